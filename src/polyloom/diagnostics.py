@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Located errors as values.
+
+A `Diagnostic` is data: a stable code, a message, a span in the user's source, notes, and what to write instead.
+Passes raise `PolyloomError` with one or more of them; only the command line renders them and turns
+`exit_code` into a process exit code (0 ok, 1 input, 2 usage, 3 infeasible, 4 mismatch, 70 internal).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+INPUT, USAGE, INFEASIBLE, MISMATCH, INTERNAL = 1, 2, 3, 4, 70
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A named text that spans point into; `name` is what the user typed (a path) or a label such as `<string>`."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of character offsets [start, end) in `source.text`."""
+
+    source: Source
+    start: int
+    end: int
+
+    @property
+    def line(self) -> int:
+        """1-based line of `start`."""
+        return self.source.text.count("\n", 0, self.start) + 1
+
+    @property
+    def column(self) -> int:
+        """1-based column of `start`."""
+        return self.start - (self.source.text.rfind("\n", 0, self.start) + 1) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One message. `help` says what to write instead; `exit_code` is one of the constants of this module."""
+
+    code: str
+    message: str
+    exit_code: int = INPUT
+    span: Span | None = None
+    notes: tuple[str, ...] = ()
+    help: str | None = None
+
+    def render(self) -> str:
+        """The text a person reads: `error[CODE]: message`, the location, the source line with carets, notes, help."""
+        lines = [f"error[{self.code}]: {self.message}"]
+        if self.span is not None:
+            lines += _excerpt(self.span)
+        lines += [f"note: {note}" for note in self.notes]
+        if self.help is not None:
+            lines.append(f"help: {self.help}")
+        return "\n".join(lines)
+
+
+def _excerpt(span: Span) -> list[str]:
+    text = span.source.text
+    begin = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", span.start)
+    line = text[begin : len(text) if end < 0 else end].rstrip("\r").replace("\t", " ")
+    width = max(1, min(span.end, begin + len(line)) - span.start)
+    gutter = " " * len(str(span.line))
+    return [
+        f"{gutter}--> {span.source.name}:{span.line}:{span.column}",
+        f"{gutter} |",
+        f"{span.line} | {line}",
+        f"{gutter} | {' ' * (span.start - begin)}{'^' * width}",
+    ]
+
+
+class PolyloomError(Exception):
+    """One or more diagnostics; the process exit code is the first one's."""
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__("\n".join(d.render() for d in diagnostics))
+        self.diagnostics = diagnostics
+
+    @property
+    def exit_code(self) -> int:
+        return self.diagnostics[0].exit_code
+
+
+def input_error(code: str, message: str, *, span: Span | None = None, notes: tuple[str, ...] = (), help: str | None = None) -> PolyloomError:
+    """The input is wrong (exit 1)."""
+    return PolyloomError(Diagnostic(code, message, INPUT, span, notes, help))
+
+
+def infeasible(code: str, message: str, *, span: Span | None = None, notes: tuple[str, ...] = (), help: str | None = None) -> PolyloomError:
+    """No schedule, route or capacity (exit 3); the message names the binding bound."""
+    return PolyloomError(Diagnostic(code, message, INFEASIBLE, span, notes, help))

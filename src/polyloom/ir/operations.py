@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The named operations of a piecewise linear algorithm: one table row each.
+
+Semantics (design: array.md, Machine): two's complement, wrapping; `shr` is arithmetic and shift amounts count modulo the
+width; comparisons give i32 0 or 1; integer `div` truncates and faults on zero; f32 is IEEE single, `madd` rounds once; min
+and max return the operand that is not a NaN. All operands of an operation have one element type, except the first operand
+of `select`, which is i32.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+ElementType = Literal["i8", "i16", "i32", "f32"]
+ELEMENT_TYPES: tuple[ElementType, ...] = ("i8", "i16", "i32", "f32")
+INTEGERS: tuple[ElementType, ...] = ("i8", "i16", "i32")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """`name` in text and in machine files; `symbol` is the infix or prefix spelling in the equation language, if any."""
+
+    name: str
+    arity: int
+    types: tuple[ElementType, ...]
+    symbol: str | None = None
+    compares: bool = False
+
+    def result(self, operand_type: ElementType) -> ElementType:
+        """The element type of the result when the (last) operand has `operand_type`."""
+        return "i32" if self.compares else operand_type
+
+
+# The position in this table is the operation's number in machine words: append only.
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("move", 1, ELEMENT_TYPES),
+    Operation("add", 2, ELEMENT_TYPES, "+"),
+    Operation("sub", 2, ELEMENT_TYPES, "-"),
+    Operation("mul", 2, ELEMENT_TYPES, "*"),
+    Operation("div", 2, ELEMENT_TYPES, "/"),
+    Operation("min", 2, ELEMENT_TYPES),
+    Operation("max", 2, ELEMENT_TYPES),
+    Operation("and", 2, INTEGERS, "and"),
+    Operation("or", 2, INTEGERS, "or"),
+    Operation("xor", 2, INTEGERS, "xor"),
+    Operation("shl", 2, INTEGERS, "shl"),
+    Operation("shr", 2, INTEGERS, "shr"),
+    Operation("eq", 2, ELEMENT_TYPES, "==", compares=True),
+    Operation("ne", 2, ELEMENT_TYPES, "!=", compares=True),
+    Operation("lt", 2, ELEMENT_TYPES, "<", compares=True),
+    Operation("le", 2, ELEMENT_TYPES, "<=", compares=True),
+    Operation("gt", 2, ELEMENT_TYPES, ">", compares=True),
+    Operation("ge", 2, ELEMENT_TYPES, ">=", compares=True),
+    Operation("select", 3, ELEMENT_TYPES),
+    Operation("neg", 1, ELEMENT_TYPES, "-"),
+    Operation("abs", 1, ELEMENT_TYPES),
+    Operation("madd", 3, ELEMENT_TYPES),
+    Operation("sqrt", 1, ("f32",)),
+)
+BY_NAME: dict[str, Operation] = {o.name: o for o in OPERATIONS}
+NUMBER: dict[str, int] = {o.name: n for n, o in enumerate(OPERATIONS)}

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Affine expressions over named symbols, and the sets that they bound.
+
+`Affine` is a linear form plus a constant; `Polyhedron` is a conjunction of `affine >= 0`; `Condition` is a finite union of
+polyhedra (disjunctive normal form). Symbols are names (loop dimensions and parameters alike), never positions.
+All values are exact Python integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """`sum(coefficient * symbol) + constant`; terms are sorted by name and have no zero coefficient."""
+
+    terms: tuple[tuple[str, int], ...] = ()
+    constant: int = 0
+
+    @staticmethod
+    def of(coefficients: Mapping[str, int], constant: int = 0) -> Affine:
+        return Affine(tuple(sorted((n, c) for n, c in coefficients.items() if c)), constant)
+
+    @staticmethod
+    def symbol(name: str) -> Affine:
+        return Affine(((name, 1),))
+
+    def coefficient(self, name: str) -> int:
+        return dict(self.terms).get(name, 0)
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        return frozenset(name for name, _ in self.terms)
+
+    @property
+    def is_constant(self) -> bool:
+        return not self.terms
+
+    def __add__(self, other: Affine | int) -> Affine:
+        if isinstance(other, int):
+            return Affine(self.terms, self.constant + other)
+        total = dict(self.terms)
+        for name, value in other.terms:
+            total[name] = total.get(name, 0) + value
+        return Affine.of(total, self.constant + other.constant)
+
+    def __neg__(self) -> Affine:
+        return self * -1
+
+    def __sub__(self, other: Affine | int) -> Affine:
+        return self + -other
+
+    def __mul__(self, factor: int) -> Affine:
+        return Affine.of({n: c * factor for n, c in self.terms}, self.constant * factor)
+
+    def substitute(self, values: Mapping[str, Affine]) -> Affine:
+        """Replace symbols by affine expressions; symbols that `values` does not name stay."""
+        total = Affine((), self.constant)
+        for name, value in self.terms:
+            total = total + values.get(name, Affine.symbol(name)) * value
+        return total
+
+    def evaluate(self, values: Mapping[str, int]) -> int:
+        """The integer value; every symbol must be in `values`."""
+        return self.constant + sum(c * values[n] for n, c in self.terms)
+
+    def __str__(self) -> str:
+        text = ""
+        for name, value in self.terms:
+            sign = " - " if value < 0 else " + "
+            magnitude = name if abs(value) == 1 else f"{abs(value)}*{name}"
+            text += (("-" if value < 0 else "") if not text else sign) + magnitude
+        if not text:
+            return str(self.constant)
+        if self.constant:
+            text += f" {'-' if self.constant < 0 else '+'} {abs(self.constant)}"
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Polyhedron:
+    """The integer points where every constraint is >= 0; no constraint means every point."""
+
+    constraints: tuple[Affine, ...] = ()
+
+    def contains(self, point: Mapping[str, int]) -> bool:
+        return all(c.evaluate(point) >= 0 for c in self.constraints)
+
+    def __str__(self) -> str:
+        return " and ".join(f"{c} >= 0" for c in self.constraints) or "true"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A union of polyhedra; no piece means the empty set, one unconstrained piece means every point."""
+
+    pieces: tuple[Polyhedron, ...] = (Polyhedron(),)
+
+    def contains(self, point: Mapping[str, int]) -> bool:
+        return any(p.contains(point) for p in self.pieces)
+
+    def __str__(self) -> str:
+        return " or ".join(str(p) for p in self.pieces) or "false"

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The instruction words of a processing element.
+
+An instruction is a pair (paper section 6.3): a functional instruction, which reads up to three sources and writes one result
+to any number of destinations, and a branch instruction, which names the next instruction. Words are bytes:
+
+    opcode    u8   operation number * 4 + element type number
+    counts    u8   destinations (bits 0-3) | sources (bits 4-5) | branch kind (bits 6-7)
+    per destination and per source   u8   register file (bits 6-7) | index (bits 0-5); a source of file 3 is an immediate
+    per immediate                    u32  the value's bits, in source order
+    goto      u16  target
+    if        u8   number of control signals n, then n signal numbers u8, then 2**n targets u16
+
+`OPCODE_NOP` has no operands. A target is an instruction's index in its unit's program. In `if`, target number
+`sum(signal[i] << i)` is taken; entries for codes that cannot occur repeat the entry of the lowest code that can.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from polyloom.ir.operations import ELEMENT_TYPES, NUMBER, OPERATIONS, ElementType
+
+OPCODE_NOP = 255
+
+
+class File(IntEnum):
+    """Register files. `OD` is written only, `ID` is read only; both share code 2 because a field is never both."""
+
+    RD = 0
+    FD = 1
+    IO = 2
+    IMMEDIATE = 3
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Register:
+    """`rd3`, `fd0`, or, by position, `id1` (a source) or `od1` (a destination)."""
+
+    file: File
+    index: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Immediate:
+    """A constant operand: the 32 bits that a register would hold (integers sign-extended, f32 its IEEE bits)."""
+
+    bits: int
+
+
+Source = Register | Immediate
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """Go to the following instruction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """Stop the unit after this instruction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goto:
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """Select one of `2**len(signals)` targets by the control signals of the current iteration."""
+
+    signals: tuple[int, ...]
+    targets: tuple[int, ...]
+
+
+Branch = Next | Halt | Goto | If
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    opcode: int = OPCODE_NOP
+    destinations: tuple[Register, ...] = ()
+    sources: tuple[Source, ...] = ()
+    branch: Branch = Next()
+
+
+def opcode(operation: str, dtype: ElementType) -> int:
+    """The number that stands for `operation` on elements of `dtype`."""
+    return NUMBER[operation] * 4 + ELEMENT_TYPES.index(dtype)
+
+
+def operation_of(code: int) -> tuple[str, ElementType]:
+    """The operation's name and element type of an opcode other than `OPCODE_NOP`."""
+    return OPERATIONS[code >> 2].name, ELEMENT_TYPES[code & 3]

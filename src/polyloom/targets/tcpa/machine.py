@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The typed description of a tightly coupled processor array (design: array.md, Machine; facts: tcpa.md section 6).
+
+All elements of an array are alike. `None` in a capacity means unlimited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from polyloom.ir.operations import ElementType
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionalUnit:
+    """`latencies[(operation, element type)]` in cycles; a blocking unit issues nothing while an operation is under way."""
+
+    name: str
+    latencies: Mapping[tuple[str, ElementType], int]
+    mnemonics: Mapping[str, str]
+    pipelined: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """One member of the family. Capacities are per processing element unless said otherwise."""
+
+    name: str
+    units: tuple[FunctionalUnit, ...]
+    destinations: int
+    """How many destinations one instruction may write."""
+    general_registers: int | None
+    feedback_registers: int | None
+    input_registers: int | None
+    output_registers: int | None
+    fifo_depth: int | None
+    """Tokens that one feedback or input register holds."""
+    instruction_words: int | None
+    """Instructions of one functional unit."""
+    branch_flags: int
+    """Control signals that one branch reads; it has 2**branch_flags targets."""
+    channels: int | None
+    """Data channels a side, in each direction; border element ports of that number each own one bank."""
+    adjacency: tuple[tuple[str, str], ...] | None
+    """Allowed (source port, sink port) pairs of a wrapper such as ("west0", "pe0"); None: every pair."""
+    hop_delay: int
+    """Cycles that a value takes from one wrapper to the next."""
+    control_signals: int | None
+    signal_sets: int | None
+    """Convex sets in the one-domain of one control signal or in one generator's enable domain."""
+    half_spaces: bool
+    """Whether those sets may have half-spaces besides a box."""
+    counter_bits: int
+    """Width of iteration counters and delays."""
+    generator_dimensions: int | None
+    delay_bits: int
+    """Width of the initial delay of an address generator."""
+    bank_words: int | None
+    rows: int | None = None
+    columns: int | None = None
+    """The largest array that can be asked for."""
+
+    @property
+    def branch_targets(self) -> int:
+        return 1 << self.branch_flags
+
+    def units_for(self, operation: str, dtype: ElementType) -> tuple[int, ...]:
+        """Indices of the units that can execute `operation` on `dtype`."""
+        return tuple(n for n, unit in enumerate(self.units) if (operation, dtype) in unit.latencies)

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The symbolic configuration: everything that is decided at compile time, nothing that depends on a parameter's value.
+
+Positions, not names, index everything here: dimension m is `dimensions[m]`, parameter n is `parameters[n]`. Nodes, uses and
+the registers of a candidate determine the polyhedral syntax tree of that candidate (paper section 5.5): `tree.py` builds it.
+
+Signs (facts: tcpa.md section 1, item 9): an operand is x[I - d]; a use with tile displacement theta reads from tile
+K - theta, that is from the element at displacement -Phi theta; the producer sends to the element at +Phi theta.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal
+
+from polyloom.ir.operations import ElementType
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`dims . I + params . N + constant`, I in the program's own coordinates."""
+
+    dims: tuple[int, ...]
+    params: tuple[int, ...]
+    constant: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One piece of a parametric bound: where every guard (no dims) is >= 0, the value is floor(numerator / denominator)."""
+
+    guards: tuple[Row, ...]
+    numerator: Row
+    denominator: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """Smallest and largest index of a dimension over the iteration space; empty space when no piece applies."""
+
+    lower: tuple[Bound, ...]
+    upper: tuple[Bound, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayInfo:
+    """`shape[r]` is a row without dims."""
+
+    name: str
+    dtype: ElementType
+    shape: tuple[Row, ...]
+    is_output: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An access mapping's indexing function: row r gives the index in array dimension r."""
+
+    array: int
+    index: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImmediateOperand:
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class UseOperand:
+    """The operand is read through `uses[use]`."""
+
+    use: int
+
+
+@dataclass(frozen=True, slots=True)
+class InputOperand:
+    """The operand is read through `inputs[input]`."""
+
+    input: int
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An operation node: one equation. `condition` indexes `conditions`; its iterations are I in that condition."""
+
+    opcode: int
+    condition: int
+    operands: tuple[ImmediateOperand | UseOperand | InputOperand, ...]
+    output: int | None
+    """Index into `outputs` when the equation defines an output; such a node has no consumer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """A node that produces for a use, and the producer iterations whose value the use consumes (guards derive from
+    consumers): C_v intersected with C_w shifted by -d, simplified."""
+
+    node: int
+    condition: int
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Operand `position` of node `consumer` reads variable x at distance d. The consumer iterations are C_w."""
+
+    consumer: int
+    position: int
+    distance: tuple[int, ...]
+    writers: tuple[Writer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InputUse:
+    """Operand `position` of node `consumer` reads an input array; the access space is C_w."""
+
+    consumer: int
+    position: int
+    access: Access
+
+
+@dataclass(frozen=True, slots=True)
+class OutputUse:
+    """Node `producer` writes an output array; the access space is C_v."""
+
+    producer: int
+    access: Access
+
+
+class Kind(IntEnum):
+    """What carries a value from writer to reader."""
+
+    GENERAL = 0
+    FEEDBACK = 1
+    CHANNEL = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A wrapper port. `source` ports drive, `sink` ports are driven (paper section 3.1). `location` "pe": id or od."""
+
+    location: Literal["pe", "north", "east", "south", "west"]
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A propagation channel for processor displacement (rows, columns).
+
+    `hops[i]` is the wrapper sink port through which the value leaves the i-th wrapper; it enters the next one through the
+    sibling source port of the same index. The path is od `output` -> hops -> id `input`. Channels that share an output
+    port carry the same values and share a prefix.
+    """
+
+    displacement: tuple[int, int]
+    output: int
+    hops: tuple[Port, ...]
+    input: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How one use is carried for one processor displacement (rows, columns).
+
+    GENERAL: `register` is an rd. FEEDBACK: an fd. CHANNEL: `register` indexes the candidate's `routes`.
+    """
+
+    displacement: tuple[int, int]
+    kind: Kind
+    register: int
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Start offset tau, functional unit and latency of every node; tau is normalized so that its minimum is 0.
+
+    All writers of a use have one ready offset tau + latency, so one FIFO serves them in scan order."""
+
+    initiation_interval: int
+    tau: tuple[int, ...]
+    unit: tuple[int, ...]
+    latency: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """(allocation, signed scan order, schedule, registers, routes).
+
+    `rows`/`columns` are the dimensions mapped to array rows and columns. A reflected dimension counts down: in the
+    candidate's coordinates x_m = upper_m - I_m (else x_m = I_m - lower_m), so every scan runs upwards; distances and
+    displacements are in the candidate's coordinates: a reflected component of d changes sign.
+    `order` lists the dimensions innermost first. `links[u]` are the links of `uses[u]`, displacement (0, 0) first.
+    `input_registers[i]` is the id of `inputs[i]`, `output_registers[o]` the od of `outputs[o]`.
+    """
+
+    rows: int | None
+    columns: int | None
+    reflected: tuple[bool, ...]
+    order: tuple[int, ...]
+    schedule: int
+    links: tuple[tuple[Link, ...], ...]
+    routes: tuple[Route, ...]
+    input_registers: tuple[int, ...]
+    output_registers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The machine's capacities that instantiation checks (None: unlimited); the fields are those of `Machine`."""
+
+    units: tuple[str, ...]
+    fifo_depth: int | None
+    instruction_words: int | None
+    branch_flags: int
+    channels: int | None
+    adjacency: tuple[tuple[Port, Port], ...] | None
+    """Allowed (source, sink) pairs of a wrapper; None: every pair."""
+    hop_delay: int
+    control_signals: int | None
+    signal_sets: int | None
+    half_spaces: bool
+    counter_bits: int
+    generator_dimensions: int | None
+    delay_bits: int
+    bank_words: int | None
+    rows: int | None
+    columns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bottleneck:
+    """Why pi is what it is, for people: `minimum` = max(ResMII, RecMII), `proved`, and a sentence."""
+
+    minimum: int
+    proved: bool
+    bound_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Symbolic:
+    """A symbolic configuration. `conditions[c]` is a union of conjunctions of indices into `constraints` (each >= 0)."""
+
+    kernel: str
+    machine: str
+    machine_hash: int
+    limits: Limits
+    parameters: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    assumptions: tuple[tuple[Row, ...], ...]
+    """The parameters' domain: a union of conjunctions of rows without dims."""
+    extents: tuple[Extent, ...]
+    arrays: tuple[ArrayInfo, ...]
+    constraints: tuple[Row, ...]
+    conditions: tuple[tuple[tuple[int, ...], ...], ...]
+    nodes: tuple[Node, ...]
+    uses: tuple[Use, ...]
+    inputs: tuple[InputUse, ...]
+    outputs: tuple[OutputUse, ...]
+    schedules: tuple[Schedule, ...]
+    candidates: tuple[Candidate, ...]
+    node_names: tuple[str, ...]
+    """Equation names, for listings (in the names section)."""
+    bottlenecks: tuple[Bottleneck, ...]
+    """One a schedule."""
