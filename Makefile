@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# Everything from nothing: each goal first makes .venv, installs the tools of the dev group and the package, editable.
+# A stamp remembers it; a changed native source, CMakeLists.txt or pyproject.toml installs again.
+PYTHON ?= python3
+JOBS ?= 2
+BIN := .venv/bin
+NATIVE := CMakeLists.txt $(wildcard native/*.cpp native/*/*.cpp native/*/*.hpp native/*/*.c native/*/*.h)
+SANITIZED := build/sanitize
+
+.PHONY: demo test test-long check lint native-test bench golden clean
+.DELETE_ON_ERROR:
+
+demo: .venv/installed
+	$(BIN)/python examples/demo.py
+
+test: .venv/installed
+	$(BIN)/python -m pytest -n $(JOBS)
+
+test-long: .venv/installed
+	$(BIN)/python -m pytest -n $(JOBS) -m long --hypothesis-profile=long
+
+check: lint native-test test
+
+lint: .venv/installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+native-test: .venv/tools
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B $(SANITIZED) -G Ninja -DPOLYLOOM_SANITIZE=ON -DPOLYLOOM_WERROR=ON
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build $(SANITIZED)
+	PATH="$(CURDIR)/$(BIN):$$PATH" ctest --test-dir $(SANITIZED) --output-on-failure --no-tests=error
+
+bench: .venv/installed
+	$(BIN)/polyloom bench
+
+golden: .venv/installed
+	$(BIN)/python -m pytest -n $(JOBS) --update-golden
+
+clean:
+	rm -rf .venv build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+# Dependency groups need pip 25.1, which is newer than what Debian's venv brings.
+.venv/tools: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+.venv/installed: .venv/tools $(NATIVE)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
+	touch $@

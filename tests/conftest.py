@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all tests share: golden texts with one update flag, hypothesis profiles, and skips that continuous integration refuses.
+
+`golden(name, text)` compares with `golden/NAME.txt` beside the test file; `pytest --update-golden` writes the files instead.
+Profiles: `ci` (the default) is derandomized and without deadlines, `long` draws many fresh examples (`make test-long`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+Golden = Callable[[str, str], None]
+
+_ANY_PACE = (HealthCheck.too_slow, HealthCheck.data_too_large)
+settings.register_profile("ci", derandomize=True, deadline=None, database=None, print_blob=True, suppress_health_check=_ANY_PACE)
+settings.register_profile("long", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=_ANY_PACE)
+settings.load_profile("ci")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write the golden texts instead of comparing with them")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """In continuous integration a skipped test is a failed one: a missing tool must not hide a missing check."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("CI") == "true":
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped, which continuous integration forbids: {report.longrepr}"
+    return report
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """`golden(name, text)`: the text must equal `golden/NAME.txt` beside the test file, up to one final newline."""
+    update = bool(request.config.getoption("--update-golden"))
+    folder = request.path.parent / "golden"
+
+    def check(name: str, text: str) -> None:
+        path = folder / f"{name}.txt"
+        if update:
+            _write(path, text)
+            return
+        assert path.exists(), f"{path} is missing: run `pytest --update-golden` and read what it wrote"
+        assert text.rstrip("\n") == path.read_text(encoding="utf-8").rstrip("\n")
+
+    return check
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
