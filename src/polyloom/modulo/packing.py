@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Placement of operations on (unit, slot) at a given initiation interval, as CP-SAT constraints.
+
+A cell (unit u, slot c) is one cycle of the modulo reservation table. An operation that starts on u in slot s holds the cells
+s, s + 1, ... modulo pi, `occupancy` many. A cell serves one operation, or several that exclude each other pairwise and start
+together. Units alike in everything are interchangeable: operation i uses the k-th of them only if an operation before i
+uses the one before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations, product
+
+from ortools.sat.python import cp_model
+
+from polyloom.modulo.problem import Problem
+
+Place = tuple[int, int, int]
+"""(operation, unit, slot)"""
+
+
+def solver(deterministic_limit: float) -> cp_model.CpSolver:
+    """A solver that gives the same answer on every run; the limit counts the solver's work, not seconds of a clock."""
+    result = cp_model.CpSolver()
+    result.parameters.num_workers = 1
+    result.parameters.random_seed = 1
+    result.parameters.max_deterministic_time = deterministic_limit
+    return result
+
+
+def pairs_sharing_a_unit(problem: Problem, operations: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Exclusive pairs (i < j) that some unit can execute both of."""
+    for i, j in combinations(sorted(operations), 2):
+        if problem.are_exclusive(i, j) and set(problem.operations[i].units) & set(problem.operations[j].units):
+            yield i, j
+
+
+def place(
+    model: cp_model.CpModel, problem: Problem, pi: int, operations: tuple[int, ...], together: Mapping[tuple[int, int], cp_model.IntVar]
+) -> dict[Place, cp_model.IntVar]:
+    """Add one literal for every place where an operation may start, exactly one true an operation, and the cells' constraints.
+
+    `operations` ascend. `together[i, j]` (i < j) must hold where exclusive i and j share a cell; pairs that it lacks may share freely.
+    """
+    choices = _choices(problem, operations)
+    places = {
+        (i, u, s): model.new_bool_var(f"{problem.operations[i].name}@{problem.units[u].name}.{s}")
+        for i in operations
+        for u in choices[i]
+        if problem.occupancy(i, u) <= pi
+        for s in range(pi)
+    }
+    for i in operations:
+        model.add_exactly_one(literal for (j, _, _), literal in places.items() if j == i)
+    for u in range(len(problem.units)):
+        users = tuple(i for i in operations if (i, u, 0) in places)
+        _share_cells(model, problem, pi, u, users, places, together)
+    return places
+
+
+def _share_cells(
+    model: cp_model.CpModel,
+    problem: Problem,
+    pi: int,
+    unit: int,
+    users: tuple[int, ...],
+    places: Mapping[Place, cp_model.IntVar],
+    together: Mapping[tuple[int, int], cp_model.IntVar],
+) -> None:
+    cycles = {i: problem.occupancy(i, unit) for i in users}
+    for clique in _cover(problem, users):
+        for cell in range(pi):
+            model.add_at_most_one(places[i, unit, s] for i in clique for s in range(pi) if (cell - s) % pi < cycles[i])
+    for i, j in combinations(users, 2):
+        if not problem.are_exclusive(i, j):
+            continue
+        for s, t in product(range(pi), repeat=2):
+            both = places[i, unit, s].negated(), places[j, unit, t].negated()
+            if s == t and (i, j) in together:
+                model.add_bool_or(*both, together[i, j])
+            elif s != t and ((t - s) % pi < cycles[i] or (s - t) % pi < cycles[j]):
+                model.add_bool_or(*both)
+
+
+def _cover(problem: Problem, operations: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Cliques that cover every pair of operations that may not share a cell."""
+    open_pairs = {(i, j) for i, j in combinations(operations, 2) if not problem.are_exclusive(i, j)}
+    while open_pairs:
+        clique = list[int](min(open_pairs))
+        for i in operations:
+            if i not in clique and not any(problem.are_exclusive(i, j) for j in clique):
+                clique.append(i)
+        yield tuple(sorted(clique))
+        open_pairs -= set(combinations(sorted(clique), 2))
+
+
+def _choices(problem: Problem, operations: tuple[int, ...]) -> dict[int, list[int]]:
+    """The units worth trying for each operation: of k interchangeable ones, the n-th user needs only the first n, and where
+    there are no more users than units, only its own."""
+    groups: dict[tuple[bool, tuple[int | None, ...]], list[int]] = {}
+    for u, unit in enumerate(problem.units):
+        latencies = tuple(o.latency(u) if u in o.units else None for o in (problem.operations[i] for i in operations))
+        groups.setdefault((unit.pipelined, latencies), []).append(u)
+    result: dict[int, list[int]] = {i: [] for i in operations}
+    for (_, latencies), units in groups.items():
+        users = [i for i, latency in zip(operations, latencies, strict=True) if latency is not None]
+        for n, i in enumerate(users):
+            result[i] += [units[n]] if len(users) <= len(units) else units[: n + 1]
+    return result
