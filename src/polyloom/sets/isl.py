@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bridge between `Condition` and isl sets, for questions about all integer points at once.
+
+isl decides emptiness, coverage and bounds for all parameter values (Presburger arithmetic: Verdoolaege, "isl: An integer set
+library for the polyhedral model", ICMS 2010). It is slow and stays off the run-time path. Dimensions and parameters keep
+their names on both sides; a set that needs existentially quantified variables (a stride) has no `Condition`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+from polyloom.diagnostics import input_error
+from polyloom.sets.affine import Affine, Condition, Polyhedron
+
+Bound = tuple[tuple[Affine, ...], Affine, int]
+"""Where every guard (over the parameters) is >= 0, the bound is floor(numerator / denominator)."""
+
+
+def space(dims: Sequence[str], params: Sequence[str]) -> isl.Space:
+    """The space of the integer points named by `dims`, with `params` as parameters."""
+    return isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=list(dims), params=list(params))
+
+
+def to_set(condition: Condition, dims: Sequence[str], params: Sequence[str]) -> isl.Set:
+    """The points of `condition`; its symbols must be among `dims` and `params`."""
+    result = isl.Set.empty(space(dims, params))
+    for piece in condition.pieces:
+        result = result.union(polyhedron_to_set(piece, dims, params))
+    return result
+
+
+def polyhedron_to_set(polyhedron: Polyhedron, dims: Sequence[str], params: Sequence[str]) -> isl.Set:
+    """The points where every constraint is >= 0."""
+    positions = {name: (isl.dim_type.param, n) for n, name in enumerate(params)} | {name: (isl.dim_type.set, n) for n, name in enumerate(dims)}
+    points = isl.BasicSet.universe(space(dims, params))
+    local = isl.LocalSpace.from_space(points.get_space())
+    for affine in polyhedron.constraints:
+        constraint = isl.Constraint.alloc_inequality(local).set_constant_val(isl.Val(affine.constant))
+        for name, value in affine.terms:
+            kind, position = positions[name]
+            constraint = constraint.set_coefficient_val(kind, position, isl.Val(value))
+        points = points.add_constraint(constraint)
+    return isl.Set.from_basic_set(points)
+
+
+def from_set(points: isl.Set, context: isl.Set | None = None) -> Condition:
+    """The condition that holds exactly on `points` (within `context`, if given), with few pieces, in a fixed order.
+
+    Raises PL0201 when the set has a stride, which affine inequalities cannot express.
+    """
+    if context is not None:
+        points = points.gist(context)
+    pieces = {Polyhedron(tuple(_inequalities(piece))) for piece in points.coalesce().get_basic_sets()}
+    return Condition(tuple(sorted(pieces, key=lambda p: tuple((c.terms, c.constant) for c in p.constraints))))
+
+
+def is_empty(points: isl.Set) -> bool:
+    """Whether there is no point for any parameter value."""
+    return points.is_empty()
+
+
+def disjoint(a: Condition, b: Condition, dims: Sequence[str], params: Sequence[str], assumptions: Condition) -> bool:
+    """Whether no point satisfies both, for all parameter values that satisfy `assumptions`."""
+    return to_set(a, dims, params).intersect(to_set(b, dims, params)).intersect_params(parameter_set(assumptions, params)).is_empty()
+
+
+def parameter_set(assumptions: Condition, params: Sequence[str]) -> isl.Set:
+    """The parameter values that satisfy `assumptions`, as a set of parameters without dimensions."""
+    return to_set(assumptions, (), params).params()
+
+
+def sample(points: isl.Set) -> dict[str, int] | None:
+    """A point, parameters first minimized where they are bounded below, or None when the set is empty."""
+    params = points.dim(isl.dim_type.param)
+    flat = isl.Set.from_params(points) if points.is_params() else points
+    flat = flat.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, params)
+    for position in range(flat.dim(isl.dim_type.set)):
+        if flat.is_empty():
+            return None
+        if flat.dim_has_lower_bound(isl.dim_type.set, position):
+            least = flat.dim_min_val(position)
+            flat = flat.fix_val(isl.dim_type.set, position, least)
+    point = flat.sample_point()
+    names = [flat.get_dim_name(isl.dim_type.set, n) or f"_{n}" for n in range(flat.dim(isl.dim_type.set))]
+    return None if point.is_void() else {name: _integer(point.get_coordinate_val(isl.dim_type.set, n)) for n, name in enumerate(names)}
+
+
+def dimension_bounds(
+    condition: Condition, dims: Sequence[str], params: Sequence[str], assumptions: Condition, dim: str
+) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
+    """The least and the greatest value of `dim` over `condition`, each in pieces; no piece applies where it is empty.
+
+    `condition` must be bounded in `dim`. Raises PL0201 when a bound is not one rounded quotient of affine expressions.
+    """
+    domain = parameter_set(assumptions, params)
+    points = to_set(condition, dims, params).intersect_params(domain)
+    position = list(dims).index(dim)
+    return tuple(_bounds(points.dim_min(position), domain)), tuple(_bounds(points.dim_max(position), domain))
+
+
+def _bounds(value: isl.PwAff, domain: isl.Set) -> list[Bound]:
+    pieces: list[tuple[isl.Set, isl.Aff]] = []
+    value.coalesce().foreach_piece(lambda where, aff: pieces.append((where, aff)))
+    return [(guard.constraints, *_quotient(aff)) for where, aff in pieces for guard in from_set(where.params(), domain).pieces]
+
+
+def _quotient(aff: isl.Aff) -> tuple[Affine, int]:
+    """`aff`, an affine expression with at most one rounded division of coefficient 1 or -1, as one floor of a quotient."""
+    denominator = _integer(aff.get_denominator_val())
+    scaled = aff.scale_val(isl.Val(denominator))
+    linear = _linear(scaled)
+    divs = [n for n in range(aff.dim(isl.dim_type.div)) if not scaled.get_coefficient_val(isl.dim_type.div, n).is_zero()]
+    if not divs:
+        return linear, denominator
+    factor = _integer(scaled.get_coefficient_val(isl.dim_type.div, divs[0]))
+    inner = aff.get_div(divs[0])
+    nested = any(not inner.get_coefficient_val(isl.dim_type.div, n).is_zero() for n in range(inner.dim(isl.dim_type.div)))
+    if denominator != 1 or abs(factor) != 1 or len(divs) > 1 or nested:
+        raise _stride(str(aff))
+    divisor = _integer(inner.get_denominator_val())
+    numerator = _linear(inner.scale_val(isl.Val(divisor)))
+    # -floor(a / d) = floor((-a + d - 1) / d)
+    rounded = numerator if factor == 1 else -numerator + (divisor - 1)
+    return linear * divisor + rounded, divisor
+
+
+def _linear(aff: isl.Aff) -> Affine:
+    names = [aff.get_dim_name(isl.dim_type.param, n) or "" for n in range(aff.dim(isl.dim_type.param))]
+    values = {name: _integer(aff.get_coefficient_val(isl.dim_type.param, n)) for n, name in enumerate(names)}
+    return Affine.of(values, _integer(aff.get_constant_val()))
+
+
+def _inequalities(piece: isl.BasicSet) -> list[Affine]:
+    if piece.dim(isl.dim_type.div):
+        piece = piece.detect_equalities().remove_redundancies()
+    if piece.dim(isl.dim_type.div):
+        raise _stride(str(piece))
+    found: set[Affine] = set()
+    for constraint in piece.get_constraints():
+        affine = _constraint(constraint)
+        found.add(affine)
+        if constraint.is_equality():
+            found.add(-affine)
+    return sorted(found, key=lambda a: (a.terms, a.constant))
+
+
+def _constraint(constraint: isl.Constraint) -> Affine:
+    values: dict[str, int] = {}
+    for kind in (isl.dim_type.param, isl.dim_type.set):
+        for n in range(constraint.dim(kind)):
+            values[constraint.get_dim_name(kind, n) or ""] = _integer(constraint.get_coefficient_val(kind, n))
+    return Affine.of(values, _integer(constraint.get_constant_val()))
+
+
+def _integer(value: isl.Val) -> int:
+    return int(str(value))
+
+
+def _stride(text: str) -> Exception:
+    return input_error(
+        "PL0201",
+        f"the set {text} needs a quotient or a remainder that affine inequalities cannot express",
+        help="write conditions with unit coefficients, or split the loop so that no dimension is strided",
+    )
