@@ -1,0 +1,494 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sets of iterations at run time: unions of (box and half-spaces) on the digits of a scan.
+
+A tile's iterations are numbered in scan order; the digits of that number in mixed radix, innermost first, are the
+coordinates here. Sets are `ConvexSet` values in normal form (`convex`): the box is tight, half-spaces are primitive, none
+is implied. Nothing here enumerates iterations: cells come from the boxes' bounds, and emptiness of a box with half-spaces
+is decided by Fourier-Motzkin elimination with Pugh's exact and dark shadows (the Omega test).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache, reduce
+from itertools import product
+from math import gcd, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.targets.tcpa.concrete import ConvexSet, Domain, HalfSpace
+
+_Row = tuple[tuple[int, ...], int]
+_Cut = tuple[int, tuple[HalfSpace, ...]]
+_Mixed = dict[tuple[int, ...], list[_Cut]]
+"""Cells that half-spaces cut: the families in question, with the half-spaces that decide them."""
+
+
+def convex(lower: Sequence[int], upper: Sequence[int], half_spaces: Iterable[HalfSpace] = ()) -> ConvexSet | None:
+    """The normal form of a box intersected with half-spaces, or None where it has no integer point.
+
+    Half-spaces may come with any number of nonzero coefficients and any common factor. Equal sets that differ only in implied
+    constraints have one form.
+    """
+    low, high = list(lower), list(upper)
+    if any(a > b for a, b in zip(low, high, strict=True)):
+        return None
+    spaces = list(half_spaces)
+    if not spaces:
+        return ConvexSet(tuple(low), tuple(high))
+    return _with_half_spaces(tuple(low), tuple(high), tuple(dict.fromkeys(spaces)))
+
+
+def intersect(a: ConvexSet, b: ConvexSet) -> ConvexSet | None:
+    """The common points of two sets in normal form."""
+    return convex(
+        [max(x, y) for x, y in zip(a.lower, b.lower, strict=True)],
+        [min(x, y) for x, y in zip(a.upper, b.upper, strict=True)],
+        a.half_spaces + b.half_spaces,
+    )
+
+
+def negated(space: HalfSpace) -> HalfSpace:
+    """The integer points outside of `space`."""
+    return HalfSpace(tuple(-a for a in space.coefficients), -space.constant - 1)
+
+
+def contains(domain: Iterable[ConvexSet], point: Sequence[int]) -> bool:
+    return any(
+        all(a <= x <= b for a, x, b in zip(s.lower, point, s.upper, strict=True))
+        and all(sum(a * x for a, x in zip(h.coefficients, point, strict=True)) + h.constant >= 0 for h in s.half_spaces)
+        for s in domain
+    )
+
+
+def shift(domain: Iterable[ConvexSet], steps: int, extents: Sequence[int]) -> Iterator[ConvexSet]:
+    """The iterations `steps` steps of the scan after (before, if negative) those of `domain` (paper section 6.1, succ).
+
+    Exact for any distance: one set a pattern of carries. The outermost digit has no carry, so that it runs past its extent in
+    the epilogue; iterations before the first one are left out.
+    """
+    if steps == 0:
+        yield from domain
+        return
+    addend: list[int] = []
+    for extent in extents[:-1]:
+        steps, digit = divmod(steps, extent)
+        addend.append(digit)
+    addend.append(steps)
+    for s in domain:
+        yield from _carries(s, addend, extents)
+
+
+def partition(families: Sequence[Sequence[ConvexSet]]) -> dict[int, list[ConvexSet]]:
+    """Disjoint sets for every combination of families that occurs: key bit f is set where some set of `families[f]` holds.
+
+    Points in no family are left out. Keys ascend in the order in which the scan could first meet them.
+    """
+    boxes = [s for family in families for s in family]
+    if not boxes:
+        return {}
+    grid = _Grid(boxes)
+    ids = np.zeros(grid.shape, dtype=np.int64)
+    keys = [0]
+    mixed: _Mixed = {}
+    for start in range(0, len(families), 32):
+        bits = np.zeros(grid.shape, dtype=np.int64)
+        for f, family in enumerate(families[start : start + 32]):
+            for s in family:
+                grid.mark(bits, s, f, start + f, mixed)
+        values, inverse = np.unique((ids << 32) | bits, return_inverse=True)
+        ids = inverse.reshape(grid.shape).astype(np.int64)
+        keys = [keys[int(v) >> 32] | (int(v) & 0xFFFFFFFF) << start for v in values]
+    return _collect(grid, ids, keys, mixed)
+
+
+def union(domain: Iterable[ConvexSet]) -> Domain:
+    """The same points as few disjoint sets, ascending."""
+    sets = tuple(domain)
+    if len(sets) < 2:
+        return sets
+    parts = (s for group in partition([sets]).values() for s in group)
+    return tuple(sorted(parts, key=_order))
+
+
+def meets(a: Sequence[ConvexSet], b: Sequence[ConvexSet]) -> bool:
+    """Whether two unions have a point in common."""
+    return any(
+        all(l1 <= u2 and l2 <= u1 for l1, u1, l2, u2 in zip(s.lower, s.upper, t.lower, t.upper, strict=True))
+        and (not (s.half_spaces or t.half_spaces) or intersect(s, t) is not None)
+        for s, t in product(a, b)
+    )
+
+
+def hull(domain: Sequence[ConvexSet]) -> ConvexSet:
+    """The smallest box around a nonempty union."""
+    return ConvexSet(tuple(map(min, zip(*(s.lower for s in domain), strict=True))), tuple(map(max, zip(*(s.upper for s in domain), strict=True))))
+
+
+def number(digits: Sequence[int], extents: Sequence[int]) -> int:
+    """The step of the scan with these digits."""
+    step, weight = 0, 1
+    for digit, extent in zip(digits, extents, strict=True):
+        step += digit * weight
+        weight *= extent
+    return step
+
+
+def digits_of(step: int, extents: Sequence[int]) -> tuple[int, ...]:
+    """The digits of a step; the outermost one is not reduced."""
+    digits: list[int] = []
+    for extent in extents[:-1]:
+        step, digit = divmod(step, extent)
+        digits.append(digit)
+    return (*digits, step)
+
+
+def after(last: Sequence[int], lower: Sequence[int], upper: Sequence[int]) -> Iterator[ConvexSet]:
+    """The digits within [lower, upper] that follow `last` in scan order."""
+    for g in reversed(range(len(last))):
+        low = (*lower[:g], last[g] + 1, *last[g + 1 :])
+        high = (*upper[: g + 1], *last[g + 1 :])
+        if all(a <= b for a, b in zip(low, high, strict=True)):
+            yield ConvexSet(low, high)
+
+
+def _order(s: ConvexSet) -> tuple[object, ...]:
+    return s.lower[::-1], s.upper[::-1], tuple((h.coefficients, h.constant) for h in s.half_spaces)
+
+
+def _carries(s: ConvexSet, addend: Sequence[int], extents: Sequence[int]) -> Iterator[ConvexSet]:
+    n = len(addend)
+    states: list[tuple[list[int], list[int], list[int], int]] = [([], [], [], 0)]
+    for g in range(n):
+        grown: list[tuple[list[int], list[int], list[int], int]] = []
+        for low, high, offset, carry in states:
+            add = addend[g] + carry
+            a, b, wraps = s.lower[g], s.upper[g], extents[g] - add
+            ranges = ((max(a, -add), b, 0),) if g == n - 1 else ((a, min(b, wraps - 1), 0), (max(a, wraps), b, 1))
+            for a, b, wrap in ranges:
+                move = add - wrap * extents[g]
+                if a <= b:
+                    grown.append(([*low, a + move], [*high, b + move], [*offset, move], wrap))
+        states = grown
+    for low, high, offset, _ in states:
+        spaces = [HalfSpace(h.coefficients, h.constant - sum(a * o for a, o in zip(h.coefficients, offset, strict=True))) for h in s.half_spaces]
+        shifted = convex(low, high, spaces)
+        if shifted is not None:
+            yield shifted
+
+
+# Cells between the bounds of all boxes.
+
+
+class _Grid:
+    """The cells that the bounds of `sets` cut out of their hull, per digit from `starts[g][i]` to `starts[g][i + 1] - 1`."""
+
+    def __init__(self, sets: Sequence[ConvexSet]) -> None:
+        n = len(sets[0].lower)
+        cuts = [sorted({x for s in sets for x in (s.lower[g], s.upper[g] + 1)}) for g in range(n)]
+        self.starts = cuts
+        self.index = [{x: i for i, x in enumerate(c)} for c in cuts]
+        self.shape = tuple(len(c) - 1 for c in cuts)
+
+    def slices(self, s: ConvexSet) -> tuple[slice, ...]:
+        return tuple(slice(i[a], i[b + 1]) for i, a, b in zip(self.index, s.lower, s.upper, strict=True))
+
+    def box(self, first: Sequence[int], last: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Bounds of the cells from `first` to `last`, both inclusive."""
+        return tuple(c[i] for c, i in zip(self.starts, first, strict=True)), tuple(c[i + 1] - 1 for c, i in zip(self.starts, last, strict=True))
+
+    def range(self, h: HalfSpace, where: tuple[slice, ...]) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
+        """Smallest and largest value of `h` in every cell of `where`; Python integers, which do not overflow."""
+        n = len(self.starts)
+        least = np.full((1,) * n, h.constant, dtype=object)
+        most = least
+        for g, a in enumerate(h.coefficients):
+            ends = [(a * self.starts[g][i], a * (self.starts[g][i + 1] - 1)) for i in range(where[g].start, where[g].stop)]
+            axis = tuple(-1 if g == k else 1 for k in range(n))
+            least = least + np.array([min(e) for e in ends], dtype=object).reshape(axis)
+            most = most + np.array([max(e) for e in ends], dtype=object).reshape(axis)
+        return least, most
+
+    def mark(self, bits: NDArray[np.int64], s: ConvexSet, bit: int, family: int, mixed: _Mixed) -> None:
+        """Set `bit` where `s` holds; cells that a half-space cuts go to `mixed`, with the half-spaces that cut them."""
+        where = self.slices(s)
+        if not s.half_spaces:
+            bits[where] |= 1 << bit
+            return
+        some = np.ones(bits[where].shape, dtype=np.bool_)
+        cutting: list[NDArray[np.bool_]] = []
+        for h in s.half_spaces:
+            least, most = self.range(h, where)
+            some = some & (most >= 0).astype(np.bool_)
+            cutting.append(np.broadcast_to((least < 0).astype(np.bool_), some.shape))
+        cut = some & reduce(np.logical_or, cutting)
+        bits[where] |= (some & ~cut).astype(np.int64) << bit
+        for cell in np.argwhere(cut):
+            at = tuple(int(i) for i in cell)
+            key = tuple(i + w.start for i, w in zip(at, where, strict=True))
+            mixed.setdefault(key, []).append((family, tuple(h for h, c in zip(s.half_spaces, cutting, strict=True) if c[at])))
+
+
+def _collect(grid: _Grid, ids: NDArray[np.int64], keys: list[int], mixed: _Mixed) -> dict[int, list[ConvexSet]]:
+    found: dict[int, list[ConvexSet]] = {}
+    pieces: dict[tuple[int, tuple[HalfSpace, ...]], list[tuple[int, ...]]] = {}
+    for cell in sorted(mixed):
+        whole = convex(*grid.box(cell, cell))
+        assert whole is not None
+        for key, spaces in _split(whole, keys[int(ids[cell])], mixed[cell], ()):
+            pieces.setdefault((key, spaces), []).append(cell)
+        ids[cell] = -1
+    for (key, spaces), cells in pieces.items():
+        if key:
+            mask = np.zeros(grid.shape, dtype=np.bool_)
+            mask[tuple(np.array(cells).T)] = True
+            found.setdefault(key, []).extend(s for first, last in _cover(mask) if (s := convex(*grid.box(first, last), spaces)) is not None)
+    for i, key in enumerate(keys):
+        if key:
+            found.setdefault(key, []).extend(ConvexSet(*grid.box(first, last)) for first, last in _cover(ids == i))
+    return {key: found[key] for key in sorted(found, key=lambda k: (min((_order(s) for s in found[k]), default=()), k)) if found[key]}
+
+
+def _split(s: ConvexSet, key: int, pending: Sequence[_Cut], spaces: tuple[HalfSpace, ...]) -> Iterator[_Cut]:
+    """The combinations of families within one cell, with the half-spaces that tell them apart."""
+    for family, uncut in pending:
+        if not uncut:
+            key |= 1 << family
+    pending = [(f, uncut) for f, uncut in pending if uncut and not key >> f & 1]
+    if not pending:
+        yield key, spaces
+        return
+    h = pending[0][1][0]
+    inside, outside = convex(s.lower, s.upper, (*s.half_spaces, h)), convex(s.lower, s.upper, (*s.half_spaces, negated(h)))
+    if inside is not None:
+        yield from _split(inside, key, [(f, tuple(x for x in u if x != h)) for f, u in pending], (*spaces, h))
+    if outside is not None:
+        yield from _split(outside, key, [(f, u) for f, u in pending if h not in u], (*spaces, negated(h)))
+
+
+def _cover(mask: NDArray[np.bool_]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Few disjoint boxes of cells that make up `mask`: grown greedily, innermost or outermost digit first, whichever is fewer."""
+    inner = _grow(mask, range(mask.ndim))
+    if len(inner) < 3:
+        return inner
+    outer = _grow(mask, range(mask.ndim - 1, -1, -1))
+    return outer if len(outer) < len(inner) else inner
+
+
+def _grow(mask: NDArray[np.bool_], order: Sequence[int]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    rest = mask.T.copy()
+    boxes: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+    n = mask.ndim
+    while rest.any():
+        first = np.unravel_index(int(rest.argmax()), rest.shape)
+        where = [slice(int(i), int(i) + 1) for i in first]
+        for g in order:
+            axis = n - 1 - g
+            line = tuple(slice(where[axis].start, None) if k == axis else w for k, w in enumerate(where))
+            full = rest[line].all(axis=tuple(k for k in range(n) if k != axis))
+            length = len(full) if full.all() else int(full.argmin())
+            where[axis] = slice(where[axis].start, where[axis].start + length)
+        rest[tuple(where)] = False
+        boxes.append((tuple(w.start for w in reversed(where)), tuple(w.stop - 1 for w in reversed(where))))
+    return boxes
+
+
+# Boxes with half-spaces.
+
+
+@lru_cache(maxsize=1 << 14)
+def _with_half_spaces(low: tuple[int, ...], high: tuple[int, ...], spaces: tuple[HalfSpace, ...]) -> ConvexSet | None:
+    lower, upper, rows = list(low), list(high), {h.coefficients: h.constant for h in spaces}
+    for h in spaces:
+        rows[h.coefficients] = min(rows[h.coefficients], h.constant)
+    settled = False
+    for _ in range(4):  # propagation may go on for as long as the box is wide; the exact tests below finish the work
+        before = (lower[:], upper[:])
+        reduced: dict[tuple[int, ...], int] = {}
+        for coefficients, constant in rows.items():
+            row = _propagate(coefficients, constant, lower, upper)
+            if any(a > b for a, b in zip(lower, upper, strict=True)):
+                return None
+            if row is not None:
+                reduced[row[0]] = min(reduced.get(row[0], row[1]), row[1])
+        settled = (lower, upper) == before and len(rows) == len(reduced)
+        rows = reduced
+        if settled:
+            break
+    if len(rows) > 1 or not settled:
+        if not _feasible(lower, upper, list(rows.items())):
+            return None
+        rows = _tighten(lower, upper, rows)
+    return ConvexSet(tuple(lower), tuple(upper), tuple(HalfSpace(c, k) for c, k in sorted(rows.items())))
+
+
+def _least(coefficients: Sequence[int], constant: int, lower: Sequence[int], upper: Sequence[int]) -> int:
+    return constant + sum(min(a * x, a * y) for a, x, y in zip(coefficients, lower, upper, strict=True))
+
+
+def _most(coefficients: Sequence[int], constant: int, lower: Sequence[int], upper: Sequence[int]) -> int:
+    return constant + sum(max(a * x, a * y) for a, x, y in zip(coefficients, lower, upper, strict=True))
+
+
+def _propagate(coefficients: tuple[int, ...], constant: int, lower: list[int], upper: list[int]) -> _Row | None:
+    """Tighten the box by one row (empty it if no point satisfies the row); the row in lowest terms without fixed digits, or
+    None where the box implies it."""
+    if _least(coefficients, constant, lower, upper) >= 0:
+        return None
+    most = _most(coefficients, constant, lower, upper)
+    if most < 0:
+        lower[0] = upper[0] + 1
+        return None
+    for g, a in enumerate(coefficients):
+        if a > 0:
+            lower[g] = max(lower[g], -((most - a * upper[g]) // a))
+        elif a < 0:
+            upper[g] = min(upper[g], (most - a * lower[g]) // -a)
+    if _least(coefficients, constant, lower, upper) >= 0:
+        return None
+    free = tuple(0 if x == y else a for a, x, y in zip(coefficients, lower, upper, strict=True))
+    constant += sum(a * x for a, x, y in zip(coefficients, lower, upper, strict=True) if x == y)
+    divisor = gcd(*free)
+    return tuple(a // divisor for a in free), constant // divisor
+
+
+def _tighten(lower: list[int], upper: list[int], rows: dict[tuple[int, ...], int]) -> dict[tuple[int, ...], int]:
+    """Make the box of a nonempty set tight in place, and drop the rows that the others imply."""
+    for g in range(len(lower)):
+        if any(c[g] for c in rows):
+            items = list(rows.items())
+            lower[g] = _bound(lower, upper, items, g, low=True)
+            upper[g] = _bound(lower, upper, items, g, low=False)
+    kept: dict[tuple[int, ...], int] = {}
+    for c, k in rows.items():
+        row = _propagate(c, k, lower, upper)
+        if row is not None:
+            kept[row[0]] = min(kept.get(row[0], row[1]), row[1])
+    for c in sorted(kept):
+        others = [(d, k) for d, k in kept.items() if d != c]
+        if not _feasible(lower, upper, [*others, (tuple(-a for a in c), -kept[c] - 1)]):
+            del kept[c]
+    return kept
+
+
+def _bound(lower: list[int], upper: list[int], rows: list[_Row], g: int, *, low: bool) -> int:
+    """The least (greatest) value of digit g, by bisection over exact feasibility tests."""
+    first, last = lower[g], upper[g]
+
+    def reaches(a: int, b: int) -> bool:
+        return _feasible([*lower[:g], a, *lower[g + 1 :]], [*upper[:g], b, *upper[g + 1 :]], rows)
+
+    if reaches(first, first) if low else reaches(last, last):
+        return first if low else last
+    while first < last:
+        middle = (first + last) // 2
+        if low:
+            first, last = (first, middle) if reaches(first, middle) else (middle + 1, last)
+        else:
+            first, last = (middle + 1, last) if reaches(middle + 1, last) else (first, middle)
+    return first
+
+
+def _feasible(lower: Sequence[int], upper: Sequence[int], rows: Sequence[_Row]) -> bool:
+    """Whether a box has an integer point in all half-spaces `rows`. Exact."""
+    active = [r for r in rows if _least(*r, lower, upper) < 0]
+    if any(_most(*r, lower, upper) < 0 for r in active):
+        return False
+    if len(active) < 2:
+        return True
+    used = [g for g in range(len(lower)) if any(c[g] for c, _ in active)]
+    if all(lower[g] == upper[g] for g in used):
+        return True
+    system = [(tuple(c[g] for g in used), k + sum(c[g] * lower[g] for g in range(len(lower)) if g not in used)) for c, k in active]
+    for i, g in enumerate(used):
+        unit = tuple(int(i == k) for k in range(len(used)))
+        system += [(unit, -lower[g]), (tuple(-a for a in unit), upper[g])]
+    verdict = _shadows(system)
+    if verdict is not None:
+        return verdict
+    g = max(used, key=lambda g: upper[g] - lower[g])
+    middle = (lower[g] + upper[g]) // 2
+    left = _feasible(lower, [*upper[:g], middle, *upper[g + 1 :]], rows)
+    return left or _feasible([*lower[:g], middle + 1, *lower[g + 1 :]], upper, rows)
+
+
+def _shadows(system: list[_Row]) -> bool | None:
+    """Omega test: False if the real shadow is empty, True if it is exact or the dark shadow is not empty, else None."""
+    real, exact = _eliminate_all(system, dark=False)
+    if not real:
+        return False
+    if exact:
+        return True
+    return True if _eliminate_all(system, dark=True)[0] else None
+
+
+def _eliminate_all(system: list[_Row], *, dark: bool) -> tuple[bool, bool]:
+    """(whether the shadow is nonempty, whether every elimination was exact)."""
+    rows, exact = _normal(system), True
+    while rows:
+        n = len(rows[0][0])
+        if n == 0:
+            break
+        g = min(range(n), key=lambda g: (_inexact(rows, g), sum(c[g] > 0 for c, _ in rows) * sum(c[g] < 0 for c, _ in rows)))
+        exact = exact and not _inexact(rows, g)
+        above, below = [r for r in rows if r[0][g] > 0], [r for r in rows if r[0][g] < 0]
+        rows = _normal([_drop(r, g) for r in rows if not r[0][g]] + [_drop(_combine(a, b, g, dark=dark), g) for a in above for b in below])
+        if any(not any(c) and k < 0 for c, k in rows):
+            return False, exact
+    return all(k >= 0 for c, k in rows if not any(c)), exact
+
+
+def _inexact(rows: Sequence[_Row], g: int) -> bool:
+    return any(c[g] > 1 for c, _ in rows) and any(c[g] < -1 for c, _ in rows)
+
+
+def _drop(row: _Row, g: int) -> _Row:
+    return row[0][:g] + row[0][g + 1 :], row[1]
+
+
+def _combine(above: _Row, below: _Row, g: int, *, dark: bool) -> _Row:
+    a, b = above[0][g], -below[0][g]
+    slack = (a - 1) * (b - 1) if dark else 0
+    return tuple(b * x + a * y for x, y in zip(above[0], below[0], strict=True)), b * above[1] + a * below[1] - slack
+
+
+def _normal(rows: Iterable[_Row]) -> list[_Row]:
+    least: dict[tuple[int, ...], int] = {}
+    for c, k in rows:
+        divisor = gcd(*c) or 1
+        key, constant = tuple(a // divisor for a in c), k // divisor
+        least[key] = min(least.get(key, constant), constant)
+    return list(least.items())
+
+
+# Windows.
+
+
+def window(s: ConvexSet, steps: int, extents: Sequence[int]) -> int:
+    """The greatest number of iterations of the box `s` in any `steps` consecutive steps of the scan (half-spaces ignored).
+
+    By digit, outermost first: a digit's iterations are e equal blocks in a row, out of E. A window of q blocks and r steps
+    meets q whole blocks and, cyclically, r steps of one, unless the row is too short for that.
+    """
+    sizes = [b - a + 1 for a, b in zip(s.lower, s.upper, strict=True)]
+    blocks = [prod(extents[:g]) for g in range(len(extents))]
+    counts = [prod(sizes[:g]) for g in range(len(sizes) + 1)]
+
+    def linear(g: int, w: int) -> int:
+        if g < 0:
+            return min(w, 1)
+        q, r = divmod(w, blocks[g])
+        if sizes[g] <= q:
+            return counts[g + 1]
+        return q * counts[g] + (linear(g - 1, r) if sizes[g] == q + 1 else cyclic(g - 1, r))
+
+    def cyclic(g: int, w: int) -> int:
+        if g < 0:
+            return min(w, 1)
+        gap = (extents[g] - sizes[g]) * blocks[g]
+        q, r = divmod(max(w - gap, 0), blocks[g])
+        wrapped = counts[g + 1] if q >= sizes[g] else q * counts[g] + cyclic(g - 1, r)
+        return max(linear(g, w), wrapped)
+
+    return linear(len(sizes) - 1, steps)
