@@ -32,7 +32,7 @@ STEP: Mapping[str, tuple[int, int]] = {"east": (0, 1), "west": (0, -1), "south":
 OPPOSITE: Mapping[str, Side] = {"east": "west", "west": "east", "south": "north", "north": "south"}
 DETOURS = (0, 2, 4)
 """Hops that paths may take beyond their displacement where adjacency is restricted; the first number that does is kept."""
-EFFORT = 5.0
+EFFORT = 2.0
 """Deterministic effort of the search, in CP-SAT's unit (about a second)."""
 
 
@@ -161,8 +161,6 @@ def _attempt(machine: Machine, demands: tuple[Demand, ...], detour: int, may_con
     weighted = [*((connection, m) for m in missing.values()), *((port, p) for p in in_use), *penalties]
     model.minimize(sum(weight * literal for weight, literal in weighted))
     search = solver(EFFORT)
-    # Where ports differ, only the number of ports is proved least.
-    search.parameters.absolute_gap_limit = port - 1 if restricted else 0
     status = search.solve(model)
     if status == cp_model.INFEASIBLE:
         return None
