@@ -8,7 +8,9 @@ Passes raise `PolyloomError` with one or more of them; only the command line ren
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 INPUT, USAGE, INFEASIBLE, MISMATCH, INTERNAL = 1, 2, 3, 4, 70
 
@@ -97,3 +99,12 @@ def input_error(code: str, message: str, *, span: Span | None = None, notes: tup
 def infeasible(code: str, message: str, *, span: Span | None = None, notes: tuple[str, ...] = (), help: str | None = None) -> PolyloomError:
     """No schedule, route or capacity (exit 3); the message names the binding bound."""
     return PolyloomError(Diagnostic(code, message, INFEASIBLE, span, notes, help))
+
+
+def nearest(name: str, names: Iterable[str], what: str) -> str:
+    """A help line for an unknown name: `did you mean 'x'?` where one is close, else all the names, which are `what`s."""
+    known = list(names)
+    close = get_close_matches(name, known, 1, 0.5)
+    if close:
+        return f"did you mean '{close[0]}'?"
+    return f"the {what}s are {', '.join(known)}" if known else f"there is no {what}"

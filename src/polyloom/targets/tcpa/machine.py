@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The typed description of a tightly coupled processor array (design: array.md, Machine; facts: tcpa.md section 6).
+"""The typed description of a tightly coupled processor array (docs/machines.md; the paper, section 3.1).
 
 All elements of an array are alike. `None` in a capacity means unlimited.
 """

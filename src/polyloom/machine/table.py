@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of a TOML text, read by type: a wrong, missing, unknown or out-of-range entry is an error at its line and column.
+
+A `Table` hands out entries by key and expected type. `Table.only` refuses the keys that nothing reads.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+from polyloom.diagnostics import PolyloomError, Source, Span, input_error, nearest
+from polyloom.machine.locate import Path, Places, locate
+
+UNLIMITED: Final = "unlimited"
+"""What a text says for a capacity without limit, which is `None` in Python."""
+
+_KINDS: Final[Mapping[type, str]] = {bool: "true or false", int: "an integer", float: "a number", str: "a text", list: "an array", dict: "a table"}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of a parsed text; `path` leads to it."""
+
+    source: Source
+    places: Places
+    content: Mapping[str, object]
+    path: Path = ()
+
+    def integer(self, key: str, least: int, most: int) -> int:
+        """The integer at `key`; errors PL0304 (type), PL0305 (missing), PL0306 (not within `least` to `most`)."""
+        return self._ranged(key, self._entry(key), least, most, "an integer")
+
+    def capacity(self, key: str, least: int, most: int) -> int | None:
+        """An integer as above, or `None` where the text says "unlimited"."""
+        value = self._entry(key)
+        return None if value == UNLIMITED else self._ranged(key, value, least, most, f'an integer or "{UNLIMITED}"')
+
+    def boolean(self, key: str) -> bool:
+        value = self._entry(key)
+        if not isinstance(value, bool):
+            raise self.wrong_type(key, _KINDS[bool])
+        return value
+
+    def text(self, key: str) -> str:
+        value = self._entry(key)
+        if not isinstance(value, str):
+            raise self.wrong_type(key, _KINDS[str])
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """An array of texts."""
+        value = self._entry(key)
+        if not isinstance(value, list):
+            raise self.wrong_type(key, "an array of texts")
+        items = tuple(cast("list[object]", value))
+        for number, item in enumerate(items):
+            if not isinstance(item, str):
+                raise self.wrong_type(key, _KINDS[str], number)
+        return cast("tuple[str, ...]", items)
+
+    def table(self, key: str) -> Table:
+        value = self._entry(key)
+        if not isinstance(value, dict):
+            raise self.wrong_type(key, _KINDS[dict])
+        return Table(self.source, self.places, cast("dict[str, object]", value), (*self.path, key))
+
+    def tables(self, key: str) -> tuple[Table, ...]:
+        """An array of tables: `[[key]]` sections."""
+        value = self._entry(key)
+        items = cast("list[object]", value) if isinstance(value, list) else []
+        if not items or not all(isinstance(item, dict) for item in items):
+            raise self.wrong_type(key, f"one or more [[{key}]] sections")
+        return tuple(Table(self.source, self.places, cast("dict[str, object]", item), (*self.path, key, n)) for n, item in enumerate(items))
+
+    def only(self, known: Iterable[str]) -> None:
+        """Error PL0303 at the first key that is not `known`."""
+        names = tuple(known)
+        for key in self.content:
+            if key not in names:
+                raise input_error("PL0303", f"unknown key '{key}'", span=self.span(key), help=nearest(key, names, "key"))
+
+    def wrong_type(self, key: str, expected: str, *inner: int) -> PolyloomError:
+        """Error PL0304 at the value of `key`, or at an item in it."""
+        value: object = self.content[key]
+        for number in inner:
+            value = cast("list[object]", value)[number]
+        found = _KINDS.get(type(value), "a date or time")
+        return input_error("PL0304", f"'{key}' must be {expected}, not {found}", span=self.value_span(key, *inner), help=f"write {expected}")
+
+    def span(self, key: str | None = None) -> Span:
+        """The place of a key, or the header of this table."""
+        return self._span(self.places.keys.get(self.path if key is None else (*self.path, key)))
+
+    def value_span(self, key: str, *inner: int) -> Span:
+        """The place of a value, or of an item in it; of its header where the value is a section."""
+        path = (*self.path, key, *inner)
+        return self._span(self.places.values.get(path) or self.places.keys.get(path))
+
+    def _span(self, place: tuple[int, int] | None) -> Span:
+        return Span(self.source, *(place or (0, 0)))
+
+    def _entry(self, key: str) -> object:
+        if key in self.content:
+            return self.content[key]
+        raise input_error("PL0305", f"the key '{key}' is missing", span=self.span(), help=f"add `{key} = ...`; docs/machines.md lists every key")
+
+    def _ranged(self, key: str, value: object, least: int, most: int, expected: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise self.wrong_type(key, expected)
+        if least <= value <= most:
+            return value
+        raise input_error(
+            "PL0306", f"'{key}' is {value}, outside {least} to {most}", span=self.value_span(key), help=f"write {expected} from {least} to {most}"
+        )
+
+
+def parse(text: str, name: str) -> Table:
+    """The root table of a TOML text (a byte order mark and CRLF are accepted); error PL0302 for a syntax error."""
+    source = Source(name, text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    try:
+        content = tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError as error:
+        raise _syntax_error(source, str(error)) from error
+    return Table(source, locate(source.text), content)
+
+
+def _syntax_error(source: Source, message: str) -> PolyloomError:
+    """The library's message, its position turned into a span."""
+    place = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", message)
+    what = message[: place.start()] if place else message
+    offset = len(source.text)
+    if place and place[1]:
+        lines = source.text.split("\n")
+        offset = sum(len(line) + 1 for line in lines[: int(place[1]) - 1]) + int(place[2]) - 1
+    help = "the file must be TOML: `key = value` lines and [[unit]] sections"
+    return input_error("PL0302", f"{what[:1].lower()}{what[1:]}", span=Span(source, offset, offset + 1), help=help)

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machine descriptions as TOML files, and the shipped members `paper`, `fau`, `unit`, `wide` and `ideal` (docs/machines.md).
+
+The keys of a file are the fields of `Machine`; each functional unit is a `[[unit]]` section. `based_on` names a member whose
+values stand for the keys that are not given. A *resolved* text gives every key, so that it reads back to an equal machine;
+its hash ties configurations to the machine that they were made for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Final, cast
+
+from polyloom.diagnostics import PolyloomError, input_error, nearest
+from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES, OPERATIONS, ElementType
+from polyloom.machine.table import UNLIMITED, Table, parse
+from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
+
+_MACHINES: Final = resources.files("polyloom.targets.tcpa") / "machines"
+_SCALARS: Final = tuple(f.name for f in fields(Machine) if f.name not in ("name", "units", "adjacency"))
+_KEYS: Final = ("name", "based_on", *_SCALARS, "adjacency", "unit")
+_UNIT_KEYS: Final = ("name", "count", "operations", "latency", "mnemonics", "pipelined")
+_LATENCIES: Final = (1, 255)
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_PORT: Final = re.compile(r"(pe|north|east|south|west)(0|[1-9][0-9]{0,5})")
+_EVERY_PAIR: Final = "all"
+
+Latencies = dict[tuple[str, ElementType], int]
+
+
+@cache
+def members() -> tuple[str, ...]:
+    """The names of the shipped machines, sorted."""
+    return tuple(sorted(f.name.removesuffix(".toml") for f in _MACHINES.iterdir() if f.name.endswith(".toml")))
+
+
+def load(name_or_path: str) -> Machine:
+    """The machine of a member's name, or of a file whose name ends in `.toml`; errors PL0301 to PL0307."""
+    if name_or_path.endswith(".toml"):
+        return read(_file(name_or_path), name_or_path)
+    if name_or_path in members():
+        return read(_shipped(name_or_path), f"{name_or_path}.toml")
+    help = f"{nearest(name_or_path, members(), 'machine')}; the name of a file must end in .toml"
+    raise input_error("PL0301", f"there is no machine '{name_or_path}'", help=help)
+
+
+def read(text: str, name: str) -> Machine:
+    """The machine that `text` describes; messages call the text `name`. The bounds are those of the words of `isa.py`."""
+    table = _based(parse(text, name))
+    channels = table.capacity("channels", 1, 4096)
+    inputs = table.capacity("input_registers", 0, 64)
+    outputs = table.capacity("output_registers", 0, 64)
+    return Machine(
+        name=_name(table, "name"),
+        units=_units(table),
+        destinations=table.integer("destinations", 1, 15),
+        general_registers=table.capacity("general_registers", 0, 64),
+        feedback_registers=table.capacity("feedback_registers", 0, 64),
+        input_registers=inputs,
+        output_registers=outputs,
+        fifo_depth=table.capacity("fifo_depth", 1, 1 << 24),
+        instruction_words=table.capacity("instruction_words", 1, 1 << 16),
+        branch_flags=table.integer("branch_flags", 1, 8),
+        channels=channels,
+        adjacency=_adjacency(table, channels, inputs, outputs),
+        hop_delay=table.integer("hop_delay", 0, 255),
+        control_signals=table.capacity("control_signals", 0, 256),
+        signal_sets=table.capacity("signal_sets", 1, 1 << 16),
+        half_spaces=table.boolean("half_spaces"),
+        counter_bits=table.integer("counter_bits", 1, 32),
+        generator_dimensions=table.capacity("generator_dimensions", 1, 64),
+        delay_bits=table.integer("delay_bits", 1, 32),
+        bank_words=table.capacity("bank_words", 1, 1 << 31),
+        rows=table.capacity("rows", 1, 4096),
+        columns=table.capacity("columns", 1, 4096),
+    )
+
+
+def resolve(machine: Machine) -> str:
+    """The text that gives every key of `machine`; `read` makes an equal machine of it. Equal machines have equal texts."""
+    lines = [f"name = {json.dumps(machine.name)}"]
+    lines += [f"{key} = {_scalar(getattr(machine, key))}" for key in _SCALARS]
+    lines.append(f"adjacency = {json.dumps(_EVERY_PAIR if machine.adjacency is None else machine.adjacency)}")
+    for unit in machine.units:
+        lines += ["", "[[unit]]", *_unit_lines(unit)]
+    return "\n".join(lines) + "\n"
+
+
+def fingerprint(machine: Machine) -> int:
+    """64 bits of the SHA-256 of the resolved text."""
+    return int.from_bytes(hashlib.sha256(resolve(machine).encode()).digest()[:8], "little")
+
+
+def _shipped(name: str) -> str:
+    return (_MACHINES / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def _file(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise input_error("PL0301", f"the machine file '{path}' is not UTF-8 text", help="save it as UTF-8") from error
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        help = f"give a readable file, or one of the machines {', '.join(members())}"
+        raise input_error("PL0301", f"cannot read the machine file '{path}': {reason}", help=help) from error
+
+
+def _based(table: Table) -> Table:
+    """The table with the entries of the member that it is based on under its own. Only shipped members can be a base."""
+    table.only(_KEYS)
+    if "based_on" not in table.content:
+        return table
+    base = table.text("based_on")
+    if base not in members():
+        raise input_error("PL0301", f"there is no machine '{base}'", span=table.value_span("based_on"), help=nearest(base, members(), "machine"))
+    return replace(table, content={**_based(parse(_shipped(base), base)).content, **table.content})
+
+
+def _name(table: Table, key: str) -> str:
+    name = table.text(key)
+    if not _NAME.fullmatch(name):
+        raise _bad(table, f"'{name}' is not a name", "start with a letter; go on with letters, digits, `_` and `-`", key)
+    return name
+
+
+def _units(table: Table) -> tuple[FunctionalUnit, ...]:
+    units: dict[str, FunctionalUnit] = {}
+    for section in table.tables("unit"):
+        section.only(_UNIT_KEYS)
+        for unit in _copies(section):
+            if unit.name in units:
+                raise _bad(section, f"two units are named '{unit.name}'", "give each unit its own name, or one section a `count`", "name")
+            units[unit.name] = unit
+    return tuple(units.values())
+
+
+def _copies(section: Table) -> Iterator[FunctionalUnit]:
+    """`count` units numbered from 0, or the one unit of that very name."""
+    name = _name(section, "name")
+    names = [f"{name}{n}" for n in range(section.integer("count", 1, 64))] if "count" in section.content else [name]
+    operations = _operations(section)
+    latencies = _latencies(section, operations)
+    mnemonics = {o: o for o in operations} | _mnemonics(section, operations)
+    pipelined = section.boolean("pipelined") if "pipelined" in section.content else True
+    return (FunctionalUnit(n, latencies, mnemonics, pipelined) for n in names)
+
+
+def _operations(section: Table) -> tuple[str, ...]:
+    operations = section.texts("operations")
+    if not operations:
+        raise _bad(section, "the unit has no operation", f"name at least one of {', '.join(BY_NAME)}", "operations")
+    for number, operation in enumerate(operations):
+        if operation not in BY_NAME:
+            raise _bad(section, f"there is no operation '{operation}'", nearest(operation, BY_NAME, "operation"), "operations", number)
+        if operation in operations[:number]:
+            raise _bad(section, f"the operation '{operation}' is listed twice", "list it once", "operations", number)
+    return operations
+
+
+def _latencies(section: Table, operations: tuple[str, ...]) -> Latencies:
+    """`latency` is one number for all operations, or a table of exceptions from 1: operation to number, or to a table of
+    the element types that the unit knows for it."""
+    result: Latencies = {(o, t): 1 for o in operations for t in BY_NAME[o].types}
+    if not isinstance(section.content.get("latency", 1), dict):
+        return dict.fromkeys(result, section.integer("latency", *_LATENCIES)) if "latency" in section.content else result
+    table = section.table("latency")
+    table.only(operations)
+    for operation in table.content:
+        for dtype in BY_NAME[operation].types:
+            del result[operation, dtype]
+        result |= _latencies_of(table, operation)
+    return result
+
+
+def _latencies_of(table: Table, operation: str) -> Latencies:
+    types = BY_NAME[operation].types
+    if not isinstance(table.content[operation], dict):
+        return dict.fromkeys(((operation, t) for t in types), table.integer(operation, *_LATENCIES))
+    by_type = table.table(operation)
+    by_type.only(types)
+    if not by_type.content:
+        raise _bad(table, f"the unit knows no element type for '{operation}'", f"name at least one of {', '.join(types)}", operation)
+    return {(operation, t): by_type.integer(t, *_LATENCIES) for t in types if t in by_type.content}
+
+
+def _mnemonics(section: Table, operations: tuple[str, ...]) -> dict[str, str]:
+    if "mnemonics" not in section.content:
+        return {}
+    table = section.table("mnemonics")
+    table.only(operations)
+    return {operation: _name(table, operation) for operation in table.content}
+
+
+def _adjacency(table: Table, channels: int | None, inputs: int | None, outputs: int | None) -> tuple[tuple[str, str], ...] | None:
+    """`"all"`, or pairs [source port, sink port]; a source port `pe` is an output register, a sink port `pe` an input register."""
+    value = table.content.get("adjacency", _EVERY_PAIR)
+    if value == _EVERY_PAIR:
+        return None
+    pairs = cast("list[object]", value) if isinstance(value, list) else None
+    if pairs is None:
+        raise table.wrong_type("adjacency", f'"{_EVERY_PAIR}" or an array of [source, sink] pairs')
+    limits = ({"pe": outputs}, {"pe": inputs})
+    return tuple(_pair(table, number, pair, channels, limits) for number, pair in enumerate(pairs))
+
+
+def _pair(table: Table, number: int, pair: object, channels: int | None, limits: tuple[Mapping[str, int | None], ...]) -> tuple[str, str]:
+    ports = cast("list[object]", pair) if isinstance(pair, list) else []
+    if len(ports) != 2:
+        raise table.wrong_type("adjacency", "an array of [source, sink] pairs", number)
+    for position, (port, limit) in enumerate(zip(ports, limits, strict=True)):
+        match = _PORT.fullmatch(port) if isinstance(port, str) else None
+        bound = limit.get(match[1], channels) if match else None
+        if match is None or (bound is not None and int(match[2]) >= bound):
+            help = 'write for instance ["west0", "pe0"], within the channels and registers of the machine'
+            raise _bad(table, f"{json.dumps(port)} is not a port of this machine", help, "adjacency", number, position)
+    return cast("tuple[str, str]", tuple(ports))
+
+
+def _bad(table: Table, message: str, help: str, key: str, *inner: int) -> PolyloomError:
+    return input_error("PL0307", message, span=table.value_span(key, *inner), help=help)
+
+
+def _scalar(value: int | None) -> str:
+    return json.dumps(UNLIMITED if value is None else value)
+
+
+def _unit_lines(unit: FunctionalUnit) -> list[str]:
+    operations = [o.name for o in OPERATIONS if any((o.name, t) in unit.latencies for t in ELEMENT_TYPES)]
+    mnemonics = [f"{o} = {json.dumps(unit.mnemonics[o])}" for o in operations if unit.mnemonics[o] != o]
+    return [
+        f"name = {json.dumps(unit.name)}",
+        f"operations = {json.dumps(operations)}",
+        f"latency = {{ {', '.join(f'{o} = {_latency(unit, o)}' for o in operations)} }}",
+        *([f"mnemonics = {{ {', '.join(mnemonics)} }}"] if mnemonics else []),
+        f"pipelined = {json.dumps(unit.pipelined)}",
+    ]
+
+
+def _latency(unit: FunctionalUnit, operation: str) -> str:
+    """One number where it holds for every legal type, else a table of types."""
+    types = BY_NAME[operation].types
+    known = {t: unit.latencies[operation, t] for t in types if (operation, t) in unit.latencies}
+    if len(known) == len(types) and len(set(known.values())) == 1:
+        return str(known[types[0]])
+    return f"{{ {', '.join(f'{t} = {n}' for t, n in known.items())} }}"
