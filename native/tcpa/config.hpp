@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// A concrete configuration as the loader finds it in a file (docs/formats.md), before the model decodes it for speed.
+// The members mirror `polyloom.targets.tcpa.concrete`, whose docstrings define them; digits are innermost first.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace polyloom::tcpa {
+
+struct HalfSpace {
+    std::vector<int64_t> coefficients;
+    int64_t constant = 0;
+};
+
+struct ConvexSet {
+    std::vector<int64_t> lower, upper;
+    std::vector<HalfSpace> half_spaces;
+};
+
+using Domain = std::vector<ConvexSet>;
+
+struct Controller {
+    bool south = false, east = false;
+    int64_t start = 0, row_delay = 0, column_delay = 0, steps = 0;
+    std::vector<Domain> signals;
+};
+
+// Register files of an operand field; `io` is od in a destination and id in a source.
+enum class File : uint8_t { rd, fd, io, immediate };
+
+// `value` is the register's index, or an immediate's bits.
+struct Operand {
+    File file = File::rd;
+    uint32_t value = 0;
+};
+
+enum class Branch : uint8_t { next, halt, jump, select };
+
+constexpr uint8_t opcode_nop = 255;
+constexpr size_t max_sources = 3;
+
+struct Instruction {
+    uint8_t opcode = opcode_nop;
+    std::vector<Operand> destinations, sources;
+    Branch branch = Branch::next;
+    std::vector<uint32_t> signals;  // of `select`
+    std::vector<uint32_t> targets;  // one of `jump`, 2^signals of `select`
+};
+
+using Program = std::vector<Instruction>;
+
+struct ElementProgram {
+    std::vector<Program> programs;
+    std::vector<int64_t> feedback_depths, input_depths;
+};
+
+// Locations of a wrapper port, and the borders of a rectangle, which use the last four.
+enum class Location : uint8_t { pe, north, east, south, west };
+
+struct Port {
+    Location location = Location::pe;
+    uint32_t index = 0;
+    auto operator<=>(const Port&) const = default;
+};
+
+struct Connection {
+    Port sink, source;
+};
+
+struct Generator {
+    Location side = Location::north;
+    uint32_t position = 0, channel = 0, array = 0;
+    int64_t base = 0;
+    std::vector<int64_t> coefficients;
+    int64_t delay = 0;
+    Domain domain;
+};
+
+struct Array {
+    std::string name;
+    uint8_t type = 0;  // i8, i16, i32, f32
+    std::vector<int64_t> shape, strides;
+    bool is_output = false;
+};
+
+struct Config {
+    int64_t initiation_interval = 1;
+    uint32_t rows = 0, columns = 0;
+    std::vector<int64_t> extents;
+    Controller controller;
+    std::vector<ElementProgram> classes;
+    std::vector<int32_t> element_class;  // row by row; -1 is an empty tile
+    std::vector<std::vector<Connection>> wrappers;
+    std::vector<uint32_t> wrapper;  // row by row
+    std::vector<Generator> generators;
+    std::vector<Array> arrays;
+};
+
+// Words that the array's elements lie in: one past the last element's word, 0 when the array has no element.
+uint64_t words_of(const Array& array);
+
+struct FormatError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// Refuses whatever would send the model outside its tables: indices, ranks, signs, digits outside the tile.
+void check(const Config& config);
+
+// Reads the bytes of a concrete configuration; throws FormatError when they are not one.
+Config load(std::span<const uint8_t> bytes);
+
+}  // namespace polyloom::tcpa

@@ -1,0 +1,699 @@
+// SPDX-License-Identifier: Apache-2.0
+// One clock for all placements. In a cycle the input generators put their tokens, the output generators take theirs, and
+// every active element issues one instruction a unit. A write is entered at its issue with the cycle that first sees it,
+// and latencies are positive, so the order of elements and units within a cycle does not matter.
+#include "model.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+
+#include "domain.hpp"
+#include "operations.hpp"
+#include "queue.hpp"
+#include "wires.hpp"
+
+namespace polyloom::tcpa {
+namespace {
+
+constexpr int64_t never = std::numeric_limits<int64_t>::max();
+constexpr uint32_t any_type = 4;  // of an immediate, in a static run
+constexpr const char* type_names[] = {"i8", "i16", "i32", "f32", "constant"};
+
+struct Destination {
+    File file;
+    uint8_t index;
+};
+
+// An instruction, decoded once a class.
+struct Code {
+    uint8_t opcode = opcode_nop, sources = 0, destinations = 0;
+    Branch branch = Branch::next;
+    uint16_t latency = 0;
+    std::array<File, max_sources> file{};
+    std::array<uint32_t, max_sources> source{};
+    std::array<Destination, 15> destination{};
+    uint32_t target = 0;
+    const Instruction* words = nullptr;
+    Coverage* coverage = nullptr;
+};
+
+struct General {
+    Queue pending;
+    uint32_t value = 0;
+    bool defined = false, read = false;
+};
+
+// A token FIFO; `arrived` counts the tokens that were ready at the last pop.
+struct Fifo {
+    Queue tokens;
+    int64_t depth = 0, last_pop = -1;
+    uint32_t arrived = 0, high = 0;
+    uint32_t element = 0;
+    File file = File::fd;
+    uint8_t index = 0;
+    bool driven = true, fed = false;
+};
+
+struct Sink {
+    Fifo* fifo;
+    int64_t delay;
+};
+
+struct Output {
+    std::vector<Sink> sinks;
+    Queue pending;
+    bool written = false;
+};
+
+struct UnitState {
+    const std::vector<Code>* program;
+    uint32_t pc = 0;
+    int32_t unit = 0;
+    int64_t free = 0;
+};
+
+struct Element {
+    uint32_t index = 0;
+    int64_t start = 0, step = 0, slot = 0;
+    std::vector<UnitState> running;
+    std::vector<General> general;
+    std::vector<Fifo> feedback, input;
+    std::vector<Output> output;
+};
+
+struct Bank {
+    int64_t last_access = -1;
+};
+
+// A generator at work: the sinks that it feeds, or the exit that it takes from.
+struct Stream {
+    const Generator* generator;
+    BorderPort port;
+    Scan scan;
+    int64_t due = never;
+    uint64_t words = 0;
+    Bank* bank = nullptr;
+    std::vector<Sink>* sinks = nullptr;
+    Fifo* exit = nullptr;
+};
+
+template <bool Static, bool Traced>
+class Rectangle {
+  public:
+    Rectangle(const Placement& placement, const Machine& machine);
+
+    // The next cycle after `now` in which something happens.
+    int64_t next(int64_t now) const { return !active_.empty() ? now + 1 : std::min(due_, activation()); }
+    void cycle(int64_t now);
+    Result finish();
+
+  private:
+    [[noreturn]] void fail(Cause cause, int64_t cycle, uint32_t element, int unit, const std::string& what) const;
+    [[noreturn]] void fail(Cause cause, int64_t cycle, const BorderPort& port, const std::string& what) const;
+    static std::string name(const Fifo& fifo);
+
+    void decode();
+    void build_elements();
+    void connect();
+    std::vector<Place> idle_connections() const;
+
+    int64_t activation() const { return waiting_.empty() ? never : waiting_.back()->start; }
+    void stream(std::vector<Stream>& streams, int64_t now);
+    void put(const Stream& stream, uint64_t address, int64_t now);
+    void take(const Stream& stream, uint64_t address, int64_t now);
+
+    void step_signals();
+    void note_unread_signals(int64_t step);
+    void element(Element& element, int64_t now);
+    void issue(Element& element, UnitState& unit, const Code& code, int64_t now);
+    uint32_t compute(const Element& element, const UnitState& unit, const Code& code, const uint32_t* operands, int64_t now) const;
+    bool branch(const Element& element, UnitState& unit, const Code& code);
+
+    void settle(const Element& element, General& general, size_t index, int64_t now);
+    uint32_t read(Element& element, const UnitState& unit, uint32_t index, int64_t now);
+    uint32_t pop(Fifo& fifo, const UnitState& unit, int64_t now);
+    void push(Fifo& fifo, int unit, Token token, int64_t now);
+    void make_room(Fifo& fifo, int64_t now);
+    void count_arrived(Fifo& fifo, int64_t now);
+    void note_dead(const Element& element, size_t index, int64_t cycle);
+
+    const Config& config_;
+    const Placement& placement_;
+    const Machine& machine_;
+    Wires wires_;
+    std::vector<std::vector<std::vector<Code>>> programs_;  // by class, unit, instruction
+    std::vector<Element> elements_;                         // only those with a program
+    std::vector<int32_t> element_at_;                       // their positions, row by row
+    std::vector<Element*> waiting_, active_;                // waiting: the last one starts first
+    std::map<BorderPort, std::vector<Sink>> entries_;
+    std::map<BorderPort, Fifo> exits_;
+    std::map<BorderPort, Bank> banks_;
+    std::vector<Stream> readers_, writers_;
+    std::vector<Buffer<uint8_t>> written_;  // by output array and word
+    int64_t due_ = never, first_issue_ = -1, last_write_ = -1;
+
+    // Control signals of the latest steps, one bit each: a ring that outlasts the way to the farthest element.
+    size_t signal_words_ = 0;
+    int64_t ring_ = 1, generated_ = 0, used_steps_ = 0;
+    std::vector<uint64_t> signals_, readings_;
+    std::vector<int64_t> digits_;
+
+    Result result_;
+};
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::fail(Cause cause, int64_t cycle, uint32_t element, int unit, const std::string& what) const {
+    const int row = placement_.row + int(element / config_.columns), column = placement_.column + int(element % config_.columns);
+    throw Fault(cause, cycle, row, column, unit, what);
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::fail(Cause cause, int64_t cycle, const BorderPort& port, const std::string& what) const {
+    static constexpr const char* sides[] = {"pe", "north", "east", "south", "west"};
+    fail(cause, cycle, wires_.element(port), -1, what + " at the " + sides[int(port.side)] + " bank of channel " + std::to_string(port.channel));
+}
+
+template <bool Static, bool Traced>
+std::string Rectangle<Static, Traced>::name(const Fifo& fifo) {
+    return (fifo.file == File::fd ? "fd" : "id") + std::to_string(fifo.index);
+}
+
+template <bool Static, bool Traced>
+Rectangle<Static, Traced>::Rectangle(const Placement& placement, const Machine& machine)
+    : config_(*placement.config), placement_(placement), machine_(machine), wires_(config_), digits_(config_.extents.size()) {
+    result_.issues.resize(machine.units.size());
+    decode();
+    build_elements();
+    connect();
+    const Controller& controller = config_.controller;
+    const int64_t span = (config_.rows - 1) * controller.row_delay + (config_.columns - 1) * controller.column_delay;
+    ring_ = std::min(span / config_.initiation_interval + 2, std::max<int64_t>(1, controller.steps));
+    signal_words_ = (controller.signals.size() + 63) / 64;
+    signals_.resize(signal_words_ * size_t(ring_));
+    if constexpr (Static) readings_.resize(signals_.size());
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::decode() {
+    if constexpr (Static) {
+        for (const ElementProgram& element : config_.classes) {
+            auto& units = result_.report.coverage.emplace_back();
+            for (const Program& program : element.programs) {
+                auto& coverages = units.emplace_back(program.size());
+                for (size_t pc = 0; pc < program.size(); ++pc) {
+                    coverages[pc].driven.resize(program[pc].destinations.size());
+                    if (program[pc].branch != Branch::select) continue;
+                    coverages[pc].codes.resize(program[pc].targets.size());
+                    coverages[pc].equals.assign(program[pc].signals.size(), std::vector<uint64_t>((config_.controller.signals.size() + 63) / 64, ~uint64_t(0)));
+                }
+            }
+        }
+    }
+    for (size_t c = 0; c < config_.classes.size(); ++c) {
+        auto& units = programs_.emplace_back();
+        for (size_t u = 0; u < config_.classes[c].programs.size(); ++u) {
+            auto& codes = units.emplace_back();
+            for (const Instruction& words : config_.classes[c].programs[u]) {
+                Code code;
+                code.opcode = words.opcode;
+                code.branch = words.branch;
+                code.latency = machine_.units[u].latency[words.opcode];
+                for (const Operand& source : words.sources) {
+                    code.file[code.sources] = source.file;
+                    code.source[code.sources++] = Static && source.file == File::immediate ? any_type : source.value;
+                }
+                for (const Operand& to : words.destinations) code.destination[code.destinations++] = {to.file, uint8_t(to.value)};
+                if (!words.targets.empty()) code.target = words.targets[0];
+                code.words = &words;
+                if constexpr (Static) code.coverage = &result_.report.coverage[c][u][codes.size()];
+                codes.push_back(code);
+            }
+        }
+    }
+}
+
+// Registers of each file that a class's programs or an element's wires name.
+static std::array<size_t, 4> registers_used(const ElementProgram& element, const std::vector<Connection>& wrapper) {
+    std::array<size_t, 4> used{0, element.feedback_depths.size(), element.input_depths.size(), 0};  // rd, fd, id, od
+    const auto need = [&](size_t file, uint32_t index) { used[file] = std::max<size_t>(used[file], index + 1); };
+    for (const Program& program : element.programs)
+        for (const Instruction& instruction : program) {
+            for (const Operand& o : instruction.sources)
+                if (o.file != File::immediate) need(size_t(o.file), o.value);
+            for (const Operand& o : instruction.destinations) need(o.file == File::io ? 3 : size_t(o.file), o.value);
+        }
+    for (const Connection& c : wrapper) {
+        if (c.sink.location == Location::pe) need(2, c.sink.index);
+        if (c.source.location == Location::pe) need(3, c.source.index);
+    }
+    return used;
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::build_elements() {
+    const Controller& controller = config_.controller;
+    element_at_.assign(config_.element_class.size(), -1);
+    for (uint32_t index = 0; index < config_.element_class.size(); ++index) {
+        const int32_t number = config_.element_class[index];
+        if (number < 0) continue;
+        const ElementProgram& words = config_.classes[size_t(number)];
+        const auto used = registers_used(words, config_.wrappers[config_.wrapper[index]]);
+        Element element;
+        element.index = index;
+        const int64_t row = index / config_.columns, column = index % config_.columns;
+        element.start = controller.start + controller.row_delay * (controller.south ? config_.rows - 1 - row : row) +
+                        controller.column_delay * (controller.east ? config_.columns - 1 - column : column);
+        element.general.resize(used[0]);
+        element.output.resize(used[3]);
+        const auto fifos = [&](size_t count, const std::vector<int64_t>& depths, File file) {
+            std::vector<Fifo> made(count);
+            for (size_t n = 0; n < count; ++n) {
+                made[n].depth = n < depths.size() ? depths[n] : 0;
+                made[n].element = index;
+                made[n].file = file;
+                made[n].index = uint8_t(n);
+                made[n].driven = file == File::fd;
+            }
+            return made;
+        };
+        element.feedback = fifos(used[1], words.feedback_depths, File::fd);
+        element.input = fifos(used[2], words.input_depths, File::io);
+        for (size_t u = 0; u < words.programs.size(); ++u)
+            if (!words.programs[u].empty()) element.running.push_back({&programs_[size_t(number)][u], 0, int32_t(u), 0});
+        element_at_[index] = int32_t(elements_.size());
+        elements_.push_back(std::move(element));
+    }
+    for (Element& element : elements_)
+        if (!element.running.empty()) waiting_.push_back(&element);
+    std::stable_sort(waiting_.begin(), waiting_.end(), [](const Element* a, const Element* b) { return a->start > b->start; });
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::connect() {
+    for (const Generator& generator : config_.generators) {
+        const BorderPort port{generator.side, generator.position, generator.channel};
+        const Array& array = config_.arrays[generator.array];
+        Stream stream{&generator, port, Scan(generator.domain, config_.extents)};
+        if (!stream.scan.done()) due_ = std::min(due_, stream.due = generator.delay + stream.scan.step() * config_.initiation_interval);
+        stream.words = words_of(array);
+        stream.bank = &banks_[port];
+        if (!array.is_output) stream.sinks = &entries_[port];
+        (array.is_output ? writers_ : readers_).push_back(std::move(stream));
+    }
+    const auto attach = [&](uint32_t element, uint32_t connection, Fifo& fifo) {
+        const auto driver = wires_.driver(element, connection);
+        if (!driver) return;
+        const Sink sink{&fifo, machine_.hop_delay * driver->links()};
+        if (driver->border) {
+            const auto entry = entries_.find(*driver->border);
+            if (entry == entries_.end()) return;
+            entry->second.push_back(sink);
+            fifo.fed = true;
+        } else {
+            if (element_at_[driver->element] < 0) return;
+            elements_[size_t(element_at_[driver->element])].output[driver->index].sinks.push_back(sink);
+        }
+        fifo.driven = true;
+    };
+    for (uint32_t index = 0; index < config_.wrapper.size(); ++index) {
+        const auto& connections = config_.wrappers[config_.wrapper[index]];
+        for (uint32_t n = 0; n < connections.size(); ++n) {
+            const Port sink = connections[n].sink;
+            if (const auto port = wires_.border(index, sink)) {
+                Fifo& exit = exits_[*port];
+                exit.element = index;
+                exit.depth = never;
+                exit.index = uint8_t(port->channel);
+                attach(index, n, exit);
+            } else if (sink.location == Location::pe && element_at_[index] >= 0) {
+                attach(index, n, elements_[size_t(element_at_[index])].input[sink.index]);
+            }
+        }
+    }
+    for (Stream& writer : writers_)
+        if (const auto exit = exits_.find(writer.port); exit != exits_.end()) writer.exit = &exit->second;
+    for (const Array& array : config_.arrays) {
+        const uint64_t words = array.is_output ? words_of(array) : 0;
+        written_.emplace_back(words);
+        result_.outputs.emplace_back(Static ? 0 : words);
+    }
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::cycle(int64_t now) {
+    if (due_ <= now) {
+        due_ = never;
+        stream(readers_, now);
+        stream(writers_, now);
+    }
+    while (activation() <= now) {
+        active_.push_back(waiting_.back());
+        waiting_.pop_back();
+    }
+    bool halted = false;
+    for (Element* e : active_) {
+        element(*e, now);
+        halted |= e->running.empty();
+    }
+    if (halted) std::erase_if(active_, [](const Element* e) { return e->running.empty(); });
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::stream(std::vector<Stream>& streams, int64_t now) {
+    for (Stream& stream : streams) {
+        if (stream.due == now) {
+            const Generator& g = *stream.generator;
+            if (stream.bank->last_access == now) fail(Cause::bank_conflict, now, stream.port, "two accesses in a cycle");
+            stream.bank->last_access = now;
+            const int64_t address = affine(g.coefficients, stream.scan.digits(), g.base);
+            if (address < 0 || uint64_t(address) >= stream.words)
+                fail(Cause::address, now, stream.port, "word " + std::to_string(address) + " lies outside " + config_.arrays[g.array].name);
+            config_.arrays[g.array].is_output ? take(stream, uint64_t(address), now) : put(stream, uint64_t(address), now);
+            if (!stream.scan.advance()) fail(Cause::overlap, now, stream.port, "two convex sets of the enable domain overlap");
+            stream.due = stream.scan.done() ? never : g.delay + stream.scan.step() * config_.initiation_interval;
+        }
+        due_ = std::min(due_, stream.due);
+    }
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::put(const Stream& stream, uint64_t address, int64_t now) {
+    const uint32_t array = stream.generator->array;
+    const uint32_t value = Static ? config_.arrays[array].type : placement_.inputs[array][address];
+    for (const Sink& sink : *stream.sinks) push(*sink.fifo, -1, {now + sink.delay, value}, now);
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::take(const Stream& stream, uint64_t address, int64_t now) {
+    const uint32_t array = stream.generator->array;
+    if (!stream.exit || stream.exit->tokens.empty() || stream.exit->tokens.front().ready > now)
+        fail(Cause::missing_token, now, stream.port, "the address generator is enabled and no token arrives");
+    const Token token = stream.exit->tokens.front();
+    if (token.ready < now) fail(Cause::stray_token, token.ready, stream.port, "a token arrives and no enabled step is due");
+    stream.exit->tokens.pop();
+    if (Static && token.value != any_type && token.value != config_.arrays[array].type)
+        fail(Cause::type, now, stream.port, std::string("a value of type ") + type_names[token.value] + " is written to " + config_.arrays[array].name);
+    if (written_[array][address]) fail(Cause::double_write, now, stream.port, "word " + std::to_string(address) + " of " + config_.arrays[array].name + " is written twice");
+    written_[array][address] = 1;
+    if constexpr (!Static) result_.outputs[array][address] = token.value;
+    last_write_ = now;
+}
+
+// Computes the control signals of step `generated_`, in the place of a step that every element has left.
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::step_signals() {
+    if constexpr (Static) note_unread_signals(generated_ - ring_);
+    const auto& signals = config_.controller.signals;
+    uint64_t* words = signals_.data() + size_t(generated_ % ring_) * signal_words_;
+    std::fill_n(words, signal_words_, 0);
+    if constexpr (Static) std::fill_n(readings_.data() + size_t(generated_ % ring_) * signal_words_, signal_words_, 0);
+    for (size_t s = 0; s < signals.size(); ++s)
+        if (contains(signals[s], digits_)) words[s / 64] |= uint64_t(1) << (s % 64);
+    ++generated_;
+    for (size_t m = 0; m < digits_.size(); ++m) {
+        if (++digits_[m] < config_.extents[m] || m + 1 == digits_.size()) break;
+        digits_[m] = 0;
+    }
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::note_unread_signals(int64_t step) {
+    if (step < 0) return;
+    auto& wasted = result_.report.wasted;
+    for (size_t s = 0; s < config_.controller.signals.size(); ++s) {
+        const size_t word = size_t(step % ring_) * signal_words_ + s / 64;
+        if (((signals_[word] & ~readings_[word]) >> (s % 64) & 1) == 0) continue;
+        if (std::none_of(wasted.begin(), wasted.end(), [&](const Place& p) { return p.index == int32_t(s); })) wasted.push_back({0, int32_t(s), step});
+    }
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::element(Element& element, int64_t now) {
+    if (element.slot == 0) {
+        if (element.step >= config_.controller.steps)
+            fail(Cause::runaway, now, element.index, element.running[0].unit, "the unit runs on after the controller's last step");
+        used_steps_ = std::max(used_steps_, element.step + 1);
+        if (element.step == generated_) step_signals();
+    }
+    for (size_t n = 0; n < element.running.size();) {
+        UnitState& unit = element.running[n];
+        if (unit.pc >= unit.program->size()) fail(Cause::outside_program, now, element.index, unit.unit, "the program has no instruction " + std::to_string(unit.pc));
+        const Code& code = (*unit.program)[unit.pc];
+        if constexpr (Static) code.coverage->executed = true;
+        if (code.opcode != opcode_nop) issue(element, unit, code, now);
+        if (branch(element, unit, code)) ++n;
+        else element.running.erase(element.running.begin() + ptrdiff_t(n));
+    }
+    if (++element.slot == config_.initiation_interval) {
+        element.slot = 0;
+        ++element.step;
+    }
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::issue(Element& element, UnitState& unit, const Code& code, int64_t now) {
+    if (code.latency == 0) fail(Cause::no_operation, now, element.index, unit.unit, "the unit has no operation " + std::to_string(code.opcode));
+    if (now < unit.free) fail(Cause::busy, now, element.index, unit.unit, "the unit is still busy with its last operation");
+    if (!machine_.units[size_t(unit.unit)].pipelined) unit.free = now + code.latency;
+    uint32_t operands[max_sources] = {};
+    for (unsigned n = 0; n < code.sources; ++n) switch (code.file[n]) {
+            case File::rd: operands[n] = read(element, unit, code.source[n], now); break;
+            case File::fd: operands[n] = pop(element.feedback[code.source[n]], unit, now); break;
+            case File::io: operands[n] = pop(element.input[code.source[n]], unit, now); break;
+            case File::immediate: operands[n] = code.source[n]; break;
+        }
+    const Token result{now + code.latency, compute(element, unit, code, operands, now)};
+    for (unsigned n = 0; n < code.destinations; ++n) {
+        const Destination to = code.destination[n];
+        bool driven = true;
+        if (to.file == File::rd) {
+            General& general = element.general[to.index];
+            settle(element, general, to.index, now);
+            if (!general.pending.insert(result))
+                fail(Cause::double_write, result.ready, element.index, unit.unit, "two writes to rd" + std::to_string(to.index) + " in a cycle");
+        } else if (to.file == File::fd) {
+            push(element.feedback[to.index], unit.unit, result, now);
+        } else {
+            Output& output = element.output[to.index];
+            while (!output.pending.empty() && output.pending.front().ready <= now) output.pending.pop();
+            if (!output.pending.insert(result))
+                fail(Cause::double_write, result.ready, element.index, unit.unit, "two writes to od" + std::to_string(to.index) + " in a cycle");
+            for (const Sink& sink : output.sinks) push(*sink.fifo, unit.unit, {result.ready + sink.delay, result.value}, now);
+            output.written = true;
+            driven = !output.sinks.empty();
+        }
+        if constexpr (Static) code.coverage->driven[n] |= driven;
+    }
+    if (first_issue_ < 0) first_issue_ = now;
+    ++result_.issues[size_t(unit.unit)];
+    if constexpr (Traced) {
+        Trace& trace = result_.trace;
+        trace.element.push_back(int32_t(element.index));
+        trace.unit.push_back(unit.unit);
+        trace.pc.push_back(int32_t(unit.pc));
+        trace.cycle.push_back(now);
+        trace.opcode.push_back(code.opcode);
+        trace.value.push_back(result.value);
+    }
+}
+
+template <bool Static, bool Traced>
+uint32_t Rectangle<Static, Traced>::compute(const Element& element, const UnitState& unit, const Code& code, const uint32_t* operands, int64_t now) const {
+    if constexpr (Static) {
+        const Operation operation = operation_of(code.opcode);
+        for (unsigned n = 0; n < code.sources; ++n) {
+            const auto wanted = uint32_t(operation == Operation::select && n == 0 ? Type::i32 : type_of(code.opcode));
+            if (operands[n] == wanted || operands[n] == any_type) continue;
+            fail(Cause::type, now, element.index, unit.unit,
+                 "operand " + std::to_string(n) + " is of type " + type_names[operands[n]] + " where the instruction takes " + type_names[wanted]);
+        }
+        return uint32_t(compares(operation) ? Type::i32 : type_of(code.opcode));
+    }
+    if (divides_by_zero(code.opcode, operands[1])) fail(Cause::division_by_zero, now, element.index, unit.unit, "integer division by zero");
+    return execute(code.opcode, operands[0], operands[1], operands[2]);
+}
+
+// False when the unit halts.
+template <bool Static, bool Traced>
+bool Rectangle<Static, Traced>::branch(const Element& element, UnitState& unit, const Code& code) {
+    switch (code.branch) {
+        case Branch::next: ++unit.pc; return true;
+        case Branch::jump: unit.pc = code.target; return true;
+        case Branch::halt: return false;
+        case Branch::select: break;
+    }
+    const size_t row = size_t(element.step % ring_) * signal_words_;
+    const auto& chosen = code.words->signals;
+    uint32_t number = 0;
+    for (size_t n = 0; n < chosen.size(); ++n) number |= uint32_t(signals_[row + chosen[n] / 64] >> (chosen[n] % 64) & 1) << n;
+    unit.pc = code.words->targets[number];
+    if constexpr (Static) {
+        code.coverage->codes[number] = 1;
+        for (size_t n = 0; n < chosen.size(); ++n) {
+            readings_[row + chosen[n] / 64] |= uint64_t(1) << (chosen[n] % 64);
+            for (size_t w = 0; w < signal_words_; ++w) code.coverage->equals[n][w] &= number >> n & 1 ? signals_[row + w] : ~signals_[row + w];
+        }
+    }
+    return true;
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::note_dead(const Element& element, size_t index, int64_t cycle) {
+    auto& unread = result_.report.unread;
+    const auto same = [&](const Place& p) { return p.element == int32_t(element.index) && p.index == int32_t(index); };
+    if (std::none_of(unread.begin(), unread.end(), same)) unread.push_back({int32_t(element.index), int32_t(index), cycle});
+}
+
+// Lets the writes take effect that are ready in cycle `now`.
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::settle(const Element& element, General& general, size_t index, int64_t now) {
+    while (!general.pending.empty() && general.pending.front().ready <= now) {
+        if constexpr (Static)
+            if (general.defined && !general.read) note_dead(element, index, general.pending.front().ready);
+        general.value = general.pending.front().value;
+        general.defined = true;
+        general.read = false;
+        general.pending.pop();
+    }
+}
+
+template <bool Static, bool Traced>
+uint32_t Rectangle<Static, Traced>::read(Element& element, const UnitState& unit, uint32_t index, int64_t now) {
+    General& general = element.general[index];
+    settle(element, general, index, now);
+    if (!general.defined) fail(Cause::undefined, now, element.index, unit.unit, "rd" + std::to_string(index) + " is read before it is written");
+    general.read = true;
+    return general.value;
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::count_arrived(Fifo& fifo, int64_t now) {
+    while (fifo.arrived < fifo.tokens.size() && fifo.tokens[fifo.arrived].ready <= now) ++fifo.arrived;
+    if (fifo.arrived <= fifo.high) return;
+    fifo.high = fifo.arrived;
+    if (int64_t(fifo.high) > fifo.depth)
+        fail(Cause::overflow, fifo.tokens[uint32_t(fifo.depth)].ready, fifo.element, -1, name(fifo) + " holds more than its depth of " + std::to_string(fifo.depth));
+}
+
+// Occupancy rises between pops only, so that looking at every pop finds its maximum.
+template <bool Static, bool Traced>
+uint32_t Rectangle<Static, Traced>::pop(Fifo& fifo, const UnitState& unit, int64_t now) {
+    if (fifo.last_pop == now) fail(Cause::two_pops, now, fifo.element, unit.unit, name(fifo) + " is read twice in a cycle");
+    if (!fifo.driven) fail(Cause::undriven, now, fifo.element, unit.unit, name(fifo) + " is read and nothing drives its port");
+    if (fifo.tokens.empty() || fifo.tokens.front().ready > now) fail(Cause::underflow, now, fifo.element, unit.unit, name(fifo) + " is read and holds no token");
+    count_arrived(fifo, now);
+    if constexpr (Static) {
+        const int64_t slack = now - fifo.tokens.front().ready;
+        auto& late = result_.report.late;
+        const auto same = [&](const Place& p) { return p.element == int32_t(fifo.element) && p.index == fifo.index; };
+        if (fifo.fed && slack && std::none_of(late.begin(), late.end(), same)) late.push_back({int32_t(fifo.element), fifo.index, slack});
+    }
+    const uint32_t value = fifo.tokens.front().value;
+    fifo.tokens.pop();
+    --fifo.arrived;
+    fifo.last_pop = now;
+    return value;
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::push(Fifo& fifo, int unit, Token token, int64_t now) {
+    if (fifo.tokens.full()) make_room(fifo, now);
+    if (!fifo.tokens.insert(token)) fail(Cause::double_write, token.ready, fifo.element, unit, "two tokens enter " + name(fifo) + " in a cycle");
+}
+
+// Keeps memory bounded where tokens are never taken: what is not under way must fit the depth.
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::make_room(Fifo& fifo, int64_t now) {
+    if (fifo.depth != never) return count_arrived(fifo, now);
+    if (fifo.tokens.front().ready < now) fail(Cause::stray_token, fifo.tokens.front().ready, fifo.element, -1, "a token arrives at a border port and no enabled step is due");
+}
+
+template <bool Static, bool Traced>
+std::vector<Place> Rectangle<Static, Traced>::idle_connections() const {
+    std::vector<std::vector<uint8_t>> busy;
+    for (uint32_t w : config_.wrapper) busy.emplace_back(config_.wrappers[w].size());
+    const auto carries = [&](const Driver& driver) {
+        if (!driver.border) {
+            const int32_t at = element_at_[driver.element];
+            return at >= 0 && elements_[size_t(at)].output[driver.index].written;
+        }
+        const auto same = [&](const Stream& s) { return s.port == *driver.border && !s.generator->domain.empty(); };
+        return std::any_of(readers_.begin(), readers_.end(), same);
+    };
+    for (uint32_t index = 0; index < busy.size(); ++index)
+        for (uint32_t n = 0; n < busy[index].size(); ++n) {
+            const Port sink = config_.wrappers[config_.wrapper[index]][n].sink;
+            if (sink.location == Location::pe ? element_at_[index] < 0 : !wires_.border(index, sink)) continue;
+            const auto driver = wires_.driver(index, n);
+            if (!driver || !carries(*driver)) continue;
+            for (const WireConnection& c : driver->path) busy[c.element][c.connection] = 1;
+        }
+    std::vector<Place> idle;
+    for (uint32_t index = 0; index < busy.size(); ++index)
+        for (uint32_t n = 0; n < busy[index].size(); ++n)
+            if (!busy[index][n]) idle.push_back({int32_t(index), int32_t(n), 0});
+    return idle;
+}
+
+template <bool Static, bool Traced>
+Result Rectangle<Static, Traced>::finish() {
+    for (const auto& [port, exit] : exits_)
+        if (!exit.tokens.empty()) fail(Cause::stray_token, exit.tokens.front().ready, port, "a token arrives and no enabled step is due");
+    result_.feedback_high.resize(config_.classes.size());
+    result_.input_high.resize(config_.classes.size());
+    for (Element& element : elements_) {
+        const auto number = size_t(config_.element_class[element.index]);
+        const auto collect = [&](const std::vector<Fifo>& fifos, std::vector<uint32_t>& high) {
+            high.resize(std::max(high.size(), fifos.size()));
+            for (size_t n = 0; n < fifos.size(); ++n) {
+                if (!fifos[n].tokens.empty())
+                    fail(Cause::leftover, fifos[n].tokens.front().ready, element.index, -1, name(fifos[n]) + " still holds " + std::to_string(fifos[n].tokens.size()) + " tokens at the end");
+                high[n] = std::max(high[n], fifos[n].high);
+            }
+        };
+        collect(element.feedback, result_.feedback_high[number]);
+        collect(element.input, result_.input_high[number]);
+        if constexpr (Static)
+            for (size_t n = 0; n < element.general.size(); ++n) {
+                settle(element, element.general[n], n, never);
+                if (element.general[n].defined && !element.general[n].read) note_dead(element, n, never);
+            }
+    }
+    if constexpr (Static) {
+        result_.report.steps = used_steps_;
+        // Steps past the last one that an element uses are reported by their number alone.
+        while (generated_ < std::min(config_.controller.steps, used_steps_)) step_signals();
+        for (int64_t step = std::max<int64_t>(0, generated_ - ring_); step < generated_; ++step) note_unread_signals(step);
+        result_.report.idle = idle_connections();
+    }
+    for (int64_t count : result_.issues) result_.operations += count;
+    result_.first_issue = std::max<int64_t>(first_issue_, 0);
+    result_.cycles = first_issue_ < 0 || last_write_ < 0 ? 0 : last_write_ + 1 - first_issue_;
+    return std::move(result_);
+}
+
+template <bool Static, bool Traced>
+std::vector<Result> run_all(std::span<const Placement> placements, const Machine& machine) {
+    std::deque<Rectangle<Static, Traced>> rectangles;
+    for (const Placement& placement : placements) rectangles.emplace_back(placement, machine);
+    for (int64_t now = -1;;) {
+        int64_t next = never;
+        for (const auto& rectangle : rectangles) next = std::min(next, rectangle.next(now));
+        if (next == never) break;
+        now = next;
+        for (auto& rectangle : rectangles) rectangle.cycle(now);
+    }
+    std::vector<Result> results;
+    for (auto& rectangle : rectangles) results.push_back(rectangle.finish());
+    return results;
+}
+
+}  // namespace
+
+std::vector<Result> run(std::span<const Placement> placements, const Machine& machine, const Options& options) {
+    if (options.check_only) return run_all<true, false>(placements, machine);
+    return options.trace ? run_all<false, true>(placements, machine) : run_all<false, false>(placements, machine);
+}
+
+}  // namespace polyloom::tcpa

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cycle-accurate model of a tightly coupled processor array (docs/targets/tcpa.md), driven by configurations alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config.hpp"
+
+namespace polyloom::tcpa {
+
+// One functional unit: cycles by opcode, 0 where it lacks the operation.
+struct Unit {
+    std::array<uint16_t, 256> latency{};
+    bool pipelined = true;
+};
+
+struct Machine {
+    std::vector<Unit> units;
+    int64_t hop_delay = 0;
+};
+
+// The number is the last two digits of the diagnostic code.
+enum class Cause : uint8_t {
+    overflow = 10,
+    underflow,
+    two_pops,
+    undriven,
+    undefined,
+    double_write,
+    bank_conflict,
+    busy,
+    no_operation,
+    division_by_zero,
+    stray_token,
+    missing_token,
+    leftover,
+    outside_program,
+    runaway,
+    address,
+    type,
+    overlap,
+};
+
+// `unit` is -1 when no functional unit is to blame; row and column are those of the whole array.
+struct Fault : std::exception {
+    Fault(Cause why, int64_t when, int r, int c, int u, std::string what) : cause(why), cycle(when), row(r), column(c), unit(u), text(std::move(what)) {}
+    const char* what() const noexcept override { return text.c_str(); }
+
+    Cause cause;
+    int64_t cycle;
+    int row, column, unit;
+    std::string text;
+};
+
+// A configuration in a rectangle whose first element is (row, column), and the words of each input array
+// (an empty span for an output, and for every array of a static run).
+struct Placement {
+    const Config* config = nullptr;
+    int row = 0, column = 0;
+    std::vector<std::span<const uint32_t>> inputs;
+};
+
+// One row for every operation that was issued, in order of cycles; `element` counts row by row.
+struct Trace {
+    std::vector<int32_t> element, unit, pc;
+    std::vector<int64_t> cycle;
+    std::vector<uint8_t> opcode;
+    std::vector<uint32_t> value;
+};
+
+// What a static run saw of one instruction in any element of its class.
+struct Coverage {
+    bool executed = false;
+    std::vector<uint8_t> driven;                 // by destination: an od that led somewhere, or no od
+    std::vector<uint8_t> codes;                  // by branch code
+    std::vector<std::vector<uint64_t>> equals;  // by signal position: signals with equal values in every reading
+};
+
+struct Place {
+    int32_t element = 0, index = 0;
+    int64_t number = 0;
+};
+
+// What only a static run collects; a list holds the first place of each kind and element.
+struct Report {
+    std::vector<std::vector<std::vector<Coverage>>> coverage;  // by class, unit, instruction
+    int64_t steps = 0;                                         // of the controller that some element needs
+    std::vector<Place> late;    // an id that a generator feeds, popped `number` cycles after the token
+    std::vector<Place> unread;  // a general register written and not read before `number`
+    std::vector<Place> idle;    // a connection that carries no token to an id or a bank
+    std::vector<Place> wasted;  // signal `index` is 1 in step `number`, where no branch reads it
+};
+
+// Zeros that cost memory only where they are touched, as most of an output array may not be.
+template <class T>
+class Buffer {
+  public:
+    explicit Buffer(uint64_t size) : size_(size), words_(size ? static_cast<T*>(std::calloc(size, sizeof(T))) : nullptr) {
+        if (size && !words_) throw std::bad_alloc();
+    }
+    uint64_t size() const { return size_; }
+    T& operator[](uint64_t n) const { return words_.get()[n]; }
+    T* release() { return words_.release(); }
+
+  private:
+    struct Free {
+        void operator()(T* words) const { std::free(words); }
+    };
+    uint64_t size_;
+    std::unique_ptr<T, Free> words_;
+};
+
+struct Result {
+    std::vector<Buffer<uint32_t>> outputs;  // by array: its words; empty for inputs
+    int64_t cycles = 0, operations = 0, first_issue = 0;
+    std::vector<int64_t> issues;                                // by unit
+    std::vector<std::vector<uint32_t>> feedback_high, input_high;  // by class and register: greatest occupancy
+    Trace trace;
+    Report report;
+};
+
+struct Options {
+    bool trace = false;
+    // No data: values are element types, and every rule that does not depend on data is checked and counted.
+    bool check_only = false;
+};
+
+// Runs configurations on disjoint rectangles side by side from cycle 0 on; throws Fault.
+std::vector<Result> run(std::span<const Placement> placements, const Machine& machine, const Options& options);
+
+}  // namespace polyloom::tcpa

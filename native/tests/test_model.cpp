@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model on hand-written configurations: the paper's running example on 1x3 elements, and one fault of every cause.
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+
+#include "tcpa/model.hpp"
+#include "tcpa/operations.hpp"
+
+using namespace polyloom::tcpa;
+
+static int failures = 0;
+
+static void expect(bool condition, const std::string& what) {
+    if (condition) return;
+    ++failures;
+    std::printf("FAILED: %s\n", what.c_str());
+}
+
+static constexpr uint8_t i32(Operation o) { return uint8_t(unsigned(o) * 4 + 2); }
+
+static Operand rd(uint32_t n) { return {File::rd, n}; }
+static Operand fd(uint32_t n) { return {File::fd, n}; }
+static Operand io(uint32_t n) { return {File::io, n}; }
+static Operand number(uint32_t n) { return {File::immediate, n}; }
+
+static Instruction operation(Operation o, std::vector<Operand> to, std::vector<Operand> from, Branch branch = Branch::next, uint32_t target = 0) {
+    Instruction made{i32(o), std::move(to), std::move(from), branch, {}, {}};
+    if (branch == Branch::jump) made.targets = {target};
+    return made;
+}
+
+static Instruction nop(Branch branch = Branch::next, uint32_t target = 0) {
+    Instruction made;
+    made.branch = branch;
+    if (branch == Branch::jump) made.targets = {target};
+    return made;
+}
+
+static Instruction select(Instruction made, uint32_t signal, uint32_t zero, uint32_t one) {
+    made.branch = Branch::select;
+    made.signals = {signal};
+    made.targets = {zero, one};
+    return made;
+}
+
+static Unit generic(uint16_t latency = 1) {
+    Unit unit;
+    for (unsigned code = 0; code < operation_count * 4; ++code) unit.latency[code] = valid_opcode(uint8_t(code)) ? latency : 0;
+    return unit;
+}
+
+static Machine machine() { return {{generic(), generic()}, 0}; }
+
+static Domain box(int64_t low, int64_t high) { return {{{low}, {high}, {}}}; }
+
+// Bit extraction (the paper, Figures 3 to 8) for N = 16 on 1x3 elements with tiles of 6: pi = 2, lambda_K = 12.
+// The last element has the four iterations that are left, and writes nothing to its feedback register at the end.
+static Config bits() {
+    const Instruction first = operation(Operation::move, {rd(0)}, {io(0)});
+    const auto shift = [](Operand to) { return operation(Operation::shr, {to}, {rd(0), number(1)}); };
+    const Instruction mask = operation(Operation::bit_and, {io(1)}, {rd(0), number(1)});
+    const Program moves{first, nop(), operation(Operation::move, {rd(0)}, {fd(0)}), select(nop(), 0, 2, 4), operation(Operation::move, {rd(0)}, {fd(0)}), nop(Branch::halt)};
+    Program moves_last = moves;
+    moves_last[3] = select(nop(), 1, 2, 4);
+    const auto tail = [&](Program program, Instruction last, uint32_t signal) {
+        program.insert(program.end(), {nop(), shift(fd(0)), mask, select(shift(fd(0)), signal, 2, 4), mask, last, mask, nop(Branch::halt)});
+        return program;
+    };
+    Config config;
+    config.initiation_interval = 2;
+    config.rows = 1;
+    config.columns = 3;
+    config.extents = {6};
+    config.controller = {false, false, 0, 0, 12, 7, {box(4, 4), box(2, 2)}};
+    config.classes = {{{moves, tail({}, shift(io(0)), 0)}, {1}, {1}}, {{moves_last, tail({}, nop(), 1)}, {1}, {1}}};
+    config.classes[1].programs[1][5] = nop();
+    config.element_class = {0, 0, 1};
+    const Port pe0{Location::pe, 0}, pe1{Location::pe, 1}, west{Location::west, 0}, east{Location::east, 0}, north{Location::north, 0};
+    config.wrappers = {{{pe0, west}, {north, pe1}, {east, pe0}}, {{pe0, west}, {north, pe1}}};
+    config.wrapper = {0, 0, 1};
+    config.arrays = {{"in", 2, {}, {}, false}, {"bits", 2, {16}, {1}, true}};
+    config.generators.push_back({Location::west, 0, 0, 0, 0, {0}, 0, box(0, 0)});
+    for (uint32_t k = 0; k < 3; ++k) config.generators.push_back({Location::north, k, 0, 1, 6 * int64_t(k), {1}, 12 * int64_t(k) + 3, box(0, k < 2 ? 5 : 3)});
+    return config;
+}
+
+static const uint32_t word = 0xA5C3;
+
+static std::vector<Result> simulate(const Config& config, const Machine& with = machine(), Options options = {}, int copies = 1) {
+    check(config);
+    std::vector<Placement> placements;
+    for (int n = 0; n < copies; ++n) {
+        Placement placement{&config, n, 0, {}};
+        for (const Array& array : config.arrays) placement.inputs.push_back({&word, array.is_output ? 0u : 1u});
+        placements.push_back(placement);
+    }
+    return run(placements, with, options);
+}
+
+static void test_bits() {
+    const Result result = std::move(simulate(bits())[0]);
+    for (uint32_t n = 0; n < 16; ++n) expect(result.outputs[1][n] == (word >> n & 1), "bit " + std::to_string(n));
+    expect(result.cycles == 34, "cycles of bits are " + std::to_string(result.cycles));
+    expect(result.operations == 16 * 3 - 1, "operations of bits are " + std::to_string(result.operations));
+    expect(result.feedback_high[0][0] == 1 && result.input_high[0][0] == 1, "occupancy of bits");
+}
+
+static void test_together() {
+    const auto results = simulate(bits(), machine(), {}, 3);
+    expect(results.size() == 3 && results[2].cycles == 34 && results[2].outputs[1][0] == (word & 1), "three copies run as one does");
+}
+
+static void test_trace() {
+    const Result result = std::move(simulate(bits(), machine(), {true, false})[0]);
+    expect(result.trace.cycle.size() == size_t(result.operations), "one trace row an operation");
+    expect(result.trace.cycle[0] == 0 && result.trace.value[0] == word && result.trace.element[0] == 0, "the first operation reads the input");
+}
+
+static void test_static() {
+    const Report report = simulate(bits(), machine(), {false, true})[0].report;
+    expect(report.steps == 7, "steps that bits needs");
+    expect(report.late.empty() && report.unread.empty() && report.idle.empty() && report.wasted.empty(), "nothing of bits is unused");
+    expect(report.coverage[0][1][3].codes == std::vector<uint8_t>{1, 1}, "both codes of the branch occur");
+    expect(report.coverage[0][1][3].equals[0] == std::vector<uint64_t>{1}, "signal 0 alone decides that branch");
+    for (const auto& units : report.coverage)
+        for (const auto& unit : units)
+            for (const Coverage& c : unit) expect(c.executed, "every instruction of bits is executed");
+}
+
+static void faults(Cause cause, const std::string& what, const std::function<void(Config&, Machine&)>& change, Options options = {}) {
+    Config config = bits();
+    Machine with = machine();
+    change(config, with);
+    try {
+        simulate(config, with, options);
+        expect(false, what + ": no fault");
+    } catch (const Fault& fault) {
+        expect(fault.cause == cause, what + ": fault " + std::to_string(int(fault.cause)) + " " + fault.text + " in cycle " + std::to_string(fault.cycle));
+    }
+}
+
+static Program& alu(Config& config, size_t unit) { return config.classes[0].programs[unit]; }
+
+static void test_faults() {
+    faults(Cause::overflow, "depth 0", [](Config& c, Machine&) { c.classes[0].feedback_depths = {0}; });
+    faults(Cause::underflow, "late token", [](Config& c, Machine&) { c.generators[0].delay = 1; });
+    faults(Cause::underflow, "popped too early", [](Config&, Machine& m) { m.units[1] = generic(2); });
+    faults(Cause::two_pops, "two readers", [](Config& c, Machine&) { alu(c, 1)[2] = operation(Operation::bit_and, {io(1)}, {fd(0), number(1)}); });
+    faults(Cause::undriven, "no wire", [](Config& c, Machine&) {
+        c.wrappers[1].erase(c.wrappers[1].begin());
+        c.wrapper[0] = 1;
+    });
+    faults(Cause::undefined, "rd1", [](Config& c, Machine&) { alu(c, 1)[1].sources[0] = rd(1); });
+    faults(Cause::double_write, "rd0 twice", [](Config& c, Machine&) { alu(c, 1)[2].destinations.push_back(rd(0)); });
+    faults(Cause::double_write, "od0 twice", [](Config& c, Machine&) { alu(c, 0)[2].destinations = {rd(0), io(1)}; });
+    faults(Cause::double_write, "one element twice", [](Config& c, Machine&) { c.generators[1].coefficients = {0}; });
+    faults(Cause::bank_conflict, "two banks in one", [](Config& c, Machine&) { c.generators.push_back(c.generators[0]); });
+    faults(Cause::busy, "blocking", [](Config& c, Machine& m) {
+        m.units[1].pipelined = false;
+        m.units[1].latency[i32(Operation::bit_and)] = 2;
+        for (Generator& g : c.generators) g.delay += g.side == Location::north;
+    });
+    faults(Cause::no_operation, "no shifter", [](Config&, Machine& m) { m.units[1].latency[i32(Operation::shr)] = 0; });
+    faults(Cause::division_by_zero, "by zero", [](Config& c, Machine&) { alu(c, 1)[1] = operation(Operation::div, {fd(0)}, {rd(0), number(0)}); });
+    faults(Cause::stray_token, "a step short", [](Config& c, Machine&) { c.generators[3].domain = box(0, 2); });
+    faults(Cause::stray_token, "no generator", [](Config& c, Machine&) { c.generators.pop_back(); });
+    faults(Cause::missing_token, "a step long", [](Config& c, Machine&) { c.generators[3].domain = box(0, 4); c.arrays[1].shape = {20}; });
+    faults(Cause::leftover, "never read", [](Config& c, Machine&) {
+        alu(c, 1)[0] = operation(Operation::move, {fd(1)}, {number(1)});
+        c.classes[0].feedback_depths = {1, 1};
+    });
+    faults(Cause::outside_program, "past the end", [](Config& c, Machine&) { alu(c, 0)[5] = nop(); });
+    faults(Cause::runaway, "for ever", [](Config& c, Machine&) { alu(c, 0)[5] = nop(Branch::jump, 5); });
+    faults(Cause::address, "outside bits", [](Config& c, Machine&) { c.arrays[1].shape = {15}; });
+    faults(Cause::overlap, "sets share a step", [](Config& c, Machine&) { c.generators[1].domain.push_back(c.generators[1].domain[0]); });
+    faults(Cause::type, "i16 for i32", [](Config& c, Machine&) { c.arrays[0].type = 1; }, {false, true});
+}
+
+static void test_unbounded_push() {
+    Config config = bits();
+    config.controller.steps = 100000;
+    config.classes[0].programs[1] = {operation(Operation::move, {fd(0)}, {number(1)}, Branch::jump, 0)};
+    try {
+        simulate(config);
+        expect(false, "a FIFO that is never read overflows");
+    } catch (const Fault& fault) {
+        expect(fault.cause == Cause::overflow && fault.cycle < 20, "overflow is found soon, not in cycle " + std::to_string(fault.cycle));
+    }
+}
+
+static void test_operations() {
+    const auto f = [](float v) { return std::bit_cast<uint32_t>(v); };
+    const auto code = [](Operation o, Type t) { return uint8_t(unsigned(o) * 4 + unsigned(t)); };
+    expect(execute(code(Operation::add, Type::i8), 127, 1, 0) == 0xffffff80u, "i8 addition wraps");
+    expect(execute(code(Operation::div, Type::i32), 0x80000000u, ~0u, 0) == 0x80000000u, "the smallest number divided by -1 wraps");
+    expect(execute(code(Operation::div, Type::i32), uint32_t(-7), 2, 0) == uint32_t(-3), "division truncates");
+    expect(execute(code(Operation::shl, Type::i16), 1, 17, 0) == 2, "shift amounts count modulo the width");
+    expect(execute(code(Operation::shr, Type::i8), 0xffffff80u, 1, 0) == 0xffffffc0u, "shr is arithmetic");
+    expect(execute(code(Operation::abs, Type::i32), 0x80000000u, 0, 0) == 0x80000000u, "abs of the smallest number wraps");
+    expect(execute(code(Operation::min, Type::f32), f(NAN), f(1), 0) == f(1), "min returns the operand that is a number");
+    expect(execute(code(Operation::min, Type::f32), f(-0.0f), f(0.0f), 0) == f(-0.0f), "min returns the first operand of a tie");
+    expect(execute(code(Operation::max, Type::f32), f(-0.0f), f(0.0f), 0) == f(-0.0f), "max returns the first operand of a tie");
+    expect(execute(code(Operation::madd, Type::f32), f(1 + 0x1p-12f), f(1 - 0x1p-12f), f(-1)) == f(-0x1p-24f), "multiply-add rounds once");
+    expect(!valid_opcode(code(Operation::sqrt, Type::i32)) && !valid_opcode(code(Operation::bit_and, Type::f32)), "types an operation lacks");
+}
+
+int main() {
+    test_operations();
+    test_bits();
+    test_together();
+    test_trace();
+    test_static();
+    test_faults();
+    test_unbounded_push();
+    std::printf(failures ? "%d failures\n" : "all passed\n", failures);
+    return failures != 0;
+}
