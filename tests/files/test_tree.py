@@ -7,11 +7,10 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
+from tests.files.paper import ALL, AND, EARLIER, FIRST, LATER, MOVE, SHR, SYMBOLIC
 
 from polyloom.targets.tcpa.isa import File, Immediate, Register
 from polyloom.targets.tcpa.tree import BoundKind, Leaf, Piece, TileBound, build, tile_bounds
-
-from .paper import ALL, AND, EARLIER, FIRST, LATER, MOVE, SHR, SYMBOLIC
 
 RD0, FD0, ID0, OD0, OD1 = Register(File.RD, 0), Register(File.FD, 0), Register(File.IO, 0), Register(File.IO, 0), Register(File.IO, 1)
 

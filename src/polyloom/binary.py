@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Binary files: one description of a layout that both writes and reads it, and the container that all files share.
+
+A `Codec` is a pair of inverse functions; records, lists and pools are built from smaller codecs, so no file has a writer and
+a reader that could drift apart. Integers are little-endian of fixed width, or LEB128 (`natural`; `integer` after zigzag).
+The container (docs/formats.md) is a header with a word-wise Fletcher-64 checksum, a table of sections, and the sections; the
+last section holds names, which nothing but people needs. Every fault of a file is a `PolyloomError` that says where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from struct import iter_unpack
+from typing import Any, Generic, TypeVar
+
+from polyloom.diagnostics import PolyloomError, infeasible, input_error
+
+T = TypeVar("T")
+CHECKED = 16
+"""The checksum covers everything from this byte on."""
+_FIXED = 32
+"""Bytes of the header before the section table."""
+_NATURAL_BITS = 63
+
+
+def fletcher64(data: bytes) -> int:
+    """Fletcher's checksum of the 32-bit little-endian words of `data`, sums modulo 2**32 - 1, the second one in the upper half.
+
+    `len(data)` must be a multiple of 4."""
+    prefixes = list(accumulate((word for (word,) in iter_unpack("<I", data)), initial=0))
+    return sum(prefixes) % 0xFFFFFFFF << 32 | prefixes[-1] % 0xFFFFFFFF
+
+
+def malformed(offset: int, message: str) -> PolyloomError:
+    """The file is whole but breaks its format at byte `offset` (PL0705)."""
+    return input_error("PL0705", f"malformed file: byte {offset}: {message}", help="create the file again with this version")
+
+
+@dataclass(slots=True)
+class Reader:
+    """A cursor over bytes [position, end) of a file."""
+
+    data: bytes
+    position: int
+    end: int
+
+    def take(self, size: int) -> bytes:
+        if size > self.end - self.position:
+            raise malformed(self.position, f"{size} bytes are needed, but the section ends after {self.end - self.position}")
+        self.position += size
+        return self.data[self.position - size : self.position]
+
+
+@dataclass(frozen=True, slots=True)
+class Codec(Generic[T]):
+    """`read` returns what `write` appended; it raises `PolyloomError` (PL0705) on anything that `write` cannot have written."""
+
+    write: Callable[[bytearray, T], None]
+    read: Callable[[Reader], T]
+
+
+def fixed(size: int, what: str, *, signed: bool = False, limit: int | None = None) -> Codec[int]:
+    """An integer of `size` bytes, below `limit` if given; `what` names it in errors."""
+    low = -1 << (8 * size - 1) if signed else 0
+    high = min(low + (1 << 8 * size), limit if limit is not None else 1 << 64)
+
+    def write(out: bytearray, value: int) -> None:
+        out.extend(_fitting(value, low, high, what).to_bytes(size, "little", signed=signed))
+
+    def read(reader: Reader) -> int:
+        at = reader.position
+        return _within(int.from_bytes(reader.take(size), "little", signed=signed), high, at, what)
+
+    return Codec(write, read)
+
+
+def natural(what: str, limit: int = 1 << _NATURAL_BITS) -> Codec[int]:
+    """A number 0 <= value < limit in LEB128: seven bits a byte, low ones first, bit 7 says that more follow."""
+
+    def write(out: bytearray, value: int) -> None:
+        rest = _fitting(value, 0, limit, what)
+        while rest > 127:
+            out.append(rest & 127 | 128)
+            rest >>= 7
+        out.append(rest)
+
+    def read(reader: Reader) -> int:
+        at, value = reader.position, 0
+        for shift in range(0, _NATURAL_BITS, 7):
+            (byte,) = reader.take(1)
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return _within(value, limit, at, what)
+        raise malformed(at, f"{what} has more than {_NATURAL_BITS} bits")
+
+    return Codec(write, read)
+
+
+def integer(what: str) -> Codec[int]:
+    """A signed number as the natural 2v or, below zero, -2v - 1 (zigzag)."""
+    return mapped(natural(what), lambda v: 2 * v if v >= 0 else -2 * v - 1, lambda n: n >> 1 if n % 2 == 0 else -(n >> 1) - 1)
+
+
+def _fitting(value: int, low: int, high: int, what: str) -> int:
+    if low <= value < high:
+        return value
+    raise infeasible(
+        "PL0706",
+        f"{what} is {value}, but the file format holds {low} to {high - 1}",
+        help="use smaller loop bounds or a smaller region",
+    )
+
+
+def _within(value: int, high: int, offset: int, what: str) -> int:
+    if value >= high:
+        raise malformed(offset, f"{what} is {value}, but must be below {high}")
+    return value
+
+
+def mapped(codec: Codec[T], to: Callable[[Any], T], back: Callable[[T], Any]) -> Codec[Any]:
+    """Store `to(value)`; `back` is its inverse."""
+    return Codec(lambda out, value: codec.write(out, to(value)), lambda reader: back(codec.read(reader)))
+
+
+def optional(what: str) -> Codec[int | None]:
+    """None as 0, a number v >= 0 as v + 1."""
+    return mapped(natural(what), lambda v: 0 if v is None else v + 1, lambda n: n - 1 if n else None)
+
+
+def repeated(item: Codec[T], count: int) -> Codec[tuple[T, ...]]:
+    """Exactly `count` items; the count is known to both sides and not stored."""
+
+    def write(out: bytearray, value: tuple[T, ...]) -> None:
+        for v, _ in zip(value, range(count), strict=True):
+            item.write(out, v)
+
+    return Codec(write, lambda reader: tuple(item.read(reader) for _ in range(count)))
+
+
+def counted(item: Codec[T], count: Codec[int]) -> Codec[tuple[T, ...]]:
+    """The number of items, then the items, of at least one byte each."""
+
+    def write(out: bytearray, value: tuple[T, ...]) -> None:
+        count.write(out, len(value))
+        repeated(item, len(value)).write(out, value)
+
+    def read(reader: Reader) -> tuple[T, ...]:
+        at, number = reader.position, count.read(reader)
+        if number > reader.end - reader.position:
+            raise malformed(at, f"{number} items are announced, but the section ends after {reader.end - reader.position} bytes")
+        return repeated(item, number).read(reader)
+
+    return Codec(write, read)
+
+
+def record(make: Callable[..., T], /, **fields: Codec[Any]) -> Codec[T]:
+    """The attributes of a value, one after the other; `make` is called with them by name."""
+
+    def write(out: bytearray, value: T) -> None:
+        for name, codec in fields.items():
+            codec.write(out, getattr(value, name))
+
+    return Codec(write, lambda reader: make(**{name: codec.read(reader) for name, codec in fields.items()}))
+
+
+def pooled(pool: list[T], what: str, index: Callable[[str, int], Codec[int]]) -> Codec[T]:
+    """A value by its place in `pool`; writing appends a new value, reading needs the whole pool."""
+    places: dict[T, int] = {}
+    for place, value in enumerate(pool):
+        places.setdefault(value, place)
+
+    def write(out: bytearray, value: T) -> None:
+        if value not in places:
+            places[value] = len(pool)
+            pool.append(value)
+        index(what, len(pool)).write(out, places[value])
+
+    return Codec(write, lambda reader: pool[index(what, len(pool)).read(reader)])
+
+
+def _read_text(reader: Reader) -> str:
+    length = natural("length of a name").read(reader)
+    at = reader.position
+    try:
+        return reader.take(length).decode()
+    except UnicodeDecodeError as error:
+        raise malformed(at, "a name is not UTF-8 text") from error
+
+
+def _write_text(out: bytearray, value: str) -> None:
+    encoded = value.encode()
+    natural("length of a name").write(out, len(encoded))
+    out.extend(encoded)
+
+
+text: Codec[str] = Codec(_write_text, _read_text)
+
+
+def section(codec: Codec[T], value: T) -> bytes:
+    """The bytes that `codec` writes for `value`."""
+    out = bytearray()
+    codec.write(out, value)
+    return bytes(out)
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """A kind of file: its first four bytes, its name in messages, its newest version, its number of sections."""
+
+    magic: bytes
+    name: str
+    version: int
+    sections: int
+
+
+def pack(kind: FileKind, stamp: int, sections: Sequence[bytes]) -> bytes:
+    """The file of these sections, names last; `stamp` is a 64-bit value that the header carries (the machine's hash)."""
+    start, ends, body = _FIXED + 4 * kind.sections, bytearray(), bytearray()
+    for content in sections:
+        fixed(4, "length of the file").write(ends, start + len(content))
+        body += content + bytes(-len(content) % 4)
+        start += len(content) + -len(content) % 4
+    names = fletcher64(sections[-1] + bytes(-len(sections[-1]) % 4))
+    checked = stamp.to_bytes(8, "little") + names.to_bytes(8, "little") + bytes(ends) + bytes(body)
+    return kind.magic + kind.version.to_bytes(4, "little") + fletcher64(checked).to_bytes(8, "little") + checked
+
+
+def unpack(kind: FileKind, data: bytes) -> tuple[int, tuple[Reader, ...]]:
+    """The stamp and one reader a section. Errors: PL0701 another kind, PL0702 truncated, PL0703 newer, PL0704 altered, PL0705."""
+    if data[:4] != kind.magic[: len(data)]:
+        raise input_error("PL0701", f"not a {kind.name}: the file begins with {data[:4]!r}, not {kind.magic!r}", help=f"give a {kind.name} file")
+    header = _FIXED + 4 * kind.sections
+    if len(data) < header:
+        raise _truncated(kind, len(data), f"its header alone has {header}")
+    version = int.from_bytes(data[4:8], "little")
+    if version > kind.version:
+        raise input_error(
+            "PL0703",
+            f"this {kind.name} has format version {version}; this program reads versions up to {kind.version}",
+            help="update polyloom, or create the file again with this version",
+        )
+    ends = [end for (end,) in iter_unpack("<I", data[_FIXED:header])]
+    starts = [header, *(end + -end % 4 for end in ends)]
+    if len(data) < starts[-1]:
+        raise _truncated(kind, len(data), f"its section table asks for {starts[-1]}")
+    _check_sums(kind, data, data[starts[-2] : starts[-1]])
+    if version != kind.version or len(data) != starts[-1] or any(end < start for start, end in zip(starts, ends, strict=False)):
+        raise malformed(4, "the version, the section table and the length of the file do not agree")
+    readers = tuple(Reader(data, start, end) for start, end in zip(starts, ends, strict=False))
+    return int.from_bytes(data[CHECKED : CHECKED + 8], "little"), readers
+
+
+def _truncated(kind: FileKind, length: int, needs: str) -> PolyloomError:
+    return input_error("PL0702", f"this {kind.name} is truncated: it has {length} bytes, {needs}", help="copy or create the file again")
+
+
+def _check_sums(kind: FileKind, data: bytes, names: bytes) -> None:
+    checked = data[CHECKED:]
+    if len(checked) % 4 or fletcher64(checked) != int.from_bytes(data[8:CHECKED], "little"):
+        raise input_error("PL0704", f"this {kind.name} was altered: its checksum does not match", help="copy or create the file again")
+    if len(names) % 4 or fletcher64(names) != int.from_bytes(data[CHECKED + 8 : _FIXED], "little"):
+        raise input_error("PL0704", f"a name in this {kind.name} was altered: the hash of its names does not match", help="create the file again")
+
+
+def check_canonical(data: bytes, again: bytes) -> None:
+    """Raise PL0705 unless `again`, the encoding of what was decoded, is `data`."""
+    if again != data:
+        offset = next((n for n, (a, b) in enumerate(zip(data, again, strict=False)) if n >= CHECKED and a != b), min(len(data), len(again)))
+        raise malformed(offset, "not written in the one way that the format allows")
+
+
+def size_without_names(data: bytes, kind: FileKind) -> int:
+    """Bytes of a file before its names section."""
+    return unpack(kind, data)[1][-1].position

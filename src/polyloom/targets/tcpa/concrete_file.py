@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Concrete configurations as files (`.plcc`): the words that the array is loaded with (docs/formats.md).
+
+Fields have the fixed width of the hardware word that they fill. A processor class, a wrapper configuration and a set of
+iterations are stored once and referred to by number; the sets of the control signals come first among those, in order of use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from polyloom import binary
+from polyloom.binary import Codec, FileKind, Reader, counted, fixed, mapped, pooled, record, repeated, section, text
+from polyloom.ir.operations import ELEMENT_TYPES
+from polyloom.targets.tcpa import encoding
+from polyloom.targets.tcpa.concrete import (
+    ArrayLayout,
+    Concrete,
+    Connection,
+    Controller,
+    ConvexSet,
+    Domain,
+    ElementProgram,
+    Generator,
+    HalfSpace,
+)
+
+KIND = FileKind(b"PLCC", "concrete configuration", version=1, sections=7)
+SIDES = ("north", "east", "south", "west")
+LOCATIONS = 5
+DIMENSIONS = 63
+"""The most dimensions that a file holds."""
+
+
+def u8(what: str, limit: int | None = None) -> Codec[int]:
+    return fixed(1, what, limit=limit)
+
+
+def u16(what: str, limit: int | None = None) -> Codec[int]:
+    return fixed(2, what, limit=limit)
+
+
+def u32(what: str, limit: int | None = None) -> Codec[int]:
+    return fixed(4, what, limit=limit)
+
+
+def i32(what: str) -> Codec[int]:
+    return fixed(4, what, signed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    initiation_interval: int
+    rows: int
+    columns: int
+    extents: tuple[int, ...]
+
+
+_head = record(
+    _Head,
+    initiation_interval=u32("the initiation interval"),
+    rows=u16("rows"),
+    columns=u16("columns"),
+    extents=counted(u32("an extent of the tile"), u8("the number of dimensions", DIMENSIONS + 1)),
+)
+
+
+def _classes() -> Codec[tuple[ElementProgram, ...]]:
+    program = counted(encoding.instruction, u16("the number of instructions"))
+    depths = counted(u32("a FIFO depth"), u8("the number of FIFOs"))
+    element = record(ElementProgram, programs=counted(program, u8("the number of units")), feedback_depths=depths, input_depths=depths)
+    return counted(element, u16("the number of processor classes"))
+
+
+def _port(what: str) -> Codec[tuple[int, int]]:
+    """Location in bits 0 to 2, index above."""
+    packed = u16(what)
+
+    def write(out: bytearray, port: tuple[int, int]) -> None:
+        packed.write(out, port[0] + 8 * port[1])
+
+    def read(reader: Reader) -> tuple[int, int]:
+        at, value = reader.position, packed.read(reader)
+        if value % 8 >= LOCATIONS:
+            raise binary.malformed(at, f"{what} is at location {value % 8}, but there are {LOCATIONS}")
+        return value % 8, value // 8
+
+    return Codec(write, read)
+
+
+def _wrappers() -> Codec[tuple[tuple[Connection, ...], ...]]:
+    connection = record(Connection, sink=_port("a sink port"), source=_port("a source port"))
+    return counted(counted(connection, u16("the number of connections")), u16("the number of wrappers"))
+
+
+def _number(what: str, limit: int) -> Codec[int]:
+    """A number below `limit` in one byte, or in two where one does not hold every such number."""
+    return (u8 if limit <= 256 else u16)(what, limit)
+
+
+def _grid(item: Codec[int], head: _Head) -> Codec[tuple[tuple[int, ...], ...]]:
+    return repeated(repeated(item, head.columns), head.rows)
+
+
+def _domain(dimensions: int) -> Codec[Domain]:
+    half_space = record(HalfSpace, coefficients=repeated(i32("a half-space's coefficient"), dimensions), constant=i32("a half-space's constant"))
+    bound = repeated(u32("a bound of a set"), dimensions)
+    convex = record(ConvexSet, lower=bound, upper=bound, half_spaces=counted(half_space, u16("the number of half-spaces")))
+    return counted(convex, u16("the number of sets"))
+
+
+def _controller(domain: Codec[Domain]) -> Codec[Controller]:
+    flag = mapped(u8("a corner", 2), int, bool)
+    return record(
+        Controller,
+        south=flag,
+        east=flag,
+        start=u32("the controller's start"),
+        row_delay=u32("the delay of a row"),
+        column_delay=u32("the delay of a column"),
+        steps=u32("the controller's steps"),
+        signals=counted(domain, u16("the number of control signals")),
+    )
+
+
+def _generators(head: _Head, arrays: int, domain: Codec[Domain]) -> Codec[tuple[Generator, ...]]:
+    generator = record(
+        Generator,
+        side=mapped(u16("a side", len(SIDES)), SIDES.index, SIDES.__getitem__),
+        position=u16("a generator's position", max(head.rows, head.columns)),
+        channel=u16("a generator's channel"),
+        array=u16("a generator's array", arrays),
+        base=i32("a base address"),
+        coefficients=repeated(i32("an address coefficient"), len(head.extents)),
+        delay=u32("a generator's delay"),
+        domain=domain,
+    )
+    return counted(generator, u32("the number of generators"))
+
+
+_Array = tuple[str, tuple[int, ...], tuple[int, ...], bool]
+
+
+def _write_array(out: bytearray, array: _Array) -> None:
+    dtype, shape, strides, is_output = array
+    u8("an array's rank", 32).write(out, len(shape))
+    out[-1] = out[-1] << 3 | is_output << 2 | ELEMENT_TYPES.index(dtype)
+    size = u32("an array's extent or stride")
+    for value in (*shape, *strides):
+        size.write(out, value)
+
+
+def _read_array(reader: Reader) -> _Array:
+    (packed,) = reader.take(1)
+    sizes = repeated(u32("an array's extent or stride"), packed >> 3)
+    shape = sizes.read(reader)
+    return ELEMENT_TYPES[packed & 3], shape, sizes.read(reader), bool(packed & 4)
+
+
+_arrays: Codec[tuple[_Array, ...]] = counted(Codec(_write_array, _read_array), u16("the number of arrays"))
+
+
+def encode(concrete: Concrete) -> bytes:
+    """The file of `concrete`. Errors: PL0706 (exit 3) when a value does not fit its field."""
+    head = _Head(concrete.initiation_interval, concrete.rows, concrete.columns, concrete.extents)
+    domains: list[Domain] = []
+    domain = pooled(domains, "the number of a domain", lambda what, _: u32(what))
+    arrays = tuple((a.dtype, a.shape, a.strides, a.is_output) for a in concrete.arrays)
+    controller = section(_controller(domain), concrete.controller)
+    generators = section(_generators(head, len(arrays), domain), concrete.generators)
+    classes, wrappers = concrete.classes, concrete.wrappers
+    shifted = tuple(tuple(c + 1 for c in row) for row in concrete.element_class)
+    maps = section(_grid(_number("a class", len(classes) + 1), head), shifted) + section(_grid(_number("a wrapper", len(wrappers)), head), concrete.wrapper)
+    return binary.pack(
+        KIND,
+        concrete.machine_hash,
+        (
+            section(_head, head) + controller + section(_arrays, arrays),
+            section(_classes(), classes),
+            section(_wrappers(), wrappers),
+            maps,
+            section(counted(_domain(len(head.extents)), u32("the number of domains")), tuple(domains)),
+            generators,
+            b"".join(section(text, name) for name in (concrete.kernel, concrete.machine, *(a.name for a in concrete.arrays))),
+        ),
+    )
+
+
+def decode(data: bytes) -> Concrete:
+    """The configuration in `data`, which is exactly what `encode` makes of it. Errors: PL0701 to PL0705 (exit 1)."""
+    stamp, (first, class_reader, wrapper_reader, maps, domain_reader, generator_reader, names) = binary.unpack(KIND, data)
+    head = _head.read(first)
+    if not head.rows or not head.columns:
+        raise binary.malformed(first.position, "the region has no element")
+    pool = list(counted(_domain(len(head.extents)), u32("the number of domains")).read(domain_reader))
+    domain = pooled(pool, "the number of a domain", u32)
+    controller = _controller(domain).read(first)
+    arrays = _arrays.read(first)
+    classes, wrappers = _classes().read(class_reader), _wrappers().read(wrapper_reader)
+    element_class = _grid(_number("a class", len(classes) + 1), head).read(maps)
+    wrapper = _grid(_number("a wrapper", len(wrappers)), head).read(maps)
+    generators = _generators(head, len(arrays), domain).read(generator_reader)
+    kernel, machine = text.read(names), text.read(names)
+    concrete = Concrete(
+        kernel=kernel,
+        machine=machine,
+        machine_hash=stamp,
+        initiation_interval=head.initiation_interval,
+        rows=head.rows,
+        columns=head.columns,
+        extents=head.extents,
+        controller=controller,
+        classes=classes,
+        element_class=tuple(tuple(c - 1 for c in row) for row in element_class),
+        wrappers=wrappers,
+        wrapper=wrapper,
+        generators=generators,
+        arrays=tuple(_layout(text.read(names), *array) for array in arrays),
+    )
+    binary.check_canonical(data, encode(concrete))
+    return concrete
+
+
+def _layout(name: str, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...], is_output: bool) -> ArrayLayout:
+    return ArrayLayout(name, dtype, shape, strides, is_output)
+
+
+def size_without_names(data: bytes) -> int:
+    """Bytes of the file before its names. Errors: PL0701 to PL0705."""
+    return binary.size_without_names(data, KIND)
