@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A target is a record of functions over text and bytes; the core asks the record, never which target it is.
+
+Everything that passes between a target and the floors above it is a value of this module or the bytes of a file that users
+hold, so that a program which runs is always a program that has been written down and read back.
+To add a target: a folder with a `target.py` that defines `TARGET`, and its name in `TARGETS`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom.diagnostics import INPUT, USAGE, Diagnostic, PolyloomError
+from polyloom.ir.pla import Program
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+Arrays = Mapping[str, npt.NDArray[np.generic]]
+Progress = Callable[[str, float], None]
+"""Called with a step's name and the fraction that is done."""
+
+TARGETS = ("tcpa",)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A machine (a shipped member's name or a description's path) and a region of rows x columns elements."""
+
+    member: str
+    rows: int
+    columns: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArraySpec:
+    """An array that a program file reads or writes: its shape in elements."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    is_output: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that `lane` (such as a unit) of `group` (such as an element) did from cycle `start` for `cycles` cycles."""
+
+    group: str
+    lane: str
+    name: str
+    start: int
+    cycles: int
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What a model observed. `events` is empty unless a trace was asked for."""
+
+    outputs: Arrays
+    cycles: int
+    operations: int
+    events: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pressure:
+    """A unit issues in `used` of the `available` slots of one initiation interval."""
+
+    unit: str
+    used: int
+    available: int
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The region: `labels[r][c]` names the program of an element (empty: none); a wire leads from one (row, column) to a
+    neighbour, or to a bank just outside the region, and `banks` counts them at each such place."""
+
+    labels: tuple[tuple[str, ...], ...]
+    wires: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
+    banks: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A control flow graph: `blocks[b]` is the text of block b, in program order; an edge is (from, to, condition)."""
+
+    title: str
+    blocks: tuple[str, ...]
+    edges: tuple[tuple[int, int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What people look at: `reservation[slot][unit]` lists what may issue there, `bottleneck` says what bounds the interval."""
+
+    pressure: tuple[Pressure, ...]
+    units: tuple[str, ...]
+    reservation: tuple[tuple[str, ...], ...]
+    bottleneck: str
+    grid: Grid
+    flows: tuple[Flow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of file that users hold, told by its ending and its first bytes; `symbolic` ones can be instantiated."""
+
+    suffix: str
+    magic: bytes
+    title: str
+    symbolic: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Every function raises `PolyloomError` for whatever the user can get wrong."""
+
+    name: str
+    kinds: tuple[Kind, ...]
+    members: Callable[[], tuple[str, ...]]
+    describe: Callable[[str], str]
+    """The resolved description of a member."""
+    place: Callable[[str], Place]
+    """Read what follows the target's name in `--on`."""
+    compile: Callable[[Program, str, tuple[str, str] | None, Progress | None], bytes]
+    """Program, member, the user's mapping as (text, name), progress: the symbolic file."""
+    kernel: Callable[[bytes], str]
+    """The name of the program in a file."""
+    parameters: Callable[[bytes], tuple[str, ...]]
+    """Their names, of a symbolic file."""
+    instantiate: Callable[[bytes, Mapping[str, int], tuple[int, int], int | None], bytes]
+    """Symbolic file, parameter values, (rows, columns), candidate or None for the best: the concrete file."""
+    arrays: Callable[[bytes], tuple[ArraySpec, ...]]
+    simulate: Callable[[bytes, str | None, Arrays, bool], Simulation]
+    """Concrete file, member (None: the one that the file names), inputs, trace."""
+    facts: Callable[[bytes | None, bytes, Mapping[str, int] | None], dict[str, Json]]
+    """The target's own keys of `run --json`, of a symbolic (if known) and a concrete file and the parameter values."""
+    report: Callable[[bytes | None, bytes], Report]
+    show: Callable[[bytes], str]
+    as_json: Callable[[bytes], Json]
+    verify: Callable[[bytes, str | None], tuple[Diagnostic, ...]]
+
+
+def get(name: str) -> Target:
+    """The target called `name`."""
+    if name not in TARGETS:
+        raise PolyloomError(
+            Diagnostic("PL0805", f"there is no target '{name}'", USAGE, help=nearest(name, TARGETS, "target") + "; write for instance --on tcpa:8x8")
+        )
+    return cast(Target, importlib.import_module(f"polyloom.targets.{name}.target").TARGET)
+
+
+def split_place(on: str) -> tuple[Target, Place]:
+    """Read `--on TARGET[:REST]`."""
+    name, _, rest = on.partition(":")
+    target = get(name)
+    return target, target.place(rest)
+
+
+def kind_of(name: str, data: bytes) -> tuple[Target, Kind]:
+    """The target and kind of a file by its first bytes; `name` is for the message."""
+    for target in map(get, TARGETS):
+        for kind in target.kinds:
+            if data.startswith(kind.magic):
+                return target, kind
+    endings = ", ".join(f"{k.suffix} ({k.title})" for t in map(get, TARGETS) for k in t.kinds)
+    raise PolyloomError(
+        Diagnostic("PL0810", f"'{name}' is not a file that polyloom wrote", INPUT, notes=(f"its first bytes are {data[:4]!r}",), help=f"give one of: {endings}")
+    )
+
+
+def nearest(name: str, names: tuple[str, ...], what: str) -> str:
+    """`did you mean 'x'?` where a name is close, else the list of names."""
+    close = get_close_matches(name, names, 1, 0.5)
+    if close:
+        return f"did you mean '{close[0]}'?"
+    return f"the {what}s are {', '.join(names)}" if names else f"there is no {what}"
