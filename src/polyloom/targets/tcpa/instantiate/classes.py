@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processor classes: elements whose specialized syntax trees are equal (paper section 6.1, Algorithm 1).
+
+Conditions are constant over a group of tiles (`concretize`); what else tells elements apart is which output ports drive
+something. A destination whose port drives nothing is don't-care there: it takes the pattern of the nearest element, against
+the direction of travel, that does drive it, so that border elements fall into the classes of their neighbours. A class in
+which no element drives a port does not write that port at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa.concrete import Domain
+from polyloom.targets.tcpa.instantiate.concretize import Element, Tiles
+from polyloom.targets.tcpa.isa import File, Register, Source
+from polyloom.targets.tcpa.symbolic import Kind, Link
+from polyloom.targets.tcpa.tree import InstructionNode, Leaf, Piece, Tree, build, tile_bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A leaf: operand `position`, or a destination where that is None, and the iterations in which it is part of the program."""
+
+    position: int | None
+    source: Source
+    domain: Domain
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An instruction at offset tau of a unit, issued in `domain`, with its fragments."""
+
+    tau: int
+    opcode: int
+    domain: Domain
+    fragments: tuple[Fragment, ...]
+
+
+UnitTree = tuple[Operation, ...]
+"""What one functional unit does in one tile: the operations with a nonempty domain, by tau."""
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """`trees[c][u]` is unit u in class c; `element[r, c]` is -1 for an empty tile; `groups[c]` are the groups in the class."""
+
+    trees: tuple[tuple[UnitTree, ...], ...]
+    element: NDArray[np.int64]
+    groups: tuple[tuple[int, ...], ...]
+
+
+class Traffic:
+    """Which tiles are not empty, and over which routes and output registers of a tiling tokens pass, by element."""
+
+    def __init__(self, tiles: Tiles) -> None:
+        self.tiles = tiles
+        self._driven: dict[int, NDArray[np.bool_]] = {}
+
+    @cached_property
+    def occupied(self) -> NDArray[np.bool_]:
+        """Elements with an iteration of some equation."""
+        conditions = sorted({n.condition for n in self.tiles.tiling.symbolic.nodes})
+        return self._where([any(self.tiles.condition(c, g) for c in conditions) for g in range(len(self.tiles.leader))])
+
+    @cached_property
+    def arriving(self) -> list[NDArray[np.bool_]]:
+        """By route: the elements that read tokens from it."""
+        candidate = self.tiles.tiling.candidate
+        readers: list[list[Piece]] = [[] for _ in candidate.routes]
+        for u, links in enumerate(candidate.links):
+            for link in links:
+                if link.kind is Kind.CHANNEL:
+                    readers[link.register].append(self.reads(u, link))
+        return [self._where([any(self.tiles.piece(p, g) for p in pieces) for g in range(len(self.tiles.leader))]) for pieces in readers]
+
+    @cached_property
+    def leaving(self) -> list[NDArray[np.bool_]]:
+        """By route: the elements that send tokens over it."""
+        candidate = self.tiles.tiling.candidate
+        return [_moved(a, r.displacement) & self.occupied for a, r in zip(self.arriving, candidate.routes, strict=True)]
+
+    def driven(self, register: int) -> NDArray[np.bool_]:
+        """The elements whose output register drives something."""
+        if register not in self._driven:
+            self._driven[register] = self._drives(register)
+        return self._driven[register]
+
+    def _drives(self, register: int) -> NDArray[np.bool_]:
+        candidate, symbolic = self.tiles.tiling.candidate, self.tiles.tiling.symbolic
+        found = np.zeros(self.tiles.group.shape, dtype=np.bool_)
+        for route, leaving in zip(candidate.routes, self.leaving, strict=True):
+            if route.output == register:
+                found |= leaving
+        for output, o in zip(symbolic.outputs, candidate.output_registers, strict=True):
+            if o == register:
+                found |= self.accessing(symbolic.nodes[output.producer].condition)
+        return found
+
+    def accessing(self, condition: int) -> NDArray[np.bool_]:
+        """The elements with an iteration in a condition."""
+        return self._where([bool(self.tiles.condition(condition, g)) for g in range(len(self.tiles.leader))])
+
+    def reads(self, use: int, link: Link) -> Piece:
+        """The iterations that read `use` over `link`."""
+        tiling = self.tiles.tiling
+        consumer = tiling.symbolic.nodes[tiling.symbolic.uses[use].consumer]
+        return Piece(consumer.condition, tile_bounds(tiling.distances[use], link.displacement, tiling.candidate))
+
+    def _where(self, by_group: Sequence[bool]) -> NDArray[np.bool_]:
+        return np.array(by_group, dtype=np.bool_)[self.tiles.group]
+
+
+def _moved(mask: NDArray[np.bool_], displacement: Element) -> NDArray[np.bool_]:
+    """`mask[k + displacement]`, false outside of the region."""
+    rows, columns = np.indices(mask.shape)
+    rows, columns = rows + displacement[0], columns + displacement[1]
+    inside = (rows >= 0) & (rows < mask.shape[0]) & (columns >= 0) & (columns < mask.shape[1])
+    return inside & mask[np.where(inside, rows, 0), np.where(inside, columns, 0)]
+
+
+def classify(tiles: Tiles, traffic: Traffic) -> Classes:
+    """The classes of a tiling, numbered by their first element in row-major order."""
+    tree = build(tiles.tiling.symbolic, tiles.tiling.number)
+    ports = _sending(tree)
+    keys = [np.where(traffic.occupied, tiles.group, -1)]
+    for register, displacements in ports.items():
+        driven = traffic.driven(register)
+        keys.append(driven.astype(np.int64))
+        keys += [np.where(driven, 0, tiles.group[_clamped(tiles, d)]) for d in displacements]
+    lines = np.where(traffic.occupied[..., None], np.stack(keys, axis=-1), -1).reshape(-1, len(keys))
+    _, first, inverse = np.unique(lines, axis=0, return_index=True, return_inverse=True)
+    by_kind = [_specialize(tree, tiles, traffic, (int(i) // tiles.group.shape[1], int(i) % tiles.group.shape[1])) for i in first]
+    kinds = inverse.reshape(tiles.group.shape)
+    same: dict[tuple[UnitTree, ...] | None, list[int]] = {}
+    for i in np.argsort(first):
+        same.setdefault(by_kind[i], []).append(int(i))
+    element = np.full(tiles.group.shape, -1, dtype=np.int64)
+    trees: dict[tuple[UnitTree, ...], int] = {}
+    for whole, members in same.items():
+        if whole is not None:
+            where = np.isin(kinds, members)
+            pruned = _prune(whole, {r for r in ports if not traffic.driven(r)[where].any()})
+            element[where] = trees.setdefault(pruned, len(trees))
+    groups = tuple(tuple(int(g) for g in np.unique(tiles.group[element == c])) for c in range(len(trees)))
+    return Classes(tuple(trees), element, groups)
+
+
+def _sending(tree: Tree) -> dict[int, tuple[Element, ...]]:
+    """Output registers that send to neighbours, with the displacements."""
+    found: dict[int, dict[Element, None]] = {}
+    for instruction in (i for u in tree.units for o in u.offsets for i in o.instructions):
+        for leaf in (leaf for position in instruction.destinations for leaf in position):
+            for piece in leaf.pieces:
+                if piece.widen is not None and isinstance(leaf.fragment, Register):
+                    found.setdefault(leaf.fragment.index, {})[piece.widen] = None
+    return {register: tuple(found[register]) for register in sorted(found)}
+
+
+def _clamped(tiles: Tiles, displacement: Element) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For every element the nearest one whose neighbour at `displacement` has a tile; itself where there is none."""
+    tiling = tiles.tiling
+    lines: list[NDArray[np.int64]] = []
+    for size, m, d in zip(tiles.group.shape, (tiling.candidate.rows, tiling.candidate.columns), displacement, strict=True):
+        line = np.arange(size)
+        count = tiling.tiles_of(m)
+        if d and count <= abs(d):
+            return tuple(np.indices(tiles.group.shape))
+        lines.append(np.clip(line, max(0, -d), count - 1 - max(0, d)))
+    grid = np.meshgrid(*lines, indexing="ij")
+    return grid[0], grid[1]
+
+
+def _specialize(tree: Tree, tiles: Tiles, traffic: Traffic, element: Element) -> tuple[UnitTree, ...] | None:
+    """The trees of all units of an element, by unit; None for an empty tile."""
+    if not traffic.occupied[element]:
+        return None
+    units: list[UnitTree] = [()] * len(tiles.tiling.symbolic.limits.units)
+    for unit in tree.units:
+        operations = ((o.tau, i, _issues(i, tiles, element)) for o in unit.offsets for i in o.instructions)
+        units[unit.unit] = tuple(Operation(tau, i.opcode, issues, _fragments(i, tiles, traffic, element)) for tau, i, issues in operations if issues)
+    return tuple(units)
+
+
+def _issues(instruction: InstructionNode, tiles: Tiles, element: Element) -> Domain:
+    nodes = tiles.tiling.symbolic.nodes
+    group = int(tiles.group[element])
+    return digits.union(s for v in instruction.nodes for s in tiles.condition(nodes[v].condition, group))
+
+
+def _fragments(instruction: InstructionNode, tiles: Tiles, traffic: Traffic, element: Element) -> tuple[Fragment, ...]:
+    group = int(tiles.group[element])
+    found = [
+        Fragment(k, leaf.fragment, digits.union(s for p in leaf.pieces for s in tiles.piece(p, group)))
+        for k, position in enumerate(instruction.sources)
+        for leaf in position
+    ]
+    written = sorted((leaf for position in instruction.destinations for leaf in position), key=lambda leaf: _register(leaf))
+    found += [Fragment(None, leaf.fragment, _destination(leaf, instruction, tiles, traffic, element)) for leaf in written]
+    return tuple(f for f in found if f.domain)
+
+
+def _register(leaf: Leaf) -> tuple[int, int]:
+    assert isinstance(leaf.fragment, Register), "a result is written to registers"
+    return int(leaf.fragment.file), leaf.fragment.index
+
+
+def _destination(leaf: Leaf, instruction: InstructionNode, tiles: Tiles, traffic: Traffic, element: Element) -> Domain:
+    group = int(tiles.group[element])
+    sends = any(p.widen is not None for p in leaf.pieces)
+    if not sends or traffic.driven(_register(leaf)[1])[element]:
+        return digits.union(s for p in leaf.pieces for s in tiles.piece(p, group))
+    inside = _issues(instruction, tiles, element)
+    patterns = [s for p in leaf.pieces if p.widen is not None for s in tiles.piece(p, _group_at(tiles, p.widen, element))]
+    return digits.union(t for s in patterns for i in inside if (t := digits.intersect(s, i)) is not None)
+
+
+def _group_at(tiles: Tiles, displacement: Element, element: Element) -> int:
+    rows, columns = _clamped(tiles, displacement)
+    return int(tiles.group[rows[element], columns[element]])
+
+
+def _prune(units: tuple[UnitTree, ...], silent: set[int]) -> tuple[UnitTree, ...]:
+    """Without the destinations that drive nothing in any element of the class."""
+
+    def drives(f: Fragment) -> bool:
+        return not (f.position is None and isinstance(f.source, Register) and f.source.file is File.IO and f.source.index in silent)
+
+    return tuple(tuple(Operation(o.tau, o.opcode, o.domain, tuple(f for f in o.fragments if drives(f))) for o in unit) for unit in units)

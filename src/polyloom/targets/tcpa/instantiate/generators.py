@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Address generators from access mappings (paper section 6.4): addresses, enable domains and delays.
+
+The element of an array that a tile accesses is affine in the digits; with a row-major layout so is its word. An input's token
+is at the border port so early that it reaches the id in the cycle of its pop; an output's is taken when it arrives.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from polyloom.diagnostics import infeasible
+from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa.concrete import ArrayLayout, Controller, Domain, Generator
+from polyloom.targets.tcpa.instantiate.choose import Timing
+from polyloom.targets.tcpa.instantiate.classes import Traffic
+from polyloom.targets.tcpa.instantiate.concretize import Element, Tiling
+from polyloom.targets.tcpa.instantiate.control import check_domain
+from polyloom.targets.tcpa.instantiate.interconnect import Terminal
+from polyloom.targets.tcpa.symbolic import ArrayInfo, Limits, Symbolic
+
+
+def layouts(symbolic: Symbolic, values: tuple[int, ...]) -> tuple[ArrayLayout, ...]:
+    """The arrays, row-major; a shape that would be negative is 0."""
+    return tuple(_layout(a, values) for a in symbolic.arrays)
+
+
+def _layout(array: ArrayInfo, values: tuple[int, ...]) -> ArrayLayout:
+    shape = tuple(max(0, r.constant + sum(a * v for a, v in zip(r.params, values, strict=True))) for r in array.shape)
+    return ArrayLayout(array.name, array.dtype, shape, tuple(prod(shape[i + 1 :]) for i in range(len(shape))), array.is_output)
+
+
+def start_of(tiling: Tiling, timing: Timing, found: tuple[Terminal, ...]) -> int:
+    """The least start of the controller for which no generator has to begin before cycle 0."""
+    return max(0, -min((_delay(tiling, timing, t) for t in found), default=0))
+
+
+def generate(traffic: Traffic, timing: Timing, found: tuple[Terminal, ...], arrays: tuple[ArrayLayout, ...], start: int) -> tuple[Generator, ...]:
+    """One generator a terminal. PL0514, PL0518, PL0519 and PL0520 where the machine's limits are exceeded."""
+    tiling = traffic.tiles.tiling
+    made = tuple(_generator(traffic, t, arrays, start + _delay(tiling, timing, t)) for t in found)
+    for g in made:
+        _check(g, arrays[g.array], tiling.symbolic.limits)
+    return made
+
+
+def _delay(tiling: Tiling, timing: Timing, terminal: Terminal) -> int:
+    """The cycle of step 0 at the border port, counted from the controller's start."""
+    v, schedule = terminal.mapped.node, tiling.schedule
+    travel = terminal.links * tiling.symbolic.limits.hop_delay
+    issue = arrival(tiling, timing, terminal.element) + schedule.tau[v]
+    return issue + schedule.latency[v] + travel if terminal.mapped.is_output else issue - travel
+
+
+def arrival(tiling: Tiling, timing: Timing, element: Element) -> int:
+    """T(K) less the start: negative skews come from the opposite border."""
+    region = tiling.rows, tiling.columns
+    return sum(abs(skew) * (k if skew >= 0 else size - 1 - k) for skew, k, size in zip(timing.outer, element, region, strict=True))
+
+
+def _generator(traffic: Traffic, terminal: Terminal, arrays: tuple[ArrayLayout, ...], delay: int) -> Generator:
+    tiling, access = traffic.tiles.tiling, terminal.mapped.access
+    base, weights = 0, [0] * len(tiling.sizes)
+    for row, stride in zip(access.index, arrays[access.array].strides, strict=True):
+        coefficients, constant = tiling.affine(row)
+        base += stride * (constant + tiling.origin(coefficients, terminal.element))
+        weights = [w + stride * a for w, a in zip(weights, coefficients, strict=True)]
+    group = int(traffic.tiles.group[terminal.element])
+    domain = digits.union(traffic.tiles.condition(tiling.symbolic.nodes[terminal.mapped.node].condition, group))
+    scan = tuple(weights[m] if tiling.sizes[m] > 1 else 0 for m in tiling.candidate.order)
+    return Generator(terminal.side, terminal.position, terminal.channel, access.array, base, scan, delay, domain)
+
+
+def _check(generator: Generator, array: ArrayLayout, limits: Limits) -> None:
+    owner = f"the address generator of {array.name} at {generator.side} {generator.position}"
+    dimensions = sum(1 for a in generator.coefficients if a)
+    if limits.generator_dimensions is not None and dimensions > limits.generator_dimensions:
+        message = f"{owner} needs {dimensions} dimensions, the machine has {limits.generator_dimensions}"
+        raise infeasible("PL0518", message, help=f"use a machine with generator_dimensions = {dimensions}")
+    if generator.delay >> limits.delay_bits:
+        bits = generator.delay.bit_length()
+        message = f"{owner} waits {generator.delay} cycles, which needs {bits} bits; the machine has {limits.delay_bits}"
+        raise infeasible("PL0519", message, help=f"use a machine with delay_bits = {bits}, or smaller loop bounds")
+    words = _span(generator.coefficients, generator.domain)
+    if limits.bank_words is not None and words > limits.bank_words:
+        message = f"{owner} covers {words} words, a bank of the machine has {limits.bank_words}"
+        raise infeasible("PL0520", message, help=f"use a machine with bank_words = {words}, or a larger region")
+    check_domain(generator.domain, limits, owner)
+
+
+def _span(coefficients: tuple[int, ...], domain: Domain) -> int:
+    """Words from the lowest to the highest address (of the boxes)."""
+    ends = [[sorted((a * x, a * y)) for a, x, y in zip(coefficients, s.lower, s.upper, strict=True)] for s in domain]
+    return max(sum(e[1] for e in s) for s in ends) - min(sum(e[0] for e in s) for s in ends) + 1
+
+
+def controller(tiling: Tiling, timing: Timing, start: int, epilogue: int, signals: tuple[Domain, ...]) -> Controller:
+    """The global controller; PL0515 where a counter or a delay does not fit."""
+    steps = prod(tiling.extents) + epilogue
+    row, column = timing.outer
+    last = digits.digits_of(steps - 1, tiling.extents)
+    bits = tiling.symbolic.limits.counter_bits
+    counted = max((*last, *(p - 1 for p in tiling.extents), abs(row), abs(column), start))
+    if counted >> bits:
+        needed = counted.bit_length()
+        message = f"an iteration counter or a delay counts to {counted}, which needs {needed} bits; the machine has {bits}"
+        raise infeasible("PL0515", message, help=f"use a machine with counter_bits = {needed}, or smaller loop bounds")
+    return Controller(row < 0, column < 0, start, abs(row), abs(column), steps, signals)

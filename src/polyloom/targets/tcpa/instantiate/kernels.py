@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Folding, kernel classes and control flow of one functional unit (paper section 6.1, Algorithms 2 and 3).
+
+Folding moves an operation at offset tau into slot tau mod pi of the kernel floor(tau / pi) steps later. The kernel of a step
+is what all folded leaves select there; partitioning the steps by the leaves of step s and, at the same time, of step s + 1
+gives kernel classes and, without testing pairs of classes, the edges with their transition sets: the steps s in which the
+branch is taken. A marker that holds in the last step only separates the kernel that halts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
+from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa.concrete import ConvexSet, Domain
+from polyloom.targets.tcpa.instantiate.classes import UnitTree
+from polyloom.targets.tcpa.isa import Instruction, Register
+
+Kernel = tuple[Instruction, ...]
+"""pi instructions; their branches are filled in by `program`."""
+
+_ROUNDS = 4
+"""How many steps ahead a kernel may be told apart to reduce out-degrees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Control flow of a unit. Nodes are ordered by first occurrence, node 0 first; `edges[v]` maps successors to the steps in
+    which v is left for them. The node without edges halts. `epilogue` counts the steps after the tile's last one."""
+
+    kernels: tuple[Kernel, ...]
+    edges: tuple[dict[int, Domain], ...]
+    epilogue: int
+
+
+def control_flow(unit: UnitTree, interval: int, extents: tuple[int, ...], targets: int, name: str) -> Graph | None:
+    """The graph of a unit, None if it has no operation.
+
+    `targets` is the greatest out-degree; kernels are told apart by their successors until it is met (PL0512 if that does not
+    close). `name` is the unit's, for messages.
+    """
+    if not unit:
+        return None
+    folded = _Folded(unit, interval, extents)
+    graph = None
+    for rounds in range(_ROUNDS):
+        graph = _graph(folded, rounds, targets)
+        if max(len(e) for e in graph.edges) <= targets:
+            return graph
+    assert graph is not None
+    worst = max(range(len(graph.edges)), key=lambda v: len(graph.edges[v]))
+    degree = len(graph.edges[worst])
+    raise infeasible(
+        "PL0512",
+        f"kernel {worst + 1} of unit {name} has {degree} successors, but a branch has {targets} targets",
+        help=f"use a machine with {(degree - 1).bit_length()} branch flags instead of {(targets - 1).bit_length()}",
+    )
+
+
+class _Folded:
+    """The leaves of a unit after folding: families of steps, and how to read a kernel from the families that hold."""
+
+    def __init__(self, unit: UnitTree, interval: int, extents: tuple[int, ...]) -> None:
+        self.unit, self.interval, self.extents = unit, interval, extents
+        self.epilogue = max(o.tau for o in unit) // interval
+        self.last = digits.digits_of(prod(extents) - 1 + self.epilogue, extents)
+        leaves: list[tuple[int, Domain]] = []
+        for o in unit:
+            leaves += [(o.tau // interval, o.domain), *((o.tau // interval, f.domain) for f in o.fragments)]
+        leaves.append((0, (ConvexSet(self.last, self.last),)))
+        self.leaves = leaves
+
+    def partition(self, levels: int) -> list[tuple[tuple[int, ...], list[ConvexSet]]]:
+        """The steps by what holds in them and in the `levels - 1` next ones; each a bit set over the leaves, the marker last."""
+        extents, top = self.extents, self.last
+        upper = (*(p - 1 for p in extents[:-1]), top[-1])
+        everything = [ConvexSet((0,) * len(extents), upper)]
+        late = list(digits.after(top, (0,) * len(extents), upper))
+        families = [list(digits.shift(d, n - ahead, extents)) for ahead in range(levels) for n, d in self.leaves]
+        width = len(self.leaves)
+        mask = (1 << width) - 1
+        parts = digits.partition([*families, everything, late])
+        count = len(families)
+        return [(tuple(key >> width * i & mask for i in range(levels)), sets) for key, sets in parts.items() if not key >> (count + 1)]
+
+    def halts(self, content: int) -> bool:
+        return bool(content >> (len(self.leaves) - 1))
+
+    def kernel(self, content: int) -> Kernel:
+        slots: list[Instruction | None] = [None] * self.interval
+        bit = 0
+        for o in self.unit:
+            active = content >> bit & 1
+            fragments = [f for i, f in enumerate(o.fragments) if content >> (bit + 1 + i) & 1]
+            bit += 1 + len(o.fragments)
+            if not active and not fragments:
+                continue
+            slot = o.tau % self.interval
+            sources = sorted((f for f in fragments if f.position is not None), key=lambda f: f.position or 0)
+            if slots[slot] is not None or not active or [f.position for f in sources] != list(range(len(sources))):
+                message = f"two instructions or operands of offset {o.tau} meet in slot {slot}"
+                raise PolyloomError(Diagnostic("PL0530", message, INTERNAL, help="this is a defect of the mapping; please report it with the program"))
+            written = tuple(f.source for f in fragments if f.position is None and isinstance(f.source, Register))
+            slots[slot] = Instruction(o.opcode, written, tuple(f.source for f in sources))
+        return tuple(i or Instruction() for i in slots)
+
+
+def _graph(folded: _Folded, rounds: int, targets: int) -> Graph:
+    windows = [_Window(_until_halt(contents, folded), sets) for contents, sets in folded.partition(rounds + 2)]
+    contents = sorted({c for w in windows for c in w.contents if c is not None})
+    merged: dict[tuple[Kernel, bool], int] = {}
+    name = {c: merged.setdefault((folded.kernel(c), folded.halts(c)), len(merged)) for c in contents}
+    kernels = list(merged)
+    names: list[tuple[tuple[int | None, ...], _Window]] = [(tuple(None if c is None else name[c] for c in w.contents), w) for w in windows]
+    for _ in range(rounds):
+        names, kernels = _look_ahead(names, kernels, targets)
+    edges: dict[int, dict[int, list[ConvexSet]]] = {}
+    for (here, there, *_), window in names:
+        assert here is not None
+        out = edges.setdefault(here, {})
+        if there is not None:
+            out.setdefault(there, []).extend(window.sets)
+    return _ordered(folded, kernels, edges, [(n[0], w) for n, w in names])
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """Steps with the contents of theirs and of the next ones; None after the last step."""
+
+    contents: tuple[int | None, ...]
+    sets: list[ConvexSet]
+
+
+def _until_halt(contents: tuple[int, ...], folded: _Folded) -> tuple[int | None, ...]:
+    end = next((i for i, c in enumerate(contents) if folded.halts(c)), len(contents))
+    return tuple(c if i <= end else None for i, c in enumerate(contents))
+
+
+def _look_ahead(
+    names: list[tuple[tuple[int | None, ...], _Window]], kernels: list[tuple[Kernel, bool]], targets: int
+) -> tuple[list[tuple[tuple[int | None, ...], _Window]], list[tuple[Kernel, bool]]]:
+    """Clone every kernel with too many successors, one clone a batch of `targets` of them: the branch before decides which."""
+    follow: dict[int, list[int]] = {}
+    for line, _ in names:
+        for a, b in zip(line, line[1:], strict=False):
+            if a is not None and b is not None and b not in follow.setdefault(a, []):
+                follow[a].append(b)
+    clones: dict[tuple[int, int], int] = {}
+
+    def clone(a: int | None, b: int | None) -> int | None:
+        if a is None:
+            return None
+        successors = sorted(follow.get(a, ()))
+        batch = successors.index(b) // targets if b is not None and len(successors) > targets else 0
+        return clones.setdefault((a, batch), len(clones))
+
+    renamed = [(tuple(clone(a, b) for a, b in zip(line, line[1:], strict=False)), w) for line, w in names]
+    return renamed, [kernels[a] for a, _ in clones]
+
+
+def _ordered(
+    folded: _Folded, kernels: list[tuple[Kernel, bool]], edges: dict[int, dict[int, list[ConvexSet]]], places: list[tuple[int | None, _Window]]
+) -> Graph:
+    """Nodes in the order of their first step."""
+    first: dict[int, tuple[int, ...]] = {}
+    zero = (0,) * len(folded.extents)
+    for node, window in places:
+        assert node is not None
+        for s in window.sets:
+            at = (0, *s.lower[::-1]) if not digits.contains((s,), zero) else (-1,)
+            first[node] = min(first.get(node, at), at)
+    order = sorted(first, key=lambda v: (first[v], v))
+    place = {v: i for i, v in enumerate(order)}
+    out = tuple({place[w]: digits.union(sets) for w, sets in sorted(edges[v].items(), key=lambda e: place[e[0]])} for v in order)
+    return Graph(tuple(kernels[v][0] for v in order), out, folded.epilogue)
