@@ -45,8 +45,7 @@ def solve(problem: Problem, *, at_least: int = 1, limit: int | None = None) -> S
         if found is not None:
             start, unit = found
             first = min(start, default=0)
-            reason = _reason(bounds, pi, lowest)
-            solution = Solution(pi, tuple(s - first for s in start), unit, minimum, proved, reason)
+            solution = Solution(pi, tuple(s - first for s in start), unit, minimum, proved, _reason(bounds, pi, lowest, proved))
             check(problem, solution)
             return solution
         proved = proved and status == cp_model.INFEASIBLE
@@ -143,14 +142,16 @@ def _objectives(problem: Problem, m: _Model, pi: int) -> Iterator[cp_model.Linea
     yield sum(greatest(f"life {v}", terms) for v, terms in by_source.items())
 
 
-def _reason(bounds: tuple[Bound, Bound], pi: int, lowest: int) -> str:
+def _reason(bounds: tuple[Bound, Bound], pi: int, lowest: int, proved: bool) -> str:
     if pi == 1:
         return "nothing: an iteration starts in every cycle"
     if binding := [b.reason for b in bounds if b.value == pi]:
         return " and ".join(binding)
     if pi == lowest:
         return f"an initiation interval of at least {lowest} was asked for"
-    return f"units and recurrences together: {lowest} to {pi - 1} were searched; {bounds[0].reason}; {bounds[1].reason}"
+    below = f"{lowest} to {pi - 1}" if lowest < pi - 1 else f"{lowest}"
+    outcome = "no schedule exists" if proved else "none was found in the time allowed"
+    return f"units and recurrences together: at {below} {outcome}; {bounds[0].reason}; {bounds[1].reason}"
 
 
 def _no_schedule(bounds: tuple[Bound, Bound], lowest: int, highest: int, never: bool) -> PolyloomError:
