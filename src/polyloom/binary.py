@@ -88,12 +88,12 @@ def natural(what: str, limit: int = 1 << _NATURAL_BITS) -> Codec[int]:
 
     def read(reader: Reader) -> int:
         at, value = reader.position, 0
-        for shift in range(0, _NATURAL_BITS, 7):
+        for shift in range(0, max((limit - 1).bit_length(), 1), 7):
             (byte,) = reader.take(1)
             value |= (byte & 127) << shift
             if byte < 128:
                 return _within(value, limit, at, what)
-        raise malformed(at, f"{what} has more than {_NATURAL_BITS} bits")
+        raise malformed(at, f"{what} is too large, it must be below {limit}")
 
     return Codec(write, read)
 
@@ -101,6 +101,32 @@ def natural(what: str, limit: int = 1 << _NATURAL_BITS) -> Codec[int]:
 def integer(what: str) -> Codec[int]:
     """A signed number as the natural 2v or, below zero, -2v - 1 (zigzag)."""
     return mapped(natural(what), lambda v: 2 * v if v >= 0 else -2 * v - 1, lambda n: n >> 1 if n % 2 == 0 else -(n >> 1) - 1)
+
+
+def mask(what: str, count: int) -> Codec[tuple[int, ...]]:
+    """Ascending numbers below `count` as the natural with these bits set; writing sorts them."""
+
+    def bits(numbers: tuple[int, ...]) -> int:
+        return sum(1 << n for n in set(numbers))
+
+    return mapped(natural(what, 1 << count), bits, lambda value: tuple(n for n in range(count) if value >> n & 1))
+
+
+def sparse(what: str, count: int) -> Codec[tuple[int, ...]]:
+    """`count` integers: the mask of those that are not 0, then these."""
+    places, entry = mask(what, count), integer(what)
+
+    def write(out: bytearray, value: tuple[int, ...]) -> None:
+        nonzero = tuple(n for n, v in zip(range(count), value, strict=True) if v)
+        places.write(out, nonzero)
+        for n in nonzero:
+            entry.write(out, value[n])
+
+    def read(reader: Reader) -> tuple[int, ...]:
+        entries = {n: entry.read(reader) for n in places.read(reader)}
+        return tuple(entries.get(n, 0) for n in range(count))
+
+    return Codec(write, read)
 
 
 def _fitting(value: int, low: int, high: int, what: str) -> int:

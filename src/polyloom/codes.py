@@ -10,6 +10,40 @@ CODES: dict[str, tuple[str, str]] = {
     # PL01xx: syntax of the equation language (frontend)
     # PL02xx: meaning of a program (frontend, analysis)
     # PL03xx: machine descriptions
+    "PL0301": (
+        "machine not found",
+        "The name is neither a shipped machine nor a readable file. `polyloom machines` lists the shipped ones. A description of your own\n"
+        "is a UTF-8 file whose name ends in .toml; `based_on` names a shipped machine.",
+    ),
+    "PL0302": (
+        "syntax of a machine file",
+        "The file is not TOML: `key = value` lines, texts in quotes, and one [[unit]] section a functional unit.\n"
+        "    name = mine        write    name = \"mine\"",
+    ),
+    "PL0303": (
+        "unknown key",
+        "No such key exists, so it would have no effect. docs/machines.md lists all keys.\n"
+        "    fifo_dept = 4      write    fifo_depth = 4",
+    ),
+    "PL0304": (
+        "wrong type of a value",
+        "Counts are integers without quotes; capacities are integers or the text \"unlimited\"; switches are true or false.\n"
+        "    channels = \"5\"     write    channels = 5",
+    ),
+    "PL0305": (
+        "missing key",
+        "A machine gives every capacity, or takes those it does not give from the machine that `based_on` names.\n"
+        "    based_on = \"wide\"",
+    ),
+    "PL0306": (
+        "value out of range",
+        "The value is outside the range that instruction words and configuration files can hold; the message names the range.",
+    ),
+    "PL0307": (
+        "faulty name in a machine file",
+        "A unit's name is used twice or is not a name, an operation does not exist or is listed twice, or a port is not one of the\n"
+        "machine's. Ports are pe0, north0, east0, south0, west0 and so on, up to the number of registers and channels.",
+    ),
     # PL04xx: mapping: allocation, schedule, registers, routes
     "PL0450": (
         "malformed scheduling problem",
@@ -72,5 +106,34 @@ CODES: dict[str, tuple[str, str]] = {
     # PL05xx: instantiation: parameters, regions, capacities
     # PL06xx: model and verification: faults
     # PL07xx: files
+    "PL0701": (
+        "not this kind of file",
+        "A symbolic configuration (.plsc) begins with PLSC, a concrete one (.plcc) with PLCC. `polyloom simulate fir.plsc` is answered with "
+        "this; write `polyloom instantiate fir.plsc N=1024 T=16 --pes 4x4 -o fir.plcc` first, then `polyloom simulate fir.plcc`.",
+    ),
+    "PL0702": (
+        "truncated file",
+        "The file is shorter than its header or its section table says, as after an interrupted copy. Copy it again, or create it again with "
+        "`polyloom compile` or `polyloom instantiate`.",
+    ),
+    "PL0703": (
+        "file of a newer version",
+        "The file was written in a format that this version of polyloom does not know. Update polyloom, or create the file again with this version.",
+    ),
+    "PL0704": (
+        "altered file",
+        "The checksum over the file, or the hash of its names, does not match its content: some byte changed after it was written. Files are not "
+        "meant to be edited; copy the file again, or create it again.",
+    ),
+    "PL0705": (
+        "malformed file",
+        "The checksum holds, but the content breaks the format (docs/formats.md) at the byte that the message gives: a number out of range, a field "
+        "cut off by the end of its section, or a value that is not written in the one way that the format allows. Create the file again.",
+    ),
+    "PL0706": (
+        "a value does not fit its field",
+        "A file's fields have the width of the hardware's words: addresses and delays 32 bits, register numbers 6 bits, branch targets 16 bits. "
+        "With N=2000000000 an address may exceed them; use smaller loop bounds, or a smaller region.",
+    ),
     # PL08xx: command line and Python interface
 }

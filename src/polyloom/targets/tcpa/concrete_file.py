@@ -7,12 +7,10 @@ iterations are stored once and referred to by number; the sets of the control si
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from polyloom import binary
 from polyloom.binary import Codec, FileKind, Reader, counted, fixed, mapped, pooled, record, repeated, section, text
-from polyloom.ir.operations import ELEMENT_TYPES
 from polyloom.targets.tcpa import encoding
 from polyloom.targets.tcpa.concrete import (
     ArrayLayout,
@@ -139,26 +137,21 @@ def _generators(head: _Head, arrays: int, domain: Codec[Domain]) -> Codec[tuple[
     return counted(generator, u32("the number of generators"))
 
 
-_Array = tuple[str, tuple[int, ...], tuple[int, ...], bool]
-
-
-def _write_array(out: bytearray, array: _Array) -> None:
-    dtype, shape, strides, is_output = array
-    u8("an array's rank", 32).write(out, len(shape))
-    out[-1] = out[-1] << 3 | is_output << 2 | ELEMENT_TYPES.index(dtype)
+def _write_array(out: bytearray, array: ArrayLayout) -> None:
+    encoding.array_head.write(out, (array.dtype, array.is_output, len(array.shape)))
     size = u32("an array's extent or stride")
-    for value in (*shape, *strides):
+    for value in (*array.shape, *array.strides):
         size.write(out, value)
 
 
-def _read_array(reader: Reader) -> _Array:
-    (packed,) = reader.take(1)
-    sizes = repeated(u32("an array's extent or stride"), packed >> 3)
-    shape = sizes.read(reader)
-    return ELEMENT_TYPES[packed & 3], shape, sizes.read(reader), bool(packed & 4)
+def _read_array(reader: Reader) -> ArrayLayout:
+    dtype, is_output, rank = encoding.array_head.read(reader)
+    sizes = repeated(u32("an array's extent or stride"), rank)
+    return ArrayLayout("", dtype, sizes.read(reader), sizes.read(reader), is_output)
 
 
-_arrays: Codec[tuple[_Array, ...]] = counted(Codec(_write_array, _read_array), u16("the number of arrays"))
+_arrays: Codec[tuple[ArrayLayout, ...]] = counted(Codec(_write_array, _read_array), u16("the number of arrays"))
+"""Without their names."""
 
 
 def encode(concrete: Concrete) -> bytes:
@@ -166,9 +159,8 @@ def encode(concrete: Concrete) -> bytes:
     head = _Head(concrete.initiation_interval, concrete.rows, concrete.columns, concrete.extents)
     domains: list[Domain] = []
     domain = pooled(domains, "the number of a domain", lambda what, _: u32(what))
-    arrays = tuple((a.dtype, a.shape, a.strides, a.is_output) for a in concrete.arrays)
     controller = section(_controller(domain), concrete.controller)
-    generators = section(_generators(head, len(arrays), domain), concrete.generators)
+    generators = section(_generators(head, len(concrete.arrays), domain), concrete.generators)
     classes, wrappers = concrete.classes, concrete.wrappers
     shifted = tuple(tuple(c + 1 for c in row) for row in concrete.element_class)
     maps = section(_grid(_number("a class", len(classes) + 1), head), shifted) + section(_grid(_number("a wrapper", len(wrappers)), head), concrete.wrapper)
@@ -176,7 +168,7 @@ def encode(concrete: Concrete) -> bytes:
         KIND,
         concrete.machine_hash,
         (
-            section(_head, head) + controller + section(_arrays, arrays),
+            section(_head, head) + controller + section(_arrays, concrete.arrays),
             section(_classes(), classes),
             section(_wrappers(), wrappers),
             maps,
@@ -216,14 +208,10 @@ def decode(data: bytes) -> Concrete:
         wrappers=wrappers,
         wrapper=wrapper,
         generators=generators,
-        arrays=tuple(_layout(text.read(names), *array) for array in arrays),
+        arrays=tuple(replace(array, name=text.read(names)) for array in arrays),
     )
     binary.check_canonical(data, encode(concrete))
     return concrete
-
-
-def _layout(name: str, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...], is_output: bool) -> ArrayLayout:
-    return ArrayLayout(name, dtype, shape, strides, is_output)
 
 
 def size_without_names(data: bytes) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instruction words as bytes: the layout at the top of `isa.py`, written and read.
+"""Instruction words as bytes: the layout at the top of `isa.py`, written and read; and what both configurations share.
 
 Every byte string that reads as an instruction is the only one for it: unused fields do not exist, an operation has as many
 sources as its arity, and a nop has no operands. Whether registers, signals and targets exist is for the verifier to say.
@@ -8,7 +8,7 @@ sources as its arity, and a nop has no operands. Whether registers, signals and 
 from __future__ import annotations
 
 from polyloom.binary import Codec, Reader, fixed, malformed
-from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS
+from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, ElementType
 from polyloom.targets.tcpa.isa import OPCODE_NOP, Branch, File, Goto, Halt, If, Immediate, Instruction, Next, Register, Source
 
 _NEXT, _HALT, _GOTO, _IF = range(4)
@@ -143,3 +143,23 @@ def decode(data: bytes) -> Instruction:
     if reader.position != len(data):
         raise malformed(reader.position, "bytes follow the instruction")
     return value
+
+
+ArrayHead = tuple[ElementType, bool, int]
+"""Element type, whether the array is an output, rank."""
+
+
+def _write_array_head(out: bytearray, head: ArrayHead) -> None:
+    dtype, is_output, rank = head
+    _RANK.write(out, rank)
+    out[-1] = out[-1] << 3 | is_output << 2 | ELEMENT_TYPES.index(dtype)
+
+
+def _read_array_head(reader: Reader) -> ArrayHead:
+    (packed,) = reader.take(1)
+    return ELEMENT_TYPES[packed & 3], bool(packed & 4), packed >> 3
+
+
+_RANK = fixed(1, "an array's rank", limit=32)
+array_head: Codec[ArrayHead] = Codec(_write_array_head, _read_array_head)
+"""Of an array in either configuration: rank in bits 3 to 7, output in bit 2, element type in bits 0 and 1."""
