@@ -38,10 +38,10 @@ def polyhedron_to_set(polyhedron: Polyhedron, dims: Sequence[str], params: Seque
     points = isl.BasicSet.universe(space(dims, params))
     local = isl.LocalSpace.from_space(points.get_space())
     for affine in polyhedron.constraints:
-        constraint = isl.Constraint.alloc_inequality(local).set_constant_val(isl.Val(affine.constant))
+        constraint = isl.Constraint.alloc_inequality(local).set_constant_val(isl.Val(str(affine.constant)))
         for name, value in affine.terms:
             kind, position = positions[name]
-            constraint = constraint.set_coefficient_val(kind, position, isl.Val(value))
+            constraint = constraint.set_coefficient_val(kind, position, isl.Val(str(value)))
         points = points.add_constraint(constraint)
     return isl.Set.from_basic_set(points)
 
@@ -55,6 +55,15 @@ def from_set(points: isl.Set, context: isl.Set | None = None) -> Condition:
         points = points.gist(context)
     pieces = {Polyhedron(tuple(_inequalities(piece))) for piece in points.coalesce().get_basic_sets()}
     return Condition(tuple(sorted(pieces, key=lambda p: tuple((c.terms, c.constant) for c in p.constraints))))
+
+
+def shifted(points: isl.Set, distance: Sequence[int]) -> isl.Set:
+    """The points I such that I - distance is in `points`."""
+    identity = isl.MultiAff.identity(points.get_space().map_from_set())
+    shift = identity
+    for m, d in enumerate(distance):
+        shift = shift.set_aff(m, identity.get_aff(m).add_constant_val(isl.Val(-d)))
+    return points.preimage_multi_aff(shift)
 
 
 def is_empty(points: isl.Set) -> bool:

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must hold for all parameter values, decided by isl; each failure comes with a smallest counterexample.
+
+Section 4 of the paper: every used instance is defined, none twice. Further: spaces are bounded, arrays are indexed inside
+their shape, output elements are written once, and no instance depends on itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement
+
+import islpy as isl
+
+from polyloom.analysis.cycles import dependences, suspicious, zero_cycle
+from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.ir.pla import Array, Equation, Program, Reference
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.isl import is_empty, parameter_set, sample, shifted, to_set
+
+
+def check(program: Program) -> None:
+    """Raise every failure of the first rule that fails; `program` is verified (`ir.pla_verify`)."""
+    context = _Context.of(program)
+    for rule in RULES:
+        found = tuple(rule(context))
+        if found:
+            raise PolyloomError(*found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """A program with its sets: `domain` of the parameters, `points[n]` the condition space of equation n."""
+
+    program: Program
+    domain: isl.Set
+    points: tuple[isl.Set, ...]
+
+    @staticmethod
+    def of(program: Program) -> _Context:
+        domain = parameter_set(program.assumptions, program.parameters)
+        distinct = {c: to_set(c, program.dimensions, program.parameters).intersect_params(domain) for c in {e.condition for e in program.equations}}
+        return _Context(program, domain, tuple(distinct[e.condition] for e in program.equations))
+
+    def definers(self, name: str) -> list[int]:
+        return [n for n, e in enumerate(self.program.equations) if e.target.name == name]
+
+    def when(self, point: Mapping[str, int]) -> str:
+        """` when N = 4`, or nothing for a program without parameters."""
+        values = ", ".join(f"{name} = {point[name]}" for name in self.program.parameters)
+        return f" when {values}" if values else ""
+
+    def at(self, point: Mapping[str, int]) -> str:
+        return f"at {', '.join(f'{name} = {point[name]}' for name in self.program.dimensions)}{self.when(point)}"
+
+
+def domain_is_not_empty(context: _Context) -> Iterator[Diagnostic]:
+    if is_empty(context.domain):
+        yield Diagnostic("PL0224", "no parameter values satisfy the parameters' domain", help="remove one of its inequalities")
+
+
+def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
+    for array in (*context.program.inputs, *context.program.outputs):
+        for extent in array.shape:
+            bad = parameter_set(Condition((Polyhedron((-extent + -1,)),)), context.program.parameters).intersect(context.domain)
+            point = sample(bad)
+            if point is not None:
+                message = f"`{array.name}` has the extent {extent} = {extent.evaluate(point)}{context.when(point)}"
+                yield Diagnostic("PL0223", message, span=array.span, help=f"require {extent} >= 0 in `parameter`")
+
+
+def spaces_are_bounded(context: _Context) -> Iterator[Diagnostic]:
+    program = context.program
+    unbounded = {
+        dim: equation
+        for equation, points in zip(reversed(program.equations), reversed(context.points), strict=True)
+        for position, dim in enumerate(program.dimensions)
+        if not points.is_empty() and not points.dim_is_bounded(isl.dim_type.set, position)
+    }
+    for dim in program.dimensions:
+        if dim in unbounded:
+            help = f"bound it on both sides, as in `0 <= {dim} < N`; a name that is not declared as a parameter is a dimension"
+            yield Diagnostic("PL0215", f"the dimension `{dim}` is unbounded", span=unbounded[dim].span, help=help)
+
+
+def indices_are_inside(context: _Context) -> Iterator[Diagnostic]:
+    arrays = {a.name: a for a in (*context.program.inputs, *context.program.outputs)}
+    for equation, points in zip(context.program.equations, context.points, strict=True):
+        for reference in _references(equation):
+            if reference.name in arrays:
+                yield from _outside(context, equation, points, reference, arrays[reference.name])
+
+
+def _outside(context: _Context, equation: Equation, points: isl.Set, reference: Reference, array: Array) -> Iterator[Diagnostic]:
+    bounds = [b for index, extent in zip(reference.index, array.shape, strict=True) for b in (-index + -1, index - extent)]
+    outside = Condition(tuple(Polyhedron((b,)) for b in bounds))
+    point = sample(points.intersect(to_set(outside, context.program.dimensions, context.program.parameters))) if bounds else None
+    if point is not None:
+        shape = f"[{', '.join(str(e.evaluate(point)) for e in array.shape)}]"
+        message = f"{equation.name} accesses {_element(reference, point)} outside `{array.name}`, whose shape is {shape}{context.when(point)}"
+        help = f"restrict {equation.name} by an `if`, or declare a larger `{array.name}`"
+        yield Diagnostic("PL0221", message, span=reference.span, notes=(f"{context.at(point)}",), help=help)
+
+
+def used_instances_are_defined(context: _Context) -> Iterator[Diagnostic]:
+    program, internal = context.program, {v.name for v in context.program.variables}
+    defined = {name: _union([context.points[n] for n in context.definers(name)]) for name in internal}
+    for equation, points in zip(program.equations, context.points, strict=True):
+        for operand in equation.operands:
+            if not isinstance(operand, Reference) or operand.name not in internal:
+                continue
+            point = sample(points.subtract(shifted(defined[operand.name], program.distance(operand))))
+            if point is not None:
+                message = f"{_element(operand, point)}, which {equation.name} uses, is defined by no equation{context.when(point)}"
+                help = f"add an equation for `{operand.name}`, or restrict {equation.name} by an `if`"
+                yield Diagnostic("PL0218", message, span=operand.span, notes=(f"used {context.at(point)}",), help=help)
+
+
+def instances_are_defined_once(context: _Context) -> Iterator[Diagnostic]:
+    for variable in context.program.variables:
+        for a, b in combinations(context.definers(variable.name), 2):
+            point = sample(context.points[a].intersect(context.points[b]))
+            if point is not None:
+                first, second = context.program.equations[a], context.program.equations[b]
+                message = f"{_element(first.target, point)} is defined by {first.name} and by {second.name}{context.when(point)}"
+                yield Diagnostic("PL0219", message, span=second.span, help="make their conditions exclude each other")
+
+
+def output_elements_are_written_once(context: _Context) -> Iterator[Diagnostic]:
+    for output in context.program.outputs:
+        for a, b in combinations_with_replacement(context.definers(output.name), 2):
+            point = sample(_collisions(context, a, b))
+            if point is None:
+                continue
+            first, second = context.program.equations[a], context.program.equations[b]
+            element = f"{_element(first.target, point)} is written by {first.name}"
+            if a == b:
+                dims = context.program.dimensions
+                ways = " and at ".join(", ".join(f"{d} = {point[d + prime]}" for d in dims) for prime in ("", "'"))
+                message = f"{element} at {ways}{context.when(point)}"
+            else:
+                message = f"{element} and by {second.name}{context.when(point)}"
+            yield Diagnostic("PL0220", message, span=second.span, help="restrict the equations so that each element is written once")
+
+
+def _collisions(context: _Context, a: int, b: int) -> isl.Set:
+    """Pairs of iterations (I, I') at which equations a and b write one element; for one equation, I is lexicographically first."""
+    program = context.program
+    dims, primed = program.dimensions, {d: Affine.symbol(d + "'") for d in program.dimensions}
+    both = (*dims, *(d + "'" for d in dims))
+    left, right = program.equations[a], program.equations[b]
+    same = [i - j.substitute(primed) for i, j in zip(left.target.index, right.target.index, strict=True)]
+    orders = [()] if a != b else [(*_equal(dims[:m], primed), primed[d] - Affine.symbol(d) + -1) for m, d in enumerate(dims)]
+    pieces = [
+        Polyhedron((*p.constraints, *(c.substitute(primed) for c in q.constraints), *same, *(-s for s in same), *order))
+        for p in left.condition.pieces
+        for q in right.condition.pieces
+        for order in orders
+    ]
+    return to_set(Condition(tuple(pieces)), both, program.parameters).intersect_params(context.domain)
+
+
+def _equal(dims: Sequence[str], primed: Mapping[str, Affine]) -> Iterator[Affine]:
+    for dim in dims:
+        yield primed[dim] - Affine.symbol(dim)
+        yield Affine.symbol(dim) - primed[dim]
+
+
+def no_instance_depends_on_itself(context: _Context) -> Iterator[Diagnostic]:
+    for edges in suspicious(dependences(context.program)):
+        cycle = zero_cycle(edges, context.points)
+        point = sample(cycle[1]) if cycle is not None else None
+        if cycle is None or point is None:
+            continue
+        equations = [context.program.equations[n] for n in cycle[0]]
+        message = f"{_element(equations[0].target, point)} depends on itself{context.when(point)}"
+        note = f"by way of {' <- '.join(e.name for e in equations)}"
+        yield Diagnostic("PL0222", message, span=equations[0].span, notes=(note,), help="use the value of an earlier iteration, such as x[i-1]")
+
+
+Rule = Callable[[_Context], Iterator[Diagnostic]]
+RULES: tuple[Rule, ...] = (
+    domain_is_not_empty,
+    shapes_are_not_negative,
+    spaces_are_bounded,
+    indices_are_inside,
+    used_instances_are_defined,
+    instances_are_defined_once,
+    output_elements_are_written_once,
+    no_instance_depends_on_itself,
+)
+
+
+def _references(equation: Equation) -> list[Reference]:
+    return [equation.target, *(o for o in equation.operands if isinstance(o, Reference))]
+
+
+def _element(reference: Reference, point: Mapping[str, int]) -> str:
+    return f"{reference.name}[{', '.join(str(a.evaluate(point)) for a in reference.index)}]"
+
+
+def _union(sets: Sequence[isl.Set]) -> isl.Set:
+    result = sets[0]
+    for other in sets[1:]:
+        result = result.union(other)
+    return result.coalesce()

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The equation language: from a `.pla` text to a flat, typed and checked piecewise linear algorithm (docs/language.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+
+from polyloom.analysis.check import check
+from polyloom.diagnostics import Source, input_error
+from polyloom.frontend.pla.lower import lower
+from polyloom.frontend.pla.syntax import parse_syntax
+from polyloom.frontend.pla.types import infer
+from polyloom.ir.pla import Program
+from polyloom.ir.pla_verify import verify
+
+__all__ = ["load", "parse"]
+
+
+def parse(text: str, name: str = "<string>") -> Program:
+    """The program that `text` means, checked for all parameter values; `name` is shown in messages, its stem names the program.
+
+    Raises `PolyloomError` with located diagnostics (PL01xx syntax, PL02xx meaning).
+    """
+    source = Source(name, text.removeprefix("\ufeff"))
+    try:
+        program = infer(PurePath(name).stem, lower(parse_syntax(source)))
+    except RecursionError:
+        raise input_error("PL0103", f"{name}: an expression is nested too deeply", help="split it into several equations") from None
+    verify(program)
+    check(program)
+    return program
+
+
+def load(path: str | Path) -> Program:
+    """`parse` for a file; raises PL0104 when it cannot be read or is not UTF-8."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = (error.strerror or str(error)) if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise input_error("PL0104", f"cannot read {path}: {reason}", help="give the path of a .pla file") from None
+    return parse(text, str(path))

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Words of the equation language: names, numbers and symbols, each with its span; blanks and `#` comments are skipped."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from polyloom.diagnostics import Diagnostic, Source, Span
+
+Kind = Literal["name", "number", "symbol", "end"]
+
+KEYWORDS = frozenset({"parameter", "input", "output", "variable", "for", "do", "if", "and", "or", "xor", "not", "shl", "shr", "true", "false", "inf"})
+
+_WORD = re.compile(
+    r"""(?P<blank>\s+|\#[^\n]*)
+      | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+      | (?P<name>[A-Za-z_][A-Za-z0-9_]*(?:\.[0-9]+)*)
+      | (?P<symbol><=|>=|==|!=|[≤≥≠=<>+\-*/(),:\[\]])""",
+    re.VERBOSE,
+)
+_ASCII = {"≤": "<=", "≥": ">=", "≠": "!="}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One word; `text` of a symbol is its ASCII spelling. `starts_line`: nothing but blanks stands before it."""
+
+    kind: Kind
+    text: str
+    span: Span
+    starts_line: bool
+
+
+def tokenize(source: Source) -> tuple[list[Token], list[Diagnostic]]:
+    """The words of a text, with an `end` at its end, and PL0101 for every character that begins no word."""
+    tokens: list[Token] = []
+    errors: list[Diagnostic] = []
+    position, starts_line = 0, True
+    while position < len(source.text):
+        match = _WORD.match(source.text, position)
+        stop = match.end() if match else position + 1
+        span = Span(source, position, stop)
+        text = source.text[position:stop]
+        position = stop
+        if match is None:
+            errors.append(Diagnostic("PL0101", f"unexpected character {text!r}", span=span, help=_HINTS.get(text)))
+        elif match.lastgroup == "blank":
+            starts_line = starts_line or "\n" in text
+        else:
+            kind: Kind = "number" if match.lastgroup == "number" else "name" if match.lastgroup == "name" else "symbol"
+            tokens.append(Token(kind, _ASCII.get(text, text), span, starts_line))
+            starts_line = False
+    tokens.append(Token("end", "", Span(source, len(source.text), len(source.text)), True))
+    return tokens, errors
+
+
+_HINTS = {
+    "&": "write `and`",
+    "|": "write `or`",
+    "^": "write `xor`",
+    "~": "write `x[i] xor -1`",
+    "!": "write `not`, or `!=` for unequal",
+    "{": "an equation language text has no braces: `for ... do` is followed by the equations",
+    ";": "equations need no terminator: write each on its own line",
+    "%": "write a remainder as `a - b*(a/b)`",
+}

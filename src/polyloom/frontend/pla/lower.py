@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From syntax to flat equations without types: one operation each, conditions within the iteration space.
+
+A nested expression becomes an equation for a fresh variable: the n-th one below a target `y` is `y.n`, its equation is
+`S3.n` below the label `S3`. Both numberings follow the text, so names are stable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+import islpy as isl
+
+from polyloom.diagnostics import Diagnostic, PolyloomError, Span, input_error
+from polyloom.frontend.names import suggestion
+from polyloom.frontend.pla.affine import affine, condition, names_in
+from polyloom.frontend.pla.lexer import KEYWORDS
+from polyloom.frontend.pla.syntax import Access, Apply, Comparison, Declaration, Expression, Name, Number, Statement, Text
+from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES, ElementType
+from polyloom.ir.pla import Array, Reference
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.isl import from_set, to_set
+from polyloom.sets.normal import conjunction, normalize
+
+T = TypeVar("T")
+RESERVED = KEYWORDS | set(BY_NAME) | set(ELEMENT_TYPES)
+
+
+@dataclass(frozen=True, slots=True)
+class RawEquation:
+    """An equation whose element types are not known yet."""
+
+    name: str
+    target: Reference
+    operation: str
+    operands: tuple[Reference | Number, ...]
+    condition: Condition
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RawProgram:
+    """A program whose internal variables have no types yet; `declared` has those that the text gives."""
+
+    parameters: tuple[str, ...]
+    assumptions: Condition
+    dimensions: tuple[str, ...]
+    space: Condition
+    inputs: tuple[Array, ...]
+    outputs: tuple[Array, ...]
+    declared: dict[str, tuple[ElementType, Span]]
+    equations: tuple[RawEquation, ...]
+
+
+class Errors:
+    """Collects the diagnostics of independent parts of a text."""
+
+    def __init__(self) -> None:
+        self.found: list[Diagnostic] = []
+
+    def attempt(self, action: Callable[[], T], otherwise: T) -> T:
+        try:
+            return action()
+        except PolyloomError as error:
+            self.found += error.diagnostics
+            return otherwise
+
+    def flush(self) -> None:
+        if self.found:
+            raise PolyloomError(*self.found)
+
+
+def lower(text: Text) -> RawProgram:
+    """Resolve names, conditions and indices, and flatten; raises all of PL0202 to PL0206 found."""
+    errors = Errors()
+    params = _unique(name.name for e in text.parameters for name in names_in(e))
+    spaces = [name for e in text.space for name in names_in(e) if name.name not in params]
+    dims = _unique(name.name for name in text.dimensions or spaces)
+    errors.attempt(lambda: _check_names(text, params, dims), None)
+    assumptions = errors.attempt(lambda: _assumptions(text.parameters, params), Condition())
+    space = errors.attempt(lambda: _space(text, dims, params), Condition())
+    inputs = errors.attempt(lambda: _arrays(text.inputs, params), ())
+    outputs = errors.attempt(lambda: _arrays(text.outputs, params), ())
+    declared = errors.attempt(lambda: _variables(text.variables), {})
+    errors.flush()
+    flattener = _Flattener(text, dims, params, space)
+    equations = [e for s in text.statements for e in errors.attempt(lambda s=s: flattener.statement(s), [])]
+    errors.flush()
+    return RawProgram(params, assumptions, dims, space, inputs, outputs, declared, tuple(equations))
+
+
+def _unique(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+def _check_names(text: Text, params: tuple[str, ...], dims: tuple[str, ...]) -> None:
+    named = [(d.name, d.span) for d in (*text.inputs, *text.outputs, *text.variables)]
+    symbols = {n.name: n.span for e in (*reversed(text.space), *reversed(text.parameters)) for n in reversed(list(names_in(e)))}
+    symbols |= {n.name: n.span for n in text.dimensions}
+    taken: dict[str, str] = dict.fromkeys(params, "a parameter")
+    errors = [_duplicate(n.name, n.span, "a parameter") for n in text.dimensions if n.name in params]
+    errors += [_duplicate(n.name, n.span, "a dimension") for k, n in enumerate(text.dimensions) if n.name in [m.name for m in text.dimensions[:k]]]
+    taken |= dict.fromkeys(dims, "a dimension")
+    for name, span in named:
+        if name in taken:
+            errors.append(_duplicate(name, span, taken[name]))
+        taken[name] = "an array or a variable"
+    for name, span in [*named, *symbols.items()]:
+        if name in RESERVED:
+            errors.append(Diagnostic("PL0203", f"`{name}` is reserved", span=span, help="choose another name"))
+    labels: set[str] = set()
+    for statement in text.statements:
+        if statement.label in labels:
+            errors.append(_duplicate(statement.label or "", statement.span, "an equation"))
+        labels.add(statement.label or "")
+        labels.discard("")
+        if statement.target.name in RESERVED:
+            errors.append(Diagnostic("PL0203", f"`{statement.target.name}` is reserved", span=statement.target.name_span, help="choose another name"))
+        elif statement.target.name in (*params, *dims):
+            errors.append(_duplicate(statement.target.name, statement.target.name_span, taken[statement.target.name]))
+    if errors:
+        raise PolyloomError(*errors)
+
+
+def _duplicate(name: str, span: Span, what: str) -> Diagnostic:
+    return Diagnostic("PL0202", f"`{name}` is already {what}", span=span, help="choose another name")
+
+
+def _assumptions(items: list[Expression], params: tuple[str, ...]) -> Condition:
+    """Every parameter is at least 0; an item that is a bare name only declares it."""
+    result = Condition((Polyhedron(tuple(map(Affine.symbol, params))),))
+    for item in items:
+        if not isinstance(item, Name):
+            result = conjunction(result, from_set(condition(item, (), params)))
+    return result
+
+
+def _space(text: Text, dims: tuple[str, ...], params: tuple[str, ...]) -> Condition:
+    points = to_set(Condition(), dims, params)
+    for item in text.space:
+        points = points.intersect(condition(item, dims, params))
+    result = normalize(from_set(points))
+    if not dims:
+        raise input_error("PL0215", "the iteration space has no dimension", span=text.loop, help="write bounds for a loop variable, such as `0 <= i < N`")
+    if len(result.pieces) != 1:
+        help = "join inequalities by `and`, and move other conditions into the equations"
+        raise input_error("PL0216", "the iteration space is not one conjunction of inequalities", span=text.loop, help=help)
+    return result
+
+
+def _arrays(declarations: list[Declaration], params: tuple[str, ...]) -> tuple[Array, ...]:
+    return tuple(Array(d.name, _dtype(d), tuple(affine(e, params) for e in d.shape or ()), d.span) for d in declarations)
+
+
+def _variables(declarations: list[Declaration]) -> dict[str, tuple[ElementType, Span]]:
+    return {d.name: (_variable(d), d.span) for d in declarations}
+
+
+def _variable(declaration: Declaration) -> ElementType:
+    if declaration.shape is not None:
+        help = f"write `variable {declaration.name}: {declaration.dtype}`: it has one value an iteration"
+        raise input_error("PL0206", "an internal variable has no shape", span=declaration.span, help=help)
+    return _dtype(declaration)
+
+
+def _dtype(declaration: Declaration) -> ElementType:
+    for dtype in ELEMENT_TYPES:
+        if dtype == declaration.dtype:
+            return dtype
+    help = suggestion(declaration.dtype, ELEMENT_TYPES, "write i8, i16, i32 or f32")
+    raise input_error("PL0204", f"unknown type `{declaration.dtype}`", span=declaration.dtype_span, help=help)
+
+
+class _Flattener:
+    """Turns statements into equations; it owns the numbering of fresh names."""
+
+    def __init__(self, text: Text, dims: tuple[str, ...], params: tuple[str, ...], space: Condition) -> None:
+        self.dims, self.params, self.space = dims, params, space
+        self.points = to_set(space, dims, params)
+        self.known = {d.name for d in (*text.inputs, *text.outputs, *text.variables)} | {s.target.name for s in text.statements}
+        self.variables = set(self.known)
+        self.labels = {s.label for s in text.statements if s.label}
+        self.position = 0
+
+    def statement(self, statement: Statement) -> list[RawEquation]:
+        """The equations of one statement, operands first."""
+        self.position += 1
+        label = statement.label or self.fresh_label(self.position)
+        where = self.condition(statement.condition)
+        target = self.reference(statement.target)
+        return list(self.flatten(statement.value, label, target, where, statement.span))
+
+    def condition(self, expression: Expression | None) -> Condition:
+        if expression is None:
+            return self.space
+        points: isl.Set = condition(expression, self.dims, self.params).intersect(self.points)
+        return conjunction(self.space, from_set(points, self.points))
+
+    def flatten(self, value: Expression, label: str, target: Reference, where: Condition, span: Span) -> Iterator[RawEquation]:
+        """The equations that define `target` as `value`, the last one under `label`."""
+        operation, children = _operation(value)
+        operands: list[Reference | Number] = []
+        for child in children:
+            match child:
+                case Number():
+                    operands.append(child)
+                case Access():
+                    operands.append(self.reference(child))
+                case _:
+                    name = fresh(target.name.split(".")[0], self.variables)
+                    inner = Reference(name, tuple(map(Affine.symbol, self.dims)), child.span)
+                    inner_label = fresh(label, self.labels)
+                    yield from self.flatten(child, inner_label, inner, where, child.span)
+                    operands.append(inner)
+        yield RawEquation(label, target, operation, tuple(operands), where, span)
+
+    def reference(self, access: Access) -> Reference:
+        if access.name not in self.known:
+            help = suggestion(access.name, self.known, "declare it as an input, or define it by an equation")
+            raise input_error("PL0204", f"unknown name `{access.name}`", span=access.name_span, help=help)
+        return Reference(access.name, tuple(affine(e, (*self.dims, *self.params)) for e in access.index), access.span)
+
+    def fresh_label(self, position: int) -> str:
+        while f"S{position}" in self.labels:
+            position += 1
+        self.labels.add(f"S{position}")
+        return f"S{position}"
+
+
+def fresh(base: str, taken: set[str]) -> str:
+    """`base.n` with the least positive n that is free; it is taken from then on."""
+    number = 1
+    while f"{base}.{number}" in taken:
+        number += 1
+    taken.add(f"{base}.{number}")
+    return f"{base}.{number}"
+
+
+def _operation(value: Expression) -> tuple[str, tuple[Expression, ...]]:
+    """The operation at the root of a value and its operands; raises PL0206 and PL0210."""
+    match value:
+        case Number() | Access():
+            return "move", (value,)
+        case Name(name=name):
+            help = f"write `{name}[]` for a scalar input; dimensions and parameters stand in indices and conditions only"
+            raise input_error("PL0206", f"`{name}` is not a value", span=value.span, help=help)
+        case Comparison(relations=(relation,), symbols=(symbol,)):
+            if symbol == "=":
+                raise input_error("PL0206", "`=` within a value", span=value.span, help="write `==` to compare values")
+            return relation, value.operands
+        case Comparison():
+            raise input_error("PL0206", "a chained comparison of values", span=value.span, help="write `(a < b) and (b < c)`")
+        case Apply(operation="not"):
+            raise input_error("PL0206", "`not` is no operation on values", span=value.span, help="write `x xor -1`, or `x == 0`")
+        case Apply(operation=name, operands=operands):
+            operation = BY_NAME.get(name)
+            if operation is None:
+                raise input_error(
+                    "PL0211", f"unknown operation `{name}`", span=value.span, help=suggestion(name, BY_NAME, f"it is one of {', '.join(BY_NAME)}")
+                )
+            if len(operands) != operation.arity:
+                message = f"{name} takes {operation.arity} operand{'s' * (operation.arity != 1)}, not {len(operands)}"
+                raise input_error("PL0210", message, span=value.span)
+            return name, operands

@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The grammar of the equation language, by recursive descent.
+
+    text       = { declaration } "for" [ name {"," name} ":" ] expression {"," expression} "do" { equation }
+    declaration= "parameter" expression {"," expression} | ("input" | "output" | "variable") array {"," array}
+    array      = name [ "[" [ expression {"," expression} ] "]" ] ":" type
+    equation   = [ name ":" ] access "=" expression [ "if" expression ]
+    access     = name "[" [ expression {"," expression} ] "]"
+
+One expression grammar serves values, indices and conditions; which of them is meant decides `lower.py`. From loosest to
+tightest: `or`, `xor`, `and`, `not`, comparisons (chained), `shl shr`, `+ -`, `* /`, unary `-`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn, TypeVar
+
+from polyloom.diagnostics import Diagnostic, PolyloomError, Source, Span, input_error
+from polyloom.frontend.pla.lexer import KEYWORDS, Token, tokenize
+
+COMPARISONS = {"=": "eq", "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+T = TypeVar("T")
+_LEVELS: tuple[dict[str, str], ...] = ({"or": "or"}, {"xor": "xor"}, {"and": "and"})
+_ARITHMETIC: tuple[dict[str, str], ...] = ({"shl": "shl", "shr": "shr"}, {"+": "add", "-": "sub"}, {"*": "mul", "/": "div"})
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A literal; a `float` was written with a point, an exponent, or as `inf`."""
+
+    value: int | float
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A dimension, a parameter, `true` or `false`."""
+
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """`name[index]`; `name_span` covers the name alone."""
+
+    name: str
+    index: tuple[Expression, ...]
+    name_span: Span
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A named operation, written as an operator or as a call; `not` is one, though it is no operation on values."""
+
+    operation: str
+    operands: tuple[Expression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`operands[0] relations[0] operands[1] relations[1] ...`; `symbols` are as written."""
+
+    operands: tuple[Expression, ...]
+    relations: tuple[str, ...]
+    symbols: tuple[str, ...]
+    span: Span
+
+
+Expression = Number | Name | Access | Apply | Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """`name[shape]: dtype`; `shape` is None without brackets."""
+
+    name: str
+    shape: tuple[Expression, ...] | None
+    dtype: str
+    span: Span
+    dtype_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """An equation as written: `label: target = value if condition`."""
+
+    label: str | None
+    target: Access
+    value: Expression
+    condition: Expression | None
+    span: Span
+
+
+@dataclass(slots=True)
+class Text:
+    """A parsed text. It is filled statement by statement, hence not frozen."""
+
+    parameters: list[Expression]
+    inputs: list[Declaration]
+    outputs: list[Declaration]
+    variables: list[Declaration]
+    dimensions: list[Name]
+    space: list[Expression]
+    statements: list[Statement]
+    loop: Span | None = None
+
+
+def parse_syntax(source: Source) -> Text:
+    """The syntax of a text; raises every PL0101 and PL0102 found, one a statement."""
+    tokens, errors = tokenize(source)
+    if errors:
+        raise PolyloomError(*errors)
+    text = Text([], [], [], [], [], [], [])
+    parser = _Parser(tokens)
+    while not parser.at_end:
+        try:
+            parser.statement(text)
+        except PolyloomError as error:
+            errors += error.diagnostics
+            parser.recover()
+    if text.loop is None and not errors:
+        errors.append(Diagnostic("PL0102", "no iteration space", span=tokens[-1].span, help="write `for 0 <= i < N do` before the equations"))
+    if errors:
+        raise PolyloomError(*errors)
+    return text
+
+
+class _Parser:
+    """A cursor over the tokens; every method consumes what its name says or raises PL0102."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.position = 0
+
+    @property
+    def next(self) -> Token:
+        return self.tokens[self.position]
+
+    @property
+    def at_end(self) -> bool:
+        return self.next.kind == "end"
+
+    def recover(self) -> None:
+        """Skip to the next line that begins a statement."""
+        if not self.at_end:
+            self.position += 1
+        while not self.at_end and not (self.next.starts_line and self.begins_statement()):
+            self.position += 1
+
+    def begins_statement(self) -> bool:
+        if self.next.text in ("parameter", "input", "output", "variable", "for"):
+            return True
+        return self.is_name() and self.tokens[self.position + 1].text in ("[", ":")
+
+    def is_name(self) -> bool:
+        return self.next.kind == "name" and self.next.text not in KEYWORDS
+
+    def take(self) -> Token:
+        token = self.next
+        self.position += not self.at_end
+        return token
+
+    def accept(self, *texts: str) -> Token | None:
+        return self.take() if self.next.kind != "end" and self.next.text in texts else None
+
+    def expect(self, text: str, after: str) -> Token:
+        return self.accept(text) or self.fail(f"`{text}` {after}")
+
+    def fail(self, expected: str, help: str | None = None) -> NoReturn:
+        token = self.next
+        found = "the end of the text" if token.kind == "end" else f"`{token.text}`"
+        raise input_error("PL0102", f"expected {expected}, found {found}", span=token.span, help=help)
+
+    def name(self, what: str) -> Token:
+        if self.next.text in KEYWORDS:
+            raise input_error("PL0203", f"`{self.next.text}` is reserved and cannot name {what}", span=self.next.span, help="choose another name")
+        return self.take() if self.is_name() else self.fail(f"the name of {what}")
+
+    def span_from(self, start: Span) -> Span:
+        return Span(start.source, start.start, self.tokens[self.position - 1].span.end)
+
+    def listed(self, item: Callable[[], T]) -> list[T]:
+        items = [item()]
+        while self.accept(","):
+            items.append(item())
+        return items
+
+    def statement(self, text: Text) -> None:
+        declarations = {"input": text.inputs, "output": text.outputs, "variable": text.variables}
+        keyword = self.next
+        if keyword.text == "parameter" or keyword.text in declarations or keyword.text == "for":
+            if text.loop is not None:
+                self.fail("an equation", "declarations stand before the one `for ... do`")
+            self.take()
+        if keyword.text == "parameter":
+            text.parameters += self.listed(self.expression)
+        elif keyword.text in declarations:
+            declarations[keyword.text] += self.listed(self.declaration)
+        elif keyword.text == "for":
+            self.loop(text, keyword)
+        elif text.loop is None:
+            self.fail("`parameter`, `input`, `output`, `variable` or `for`", "equations stand after `for ... do`")
+        else:
+            text.statements.append(self.equation())
+
+    def loop(self, text: Text, keyword: Token) -> None:
+        if self.is_name() and self.tokens[self.position + 1].text in (",", ":"):
+            text.dimensions += [Name(t.text, t.span) for t in self.listed(lambda: self.name("a dimension"))]
+            self.expect(":", "after the dimensions")
+        text.space += self.listed(self.expression)
+        self.expect("do", "after the iteration space")
+        text.loop = self.span_from(keyword.span)
+
+    def declaration(self) -> Declaration:
+        name = self.name("an array or a variable")
+        shape = tuple(self.index()) if self.next.text == "[" else None
+        self.expect(":", f"and a type after `{name.text}`")
+        dtype = self.take() if self.next.kind == "name" else self.fail("a type: i8, i16, i32 or f32")
+        return Declaration(name.text, shape, dtype.text, name.span, dtype.span)
+
+    def equation(self) -> Statement:
+        start = self.next.span
+        label = None
+        if self.is_name() and self.tokens[self.position + 1].text == ":":
+            label = self.take().text
+            self.take()
+        target = self.access(self.name("a variable"))
+        self.expect("=", "after the equation's left side")
+        value = self.expression()
+        condition = self.expression() if self.accept("if") else None
+        if not self.at_end and not self.next.starts_line:
+            self.fail("an operator, `if` or a new line", _juxtaposed(self.tokens[self.position - 1], self.next))
+        return Statement(label, target, value, condition, self.span_from(start))
+
+    def access(self, name: Token) -> Access:
+        if self.next.text != "[":
+            self.fail(f"`[` after `{name.text}`", f"write `{name.text}[]` for a scalar")
+        index = tuple(self.index())
+        return Access(name.text, index, name.span, self.span_from(name.span))
+
+    def index(self) -> list[Expression]:
+        self.expect("[", "before an index")
+        if self.accept("]"):
+            return []
+        items = self.listed(self.expression)
+        self.expect("]", "after an index")
+        return items
+
+    def expression(self) -> Expression:
+        return self.binary(_LEVELS, self.negation)
+
+    def negation(self) -> Expression:
+        token = self.accept("not")
+        if token is None:
+            return self.comparison()
+        operand = self.negation()
+        return Apply("not", (operand,), self.span_from(token.span))
+
+    def comparison(self) -> Expression:
+        first = self.binary(_ARITHMETIC, self.unary)
+        operands, symbols = [first], list[str]()
+        while token := self.accept(*COMPARISONS):
+            symbols.append(token.text)
+            operands.append(self.binary(_ARITHMETIC, self.unary))
+        if not symbols:
+            return first
+        return Comparison(tuple(operands), tuple(COMPARISONS[s] for s in symbols), tuple(symbols), self.span_from(first.span))
+
+    def binary(self, levels: tuple[dict[str, str], ...], leaf: Callable[[], Expression]) -> Expression:
+        if not levels:
+            return leaf()
+        left = self.binary(levels[1:], leaf)
+        while token := self.accept(*levels[0]):
+            right = self.binary(levels[1:], leaf)
+            left = Apply(levels[0][token.text], (left, right), self.span_from(left.span))
+        return left
+
+    def unary(self) -> Expression:
+        token = self.accept("-")
+        if token is None:
+            return self.primary()
+        operand = self.unary()
+        span = self.span_from(token.span)
+        return Number(-operand.value, span) if isinstance(operand, Number) else Apply("neg", (operand,), span)
+
+    def primary(self) -> Expression:
+        token = self.next
+        if token.kind == "number" or token.text == "inf":
+            return Number(_value(self.take().text), token.span)
+        if self.accept("("):
+            inner = self.expression()
+            self.expect(")", "to close the parenthesis")
+            return inner
+        if token.text in ("true", "false"):
+            return Name(self.take().text, token.span)
+        if not self.is_name():
+            self.fail("a value, a name or `(`")
+        self.take()
+        if self.next.text == "[":
+            return self.access(token)
+        return self.call(token) if self.accept("(") else Name(token.text, token.span)
+
+    def call(self, name: Token) -> Expression:
+        operands = tuple(self.listed(self.expression))
+        self.expect(")", f"after the operands of {name.text}")
+        return Apply(name.text, operands, self.span_from(name.span))
+
+
+def _value(text: str) -> int | float:
+    return int(text) if text.isdigit() else float(text)
+
+
+def _juxtaposed(left: Token, right: Token) -> str | None:
+    return f"write `{left.text}*{right.text}` for a product" if left.kind == "number" and right.kind == "name" else None

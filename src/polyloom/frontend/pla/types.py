@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Element types of internal variables and constants, by unification.
+
+All operands of an operation have one type, which is also its result's; a comparison gives i32 and the first operand of
+`select` is i32 (ir/operations.py). A constant takes the type of its neighbours; where nothing decides, it is i32, or f32 when
+written with a point or an exponent.
+"""
+
+from __future__ import annotations
+
+from polyloom.diagnostics import Diagnostic, PolyloomError, Span, input_error
+from polyloom.frontend.pla.lower import RawEquation, RawProgram
+from polyloom.frontend.pla.syntax import Number
+from polyloom.ir.numbers import constant_in
+from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference, Variable
+
+Slot = str | tuple[str, int]
+"""A variable or array by name, or operand number n of an equation."""
+
+
+class _Types:
+    """Disjoint sets of slots; a set's representative knows its type once something decides it."""
+
+    def __init__(self, known: dict[Slot, ElementType]) -> None:
+        self.parent: dict[Slot, Slot] = {}
+        self.known = dict(known)
+
+    def find(self, slot: Slot) -> Slot:
+        while slot in self.parent:
+            slot = self.parent[slot]
+        return slot
+
+    def of(self, slot: Slot) -> ElementType | None:
+        return self.known.get(self.find(slot))
+
+    def unify(self, a: Slot, b: Slot) -> bool:
+        """Whether `a` and `b` can have one type; from now on they have."""
+        a, b = self.find(a), self.find(b)
+        if a == b:
+            return True
+        left, right = self.known.get(a), self.known.get(b)
+        self.parent[b] = a
+        if left is None and right is not None:
+            self.known[a] = right
+        return left is None or right is None or left == right
+
+    def default(self, slot: Slot, dtype: ElementType) -> None:
+        self.known.setdefault(self.find(slot), dtype)
+
+
+def infer(name: str, raw: RawProgram) -> Program:
+    """Give every variable and constant its type; raises PL0207 to PL0209."""
+    known: dict[Slot, ElementType] = {"i32": "i32"}
+    known.update({a.name: a.dtype for a in (*raw.inputs, *raw.outputs)})
+    known.update({n: dtype for n, (dtype, _) in raw.declared.items()})
+    types = _Types(known)
+    errors = [error for equation in raw.equations for error in _constrain(types, equation)]
+    if errors:
+        raise PolyloomError(*errors)
+    literals: list[tuple[Slot, Number]] = [((e.name, n), o) for e in raw.equations for n, o in enumerate(e.operands) if isinstance(o, Number)]
+    for slot, literal in sorted(literals, key=lambda item: isinstance(item[1].value, int)):
+        types.default(slot, "i32" if isinstance(literal.value, int) else "f32")
+    external = {a.name for a in (*raw.inputs, *raw.outputs)}
+    spans = {name: span for name, (_, span) in raw.declared.items()}
+    for equation in raw.equations:
+        if equation.target.name not in external and equation.target.span is not None:
+            spans.setdefault(equation.target.name, equation.target.span)
+    return Program(
+        name,
+        raw.parameters,
+        raw.assumptions,
+        raw.dimensions,
+        raw.space,
+        raw.inputs,
+        raw.outputs,
+        tuple(Variable(n, _decided(types, n, span), span) for n, span in spans.items()),
+        tuple(_typed(types, equation) for equation in raw.equations),
+    )
+
+
+def _constrain(types: _Types, equation: RawEquation) -> list[Diagnostic]:
+    slots = [_slot(equation, n) for n in range(len(equation.operands))]
+    last = slots[-1]
+    pairs = [(slot, last) for slot in slots[:-1]]
+    if equation.operation == "select":
+        pairs[0] = (slots[0], "i32")
+    pairs.append((equation.target.name, "i32" if BY_NAME[equation.operation].compares else last))
+    return [_mixed(types, equation, a, b, before) for a, b in pairs if (before := (types.of(a), types.of(b))) and not types.unify(a, b)]
+
+
+def _mixed(types: _Types, equation: RawEquation, a: Slot, b: Slot, dtypes: tuple[ElementType | None, ElementType | None]) -> Diagnostic:
+    left, right = (_describe(equation, slot, dtype) for slot, dtype in zip((a, b), dtypes, strict=True))
+    help = "all operands and the result of an operation have one type; there are no conversions"
+    if equation.operation == "select" and b == "i32":
+        help = "the first operand of select is i32, such as the result of a comparison"
+    return Diagnostic("PL0208", f"{equation.operation} mixes {left} and {right}", span=equation.span, help=help)
+
+
+def _describe(equation: RawEquation, slot: Slot, dtype: ElementType | None) -> str:
+    return f"`{slot}`, which is {dtype}," if isinstance(slot, str) and slot != dtype else f"a value that is {dtype}"
+
+
+def _slot(equation: RawEquation, position: int) -> Slot:
+    operand = equation.operands[position]
+    return operand.name if isinstance(operand, Reference) else (equation.name, position)
+
+
+def _decided(types: _Types, name: str, span: Span) -> ElementType:
+    dtype = types.of(name)
+    if dtype is None:
+        raise input_error("PL0209", f"nothing decides the type of `{name}`", span=span, help=f"declare it: `variable {name}: i32`")
+    return dtype
+
+
+def _typed(types: _Types, equation: RawEquation) -> Equation:
+    operands: list[Operand] = []
+    dtype: ElementType = "i32"
+    for n, operand in enumerate(equation.operands):
+        dtype = _decided(types, operand.name, equation.span) if isinstance(operand, Reference) else types.of((equation.name, n)) or "i32"
+        operands.append(operand if isinstance(operand, Reference) else _constant(operand, dtype))
+    return Equation(equation.name, equation.target, equation.operation, dtype, tuple(operands), equation.condition, equation.span)
+
+
+def _constant(number: Number, dtype: ElementType) -> Constant:
+    value = constant_in(number.value, dtype)
+    if value is None:
+        raise input_error("PL0207", f"{number.value} is not a value of type {dtype}", span=number.span, help=_RANGES[dtype])
+    return Constant(value, dtype, number.span)
+
+
+_RANGES: dict[ElementType, str] = {
+    "i8": "write an integer from -128 to 127",
+    "i16": "write an integer from -32768 to 32767",
+    "i32": "write an integer from -2147483648 to 2147483647",
+    "f32": "write a number of magnitude below 3.4e38, or `inf`",
+}

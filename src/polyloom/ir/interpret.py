@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The meaning of a program, without an order: an instance is evaluated once its operands are.
+
+Every variable has a dense array over the box around the iteration space, every equation a counter of missing operands at each
+iteration; an instance is ready when its counter reaches 0. Ready instances are evaluated in NumPy batches where many are
+ready, one at a time where few are. Iterations are positions in the flattened box; the box is padded so that adding a
+dependence vector never leads from one iteration of the box to another by wrapping around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import islpy as isl
+import numpy as np
+import numpy.typing as npt
+
+from polyloom.diagnostics import PolyloomError, Span, input_error
+from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, shape_of
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.operations import INTEGERS
+from polyloom.ir.pla import Array, Constant, Equation, Operand, Program, Reference
+from polyloom.ir.semantics import Value, apply
+from polyloom.sets import Affine, Condition
+from polyloom.sets.isl import to_set
+
+Positions = npt.NDArray[np.int64]
+FEW = 24
+"""Below this many ready instances of an equation, single evaluation beats a NumPy batch."""
+BATCH = 256
+"""Above this many pending single instances, they are batched again."""
+
+
+def interpret(program: Program, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> Arrays:
+    """The outputs by name; elements that no equation writes are 0.
+
+    Raises PL0230 to PL0232 for wrong arguments, PL0233 for an integer division by zero, and PL0222 when instances depend on
+    themselves or on undefined ones (which `analysis.check` refuses beforehand).
+    """
+    values = check_parameters(program, parameters)
+    arrays = check_inputs(program, values, inputs)
+    outputs = {a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) for a in program.outputs}
+    box = _Box.around(program, values)
+    if box is None:
+        return outputs
+    run = _Run(program, values, arrays, box)
+    with np.errstate(all="ignore"):
+        run.all()
+    run.store(outputs)
+    return outputs
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """Iterations from `lower` (inclusive) with `extents`; a row of the flattened box has `extents + padding` positions."""
+
+    lower: tuple[int, ...]
+    extents: tuple[int, ...]
+    strides: tuple[int, ...]
+    origin: int
+    size: int
+
+    @staticmethod
+    def around(program: Program, values: Mapping[str, int]) -> _Box | None:
+        """The least box around all condition spaces, or None when they are empty."""
+        constants = {name: Affine((), value) for name, value in values.items()}
+        points = isl.Set.empty(isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=list(program.dimensions)))
+        for condition in {e.condition for e in program.equations}:
+            points = points.union(to_set(_substituted(condition, constants), program.dimensions, ()))
+        if points.is_empty():
+            return None
+        lower = tuple(int(str(points.dim_min_val(m))) for m in range(len(program.dimensions)))
+        extents = tuple(int(str(points.dim_max_val(m))) - low + 1 for m, low in enumerate(lower))
+        reach = [max((abs(d[m]) for d in _distances(program)), default=0) for m in range(len(lower))]
+        widths = [e + r for e, r in zip(extents, reach, strict=True)]
+        strides = tuple(int(np.prod(widths[m + 1 :], dtype=np.int64)) for m in range(len(widths)))
+        margin = sum(r * s for r, s in zip(reach, strides, strict=True))
+        return _Box(lower, extents, strides, margin, int(np.prod(widths, dtype=np.int64)) + 2 * margin)
+
+    def offset(self, distance: tuple[int, ...]) -> int:
+        return sum(d * s for d, s in zip(distance, self.strides, strict=True))
+
+    def positions(self, coordinates: Positions) -> Positions:
+        """Positions of iterations given as rows of coordinates, one row a dimension."""
+        return self.origin + np.tensordot(np.array(self.strides), coordinates - np.array(self.lower)[:, None], 1)
+
+    def iteration(self, position: int) -> tuple[int, ...]:
+        digits, rest = list[int](), position - self.origin
+        for stride in self.strides:
+            digits.append(rest // stride)
+            rest %= stride
+        return tuple(d + low for d, low in zip(digits, self.lower, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """One equation at run time. Operand n of the instance at p is `sources[n][0][p + sources[n][1]]`, or a constant.
+
+    `missing[p]` counts the operands that are not there yet (-1: no instance at p). `readers` are the tasks that use the
+    result, with the offset of their instance.
+    """
+
+    equation: Equation
+    sources: tuple[tuple[npt.NDArray[Any], int] | Value, ...]
+    result: npt.NDArray[Any]
+    missing: npt.NDArray[np.int8]
+    coordinates: Positions
+    positions: Positions
+    readers: list[tuple[int, int]]
+
+
+class _Run:
+    """The state of one interpretation."""
+
+    def __init__(self, program: Program, values: dict[str, int], inputs: Arrays, box: _Box) -> None:
+        self.program, self.values, self.box = program, values, box
+        self.internal = {v.name: np.zeros(box.size, NUMPY[v.dtype]) for v in program.variables}
+        self.tasks = [self.task(e, inputs) for e in program.equations]
+        for n, equation in enumerate(program.equations):
+            for operand in equation.operands:
+                if isinstance(operand, Reference) and operand.name in self.internal:
+                    for task in self.tasks:
+                        if task.equation.target.name == operand.name:
+                            task.readers.append((n, box.offset(program.distance(operand))))
+
+    def task(self, equation: Equation, inputs: Arrays) -> _Task:
+        coordinates = _iterations(self.box, self.program.dimensions, equation.condition, self.values)
+        positions = self.box.positions(coordinates)
+        operands = [o for o in equation.operands if isinstance(o, Reference) and o.name in self.internal]
+        missing = np.full(self.box.size, -1, np.int8)
+        missing[positions] = len(operands)
+        sources = tuple(self.source(o, inputs, coordinates, positions) for o in equation.operands)
+        result = self.internal.get(equation.target.name)
+        if result is None:
+            dtype = next(a.dtype for a in self.program.outputs if a.name == equation.target.name)
+            result = np.zeros(self.box.size, NUMPY[dtype])
+        return _Task(equation, sources, result, missing, coordinates, positions, [])
+
+    def source(self, operand: Operand, inputs: Arrays, coordinates: Positions, positions: Positions) -> tuple[npt.NDArray[Any], int] | Value:
+        if isinstance(operand, Constant):
+            return NUMPY[operand.dtype].type(operand.value)
+        if operand.name in self.internal:
+            return self.internal[operand.name], -self.box.offset(self.program.distance(operand))
+        array = inputs[operand.name]
+        gathered = np.zeros(self.box.size, array.dtype)
+        index = self.index(operand, coordinates)
+        self.check_inside(operand, index, array.shape, coordinates)
+        gathered[positions] = array[index]
+        return gathered, 0
+
+    def index(self, reference: Reference, coordinates: Positions) -> tuple[Positions, ...]:
+        return tuple(_evaluate(row, self.program.dimensions, coordinates, self.values) for row in reference.index)
+
+    def check_inside(self, reference: Reference, index: tuple[Positions, ...], shape: tuple[int, ...], coordinates: Positions) -> None:
+        for row, extent in zip(index, shape, strict=True):
+            bad = np.flatnonzero((row < 0) | (row >= extent))
+            if bad.size:
+                element = f"{reference.name}[{', '.join(str(r[bad[0]]) for r in index)}]"
+                where = _named(self.program.dimensions, tuple(int(c) for c in coordinates[:, bad[0]]))
+                raise input_error("PL0221", f"{element} is outside its shape {shape} at {where}", span=reference.span)
+
+    def all(self) -> None:
+        """Evaluate every instance."""
+        waiting: list[list[Positions]] = [[t.positions] if not any(t.missing[t.positions[:1]] > 0) else [] for t in self.tasks]
+        while any(waiting):
+            for n, chunks in enumerate(waiting):
+                if not chunks:
+                    continue
+                waiting[n] = []
+                ready = np.concatenate(chunks)
+                if len(ready) < FEW:
+                    self.singly([(n, int(p)) for p in ready], waiting)
+                else:
+                    self.batch(n, ready, waiting)
+        self.check_complete()
+
+    def batch(self, number: int, positions: Positions, waiting: list[list[Positions]]) -> None:
+        task = self.tasks[number]
+        task.missing[positions] = -1
+        task.result[positions] = self.value(task, positions)
+        for reader, offset in task.readers:
+            missing = self.tasks[reader].missing
+            there = positions + offset
+            there = there[missing[there] > 0]
+            missing[there] -= 1
+            there = there[missing[there] == 0]
+            if there.size:
+                waiting[reader].append(there)
+
+    def singly(self, stack: list[tuple[int, int]], waiting: list[list[Positions]]) -> None:
+        while stack:
+            number, position = stack.pop()
+            task = self.tasks[number]
+            task.missing[position] = -1
+            task.result[position] = self.value(task, position)
+            for reader, offset in task.readers:
+                missing = self.tasks[reader].missing
+                left = missing[position + offset]
+                if left > 0:
+                    missing[position + offset] = left - 1
+                    if left == 1:
+                        stack.append((reader, position + offset))
+            if len(stack) > BATCH:
+                for reader, position in stack:
+                    waiting[reader].append(np.array([position]))
+                stack.clear()
+
+    def value(self, task: _Task, at: Positions | int) -> Value:
+        operands = [source[0][at + source[1]] if isinstance(source, tuple) else source for source in task.sources]
+        equation = task.equation
+        if equation.operation == "div" and equation.dtype in INTEGERS:
+            self.check_divisor(equation, np.broadcast_to(operands[1], np.shape(at)), at)
+        return apply(equation.operation, equation.dtype, operands)
+
+    def check_divisor(self, equation: Equation, divisor: Value, at: Positions | int) -> None:
+        zero = np.atleast_1d(at)[np.atleast_1d(divisor == 0)]
+        if zero.size:
+            where = _named(self.program.dimensions, self.box.iteration(int(zero.min())))
+            raise input_error("PL0233", f"{equation.name} divides by zero at {where}", span=equation.span, help="keep the divisor away from 0 by `select`")
+
+    def check_complete(self) -> None:
+        for task in self.tasks:
+            left = task.positions[task.missing[task.positions] >= 0]
+            if left.size:
+                raise _stuck(task.equation, _named(self.program.dimensions, self.box.iteration(int(left[0]))), task.equation.span)
+
+    def store(self, outputs: Arrays) -> None:
+        """Scatter the results of output equations into the arrays."""
+        for task in self.tasks:
+            target = task.equation.target
+            if target.name in outputs:
+                index = self.index(target, task.coordinates)
+                self.check_inside(target, index, outputs[target.name].shape, task.coordinates)
+                outputs[target.name][index] = task.result[task.positions]
+
+
+def _stuck(equation: Equation, where: str, span: Span | None) -> PolyloomError:
+    return input_error("PL0222", f"{equation.name} at {where} waits for a value that depends on it, or that nothing defines", span=span)
+
+
+def _distances(program: Program) -> set[tuple[int, ...]]:
+    internal = {v.name for v in program.variables}
+    return {program.distance(o) for e in program.equations for o in e.operands if isinstance(o, Reference) and o.name in internal}
+
+
+def _substituted(condition: Condition, constants: Mapping[str, Affine]) -> Condition:
+    pieces = (type(p)(tuple(c.substitute(constants) for c in p.constraints)) for p in condition.pieces)
+    return Condition(tuple(pieces))
+
+
+def _iterations(box: _Box, dims: tuple[str, ...], condition: Condition, values: Mapping[str, int]) -> Positions:
+    """The iterations of `condition`, as rows of coordinates, in lexicographic order."""
+    grid = np.ogrid[tuple(slice(low, low + extent) for low, extent in zip(box.lower, box.extents, strict=True))]
+    inside = np.zeros(box.extents, bool)
+    for piece in condition.pieces:
+        holds = np.ones(box.extents, bool)
+        for constraint in piece.constraints:
+            holds &= _evaluate(constraint, dims, grid, values) >= 0
+        inside |= holds
+    return np.array(np.nonzero(inside), np.int64).reshape(len(dims), -1) + np.array(box.lower)[:, None]
+
+
+def _evaluate(affine: Affine, dims: tuple[str, ...], coordinates: Any, values: Mapping[str, int]) -> Any:
+    """`affine` at every iteration of `coordinates` (one array a dimension)."""
+    total = affine.constant + sum(c * values[n] for n, c in affine.terms if n in values)
+    result = np.zeros(np.shape(coordinates[0]), np.int64) + total if coordinates[0].ndim == 1 and len(dims) > 0 else total
+    for name, coordinates_of in zip(dims, coordinates, strict=True):
+        if affine.coefficient(name):
+            result = result + affine.coefficient(name) * coordinates_of
+    return np.asarray(result)
+
+
+def _named(dims: tuple[str, ...], iteration: tuple[int, ...]) -> str:
+    return ", ".join(f"{d} = {v}" for d, v in zip(dims, iteration, strict=True))

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of the element types: their ranges, their rounding, their NumPy types."""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import Any
+
+import numpy as np
+
+from polyloom.ir.operations import ElementType
+
+NUMPY: dict[ElementType, np.dtype[Any]] = {"i8": np.dtype("i1"), "i16": np.dtype("<i2"), "i32": np.dtype("<i4"), "f32": np.dtype("<f4")}
+WIDTH: dict[ElementType, int] = {"i8": 8, "i16": 16, "i32": 32, "f32": 32}
+
+
+def constant_in(value: int | float, dtype: ElementType) -> int | float | None:
+    """`value` as an element of `dtype`, f32 rounded to nearest; None when it is out of range or not an integer."""
+    if dtype == "f32":
+        return _single(value)
+    limit = 1 << (WIDTH[dtype] - 1)
+    return value if isinstance(value, int) and -limit <= value < limit else None
+
+
+def _single(value: int | float) -> float | None:
+    try:
+        return struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        return float(value) if isinstance(value, float) and math.isinf(value) else None

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints a program in the equation language; `frontend.pla.parse` reads back an equal program, up to spans."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from polyloom.ir.operations import BY_NAME
+from polyloom.ir.pla import Array, Constant, Equation, Operand, Program, Reference
+from polyloom.sets import Affine, Condition, Polyhedron
+
+
+def print_program(program: Program) -> str:
+    """The whole text of `program`, ending in a newline."""
+    lines = [f"parameter {', '.join(_parameters(program))}"] if program.parameters else []
+    lines += [f"input {_array(a)}" for a in program.inputs]
+    lines += [f"output {_array(a)}" for a in program.outputs]
+    lines += [f"variable {v.name}: {v.dtype}" for v in program.variables]
+    lines += ["", f"for {', '.join(program.dimensions)}: {print_condition(program.space, program.dimensions)} do"]
+    width = max((len(_definition(e)) for e in program.equations), default=0)
+    return "\n".join([*lines, *(_equation(program, e, width) for e in program.equations), ""])
+
+
+def print_condition(condition: Condition, dimensions: tuple[str, ...]) -> str:
+    """A condition such as `i = 0 or i >= 2 and j < N`, dimensions on the left."""
+    return " or ".join(_polyhedron(piece, dimensions) for piece in condition.pieces) or "false"
+
+
+def print_equation(program: Program, equation: Equation) -> str:
+    """`S1: x[i] = y[i - 1] if i >= 1`, without what the iteration space implies."""
+    return _equation(program, equation, 0).strip()
+
+
+def _equation(program: Program, equation: Equation, width: int) -> str:
+    if equation.condition == program.space:
+        return f"  {_definition(equation)}"
+    extra = tuple(_without(piece, program.space.pieces[0]) for piece in equation.condition.pieces)
+    return f"  {_definition(equation):<{width}} if {print_condition(Condition(extra), program.dimensions)}"
+
+
+def _definition(equation: Equation) -> str:
+    operands = [_operand(o) for o in equation.operands]
+    symbol = BY_NAME[equation.operation].symbol
+    if equation.operation == "move":
+        value = operands[0]
+    elif symbol is not None and len(operands) == 2:
+        value = f"{operands[0]} {symbol} {operands[1]}"
+    else:
+        value = f"{equation.operation}({', '.join(operands)})"
+    return f"{equation.name}: {_operand(equation.target)} = {value}"
+
+
+def _operand(operand: Operand) -> str:
+    match operand:
+        case Reference(name=name, index=index):
+            return f"{name}[{', '.join(map(str, index))}]"
+        case Constant(value=value, dtype="f32"):
+            return str(float(str(np.float32(value))))
+        case Constant(value=value):
+            return str(value)
+
+
+def _array(array: Array) -> str:
+    shape = f"[{', '.join(map(str, array.shape))}]" if array.shape else ""
+    return f"{array.name}{shape}: {array.dtype}"
+
+
+def _parameters(program: Program) -> list[str]:
+    """Bare names, then what is known beyond `parameter >= 0`."""
+    names = list(program.parameters)
+    extra = [_without(piece, Polyhedron(tuple(map(Affine.symbol, names)))) for piece in program.assumptions.pieces]
+    if len(extra) == 1:
+        return names + [_relation(c, program.parameters) for c in extra[0].constraints]
+    return [*names, print_condition(Condition(tuple(extra)), program.parameters)]
+
+
+def _without(piece: Polyhedron, known: Polyhedron) -> Polyhedron:
+    """The constraints of `piece` that `known` has not; both halves of an equation stay together."""
+    present = set(piece.constraints)
+    return Polyhedron(tuple(c for c in piece.constraints if c not in known.constraints or -c in present))
+
+
+def _polyhedron(piece: Polyhedron, dimensions: tuple[str, ...]) -> str:
+    present, done, parts = set(piece.constraints), set[Affine](), list[str]()
+    for constraint in piece.constraints:
+        if -constraint not in present:
+            parts.append(_relation(constraint, dimensions))
+        elif -constraint not in done:
+            parts.append(_equality(constraint, dimensions))
+        done.add(constraint)
+    return " and ".join(parts) or "true"
+
+
+def _relation(affine: Affine, first: tuple[str, ...]) -> str:
+    """`affine >= 0` with positive terms on both sides and a symbol of `first` on the left, if there is one."""
+    left, right = _sides(affine)
+    constant = affine.constant
+    leading = min(affine.terms, key=lambda t: (t[0] not in first, first.index(t[0]) if t[0] in first else 0), default=("", 1))
+    strict = constant == -1 and bool(left.terms) and bool(right.terms)
+    if leading[1] > 0:
+        return f"{left} > {right}" if strict else f"{left} >= {right - constant}"
+    return f"{right} < {left}" if strict else f"{right} <= {left + constant}"
+
+
+def _equality(affine: Affine, first: tuple[str, ...]) -> str:
+    left, right = _sides(affine)
+    if any(name in first for name in left.symbols) or not right.terms:
+        return f"{left} = {right - affine.constant}"
+    return f"{right} = {left + affine.constant}"
+
+
+def _sides(affine: Affine) -> tuple[Affine, Affine]:
+    return Affine(tuple(t for t in affine.terms if t[1] > 0)), Affine(tuple((n, -c) for n, c in affine.terms if c < 0))
