@@ -85,11 +85,12 @@ class Table:
 
     def wrong_type(self, key: str, expected: str, *inner: int) -> PolyloomError:
         """Error PL0304 at the value of `key`, or at an item in it."""
+        what = f"an item of '{key}'" if inner else f"'{key}'"
         value: object = self.content[key]
         for number in inner:
             value = cast("list[object]", value)[number]
         found = _KINDS.get(type(value), "a date or time")
-        return input_error("PL0304", f"'{key}' must be {expected}, not {found}", span=self.value_span(key, *inner), help=f"write {expected}")
+        return input_error("PL0304", f"{what} must be {expected}, not {found}", span=self.value_span(key, *inner), help=f"write {expected}")
 
     def span(self, key: str | None = None) -> Span:
         """The place of a key, or the header of this table."""

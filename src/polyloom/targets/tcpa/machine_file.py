@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Final, cast
 
@@ -23,7 +22,7 @@ from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES, OPERATIONS, ElementTy
 from polyloom.machine.table import UNLIMITED, Table, parse
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
 
-_MACHINES: Final = resources.files("polyloom.targets.tcpa") / "machines"
+_MACHINES: Final = Path(__file__).with_name("machines")
 _SCALARS: Final = tuple(f.name for f in fields(Machine) if f.name not in ("name", "units", "adjacency"))
 _KEYS: Final = ("name", "based_on", *_SCALARS, "adjacency", "unit")
 _UNIT_KEYS: Final = ("name", "count", "operations", "latency", "mnemonics", "pipelined")
@@ -38,7 +37,7 @@ Latencies = dict[tuple[str, ElementType], int]
 @cache
 def members() -> tuple[str, ...]:
     """The names of the shipped machines, sorted."""
-    return tuple(sorted(f.name.removesuffix(".toml") for f in _MACHINES.iterdir() if f.name.endswith(".toml")))
+    return tuple(sorted(path.stem for path in _MACHINES.glob("*.toml")))
 
 
 def load(name_or_path: str) -> Machine:
@@ -47,18 +46,19 @@ def load(name_or_path: str) -> Machine:
         return read(_file(name_or_path), name_or_path)
     if name_or_path in members():
         return read(_shipped(name_or_path), f"{name_or_path}.toml")
-    help = f"{nearest(name_or_path, members(), 'machine')}; the name of a file must end in .toml"
+    help = f"{nearest(name_or_path, members(), 'machine')} (the name of a file must end in .toml)"
     raise input_error("PL0301", f"there is no machine '{name_or_path}'", help=help)
 
 
 def read(text: str, name: str) -> Machine:
     """The machine that `text` describes; messages call the text `name`. The bounds are those of the words of `isa.py`."""
     table = _based(parse(text, name))
+    machine_name = _name(table, "name")
     channels = table.capacity("channels", 1, 4096)
     inputs = table.capacity("input_registers", 0, 64)
     outputs = table.capacity("output_registers", 0, 64)
     return Machine(
-        name=_name(table, "name"),
+        name=machine_name,
         units=_units(table),
         destinations=table.integer("destinations", 1, 15),
         general_registers=table.capacity("general_registers", 0, 64),
@@ -214,7 +214,7 @@ def _adjacency(table: Table, channels: int | None, inputs: int | None, outputs: 
 def _pair(table: Table, number: int, pair: object, channels: int | None, limits: tuple[Mapping[str, int | None], ...]) -> tuple[str, str]:
     ports = cast("list[object]", pair) if isinstance(pair, list) else []
     if len(ports) != 2:
-        raise table.wrong_type("adjacency", "an array of [source, sink] pairs", number)
+        raise _bad(table, "an adjacency is a pair of ports", 'write for instance ["west0", "pe0"]', "adjacency", number)
     for position, (port, limit) in enumerate(zip(ports, limits, strict=True)):
         match = _PORT.fullmatch(port) if isinstance(port, str) else None
         bound = limit.get(match[1], channels) if match else None

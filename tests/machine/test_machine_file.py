@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machine descriptions: the shipped members, resolved texts, and the text of every error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from polyloom.codes import CODES
+from polyloom.diagnostics import PolyloomError
+from polyloom.ir.operations import BY_NAME, OPERATIONS, ElementType
+from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
+from polyloom.targets.tcpa.machine_file import fingerprint, load, members, read, resolve
+
+NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
+
+
+@st.composite
+def units(draw: st.DrawFn, name: str) -> FunctionalUnit:
+    pairs = [(o.name, t) for o in OPERATIONS for t in o.types]
+    latencies = draw(st.dictionaries(st.sampled_from(pairs), st.integers(1, 255), min_size=1))
+    operations = sorted({operation for operation, _ in latencies})
+    return FunctionalUnit(name, latencies, {o: draw(st.just(o) | NAMES) for o in operations}, draw(st.booleans()))
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> Machine:
+    def capacity(most: int) -> int | None:
+        return draw(st.none() | st.integers(1, most))
+
+    names = draw(st.lists(NAMES, min_size=1, max_size=3, unique=True))
+    return replace(
+        load("unit"),
+        name=draw(NAMES),
+        units=tuple(draw(units(name)) for name in names),
+        destinations=draw(st.integers(1, 15)),
+        channels=capacity(4096),
+        adjacency=draw(st.none() | st.just((("west0", "pe0"), ("pe0", "east0")))),
+        half_spaces=draw(st.booleans()),
+        bank_words=capacity(1 << 31),
+        rows=capacity(4096),
+    )
+
+
+def test_members() -> None:
+    assert members() == ("fau", "ideal", "paper", "unit", "wide")
+    for name in members():
+        assert load(name).name == name
+    assert len({fingerprint(load(name)) for name in members()}) == len(members())
+
+
+@pytest.mark.parametrize("name", members())
+def test_resolved_text(name: str, golden: Callable[[str, str], None]) -> None:
+    machine = load(name)
+    text = resolve(machine)
+    assert read(text, name) == machine
+    golden(name, f"{text}\nfingerprint {fingerprint(machine):#018x}")
+
+
+@given(machines())
+def test_reads_back_what_it_resolves(machine: Machine) -> None:
+    text = resolve(machine)
+    assert read(text, "resolved") == machine
+    assert read("\ufeff" + text.replace("\n", "\r\n"), "resolved") == machine
+    assert resolve(read(text, "resolved")) == text
+
+
+def test_every_operation_has_a_unit_where_the_member_promises_it() -> None:
+    every: list[tuple[str, ElementType]] = [(o.name, t) for o in OPERATIONS for t in o.types]
+    for name in ("paper", "unit", "wide", "ideal"):
+        assert all(load(name).units_for(*pair) for pair in every)
+    assert {o for o in BY_NAME if load("fau").units_for(o, "i32")} == {"add", "sub", "neg", "abs", "mul", "and", "or", "xor", "shl", "shr", "move"}
+
+
+def test_latencies_of_wide() -> None:
+    wide = load("wide")
+    latency = {(o, t): wide.units[wide.units_for(o, t)[0]].latencies[o, t] for o in BY_NAME for t in BY_NAME[o].types}
+    longer = {("add", "f32"): 3, ("sub", "f32"): 3, ("sqrt", "f32"): 16}
+    by_operation = {"mul": 3, "madd": 4, "div": 12}
+    assert latency == {(o, t): longer.get((o, t), by_operation.get(o, 1)) for o, t in latency}
+    assert [u.name for u in wide.units if not u.pipelined] == ["div", "sqrt"]
+
+
+BASE = 'name = "mine"\nbased_on = "wide"\n'
+UNIT = BASE + '[[unit]]\nname = "alu"\noperations = ["add", "mul"]\n'
+FAULTY = {
+    "syntax": 'name = mine\nbased_on = "wide"\n',
+    "syntax_at_the_end": BASE + "channels = [",
+    "repeated_key": BASE + "channels = 1\nchannels = 2\n",
+    "unknown_key": BASE + "fifo_dept = 4\n",
+    "unknown_key_far_from_all": BASE + "zzz = 4\n",
+    "unknown_unit_key": UNIT + "latencies = 1\n",
+    "unknown_section": BASE + "\n[units]\n",
+    "missing_key": 'name = "mine"\ndestinations = 1\n',
+    "missing_unit_key": BASE + '\n[[unit]]\nname = "alu"\n',
+    "text_for_integer": BASE + 'channels = "5"\n',
+    "boolean_for_integer": BASE + "hop_delay = true\n",
+    "integer_for_boolean": BASE + "half_spaces = 1\n",
+    "float_for_integer": BASE + "channels = 1.5\n",
+    "date_for_text": "name = 2026-01-01\n",
+    "unlimited_where_a_number_is_needed": BASE + 'branch_flags = "unlimited"\n',
+    "too_large": BASE + "destinations = 16\n",
+    "negative": BASE + "hop_delay = -1\n",
+    "zero_rows": BASE + "rows = 0\n",
+    "bad_name": 'name = "my machine"\nbased_on = "wide"\n',
+    "unknown_base": 'name = "mine"\nbased_on = "wild"\n',
+    "unit_not_a_section": BASE + "unit = 3\n",
+    "no_unit": BASE + "unit = []\n",
+    "unit_named_twice": UNIT + '[[unit]]\nname = "alu"\noperations = ["sub"]\n',
+    "no_operation": BASE + '[[unit]]\nname = "alu"\noperations = []\n',
+    "unknown_operation": BASE + '[[unit]]\nname = "alu"\noperations = ["add", "mull"]\n',
+    "operation_twice": BASE + '[[unit]]\nname = "alu"\noperations = ["add", "add"]\n',
+    "operation_not_a_text": BASE + '[[unit]]\nname = "alu"\noperations = ["add", 7]\n',
+    "latency_of_another_operation": UNIT + "latency = { sub = 1 }\n",
+    "latency_zero": UNIT + "latency = { add = 0 }\n",
+    "latency_of_another_type": UNIT + "latency = { add = { f64 = 1 } }\n",
+    "latency_without_types": UNIT + "latency = { add = {} }\n",
+    "latency_section": UNIT + "[unit.latency]\nadd = 300\n",
+    "adjacency_word": BASE + 'adjacency = "some"\n',
+    "adjacency_triple": BASE + 'adjacency = [["west0", "pe0", "east0"]]\n',
+    "adjacency_port": BASE + 'adjacency = [\n  ["west0", "pe0"],\n  ["up0", "pe0"],\n]\n',
+    "adjacency_beyond": BASE + 'channels = 2\nadjacency = [["west2", "pe0"]]\n',
+}
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_error(name: str, golden: Callable[[str, str], None]) -> None:
+    golden(f"error_{name}", refusal(lambda: read(FAULTY[name], "mine.toml")))
+
+
+@pytest.mark.parametrize("name", ["wid", "tcpa", "", "absent.toml"])
+def test_unknown_machine(name: str, golden: Callable[[str, str], None]) -> None:
+    golden(f"error_machine_{name or 'empty'}", refusal(lambda: load(name)))
+
+
+def test_unreadable_file(tmp_path: Path) -> None:
+    path = tmp_path / "latin.toml"
+    path.write_bytes('name = "für"'.encode("latin-1"))
+    assert "is not UTF-8 text" in refusal(lambda: load(str(path)))
+    assert "cannot read" in refusal(lambda: load("nul\0.toml"))
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_refused_kindly(text: str) -> None:
+    assert refusal(lambda: read(text, "any.toml"))
+
+
+@given(st.data())
+def test_one_changed_character_never_breaks_the_reader(data: st.DataObject) -> None:
+    text = UNIT + "latency = { add = 2, mul = { i32 = 3 } }\nmnemonics = { add = 'ADD' }\n"
+    at = data.draw(st.integers(0, len(text) - 1))
+    changed = text[:at] + data.draw(st.sampled_from(" \n\"'[]{}=,.#0a-")) + text[at + 1 :]
+    try:
+        machine = read(changed, "changed.toml")
+    except PolyloomError as error:
+        assert error.diagnostics[0].code in CODES
+    else:
+        assert read(resolve(machine), "resolved") == machine
+
+
+def refusal(action: Callable[[], object]) -> str:
+    """The rendered errors that `action` raises, each with a catalogued code, exit code 1 and a help line."""
+    with pytest.raises(PolyloomError) as caught:
+        action()
+    for diagnostic in caught.value.diagnostics:
+        assert diagnostic.code in CODES
+        assert diagnostic.exit_code == 1
+        assert diagnostic.help
+    return str(caught.value)
