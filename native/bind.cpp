@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <bit>
 #include <new>
 #include <span>
@@ -136,6 +137,9 @@ NB_MODULE(_core, m) {
     });
     nb::class_<tcpa::Config>(m, "Config")
         .def("__init__", [](tcpa::Config* self, nb::bytes data) { new (self) tcpa::Config(tcpa::load({static_cast<const uint8_t*>(data.data()), data.size()})); })
+        .def_ro("kernel", &tcpa::Config::kernel)
+        .def_ro("machine", &tcpa::Config::machine)
+        .def_ro("machine_hash", &tcpa::Config::machine_hash)
         .def_ro("rows", &tcpa::Config::rows)
         .def_ro("columns", &tcpa::Config::columns)
         .def_ro("element_class", &tcpa::Config::element_class)

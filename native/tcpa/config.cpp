@@ -71,13 +71,12 @@ uint64_t words_of(const Array& array) {
 void check(const Config& config) {
     const size_t rank = config.extents.size(), elements = size_t(config.rows) * config.columns;
     require(config.initiation_interval >= 1 && config.initiation_interval <= 65536, "the initiation interval is out of range");
-    require(rank >= 1, "the tile has no digits");
     require(config.rows >= 1 && config.columns >= 1 && config.rows <= 65536 && config.columns <= 65536, "the region is empty or too large");
     require(config.element_class.size() == elements && config.wrapper.size() == elements, "an element has no class or wrapper");
     int64_t steps = 1;
     for (int64_t extent : config.extents) {
-        require(in_range(extent, 1) && steps <= most_steps / extent, "the tile is empty or too large");
-        steps *= extent;
+        require(in_range(extent) && steps <= most_steps / std::max<int64_t>(1, extent), "the tile is too large");
+        steps *= std::max<int64_t>(1, extent);
     }
     const Controller& controller = config.controller;
     require(in_range(controller.start) && in_range(controller.row_delay) && in_range(controller.column_delay) && in_range(controller.steps), "a controller field is out of range");

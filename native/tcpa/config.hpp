@@ -89,6 +89,8 @@ struct Array {
 };
 
 struct Config {
+    std::string kernel, machine;
+    uint64_t machine_hash = 0;
     int64_t initiation_interval = 1;
     uint32_t rows = 0, columns = 0;
     std::vector<int64_t> extents;

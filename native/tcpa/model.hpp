@@ -119,6 +119,10 @@ class Buffer {
 };
 
 struct Result {
+    Result() = default;
+    Result(Result&&) = default;
+    Result& operator=(Result&&) = default;
+
     std::vector<Buffer<uint32_t>> outputs;  // by array: its words; empty for inputs
     int64_t cycles = 0, operations = 0, first_issue = 0;
     std::vector<int64_t> issues;                                // by unit

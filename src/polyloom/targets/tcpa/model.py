@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs concrete configurations on the native cycle-accurate model (docs/targets/tcpa.md; native/tcpa/model.cpp).
+
+The model sees the bytes of the configuration, a table of latencies, and the words of the input arrays, nothing else. A fault
+is an error in the configuration: it names the element, the functional unit, the cycle and the cause (PL0610 to PL0627).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom import _core
+from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
+from polyloom.ir.operations import ELEMENT_TYPES, ElementType
+from polyloom.targets.tcpa import concrete_file, machine_file
+from polyloom.targets.tcpa.isa import opcode
+from polyloom.targets.tcpa.machine import Machine
+
+DTYPES: Final[dict[ElementType, np.dtype[Any]]] = {
+    "i8": np.dtype(np.int8),
+    "i16": np.dtype(np.int16),
+    "i32": np.dtype(np.int32),
+    "f32": np.dtype(np.float32),
+}
+Words = NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One row an operation, in order of cycles: the element (row by row), the functional unit, the cycle, the instruction in
+    the unit's program, the opcode and the 32 bits of its result. All arrays have the same length."""
+
+    element: NDArray[np.int32]
+    unit: NDArray[np.int32]
+    cycle: NDArray[np.int64]
+    instruction: NDArray[np.int32]
+    opcode: NDArray[np.uint8]
+    value: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """The most tokens that each fd and id of a processor class held in any of its elements."""
+
+    feedback: tuple[int, ...]
+    input: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """`cycles` counts from the first issue to the last bank write; `operations` and `issues` (by unit) leave out nops."""
+
+    outputs: dict[str, NDArray[Any]]
+    cycles: int
+    operations: int
+    first_issue: int
+    issues: tuple[int, ...]
+    high_water: tuple[Occupancy, ...]
+    trace: Trace | None
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A concrete configuration (its bytes) and its inputs, with its first element at (row, column) of an array."""
+
+    data: bytes
+    row: int
+    column: int
+    inputs: Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Array:
+    name: str
+    type: ElementType
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    is_output: bool
+
+
+def run(data: bytes, machine: Machine, inputs: Mapping[str, NDArray[Any]], *, trace: bool = False) -> Result:
+    """Runs one configuration. `inputs` has an array of the declared shape and type for every input.
+
+    Errors: PL0601 to PL0603 and PL0605; PL0701 to PL0705 for the file; PL0610 to PL0627 for a fault."""
+    (result,) = _run((Placement(data, 0, 0, inputs),), machine, trace)
+    return result
+
+
+def run_together(placements: Sequence[Placement], machine: Machine, rows: int, columns: int, *, trace: bool = False) -> tuple[Result, ...]:
+    """Runs configurations on disjoint rectangles of one array of `rows` x `columns` elements, all from cycle 0 on.
+
+    Errors: those of `run`, and PL0604 for rectangles that overlap or leave the array."""
+    return _run(placements, machine, trace, (rows, columns))
+
+
+def load(data: bytes, machine: Machine) -> _core.Config:
+    """The native form of a configuration made for `machine`. Errors: PL0603, PL0701 to PL0705."""
+    try:
+        config = _core.Config(data)
+    except ValueError as error:
+        concrete_file.decode(data)
+        raise input_error("PL0705", f"malformed file: {error}", help="create the file again with this version") from None
+    if (config.machine, config.machine_hash) != (machine.name, machine_file.fingerprint(machine)):
+        raise input_error(
+            "PL0603",
+            f"the configuration was made for the machine {config.machine} ({config.machine_hash:016x}), "
+            f"not for {machine.name} ({machine_file.fingerprint(machine):016x})",
+            help="instantiate it again for this machine, or give the machine that it was made for",
+        )
+    return config
+
+
+def execute(
+    placements: Sequence[tuple[_core.Config, int, int, Sequence[Words]]], machine: Machine, *, trace: bool = False, check_only: bool = False
+) -> list[_core.Result]:
+    """The native model's results. `check_only` is the static run of `verify`. Errors: PL0603, PL0605, PL0610 to PL0627."""
+    latencies = np.zeros((len(machine.units), 256), np.uint16)
+    for number, unit in enumerate(machine.units):
+        for (operation, dtype), cycles in unit.latencies.items():
+            latencies[number, opcode(operation, dtype)] = cycles
+    try:
+        return _core.run(placements, latencies, [u.pipelined for u in machine.units], machine.hop_delay, trace, check_only)
+    except _core.Fault as fault:
+        raise PolyloomError(_diagnostic(fault, machine)) from None
+    except MemoryError:
+        raise input_error("PL0605", "the arrays of this configuration do not fit into memory", help="use smaller loop bounds") from None
+    except ValueError as error:
+        raise input_error("PL0603", str(error), help="instantiate the configuration again for this machine") from None
+
+
+def _diagnostic(fault: _core.Fault, machine: Machine) -> Diagnostic:
+    cause, cycle, row, column, unit, text = fault.args
+    where = f"element ({row}, {column})" + (f", unit {machine.units[unit].name}" if unit >= 0 else "")
+    return Diagnostic(
+        f"PL06{cause}",
+        f"{where}, cycle {cycle}: {text}",
+        notes=("a configuration that instantiation made never faults, except for a division by zero",),
+        help="instantiate the configuration again, or run `polyloom verify` on it",
+    )
+
+
+def _run(placements: Sequence[Placement], machine: Machine, trace: bool, size: tuple[int, int] | None = None) -> tuple[Result, ...]:
+    configs = [load(p.data, machine) for p in placements]
+    if size is not None:
+        _check_rectangles([(p.row, p.column, c.rows, c.columns) for p, c in zip(placements, configs, strict=True)], size)
+    layouts = [_layouts(config) for config in configs]
+    native = [(c, p.row, p.column, _inputs(a, p.inputs)) for p, c, a in zip(placements, configs, layouts, strict=True)]
+    results = execute(native, machine, trace=trace)
+    return tuple(_result(result, arrays, trace) for result, arrays in zip(results, layouts, strict=True))
+
+
+def _check_rectangles(rectangles: Sequence[tuple[int, int, int, int]], size: tuple[int, int]) -> None:
+    for row, column, rows, columns in rectangles:
+        if row < 0 or column < 0 or row + rows > size[0] or column + columns > size[1]:
+            message = f"{rows}x{columns} elements at ({row}, {column}) leave the array of {size[0]}x{size[1]}"
+            raise input_error("PL0604", message, help="place it further up and left, or ask for a larger array")
+    for (r, c, height, width), (s, d, other_height, other_width) in combinations(rectangles, 2):
+        if r < s + other_height and s < r + height and c < d + other_width and d < c + width:
+            message = f"{height}x{width} elements at ({r}, {c}) overlap {other_height}x{other_width} at ({s}, {d})"
+            raise input_error("PL0604", message, help="place them side by side")
+
+
+def _layouts(config: _core.Config) -> tuple[_Array, ...]:
+    return tuple(_Array(name, ELEMENT_TYPES[number], tuple(shape), tuple(strides), output) for name, number, shape, strides, output in config.arrays)
+
+
+def _size(array: _Array) -> int:
+    if 0 in array.shape:
+        return 0
+    return 1 + sum(stride * (extent - 1) for stride, extent in zip(array.strides, array.shape, strict=True))
+
+
+def _view(words: NDArray[Any], array: _Array) -> NDArray[Any]:
+    """The elements of `array` in their storage `words`."""
+    if 0 in array.shape:
+        return np.zeros(array.shape, words.dtype)
+    return np.lib.stride_tricks.as_strided(words, array.shape, tuple(words.itemsize * s for s in array.strides))
+
+
+def _inputs(arrays: Sequence[_Array], given: Mapping[str, NDArray[Any]]) -> list[Words]:
+    names = [a.name for a in arrays if not a.is_output]
+    for name in given:
+        if name not in names:
+            raise input_error("PL0601", f"there is no input '{name}'", help=f"the inputs are: {', '.join(names) or 'none'}")
+    return [np.zeros(0, np.uint32) if a.is_output else _words(a, given) for a in arrays]
+
+
+def _words(array: _Array, given: Mapping[str, NDArray[Any]]) -> Words:
+    wanted = f"{array.type}{list(array.shape)}"
+    if array.name not in given:
+        raise input_error("PL0601", f"the input '{array.name}' is missing", help=f"give an array {wanted}")
+    value = np.asarray(given[array.name])
+    if value.shape != array.shape or value.dtype != DTYPES[array.type]:
+        message = f"the input '{array.name}' is {value.dtype}{list(value.shape)}, but the program reads {wanted}"
+        raise input_error("PL0602", message, help=f"give an array of shape {array.shape} and type {DTYPES[array.type]}")
+    words = np.zeros(_size(array), np.uint32)
+    _view(words, array)[...] = value.view(np.uint32) if array.type == "f32" else value.astype(np.int32).view(np.uint32)
+    return words
+
+
+def _result(native: _core.Result, arrays: Sequence[_Array], trace: bool) -> Result:
+    words = native.take_outputs()
+    return Result(
+        outputs={a.name: _output(w, a) for a, w in zip(arrays, words, strict=True) if a.is_output},
+        cycles=native.cycles,
+        operations=native.operations,
+        first_issue=native.first_issue,
+        issues=tuple(native.issues),
+        high_water=tuple(Occupancy(tuple(fd), tuple(id)) for fd, id in zip(native.feedback_high, native.input_high, strict=True)),
+        trace=Trace(*native.take_trace()) if trace else None,
+    )
+
+
+def _output(words: Words, array: _Array) -> NDArray[Any]:
+    if array.type == "f32":
+        return _view(words.view(np.float32), array).copy()
+    return _view(words.view(np.int32), array).astype(DTYPES[array.type])
