@@ -22,7 +22,7 @@ NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
 
 @st.composite
 def units(draw: st.DrawFn, name: str) -> FunctionalUnit:
-    pairs = [(o.name, t) for o in OPERATIONS for t in o.types]
+    pairs: list[tuple[str, ElementType]] = [(o.name, t) for o in OPERATIONS for t in o.types]
     latencies = draw(st.dictionaries(st.sampled_from(pairs), st.integers(1, 255), min_size=1))
     operations = sorted({operation for operation, _ in latencies})
     return FunctionalUnit(name, latencies, {o: draw(st.just(o) | NAMES) for o in operations}, draw(st.booleans()))

@@ -114,9 +114,8 @@ class Table:
             raise self.wrong_type(key, expected)
         if least <= value <= most:
             return value
-        raise input_error(
-            "PL0306", f"'{key}' is {value}, outside {least} to {most}", span=self.value_span(key), help=f"write {expected} from {least} to {most}"
-        )
+        help = f"write {expected.replace('integer', f'integer from {least} to {most}')}"
+        raise input_error("PL0306", f"'{key}' is {value}, outside {least} to {most}", span=self.value_span(key), help=help)
 
 
 def parse(text: str, name: str) -> Table:
