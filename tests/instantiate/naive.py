@@ -184,13 +184,9 @@ def symbolic(
             mine.append(Link(delta, Kind.CHANNEL, len(routes)))
             routes.append(Route(delta, len(routes) + len(outputs), tuple(hops), len(routes) + len(inputs)))
         links.append(tuple(mine))
-    candidate = Candidate(
-        rows, columns, reflected, order, 0, tuple(links), tuple(routes), tuple(range(len(inputs))), tuple(range(len(outputs)))
-    )
+    candidate = Candidate(rows, columns, reflected, order, 0, tuple(links), tuple(routes), tuple(range(len(inputs))), tuple(range(len(outputs))))
     none = (0,) * len(program.dims)
-    extents = tuple(
-        Extent((Bound((), Row(none, (0,) * len(program.params), 0)),), (Bound((), row(f"{s} - 1", program)),)) for s in program.sizes
-    )
+    extents = tuple(Extent((Bound((), Row(none, (0,) * len(program.params), 0)),), (Bound((), row(f"{s} - 1", program)),)) for s in program.sizes)
     return Symbolic(
         kernel="test",
         machine="test",

@@ -9,8 +9,8 @@ is decided by Fourier-Motzkin elimination with Pugh's exact and dark shadows (th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache, reduce
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache, partial, reduce
 from itertools import product
 from math import gcd, prod
 
@@ -23,6 +23,8 @@ _Row = tuple[tuple[int, ...], int]
 _Cut = tuple[int, tuple[HalfSpace, ...]]
 _Mixed = dict[tuple[int, ...], list[_Cut]]
 """Cells that half-spaces cut: the families in question, with the half-spaces that decide them."""
+_Box = tuple[tuple[int, ...], tuple[int, ...]]
+"""First and last cell, by digit."""
 
 
 def convex(lower: Sequence[int], upper: Sequence[int], half_spaces: Iterable[HalfSpace] = ()) -> ConvexSet | None:
@@ -80,10 +82,23 @@ def shift(domain: Iterable[ConvexSet], steps: int, extents: Sequence[int]) -> It
         yield from _carries(s, addend, extents)
 
 
-def partition(families: Sequence[Sequence[ConvexSet]]) -> dict[int, list[ConvexSet]]:
-    """Disjoint sets for every combination of families that occurs: key bit f is set where some set of `families[f]` holds.
+class Part:
+    """The points of one combination of families: `first` is the lower corner of its first cell in scan order; `sets`, made on
+    demand, are disjoint."""
 
-    Points in no family are left out. Keys ascend in the order in which the scan could first meet them.
+    def __init__(self, first: tuple[int, ...], make: Callable[[], list[ConvexSet]]) -> None:
+        self.first = first
+        self._make = make
+
+    @cached_property
+    def sets(self) -> list[ConvexSet]:
+        return self._make()
+
+
+def partition(families: Sequence[Sequence[ConvexSet]]) -> dict[int, Part]:
+    """The parts of the union of all families, by which of them hold: bit f of a key is set where a set of `families[f]` does.
+
+    Parts ascend by first cell in scan order, then by key.
     """
     boxes = [s for family in families for s in family]
     if not boxes:
@@ -108,8 +123,8 @@ def union(domain: Iterable[ConvexSet]) -> Domain:
     sets = tuple(domain)
     if len(sets) < 2:
         return sets
-    parts = (s for group in partition([sets]).values() for s in group)
-    return tuple(sorted(parts, key=_order))
+    parts = (s for part in partition([sets]).values() for s in part.sets)
+    return tuple(sorted(parts, key=scan_order))
 
 
 def meets(a: Sequence[ConvexSet], b: Sequence[ConvexSet]) -> bool:
@@ -153,7 +168,8 @@ def after(last: Sequence[int], lower: Sequence[int], upper: Sequence[int]) -> It
             yield ConvexSet(low, high)
 
 
-def _order(s: ConvexSet) -> tuple[object, ...]:
+def scan_order(s: ConvexSet) -> tuple[object, ...]:
+    """The key that sorts disjoint sets as a `Domain` lists them: by first corner in scan order."""
     return s.lower[::-1], s.upper[::-1], tuple((h.coefficients, h.constant) for h in s.half_spaces)
 
 
@@ -230,24 +246,39 @@ class _Grid:
             mixed.setdefault(key, []).append((family, tuple(h for h, c in zip(s.half_spaces, cutting, strict=True) if c[at])))
 
 
-def _collect(grid: _Grid, ids: NDArray[np.int64], keys: list[int], mixed: _Mixed) -> dict[int, list[ConvexSet]]:
-    found: dict[int, list[ConvexSet]] = {}
-    pieces: dict[tuple[int, tuple[HalfSpace, ...]], list[tuple[int, ...]]] = {}
+def _collect(grid: _Grid, ids: NDArray[np.int64], keys: list[int], mixed: _Mixed) -> dict[int, Part]:
+    pieces: dict[int, dict[tuple[HalfSpace, ...], list[tuple[int, ...]]]] = {}
     for cell in sorted(mixed):
         whole = convex(*grid.box(cell, cell))
         assert whole is not None
         for key, spaces in _split(whole, keys[int(ids[cell])], mixed[cell], ()):
-            pieces.setdefault((key, spaces), []).append(cell)
+            pieces.setdefault(key, {}).setdefault(spaces, []).append(cell)
         ids[cell] = -1
-    for (key, spaces), cells in pieces.items():
+    scan = ids.ravel(order="F")
+    numbers, first = np.unique(scan, return_index=True)
+    whole_at = {keys[int(n)]: (int(n), int(at)) for n, at in zip(numbers, first, strict=True) if n >= 0}
+    parts: list[tuple[tuple[int, ...], int, Part]] = []
+    for key in {**whole_at, **pieces}:
         if key:
-            mask = np.zeros(grid.shape, dtype=np.bool_)
-            mask[tuple(np.array(cells).T)] = True
-            found.setdefault(key, []).extend(s for first, last in _cover(mask) if (s := convex(*grid.box(first, last), spaces)) is not None)
-    for i, key in enumerate(keys):
-        if key:
-            found.setdefault(key, []).extend(ConvexSet(*grid.box(first, last)) for first, last in _cover(ids == i))
-    return {key: found[key] for key in sorted(found, key=lambda k: (min((_order(s) for s in found[k]), default=()), k)) if found[key]}
+            cells = [c[::-1] for group in pieces.get(key, {}).values() for c in group]
+            number, at = whole_at.get(key, (-2, None))
+            if at is not None:
+                cells.append(tuple(int(i) for i in np.unravel_index(at, ids.shape[::-1])))
+            least = min(cells)
+            corner = grid.box(least[::-1], least[::-1])[0]
+            parts.append((least, key, Part(corner, partial(_sets, grid, ids, number, pieces.get(key, {})))))
+    return {key: part for _, key, part in sorted(parts, key=lambda p: p[:2])}
+
+
+def _sets(grid: _Grid, ids: NDArray[np.int64], number: int, pieces: dict[tuple[HalfSpace, ...], list[tuple[int, ...]]]) -> list[ConvexSet]:
+    found: list[ConvexSet] = []
+    for spaces, cells in pieces.items():
+        mask = np.zeros(grid.shape, dtype=np.bool_)
+        mask[tuple(np.array(cells).T)] = True
+        found += [s for box in _cover(mask) if (s := convex(*grid.box(*box), spaces)) is not None]
+    if number >= 0:
+        found += [ConvexSet(*grid.box(*box)) for box in _cover(ids == number)]
+    return found
 
 
 def _split(s: ConvexSet, key: int, pending: Sequence[_Cut], spaces: tuple[HalfSpace, ...]) -> Iterator[_Cut]:
@@ -267,31 +298,33 @@ def _split(s: ConvexSet, key: int, pending: Sequence[_Cut], spaces: tuple[HalfSp
         yield from _split(outside, key, [(f, u) for f, u in pending if h not in u], (*spaces, negated(h)))
 
 
-def _cover(mask: NDArray[np.bool_]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Few disjoint boxes of cells that make up `mask`: grown greedily, innermost or outermost digit first, whichever is fewer."""
-    inner = _grow(mask, range(mask.ndim))
-    if len(inner) < 3:
-        return inner
-    outer = _grow(mask, range(mask.ndim - 1, -1, -1))
-    return outer if len(outer) < len(inner) else inner
+def _cover(mask: NDArray[np.bool_]) -> list[_Box]:
+    """Few disjoint boxes of cells that make up `mask`: cut into equal slabs, outermost or innermost digit first, whichever is
+    fewer. The result depends on the points only, not on the cells that they were cut into."""
+    axes = [g for g in range(mask.ndim) if mask.shape[g] > 1]
+    flat = mask.reshape([mask.shape[g] for g in axes])
+    outer = _slabs(flat.transpose(range(len(axes) - 1, -1, -1)))
+    inner = _slabs(flat) if len(outer) > 2 else outer
+    few, order = (inner, axes) if len(inner) < len(outer) else (outer, axes[::-1])
+    at = [order.index(g) if g in axes else -1 for g in range(mask.ndim)]
+    return [(tuple(box[a][0] if a >= 0 else 0 for a in at), tuple(box[a][1] if a >= 0 else 0 for a in at)) for box in few]
 
 
-def _grow(mask: NDArray[np.bool_], order: Sequence[int]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    rest = mask.T.copy()
-    boxes: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
-    n = mask.ndim
-    while rest.any():
-        first = np.unravel_index(int(rest.argmax()), rest.shape)
-        where = [slice(int(i), int(i) + 1) for i in first]
-        for g in order:
-            axis = n - 1 - g
-            line = tuple(slice(where[axis].start, None) if k == axis else w for k, w in enumerate(where))
-            full = rest[line].all(axis=tuple(k for k in range(n) if k != axis))
-            length = len(full) if full.all() else int(full.argmin())
-            where[axis] = slice(where[axis].start, where[axis].start + length)
-        rest[tuple(where)] = False
-        boxes.append((tuple(w.start for w in reversed(where)), tuple(w.stop - 1 for w in reversed(where))))
-    return boxes
+def _slabs(mask: NDArray[np.bool_]) -> list[tuple[tuple[int, int], ...]]:
+    """Boxes as (first, last) by axis: runs of equal slabs along the first axis, each cut likewise."""
+    if mask.all():
+        return [tuple((0, n - 1) for n in mask.shape)]
+    if not mask.any():
+        return []
+    n = mask.shape[0]
+    lines = mask.reshape(n, -1)
+    ends = [*np.flatnonzero((lines[1:] != lines[:-1]).any(axis=1)).tolist(), n - 1]
+    found: list[tuple[tuple[int, int], ...]] = []
+    start = 0
+    for end in ends:
+        found += [((start, end), *box) for box in _slabs(mask[start])]
+        start = end + 1
+    return found
 
 
 # Boxes with half-spaces.

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyloom.diagnostics import infeasible
 from polyloom.targets.tcpa import digits
@@ -38,7 +39,7 @@ def allocate(graphs: Sequence[Graph], limits: Limits) -> tuple[tuple[Domain, ...
     """(one-domains of the global signals, branching by kernel of every graph). PL0513 and PL0514 where limits are exceeded."""
     palette = _Palette(limits.signal_sets)
     branchings = [{v: _branching(palette, edges) for v, edges in enumerate(g.edges) if len(edges) > 1} for g in graphs]
-    signals = tuple(digits.union(on) for on, _ in palette.colours)
+    signals = tuple(digits.union(on) for on in palette.colours)
     if limits.control_signals is not None and len(signals) > limits.control_signals:
         raise infeasible(
             "PL0513",
@@ -73,9 +74,9 @@ def _branching(palette: _Palette, edges: dict[int, Domain]) -> Branching:
 
 
 def _partial(edges: dict[int, Domain], code: dict[int, int], bit: int) -> Partial:
-    on = digits.union(s for w, d in edges.items() if code[w] >> bit & 1 for s in d)
-    off = digits.union(s for w, d in edges.items() if not code[w] >> bit & 1 for s in d)
-    return on, off
+    on = sorted((s for w, d in edges.items() if code[w] >> bit & 1 for s in d), key=digits.scan_order)
+    off = sorted((s for w, d in edges.items() if not code[w] >> bit & 1 for s in d), key=digits.scan_order)
+    return tuple(on), tuple(off)
 
 
 def _volume(domain: Domain) -> int:
@@ -86,8 +87,10 @@ class _Palette:
     """The global signals so far; first fit."""
 
     def __init__(self, sets: int | None) -> None:
-        self.colours: list[tuple[tuple[ConvexSet, ...], tuple[ConvexSet, ...]]] = []
+        self.colours: list[dict[ConvexSet, None]] = []
+        """The one-sets by global signal."""
         self._sets = sets
+        self._values = _Owned(), _Owned()
         self._known: dict[Partial, tuple[int, bool]] = {}
 
     def place(self, signal: Partial) -> tuple[int, bool]:
@@ -101,20 +104,57 @@ class _Palette:
         return self._known[signal]
 
     def _first_fit(self, on: Domain, off: Domain) -> tuple[int, bool]:
+        zeros, ones = self._values
         for flipped, (one, zero) in ((False, (on, off)), (True, (off, on))):
-            for c, (ones, zeros) in enumerate(self.colours):
-                if not _meet(one, zeros) and not _meet(zero, ones) and self._fits((*ones, *one)):
-                    self.colours[c] = tuple(dict.fromkeys((*ones, *one))), tuple(dict.fromkeys((*zeros, *zero)))
-                    return c, flipped
-        self.colours.append((on, off))
+            taken = zeros.meeting(one) | ones.meeting(zero)
+            free = (c for c in range(len(self.colours)) if c not in taken and self._fits((*self.colours[c], *one)))
+            colour = next(free, None)
+            if colour is not None:
+                self._add(colour, one, zero)
+                return colour, flipped
+        self.colours.append({})
+        self._add(len(self.colours) - 1, on, off)
         return len(self.colours) - 1, False
+
+    def _add(self, colour: int, one: Domain, zero: Domain) -> None:
+        zeros, ones = self._values
+        zeros.add(colour, zero)
+        ones.add(colour, one)
+        self.colours[colour].update(dict.fromkeys(one))
 
     def _fits(self, ones: tuple[ConvexSet, ...]) -> bool:
         return self._sets is None or len(ones) <= self._sets or len(digits.union(ones)) <= self._sets
 
 
-def _meet(a: Sequence[ConvexSet], b: Sequence[ConvexSet]) -> bool:
-    low_a, high_a = np.array([s.lower for s in a]), np.array([s.upper for s in a])
-    low_b, high_b = np.array([s.lower for s in b]), np.array([s.upper for s in b])
-    overlap = ((low_a[:, None] <= high_b) & (low_b <= high_a[:, None])).all(axis=-1)
-    return any(digits.meets((a[i],), (b[j],)) for i, j in np.argwhere(overlap))
+class _Owned:
+    """The sets in which signals have one value, each with its signal."""
+
+    def __init__(self) -> None:
+        self._sets: list[tuple[int, ConvexSet]] = []
+        self._known: set[tuple[int, ConvexSet]] = set()
+        self._bounds: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+
+    def add(self, signal: int, domain: Domain) -> None:
+        fresh = [(signal, s) for s in domain if (signal, s) not in self._known]
+        self._sets += fresh
+        self._known.update(fresh)
+        if fresh:
+            low, high = _bounds([s for _, s in fresh])
+            self._bounds = (low, high) if self._bounds is None else (np.concatenate((self._bounds[0], low)), np.concatenate((self._bounds[1], high)))
+
+    def meeting(self, domain: Domain) -> set[int]:
+        """The signals with a set that has a point in common with `domain`."""
+        if self._bounds is None or not domain:
+            return set()
+        low, high = _bounds(domain)
+        overlap = ((low[:, None] <= self._bounds[1]) & (self._bounds[0] <= high[:, None])).all(axis=-1)
+        found: set[int] = set()
+        for i, j in np.argwhere(overlap).tolist():
+            signal, other = self._sets[j]
+            if signal not in found and digits.meets((domain[i],), (other,)):
+                found.add(signal)
+        return found
+
+
+def _bounds(sets: Sequence[ConvexSet]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return np.array([s.lower for s in sets], dtype=np.int64), np.array([s.upper for s in sets], dtype=np.int64)

@@ -28,7 +28,7 @@ _ROUNDS = 4
 @dataclass(frozen=True, slots=True)
 class Graph:
     """Control flow of a unit. Nodes are ordered by first occurrence, node 0 first; `edges[v]` maps successors to the steps in
-    which v is left for them. The node without edges halts. `epilogue` counts the steps after the tile's last one."""
+    which v is left for them, empty where there is no choice. The node without edges halts. `epilogue` counts the steps after the tile's last one."""
 
     kernels: tuple[Kernel, ...]
     edges: tuple[dict[int, Domain], ...]
@@ -72,7 +72,7 @@ class _Folded:
         leaves.append((0, (ConvexSet(self.last, self.last),)))
         self.leaves = leaves
 
-    def partition(self, levels: int) -> list[tuple[tuple[int, ...], list[ConvexSet]]]:
+    def partition(self, levels: int) -> list[tuple[tuple[int, ...], digits.Part]]:
         """The steps by what holds in them and in the `levels - 1` next ones; each a bit set over the leaves, the marker last."""
         extents, top = self.extents, self.last
         upper = (*(p - 1 for p in extents[:-1]), top[-1])
@@ -83,7 +83,7 @@ class _Folded:
         mask = (1 << width) - 1
         parts = digits.partition([*families, everything, late])
         count = len(families)
-        return [(tuple(key >> width * i & mask for i in range(levels)), sets) for key, sets in parts.items() if not key >> (count + 1)]
+        return [(tuple(key >> width * i & mask for i in range(levels)), part) for key, part in parts.items() if not key >> (count + 1)]
 
     def halts(self, content: int) -> bool:
         return bool(content >> (len(self.leaves) - 1))
@@ -108,7 +108,7 @@ class _Folded:
 
 
 def _graph(folded: _Folded, rounds: int, targets: int) -> Graph:
-    windows = [_Window(_until_halt(contents, folded), sets) for contents, sets in folded.partition(rounds + 2)]
+    windows = [_Window(_until_halt(contents, folded), part) for contents, part in folded.partition(rounds + 2)]
     contents = sorted({c for w in windows for c in w.contents if c is not None})
     merged: dict[tuple[Kernel, bool], int] = {}
     name = {c: merged.setdefault((folded.kernel(c), folded.halts(c)), len(merged)) for c in contents}
@@ -116,13 +116,13 @@ def _graph(folded: _Folded, rounds: int, targets: int) -> Graph:
     names: list[tuple[tuple[int | None, ...], _Window]] = [(tuple(None if c is None else name[c] for c in w.contents), w) for w in windows]
     for _ in range(rounds):
         names, kernels = _look_ahead(names, kernels, targets)
-    edges: dict[int, dict[int, list[ConvexSet]]] = {}
+    edges: dict[int, dict[int, list[digits.Part]]] = {}
     for (here, there, *_), window in names:
         assert here is not None
-        out = edges.setdefault(here, {})
+        out = edges.setdefault(here, {})  # in the order of first steps, which is that of the windows
         if there is not None:
-            out.setdefault(there, []).extend(window.sets)
-    return _ordered(folded, kernels, edges, [(n[0], w) for n, w in names])
+            out.setdefault(there, []).append(window.part)
+    return _ordered(folded, [k for k, _ in kernels], edges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class _Window:
     """Steps with the contents of theirs and of the next ones; None after the last step."""
 
     contents: tuple[int | None, ...]
-    sets: list[ConvexSet]
+    part: digits.Part
 
 
 def _until_halt(contents: tuple[int, ...], folded: _Folded) -> tuple[int | None, ...]:
@@ -160,18 +160,14 @@ def _look_ahead(
     return renamed, [kernels[a] for a, _ in clones]
 
 
-def _ordered(
-    folded: _Folded, kernels: list[tuple[Kernel, bool]], edges: dict[int, dict[int, list[ConvexSet]]], places: list[tuple[int | None, _Window]]
-) -> Graph:
-    """Nodes in the order of their first step."""
-    first: dict[int, tuple[int, ...]] = {}
+def _ordered(folded: _Folded, kernels: list[Kernel], edges: dict[int, dict[int, list[digits.Part]]]) -> Graph:
+    """Nodes in the order of `edges`, but first the one of step 0."""
     zero = (0,) * len(folded.extents)
-    for node, window in places:
-        assert node is not None
-        for s in window.sets:
-            at = (0, *s.lower[::-1]) if not digits.contains((s,), zero) else (-1,)
-            first[node] = min(first.get(node, at), at)
-    order = sorted(first, key=lambda v: (first[v], v))
+    order = sorted(edges, key=lambda v: not any(digits.contains(p.sets, zero) for parts in edges[v].values() for p in parts if p.first == zero))
     place = {v: i for i, v in enumerate(order)}
-    out = tuple({place[w]: digits.union(sets) for w, sets in sorted(edges[v].items(), key=lambda e: place[e[0]])} for v in order)
-    return Graph(tuple(kernels[v][0] for v in order), out, folded.epilogue)
+    out: list[dict[int, Domain]] = []
+    for v in order:
+        choice = len(edges[v]) > 1
+        ascending = sorted(edges[v].items(), key=lambda e: place[e[0]])
+        out.append({place[w]: tuple(s for p in parts for s in p.sets) if choice else () for w, parts in ascending})
+    return Graph(tuple(kernels[v] for v in order), tuple(out), folded.epilogue)
