@@ -96,8 +96,7 @@ def _cover(problem: Problem, operations: tuple[int, ...]) -> Iterator[tuple[int,
 
 
 def _choices(problem: Problem, operations: tuple[int, ...]) -> dict[int, list[int]]:
-    """The units worth trying for each operation: of k interchangeable ones, the n-th user needs only the first n, and where
-    there are no more users than units, only its own."""
+    """The units worth trying for each operation: of k interchangeable ones, the n-th user needs only the first n."""
     groups: dict[tuple[bool, tuple[int | None, ...]], list[int]] = {}
     for u, unit in enumerate(problem.units):
         latencies = tuple(o.latency(u) if u in o.units else None for o in (problem.operations[i] for i in operations))
@@ -106,5 +105,5 @@ def _choices(problem: Problem, operations: tuple[int, ...]) -> dict[int, list[in
     for (_, latencies), units in groups.items():
         users = [i for i, latency in zip(operations, latencies, strict=True) if latency is not None]
         for n, i in enumerate(users):
-            result[i] += [units[n]] if len(users) <= len(units) else units[: n + 1]
+            result[i] += units[: n + 1]
     return result

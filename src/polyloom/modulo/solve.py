@@ -2,7 +2,8 @@
 """Exact modulo scheduling with CP-SAT (the paper, section 5.2; Rau and Glaeser).
 
 From max(ResMII, RecMII) upwards, each initiation interval pi is decided by search; the first feasible one is minimal. At
-this pi the schedule is improved lexicographically: spans (they multiply the wavefront's skew), length, lifetimes.
+this pi the schedule is improved lexicographically: spans (they multiply the wavefront's skew), length, occupied
+slots (exclusive operations that share one need one instruction between them), lifetimes.
 
 The search is complete although start offsets are bounded. With places fixed, the remaining constraints are differences
 between start offsets; their least solution is given by longest paths, which visit an operation at most once and gain at most
@@ -136,6 +137,10 @@ def _objectives(problem: Problem, m: _Model, pi: int) -> Iterator[cp_model.Linea
     for s in m.start:
         m.model.add(first <= s)
     yield greatest("last", list(m.ready)) - first
+    slots = {(u, s): m.model.new_bool_var(f"slot {u}.{s}") for _, u, s in m.places}
+    for (_, u, s), literal in m.places.items():
+        m.model.add_implication(literal, slots[u, s])
+    yield sum(slots.values())
     by_source: dict[int, list[cp_model.LinearExprT]] = {}
     for d in problem.dependences:
         by_source.setdefault(d.source, []).append(m.start[d.sink] + pi * d.distance - m.ready[d.source])
