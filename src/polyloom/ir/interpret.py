@@ -21,9 +21,9 @@ from polyloom.diagnostics import PolyloomError, Span, input_error
 from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, shape_of
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import INTEGERS
-from polyloom.ir.pla import Array, Constant, Equation, Operand, Program, Reference
+from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference
 from polyloom.ir.semantics import Value, apply
-from polyloom.sets import Affine, Condition
+from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
 
 Positions = npt.NDArray[np.int64]
@@ -151,7 +151,8 @@ class _Run:
         return gathered, 0
 
     def index(self, reference: Reference, coordinates: Positions) -> tuple[Positions, ...]:
-        return tuple(_evaluate(row, self.program.dimensions, coordinates, self.values) for row in reference.index)
+        rows = (_evaluate(row, self.program.dimensions, coordinates, self.values) for row in reference.index)
+        return tuple(np.broadcast_to(row, coordinates.shape[1:]) for row in rows)
 
     def check_inside(self, reference: Reference, index: tuple[Positions, ...], shape: tuple[int, ...], coordinates: Positions) -> None:
         for row, extent in zip(index, shape, strict=True):
@@ -233,7 +234,8 @@ class _Run:
             if target.name in outputs:
                 index = self.index(target, task.coordinates)
                 self.check_inside(target, index, outputs[target.name].shape, task.coordinates)
-                outputs[target.name][index] = task.result[task.positions]
+                # a leading axis of extent 1 lets scalars be indexed like arrays
+                outputs[target.name][np.newaxis][np.zeros_like(task.positions), *index] = task.result[task.positions]
 
 
 def _stuck(equation: Equation, where: str, span: Span | None) -> PolyloomError:
@@ -246,8 +248,7 @@ def _distances(program: Program) -> set[tuple[int, ...]]:
 
 
 def _substituted(condition: Condition, constants: Mapping[str, Affine]) -> Condition:
-    pieces = (type(p)(tuple(c.substitute(constants) for c in p.constraints)) for p in condition.pieces)
-    return Condition(tuple(pieces))
+    return Condition(tuple(Polyhedron(tuple(c.substitute(constants) for c in p.constraints)) for p in condition.pieces))
 
 
 def _iterations(box: _Box, dims: tuple[str, ...], condition: Condition, values: Mapping[str, int]) -> Positions:
@@ -263,13 +264,12 @@ def _iterations(box: _Box, dims: tuple[str, ...], condition: Condition, values: 
 
 
 def _evaluate(affine: Affine, dims: tuple[str, ...], coordinates: Any, values: Mapping[str, int]) -> Any:
-    """`affine` at every iteration of `coordinates` (one array a dimension)."""
-    total = affine.constant + sum(c * values[n] for n, c in affine.terms if n in values)
-    result = np.zeros(np.shape(coordinates[0]), np.int64) + total if coordinates[0].ndim == 1 and len(dims) > 0 else total
-    for name, coordinates_of in zip(dims, coordinates, strict=True):
+    """`affine` at the iterations of `coordinates` (arrays that broadcast, one a dimension)."""
+    result = affine.constant + sum(c * values[n] for n, c in affine.terms if n in values)
+    for name, along in zip(dims, coordinates, strict=True):
         if affine.coefficient(name):
-            result = result + affine.coefficient(name) * coordinates_of
-    return np.asarray(result)
+            result = result + affine.coefficient(name) * along
+    return result
 
 
 def _named(dims: tuple[str, ...], iteration: tuple[int, ...]) -> str:
