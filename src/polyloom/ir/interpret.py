@@ -20,7 +20,7 @@ import numpy.typing as npt
 from polyloom.diagnostics import PolyloomError, Span, input_error
 from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, shape_of
 from polyloom.ir.numbers import NUMPY
-from polyloom.ir.operations import INTEGERS
+from polyloom.ir.operations import INTEGERS, ElementType
 from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference
 from polyloom.ir.semantics import Value, apply
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -28,7 +28,7 @@ from polyloom.sets.isl import to_set
 
 Positions = npt.NDArray[np.int64]
 FEW = 24
-"""Below this many ready instances of an equation, single evaluation beats a NumPy batch."""
+"""When no equation has this many ready instances, single evaluation beats NumPy batches."""
 BATCH = 256
 """Above this many pending single instances, they are batched again."""
 
@@ -134,13 +134,13 @@ class _Run:
         sources = tuple(self.source(o, inputs, coordinates, positions) for o in equation.operands)
         result = self.internal.get(equation.target.name)
         if result is None:
-            dtype = next(a.dtype for a in self.program.outputs if a.name == equation.target.name)
+            dtype: ElementType = next(a.dtype for a in self.program.outputs if a.name == equation.target.name)
             result = np.zeros(self.box.size, NUMPY[dtype])
         return _Task(equation, sources, result, missing, coordinates, positions, [])
 
     def source(self, operand: Operand, inputs: Arrays, coordinates: Positions, positions: Positions) -> tuple[npt.NDArray[Any], int] | Value:
         if isinstance(operand, Constant):
-            return NUMPY[operand.dtype].type(operand.value)
+            return np.asarray(operand.value, NUMPY[operand.dtype])[()]
         if operand.name in self.internal:
             return self.internal[operand.name], -self.box.offset(self.program.distance(operand))
         array = inputs[operand.name]
@@ -164,17 +164,17 @@ class _Run:
 
     def all(self) -> None:
         """Evaluate every instance."""
-        waiting: list[list[Positions]] = [[t.positions] if not any(t.missing[t.positions[:1]] > 0) else [] for t in self.tasks]
-        while any(waiting):
-            for n, chunks in enumerate(waiting):
-                if not chunks:
-                    continue
-                waiting[n] = []
-                ready = np.concatenate(chunks)
-                if len(ready) < FEW:
-                    self.singly([(n, int(p)) for p in ready], waiting)
-                else:
-                    self.batch(n, ready, waiting)
+        waiting: list[list[Positions]] = [[t.positions[t.missing[t.positions] == 0]] for t in self.tasks]
+        while most := max((sum(map(len, chunks)) for chunks in waiting), default=0):
+            number = next(n for n, chunks in enumerate(waiting) if sum(map(len, chunks)) == most)
+            if most >= FEW:
+                ready = np.concatenate(waiting[number])
+                waiting[number] = []
+                self.batch(number, ready, waiting)
+            else:
+                stack = [(n, int(p)) for n, chunks in enumerate(waiting) for chunk in chunks for p in chunk]
+                waiting = [[] for _ in waiting]
+                self.singly(stack, waiting)
         self.check_complete()
 
     def batch(self, number: int, positions: Positions, waiting: list[list[Positions]]) -> None:
@@ -209,7 +209,7 @@ class _Run:
                 stack.clear()
 
     def value(self, task: _Task, at: Positions | int) -> Value:
-        operands = [source[0][at + source[1]] if isinstance(source, tuple) else source for source in task.sources]
+        operands: list[Value] = [source[0][at + source[1]] if isinstance(source, tuple) else source for source in task.sources]
         equation = task.equation
         if equation.operation == "div" and equation.dtype in INTEGERS:
             self.check_divisor(equation, np.broadcast_to(operands[1], np.shape(at)), at)

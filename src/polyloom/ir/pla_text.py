@@ -80,15 +80,26 @@ def _without(piece: Polyhedron, known: Polyhedron) -> Polyhedron:
     return Polyhedron(tuple(c for c in piece.constraints if c not in known.constraints or -c in present))
 
 
-def _polyhedron(piece: Polyhedron, dimensions: tuple[str, ...]) -> str:
-    present, done, parts = set(piece.constraints), set[Affine](), list[str]()
-    for constraint in piece.constraints:
-        if -constraint not in present:
-            parts.append(_relation(constraint, dimensions))
-        elif -constraint not in done:
-            parts.append(_equality(constraint, dimensions))
-        done.add(constraint)
+def _polyhedron(piece: Polyhedron, first: tuple[str, ...]) -> str:
+    """Equations, then inequalities, by the first symbol of `first` in them; `lower <= i` and `i < upper` become one chain."""
+    present = set(piece.constraints)
+    equal = [c for c in piece.constraints if -c in present and _leading(c, first) > _leading(-c, first)]
+    rest = sorted((c for c in piece.constraints if -c not in present), key=lambda c: _leading(c, first), reverse=True)
+    parts = [_equality(c, first) for c in sorted(equal, key=lambda c: _leading(c, first), reverse=True)]
+    while rest:
+        low = rest.pop(0)
+        name = next((n for n in first if low.coefficient(n)), "")
+        high = rest[0] if rest else Affine()
+        if low.coefficient(name) == 1 and high.coefficient(name) == -1 and not (low + high).symbols & set(first):
+            parts.append(f"{Affine.symbol(name) - low} <= {_relation(rest.pop(0), first)}")
+        else:
+            parts.append(_relation(low, first))
     return " and ".join(parts) or "true"
+
+
+def _leading(affine: Affine, first: tuple[str, ...]) -> tuple[int, ...]:
+    """Orders constraints: by dimension, lower bounds before upper ones."""
+    return tuple(affine.coefficient(n) and (2 + (affine.coefficient(n) > 0)) for n in first)
 
 
 def _relation(affine: Affine, first: tuple[str, ...]) -> str:

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from polyloom.ir.numbers import NUMPY, WIDTH
 from polyloom.ir.operations import ElementType
 
-Value = Any
-"""An array or a scalar of the element type's NumPy type: NumPy's own annotations do not join the two."""
+Value = npt.NDArray[Any]
+"""An array of the element type's NumPy type; NumPy's scalars, which no annotation joins with arrays, do as well."""
+Function = Callable[..., Any]
 
 
 def apply(operation: str, dtype: ElementType, operands: list[Value]) -> Value:
@@ -29,8 +31,11 @@ def _select(condition: Value, a: Value, b: Value) -> Value:
     return np.where(condition != 0, a, b)
 
 
-def _compare(relation: Callable[[Value, Value], Value]) -> Callable[[Value, Value], Value]:
-    return lambda a, b: relation(a, b).astype(np.int32)
+def _compare(relation: Function) -> Function:
+    def compare(a: Value, b: Value) -> Value:
+        return relation(a, b).astype(np.int32)
+
+    return compare
 
 
 def _divide(dtype: ElementType, a: Value, b: Value) -> Value:
@@ -39,16 +44,24 @@ def _divide(dtype: ElementType, a: Value, b: Value) -> Value:
     return np.where((wide < 0) == (divisor < 0), quotient, -quotient).astype(NUMPY[dtype])
 
 
-def _shift(direction: Callable[[Value, Value], Value]) -> Callable[[ElementType, Value, Value], Value]:
+def _shift(direction: Function) -> Function:
     def shift(dtype: ElementType, a: Value, b: Value) -> Value:
         return direction(a, b & NUMPY[dtype].type(WIDTH[dtype] - 1))
 
     return shift
 
 
-def _number_first(better: Callable[[Value, Value], Value]) -> Callable[[ElementType, Value, Value], Value]:
+def _number_first(better: Function) -> Function:
     """min or max: the operand that is a number, and the first one of equals (so of two zeros)."""
-    return lambda dtype, a, b: np.where(better(b, a) | np.isnan(a), b, a)
+
+    def choose(dtype: ElementType, a: Value, b: Value) -> Value:
+        return np.where(better(b, a) | np.isnan(a), b, a)
+
+    return choose
+
+
+def _multiply_add(a: Value, b: Value, c: Value) -> Value:
+    return a * b + c
 
 
 def _fused(dtype: ElementType, a: Value, b: Value, c: Value) -> Value:
@@ -61,32 +74,28 @@ def _fused(dtype: ElementType, a: Value, b: Value, c: Value) -> Value:
     return np.where(inexact_even, odd, total).astype(np.float32)
 
 
-_COMMON: dict[str, Callable[..., Value]] = {
-    "move": lambda a: a,
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-    "and": lambda a, b: a & b,
-    "or": lambda a, b: a | b,
-    "xor": lambda a, b: a ^ b,
+_COMMON: dict[str, Function] = {
+    "move": np.positive,
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.true_divide,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
     "min": np.minimum,
     "max": np.maximum,
-    "eq": _compare(lambda a, b: a == b),
-    "ne": _compare(lambda a, b: a != b),
-    "lt": _compare(lambda a, b: a < b),
-    "le": _compare(lambda a, b: a <= b),
-    "gt": _compare(lambda a, b: a > b),
-    "ge": _compare(lambda a, b: a >= b),
+    "eq": _compare(np.equal),
+    "ne": _compare(np.not_equal),
+    "lt": _compare(np.less),
+    "le": _compare(np.less_equal),
+    "gt": _compare(np.greater),
+    "ge": _compare(np.greater_equal),
     "select": _select,
-    "neg": lambda a: -a,
+    "neg": np.negative,
     "abs": np.abs,
-    "madd": lambda a, b, c: a * b + c,
+    "madd": _multiply_add,
     "sqrt": np.sqrt,
 }
-_INTEGER: dict[str, Callable[..., Value]] = {"div": _divide, "shl": _shift(np.left_shift), "shr": _shift(np.right_shift)}
-_SINGLE: dict[str, Callable[..., Value]] = {
-    "min": _number_first(lambda a, b: a < b),
-    "max": _number_first(lambda a, b: a > b),
-    "madd": _fused,
-}
+_INTEGER: dict[str, Function] = {"div": _divide, "shl": _shift(np.left_shift), "shr": _shift(np.right_shift)}
+_SINGLE: dict[str, Function] = {"min": _number_first(np.less), "max": _number_first(np.greater), "madd": _fused}

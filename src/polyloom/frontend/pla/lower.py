@@ -7,7 +7,7 @@ A nested expression becomes an equation for a fresh variable: the n-th one below
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -190,7 +190,10 @@ class _Flattener:
         label = statement.label or self.fresh_label(self.position)
         where = self.condition(statement.condition)
         target = self.reference(statement.target)
-        return list(self.flatten(statement.value, label, target, where, statement.span))
+        equations: list[RawEquation] = []
+        operation, children = _operation(statement.value)
+        operands = tuple([self.operand(child, label, target.name, where, equations) for child in children])
+        return [*equations, RawEquation(label, target, operation, operands, where, statement.span)]
 
     def condition(self, expression: Expression | None) -> Condition:
         if expression is None:
@@ -198,23 +201,19 @@ class _Flattener:
         points: isl.Set = condition(expression, self.dims, self.params).intersect(self.points)
         return conjunction(self.space, from_set(points, self.points))
 
-    def flatten(self, value: Expression, label: str, target: Reference, where: Condition, span: Span) -> Iterator[RawEquation]:
-        """The equations that define `target` as `value`, the last one under `label`."""
-        operation, children = _operation(value)
-        operands: list[Reference | Number] = []
-        for child in children:
-            match child:
-                case Number():
-                    operands.append(child)
-                case Access():
-                    operands.append(self.reference(child))
-                case _:
-                    name = fresh(target.name.split(".")[0], self.variables)
-                    inner = Reference(name, tuple(map(Affine.symbol, self.dims)), child.span)
-                    inner_label = fresh(label, self.labels)
-                    yield from self.flatten(child, inner_label, inner, where, child.span)
-                    operands.append(inner)
-        yield RawEquation(label, target, operation, tuple(operands), where, span)
+    def operand(self, value: Expression, label: str, base: str, where: Condition, equations: list[RawEquation]) -> Reference | Number:
+        """`value` as an operand: a nested expression is defined by an equation of its own, appended to `equations`."""
+        match value:
+            case Number():
+                return value
+            case Access():
+                return self.reference(value)
+            case _:
+                operation, children = _operation(value)
+                operands = tuple([self.operand(child, label, base, where, equations) for child in children])
+                target = Reference(fresh(base, self.variables), tuple(map(Affine.symbol, self.dims)), value.span)
+                equations.append(RawEquation(fresh(label, self.labels), target, operation, operands, where, value.span))
+                return target
 
     def reference(self, access: Access) -> Reference:
         if access.name not in self.known:
