@@ -18,22 +18,20 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0302": (
         "syntax of a machine file",
         "The file is not TOML: `key = value` lines, texts in quotes, and one [[unit]] section a functional unit.\n"
-        "    name = mine        write    name = \"mine\"",
+        '    name = mine        write    name = "mine"',
     ),
     "PL0303": (
         "unknown key",
-        "No such key exists, so it would have no effect. docs/machines.md lists all keys.\n"
-        "    fifo_dept = 4      write    fifo_depth = 4",
+        "No such key exists, so it would have no effect. docs/machines.md lists all keys.\n    fifo_dept = 4      write    fifo_depth = 4",
     ),
     "PL0304": (
         "wrong type of a value",
-        "Counts are integers without quotes; capacities are integers or the text \"unlimited\"; switches are true or false.\n"
-        "    channels = \"5\"     write    channels = 5",
+        'Counts are integers without quotes; capacities are integers or the text "unlimited"; switches are true or false.\n'
+        '    channels = "5"     write    channels = 5',
     ),
     "PL0305": (
         "missing key",
-        "A machine gives every capacity, or takes those it does not give from the machine that `based_on` names.\n"
-        "    based_on = \"wide\"",
+        'A machine gives every capacity, or takes those it does not give from the machine that `based_on` names.\n    based_on = "wide"',
     ),
     "PL0306": (
         "value out of range",
@@ -104,6 +102,77 @@ CODES: dict[str, tuple[str, str]] = {
         "Internal: the independent check found two values in one register at the same time. Please report it with the program.",
     ),
     # PL05xx: instantiation: parameters, regions, capacities
+    "PL0501": (
+        "parameter without a value",
+        "Every parameter of the program needs a value when a configuration is instantiated.\n    polyloom instantiate fir.plsc N=1024 T=16 --pes 8x8",
+    ),
+    "PL0502": ("unknown parameter", "The program has no parameter of this name; the message lists those it has. Names are case-sensitive."),
+    "PL0503": (
+        "parameter out of range",
+        "Parameter values are integers from 0 to 2147483647, so that iteration counters of 32 bits can hold them.\n    N=1e3      write    N=1000",
+    ),
+    "PL0504": (
+        "parameters outside of the program's domain",
+        "The program declares for which parameter values it is meant, and it was checked for those only. Choose values in that domain, or\n"
+        "declare a larger domain in the program and compile it again.",
+    ),
+    "PL0505": (
+        "impossible region",
+        "A region has at least one row and one column, and no more than the machine.\n    --on tcpa:0x4      write    --on tcpa:1x4",
+    ),
+    "PL0506": (
+        "tiles do not cover the iteration space",
+        "Tile sizes that are given must be large enough that the region's tiles together contain every iteration.",
+    ),
+    "PL0510": (
+        "no stored mapping is valid for these bounds",
+        "A dependence within a tile needs more time between its ends than tiles of this size leave, or no order of starting the elements\n"
+        "satisfies the dependences between tiles. Larger tiles leave more time: ask for fewer elements, or for larger bounds.",
+    ),
+    "PL0511": (
+        "FIFO too shallow",
+        "More values are under way through a feedback or input register than its FIFO holds. A larger region makes tiles, and with them\n"
+        "FIFOs, smaller; or use a machine with a greater fifo_depth.",
+    ),
+    "PL0512": (
+        "too many branch targets",
+        "A kernel of a functional unit is followed by more different kernels than one branch can select, and telling kernels apart by what\n"
+        "follows them did not reduce that. Use a machine with more branch_flags.",
+    ),
+    "PL0513": (
+        "too many control signals",
+        "Signals that must differ in some iteration cannot be merged. Partial tiles need signals of their own: a region that divides the\n"
+        "loop bounds needs fewer. Or use a machine with more control_signals.",
+    ),
+    "PL0514": (
+        "iterations too irregular for the control hardware",
+        "The iterations in which a control signal is 1, or in which a bank is accessed, are more convex sets than the machine allows, or are\n"
+        "no boxes on a machine that only has boxes. Use a machine with more signal_sets, or with half_spaces.",
+    ),
+    "PL0515": ("counter too narrow", "An iteration counter or a delay of the global controller needs more bits than counter_bits."),
+    "PL0516": (
+        "program too long",
+        "A functional unit needs more instructions than its memory holds. Perfect tilings need fewer; or use a machine with a greater\ninstruction_words.",
+    ),
+    "PL0517": (
+        "too few channels or banks",
+        "Elements that read inputs or write outputs inside of the array need a channel each to a bank at the border. The message names the\n"
+        "largest square that fits. Programs that only access arrays at the border of the iteration space need few channels.",
+    ),
+    "PL0518": (
+        "address generator with too few dimensions",
+        "The address depends on more loop dimensions than a generator has counters for (generator_dimensions).",
+    ),
+    "PL0519": ("delay too long", "An address generator would have to wait longer than its delay register can express (delay_bits). Use smaller bounds."),
+    "PL0520": (
+        "bank too small",
+        "The array elements that one bank serves span more words than it has (bank_words). A larger region spreads them over more banks.",
+    ),
+    "PL0530": (
+        "contradictory mapping",
+        "Two instructions meet in one slot, a port would be driven twice, or a route leaves the region. The mapper never makes such a\n"
+        "mapping: report it with the program. In a mapping of your own, check the schedule and the routes.",
+    ),
     # PL06xx: model and verification: faults
     # PL07xx: files
     "PL0701": (

@@ -11,12 +11,12 @@ from collections import defaultdict
 from dataclasses import dataclass
 from math import prod
 
+from tests.instantiate.naive import Cells, execute
+
 from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import Concrete, Generator
 from polyloom.targets.tcpa.instantiate.interconnect import LOCATIONS
-from polyloom.targets.tcpa.isa import OPCODE_NOP, File, Goto, Halt, If, Immediate, Register
-
-from .naive import Cells, execute
+from polyloom.targets.tcpa.isa import OPCODE_NOP, File, Goto, Halt, If, Immediate, Instruction, Register
 
 Element = tuple[int, int]
 _STEP = {1: (-1, 0), 2: (0, 1), 3: (1, 0), 4: (0, -1)}
@@ -36,6 +36,8 @@ def simulate(concrete: Concrete, data: Cells, *, latency: int = 1, hop_delay: in
 
 
 class _Machine:
+    """The state of a run."""
+
     def __init__(self, concrete: Concrete, data: Cells, latency: int, hop_delay: int) -> None:
         self.c, self.data, self.latency, self.hop = concrete, data, latency, hop_delay
         self.fifos: dict[tuple[Element, File, int], list[int]] = defaultdict(list)
@@ -127,7 +129,7 @@ class _Machine:
         array = self.c.arrays[g.array]
         word = g.base + sum(a * x for a, x in zip(g.coefficients, digits.digits_of(step, self.c.extents), strict=True))
         assert 0 <= word < prod(array.shape), "outside of the array"
-        index = []
+        index: list[int] = []
         for stride in array.strides:
             index.append(word // stride)
             word %= stride
@@ -156,8 +158,8 @@ class _Machine:
                 self.arrivals[cycle][port] = value
         return bool(sinks)
 
-    def _issue(self, element: Element, i, cycle: int, popped: set[tuple[Element, File, int]]) -> None:
-        operands = []
+    def _issue(self, element: Element, i: Instruction, cycle: int, popped: set[tuple[Element, File, int]]) -> None:
+        operands: list[int] = []
         for source in i.sources:
             if isinstance(source, Immediate):
                 operands.append(source.bits)

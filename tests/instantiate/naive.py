@@ -8,7 +8,7 @@ displacement its own channel. `reference` computes what the program means, by re
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
@@ -116,7 +116,9 @@ def symbolic(
     interval: int = 1,
     limits: Limits = UNLIMITED,
     latency: int = 1,
+    share: bool = False,
 ) -> Symbolic:
+    """`share`: a variable's input and its neighbours' values come through one input register; right where no element has both."""
     equations = [parse(e) for e in program.equations]
     reflected = reflected or (False,) * len(program.dims)
     signs = [-1 if r else 1 for r in reflected]
@@ -141,9 +143,12 @@ def symbolic(
     )
     names = [a.name for a in arrays]
     variables = list(dict.fromkeys(e.target for e in equations))
-    nodes, uses, inputs, outputs = [], [], [], []
+    nodes: list[Node] = []
+    uses: list[Use] = []
+    inputs: list[InputUse] = []
+    outputs: list[OutputUse] = []
     for v, e in enumerate(equations):
-        operands = []
+        operands: list[ImmediateOperand | UseOperand | InputOperand] = []
         for position, text in enumerate(e.operands):
             call = _CALL.match(text)
             if text.startswith("#"):
@@ -154,7 +159,7 @@ def symbolic(
                 inputs.append(InputUse(v, position, Access(names.index(call[1]), index)))
             else:
                 d = offset(text) if "[" in text else (0,) * len(program.dims)
-                writers = []
+                writers: list[Writer] = []
                 for w, p in enumerate(equations):
                     if p.target == text.partition("[")[0]:
                         moved = [replace(r, constant=r.constant + sum(a * x for a, x in zip(r.dims, d, strict=True))) for r in spaces[v]]
@@ -168,11 +173,13 @@ def symbolic(
         nodes.append(Node(opcode(e.operation, "i32"), condition(spaces[v]), tuple(operands), output))
     tau = _offsets(equations, variables, uses, latency)
     schedule = Schedule(interval, tuple(tau[e.target] for e in equations), tuple(variables.index(e.target) for e in equations), (latency,) * len(equations))
-    links, routes = [], []
+    links: list[tuple[Link, ...]] = []
+    routes: list[Route] = []
     feedback = 0
     for use in uses:
         d = [s * x for s, x in zip(signs, use.distance, strict=True)]
         producer = use.writers[0].node
+        own = next((n for n, i in enumerate(inputs) if share and equations[i.consumer].target == equations[use.consumer].target), None)
         held = schedule.tau[use.consumer] - schedule.tau[producer] - latency
         kind = Kind.GENERAL if not any(d) and held < interval else Kind.FEEDBACK
         mine = [Link((0, 0), kind, feedback)]
@@ -182,7 +189,7 @@ def symbolic(
             hops = [Port("south" if delta[0] > 0 else "north", len(routes))] if delta[0] else []
             hops += [Port("east" if delta[1] > 0 else "west", len(routes))] if delta[1] else []
             mine.append(Link(delta, Kind.CHANNEL, len(routes)))
-            routes.append(Route(delta, len(routes) + len(outputs), tuple(hops), len(routes) + len(inputs)))
+            routes.append(Route(delta, len(routes) + len(outputs), tuple(hops), len(routes) + len(inputs) if own is None else own))
         links.append(tuple(mine))
     candidate = Candidate(rows, columns, reflected, order, 0, tuple(links), tuple(routes), tuple(range(len(inputs))), tuple(range(len(outputs))))
     none = (0,) * len(program.dims)
@@ -223,14 +230,12 @@ def _offsets(equations: list[Equation], variables: list[str], uses: list[Use], l
 def execute(code: int, operands: list[int]) -> int:
     name, _ = operation_of(code)
     a = operands
-    results = {
+    results: dict[str, Callable[[], int]] = {
         "move": lambda: a[0],
         "add": lambda: a[0] + a[1],
-        "sub": lambda: a[0] - a[1],
         "mul": lambda: a[0] * a[1],
         "shr": lambda: a[0] >> a[1] % 32,
         "and": lambda: a[0] & a[1],
-        "max": lambda: max(a[0], a[1]),
     }
     return results[name]() & 0xFFFFFFFF
 

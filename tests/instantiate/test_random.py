@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa.concrete import Concrete
-from polyloom.targets.tcpa.instantiate import instantiate, predicted_cycles
 from tests.instantiate.machine import simulate
 from tests.instantiate.naive import UNLIMITED, Program, reference, symbolic
 from tests.instantiate.test_whole import data_of
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.targets.tcpa.instantiate import instantiate, predicted_cycles
+from polyloom.targets.tcpa.symbolic import Symbolic
 
 _DIMS = ("i", "j", "k")
 
@@ -46,22 +48,36 @@ def programs(draw: st.DrawFn) -> tuple[Program, dict[str, int]]:
     return Program(dims, params, params, {"in": shape, "out": shape}, tuple(equations)), dict(zip(params, sizes, strict=True))
 
 
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    rows: int | None
+    columns: int | None
+    order: tuple[int, ...]
+    reflected: tuple[bool, ...]
+    interval: int
+    latency: int
+    hop_delay: int
+
+    def of(self, program: Program) -> Symbolic:
+        limits = replace(UNLIMITED, hop_delay=self.hop_delay)
+        return symbolic(
+            program,
+            rows=self.rows,
+            columns=self.columns,
+            order=self.order,
+            reflected=self.reflected,
+            interval=self.interval,
+            latency=self.latency,
+            limits=limits,
+        )
+
+
 @st.composite
-def mappings(draw: st.DrawFn, n: int) -> dict[str, object]:
+def mappings(draw: st.DrawFn, n: int) -> Mapping:
+    rows, columns, *_ = draw(st.permutations([*range(n), None]))
+    reflected = tuple(draw(st.booleans()) for _ in range(n))
     order = tuple(draw(st.permutations(range(n))))
-    allocated = draw(st.permutations([*range(n), None]))
-    return {
-        "rows": allocated[0],
-        "columns": allocated[1] if n > 0 else None,
-        "order": order,
-        "reflected": tuple(draw(st.booleans()) for _ in range(n)),
-        "interval": draw(st.integers(1, 3)),
-        "latency": draw(st.integers(1, 3)),
-    }
-
-
-def _perfect(concrete: Concrete, sizes: dict[str, int]) -> bool:
-    return not any(c < 0 for line in concrete.element_class for c in line) and len(concrete.classes) == 1
+    return Mapping(rows, columns, order, reflected, draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(0, 2)))
 
 
 outcomes: list[bool] = []
@@ -71,21 +87,17 @@ outcomes: list[bool] = []
 @settings(max_examples=300, deadline=None)
 def test_random_programs_run_as_they_mean(data: st.DataObject) -> None:
     program, values = data.draw(programs())
-    options = data.draw(mappings(len(program.dims)))
-    hop = data.draw(st.integers(0, 2))
-    from dataclasses import replace
-
-    mapped = symbolic(program, **options, limits=replace(UNLIMITED, hop_delay=hop))  # type: ignore[arg-type]
+    mapping = data.draw(mappings(len(program.dims)))
     region = data.draw(st.tuples(st.integers(1, 4), st.integers(1, 4)))
     try:
-        concrete = instantiate(mapped, values, *region)
+        concrete = instantiate(mapping.of(program), values, *region)
     except PolyloomError as error:
         outcomes.append(False)
         assert error.diagnostics[0].code in {"PL0510"}, error
         return
     outcomes.append(True)
     arrays = data_of(concrete)
-    run = simulate(concrete, arrays, latency=int(str(options["latency"])), hop_delay=hop)
+    run = simulate(concrete, arrays, latency=mapping.latency, hop_delay=mapping.hop_delay)
     assert run.outputs == reference(program, values, arrays)
     assert predicted_cycles(concrete) >= run.cycles
 

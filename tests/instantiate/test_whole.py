@@ -6,15 +6,14 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from tests.instantiate import samples
+from tests.instantiate.machine import Run, simulate
+from tests.instantiate.naive import Cells, Program, reference, symbolic
 
 from polyloom.targets.tcpa.concrete import Concrete
 from polyloom.targets.tcpa.instantiate import instantiate, predicted_cycles
 from polyloom.targets.tcpa.isa import File
 from polyloom.targets.tcpa.symbolic import Symbolic
-
-from . import samples
-from .machine import Run, simulate
-from .naive import Cells, Program, reference, symbolic
 
 
 def data_of(concrete: Concrete) -> Cells:

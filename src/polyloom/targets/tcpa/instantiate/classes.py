@@ -119,10 +119,16 @@ class Traffic:
 
 def _moved(mask: NDArray[np.bool_], displacement: Element) -> NDArray[np.bool_]:
     """`mask[k + displacement]`, false outside of the region."""
-    rows, columns = np.indices(mask.shape)
+    rows, columns = _coordinates(mask.shape)
     rows, columns = rows + displacement[0], columns + displacement[1]
     inside = (rows >= 0) & (rows < mask.shape[0]) & (columns >= 0) & (columns < mask.shape[1])
     return inside & mask[np.where(inside, rows, 0), np.where(inside, columns, 0)]
+
+
+def _coordinates(shape: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Row and column number of every element of a region."""
+    rows, columns = np.arange(shape[0], dtype=np.int64)[:, None], np.arange(shape[1], dtype=np.int64)[None, :]
+    return np.broadcast_to(rows, shape), np.broadcast_to(columns, shape)
 
 
 def classify(tiles: Tiles, traffic: Traffic) -> Classes:
@@ -139,8 +145,8 @@ def classify(tiles: Tiles, traffic: Traffic) -> Classes:
     by_kind = [_specialize(tree, tiles, traffic, (int(i) // tiles.group.shape[1], int(i) % tiles.group.shape[1])) for i in first]
     kinds = inverse.reshape(tiles.group.shape)
     same: dict[tuple[UnitTree, ...] | None, list[int]] = {}
-    for i in np.argsort(first):
-        same.setdefault(by_kind[i], []).append(int(i))
+    for i in sorted(range(len(first)), key=lambda i: int(first[i])):
+        same.setdefault(by_kind[i], []).append(i)
     element = np.full(tiles.group.shape, -1, dtype=np.int64)
     trees: dict[tuple[UnitTree, ...], int] = {}
     for whole, members in same.items():
@@ -166,15 +172,12 @@ def _sending(tree: Tree) -> dict[int, tuple[Element, ...]]:
 def _clamped(tiles: Tiles, displacement: Element) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For every element the nearest one whose neighbour at `displacement` has a tile; itself where there is none."""
     tiling = tiles.tiling
-    lines: list[NDArray[np.int64]] = []
-    for size, m, d in zip(tiles.group.shape, (tiling.candidate.rows, tiling.candidate.columns), displacement, strict=True):
-        line = np.arange(size)
-        count = tiling.tiles_of(m)
-        if d and count <= abs(d):
-            return tuple(np.indices(tiles.group.shape))
-        lines.append(np.clip(line, max(0, -d), count - 1 - max(0, d)))
-    grid = np.meshgrid(*lines, indexing="ij")
-    return grid[0], grid[1]
+    rows, columns = _coordinates(tiles.group.shape)
+    counts = tiling.tiles_of(tiling.candidate.rows), tiling.tiles_of(tiling.candidate.columns)
+    if any(d and count <= abs(d) for d, count in zip(displacement, counts, strict=True)):
+        return rows, columns
+    (down, right), (height, width) = displacement, counts
+    return np.clip(rows, max(0, -down), height - 1 - max(0, down)), np.clip(columns, max(0, -right), width - 1 - max(0, right))
 
 
 def _specialize(tree: Tree, tiles: Tiles, traffic: Traffic, element: Element) -> tuple[UnitTree, ...] | None:

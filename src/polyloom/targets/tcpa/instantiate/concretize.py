@@ -35,9 +35,8 @@ def check_parameters(symbolic: Symbolic, parameters: Mapping[str, int]) -> tuple
         known = ", ".join(symbolic.parameters) or "none"
         raise input_error("PL0502", f"{symbolic.kernel} has no parameter {', '.join(unknown)}", help=f"its parameters are: {known}")
     for name in symbolic.parameters:
-        value: object = parameters[name]
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 31:
-            raise input_error("PL0503", f"parameter {name} = {value!r} is not an integer from 0 to 2147483647", help=f"write {name}=16")
+        if not _is_bound(parameters[name]):
+            raise input_error("PL0503", f"parameter {name} = {parameters[name]!r} is not an integer from 0 to 2147483647", help=f"write {name}=16")
     values = tuple(parameters[n] for n in symbolic.parameters)
     if not any(all(_parametric(r, values) >= 0 for r in piece) for piece in symbolic.assumptions):
         given = ", ".join(f"{n} = {v}" for n, v in zip(symbolic.parameters, values, strict=True))
@@ -46,6 +45,10 @@ def check_parameters(symbolic: Symbolic, parameters: Mapping[str, int]) -> tuple
             "PL0504", f"{given} is outside of the domain of {symbolic.kernel}", help=f"choose values with {domain or 'nothing: the domain is empty'}"
         )
     return values
+
+
+def _is_bound(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31
 
 
 def check_region(symbolic: Symbolic, rows: int, columns: int) -> None:
