@@ -130,7 +130,7 @@ def _duplicate(name: str, span: Span, what: str) -> Diagnostic:
 
 def _assumptions(items: list[Expression], params: tuple[str, ...]) -> Condition:
     """Every parameter is at least 0; an item that is a bare name only declares it."""
-    result = Condition((Polyhedron(tuple(map(Affine.symbol, params))),))
+    result = normalize(Condition((Polyhedron(tuple(map(Affine.symbol, params))),)))
     for item in items:
         if not isinstance(item, Name):
             result = conjunction(result, from_set(condition(item, (), params)))
