@@ -9,15 +9,15 @@ To add a target: a folder with a `target.py` that defines `TARGET`, and its name
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import cast
+from typing import Final, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from polyloom.diagnostics import INPUT, USAGE, Diagnostic, PolyloomError
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
 from polyloom.ir.pla import Program
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -25,7 +25,10 @@ Arrays = Mapping[str, npt.NDArray[np.generic]]
 Progress = Callable[[str, float], None]
 """Called with a step's name and the fraction that is done."""
 
-TARGETS = ("tcpa",)
+TARGETS: Final = ("tcpa",)
+REGION: Final = (4, 4)
+"""Rows and columns where none are given."""
+_REGION: Final = re.compile(r"([0-9]{1,9})x([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +38,6 @@ class Place:
     member: str
     rows: int
     columns: int
-
-
-@dataclass(frozen=True, slots=True)
-class ArraySpec:
-    """An array that a program file reads or writes: its shape in elements."""
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    is_output: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +130,10 @@ class Target:
     """Their names, of a symbolic file."""
     instantiate: Callable[[bytes, Mapping[str, int], tuple[int, int], int | None], bytes]
     """Symbolic file, parameter values, (rows, columns), candidate or None for the best: the concrete file."""
-    arrays: Callable[[bytes], tuple[ArraySpec, ...]]
     simulate: Callable[[bytes, str | None, Arrays, bool], Simulation]
-    """Concrete file, member (None: the one that the file names), inputs, trace."""
-    facts: Callable[[bytes | None, bytes, Mapping[str, int] | None], dict[str, Json]]
-    """The target's own keys of `run --json`, of a symbolic (if known) and a concrete file and the parameter values."""
+    """Concrete file, member (None: the one that the file names), every input, trace."""
+    facts: Callable[[bytes | None, bytes], dict[str, Json]]
+    """The target's own keys of `run --json`, of a symbolic (if known) and a concrete file."""
     report: Callable[[bytes | None, bytes], Report]
     show: Callable[[bytes], str]
     as_json: Callable[[bytes], Json]
@@ -151,9 +143,8 @@ class Target:
 def get(name: str) -> Target:
     """The target called `name`."""
     if name not in TARGETS:
-        raise PolyloomError(
-            Diagnostic("PL0805", f"there is no target '{name}'", USAGE, help=nearest(name, TARGETS, "target") + "; write for instance --on tcpa:8x8")
-        )
+        help = f"{nearest(name, TARGETS, 'target')}; write for instance --on tcpa:8x8"
+        raise PolyloomError(Diagnostic("PL0805", f"there is no target '{name}'", USAGE, help=help))
     return cast(Target, importlib.import_module(f"polyloom.targets.{name}.target").TARGET)
 
 
@@ -171,14 +162,15 @@ def kind_of(name: str, data: bytes) -> tuple[Target, Kind]:
             if data.startswith(kind.magic):
                 return target, kind
     endings = ", ".join(f"{k.suffix} ({k.title})" for t in map(get, TARGETS) for k in t.kinds)
-    raise PolyloomError(
-        Diagnostic("PL0810", f"'{name}' is not a file that polyloom wrote", INPUT, notes=(f"its first bytes are {data[:4]!r}",), help=f"give one of: {endings}")
-    )
+    raise input_error("PL0810", f"'{name}' is not a file that polyloom wrote", notes=(f"its first bytes are {data[:4]!r}",), help=f"give one of: {endings}")
 
 
-def nearest(name: str, names: tuple[str, ...], what: str) -> str:
-    """`did you mean 'x'?` where a name is close, else the list of names."""
-    close = get_close_matches(name, names, 1, 0.5)
-    if close:
-        return f"did you mean '{close[0]}'?"
-    return f"the {what}s are {', '.join(names)}" if names else f"there is no {what}"
+def parse_region(text: str) -> tuple[int, int]:
+    """`RxC`: rows and columns, at least 1 each."""
+    match = _REGION.fullmatch(text)
+    if match is None:
+        raise input_error("PL0805", f"'{text}' is not a region", help="write rows x columns, for instance 4x4 or 1x16")
+    rows, columns = int(match[1]), int(match[2])
+    if rows == 0 or columns == 0:
+        raise input_error("PL0806", f"the region {text} has no processing element", help="write at least 1x1")
+    return rows, columns

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading a command line: the options that verbs share, and errors that say what to write."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from typing import Final, NoReturn
+
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
+
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+_DIGITS: Final = 4000  # far beyond any parameter, below Python's own limit for reading an integer
+
+
+class Request(argparse.Namespace):
+    """The options of every verb; a verb reads those that it declared."""
+
+    file: str
+    words: list[str]
+    on: str | None
+    pes: str
+    output: str
+    json: bool
+    seed: int
+    candidate: int | None
+    mapping: str | None
+    trace: str | None
+    report: str | None
+    inputs: list[str]
+    outputs: list[str]
+    name: str | None
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that raises diagnostics instead of printing and leaving."""
+
+    def __init__(self, prog: str, description: str) -> None:
+        super().__init__(prog=prog, description=description, allow_abbrev=False)
+
+    def error(self, message: str) -> NoReturn:
+        raise usage_error(message, f"`{self.prog} --help` lists what can be written")
+
+    def read(self, words: Sequence[str]) -> Request:
+        """The options; operands may stand before, between and after them."""
+        options, extra = self.parse_known_intermixed_args(words, Request())
+        if extra:
+            known = [o for action in self._actions for o in action.option_strings if o.startswith("--")]
+            what = f"{self.prog} takes no {'option' if extra[0].startswith('-') else 'operand'} '{extra[0]}'"
+            raise usage_error(what, nearest(extra[0].partition("=")[0], known, "option") if extra[0].startswith("-") else f"leave out {' '.join(extra)}")
+        assert isinstance(options, Request)
+        return options
+
+
+def usage_error(message: str, help: str) -> PolyloomError:
+    """The command itself is malformed (exit 2)."""
+    return PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))
+
+
+def file_operand(parser: Parser, help: str) -> None:
+    parser.add_argument("file", metavar="FILE", help=help)
+
+
+def parameter_operands(parser: Parser) -> None:
+    parser.add_argument("words", metavar="NAME=VALUE", nargs="*", help="values of the program's parameters")
+
+
+def on_option(parser: Parser, default: str | None = "tcpa") -> None:
+    parser.add_argument("--on", metavar="TARGET", default=default, help="tcpa[:MEMBER or :FILE.toml][:RxC], such as tcpa:8x8 or tcpa:unit:4x4")
+
+
+def array_options(parser: Parser) -> None:
+    parser.add_argument("--in", dest="inputs", metavar="NAME=FILE.npy", action="append", default=[], help="take an input from a NumPy file")
+    parser.add_argument("--out", dest="outputs", metavar="NAME=FILE.npy", action="append", default=[], help="write an output to a NumPy file")
+
+
+def integer(text: str, what: str) -> int:
+    """An integer in decimal; `what` begins the message."""
+    if not _INTEGER.fullmatch(text) or len(text) > _DIGITS:
+        raise input_error("PL0804", f"{what} is '{text}', which is not an integer", help="write decimal digits, for instance 64")
+    return int(text)
+
+
+def parameters(words: Sequence[str]) -> dict[str, int]:
+    """`NAME=VALUE` words; names and ranges are checked against the program later."""
+    return {name: integer(text, f"the parameter {name}") for name, text in _pairs(words, "parameter", "N=64").items()}
+
+
+def bindings(words: Sequence[str], option: str) -> dict[str, str]:
+    """`NAME=FILE` values of `--in` and `--out`."""
+    return _pairs(words, option, f"{option} x=x.npy")
+
+
+def _pairs(words: Sequence[str], what: str, example: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals or not name or not text:
+            raise usage_error(f"'{word}' gives no {what}", f"write a name, an equals sign and a value, for instance {example}")
+        if name in pairs:
+            raise usage_error(f"{what} {name} is given twice", f"give {name} once")
+        pairs[name] = text
+    return pairs

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`main`: choose the verb, print its answer, turn errors into messages and an exit code.
+
+A verb is a module `polyloom.cli.VERB` with `arguments(parser)` and `execute(options) -> Answer`; only the chosen one is
+imported, so that `polyloom --help` answers at once. With `--json` an error is also an object on stdout.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Final, cast
+
+import polyloom
+from polyloom.cli.answer import Answer
+from polyloom.cli.arguments import Parser, Request, usage_error
+from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, nearest
+
+VERBS: Final = {
+    "run": "compile, instantiate, simulate, check, report",
+    "compile": "compile a program once, for all sizes",
+    "instantiate": "make a concrete configuration for given sizes",
+    "simulate": "run a concrete configuration on the model",
+    "show": "print any file",
+    "verify": "check a file statically",
+    "machines": "list the machines, or print one",
+    "explain": "explain a diagnostic code",
+    "bench": "measure, print a table",
+    "doctor": "check this installation",
+}
+_INTERRUPTED: Final = 130
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one command; the process's exit code."""
+    words = sys.argv[1:] if words is None else list(words)
+    as_json = "--json" in words
+    try:
+        answer = _dispatch(words)
+        _print(json.dumps(answer.data, indent=2, ensure_ascii=False, allow_nan=False) if as_json else answer.text)
+        return _report(answer.diagnostics)
+    except PolyloomError as error:
+        return _fail(error.diagnostics, as_json)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except Exception as error:
+        return _fail((_internal(error),), as_json)
+
+
+def _dispatch(words: Sequence[str]) -> Answer:
+    if not words or words[0] in ("-h", "--help", "help"):
+        return Answer(dict[str, object](verbs=VERBS), _help()) if words else _no_verb()
+    if words[0] == "--version":
+        return Answer({"version": polyloom.__version__}, f"polyloom {polyloom.__version__}")
+    verb = words[0]
+    if verb not in VERBS:
+        raise usage_error(f"there is no command '{verb}'", nearest(verb, VERBS, "command"))
+    module = importlib.import_module(f"polyloom.cli.{verb}")
+    parser = Parser(prog=f"polyloom {verb}", description=VERBS[verb])
+    cast(Callable[[Parser], None], module.arguments)(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    return cast(Callable[[Request], Answer], module.execute)(parser.read(words[1:]))
+
+
+def _no_verb() -> Answer:
+    raise usage_error("no command was given", f"write one of {', '.join(VERBS)}; `polyloom --help` describes them")
+
+
+def _help() -> str:
+    lines = ["Write a loop once, compile it once, run it at any size.", "", "usage: polyloom COMMAND ..., each with --help and --json", ""]
+    lines += [f"  {verb:12} {what}" for verb, what in VERBS.items()]
+    example = "  polyloom run examples/matmul.pla N=20 M=20 K=20 --on tcpa:unit:4x4"
+    return "\n".join([*lines, "", "for example", example])
+
+
+def _print(text: str) -> None:
+    if text:
+        print(text, flush=True)
+
+
+def _report(diagnostics: tuple[Diagnostic, ...]) -> int:
+    """Messages on stderr; the first one's exit code, or 0."""
+    if diagnostics:
+        print("\n\n".join(d.render() for d in diagnostics), file=sys.stderr)
+    return diagnostics[0].exit_code if diagnostics else 0
+
+
+def _fail(diagnostics: tuple[Diagnostic, ...], as_json: bool) -> int:
+    if as_json:
+        _print(json.dumps({"error": as_object(diagnostics[0]), "errors": [as_object(d) for d in diagnostics]}, indent=2, ensure_ascii=False))
+    return _report(diagnostics)
+
+
+def as_object(diagnostic: Diagnostic) -> dict[str, object]:
+    """A diagnostic for machines."""
+    span = diagnostic.span
+    place = {"file": span.source.name, "line": span.line, "column": span.column} if span else {}
+    return {
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "exit_code": diagnostic.exit_code,
+        **place,
+        "notes": list(diagnostic.notes),
+        "help": diagnostic.help,
+    }
+
+
+def _internal(error: Exception) -> Diagnostic:
+    if os.environ.get("POLYLOOM_DEBUG") == "1":
+        traceback.print_exception(error)
+    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    return Diagnostic("PL0870", f"internal error: {what}", INTERNAL, help="please report it with this command; POLYLOOM_DEBUG=1 shows where it happened")

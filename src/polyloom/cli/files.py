@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files: read whole or refused with a reason; outputs checked before any work starts, and written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom.diagnostics import PolyloomError, input_error
+
+T = TypeVar("T")
+
+
+def read(path: str) -> bytes:
+    return _reading(path, lambda: Path(path).read_bytes())
+
+
+def read_text(path: str) -> str:
+    data = read(path)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise input_error("PL0807", f"'{path}' is not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}", help="save it as UTF-8") from None
+
+
+def read_array(path: str) -> npt.NDArray[np.generic]:
+    """A NumPy file, without pickled objects."""
+    data = read(path)
+    try:
+        array: object = np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, EOFError, OSError):
+        array = None
+    if not isinstance(array, np.ndarray):
+        raise input_error("PL0807", f"'{path}' is not a NumPy array file", help="write it with numpy.save(path, array)")
+    return array
+
+
+def npy(array: npt.NDArray[np.generic]) -> bytes:
+    """The bytes of a NumPy file."""
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return buffer.getvalue()
+
+
+def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
+    """Refuse an output that cannot be written, that is an input, or that is given twice."""
+    sources = {os.path.realpath(path): path for path in inputs}
+    seen: set[str] = set()
+    for path in outputs:
+        real = os.path.realpath(path)
+        if real in sources:
+            raise input_error("PL0809", f"the output '{path}' is the input '{sources[real]}'", help="write to another file")
+        if real in seen:
+            raise input_error("PL0809", f"the output '{path}' is given twice", help="write to another file")
+        seen.add(real)
+        if (reason := _obstacle(Path(path))) is not None:
+            raise _unwritable(path, reason)
+
+
+def write(files: Mapping[str, bytes]) -> None:
+    """Write every file through a temporary neighbour that then takes its name."""
+    for path, data in files.items():
+        try:
+            _write(Path(path), data)
+        except OSError as error:
+            raise _unwritable(path, error.strerror or str(error)) from None
+
+
+def _write(path: Path, data: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _obstacle(path: Path) -> str | None:
+    if path.is_dir():
+        return "it is a directory"
+    if not path.parent.is_dir():
+        return f"there is no directory '{path.parent}'"
+    if path.exists() and not path.is_file():
+        return "it is not a regular file"
+    if path.exists() and not os.access(path, os.W_OK):
+        return "it is write-protected"
+    return None if os.access(path.parent, os.W_OK | os.X_OK) else f"the directory '{path.parent}' is write-protected"
+
+
+def _unwritable(path: str, reason: str) -> PolyloomError:
+    return input_error("PL0808", f"cannot write '{path}': {reason}", help="give a path in an existing directory that you may write to")
+
+
+def _reading(path: str, action: Callable[[], T]) -> T:
+    try:
+        return action()
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise input_error("PL0807", f"cannot read '{path}': {reason}", help="give the path of an existing file that you may read") from None

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`polyloom instantiate`: a symbolic configuration becomes a concrete one."""
+
+from __future__ import annotations
+
+from polyloom import api
+from polyloom.cli import arguments as shared
+from polyloom.cli import files
+from polyloom.cli.answer import Answer
+from polyloom.cli.arguments import Parser, Request
+from polyloom.diagnostics import input_error
+from polyloom.targets.registry import REGION, parse_region
+
+
+def arguments(parser: Parser) -> None:
+    shared.file_operand(parser, "a symbolic configuration (.plsc)")
+    shared.parameter_operands(parser)
+    parser.add_argument("--pes", metavar="RxC", default="x".join(map(str, REGION)), help="rows and columns of processing elements")
+    parser.add_argument("--candidate", type=int, metavar="N", help="take the stored candidate N instead of the best one")
+    parser.add_argument("-o", dest="output", metavar="OUT.plcc", required=True, help="the concrete configuration")
+
+
+def execute(options: Request) -> Answer:
+    files.check_outputs([options.output], [options.file])
+    region = parse_region(options.pes)
+    parameters = shared.parameters(options.words)
+    compiled = api.decode(options.file, files.read(options.file))
+    if not isinstance(compiled, api.Compiled):
+        raise input_error("PL0810", f"'{options.file}' is a concrete configuration already", help="give the symbolic configuration that it was made from")
+    instance = compiled.instantiate(parameters, pes=region, candidate=options.candidate)
+    files.write({options.output: instance.data})
+    facts = instance.target.facts(compiled.data, instance.data)
+    data = {"kernel": instance.kernel, "parameters": parameters, **facts, "instantiate_seconds": instance.seconds}
+    pes = f"{facts['processor_classes']} processor classes, predicted {facts['predicted_cycles']} cycles"
+    return Answer(data, f"{options.output}: {instance.kernel}, {len(instance.data)} bytes, {pes}")

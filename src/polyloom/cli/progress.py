@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A progress bar on stderr, on a terminal only."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from polyloom.targets.registry import Progress
+
+_WIDTH: Final = 24
+_CLEAR: Final = "\r\x1b[K"
+
+
+@contextmanager
+def bar() -> Iterator[Progress | None]:
+    """A function to report (step, fraction) to, which draws one line and removes it in the end; None where nobody looks."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    try:
+        yield _draw
+    finally:
+        print(_CLEAR, end="", file=sys.stderr, flush=True)
+
+
+def _draw(step: str, fraction: float) -> None:
+    done = round(_WIDTH * min(max(fraction, 0.0), 1.0))
+    print(f"{_CLEAR}{'█' * done}{'·' * (_WIDTH - done)} {step}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One HTML page without a network: summary, pressure and reservation table, the array with its routes, control flow.
+
+The array is drawn once an element, coloured by the program that it runs; arrows are the links that carry values, squares are
+banks. A control flow graph stands on a line: arcs above lead forward, arcs below lead back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Final
+
+from polyloom.report import text
+from polyloom.targets.registry import Flow, Grid, Json, Report
+
+_STYLE: Final = """
+.polyloom { font: 14px/1.5 system-ui, sans-serif; color: #223; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
+.polyloom h1 { font-size: 1.3rem } .polyloom h2 { font-size: 1rem; margin: 2rem 0 .5rem; color: #456 }
+.polyloom table { border-collapse: collapse } .polyloom td, .polyloom th { padding: .15rem .8rem .15rem 0; text-align: left; vertical-align: top }
+.polyloom .grid td, .polyloom .grid th { border: 1px solid #ccd; padding: .15rem .5rem; font-family: ui-monospace, monospace; font-size: 12px }
+.polyloom svg { display: block; margin: .5rem 0; max-width: 100%; height: auto } .polyloom svg text { font: 11px ui-monospace, monospace; fill: #223 }
+.polyloom .bar { display: inline-block; height: .7rem; background: #5b8; border-radius: 2px } .polyloom .bad { color: #b22 }
+"""
+_CELL: Final = 44
+_FLOWS: Final = 24
+"""Control flow graphs that are drawn; the listing has them all."""
+
+
+def document(data: Mapping[str, Json], view: Report, listing_text: str = "") -> str:
+    """The whole page."""
+    title = escape(text.headline(data))
+    details = f"<details><summary>Listing</summary>{listing(listing_text)}</details>" if listing_text else ""
+    return f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{title}</title>\n<body>{body(data, view, details)}</body></html>\n'
+
+
+def body(data: Mapping[str, Json], view: Report, more: str = "") -> str:
+    """The page's content, which is also what a notebook shows."""
+    bad = "" if data["verified"] is not False else ' class="bad"'
+    sections = [
+        f"<style>{_STYLE}</style><h1{bad}>{escape(text.headline(data))}</h1>",
+        _rows((escape(a), escape(b)) for a, b in text.summary(data)),
+        f"<h2>Bottleneck</h2><p>{escape(view.bottleneck)}</p>" if view.bottleneck else "",
+        "<h2>Schedule</h2>" + _reservation(view),
+        "<h2>Pressure</h2>" + _rows((escape(p.unit), f'<span class="bar" style="width:{10 * p.used / p.available:.2f}rem"></span> {p.used}/{p.available}') for p in view.pressure),
+        "<h2>Array</h2>" + _array(view.grid),
+        "<h2>Control flow</h2>" + "".join(_flow(f) for f in view.flows[:_FLOWS]) + _left_out(view),
+        more,
+    ]
+    return f'<div class="polyloom">{"".join(sections)}</div>'
+
+
+def listing(content: str) -> str:
+    return f"<pre>{escape(content)}</pre>"
+
+
+def _rows(rows: Iterable[tuple[str, str]]) -> str:
+    return "<table>" + "".join(f"<tr><th>{a}</th><td>{b}</td></tr>" for a, b in rows) + "</table>"
+
+
+def _reservation(view: Report) -> str:
+    head = "".join(f"<th>{escape(unit)}</th>" for unit in view.units)
+    lines = (f"<tr><th>{slot}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for slot, row in enumerate(view.reservation))
+    return f'<table class="grid"><tr><th>slot</th>{head}</tr>{"".join(lines)}</table>'
+
+
+def _colour(label: str) -> str:
+    """Hues a golden angle apart, so that classes with near numbers look different."""
+    return f"hsl({int(label) * 137 % 360} 55% 80%)" if label else "#f4f4f6"
+
+
+def _array(grid: Grid) -> str:
+    rows, columns = len(grid.labels), len(grid.labels[0]) if grid.labels else 0
+    parts = [_square(r, c, label) for r, row in enumerate(grid.labels) for c, label in enumerate(row)]
+    parts += [f'<rect x="{_at(c) + 10}" y="{_at(r) + 10}" width="12" height="12" fill="#889"><title>bank at ({r}, {c})</title></rect>' for r, c in grid.banks]
+    parts += [_arrow(*wire) for wire in grid.wires]
+    arrow = '<marker id="tip" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="5" markerHeight="5" orient="auto"><path d="M0 0L6 3L0 6z" fill="#446"/></marker>'
+    return _svg((columns + 2) * _CELL, (rows + 2) * _CELL, f"<defs>{arrow}</defs>" + "".join(parts))
+
+
+def _at(index: int) -> int:
+    return (index + 1) * _CELL + 6
+
+
+def _square(row: int, column: int, label: str) -> str:
+    x, y = _at(column), _at(row)
+    title = f"element ({row}, {column}), " + (f"class {label}" if label else "idle")
+    box = f'<rect x="{x}" y="{y}" width="32" height="32" rx="4" fill="{_colour(label)}" stroke="#99a"><title>{title}</title></rect>'
+    return box + f'<text x="{x + 16}" y="{y + 20}" text-anchor="middle">{label}</text>'
+
+
+def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
+    """From edge to edge, beside the middle, so that a pair of opposite arrows stays apart."""
+    down, right = end[0] - start[0], end[1] - start[1]
+    x, y = _at(start[1]) + 16 + 17 * right + 5 * down, _at(start[0]) + 16 + 17 * down - 5 * right
+    return f'<line x1="{x}" y1="{y}" x2="{x + 10 * right}" y2="{y + 10 * down}" stroke="#446" marker-end="url(#tip)"/>'
+
+
+def _flow(flow: Flow) -> str:
+    step, middle = 78, 60
+    parts = [f'<text x="4" y="12">{escape(flow.title)}</text>']
+    for number, block in enumerate(flow.blocks):
+        x = 8 + step * number
+        parts.append(f'<rect x="{x}" y="{middle}" width="54" height="22" rx="4" fill="#eef2f8" stroke="#99a"><title>{escape(block)}</title></rect>')
+        parts.append(f'<text x="{x + 27}" y="{middle + 15}" text-anchor="middle">q{number}</text>')
+    for start, end, condition in flow.edges:
+        parts.append(_arc(8 + step * start + 27, 8 + step * end + 27, middle, condition))
+    return _svg(step * len(flow.blocks) + 24, 140, "".join(parts))
+
+
+def _arc(x: int, to: int, middle: int, condition: str) -> str:
+    title = f"<title>{escape(condition or 'always')}</title>"
+    if x == to:
+        path = f"M{x - 10} {middle + 22} c-6 22 26 22 20 0"
+    elif to > x:
+        path = f"M{x + 6} {middle} Q{(x + to) // 2} {middle - 12 - min(30, (to - x) // 8)} {to - 6} {middle}"
+    else:
+        path = f"M{x - 6} {middle + 22} Q{(x + to) // 2} {middle + 36 + min(40, (x - to) // 8)} {to + 6} {middle + 22}"
+    return f'<path d="{path}" fill="none" stroke="#446" marker-end="url(#tip)">{title}</path>'
+
+
+def _left_out(view: Report) -> str:
+    more = len(view.flows) - _FLOWS
+    return f"<p>{more} more graphs are left out.</p>" if more > 0 else ""
+
+
+def _svg(width: int, height: int, content: str) -> str:
+    return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">{content}</svg>'

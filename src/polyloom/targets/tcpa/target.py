@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The processor array as a target: its files, its pipeline behind text and bytes, and what people and scripts are told of a run.
+
+Pressure, reservation table, array and control flow are read from the words of the concrete configuration. Only the
+equations' names and the reason for the initiation interval come from the symbolic one, from the schedule that those words obey.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from polyloom import binary
+from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
+from polyloom.ir.pla import Program
+from polyloom.targets import registry
+from polyloom.targets.registry import Arrays, Event, Flow, Grid, Json, Kind, Place, Pressure, Progress, Report, Simulation, Target
+from polyloom.targets.tcpa import compile, concrete_file, listing, machine_file, model, symbolic_file, verify
+from polyloom.targets.tcpa.concrete import Concrete, Connection
+from polyloom.targets.tcpa.instantiate import instantiate, predicted_cycles
+from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, operation_of
+from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.symbolic import Symbolic
+
+_DEFAULT_MEMBER: Final = "wide"
+_SYMBOLIC: Final = Kind(".plsc", symbolic_file.KIND.magic, symbolic_file.KIND.name, symbolic=True)
+_CONCRETE: Final = Kind(".plcc", concrete_file.KIND.magic, concrete_file.KIND.name, symbolic=False)
+_LIKE_REGION: Final = re.compile(r"(?!.*\.toml$)([-+]?[0-9].*|[xX*][-+]?[0-9]*)")
+_PE: Final = 0
+_NEIGHBOURS: Final = {1: (-1, 0), 2: (0, 1), 3: (1, 0), 4: (0, -1)}
+_SIDES: Final = {"north": 1, "east": 2, "south": 3, "west": 4}
+
+
+def _place(text: str) -> Place:
+    """`[MEMBER or FILE.toml][:RxC]`; a part that begins like a number is a region."""
+    member, region = text, ""
+    head, _, tail = text.rpartition(":")
+    if _LIKE_REGION.fullmatch(tail):
+        member, region = head, tail
+    rows, columns = registry.parse_region(region) if region else registry.REGION
+    name = member or _DEFAULT_MEMBER
+    machine_file.load(name)
+    return Place(name, rows, columns)
+
+
+def _compile(program: Program, member: str, mapping: tuple[str, str] | None, progress: Progress | None) -> bytes:
+    chosen = None if mapping is None else compile.parse_mapping(*mapping)
+    return symbolic_file.encode(compile.compile_program(program, machine_file.load(member), mapping=chosen, progress=progress))
+
+
+def _instantiate(data: bytes, parameters: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
+    symbolic = symbolic_file.decode(data)
+    if candidate is not None and not 0 <= candidate < len(symbolic.candidates):
+        raise input_error("PL0815", f"there is no candidate {candidate}", help=f"the file stores candidates 0 to {len(symbolic.candidates) - 1}")
+    return concrete_file.encode(instantiate(symbolic, parameters, *region, candidate=candidate))
+
+
+def _machine(data: bytes, member: str | None) -> Machine:
+    """The machine that a configuration was made for; `member` may name it where it is no shipped one."""
+    name = concrete_file.decode(data).machine if _is(data, _CONCRETE) else symbolic_file.decode(data).machine
+    if member is None and name not in machine_file.members():
+        help = "name its description, for instance --on tcpa:FILE.toml"
+        raise input_error("PL0816", f"the configuration was made for the machine '{name}', which is not a shipped one", help=help)
+    return machine_file.load(member or name)
+
+
+def _simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool) -> Simulation:
+    machine = _machine(data, member)
+    result = model.run(data, machine, inputs, trace=trace)
+    events = tuple(_events(result.trace, concrete_file.decode(data), machine)) if result.trace else ()
+    return Simulation(result.outputs, result.cycles, result.operations, events)
+
+
+def _events(trace: model.Trace, concrete: Concrete, machine: Machine) -> Iterator[Event]:
+    latencies = [{o: cycles for o, cycles in unit.latencies.items()} for unit in machine.units]
+    rows = zip(trace.element.tolist(), trace.unit.tolist(), trace.cycle.tolist(), trace.opcode.tolist(), trace.value.tolist(), strict=True)
+    for element, unit, cycle, opcode, value in rows:
+        operation = operation_of(opcode)
+        row, column = divmod(element, concrete.columns)
+        name = f"{machine.units[unit].mnemonics[operation[0]]} = 0x{value:08x}"
+        yield Event(f"element ({row}, {column})", machine.units[unit].name, name, cycle, latencies[unit][operation])
+
+
+def _facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
+    concrete = concrete_file.decode(data)
+    symbolic = symbolic_file.decode(symbolic_data) if symbolic_data else None
+    reason = symbolic.bottlenecks[_schedule(symbolic, concrete)] if symbolic else None
+    programs = [program for element in concrete.classes for program in element.programs]
+    return {
+        "pes": [concrete.rows, concrete.columns],
+        "initiation_interval": concrete.initiation_interval,
+        "minimum_initiation_interval": reason.minimum if reason else None,
+        "proved_minimal": reason.proved if reason else None,
+        "bound_by": reason.bound_by if reason else None,
+        "predicted_cycles": predicted_cycles(concrete),
+        "processor_classes": len(concrete.classes),
+        "kernel_classes": sum(len(p) for p in programs) // concrete.initiation_interval,
+        "control_signals": len(concrete.controller.signals),
+        "instruction_words": sum(len(p) for p in programs),
+        "symbolic_bytes": len(symbolic_data) if symbolic_data else None,
+        "concrete_bytes": len(data),
+    }
+
+
+def _schedule(symbolic: Symbolic, concrete: Concrete) -> int:
+    """The stored schedule that the words obey: the first one with a node for every operation issued, at its unit and slot."""
+    issued = {(unit, slot, opcode) for unit, slot, opcode in _issued(concrete)}
+    for number, schedule in enumerate(symbolic.schedules):
+        slots = {(u, t % schedule.initiation_interval, v.opcode) for u, t, v in zip(schedule.unit, schedule.tau, symbolic.nodes, strict=True)}
+        if schedule.initiation_interval == concrete.initiation_interval and issued <= slots:
+            return number
+    raise input_error("PL0705", "the concrete configuration was not made from this symbolic one", help="instantiate it again")
+
+
+def _issued(concrete: Concrete) -> Iterator[tuple[int, int, int]]:
+    """(unit, slot, opcode) of every operation in some class; kernels have one instruction a slot."""
+    for element in concrete.classes:
+        for unit, program in enumerate(element.programs):
+            for at, instruction in enumerate(program):
+                if instruction.opcode != OPCODE_NOP:
+                    yield unit, at % concrete.initiation_interval, instruction.opcode
+
+
+def _report(symbolic_data: bytes | None, data: bytes) -> Report:
+    concrete = concrete_file.decode(data)
+    symbolic = symbolic_file.decode(symbolic_data) if symbolic_data else None
+    names = symbolic.limits.units if symbolic else _unit_names(concrete)
+    used = [u for u in range(len(names)) if any(len(e.programs) > u and e.programs[u] for e in concrete.classes)]
+    interval = concrete.initiation_interval
+    cells = _cells(concrete, symbolic)
+    return Report(
+        pressure=tuple(Pressure(name, sum((u, slot) in cells for slot in range(interval)), interval) for u, name in enumerate(names)),
+        units=tuple(names[u] for u in used),
+        reservation=tuple(tuple(" ".join(cells.get((u, slot), ())) for u in used) for slot in range(interval)),
+        bottleneck=symbolic.bottlenecks[_schedule(symbolic, concrete)].bound_by if symbolic else "",
+        grid=_grid(concrete),
+        flows=tuple(_flows(concrete, names)),
+    )
+
+
+def _unit_names(concrete: Concrete) -> tuple[str, ...]:
+    if concrete.machine in machine_file.members():
+        return tuple(u.name for u in machine_file.load(concrete.machine).units)
+    return tuple(f"unit{n}" for n in range(max((len(e.programs) for e in concrete.classes), default=0)))
+
+
+def _cells(concrete: Concrete, symbolic: Symbolic | None) -> dict[tuple[int, int], tuple[str, ...]]:
+    """What issues by (unit, slot): the equations' names, `'` for each interval that they lag behind; without them, operations."""
+    issued = sorted(set(_issued(concrete)))
+    if symbolic is None or not symbolic.node_names:
+        named = [((unit, slot), operation_of(opcode)[0]) for unit, slot, opcode in issued]
+    else:
+        schedule, interval = symbolic.schedules[_schedule(symbolic, concrete)], concrete.initiation_interval
+        at = {(unit, slot) for unit, slot, _ in issued}
+        rows = zip(schedule.unit, schedule.tau, symbolic.node_names, strict=True)
+        named = [((u, t % interval), name + "'" * (t // interval)) for u, t, name in rows if (u, t % interval) in at]
+    cells: dict[tuple[int, int], tuple[str, ...]] = {}
+    for place, name in named:
+        cells[place] = (*cells.get(place, ()), name)
+    return cells
+
+
+def _grid(concrete: Concrete) -> Grid:
+    labels = tuple(tuple("" if c < 0 else str(c) for c in row) for row in concrete.element_class)
+    wires = {wire for r, row in enumerate(concrete.wrapper) for c, w in enumerate(row) for wire in _wires(r, c, concrete.wrappers[w])}
+    banks = {_beside(g.position, g.position, _SIDES[g.side], concrete) for g in concrete.generators}
+    return Grid(labels, tuple(sorted(wires)), tuple(sorted(banks)))
+
+
+def _wires(row: int, column: int, connections: tuple[Connection, ...]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Hops from and to the neighbours of one element."""
+    for connection in connections:
+        for (side, _), outward in ((connection.sink, True), (connection.source, False)):
+            if side != _PE:
+                neighbour = row + _NEIGHBOURS[side][0], column + _NEIGHBOURS[side][1]
+                yield ((row, column), neighbour) if outward else (neighbour, (row, column))
+
+
+def _beside(row: int, column: int, side: int, concrete: Concrete) -> tuple[int, int]:
+    """The place of a bank: just outside the border."""
+    return {1: (-1, column), 2: (row, concrete.columns), 3: (concrete.rows, column), 4: (row, -1)}[side]
+
+
+def _flows(concrete: Concrete, names: tuple[str, ...]) -> Iterator[Flow]:
+    for number, element in enumerate(concrete.classes):
+        for unit, program in zip(names, element.programs, strict=True):
+            if program:
+                yield _flow(f"class {number}, {unit}", program, concrete.initiation_interval)
+
+
+def _flow(title: str, program: tuple[Instruction, ...], interval: int) -> Flow:
+    """One block a kernel of `interval` instructions; its last instruction branches."""
+    blocks = [program[at : at + interval] for at in range(0, len(program), interval)]
+    texts = tuple("; ".join("nop" if i.opcode == OPCODE_NOP else operation_of(i.opcode)[0] for i in block) for block in blocks)
+    edges = [(number, target // interval, text) for number, block in enumerate(blocks) for target, text in _targets(block[-1], (number + 1) * interval)]
+    return Flow(title, texts, tuple(edges))
+
+
+def _targets(instruction: Instruction, following: int) -> Iterator[tuple[int, str]]:
+    match instruction.branch:
+        case Halt():
+            return
+        case Next():
+            yield following, ""
+        case Goto(target):
+            yield target, ""
+        case If(signals, targets):
+            for target in sorted(set(targets)):
+                codes = [format(code, f"0{len(signals)}b")[::-1] for code, t in enumerate(targets) if t == target]
+                yield target, f"ic{','.join(map(str, signals))} = {'|'.join(codes)}"
+
+
+def _is(data: bytes, kind: Kind) -> bool:
+    return data.startswith(kind.magic)
+
+
+def _kernel(data: bytes) -> str:
+    return concrete_file.decode(data).kernel if _is(data, _CONCRETE) else symbolic_file.decode(data).kernel
+
+
+def _show(data: bytes) -> str:
+    return listing.show_concrete(concrete_file.decode(data)) if _is(data, _CONCRETE) else listing.show_symbolic(symbolic_file.decode(data))
+
+
+def _as_json(data: bytes) -> Json:
+    return listing.as_json(concrete_file.decode(data) if _is(data, _CONCRETE) else symbolic_file.decode(data))
+
+
+def _verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
+    """A symbolic file is checked by reading it back; a concrete one also by the verifier's rules."""
+    try:
+        machine = _machine(data, member)
+    except PolyloomError as error:
+        return error.diagnostics
+    if _is(data, _CONCRETE):
+        return verify.verify(data, machine)
+    symbolic = symbolic_file.decode(data)
+    if symbolic.machine_hash != machine_file.fingerprint(machine):
+        return (Diagnostic("PL0816", f"the configuration was made for another machine named '{symbolic.machine}'", help="compile it again for this machine"),)
+    binary.check_canonical(data, symbolic_file.encode(symbolic))
+    return ()
+
+
+TARGET: Final = Target(
+    name="tcpa",
+    kinds=(_SYMBOLIC, _CONCRETE),
+    members=machine_file.members,
+    describe=lambda name: machine_file.resolve(machine_file.load(name)),
+    place=_place,
+    compile=_compile,
+    kernel=_kernel,
+    parameters=lambda data: symbolic_file.decode(data).parameters,
+    instantiate=_instantiate,
+    simulate=_simulate,
+    facts=_facts,
+    report=_report,
+    show=_show,
+    as_json=_as_json,
+    verify=_verify,
+)
