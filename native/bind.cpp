@@ -147,6 +147,7 @@ NB_MODULE(_core, m) {
     nb::class_<tcpa::Report>(m, "Report")
         .def_prop_ro("coverage", &coverage)
         .def_ro("steps", &tcpa::Report::steps)
+        .def_ro("shortest", &tcpa::Report::shortest)
         .def_prop_ro("late", [](const tcpa::Report& r) { return places(r.late); })
         .def_prop_ro("unread", [](const tcpa::Report& r) { return places(r.unread); })
         .def_prop_ro("idle", [](const tcpa::Report& r) { return places(r.idle); })

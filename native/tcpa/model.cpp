@@ -442,8 +442,13 @@ void Rectangle<Static, Traced>::element(Element& element, int64_t now) {
         const Code& code = (*unit.program)[unit.pc];
         if constexpr (Static) code.coverage->executed = true;
         if (code.opcode != opcode_nop) issue(element, unit, code, now);
-        if (branch(element, unit, code)) ++n;
-        else element.running.erase(element.running.begin() + ptrdiff_t(n));
+        if (branch(element, unit, code)) {
+            ++n;
+            continue;
+        }
+        element.running.erase(element.running.begin() + ptrdiff_t(n));
+        int64_t& shortest = result_.report.shortest;
+        if (shortest < 0 || element.step < shortest) shortest = element.step + 1;
     }
     if (++element.slot == config_.initiation_interval) {
         element.slot = 0;

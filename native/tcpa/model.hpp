@@ -93,6 +93,7 @@ struct Place {
 struct Report {
     std::vector<std::vector<std::vector<Coverage>>> coverage;  // by class, unit, instruction
     int64_t steps = 0;                                         // of the controller that some element needs
+    int64_t shortest = -1;                                     // steps of the unit that halts first, -1 without a unit
     std::vector<Place> late;    // an id that a generator feeds, popped `number` cycles after the token
     std::vector<Place> unread;  // a general register written and not read before `number`
     std::vector<Place> idle;    // a connection that carries no token to an id or a bank

@@ -54,6 +54,10 @@ class Report:
         """Steps of the controller that some element needs."""
 
     @property
+    def shortest(self) -> int:
+        """Steps of the functional unit that halts first; -1 where no unit has a program."""
+
+    @property
     def late(self) -> list[tuple[int, int, int]]:
         """(element, id, cycles): a generator's token was popped that many cycles after it was ready."""
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The paper's running example as a configuration that runs: N = 16 on 1x3 elements (Figures 5 to 8; pi = 2, p = 6, lambda_K = 12).
 
-The last element has the four iterations that are left; its shift writes nothing in the last of them, because a destination
-is written exactly where its value has a consumer, so that its programs and control signal are its own.
+The last element has the four iterations that are left: its last shift writes nothing, because a destination is written
+exactly where its value has a consumer, and nops follow until the tile's box is passed.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from polyloom.targets.tcpa import concrete_file, machine_file
 from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, Connection, Controller, ConvexSet, Domain, ElementProgram, Generator
@@ -20,25 +22,36 @@ def box(lower: int, upper: int) -> Domain:
     return (ConvexSet((lower,), (upper,)),)
 
 
-def _alu0(signal: int) -> tuple[Instruction, ...]:
-    later = Instruction(MOVE, (RD0,), (FD0,))
-    return (
-        Instruction(MOVE, (RD0,), (ID0,)),
-        Instruction(),
-        later,
-        Instruction(branch=If((signal,), (2, 4))),
-        later,
-        Instruction(branch=Halt()),
-    )
+_NOP, _HALT = Instruction(), Instruction(branch=Halt())
+_FIRST, _LATER = Instruction(MOVE, (RD0,), (ID0,)), Instruction(MOVE, (RD0,), (FD0,))
+_MASK = Instruction(AND, (OD1,), (RD0, Immediate(1)))
 
 
-def _alu1(signal: int, last: Instruction) -> tuple[Instruction, ...]:
-    shift, mask = Instruction(SHR, (FD0,), (RD0, Immediate(1))), Instruction(AND, (OD1,), (RD0, Immediate(1)))
-    again = Instruction(SHR, (FD0,), (RD0, Immediate(1)), If((signal,), (2, 4)))
-    return (Instruction(), shift, mask, again, mask, last, mask, Instruction(branch=Halt()))
+def _shift(*destinations: Register) -> Instruction:
+    return Instruction(SHR, destinations, (RD0, Immediate(1)))
 
 
-_SEND = Instruction(SHR, (OD0,), (RD0, Immediate(1)))
+def _again(instruction: Instruction, signal: int) -> Instruction:
+    """Kernel 2 repeats until `signal` is 1."""
+    return replace(instruction, branch=If((signal,), (2, 4)))
+
+
+FULL = ElementProgram(
+    (
+        (_FIRST, _NOP, _LATER, _again(_NOP, 0), _LATER, _HALT),
+        (_NOP, _shift(FD0), _MASK, _again(_shift(FD0), 0), _MASK, _shift(OD0), _MASK, _HALT),
+    ),
+    (1,),
+    (1,),
+)
+PARTIAL = ElementProgram(
+    (
+        (_FIRST, _NOP, _LATER, _again(_NOP, 1), _NOP, _NOP, _NOP, _HALT),
+        (_NOP, _shift(FD0), _MASK, _again(_shift(FD0), 2), _MASK, _shift(), _MASK, _NOP, _NOP, _NOP, _NOP, _HALT),
+    ),
+    (1,),
+    (1,),
+)
 
 BITS = Concrete(
     kernel="bits",
@@ -48,8 +61,8 @@ BITS = Concrete(
     rows=1,
     columns=3,
     extents=(6,),
-    controller=Controller(False, False, 0, 0, 12, 7, (box(4, 4), box(2, 2))),
-    classes=(ElementProgram((_alu0(0), _alu1(0, _SEND)), (1,), (1,)), ElementProgram((_alu0(1), _alu1(1, Instruction())), (1,), (1,))),
+    controller=Controller(False, False, 0, 0, 12, 7, (box(4, 4), box(3, 3), box(2, 2))),
+    classes=(FULL, PARTIAL),
     element_class=((0, 0, 1),),
     wrappers=(
         (Connection((0, 0), (4, 0)), Connection((1, 0), (0, 1)), Connection((2, 0), (0, 0))),

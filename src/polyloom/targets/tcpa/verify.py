@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The static check of a concrete configuration: is every word the one that instantiation would write?
+
+Rules on the words come first: capacities of the machine, references, canonical sets and layouts. Then the native model runs
+without data (values are element types), which checks the timing contract and finds what no rule on words can: the exact FIFO
+depths and generator delays, dead instructions, branch codes, signals and connections. A configuration is right when every
+rule is silent; what depends on data (constants, operations, addresses) is for the comparison of outputs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations
+from math import prod
+from typing import Final, TypeVar
+
+from polyloom import _core
+from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.targets.tcpa import concrete_file, digits, model
+from polyloom.targets.tcpa.concrete import Concrete, ConvexSet, Domain, ElementProgram, Generator
+from polyloom.targets.tcpa.isa import OPCODE_NOP, File, Goto, If, Immediate, Instruction, Register, operation_of
+from polyloom.targets.tcpa.machine import Machine
+
+_LOCATIONS: Final = ("pe", "north", "east", "south", "west")
+_HELP: Final = "instantiate the configuration again; edited words are not supported"
+T = TypeVar("T")
+Finding = tuple[str, str]
+"""A diagnostic code and what is wrong."""
+Rule = Callable[[Concrete, Machine], Iterator[Finding]]
+
+
+def verify(data: bytes, machine: Machine) -> tuple[Diagnostic, ...]:
+    """Everything that is wrong with a concrete configuration for `machine`; nothing when it is right.
+
+    Codes: PL0603, PL0610 to PL0627 (faults), PL0640 to PL0649, PL0701 to PL0705.
+    """
+    try:
+        concrete = concrete_file.decode(data)
+        config = model.load(data, machine)
+        found = [f for rule in _ON_WORDS for f in rule(concrete, machine)] if all(concrete.extents) else list(_empty(concrete))
+        if not found:
+            (result,) = model.execute([(config, 0, 0, [])], machine, check_only=True)
+            found = [f for rule in _ON_RUN for f in rule(concrete, result)]
+    except PolyloomError as error:
+        return error.diagnostics
+    return tuple(Diagnostic(code, message, help=_HELP) for code, message in found)
+
+
+def _empty(c: Concrete) -> Iterator[Finding]:
+    """A tile without iterations: nothing may be configured (an empty iteration space)."""
+    k = c.controller
+    if any(c.extents) or c.classes or c.generators or any(c.wrappers) or k.signals or any((k.south, k.east, k.start, k.row_delay, k.column_delay, k.steps)):
+        yield "PL0641", "the tile has no iteration, but something is configured"
+
+
+# Words against the machine's capacities (PL0640).
+
+
+def _exceeds(what: str, value: int, limit: int | None) -> Iterator[Finding]:
+    if limit is not None and value > limit:
+        yield "PL0640", f"{what}: {value}, but the machine has {limit}"
+
+
+def _region(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    yield from _exceeds("rows", c.rows, machine.rows)
+    yield from _exceeds("columns", c.columns, machine.columns)
+
+
+def _capacities(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    for number, element in enumerate(c.classes):
+        if len(element.programs) != len(machine.units):
+            yield "PL0641", f"class {number} has programs for {len(element.programs)} functional units, the machine has {len(machine.units)}"
+        for depth in (*element.feedback_depths, *element.input_depths):
+            yield from _exceeds(f"depth of a FIFO of class {number}", depth, machine.fifo_depth)
+        for where, program in _programs(element, number):
+            yield from _exceeds(f"instructions of {where}", len(program), machine.instruction_words)
+            for instruction in program:
+                yield from _instruction_capacities(where, instruction, machine)
+
+
+def _instruction_capacities(where: str, instruction: Instruction, machine: Machine) -> Iterator[Finding]:
+    yield from _exceeds(f"destinations of an instruction of {where}", len(instruction.destinations), machine.destinations)
+    if isinstance(instruction.branch, If):
+        yield from _exceeds(f"signals of a branch of {where}", len(instruction.branch.signals), machine.branch_flags)
+    outputs = (machine.general_registers, machine.feedback_registers, machine.output_registers)
+    inputs = (*outputs[:2], machine.input_registers)
+    for registers, limits in ((instruction.destinations, outputs), (instruction.sources, inputs)):
+        for r in registers:
+            if isinstance(r, Register):
+                yield from _exceeds(f"registers that {where} names", r.index + 1, limits[r.file])
+
+
+def _periphery_capacities(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    controller, last = c.controller, digits.digits_of(max(0, c.controller.steps - 1), c.extents)
+    counted = (*last, *(p - 1 for p in c.extents), controller.row_delay, controller.column_delay, controller.start)
+    yield from _exceeds("greatest value of an iteration counter or delay", max(counted), (1 << machine.counter_bits) - 1)
+    yield from _exceeds("control signals", len(controller.signals), machine.control_signals)
+    for domain in (*controller.signals, *(g.domain for g in c.generators)):
+        yield from _exceeds("convex sets of a domain", len(domain), machine.signal_sets)
+        if not machine.half_spaces and any(s.half_spaces for s in domain):
+            yield "PL0640", "a domain has half-spaces, but the machine has boxes only"
+    for g in c.generators:
+        yield from _exceeds(f"channel of {_name(g)}", g.channel + 1, machine.channels)
+        yield from _exceeds(f"delay of {_name(g)}", g.delay, (1 << machine.delay_bits) - 1)
+        yield from _exceeds(f"dimensions of {_name(g)}", sum(1 for a in g.coefficients if a), machine.generator_dimensions)
+
+
+def _wires(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    allowed = None if machine.adjacency is None else set(machine.adjacency)
+    for number, wrapper in enumerate(c.wrappers):
+        for sink, _ in _repeated(k.sink for k in wrapper):
+            yield "PL0642", f"wrapper {number} drives the port {_port(sink)} twice"
+        for k in wrapper:
+            for port, registers in ((k.sink, machine.input_registers), (k.source, machine.output_registers)):
+                yield from _exceeds(f"ports named in wrapper {number}", port[1] + 1, machine.channels if port[0] else registers)
+            if allowed is not None and (_port(k.source), _port(k.sink)) not in allowed:
+                yield "PL0642", f"wrapper {number} connects {_port(k.source)} to {_port(k.sink)}, which are not adjacent"
+
+
+# Words against each other (PL0641, PL0643, PL0644, PL0646).
+
+
+def _references(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    for number, element in enumerate(c.classes):
+        for where, program in _programs(element, number):
+            for at, instruction in enumerate(program):
+                for fault in _instruction_faults(c, element, program, at, instruction):
+                    yield "PL0641", f"instruction {at} of {where} {fault}"
+
+
+def _instruction_faults(c: Concrete, element: ElementProgram, program: Sequence[Instruction], at: int, instruction: Instruction) -> Iterator[str]:
+    branch = instruction.branch
+    targets = branch.targets if isinstance(branch, If) else (branch.target,) if isinstance(branch, Goto) else ()
+    if any(t >= len(program) for t in targets):
+        yield "branches outside its program"
+    if isinstance(branch, Goto) and branch.target == at + 1:
+        yield "goes to its successor with a goto instead of next"
+    if isinstance(branch, If) and any(s >= len(c.controller.signals) for s in branch.signals):
+        yield "reads a control signal that the controller does not have"
+    if len(set(instruction.destinations)) < len(instruction.destinations):
+        yield "names a destination twice"
+    for register in (*instruction.destinations, *instruction.sources):
+        if isinstance(register, Immediate):
+            if not _fits(register.bits, instruction):
+                yield "has a constant outside its type"
+        elif register.file is File.FD and not _depth(element.feedback_depths, register.index):
+            yield f"names fd{register.index}, which has no depth"
+    for register in instruction.sources:
+        if isinstance(register, Register) and register.file is File.IO and not _depth(element.input_depths, register.index):
+            yield f"reads id{register.index}, which has no depth"
+
+
+def _fits(bits: int, instruction: Instruction) -> bool:
+    """Whether a constant is sign-extended from its type; the first operand of `select` is an i32, which always fits."""
+    width = {"i8": 8, "i16": 16}.get(operation_of(instruction.opcode)[1], 32)
+    value = bits - (1 << 32) if bits >> 31 else bits
+    return -1 << (width - 1) <= value < 1 << (width - 1)
+
+
+def _depth(depths: Sequence[int], index: int) -> int:
+    return depths[index] if index < len(depths) else 0
+
+
+def _classes(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    used = {number for row in c.element_class for number in row}
+    for number in range(len(c.classes)):
+        if number not in used:
+            yield "PL0646", f"no element is of class {number}"
+        if any(p and all(i.opcode == OPCODE_NOP for i in p) for p in c.classes[number].programs):
+            yield "PL0646", f"class {number} has a program without an operation"
+    for element, count in _repeated(c.classes):
+        yield "PL0646", f"{count} classes equal class {c.classes.index(element)}"
+    wired = {number for row in c.wrapper for number in row}
+    for number in range(len(c.wrappers)):
+        if number not in wired:
+            yield "PL0646", f"no element has wrapper {number}"
+    for wrapper, count in _repeated(c.wrappers):
+        yield "PL0646", f"{count} wrappers equal wrapper {c.wrappers.index(wrapper)}"
+
+
+def _signals_used(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    branches = [i.branch for e in c.classes for p in e.programs for i in p]
+    read = {s for b in branches if isinstance(b, If) for s in b.signals}
+    for signal in range(len(c.controller.signals)):
+        if signal not in read:
+            yield "PL0646", f"no branch reads control signal {signal}"
+
+
+def _controller(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    """A delay that no token waits for, and a corner without a delay, are 0."""
+    k, rows, columns = c.controller, range(c.rows), range(c.columns)
+    busy = [(r, s) for r in rows for s in columns if c.element_class[r][s] >= 0]
+    away_rows = {c.rows - 1 - r if k.south else r for r, _ in busy}
+    away_columns = {c.columns - 1 - s if k.east else s for _, s in busy}
+    for name, delay, flag, away in (("row", k.row_delay, k.south, away_rows), ("column", k.column_delay, k.east, away_columns)):
+        if delay and not any(away):
+            yield "PL0648", f"the controller's {name} delay is {delay}, but no start token waits for it"
+        if flag and not delay:
+            yield "PL0648", f"the controller's {name} delay is 0, so that its corner must be north and west"
+
+
+def _domains(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    last = digits.digits_of(max(0, c.controller.steps - 1), c.extents)
+    top = (*(p - 1 for p in c.extents[:-1]), last[-1])
+    for number, domain in enumerate(c.controller.signals):
+        late = list(digits.after(last, (0,) * len(last), top))
+        yield from _domain(f"the one-domain of control signal {number}", domain, top)
+        if digits.meets(domain, late):
+            yield "PL0643", f"control signal {number} is 1 after the controller's last step"
+    for g in c.generators:
+        yield from _domain(f"the enable domain of {_name(g)}", g.domain, tuple(p - 1 for p in c.extents))
+
+
+def _domain(owner: str, domain: Domain, top: Sequence[int]) -> Iterator[Finding]:
+    if not domain:
+        yield "PL0643", f"{owner} is empty"
+    for s in domain:
+        if any(a > b for a, b in zip(s.lower, s.upper, strict=True)) or any(b > t for b, t in zip(s.upper, top, strict=True)):
+            yield "PL0643", f"{owner} has an empty box or one that leaves the scan"
+        elif not _normal(s):
+            yield "PL0643", f"{owner} has a box that is not tight, or a half-space that is not in lowest terms or is implied"
+    if list(domain) != sorted(domain, key=digits.scan_order):
+        yield "PL0643", f"{owner} lists its sets out of order"
+    if any(digits.meets((a,), (b,)) for a, b in combinations(domain, 2)):
+        yield "PL0643", f"{owner} has sets that overlap"
+
+
+def _normal(s: ConvexSet) -> bool:
+    return all(sum(1 for a in h.coefficients if a) > 1 for h in s.half_spaces) and digits.convex(s.lower, s.upper, s.half_spaces) == s
+
+
+def _arrays(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    for name, _ in _repeated(a.name for a in c.arrays):
+        yield "PL0644", f"two arrays are called {name}"
+    for a in c.arrays:
+        if a.strides != tuple(prod(a.shape[i + 1 :]) for i in range(len(a.shape))):
+            yield "PL0644", f"the strides of {a.name} are not row-major"
+
+
+def _generators(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    """That addresses lie in their array is found by the static run."""
+    for g in c.generators:
+        yield from _exceeds(f"words that {_name(g)} covers", _span(g), machine.bank_words)
+        for m, a in enumerate(g.coefficients):
+            if a and len({x for s in g.domain for x in (s.lower[m], s.upper[m])}) == 1:
+                yield "PL0644", f"{_name(g)} has a coefficient for digit {m}, which has one value: it belongs to the base"
+
+
+def _span(g: Generator) -> int:
+    """Words from the lowest to the highest address of the domain's boxes."""
+    ends = [[sorted((a * x, a * y)) for a, x, y in zip(g.coefficients, s.lower, s.upper, strict=True)] for s in g.domain]
+    return max(sum(e[1] for e in s) for s in ends) - min(sum(e[0] for e in s) for s in ends) + 1 if ends else 0
+
+
+# What the static run saw (PL0645 to PL0649).
+
+
+def _steps(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+    report, tile = result.report, prod(c.extents)
+    if report.steps != c.controller.steps:
+        yield "PL0648", f"the controller makes {c.controller.steps} steps, the elements need {report.steps}"
+    if report.shortest >= 0 and report.shortest < tile:
+        yield "PL0648", f"a unit halts after {report.shortest} steps, before the tile's {tile} iterations have passed"
+
+
+def _occupancy(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+    for number, element in enumerate(c.classes):
+        for kind, depths, high in (("fd", element.feedback_depths, result.feedback_high[number]), ("id", element.input_depths, result.input_high[number])):
+            if len(depths) and not depths[-1]:
+                yield "PL0645", f"class {number} lists {kind}s beyond the last one in use"
+            for n, needed in enumerate(high):
+                if needed != _depth(depths, n):
+                    yield "PL0645", f"{kind}{n} of class {number} has depth {_depth(depths, n)} and holds at most {needed}"
+
+
+def _late(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+    for element, register, cycles in result.report.late:
+        yield "PL0647", f"element {_place(c, element)} reads id{register} {cycles} cycles after its address generator delivered"
+
+
+def _unread(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+    for element, register, _ in result.report.unread:
+        yield "PL0647", f"element {_place(c, element)} writes rd{register} and does not read it"
+
+
+def _idle(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+    for element, connection, _ in result.report.idle:
+        k = c.wrappers[c.wrapper[element // c.columns][element % c.columns]][connection]
+        yield "PL0642", f"no token passes from {_port(k.source)} to {_port(k.sink)} in element {_place(c, element)}"
+
+
+def _wasted(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+    for _, signal, step in result.report.wasted:
+        yield "PL0649", f"control signal {signal} is 1 in step {step}, where no branch reads it"
+
+
+def _covered(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+    for number, (element, units) in enumerate(zip(c.classes, result.report.coverage, strict=True)):
+        for (where, program), seen in zip(_programs(element, number), units, strict=True):
+            for at, (instruction, (executed, driven, codes, lowest)) in enumerate(zip(program, seen, strict=True)):
+                if not executed:
+                    yield "PL0646", f"no element executes instruction {at} of {where}"
+                    continue
+                for register, drives in zip(instruction.destinations, driven, strict=True):
+                    if not drives:
+                        yield "PL0647", f"od{register.index}, which instruction {at} of {where} writes, leads nowhere in every element"
+                if isinstance(instruction.branch, If):
+                    for fault in _branch_faults(instruction.branch, codes, lowest):
+                        yield "PL0649", f"the branch of instruction {at} of {where} {fault}"
+
+
+def _branch_faults(branch: If, codes: Sequence[bool], lowest: Sequence[int]) -> Iterator[str]:
+    met = [code for code, seen in enumerate(codes) if seen]
+    if any(branch.targets[code] != branch.targets[met[0]] for code, seen in enumerate(codes) if not seen):
+        yield "has a target of its own for a code that never occurs"
+    if len({branch.targets[code] for code in met}) < 2:
+        yield "always takes one target"
+    for position, signal in enumerate(branch.signals):
+        if len({code >> position & 1 for code in met}) < 2:
+            yield f"reads control signal {signal}, which never changes there"
+        elif lowest[position] != signal:
+            yield f"reads control signal {signal}, where signal {lowest[position]} would do"
+
+
+def _programs(element: ElementProgram, number: int) -> Iterator[tuple[str, tuple[Instruction, ...]]]:
+    return ((f"unit {u} of class {number}", program) for u, program in enumerate(element.programs))
+
+
+def _repeated(values: Iterable[T]) -> list[tuple[T, int]]:
+    return [(value, count) for value, count in Counter(values).items() if count > 1]
+
+
+def _port(port: tuple[int, int]) -> str:
+    return f"{_LOCATIONS[port[0]]}{port[1]}"
+
+
+def _name(g: Generator) -> str:
+    return f"the generator at {g.side} {g.position}, channel {g.channel},"
+
+
+def _place(c: Concrete, element: int) -> str:
+    return f"({element // c.columns}, {element % c.columns})"
+
+
+_ON_WORDS: Final[tuple[Rule, ...]] = (
+    _region,
+    _capacities,
+    _periphery_capacities,
+    _wires,
+    _references,
+    _classes,
+    _signals_used,
+    _controller,
+    _domains,
+    _arrays,
+    _generators,
+)
+_ON_RUN: Final[tuple[Callable[[Concrete, _core.Result], Iterator[Finding]], ...]] = (
+    _steps,
+    _occupancy,
+    _late,
+    _unread,
+    _idle,
+    _wasted,
+    _covered,
+)
