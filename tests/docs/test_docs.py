@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every example in README.md, ARCHITECTURE.md, CONTRIBUTING.md and docs/ runs and prints what the page shows.
+
+Fenced blocks of one page run in order, in one scratch folder that holds examples/. `console` blocks are commands after `$ `
+and their output, both streams together; a command may fail only where the page shows an error. `python` blocks share their
+names; an `output` block after one is what it printed. In expected output `...` stands for any text.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ (.*\n)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A shell command or a Python text, the line where it stands, and what the page shows for it (None: nothing shown)."""
+
+    line: int
+    code: str
+    is_python: bool
+    expected: str | None
+
+
+def steps(page: str) -> Iterator[Step]:
+    blocks = [(m[1], m[2], page.count("\n", 0, m.start(2)) + 1) for m in FENCE.finditer(page)]
+    for number, (language, body, line) in enumerate(blocks):
+        if language == "console":
+            head, *parts = COMMAND.split(body)
+            assert not head, f"line {line}: a console block starts with `$ `"
+            for code, expected in zip(parts[::2], parts[1::2], strict=True):
+                yield Step(line, code, False, expected)
+        elif language == "python":
+            following = blocks[number + 1] if number + 1 < len(blocks) else ("", "", 0)
+            yield Step(line, body, True, following[1] if following[0] == "output" else None)
+
+
+def script(parts: list[Step]) -> str:
+    """One Python program of the page so far; a marker separates the output of the last part from what came before."""
+    return "\n".join([*(part.code for part in parts[:-1]), "print('\\0', end='')", parts[-1].code])
+
+
+def run(command: list[str], folder: Path) -> tuple[str, int]:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "COLUMNS": "120", "NO_COLOR": "1"}
+    done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, check=False)
+    return done.stdout, done.returncode
+
+
+def matches(expected: str, got: str) -> bool:
+    want, have = ("\n".join(line.rstrip() for line in text.rstrip().split("\n")) + "\n" for text in (expected, got))
+    return doctest.OutputChecker().check_output(want, have, doctest.ELLIPSIS)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_page(page: Path, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    so_far: list[Step] = []
+    for step in steps(page.read_text(encoding="utf-8")):
+        if step.is_python:
+            so_far.append(step)
+            output, status = run([sys.executable, "-c", script(so_far)], tmp_path)
+            output = output.rpartition("\0")[2]
+        else:
+            output, status = run(["bash", "-c", step.code], tmp_path)
+        where = f"{page.relative_to(ROOT)}:{step.line}: {step.code.rstrip()}"
+        shows_error = not step.is_python and "error[" in (step.expected or "")
+        assert (status != 0) == shows_error, f"{where}\nexit code {status}\n{output}"
+        assert step.expected is None or matches(step.expected, output), f"{where}\nexpected:\n{step.expected}\ngot:\n{output}"
+
+
+def test_a_wrong_output_is_noticed() -> None:
+    assert matches("a ... c\n", "a b c\n")
+    assert not matches("a ... c\n", "a b d\n")
+    page = "```console\n$ echo a\na\n$ echo b\nb\n```\n\n```python\nprint(1)\n```\n\n```output\n1\n```\n"
+    assert list(steps(page)) == [Step(2, "echo a\n", False, "a\n"), Step(2, "echo b\n", False, "b\n"), Step(9, "print(1)\n", True, "1\n")]
