@@ -175,15 +175,13 @@ def symbolic(
     schedule = Schedule(interval, tuple(tau[e.target] for e in equations), tuple(variables.index(e.target) for e in equations), (latency,) * len(equations))
     links: list[tuple[Link, ...]] = []
     routes: list[Route] = []
-    feedback = 0
-    for use in uses:
+    for u, use in enumerate(uses):
         d = [s * x for s, x in zip(signs, use.distance, strict=True)]
         producer = use.writers[0].node
         own = next((n for n, i in enumerate(inputs) if share and equations[i.consumer].target == equations[use.consumer].target), None)
         held = schedule.tau[use.consumer] - schedule.tau[producer] - latency
         kind = Kind.GENERAL if not any(d) and held < interval else Kind.FEEDBACK
-        mine = [Link((0, 0), kind, feedback)]
-        feedback += 1
+        mine = [Link((0, 0), kind, u)]
         along = [0 if m is None or not d[m] else (1 if d[m] > 0 else -1) for m in (rows, columns)]
         for delta in sorted(set(product({0, along[0]}, {0, along[1]})) - {(0, 0)}):
             hops = [Port("south" if delta[0] > 0 else "north", len(routes))] if delta[0] else []

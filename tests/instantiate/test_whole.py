@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
 from tests.instantiate import samples
 from tests.instantiate.machine import Run, simulate
-from tests.instantiate.naive import Cells, Program, reference, symbolic
+from tests.instantiate.naive import UNLIMITED, Cells, Program, reference, symbolic
 
 from polyloom.targets.tcpa.concrete import Concrete
 from polyloom.targets.tcpa.instantiate import instantiate, predicted_cycles
-from polyloom.targets.tcpa.isa import File
+from polyloom.targets.tcpa.isa import File, If
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 
@@ -75,3 +76,44 @@ def test_conv() -> None:
     mapped = symbolic(samples.CONV, rows=0, columns=1, order=(5, 4, 3, 2, 1, 0), interval=1)
     values = {"M": 4, "C": 2, "H": 5, "W": 4, "R": 2, "S": 3}
     check(samples.CONV, mapped, values, 2, 2)
+
+
+@pytest.mark.parametrize("flags", [1, 2])
+def test_few_branch_flags_clone_kernels_by_what_follows(flags: int) -> None:
+    limits = replace(UNLIMITED, branch_flags=flags)
+    mapped = symbolic(samples.MATMUL, rows=0, columns=1, order=(2, 1, 0), interval=1, limits=limits)
+    concrete, _ = check(samples.MATMUL, mapped, {"N": 6, "M": 5, "K": 4}, 2, 2)
+    assert all(len(i.branch.targets) <= 1 << flags for c in concrete.classes for p in c.programs for i in p if isinstance(i.branch, If))
+
+
+@pytest.mark.parametrize("hop_delay", [0, 1, 3])
+@pytest.mark.parametrize("latency", [1, 2, 4])
+def test_latencies_and_hops(hop_delay: int, latency: int) -> None:
+    limits = replace(UNLIMITED, hop_delay=hop_delay)
+    mapped = symbolic(samples.FIR, rows=0, columns=1, order=(0, 1), interval=latency, limits=limits, latency=latency)
+    check(samples.FIR, mapped, {"N": 17, "T": 13}, 3, 2, latency=latency)
+
+
+def test_predicted_cycles_are_the_simulated_ones_on_perfect_tilings() -> None:
+    mapped = symbolic(samples.MATMUL, rows=0, columns=1, order=(1, 0, 2), interval=1)
+    concrete, run = check(samples.MATMUL, mapped, {"N": 6, "M": 4, "K": 5}, 2, 2)
+    assert predicted_cycles(concrete) == run.cycles > 3 * 2 * 5
+
+
+def test_a_wrong_word_is_noticed() -> None:
+    """The plain model is no rubber stamp: a depth, a delay, a signal or a destination that is off faults or differs."""
+    mapped = symbolic(samples.MATMUL, rows=0, columns=1, order=(2, 1, 0), interval=1)
+    values = {"N": 6, "M": 5, "K": 4}
+    concrete = instantiate(mapped, values, 2, 2)
+    data = data_of(concrete)
+    first = concrete.classes[0]
+    shallow = replace(first, feedback_depths=tuple(max(0, d - 1) for d in first.feedback_depths))
+    for wrong in (
+        replace(concrete, classes=(shallow, *concrete.classes[1:])),
+        replace(concrete, generators=(replace(concrete.generators[0], delay=concrete.generators[0].delay + 1), *concrete.generators[1:])),
+        replace(concrete, controller=replace(concrete.controller, signals=((), *concrete.controller.signals[1:]))),
+        replace(concrete, controller=replace(concrete.controller, column_delay=concrete.controller.column_delay - 1)),
+    ):
+        with pytest.raises((AssertionError, KeyError)):
+            run = simulate(wrong, data)
+            assert run.outputs == reference(samples.MATMUL, values, data)

@@ -10,6 +10,7 @@ branch is taken. A marker that holds in the last step only separates the kernel 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
@@ -141,23 +142,31 @@ def _until_halt(contents: tuple[int, ...], folded: _Folded) -> tuple[int | None,
 def _look_ahead(
     names: list[tuple[tuple[int | None, ...], _Window]], kernels: list[tuple[Kernel, bool]], targets: int
 ) -> tuple[list[tuple[tuple[int | None, ...], _Window]], list[tuple[Kernel, bool]]]:
-    """Clone every kernel with too many successors, one clone a batch of `targets` of them: the branch before decides which."""
-    follow: dict[int, list[int]] = {}
-    for line, _ in names:
-        for a, b in zip(line, line[1:], strict=False):
-            if a is not None and b is not None and b not in follow.setdefault(a, []):
-                follow[a].append(b)
+    """Clone every kernel with too many successors, one clone a batch of them: the branch before decides which."""
+    follow: dict[int, set[int]] = {}
+    for a, b in {pair for line, _ in names for pair in pairwise(line)}:
+        if a is not None and b is not None:
+            follow.setdefault(a, set()).add(b)
+    batches = {a: _batches(a, followers, targets) for a, followers in follow.items()}
     clones: dict[tuple[int, int], int] = {}
 
     def clone(a: int | None, b: int | None) -> int | None:
         if a is None:
             return None
-        successors = sorted(follow.get(a, ()))
-        batch = successors.index(b) // targets if b is not None and len(successors) > targets else 0
-        return clones.setdefault((a, batch), len(clones))
+        return clones.setdefault((a, 0 if b is None else batches[a][b]), len(clones))
 
-    renamed = [(tuple(clone(a, b) for a, b in zip(line, line[1:], strict=False)), w) for line, w in names]
+    renamed = [(tuple(clone(a, b) for a, b in pairwise(line)), w) for line, w in names]
     return renamed, [kernels[a] for a, _ in clones]
+
+
+def _batches(node: int, successors: set[int], targets: int) -> dict[int, int]:
+    """The batch of every successor. A node that follows itself is followed by each of its clones: its own batch has room for them."""
+    if len(successors) <= targets:
+        return dict.fromkeys(successors, 0)
+    order = sorted(successors, key=lambda b: (b != node, b))
+    clones = -(-(len(order) - 1) // max(targets - 1, 1)) if node in successors else 1
+    first = max(1, targets - clones + 1)
+    return {b: 0 if i < first else 1 + (i - first) // targets for i, b in enumerate(order)}
 
 
 def _ordered(folded: _Folded, kernels: list[Kernel], edges: dict[int, dict[int, list[digits.Part]]]) -> Graph:
