@@ -8,7 +8,64 @@ from __future__ import annotations
 
 CODES: dict[str, tuple[str, str]] = {
     # PL01xx: syntax of the equation language (frontend)
+    "PL0101": (
+        "unexpected character",
+        "No word of the equation language begins with this character. Operators are spelled out: `u[i] & 1` is written `u[i] and 1`.",
+    ),
+    "PL0102": (
+        "syntax error",
+        "The text does not follow the grammar of docs/language.md. `y[i] = 2u[i]` is written `y[i] = 2*u[i]`; a scalar is read as `in[]`;"
+        " declarations stand before the one `for ... do`, equations after it.",
+    ),
+    "PL0103": (
+        "expression nested too deeply",
+        "An expression has more levels than the compiler can follow. Split it into several equations with variables of their own.",
+    ),
+    "PL0104": ("unreadable file", "The file does not exist, may not be read, or is not UTF-8 text."),
     # PL02xx: meaning of a program (frontend, analysis)
+    "PL0201": (
+        "not expressible by affine inequalities",
+        "A bound or a set needs a remainder, as `2*i >= N and 3*i <= N + 4` does: whether it has a solution depends on N modulo 6. Use unit coefficients.",
+    ),
+    "PL0202": ("duplicate name", "Parameters, dimensions, arrays and variables share one space of names; labels of equations have another. Rename one of the two."),
+    "PL0203": ("reserved name", "Keywords, element types and operations cannot be names: `input max[N]: i32` becomes `input maxima[N]: i32`."),
+    "PL0204": (
+        "unknown name",
+        "A name is neither declared nor defined by an equation, or is no dimension or parameter where one must stand. The nearest known name is suggested.",
+    ),
+    "PL0205": ("not affine", "Indices and conditions are sums of dimensions and parameters times integer constants below 2**31: `i*j` and `i/2` are not."),
+    "PL0206": (
+        "a value or a condition is missing",
+        "`y[i] = u[i] if i + 1` has a number where a condition must stand; `y[i] = u[i] + N` has a parameter where a value must stand:"
+        " pass it as a scalar input and write `n[]`. Values are compared by `==`, and not in chains.",
+    ),
+    "PL0207": ("constant out of range", "A constant takes the type of its neighbours: `b[i] + 200` has no meaning when b is i8, nor has `n[i] * 0.5` when n is i32."),
+    "PL0208": ("types do not agree", "All operands of an operation have one type, which is its result's. Comparisons give i32 and `select` begins with an i32."),
+    "PL0209": ("type not decided", "A variable is defined only in terms of others whose types are not known either. Declare it: `variable x: i32`."),
+    "PL0210": ("wrong number of operands or indices", "An operation, an array or a variable was given more or fewer than it takes."),
+    "PL0211": ("unknown operation", "A call names no operation. `mac(a, b, c)` is written `madd(a, b, c)`."),
+    "PL0212": ("input written", "Inputs are only read. Define an internal variable or an output instead."),
+    "PL0213": ("output read", "Outputs are only written. Define an internal variable `Y[i]`, read that, and copy it: `y[i] = Y[i]`."),
+    "PL0214": (
+        "internal variable not uniform",
+        "An internal variable is defined at exactly [i, j, ...] and used at the dimensions plus constants: `x[i-1, j]`, not `x[j, i]` or `x[0, j]`."
+        " Pass the value on from iteration to iteration by an equation of its own.",
+    ),
+    "PL0215": ("iteration space not bounded", "Every dimension needs a bound on both sides. A name in `for` that is not declared as a parameter is a dimension."),
+    "PL0216": ("iteration space not convex", "`for 0 <= i < N, i != 3 do` is two spaces. Let the equations say `if i != 3` instead."),
+    "PL0217": ("no output", "A program must declare an output, and equations must write every output that it declares."),
+    "PL0218": ("used but not defined", "For some parameter values an equation uses an instance that none defines. Define it at the border, or restrict the use."),
+    "PL0219": ("defined twice", "For some parameter values two equations define one instance. Make their conditions exclude each other: `if i = 0` and `if i >= 1`."),
+    "PL0220": ("output element written twice", "For some parameter values an output element is written in two iterations. Restrict the equation, as by `if j = M - 1`."),
+    "PL0221": ("index outside the shape", "For some parameter values an access leaves its array. Restrict the equation, or declare a larger array."),
+    "PL0222": ("dependence cycle", "For some parameter values an instance depends on itself, so no order can compute it. One of the uses must go to another iteration."),
+    "PL0223": ("negative extent", "For some parameter values an array has a negative extent. Restrict the parameters: `parameter N >= 4`."),
+    "PL0224": ("no parameter values", "The inequalities of `parameter` contradict each other. A parameter is at least 0."),
+    "PL0225": ("variable not defined", "A variable is declared, but no equation defines it."),
+    "PL0230": ("wrong parameter values", "Every parameter needs an integer from 0 to 2147483647 that lies in its domain; other names are refused."),
+    "PL0231": ("wrong set of inputs", "Every declared input needs an array, and other names are refused."),
+    "PL0232": ("input of wrong shape or type", "An input's type and shape must be those that the program declares, for the given parameters; nothing is converted."),
+    "PL0233": ("integer division by zero", "An integer division by zero has no result. Guard the divisor: `a / select(b == 0, 1, b)`."),
     # PL03xx: machine descriptions
     "PL0301": (
         "machine not found",

@@ -89,8 +89,8 @@ def sample(points: isl.Set) -> dict[str, int] | None:
     for position in range(flat.dim(isl.dim_type.set)):
         if flat.is_empty():
             return None
-        if flat.dim_has_lower_bound(isl.dim_type.set, position):
-            least = flat.dim_min_val(position)
+        least = flat.dim_min_val(position)
+        if least.is_int():
             flat = flat.fix_val(isl.dim_type.set, position, least)
     point = flat.sample_point()
     names = [flat.get_dim_name(isl.dim_type.set, n) or f"_{n}" for n in range(flat.dim(isl.dim_type.set))]

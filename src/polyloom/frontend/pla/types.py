@@ -86,19 +86,19 @@ def _constrain(types: _Types, equation: RawEquation) -> list[Diagnostic]:
     if equation.operation == "select":
         pairs[0] = (slots[0], "i32")
     pairs.append((equation.target.name, "i32" if BY_NAME[equation.operation].compares else last))
-    return [_mixed(types, equation, a, b, before) for a, b in pairs if (before := (types.of(a), types.of(b))) and not types.unify(a, b)]
+    return [_mixed(equation, a, b, before) for a, b in pairs if (before := (types.of(a), types.of(b))) and not types.unify(a, b)]
 
 
-def _mixed(types: _Types, equation: RawEquation, a: Slot, b: Slot, dtypes: tuple[ElementType | None, ElementType | None]) -> Diagnostic:
-    left, right = (_describe(equation, slot, dtype) for slot, dtype in zip((a, b), dtypes, strict=True))
+def _mixed(equation: RawEquation, a: Slot, b: Slot, dtypes: tuple[ElementType | None, ElementType | None]) -> Diagnostic:
+    left, right = (_describe(slot, dtype) for slot, dtype in zip((a, b), dtypes, strict=True))
     help = "all operands and the result of an operation have one type; there are no conversions"
     if equation.operation == "select" and b == "i32":
         help = "the first operand of select is i32, such as the result of a comparison"
     return Diagnostic("PL0208", f"{equation.operation} mixes {left} and {right}", span=equation.span, help=help)
 
 
-def _describe(equation: RawEquation, slot: Slot, dtype: ElementType | None) -> str:
-    return f"`{slot}`, which is {dtype}," if isinstance(slot, str) and slot != dtype else f"a value that is {dtype}"
+def _describe(slot: Slot, dtype: ElementType | None) -> str:
+    return f"`{slot}` ({dtype})" if isinstance(slot, str) and slot != dtype else f"a value of type {dtype}"
 
 
 def _slot(equation: RawEquation, position: int) -> Slot:

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The checks for all parameter values against enumeration, and the bridge to isl."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.pla import parse
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.isl import dimension_bounds, disjoint, from_set, parameter_set, sample, to_set
+from polyloom.sets.normal import conjunction, normalize
+
+CONSTRAINT = st.builds(
+    lambda i, j, n, c: Affine.of({"i": i, "j": j, "N": n}, c), st.integers(-2, 2), st.integers(-2, 2), st.integers(-1, 1), st.integers(-4, 4)
+)
+CONDITION = st.lists(st.lists(CONSTRAINT, max_size=3), max_size=3).map(lambda pieces: Condition(tuple(Polyhedron(tuple(p)) for p in pieces)))
+POINTS = [{"i": i, "j": j, "N": n} for i, j, n in product(range(-3, 4), range(-3, 4), range(4))]
+
+
+@given(CONDITION)
+def test_normal_form_and_bridge_keep_the_points(condition: Condition) -> None:
+    for same in (normalize(condition), from_set(to_set(condition, ("i", "j"), ("N",)))):
+        assert all(same.contains(p) == condition.contains(p) for p in POINTS)
+    assert normalize(normalize(condition)) == normalize(condition)
+
+
+@given(CONDITION, CONDITION)
+def test_conjunction_and_disjointness(a: Condition, b: Condition) -> None:
+    both = conjunction(a, b)
+    assert all(both.contains(p) == (a.contains(p) and b.contains(p)) for p in POINTS)
+    if disjoint(a, b, ("i", "j"), ("N",), Condition()):
+        assert not any(both.contains(p) for p in POINTS)
+    else:
+        point = sample(to_set(both, ("i", "j"), ("N",)))
+        assert point is not None and both.contains(point)
+
+
+@given(CONDITION, st.integers(0, 3))
+def test_bounds_of_a_dimension_are_tight(condition: Condition, n: int) -> None:
+    box = Condition((Polyhedron((Affine.of({"i": 1}, 3), Affine.of({"i": -1}, 3), Affine.of({"j": 1}, 3), Affine.of({"j": -1}, 3))),))
+    positive = Condition((Polyhedron((Affine.symbol("N"),)),))
+    boxed = conjunction(condition, box)
+    try:
+        bounds = dimension_bounds(boxed, ("i", "j"), ("N",), positive, "i")
+    except PolyloomError as error:
+        assert error.diagnostics[0].code == "PL0201"
+        return
+    inside = [p["i"] for p in POINTS if p["N"] == n and boxed.contains(p)]
+    for pieces, extreme in zip(bounds, (min, max), strict=True):
+        found = {num.evaluate({"N": n}) // den for guards, num, den in pieces if all(g.evaluate({"N": n}) >= 0 for g in guards)}
+        assert found == ({extreme(inside)} if inside else set())
+
+
+def test_a_strided_bound_is_refused() -> None:
+    strided = Condition((Polyhedron((Affine.of({"i": 2, "N": -1}), Affine.of({"i": -3, "N": 1}, 4))),))
+    with pytest.raises(PolyloomError, match="PL0201"):
+        dimension_bounds(strided, ("i",), ("N",), Condition(), "i")
+
+
+def test_samples_are_small() -> None:
+    above = Condition((Polyhedron((Affine.of({"N": 1}, -3), Affine.of({"i": 1, "N": -1}))),))
+    assert sample(to_set(above, ("i",), ("N",))) == {"N": 3, "i": 3}
+    assert sample(parameter_set(Condition(()), ("N",))) is None
+
+
+RANGE = st.tuples(st.integers(-1, 4), st.sampled_from(["N", "N - 1", "3", "6"]))
+
+
+@given(RANGE, RANGE, RANGE, st.integers(-2, 2))
+def test_definitions_and_uses_agree_with_enumeration(first: tuple[int, str], second: tuple[int, str], use: tuple[int, str], distance: int) -> None:
+    spaces = [f"{low} <= i < {high}" for low, high in (first, second, use)]
+    text = f"""parameter N
+output y[N]: i32
+for 0 <= i < N do
+  x[i] = 1 if {spaces[0]}
+  x[i] = 2 if {spaces[1]}
+  y[i] = x[i - {distance}] if {spaces[2]}
+""".replace("- -", "+ ")
+    # every bound is at most 6 away from 0 or from N, so sizes up to 9 show every failure
+    failures: set[str] = set()
+    for n in range(10):
+        a, b, c = ({i for i in range(n) if low <= i < eval(high, {"N": n})} for low, high in (first, second, use))
+        failures |= {"PL0218"} if any(i - distance not in a | b for i in c) else set[str]()
+        failures |= {"PL0219"} if a & b else set[str]()
+    try:
+        parse(text)
+    except PolyloomError as error:
+        assert error.diagnostics[0].code in failures
+    else:
+        assert not failures
+
+
+CHAIN = """parameter N
+input u[N]: i32
+output y[N]: i32
+for 0 <= i < N do
+  x[i] = u[i] if {stop}
+  x[i] = x[i - {back}] if not ({stop}) and {go_back}
+  x[i] = x[i + {forth}] if not ({stop}) and not ({go_back})
+  y[i] = x[i]
+"""
+
+
+@given(st.integers(1, 2), st.integers(1, 2), st.integers(0, 5), st.integers(0, 5))
+def test_cycles_agree_with_enumeration(back: int, forth: int, low: int, high: int) -> None:
+    stop, go_back = f"i <= {back} or i >= N - {forth} or {low} <= i <= {high}", "i >= 4"
+    cyclic = False
+    for n in range(16):
+        for start in range(n):
+            i, steps = start, 0
+            while not (i <= back or i >= n - forth or low <= i <= high) and steps <= n:
+                i, steps = (i - back if i >= 4 else i + forth), steps + 1
+            cyclic = cyclic or steps > n
+    try:
+        parse(CHAIN.format(stop=stop, back=back, forth=forth, go_back=go_back))
+    except PolyloomError as error:
+        assert cyclic and error.diagnostics[0].code == "PL0222"
+    else:
+        assert not cyclic
