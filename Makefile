@@ -6,8 +6,9 @@ JOBS ?= 2
 BIN := .venv/bin
 NATIVE := CMakeLists.txt $(wildcard native/*.cpp native/*/*.cpp native/*/*.hpp native/*/*.c native/*/*.h)
 SANITIZED := build/sanitize
+WHEEL := build/installed
 
-.PHONY: demo test test-long check lint native-test bench golden clean
+.PHONY: demo test test-long check lint native-test wheel-test bench golden clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -19,7 +20,7 @@ test: .venv/installed
 test-long: .venv/installed
 	$(BIN)/python -m pytest -n $(JOBS) -m long --hypothesis-profile=long
 
-check: lint native-test test
+check: lint native-test wheel-test test
 
 lint: .venv/installed
 	$(BIN)/ruff format --check .
@@ -31,6 +32,13 @@ native-test: .venv/tools
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B $(SANITIZED) -G Ninja -DPOLYLOOM_SANITIZE=ON -DPOLYLOOM_WERROR=ON
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build $(SANITIZED)
 	PATH="$(CURDIR)/$(BIN):$$PATH" ctest --test-dir $(SANITIZED) --output-on-failure --no-tests=error
+
+# The package as users get it, without the editable install: -S leaves out the hook that redirects to src.
+wheel-test: .venv/installed
+	rm -rf $(WHEEL)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --target $(WHEEL) .
+	cd $(WHEEL) && PYTHONPATH="$$PWD:$$($(CURDIR)/$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" \
+	  $(CURDIR)/$(BIN)/python -S -m polyloom run polyloom/examples/bits.pla N=16 --on tcpa:paper:1x3
 
 bench: .venv/installed
 	$(BIN)/polyloom bench
