@@ -27,7 +27,10 @@ CODES: dict[str, tuple[str, str]] = {
         "not expressible by affine inequalities",
         "A bound or a set needs a remainder, as `2*i >= N and 3*i <= N + 4` does: whether it has a solution depends on N modulo 6. Use unit coefficients.",
     ),
-    "PL0202": ("duplicate name", "Parameters, dimensions, arrays and variables share one space of names; labels of equations have another. Rename one of the two."),
+    "PL0202": (
+        "duplicate name",
+        "Parameters, dimensions, arrays and variables share one space of names; labels of equations have another. Rename one of the two.",
+    ),
     "PL0203": ("reserved name", "Keywords, element types and operations cannot be names: `input max[N]: i32` becomes `input maxima[N]: i32`."),
     "PL0204": (
         "unknown name",
@@ -39,8 +42,14 @@ CODES: dict[str, tuple[str, str]] = {
         "`y[i] = u[i] if i + 1` has a number where a condition must stand; `y[i] = u[i] + N` has a parameter where a value must stand:"
         " pass it as a scalar input and write `n[]`. Values are compared by `==`, and not in chains.",
     ),
-    "PL0207": ("constant out of range", "A constant takes the type of its neighbours: `b[i] + 200` has no meaning when b is i8, nor has `n[i] * 0.5` when n is i32."),
-    "PL0208": ("types do not agree", "All operands of an operation have one type, which is its result's. Comparisons give i32 and `select` begins with an i32."),
+    "PL0207": (
+        "constant out of range",
+        "A constant takes the type of its neighbours: `b[i] + 200` has no meaning when b is i8, nor has `n[i] * 0.5` when n is i32.",
+    ),
+    "PL0208": (
+        "types do not agree",
+        "All operands of an operation have one type, which is its result's. Comparisons give i32 and `select` begins with an i32.",
+    ),
     "PL0209": ("type not decided", "A variable is defined only in terms of others whose types are not known either. Declare it: `variable x: i32`."),
     "PL0210": ("wrong number of operands or indices", "An operation, an array or a variable was given more or fewer than it takes."),
     "PL0211": ("unknown operation", "A call names no operation. `mac(a, b, c)` is written `madd(a, b, c)`."),
@@ -51,20 +60,38 @@ CODES: dict[str, tuple[str, str]] = {
         "An internal variable is defined at exactly [i, j, ...] and used at the dimensions plus constants: `x[i-1, j]`, not `x[j, i]` or `x[0, j]`."
         " Pass the value on from iteration to iteration by an equation of its own.",
     ),
-    "PL0215": ("iteration space not bounded", "Every dimension needs a bound on both sides. A name in `for` that is not declared as a parameter is a dimension."),
+    "PL0215": (
+        "iteration space not bounded",
+        "Every dimension needs a bound on both sides. A name in `for` that is not declared as a parameter is a dimension.",
+    ),
     "PL0216": ("iteration space not convex", "`for 0 <= i < N, i != 3 do` is two spaces. Let the equations say `if i != 3` instead."),
     "PL0217": ("no output", "A program must declare an output, and equations must write every output that it declares."),
-    "PL0218": ("used but not defined", "For some parameter values an equation uses an instance that none defines. Define it at the border, or restrict the use."),
-    "PL0219": ("defined twice", "For some parameter values two equations define one instance. Make their conditions exclude each other: `if i = 0` and `if i >= 1`."),
-    "PL0220": ("output element written twice", "For some parameter values an output element is written in two iterations. Restrict the equation, as by `if j = M - 1`."),
+    "PL0218": (
+        "used but not defined",
+        "For some parameter values an equation uses an instance that none defines. Define it at the border, or restrict the use.",
+    ),
+    "PL0219": (
+        "defined twice",
+        "For some parameter values two equations define one instance. Make their conditions exclude each other: `if i = 0` and `if i >= 1`.",
+    ),
+    "PL0220": (
+        "output element written twice",
+        "For some parameter values an output element is written in two iterations. Restrict the equation, as by `if j = M - 1`.",
+    ),
     "PL0221": ("index outside the shape", "For some parameter values an access leaves its array. Restrict the equation, or declare a larger array."),
-    "PL0222": ("dependence cycle", "For some parameter values an instance depends on itself, so no order can compute it. One of the uses must go to another iteration."),
+    "PL0222": (
+        "dependence cycle",
+        "For some parameter values an instance depends on itself, so no order can compute it. One of the uses must go to another iteration.",
+    ),
     "PL0223": ("negative extent", "For some parameter values an array has a negative extent. Restrict the parameters: `parameter N >= 4`."),
     "PL0224": ("no parameter values", "The inequalities of `parameter` contradict each other. A parameter is at least 0."),
     "PL0225": ("variable not defined", "A variable is declared, but no equation defines it."),
     "PL0230": ("wrong parameter values", "Every parameter needs an integer from 0 to 2147483647 that lies in its domain; other names are refused."),
     "PL0231": ("wrong set of inputs", "Every declared input needs an array, and other names are refused."),
-    "PL0232": ("input of wrong shape or type", "An input's type and shape must be those that the program declares, for the given parameters; nothing is converted."),
+    "PL0232": (
+        "input of wrong shape or type",
+        "An input's type and shape must be those that the program declares, for the given parameters; nothing is converted.",
+    ),
     "PL0233": ("integer division by zero", "An integer division by zero has no result. Guard the divisor: `a / select(b == 0, 1, b)`."),
     # PL03xx: machine descriptions
     "PL0301": (
@@ -231,6 +258,152 @@ CODES: dict[str, tuple[str, str]] = {
         "mapping: report it with the program. In a mapping of your own, check the schedule and the routes.",
     ),
     # PL06xx: model and verification: faults
+    "PL0601": (
+        "input missing or unknown",
+        "A run needs an array for every input of the program, under its name, and nothing else.\n"
+        "    --in A=a.npy       write    --in a=a.npy    where the program reads `a`",
+    ),
+    "PL0602": (
+        "input of another shape or type",
+        "Inputs are given in exactly the shape and type that the program declares for these parameter values: i8, i16 and i32 are\n"
+        "NumPy's int8, int16 and int32, f32 is float32. Convert with `array.astype(numpy.int32)`, reshape a scalar to ().",
+    ),
+    "PL0603": (
+        "configuration for another machine",
+        "A concrete configuration holds the name and the hash of the machine that it was made for; another machine has other units,\n"
+        "latencies or capacities. Compile and instantiate again for this machine, or give the one that the file names.",
+    ),
+    "PL0604": (
+        "rectangles overlap or leave the array",
+        "Configurations that run together stand on disjoint rectangles inside the array. Give each a first element so that they fit\n"
+        "side by side, or ask for a larger array.",
+    ),
+    "PL0605": (
+        "arrays do not fit into memory",
+        "The model holds all input and output arrays of a configuration. Use smaller loop bounds.",
+    ),
+    "PL0610": (
+        "FIFO overflow",
+        "A feedback or input register held more tokens than its configured depth. Depths are exact in what instantiation writes,\n"
+        "so that the configuration was altered; instantiate it again.",
+    ),
+    "PL0611": (
+        "FIFO underflow",
+        "An instruction read a feedback or input register in a cycle in which no token was ready: the writer comes later than the\n"
+        "reader expects, or not at all. Instantiate the configuration again.",
+    ),
+    "PL0612": (
+        "two reads of one FIFO",
+        "Two instructions of an element read the same feedback or input register in one cycle; only one token can leave it.\n"
+        "A value with several readers is copied by one instruction with several destinations.",
+    ),
+    "PL0613": (
+        "undriven port",
+        "An instruction read an input register whose wrapper port is connected to no output register and no bank.",
+    ),
+    "PL0614": (
+        "undefined register",
+        "An instruction read a general register before any write to it took effect.",
+    ),
+    "PL0615": (
+        "double write",
+        "Two values arrived at one register, port or array element in one cycle, or an array element was written twice in a run.\n"
+        "Every element of an output is written at most once.",
+    ),
+    "PL0616": (
+        "bank conflict",
+        "Two address generators accessed one bank in one cycle; a bank has one port.",
+    ),
+    "PL0617": (
+        "unit busy",
+        "A blocking unit was given an operation while its last one was still under way.",
+    ),
+    "PL0618": (
+        "operation missing",
+        "A functional unit was given an operation that it does not have. `polyloom machines NAME` lists the operations of the units.",
+    ),
+    "PL0619": (
+        "division by zero",
+        "An integer division met the divisor 0. This fault can come from data: guard the division in the program.\n"
+        "    q[i] = a[i] / b[i]      write    q[i] = a[i] / max(b[i], 1)      or make sure that b has no 0",
+    ),
+    "PL0620": (
+        "token without a generator",
+        "A value arrived at a border port in a cycle in which no address generator was enabled for it.",
+    ),
+    "PL0621": (
+        "generator without a token",
+        "An address generator was enabled to write its bank and no value arrived in that cycle.",
+    ),
+    "PL0622": (
+        "tokens left over",
+        "A FIFO still held tokens when every unit had halted and every generator had finished: somebody wrote values that nobody read.",
+    ),
+    "PL0623": (
+        "program counter outside the program",
+        "A functional unit branched or went past the last instruction of its program.",
+    ),
+    "PL0624": (
+        "unit without end",
+        "A functional unit did not halt by the last step of the global controller.",
+    ),
+    "PL0625": (
+        "address outside the array",
+        "An address generator accessed a word that its array does not have.",
+    ),
+    "PL0626": (
+        "value of another type",
+        "A value met an instruction or an array of another element type. The static run of `polyloom verify` finds this.",
+    ),
+    "PL0627": (
+        "overlapping sets",
+        "Two convex sets of an address generator's enable domain contain the same iteration; they must be disjoint.",
+    ),
+    "PL0640": (
+        "a capacity of the machine is exceeded",
+        "The configuration uses more of something than the machine has: registers, FIFO depth, instructions, signals, channels, bits\n"
+        "of a counter or delay. Instantiation refuses such bounds, so that the file was altered or made by another program.",
+    ),
+    "PL0641": (
+        "reference to something that does not exist",
+        "An instruction names a register without depth, a control signal or a branch target that does not exist, or has a constant\n"
+        "that its type cannot hold.",
+    ),
+    "PL0642": (
+        "faulty connection",
+        "A wrapper connects ports that are not adjacent, drives a port twice, or has a connection that no value passes.",
+    ),
+    "PL0643": (
+        "set that is not canonical",
+        "A domain must be a list of disjoint convex sets in scan order, each with a tight box and half-spaces in lowest terms that the\n"
+        "box and the others do not imply. Two descriptions of one set would hide a changed word.",
+    ),
+    "PL0644": (
+        "faulty array layout or address",
+        "Arrays are row-major and have different names; an address generator has no coefficient for a digit with a single value.",
+    ),
+    "PL0645": (
+        "FIFO depth that is not exact",
+        "The depth of every feedback and input register is the most tokens that it ever holds in any element of its class.",
+    ),
+    "PL0646": (
+        "unused class, wrapper, signal or instruction",
+        "Every class, wrapper and control signal is used, no two are equal, and every instruction is executed by some element.",
+    ),
+    "PL0647": (
+        "value without a reader, or delivered too early",
+        "Every write to a general register is read, every output register leads somewhere in some element of its class, and inputs\n"
+        "are delivered in the very cycle in which they are read.",
+    ),
+    "PL0648": (
+        "controller that is not exact",
+        "The controller makes as many steps as the elements need, and delays that no start token waits for are 0.",
+    ),
+    "PL0649": (
+        "control signal or branch that is not canonical",
+        "A control signal is 1 only in steps in which a branch reads it; a branch reads the lowest signals that serve it, and targets\n"
+        "for codes that cannot occur repeat the target of the lowest code that can.",
+    ),
     # PL07xx: files
     "PL0701": (
         "not this kind of file",
@@ -262,4 +435,77 @@ CODES: dict[str, tuple[str, str]] = {
         "With N=2000000000 an address may exceed them; use smaller loop bounds, or a smaller region.",
     ),
     # PL08xx: command line and Python interface
+    "PL0801": (
+        "malformed command",
+        "The command line does not have the form of its command: an unknown command or option, a missing operand, a word that is not\n"
+        "NAME=VALUE. `polyloom --help` lists the commands, `polyloom COMMAND --help` what each takes.",
+    ),
+    "PL0804": (
+        "parameter that is not an integer",
+        "`N=1.5` and `N=many` are no loop bounds. Write decimal digits: `N=64`.",
+    ),
+    "PL0805": (
+        "malformed place",
+        "`--on` takes a target, then a machine, then a region, each after a colon; machine and region may be left out. `tcpa:8x8` is a\n"
+        "region of the machine `wide`; `tcpa:unit:4x4` and `tcpa:mine.toml:4x4` name the machine. A region is ROWSxCOLUMNS.",
+    ),
+    "PL0806": (
+        "region without an element",
+        "A region has at least one row and one column. Write `1x1` instead of `0x4`.",
+    ),
+    "PL0807": (
+        "unreadable file",
+        "The file does not exist, may not be read, or does not hold what is read from it. Arrays are read from files that\n"
+        "`numpy.save(path, array)` wrote, without pickled objects.",
+    ),
+    "PL0808": (
+        "unwritable output",
+        "The output cannot be written. It is checked before any work is done: the directory must exist and be writable, and what stands\n"
+        "there already must be a regular file. An output is written whole or not at all.",
+    ),
+    "PL0809": (
+        "output equals an input",
+        "An output has the path of an input, or of another output. Write to another file.",
+    ),
+    "PL0810": (
+        "wrong kind of file",
+        "A program ends in .pla. A configuration is told by its first bytes, whatever its name: `compile` writes symbolic ones (.plsc),\n"
+        "`instantiate` makes concrete ones (.plcc) of them, and `simulate` runs those.",
+    ),
+    "PL0811": (
+        "unknown output",
+        "`--out NAME=FILE` names no output of the program. `polyloom show FILE` lists its arrays.",
+    ),
+    "PL0812": (
+        "result differs from the reference",
+        "The model ran the emitted configuration, and an output differs in a bit from what the interpreter of the equations computes\n"
+        "(exit code 4). This is an error in the compiler or the model, never in the program: please report it with the command.",
+    ),
+    "PL0813": (
+        "unknown diagnostic code",
+        "`polyloom explain` without a code lists all of them.",
+    ),
+    "PL0814": (
+        "incomplete installation",
+        "A part of polyloom cannot be loaded, or does not work. `polyloom doctor` tells which. Install it again.",
+    ),
+    "PL0815": (
+        "unknown candidate",
+        "`--candidate N` takes one of the mappings that the symbolic configuration stores, counted from 0. `polyloom show FILE.plsc`\n"
+        "lists them. Without the option, the one with the fewest cycles is taken.",
+    ),
+    "PL0816": (
+        "machine of a configuration not found",
+        "The configuration was made for a machine that is not shipped, or whose description has changed since. Give the description:\n"
+        "`polyloom simulate FILE.plcc --on tcpa:mine.toml`; or compile again.",
+    ),
+    "PL0817": (
+        "unknown table",
+        "`polyloom bench NAME` measures one table, `polyloom bench` all of them. `polyloom bench --help` lists the names.",
+    ),
+    "PL0870": (
+        "internal error",
+        "Polyloom failed in a way that is its own fault (exit code 70). Please report it with the command and its input. With\n"
+        "POLYLOOM_DEBUG=1 in the environment the message also shows where it happened.",
+    ),
 }

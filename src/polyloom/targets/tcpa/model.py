@@ -218,6 +218,6 @@ def _result(native: _core.Result, arrays: Sequence[_Array], trace: bool) -> Resu
 
 
 def _output(words: Words, array: _Array) -> NDArray[Any]:
-    if array.type == "f32":
-        return _view(words.view(np.float32), array).copy()
-    return _view(words.view(np.int32), array).astype(DTYPES[array.type])
+    """No copy where the words are the elements: an output array that is written sparsely costs little memory."""
+    kind = np.float32 if array.type == "f32" else np.int32
+    return _view(words.view(kind), array).astype(DTYPES[array.type], copy=False)

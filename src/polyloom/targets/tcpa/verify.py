@@ -143,7 +143,7 @@ def _instruction_faults(c: Concrete, element: ElementProgram, program: Sequence[
     for register in (*instruction.destinations, *instruction.sources):
         if isinstance(register, Immediate):
             if not _fits(register.bits, instruction):
-                yield "has a constant outside its type"
+                yield "has a constant outside its type, or a shift amount that is not below the width"
         elif register.file is File.FD and not _depth(element.feedback_depths, register.index):
             yield f"names fd{register.index}, which has no depth"
     for register in instruction.sources:
@@ -152,9 +152,15 @@ def _instruction_faults(c: Concrete, element: ElementProgram, program: Sequence[
 
 
 def _fits(bits: int, instruction: Instruction) -> bool:
-    """Whether a constant is sign-extended from its type; the first operand of `select` is an i32, which always fits."""
-    width = {"i8": 8, "i16": 16}.get(operation_of(instruction.opcode)[1], 32)
+    """Whether a constant is sign-extended from its type; the first operand of `select` is an i32, which always fits.
+
+    Shift amounts count modulo the width, so that only one of the equivalent ones is allowed (also where a value is shifted
+    that is itself a constant in that range)."""
+    operation, dtype = operation_of(instruction.opcode)
+    width = {"i8": 8, "i16": 16}.get(dtype, 32)
     value = bits - (1 << 32) if bits >> 31 else bits
+    if operation in ("shl", "shr") and instruction.sources[1] == Immediate(bits):
+        return 0 <= value < width
     return -1 << (width - 1) <= value < 1 << (width - 1)
 
 
