@@ -8,7 +8,7 @@ the bytes of the concrete file, read back; what comes out is compared, bit for b
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,7 +28,7 @@ from polyloom.report import html, text
 from polyloom.targets import registry
 from polyloom.targets.registry import Arrays, Json, Place, Progress, Report, Simulation, Target
 
-__all__ = ["Compiled", "Instance", "PolyloomError", "Result", "compile", "compare", "decode", "load", "read_program"]
+__all__ = ["Compiled", "Instance", "PolyloomError", "Result", "compare", "compile", "decode", "load", "read_program"]
 
 
 class _Clock:
@@ -36,7 +36,7 @@ class _Clock:
 
 
 @contextmanager
-def _timed() -> Iterator[_Clock]:
+def _timed() -> Generator[_Clock]:
     clock, start = _Clock(), perf_counter()
     yield clock
     clock.seconds = perf_counter() - start
@@ -69,7 +69,9 @@ class Compiled:
     def save(self, path: str | PathLike[str]) -> None:
         Path(path).write_bytes(self.data)
 
-    def instantiate(self, values: Mapping[str, int] | None = None, /, *, pes: tuple[int, int] | None = None, candidate: int | None = None, **more: int) -> Instance:
+    def instantiate(
+        self, values: Mapping[str, int] | None = None, /, *, pes: tuple[int, int] | None = None, candidate: int | None = None, **more: int
+    ) -> Instance:
         """The concrete configuration for parameter values (by keyword, or as a mapping) and `pes` = (rows, columns).
 
         Errors: PL05xx, exit 1 for wrong arguments and 3 where the region or the machine is too small.

@@ -366,8 +366,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0641": (
         "reference to something that does not exist",
-        "An instruction names a register without depth, a control signal or a branch target that does not exist, or has a constant\n"
-        "that its type cannot hold.",
+        "An instruction names a register without depth, a control signal or a branch target that does not exist, or has a constant\nthat its type cannot hold.",
     ),
     "PL0642": (
         "faulty connection",

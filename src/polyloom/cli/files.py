@@ -9,7 +9,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,7 @@ def read_array(path: str) -> npt.NDArray[np.generic]:
         array = None
     if not isinstance(array, np.ndarray):
         raise input_error("PL0807", f"'{path}' is not a NumPy array file", help="write it with numpy.save(path, array)")
-    return array
+    return cast("npt.NDArray[np.generic]", array)
 
 
 def npy(array: npt.NDArray[np.generic]) -> bytes:

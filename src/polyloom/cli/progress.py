@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
@@ -15,7 +15,7 @@ _CLEAR: Final = "\r\x1b[K"
 
 
 @contextmanager
-def bar() -> Iterator[Progress | None]:
+def bar() -> Generator[Progress | None]:
     """A function to report (step, fraction) to, which draws one line and removes it in the end; None where nobody looks."""
     if not sys.stderr.isatty():
         yield None

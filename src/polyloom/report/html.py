@@ -42,7 +42,8 @@ def body(data: Mapping[str, Json], view: Report, more: str = "") -> str:
         _rows((escape(a), escape(b)) for a, b in text.summary(data)),
         f"<h2>Bottleneck</h2><p>{escape(view.bottleneck)}</p>" if view.bottleneck else "",
         "<h2>Schedule</h2>" + _reservation(view),
-        "<h2>Pressure</h2>" + _rows((escape(p.unit), f'<span class="bar" style="width:{10 * p.used / p.available:.2f}rem"></span> {p.used}/{p.available}') for p in view.pressure),
+        "<h2>Pressure</h2>"
+        + _rows((escape(p.unit), f'<span class="bar" style="width:{10 * p.used / p.available:.2f}rem"></span> {p.used}/{p.available}') for p in view.pressure),
         "<h2>Array</h2>" + _array(view.grid),
         "<h2>Control flow</h2>" + "".join(_flow(f) for f in view.flows[:_FLOWS]) + _left_out(view),
         more,

@@ -13,10 +13,18 @@ def perfetto(events: Sequence[Event]) -> bytes:
     """The JSON object format of the Chrome trace viewer; one complete event an operation."""
     groups = {g: n for n, g in enumerate(dict.fromkeys(e.group for e in events))}
     lanes = {lane: n for n, lane in enumerate(dict.fromkeys((e.group, e.lane) for e in events))}
-    names: list[dict[str, object]] = [{"ph": "M", "name": "process_name", "pid": n, "args": {"name": g}} for g, n in groups.items()]
-    names += [{"ph": "M", "name": "thread_name", "pid": groups[g], "tid": n, "args": {"name": lane}} for (g, lane), n in lanes.items()]
-    rows = [{"ph": "X", "name": e.name, "pid": groups[e.group], "tid": lanes[e.group, e.lane], "ts": e.start, "dur": e.cycles} for e in events]
-    return json.dumps({"displayTimeUnit": "ns", "traceEvents": [*names, *rows]}, separators=(",", ":")).encode()
+    rows = [_metadata("process_name", group, pid, 0) for group, pid in groups.items()]
+    rows += [_metadata("thread_name", lane, groups[group], tid) for (group, lane), tid in lanes.items()]
+    rows += [_operation(e, groups[e.group], lanes[e.group, e.lane]) for e in events]
+    return json.dumps({"displayTimeUnit": "ns", "traceEvents": rows}, separators=(",", ":")).encode()
+
+
+def _metadata(what: str, name: str, pid: int, tid: int) -> dict[str, object]:
+    return {"ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": name}}
+
+
+def _operation(event: Event, pid: int, tid: int) -> dict[str, object]:
+    return {"ph": "X", "name": event.name, "pid": pid, "tid": tid, "ts": event.start, "dur": event.cycles}
 
 
 def vcd(events: Sequence[Event]) -> bytes:

@@ -73,13 +73,11 @@ def _simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool) -> S
 
 
 def _events(trace: model.Trace, concrete: Concrete, machine: Machine) -> Iterator[Event]:
-    latencies = [{o: cycles for o, cycles in unit.latencies.items()} for unit in machine.units]
-    rows = zip(trace.element.tolist(), trace.unit.tolist(), trace.cycle.tolist(), trace.opcode.tolist(), trace.value.tolist(), strict=True)
-    for element, unit, cycle, opcode, value in rows:
-        operation = operation_of(opcode)
-        row, column = divmod(element, concrete.columns)
-        name = f"{machine.units[unit].mnemonics[operation[0]]} = 0x{value:08x}"
-        yield Event(f"element ({row}, {column})", machine.units[unit].name, name, cycle, latencies[unit][operation])
+    for element, number, cycle, opcode, value in zip(trace.element, trace.unit, trace.cycle, trace.opcode, trace.value, strict=True):
+        operation, unit = operation_of(int(opcode)), machine.units[int(number)]
+        row, column = divmod(int(element), concrete.columns)
+        name = f"{unit.mnemonics[operation[0]]} = 0x{int(value):08x}"
+        yield Event(f"element ({row}, {column})", unit.name, name, int(cycle), unit.latencies[operation])
 
 
 def _facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
@@ -220,7 +218,10 @@ def _kernel(data: bytes) -> str:
 
 
 def _show(data: bytes) -> str:
-    return listing.show_concrete(concrete_file.decode(data)) if _is(data, _CONCRETE) else listing.show_symbolic(symbolic_file.decode(data))
+    if _is(data, _SYMBOLIC):
+        return listing.show_symbolic(symbolic_file.decode(data))
+    concrete = concrete_file.decode(data)
+    return listing.show_concrete(concrete, _unit_names(concrete))
 
 
 def _as_json(data: bytes) -> Json:

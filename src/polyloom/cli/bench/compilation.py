@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Seconds to compile every example, all candidates included."""
+
+from __future__ import annotations
+
+from polyloom import api
+from polyloom.cli import examples
+from polyloom.cli.bench.timing import median_seconds
+
+_PLACES = (("bits", "paper"), ("fir", "wide"), ("matmul", "wide"), ("conv", "wide"), ("lcs", "unit"), ("jacobi1d", "unit"), ("matvec", "wide"))
+
+
+def rows() -> list[dict[str, object]]:
+    return [_row(kernel, f"tcpa:{member}") for kernel, member in _PLACES]
+
+
+def _row(kernel: str, on: str) -> dict[str, object]:
+    seconds = median_seconds(lambda: api.compile(examples.path(kernel), on=on), times=3)
+    return {"kernel": kernel, "on": on, "seconds": round(seconds, 3)}

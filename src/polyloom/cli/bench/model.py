@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Speed of the cycle-accurate model on one core: the product 64^3 on unit:8x8, faults on, trace off."""
+
+from __future__ import annotations
+
+from polyloom import api
+from polyloom.cli import examples
+from polyloom.cli.bench.timing import median_seconds
+from polyloom.ir.arguments import random_inputs
+
+_SIZE = {"N": 64, "M": 64, "K": 64}
+_REGION = (8, 8)
+
+
+def rows() -> list[dict[str, object]]:
+    """Checked against the interpreter once, then only the model is timed."""
+    compiled = api.compile(examples.path("matmul"), on="tcpa:unit")
+    instance = compiled.instantiate(_SIZE, pes=_REGION)
+    cycles = instance.run().cycles
+    assert compiled.program is not None
+    inputs = random_inputs(compiled.program, _SIZE, 0)
+    seconds = median_seconds(lambda: instance.target.simulate(instance.data, "unit", inputs, False))
+    rate = _REGION[0] * _REGION[1] * cycles / seconds
+    return [{"kernel": "matmul", "on": "tcpa:unit:8x8", "cycles": cycles, "seconds": seconds, "element-cycles a second": rate}]

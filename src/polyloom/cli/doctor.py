@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`polyloom doctor`: is this installation whole? Every part is loaded, and one program runs the whole way."""
+
+from __future__ import annotations
+
+import importlib
+import platform
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Final
+
+import polyloom
+from polyloom import api
+from polyloom.cli import examples
+from polyloom.cli.answer import Answer
+from polyloom.cli.arguments import Parser, Request
+from polyloom.diagnostics import INPUT, Diagnostic
+
+
+def arguments(parser: Parser) -> None:
+    del parser
+
+
+def execute(options: Request) -> Answer:
+    del options
+    rows = [(name, *_outcome(check)) for name, check in _CHECKS.items()]
+    failed = [name for name, good, _ in rows if not good]
+    text = "\n".join(f"{'ok    ' if good else 'FAILED'}  {name:14} {what}" for name, good, what in rows)
+    data = {"ok": not failed, "checks": [{"name": name, "ok": good, "found": what} for name, good, what in rows]}
+    help = "install polyloom again: `pip install --force-reinstall polyloom`"
+    found = (Diagnostic("PL0814", f"this installation is not whole: {', '.join(failed)}", INPUT, help=help),) if failed else ()
+    return Answer(data, text, found)
+
+
+def _outcome(check: Callable[[], str]) -> tuple[bool, str]:
+    try:
+        return True, check()
+    except Exception as error:  # whatever is wrong is what the user asked for
+        return False, f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+def _package(name: str) -> Callable[[], str]:
+    def check() -> str:
+        importlib.import_module(name)
+        return version(name)
+
+    return check
+
+
+def _native() -> str:
+    importlib.import_module("polyloom._core")
+    return "loaded"
+
+
+def _self_test() -> str:
+    result = api.compile(examples.path("bits"), on="tcpa:paper:1x3").instantiate(N=16).run()
+    return f"bits, N = 16 on 1x3 elements: {result.cycles} cycles, outputs equal the reference"
+
+
+_CHECKS: Final[dict[str, Callable[[], str]]] = {
+    "python": platform.python_version,
+    "polyloom": lambda: polyloom.__version__,
+    "numpy": _package("numpy"),
+    "islpy": _package("islpy"),
+    "ortools": _package("ortools"),
+    "native model": _native,
+    "examples": lambda: str(examples.folder()),
+    "self-test": _self_test,
+}
