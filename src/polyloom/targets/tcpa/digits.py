@@ -159,6 +159,21 @@ def digits_of(step: int, extents: Sequence[int]) -> tuple[int, ...]:
     return (*digits, step)
 
 
+def steps_in(domain: Iterable[ConvexSet], extents: Sequence[int]) -> NDArray[np.int64]:
+    """The steps of a domain, ascending, one by one: for scans that are short."""
+    mask = np.zeros(tuple(extents[::-1]), dtype=np.bool_)
+    for s in domain:
+        inside = np.ones((1,) * len(extents), dtype=np.bool_)
+        for h in s.half_spaces:
+            value = np.full((1,) * len(extents), h.constant, dtype=np.int64)
+            for g, (a, low, high) in enumerate(zip(h.coefficients, s.lower, s.upper, strict=True)):
+                axis = tuple(-1 if k == len(extents) - 1 - g else 1 for k in range(len(extents)))
+                value = value + (a * np.arange(low, high + 1, dtype=np.int64)).reshape(axis)
+            inside = inside & (value >= 0)
+        mask[tuple(slice(a, b + 1) for a, b in zip(s.lower[::-1], s.upper[::-1], strict=True))] |= inside
+    return np.flatnonzero(mask)
+
+
 def after(last: Sequence[int], lower: Sequence[int], upper: Sequence[int]) -> Iterator[ConvexSet]:
     """The digits within [lower, upper] that follow `last` in scan order."""
     for g in reversed(range(len(last))):

@@ -139,7 +139,7 @@ def _build(t: Tiling, timing: Timing) -> Concrete:
         rows=t.rows,
         columns=t.columns,
         extents=t.extents,
-        controller=generators.controller(t, timing, start, epilogue, signals),
+        controller=generators.controller(traffic, timing, start, epilogue, signals),
         classes=distinct,
         element_class=element_class,
         wrappers=wrappers,

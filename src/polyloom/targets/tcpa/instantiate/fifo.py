@@ -2,23 +2,38 @@
 """Depths of feedback and input registers: the greatest number of tokens that are ever in them (docs: Mapping to time).
 
 A token is in its FIFO for the slack of its use, so the occupancy is the greatest number of the reader's iterations in
-slack // pi + 1 consecutive steps (`digits.window`, exact for a box). Where a register serves uses of different slack, or the
-iterations are no single box, the sum over the disjoint boxes, or the window on their hull if that is less, bounds it.
+slack // pi + 1 consecutive steps: `digits.window`, exact for a box. Where the iterations are no box, or a register serves uses
+of different slack, the reads of a short tile are replayed. In longer ones the windows on the disjoint boxes, summed, or on
+their hull, if that is less, bound the occupancy from above.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
 
 from polyloom.diagnostics import infeasible
 from polyloom.targets.tcpa import digits
-from polyloom.targets.tcpa.concrete import ConvexSet
+from polyloom.targets.tcpa.concrete import ConvexSet, Domain
 from polyloom.targets.tcpa.instantiate.choose import Timing, slack
 from polyloom.targets.tcpa.instantiate.classes import Traffic
 from polyloom.targets.tcpa.isa import File, Register
 from polyloom.targets.tcpa.symbolic import Kind, Link
 
-Readers = list[tuple[Register, int, int, "tuple[int, Link] | int"]]
+_REPLAYED = 1 << 18
+"""Steps of the longest tile that is replayed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reads:
+    """Reads of one FIFO at offset `tau` in the steps of `domain`, of values that are there for `slack` cycles."""
+
+    tau: int
+    slack: int
+    domain: Domain
 
 
 class Depths:
@@ -66,16 +81,29 @@ class Depths:
                 sets = tiles.condition(where, group) if isinstance(where, int) else tiles.piece(self._traffic.reads(*where), group)
                 if sets:
                     reads.setdefault((register, tau, cycles), []).extend(sets)
-            depths: dict[Register, int] = {}
-            for (register, _, cycles), sets in reads.items():
-                depths[register] = depths.get(register, 0) + self._occupancy(sets, cycles // self._interval + 1)
-            self._known[group] = depths
+            by_register: dict[Register, list[_Reads]] = {}
+            for (register, tau, cycles), sets in reads.items():
+                by_register.setdefault(register, []).append(_Reads(tau, cycles, digits.union(sets)))
+            self._known[group] = {register: self._occupancy(uses) for register, uses in by_register.items()}
         return self._known[group]
 
-    def _occupancy(self, sets: list[ConvexSet], steps: int) -> int:
+    def _occupancy(self, uses: list[_Reads]) -> int:
         extents = self._tiling.extents
-        parts = digits.union(sets)
-        return min(sum(digits.window(s, steps, extents) for s in parts), digits.window(digits.hull(parts), steps, extents))
+        boxes = len(uses) == 1 and len(uses[0].domain) == 1 and not uses[0].domain[0].half_spaces
+        if not boxes and prod(extents) <= _REPLAYED:
+            return self._replay(uses)
+        total = 0
+        for u in uses:
+            steps = u.slack // self._interval + 1
+            total += min(sum(digits.window(s, steps, extents) for s in u.domain), digits.window(digits.hull(u.domain), steps, extents))
+        return total
+
+    def _replay(self, uses: list[_Reads]) -> int:
+        """A token is there from its arrival to its pop, both inclusive; the most are there when one arrives."""
+        pops = [digits.steps_in(u.domain, self._tiling.extents) * self._interval + u.tau for u in uses]
+        arrivals = np.sort(np.concatenate([p - u.slack for p, u in zip(pops, uses, strict=True)]))
+        present = np.searchsorted(arrivals, arrivals, side="right") - np.searchsorted(np.sort(np.concatenate(pops)), arrivals, side="left")
+        return int(present.max())
 
 
 def _listed(depths: dict[Register, int], file: File) -> tuple[int, ...]:

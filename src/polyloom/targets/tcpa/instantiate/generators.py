@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from math import prod
 
+import numpy as np
+from numpy.typing import NDArray
+
 from polyloom.diagnostics import infeasible
 from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import ArrayLayout, Controller, Domain, Generator
@@ -67,8 +70,12 @@ def _generator(traffic: Traffic, terminal: Terminal, arrays: tuple[ArrayLayout, 
         weights = [w + stride * a for w, a in zip(weights, coefficients, strict=True)]
     group = int(traffic.tiles.group[terminal.element])
     domain = digits.union(traffic.tiles.condition(tiling.symbolic.nodes[terminal.mapped.node].condition, group))
-    scan = tuple(weights[m] if tiling.sizes[m] > 1 else 0 for m in tiling.candidate.order)
-    return Generator(terminal.side, terminal.position, terminal.channel, access.array, base, scan, delay, domain)
+    scan = tuple(weights[m] for m in tiling.candidate.order)
+    hull = digits.hull(domain)
+    fixed = tuple(a if low == high else None for a, low, high in zip(scan, hull.lower, hull.upper, strict=True))
+    base += sum(a * low for a, low in zip(fixed, hull.lower, strict=True) if a is not None)  # a digit of one value belongs to the base
+    free = tuple(a if f is None else 0 for a, f in zip(scan, fixed, strict=True))
+    return Generator(terminal.side, terminal.position, terminal.channel, access.array, base, free, delay, domain)
 
 
 def _check(generator: Generator, array: ArrayLayout, limits: Limits) -> None:
@@ -94,10 +101,12 @@ def _span(coefficients: tuple[int, ...], domain: Domain) -> int:
     return max(sum(e[1] for e in s) for s in ends) - min(sum(e[0] for e in s) for s in ends) + 1
 
 
-def controller(tiling: Tiling, timing: Timing, start: int, epilogue: int, signals: tuple[Domain, ...]) -> Controller:
-    """The global controller; PL0515 where a counter or a delay does not fit."""
+def controller(traffic: Traffic, timing: Timing, start: int, epilogue: int, signals: tuple[Domain, ...]) -> Controller:
+    """The global controller; a delay that no element waits for is 0. PL0515 where a counter or a delay does not fit."""
+    tiling = traffic.tiles.tiling
     steps = prod(tiling.extents) + epilogue
-    row, column = timing.outer
+    by_row, by_column = traffic.occupied.any(axis=1), traffic.occupied.any(axis=0)
+    row, column = (skew if _waits(busy, skew) else 0 for skew, busy in zip(timing.outer, (by_row, by_column), strict=True))
     last = digits.digits_of(steps - 1, tiling.extents)
     bits = tiling.symbolic.limits.counter_bits
     counted = max((*last, *(p - 1 for p in tiling.extents), abs(row), abs(column), start))
@@ -106,3 +115,8 @@ def controller(tiling: Tiling, timing: Timing, start: int, epilogue: int, signal
         message = f"an iteration counter or a delay counts to {counted}, which needs {needed} bits; the machine has {bits}"
         raise infeasible("PL0515", message, help=f"use a machine with counter_bits = {needed}, or smaller loop bounds")
     return Controller(row < 0, column < 0, start, abs(row), abs(column), steps, signals)
+
+
+def _waits(busy: NDArray[np.bool_], skew: int) -> bool:
+    """Whether any busy row (column) is away from the border where a skew of this sign starts."""
+    return bool((busy[1:] if skew >= 0 else busy[:-1]).any())
