@@ -19,7 +19,8 @@ from polyloom.ir.operations import ElementType
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`dims . I + params . N + constant`, I in the program's own coordinates."""
+    """`dims . I + params . N + constant`, I in the program's own coordinates. Both vectors always have full length: a row
+    "without dims" has zeros there."""
 
     dims: tuple[int, ...]
     params: tuple[int, ...]
@@ -238,7 +239,7 @@ class Bottleneck:
 
 @dataclass(frozen=True, slots=True)
 class Symbolic:
-    """A symbolic configuration. `conditions[c]` is a union of conjunctions of indices into `constraints` (each >= 0)."""
+    """A symbolic configuration. `conditions[c]` is a union of conjunctions of ascending indices into `constraints` (each >= 0)."""
 
     kernel: str
     machine: str
