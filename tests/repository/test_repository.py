@@ -27,7 +27,7 @@ def files() -> tuple[str, ...]:
         listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
     except (OSError, subprocess.CalledProcessError):
         found = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
-        listed = [str(p) for p in found if not {".git", ".venv", "build", "__pycache__"} & set(p.parts)]
+        listed = [str(p) for p in found if not any(part == "build" or (part.startswith((".", "__pycache__")) and part != ".ci") for part in p.parts)]
     return tuple(sorted(name for name in listed if name and (ROOT / name).is_file()))
 
 
