@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from tests.conftest import Golden
 from tests.files.generated import concretes, symbolics
 from tests.files.paper import CONCRETE, OD0, RD0, SYMBOLIC
@@ -70,12 +70,14 @@ def test_conditions_read_as_in_the_paper() -> None:
     assert notation.conjunction((), ("i",)) == "true"
 
 
+@settings(max_examples=25)
 @given(symbolics())
 def test_every_symbolic_configuration_can_be_listed(symbolic: Symbolic) -> None:
     assert show_symbolic(symbolic)
     json.dumps(as_json(symbolic))
 
 
+@settings(max_examples=25)
 @given(concretes())
 def test_every_concrete_configuration_can_be_listed(concrete: Concrete) -> None:
     assert show_concrete(concrete)
