@@ -318,28 +318,29 @@ def _cover(mask: NDArray[np.bool_]) -> list[_Box]:
     fewer. The result depends on the points only, not on the cells that they were cut into."""
     axes = [g for g in range(mask.ndim) if mask.shape[g] > 1]
     flat = mask.reshape([mask.shape[g] for g in axes])
-    outer = _slabs(flat.transpose(range(len(axes) - 1, -1, -1)))
-    inner = _slabs(flat) if len(outer) > 2 else outer
+    outer = _slabs(flat.tobytes("F"), flat.shape[::-1])
+    inner = _slabs(flat.tobytes(), flat.shape) if len(outer) > 3 else outer
     few, order = (inner, axes) if len(inner) < len(outer) else (outer, axes[::-1])
     at = [order.index(g) if g in axes else -1 for g in range(mask.ndim)]
     return [(tuple(box[a][0] if a >= 0 else 0 for a in at), tuple(box[a][1] if a >= 0 else 0 for a in at)) for box in few]
 
 
-def _slabs(mask: NDArray[np.bool_]) -> list[tuple[tuple[int, int], ...]]:
-    """Boxes as (first, last) by axis: runs of equal slabs along the first axis, each cut likewise."""
-    if mask.all():
-        return [tuple((0, n - 1) for n in mask.shape)]
-    if not mask.any():
-        return []
-    n = mask.shape[0]
-    lines = mask.reshape(n, -1)
-    ends = [*np.flatnonzero((lines[1:] != lines[:-1]).any(axis=1)).tolist(), n - 1]
+@lru_cache(maxsize=1 << 12)
+def _slabs(cells: bytes, shape: tuple[int, ...]) -> tuple[tuple[tuple[int, int], ...], ...]:
+    """Boxes as (first, last) by axis: runs of equal slabs along the first axis, each cut likewise. `cells` are 0 or 1, row-major."""
+    if b"\0" not in cells:
+        return (tuple((0, n - 1) for n in shape),)
+    if b"\1" not in cells:
+        return ()
+    size = len(cells) // shape[0]
     found: list[tuple[tuple[int, int], ...]] = []
     start = 0
-    for end in ends:
-        found += [((start, end), *box) for box in _slabs(mask[start])]
-        start = end + 1
-    return found
+    for end in range(1, shape[0] + 1):
+        slab = cells[start * size : (start + 1) * size]
+        if end == shape[0] or cells[end * size : (end + 1) * size] != slab:
+            found += [((start, end - 1), *box) for box in _slabs(slab, shape[1:])]
+            start = end
+    return tuple(found)
 
 
 # Boxes with half-spaces.

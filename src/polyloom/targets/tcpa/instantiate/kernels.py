@@ -171,8 +171,8 @@ def _batches(node: int, successors: set[int], targets: int) -> dict[int, int]:
 
 def _ordered(folded: _Folded, kernels: list[Kernel], edges: dict[int, dict[int, list[digits.Part]]]) -> Graph:
     """Nodes in the order of `edges`, but first the one of step 0."""
-    zero = (0,) * len(folded.extents)
-    order = sorted(edges, key=lambda v: not any(digits.contains(p.sets, zero) for parts in edges[v].values() for p in parts if p.first == zero))
+    start = _start(folded, edges)
+    order = sorted(edges, key=lambda v: v != start)
     place = {v: i for i, v in enumerate(order)}
     out: list[dict[int, Domain]] = []
     for v in order:
@@ -180,3 +180,11 @@ def _ordered(folded: _Folded, kernels: list[Kernel], edges: dict[int, dict[int, 
         ascending = sorted(edges[v].items(), key=lambda e: place[e[0]])
         out.append({place[w]: tuple(s for p in parts for s in p.sets) if choice else () for w, parts in ascending})
     return Graph(tuple(kernels[v] for v in order), tuple(out), folded.epilogue)
+
+
+def _start(folded: _Folded, edges: dict[int, dict[int, list[digits.Part]]]) -> int:
+    """The node of step 0: half-spaces may leave several that share the first cell."""
+    zero = (0,) * len(folded.extents)
+    at_zero = [(v, p) for v, out in edges.items() for parts in out.values() for p in parts if p.first == zero]
+    holding = (v for v, p in at_zero if digits.contains(p.sets, zero))
+    return at_zero[0][0] if len(at_zero) == 1 else next(holding, next(iter(edges)))
