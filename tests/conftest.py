@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 Golden = Callable[[str, str], None]
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 _ANY_PACE = (HealthCheck.too_slow, HealthCheck.data_too_large)
 settings.register_profile("ci", derandomize=True, deadline=None, database=None, print_blob=True, suppress_health_check=_ANY_PACE)
@@ -27,12 +29,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    return _refuse_skip((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    return _refuse_skip((yield))
+
+
+def _refuse_skip(report: Report) -> Report:
     """In continuous integration a skipped test is a failed one: a missing tool must not hide a missing check."""
-    report = yield
     if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("CI") == "true":
         report.outcome = "failed"
-        report.longrepr = f"{item.nodeid} was skipped, which continuous integration forbids: {report.longrepr}"
+        report.longrepr = f"{report.nodeid} was skipped, which continuous integration forbids: {report.longrepr}"
     return report
 
 
