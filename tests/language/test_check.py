@@ -15,9 +15,12 @@ from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import dimension_bounds, disjoint, from_set, parameter_set, sample, to_set
 from polyloom.sets.normal import conjunction, normalize
 
-CONSTRAINT = st.builds(
-    lambda i, j, n, c: Affine.of({"i": i, "j": j, "N": n}, c), st.integers(-2, 2), st.integers(-2, 2), st.integers(-1, 1), st.integers(-4, 4)
-)
+
+def constraint(coefficients: tuple[int, int, int], constant: int) -> Affine:
+    return Affine.of(dict(zip(("i", "j", "N"), coefficients, strict=True)), constant)
+
+
+CONSTRAINT = st.builds(constraint, st.tuples(st.integers(-2, 2), st.integers(-2, 2), st.integers(-1, 1)), st.integers(-4, 4))
 CONDITION = st.lists(st.lists(CONSTRAINT, max_size=3), max_size=3).map(lambda pieces: Condition(tuple(Polyhedron(tuple(p)) for p in pieces)))
 POINTS = [{"i": i, "j": j, "N": n} for i, j, n in product(range(-3, 4), range(-3, 4), range(4))]
 

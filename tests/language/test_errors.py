@@ -6,15 +6,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.conftest import Golden
 
 from polyloom.codes import CODES
 from polyloom.diagnostics import INPUT, PolyloomError
 from polyloom.frontend.pla import load, parse
-from tests.conftest import Golden
 
 FOLDER = Path(__file__).parent / "errors"
 FAULTY = sorted(FOLDER.glob("*.pla"))
-UNREACHABLE = {"PL0103", "PL0104", "PL0230", "PL0231", "PL0232", "PL0233"}
+UNREACHABLE = {"PL0103", "PL0104", "PL0201", "PL0230", "PL0231", "PL0232", "PL0233"}
 """Codes that no faulty text shows: they have tests of their own."""
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tests.language.helpers import EXAMPLES, ROOT
 
 from polyloom.frontend.pla import load
 from polyloom.ir.arguments import random_inputs
 from polyloom.ir.interpret import interpret
-from tests.language.helpers import EXAMPLES, ROOT
 
 Arrays = dict[str, npt.NDArray[Any]]
 Formula = Callable[[dict[str, int], Arrays], npt.NDArray[Any]]

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.language.helpers import ROOT
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.pla import load, parse
 from polyloom.ir.arguments import random_inputs
 from polyloom.ir.interpret import interpret
 from polyloom.ir.numbers import NUMPY, WIDTH
-from polyloom.ir.operations import INTEGERS, ElementType
+from polyloom.ir.operations import BY_NAME, INTEGERS, OPERATIONS, ElementType
 from polyloom.ir.semantics import apply
-from tests.language.helpers import ROOT
 
 EDGES = [0, 1, -1, 2, -2, 3, -3, 7, 31, 32, 33, 127, -127, -128]
 
@@ -29,36 +29,40 @@ def wrap(value: int, dtype: ElementType) -> int:
     return (value + half) % (2 * half) - half
 
 
-INTEGER_MEANING: dict[str, Any] = {
-    "add": lambda a, b, w: a + b,
-    "sub": lambda a, b, w: a - b,
-    "mul": lambda a, b, w: a * b,
-    "min": lambda a, b, w: min(a, b),
-    "max": lambda a, b, w: max(a, b),
-    "and": lambda a, b, w: a & b,
-    "or": lambda a, b, w: a | b,
-    "xor": lambda a, b, w: a ^ b,
-    "shl": lambda a, b, w: a << (b % w),
-    "shr": lambda a, b, w: a >> (b % w),
-    "eq": lambda a, b, w: a == b,
-    "ne": lambda a, b, w: a != b,
-    "lt": lambda a, b, w: a < b,
-    "le": lambda a, b, w: a <= b,
-    "gt": lambda a, b, w: a > b,
-    "ge": lambda a, b, w: a >= b,
-    "div": lambda a, b, w: (abs(a) // abs(b) if (a < 0) == (b < 0) else -(abs(a) // abs(b))) if b else None,
-}
+def meaning(operation: str, a: int, b: int, width: int) -> int:
+    """The exact result, before wrapping."""
+    quotient = abs(a) // abs(b) if b else 0
+    results = {
+        "add": a + b,
+        "sub": a - b,
+        "mul": a * b,
+        "div": quotient if (a < 0) == (b < 0) else -quotient,
+        "min": min(a, b),
+        "max": max(a, b),
+        "and": a & b,
+        "or": a | b,
+        "xor": a ^ b,
+        "shl": a << b % width,
+        "shr": a >> b % width,
+        "eq": a == b,
+        "ne": a != b,
+        "lt": a < b,
+        "le": a <= b,
+        "gt": a > b,
+        "ge": a >= b,
+    }
+    return int(results[operation])
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-@pytest.mark.parametrize("operation", INTEGER_MEANING)
+@pytest.mark.parametrize("operation", [o.name for o in OPERATIONS if o.arity == 2])
 def test_integer_operations_on_arrays_and_on_scalars(operation: str, dtype: ElementType) -> None:
     half = 1 << (WIDTH[dtype] - 1)
     values = sorted({*EDGES, half - 1, -half, half // 2})
     pairs = [(a, b) for a in values for b in values if operation != "div" or b != 0]
     columns = [np.array(column, NUMPY[dtype]) for column in zip(*pairs, strict=True)]
-    result_type: ElementType = "i32" if operation in ("eq", "ne", "lt", "le", "gt", "ge") else dtype
-    expected = [wrap(int(INTEGER_MEANING[operation](a, b, WIDTH[dtype])), result_type) for a, b in pairs]
+    result_type = BY_NAME[operation].result(dtype)
+    expected = [wrap(meaning(operation, a, b, WIDTH[dtype]), result_type) for a, b in pairs]
     with np.errstate(all="ignore"):
         found = apply(operation, dtype, columns)
         single = [apply(operation, dtype, [a, b]) for a, b in zip(*columns, strict=True)]
@@ -80,9 +84,9 @@ SINGLES = st.floats(-(2.0**40), 2.0**40, width=32)
 @given(SINGLES, SINGLES, SINGLES)
 def test_multiply_add_rounds_once(a: float, b: float, c: float) -> None:
     exact = Fraction(a) * Fraction(b) + Fraction(c)
-    x, y, z = (np.float32(v) for v in (a, b, c))
+    x, y, z = (np.array(v, np.float32) for v in (a, b, c))
     with np.errstate(all="ignore"):
-        assert float(apply("madd", "f32", [x, y, z])) == float(nearest_single(exact))
+        assert float(apply("madd", "f32", [x[()], y[()], z[()]])) == float(nearest_single(exact))
         assert float(apply("madd", "f32", [x[None], y[None], z[None]])[0]) == float(nearest_single(exact))
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import Golden
+from tests.language.helpers import EXAMPLES, without_spans
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.pla import load, parse
 from polyloom.ir.pla_text import print_program
-from tests.conftest import Golden
-from tests.language.helpers import EXAMPLES, without_spans
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
@@ -30,7 +30,9 @@ def test_windows_text_is_the_same_program() -> None:
 
 
 ATOMS = st.one_of(
-    st.builds("{} {} {}".format, st.sampled_from(["i", "j", "i + j", "i - 2*j", "N - i"]), st.sampled_from(["<", "<=", "=", "!=", ">=", "≥"]), st.integers(-3, 5)),
+    st.builds(
+        "{} {} {}".format, st.sampled_from(["i", "j", "i + j", "i - 2*j", "N - i"]), st.sampled_from(["<", "<=", "=", "!=", ">=", "≥"]), st.integers(-3, 5)
+    ),
     st.builds("{} <= {} < {}".format, st.integers(-2, 2), st.sampled_from(["i", "j", "i + j"]), st.sampled_from(["N", "5", "2*N + 1"])),
 )
 CONDITIONS = st.recursive(

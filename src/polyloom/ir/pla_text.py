@@ -90,7 +90,7 @@ def _polyhedron(piece: Polyhedron, first: tuple[str, ...]) -> str:
         low = rest.pop(0)
         name = next((n for n in first if low.coefficient(n)), "")
         high = rest[0] if rest else Affine()
-        if low.coefficient(name) == 1 and low.symbols & set(first) == {name} and _sides(high)[1] == Affine.symbol(name):
+        if low.coefficient(name) == 1 and low.symbols.intersection(first) == frozenset((name,)) and _sides(high)[1] == Affine.symbol(name):
             parts.append(f"{Affine.symbol(name) - low} <= {_relation(rest.pop(0), first)}")
         else:
             parts.append(_relation(low, first))

@@ -7,7 +7,7 @@ the sum is rounded to odd (Boldo, Melquiond, IEEE TC 57(4), 2008), and rounding 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ Value = npt.NDArray[Any]
 Function = Callable[..., Any]
 
 
-def apply(operation: str, dtype: ElementType, operands: list[Value]) -> Value:
+def apply(operation: str, dtype: ElementType, operands: Sequence[Any]) -> Any:
     """`operation` on operands of `dtype`; call it within `np.errstate(all="ignore")`. Integer division by zero is undefined."""
     special = _SINGLE.get(operation) if dtype == "f32" else _INTEGER.get(operation)
     return special(dtype, *operands) if special is not None else _COMMON[operation](*operands)
