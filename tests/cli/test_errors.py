@@ -98,7 +98,11 @@ def test_located_error_as_json(call: Call, scratch: Path) -> None:
 
 
 def test_write_protected_folder(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "access", lambda path, mode: False)  # the superuser may write everywhere
+    def access(path: str, mode: int) -> bool:
+        """As for users who are not the superuser."""
+        return False
+
+    monkeypatch.setattr(os, "access", access)
     status, _, err = call("instantiate", "bits.plsc", "N=16", "--pes", "1x3", "-o", "folder/new.plcc")
     assert status == 1
     assert "cannot write 'folder/new.plcc': the directory 'folder' is write-protected" in err
