@@ -34,12 +34,22 @@ def convex(lower: Sequence[int], upper: Sequence[int], half_spaces: Iterable[Hal
     constraints have one form.
     """
     low, high = list(lower), list(upper)
+    slanted: list[HalfSpace] = []
+    for h in half_spaces:
+        used = [g for g, a in enumerate(h.coefficients) if a]
+        if len(used) > 1:
+            slanted.append(h)
+        elif used:
+            (g,), a = used, h.coefficients[used[0]]
+            if a > 0:
+                low[g] = max(low[g], -(h.constant // a))
+            else:
+                high[g] = min(high[g], h.constant // -a)
+        elif h.constant < 0:
+            return None
     if any(a > b for a, b in zip(low, high, strict=True)):
         return None
-    spaces = list(half_spaces)
-    if not spaces:
-        return ConvexSet(tuple(low), tuple(high))
-    return _with_half_spaces(tuple(low), tuple(high), tuple(dict.fromkeys(spaces)))
+    return _with_half_spaces(tuple(low), tuple(high), tuple(dict.fromkeys(slanted))) if slanted else ConvexSet(tuple(low), tuple(high))
 
 
 def intersect(a: ConvexSet, b: ConvexSet) -> ConvexSet | None:

@@ -123,7 +123,7 @@ def _build(t: Tiling, timing: Timing) -> Concrete:
     classes = classify(tiles, traffic)
     graphs = _graphs(classes, t)
     signals, branchings = control.allocate(list(graphs.values()), limits)
-    words = {unit: program.generate(graph, b, limits.instruction_words, "of a class") for (unit, graph), b in zip(graphs.items(), branchings, strict=True)}
+    words = {unit: program.generate(graph, b, limits.instruction_words) for (unit, graph), b in zip(graphs.items(), branchings, strict=True)}
     depths = Depths(traffic, timing)
     elements = [ElementProgram(tuple(words.get(u, ()) for u in trees), *depths.of_class(g)) for trees, g in zip(classes.trees, classes.groups, strict=True)]
     arrays = generators.layouts(symbolic, t.values)

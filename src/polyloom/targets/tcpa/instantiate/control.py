@@ -151,7 +151,7 @@ class _Owned:
         found: set[int] = set()
         for i, j in np.argwhere(overlap).tolist():
             signal, other = self._sets[j]
-            if signal not in found and digits.meets((domain[i],), (other,)):
+            if signal not in found and (not (domain[i].half_spaces or other.half_spaces) or digits.intersect(domain[i], other) is not None):
                 found.add(signal)
         return found
 

@@ -105,8 +105,8 @@ def controller(traffic: Traffic, timing: Timing, start: int, epilogue: int, sign
     """The global controller; a delay that no element waits for is 0. PL0515 where a counter or a delay does not fit."""
     tiling = traffic.tiles.tiling
     steps = prod(tiling.extents) + epilogue
-    by_row, by_column = traffic.occupied.any(axis=1), traffic.occupied.any(axis=0)
-    row, column = (skew if _waits(busy, skew) else 0 for skew, busy in zip(timing.outer, (by_row, by_column), strict=True))
+    busy = np.argwhere(traffic.occupied)
+    row, column = (skew if _waits(busy[:, axis], skew, size) else 0 for axis, (skew, size) in enumerate(zip(timing.outer, traffic.occupied.shape, strict=True)))
     last = digits.digits_of(steps - 1, tiling.extents)
     bits = tiling.symbolic.limits.counter_bits
     counted = max((*last, *(p - 1 for p in tiling.extents), abs(row), abs(column), start))
@@ -117,6 +117,6 @@ def controller(traffic: Traffic, timing: Timing, start: int, epilogue: int, sign
     return Controller(row < 0, column < 0, start, abs(row), abs(column), steps, signals)
 
 
-def _waits(busy: NDArray[np.bool_], skew: int) -> bool:
-    """Whether any busy row (column) is away from the border where a skew of this sign starts."""
-    return bool((busy[1:] if skew >= 0 else busy[:-1]).any())
+def _waits(places: NDArray[np.intp], skew: int, size: int) -> bool:
+    """Whether any of these rows (columns) is away from the border where a skew of this sign starts."""
+    return bool((places != (0 if skew >= 0 else size - 1)).any())

@@ -28,9 +28,10 @@ _ROUNDS = 4
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Control flow of a unit. Nodes are ordered by first occurrence, node 0 first; `edges[v]` maps successors to the steps in
+    """Control flow of a unit, named for messages. Nodes are ordered by first occurrence, node 0 first; `edges[v]` maps successors to the steps in
     which v is left for them, empty where there is no choice. The node without edges halts. `epilogue` counts the steps after the tile's last one."""
 
+    unit: str
     kernels: tuple[Kernel, ...]
     edges: tuple[dict[int, Domain], ...]
     epilogue: int
@@ -44,7 +45,7 @@ def control_flow(unit: UnitTree, interval: int, extents: tuple[int, ...], target
     """
     if not unit:
         return None
-    folded = _Folded(unit, interval, extents)
+    folded = _Folded(name, unit, interval, extents)
     graph = None
     for rounds in range(_ROUNDS):
         graph = _graph(folded, rounds, targets)
@@ -63,8 +64,8 @@ def control_flow(unit: UnitTree, interval: int, extents: tuple[int, ...], target
 class _Folded:
     """The leaves of a unit after folding: families of steps, and how to read a kernel from the families that hold."""
 
-    def __init__(self, unit: UnitTree, interval: int, extents: tuple[int, ...]) -> None:
-        self.unit, self.interval, self.extents = unit, interval, extents
+    def __init__(self, name: str, unit: UnitTree, interval: int, extents: tuple[int, ...]) -> None:
+        self.name, self.unit, self.interval, self.extents = name, unit, interval, extents
         self.epilogue = max(o.tau for o in unit) // interval
         self.last = digits.digits_of(prod(extents) - 1 + self.epilogue, extents)
         leaves: list[tuple[int, Domain]] = []
@@ -179,7 +180,7 @@ def _ordered(folded: _Folded, kernels: list[Kernel], edges: dict[int, dict[int, 
         choice = len(edges[v]) > 1
         ascending = sorted(edges[v].items(), key=lambda e: place[e[0]])
         out.append({place[w]: tuple(s for p in parts for s in p.sets) if choice else () for w, parts in ascending})
-    return Graph(tuple(kernels[v] for v in order), tuple(out), folded.epilogue)
+    return Graph(folded.name, tuple(kernels[v] for v in order), tuple(out), folded.epilogue)
 
 
 def _start(folded: _Folded, edges: dict[int, dict[int, list[digits.Part]]]) -> int:

@@ -15,7 +15,7 @@ from polyloom.targets.tcpa.instantiate.kernels import Graph
 from polyloom.targets.tcpa.isa import Branch, Goto, Halt, If, Instruction, Next
 
 
-def generate(graph: Graph, branchings: dict[int, Branching], words: int | None, name: str) -> tuple[Instruction, ...]:
+def generate(graph: Graph, branchings: dict[int, Branching], words: int | None) -> tuple[Instruction, ...]:
     """The program of a unit; PL0516 if it is longer than `words`."""
     interval = len(graph.kernels[0])
     program: list[Instruction] = []
@@ -23,7 +23,7 @@ def generate(graph: Graph, branchings: dict[int, Branching], words: int | None, 
         branch = _branch(v, list(graph.edges[v]), branchings.get(v), interval)
         program += [*kernel[:-1], replace(kernel[-1], branch=branch)]
     if words is not None and len(program) > words:
-        message = f"unit {name} needs {len(program)} instructions ({len(graph.kernels)} kernels of {interval}), the machine has {words}"
+        message = f"unit {graph.unit} needs {len(program)} instructions ({len(graph.kernels)} kernels of {interval}), the machine has {words}"
         raise infeasible("PL0516", message, help=f"use a machine with instruction_words = {len(program)}")
     return tuple(program)
 
