@@ -47,7 +47,7 @@ class Compiled:
     """A symbolic configuration. `program` is None when it was loaded from a file: then runs have nothing to be compared with."""
 
     target: Target
-    on: str
+    on: str | None
     place: Place | None
     data: bytes
     program: Program | None = None
@@ -218,7 +218,7 @@ def decode(name: str, data: bytes) -> Compiled | Instance:
     """`load` for bytes; errors PL0810 and PL07xx, in which the file is called `name`."""
     target, kind = registry.kind_of(name, data)
     target.kernel(data)
-    return Compiled(target, target.name, None, data) if kind.symbolic else Instance(target, data)
+    return Compiled(target, None, None, data) if kind.symbolic else Instance(target, data)
 
 
 def compare(expected: Arrays, got: Arrays) -> Diagnostic | None:

@@ -56,7 +56,7 @@ def _pressure(view: Report) -> Iterator[str]:
     yield "Pressure by unit (slots of one initiation interval)"
     for p in view.pressure:
         if p.used:
-            yield f"  {p.unit:12} {p.used:3}/{p.available:<3} {'#' * (_BAR * p.used // p.available):{_BAR}}"
+            yield f"  {p.unit:12} {p.used:3}/{p.available:<3} {'#' * (_BAR * p.used // p.available)}"
     idle = [p.unit for p in view.pressure if not p.used]
     if idle:
         yield f"  idle: {', '.join(idle)}"

@@ -7,11 +7,11 @@ from polyloom import api
 from polyloom.cli import examples
 from polyloom.cli.bench.timing import median_seconds
 
-_PLACES = (("bits", "paper"), ("fir", "wide"), ("matmul", "wide"), ("conv", "wide"), ("lcs", "unit"), ("jacobi1d", "unit"), ("matvec", "wide"))
+PLACES = (("bits", "paper"), ("fir", "wide"), ("matmul", "wide"), ("conv", "wide"), ("lcs", "unit"), ("jacobi1d", "unit"), ("matvec", "wide"))
 
 
 def rows() -> list[dict[str, object]]:
-    return [_row(kernel, f"tcpa:{member}") for kernel, member in _PLACES]
+    return [_row(kernel, f"tcpa:{member}") for kernel, member in PLACES]
 
 
 def _row(kernel: str, on: str) -> dict[str, object]:

@@ -15,7 +15,7 @@ from polyloom import api
 from polyloom.cli import examples
 
 _PUBLISHED_INTERVAL: Final = 17
-_RUNS: Final[tuple[tuple[str, str, Mapping[str, int], int | None], ...]] = (
+RUNS: Final[tuple[tuple[str, str, Mapping[str, int], int | None], ...]] = (
     ("bits", "tcpa:paper:1x3", {"N": 16}, None),
     ("fir", "tcpa:wide:4x4", {"N": 64, "T": 16}, None),
     ("matmul", "tcpa:wide:4x4", {"N": 20, "M": 20, "K": 20}, None),
@@ -30,7 +30,7 @@ _RUNS: Final[tuple[tuple[str, str, Mapping[str, int], int | None], ...]] = (
 
 
 def rows() -> list[dict[str, object]]:
-    return [_row(*run) for run in _RUNS]
+    return [_row(*run) for run in RUNS]
 
 
 def _row(kernel: str, on: str, parameters: Mapping[str, int], limit: int | None) -> dict[str, object]:

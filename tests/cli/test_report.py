@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text, page and traces of a run of the paper's running example on its configuration."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.conftest import Golden
+
+import polyloom as pl
+from polyloom.api import compare
+from polyloom.report import html, text, trace
+from polyloom.targets.registry import Event
+
+_TIMES = re.compile(r"\b\d+(\.\d+)? m?s\b")
+_VOID = {"meta", "br"}
+
+
+class _Nesting(HTMLParser):
+    """Every element that is opened is closed, in order; nothing is fetched."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        assert not {"src", "href"} & {name for name, _ in attrs}
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture
+def result(scratch: Path) -> pl.Result:
+    del scratch
+    compiled = pl.load("bits.plsc")
+    assert isinstance(compiled, pl.Compiled)
+    return compiled.instantiate(N=16, pes=(1, 3)).run({"in": np.asarray(np.int32(0b1011))}, trace=True)
+
+
+def test_text(result: pl.Result, golden: Golden) -> None:
+    golden("report", _TIMES.sub("TIME", result.report()))
+
+
+def test_page_is_whole(result: pl.Result) -> None:
+    page = html.document(result.data, result.view, result.instance.target.show(result.instance.data))
+    nesting = _Nesting()
+    nesting.feed(page)
+    assert nesting.open == []
+    assert {"svg", "table", "details"} <= nesting.seen
+    assert page.count("<title>element (") == 3
+    assert page.count("<title>bank at") == 4
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert text.headline(result.data) in page
+
+
+def test_events_are_operations(result: pl.Result) -> None:
+    events = result.simulation.events
+    assert len(events) == result.simulation.operations == 48
+    assert events[0] == Event("element (0, 0)", "alu0", "move = 0x0000000b", 0, 1)
+    assert max(e.start + e.cycles for e in events) + 1 == result.cycles  # the last bank write is in the cycle that sees the value
+
+
+def test_perfetto(result: pl.Result) -> None:
+    events = json.loads(trace.perfetto(result.simulation.events))["traceEvents"]
+    assert [e["ph"] for e in events].count("X") == 48
+    assert {e["args"]["name"] for e in events if e["ph"] == "M"} == {"alu0", "alu1", *(f"element (0, {n})" for n in range(3))}
+
+
+def test_vcd(result: pl.Result) -> None:
+    lines = trace.vcd(result.simulation.events).decode().splitlines()
+    names = re.findall(r"\$var string 1 (\S+) \w+ \$end", "\n".join(lines))
+    assert len(names) == len(set(names)) == 6
+    times = [int(line[1:]) for line in lines if re.fullmatch(r"#\d+", line)]
+    assert times == sorted(set(times))
+    changes = [line.split(" ") for line in lines if line.startswith("s")]
+    assert {identifier for _, identifier in changes} == set(names)
+    assert sum(value != "s" for value, _ in changes) == 48
+
+
+def test_comparison_names_the_first_difference() -> None:
+    want = {"y": np.array([[1.0, np.nan], [0.0, 2.0]], np.float32)}
+    same = {"y": np.array([[1.0, -np.nan], [0.0, 2.0]], np.float32)}
+    other = {"y": np.array([[1.0, np.nan], [-0.0, 3.0]], np.float32)}
+    assert compare(want, same) is None
+    found = compare(want, other)
+    assert found is not None
+    assert (found.code, found.exit_code) == ("PL0812", 4)
+    assert found.message == "y[1, 0] differs from the reference: expected 0.0, got -0.0"
+    assert found.notes == ("2 of 4 elements of y differ",)
