@@ -8,133 +8,211 @@ register of the link whose displacement separates reader and writer; a destinati
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 
+from polyloom.targets.tcpa.concrete import Concrete
 from polyloom.targets.tcpa.isa import File, Immediate, Register, Source
-from polyloom.targets.tcpa.symbolic import Bound, Candidate, ImmediateOperand, InputOperand, Kind, Row, Symbolic, UseOperand
+from polyloom.targets.tcpa.symbolic import Access, Bound, ImmediateOperand, InputOperand, Kind, Link, Row, Symbolic, UseOperand
+
+Point = tuple[int, ...]
+Element = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """What an instantiation chose: the candidate, tiles a dimension, tile sizes, lambda_K by (row, column), start."""
+    """What an instantiation chose: the candidate, tile sizes by dimension, the region, lambda_K by (row, column), start."""
 
     candidate: int
-    counts: tuple[int, ...]
-    sizes: tuple[int, ...]
-    skew: tuple[int, int]
+    sizes: Point
+    region: Element
+    skew: Element
     start: int
 
 
-def value(row: Row, point: tuple[int, ...], params: tuple[int, ...]) -> int:
-    return sum(a * b for a, b in zip(row.dims, point, strict=True)) + sum(a * b for a, b in zip(row.params, params, strict=True)) + row.constant
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An instance of a node: where and when it issues, what it must read and write."""
+
+    node: int
+    element: Element
+    cycle: int
+    destinations: tuple[Register, ...]
+    sources: tuple[Source, ...]
 
 
-def bound(pieces: tuple[Bound, ...], dims: int, params: tuple[int, ...]) -> int | None:
-    zero = (0,) * dims
-    for piece in pieces:
-        if all(value(g, zero, params) >= 0 for g in piece.guards):
-            return value(piece.numerator, zero, params) // piece.denominator
-    return None
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A value in a FIFO of an element, from the cycle in which it can be read to the cycle of its pop, both inclusive."""
+
+    element: Element
+    register: Register
+    ready: int
+    pop: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Transfer:
+    """An array element that passes between a bank and the id or od of an element; the token is at the register in `cycle`."""
+
+    element: Element
+    register: int
+    cycle: int
+    array: int
+    index: Point
+
+
+def placement_of(symbolic: Symbolic, candidate: int, concrete: Concrete) -> Placement:
+    """Read the choices off a configuration that was made from `candidate`."""
+    sizes = [0] * len(concrete.extents)
+    for m, extent in zip(symbolic.candidates[candidate].order, concrete.extents, strict=True):
+        sizes[m] = extent
+    control = concrete.controller
+    skew = (-control.row_delay if control.south else control.row_delay, -control.column_delay if control.east else control.column_delay)
+    return Placement(candidate, tuple(sizes), (concrete.rows, concrete.columns), skew, control.start)
 
 
 class Brute:
-    """The enumeration of one instantiation; `points` lists (I, tile K, digits-free intra-tile J) of the bounding box."""
+    """The enumeration of one instantiation."""
 
     def __init__(self, symbolic: Symbolic, parameters: Mapping[str, int], placement: Placement) -> None:
         self.symbolic, self.placement = symbolic, placement
         self.params = tuple(parameters[p] for p in symbolic.parameters)
-        n = len(symbolic.dimensions)
-        self.candidate: Candidate = symbolic.candidates[placement.candidate]
+        self.candidate = symbolic.candidates[placement.candidate]
         self.schedule = symbolic.schedules[self.candidate.schedule]
-        self.lower = tuple(bound(e.lower, n, self.params) for e in symbolic.extents)
-        self.upper = tuple(bound(e.upper, n, self.params) for e in symbolic.extents)
-        self.empty = None in self.lower or None in self.upper or any(u < l for l, u in zip(self.lower, self.upper, strict=True))
+        bounds = [(self.bound(e.lower), self.bound(e.upper)) for e in symbolic.extents]
+        self.box = tuple((low, high) for low, high in bounds if low is not None and high is not None and low <= high)
+        self.empty = len(self.box) < len(bounds)
 
-    def holds(self, condition: int, point: tuple[int, ...]) -> bool:
+    def value(self, row: Row, point: Point) -> int:
+        return sum(a * b for a, b in zip((*row.dims, *row.params), (*point, *self.params), strict=True)) + row.constant
+
+    def bound(self, pieces: tuple[Bound, ...]) -> int | None:
+        zero = (0,) * len(self.symbolic.dimensions)
+        for piece in pieces:
+            if all(self.value(g, zero) >= 0 for g in piece.guards):
+                return self.value(piece.numerator, zero) // piece.denominator
+        return None
+
+    def holds(self, condition: int, point: Point) -> bool:
         s = self.symbolic
-        return any(all(value(s.constraints[c], point, self.params) >= 0 for c in piece) for piece in s.conditions[condition])
+        return any(all(self.value(s.constraints[c], point) >= 0 for c in piece) for piece in s.conditions[condition])
 
-    def points(self) -> Iterator[tuple[int, ...]]:
-        if self.empty:
-            return iter(())
-        return itertools.product(*(range(l, u + 1) for l, u in zip(self.lower, self.upper, strict=True)))
+    def points(self) -> Iterator[Point]:
+        return iter(()) if self.empty else product(*(range(low, high + 1) for low, high in self.box))
 
-    def place(self, point: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """(tile K, intra-tile J) of an iteration, in the candidate's coordinates."""
-        x = tuple(u - i if r else i - l for i, l, u, r in zip(point, self.lower, self.upper, self.candidate.reflected, strict=True))
-        return tuple(a // p for a, p in zip(x, self.placement.sizes, strict=True)), tuple(a % p for a, p in zip(x, self.placement.sizes, strict=True))
+    def executes(self, node: int, point: Point) -> bool:
+        inside = all(low <= x <= high for x, (low, high) in zip(point, self.box, strict=True))
+        return inside and self.holds(self.symbolic.nodes[node].condition, point)
 
-    def element(self, tile: tuple[int, ...]) -> tuple[int, int]:
-        c = self.candidate
-        return (tile[c.rows] if c.rows is not None else 0, tile[c.columns] if c.columns is not None else 0)
+    def place(self, point: Point) -> tuple[Element, Point]:
+        """The element and the intra-tile iteration J, in the candidate's coordinates."""
+        c, sizes = self.candidate, self.placement.sizes
+        x = [high - i if r else i - low for i, (low, high), r in zip(point, self.box, c.reflected, strict=True)]
+        tile = [a // p for a, p in zip(x, sizes, strict=True)]
+        element = (tile[c.rows] if c.rows is not None else 0, tile[c.columns] if c.columns is not None else 0)
+        return element, tuple(a % p for a, p in zip(x, sizes, strict=True))
 
-    def step(self, inner: tuple[int, ...]) -> int:
-        total, radix = 0, 1
+    def cycle(self, node: int, point: Point) -> int:
+        """T(K) + pi * step(J) + tau."""
+        element, inner = self.place(point)
+        step, radix = 0, 1
         for m in self.candidate.order:
-            total += inner[m] * radix
+            step += inner[m] * radix
             radix *= self.placement.sizes[m]
-        return total
+        return self.begin(element) + self.schedule.initiation_interval * step + self.schedule.tau[node]
 
-    def begin(self, element: tuple[int, int]) -> int:
-        row, column = self.placement.skew
-        rows = self.placement.counts[self.candidate.rows] if self.candidate.rows is not None else 1
-        columns = self.placement.counts[self.candidate.columns] if self.candidate.columns is not None else 1
-        return self.placement.start + _ahead(row, element[0], rows) + _ahead(column, element[1], columns)
+    def begin(self, element: Element) -> int:
+        away = (k * x if k >= 0 else -k * (n - 1 - x) for k, x, n in zip(self.placement.skew, element, self.placement.region, strict=True))
+        return self.placement.start + sum(away)
 
-    def displacement(self, reader: tuple[int, ...], writer: tuple[int, ...]) -> tuple[int, int]:
-        a, b = self.element(self.place(reader)[0]), self.element(self.place(writer)[0])
-        return a[0] - b[0], a[1] - b[1]
+    def instances(self) -> Iterator[tuple[int, Point]]:
+        """(node, iteration) of every operation."""
+        return ((v, point) for point in self.points() for v in range(len(self.symbolic.nodes)) if self.executes(v, point))
 
-    def operations(self) -> Iterator[tuple[int, tuple[int, ...], tuple[int, int], int, tuple[Register, ...], tuple[Source, ...]]]:
-        """(node, iteration, element, cycle, destinations, sources) of every operation."""
-        s, pi = self.symbolic, self.schedule.initiation_interval
-        for point in self.points():
-            tile, inner = self.place(point)
-            element = self.element(tile)
-            for v, node in enumerate(s.nodes):
-                if self.holds(node.condition, point):
-                    cycle = self.begin(element) + pi * self.step(inner) + self.schedule.tau[v]
-                    yield v, point, element, cycle, self._destinations(v, point), self._sources(v, point)
+    def operations(self) -> Iterator[Operation]:
+        for v, point in self.instances():
+            yield Operation(v, self.place(point)[0], self.cycle(v, point), self.destinations(v, point), self.sources(v, point))
 
-    def _register(self, use: int, displacement: tuple[int, int], reading: bool) -> Register:
-        for link in self.candidate.links[use]:
-            if link.displacement == displacement:
-                if link.kind is Kind.CHANNEL:
-                    route = self.candidate.routes[link.register]
-                    return Register(File.IO, route.input if reading else route.output)
-                return Register(File.RD if link.kind is Kind.GENERAL else File.FD, link.register)
-        raise AssertionError(f"use {use} has no link for displacement {displacement}")
+    def tokens(self) -> Iterator[Token]:
+        """Every value that passes a FIFO. Input generators deliver in the very cycle of the pop."""
+        for w, point in self.instances():
+            for operand in self.symbolic.nodes[w].operands:
+                pop, element = self.cycle(w, point), self.place(point)[0]
+                match operand:
+                    case UseOperand(number):
+                        source = self.moved(point, self.symbolic.uses[number].distance, -1)
+                        link = self.link(number, point, source)
+                        if link.kind is not Kind.GENERAL:
+                            yield Token(element, self.register(link, True), self.arrival(self.writer(number, source), source, link), pop)
+                    case InputOperand(number):
+                        yield Token(element, Register(File.IO, self.candidate.input_registers[number]), pop, pop)
+                    case ImmediateOperand():
+                        pass
 
-    def _sources(self, v: int, point: tuple[int, ...]) -> tuple[Source, ...]:
-        found: list[Source] = []
-        for operand in self.symbolic.nodes[v].operands:
-            match operand:
-                case ImmediateOperand(bits):
-                    found.append(Immediate(bits))
-                case InputOperand(number):
-                    found.append(Register(File.IO, self.candidate.input_registers[number]))
-                case UseOperand(number):
-                    distance = self.symbolic.uses[number].distance
-                    writer = tuple(i - d for i, d in zip(point, distance, strict=True))
-                    found.append(self._register(number, self.displacement(point, writer), True))
-        return tuple(found)
+    def reads(self) -> Iterator[Transfer]:
+        """Every array element that an input bank delivers."""
+        for w, point in self.instances():
+            for operand in self.symbolic.nodes[w].operands:
+                if isinstance(operand, InputOperand):
+                    register = self.candidate.input_registers[operand.input]
+                    yield self.transfer(register, self.cycle(w, point), self.symbolic.inputs[operand.input].access, point)
 
-    def _destinations(self, v: int, point: tuple[int, ...]) -> tuple[Register, ...]:
-        s = self.symbolic
+    def writes(self) -> Iterator[Transfer]:
+        """Every array element that an output bank takes."""
+        for v, point in self.instances():
+            output = self.symbolic.nodes[v].output
+            if output is not None:
+                ready = self.cycle(v, point) + self.schedule.latency[v]
+                yield self.transfer(self.candidate.output_registers[output], ready, self.symbolic.outputs[output].access, point)
+
+    def transfer(self, register: int, cycle: int, access: Access, point: Point) -> Transfer:
+        return Transfer(self.place(point)[0], register, cycle, access.array, tuple(self.value(row, point) for row in access.index))
+
+    def writer(self, use: int, source: Point) -> int:
+        """The node that defines the value that `use` reads from iteration `source`."""
+        (node,) = {w.node for w in self.symbolic.uses[use].writers if self.executes(w.node, source)}
+        return node
+
+    def arrival(self, node: int, source: Point, link: Link) -> int:
+        hops = len(self.candidate.routes[link.register].hops) if link.kind is Kind.CHANNEL else 0
+        return self.cycle(node, source) + self.schedule.latency[node] + hops * self.symbolic.limits.hop_delay
+
+    def link(self, use: int, reader: Point, writer: Point) -> Link:
+        (row, column), (row_of, column_of) = self.place(reader)[0], self.place(writer)[0]
+        (found,) = (k for k in self.candidate.links[use] if k.displacement == (row - row_of, column - column_of))
+        return found
+
+    def register(self, link: Link, reading: bool) -> Register:
+        if link.kind is Kind.CHANNEL:
+            route = self.candidate.routes[link.register]
+            return Register(File.IO, route.input if reading else route.output)
+        return Register(File.RD if link.kind is Kind.GENERAL else File.FD, link.register)
+
+    def moved(self, point: Point, distance: Point, sign: int) -> Point:
+        return tuple(i + sign * d for i, d in zip(point, distance, strict=True))
+
+    def sources(self, v: int, point: Point) -> tuple[Source, ...]:
+        return tuple(self.source(operand, point) for operand in self.symbolic.nodes[v].operands)
+
+    def source(self, operand: ImmediateOperand | InputOperand | UseOperand, point: Point) -> Source:
+        match operand:
+            case ImmediateOperand(bits):
+                return Immediate(bits)
+            case InputOperand(number):
+                return Register(File.IO, self.candidate.input_registers[number])
+            case UseOperand(number):
+                writer = self.moved(point, self.symbolic.uses[number].distance, -1)
+                return self.register(self.link(number, point, writer), True)
+
+    def destinations(self, v: int, point: Point) -> tuple[Register, ...]:
         found: set[Register] = set()
-        for number, use in enumerate(s.uses):
-            if any(w.node == v for w in use.writers):
-                reader = tuple(i + d for i, d in zip(point, use.distance, strict=True))
-                inside = all(l <= i <= u for i, l, u in zip(reader, self.lower, self.upper, strict=True))
-                if inside and self.holds(s.nodes[use.consumer].condition, reader):
-                    found.add(self._register(number, self.displacement(reader, point), False))
-        if s.nodes[v].output is not None:
-            found.add(Register(File.IO, self.candidate.output_registers[s.nodes[v].output]))
+        for number, use in enumerate(self.symbolic.uses):
+            reader = self.moved(point, use.distance, 1)
+            if any(w.node == v for w in use.writers) and self.executes(use.consumer, reader):
+                found.add(self.register(self.link(number, reader, point), False))
+        output = self.symbolic.nodes[v].output
+        if output is not None:
+            found.add(Register(File.IO, self.candidate.output_registers[output]))
         return tuple(sorted(found))
-
-
-def _ahead(delay: int, position: int, count: int) -> int:
-    """Cycles after the corner's start: a negative delay counts from the far end."""
-    return delay * position if delay >= 0 else -delay * (count - 1 - position)

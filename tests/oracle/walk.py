@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from polyloom.targets.tcpa.concrete import Concrete, ConvexSet, Domain
-from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Next, Register, Source
+from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, Register, Source
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -71,7 +71,7 @@ def issues(config: Concrete) -> Iterator[Issue]:
                 yield from _unit(config, signals, row, column, unit, program)
 
 
-def _unit(config: Concrete, signals: list[tuple[bool, ...]], row: int, column: int, unit: int, program) -> Iterator[Issue]:
+def _unit(config: Concrete, signals: list[tuple[bool, ...]], row: int, column: int, unit: int, program: tuple[Instruction, ...]) -> Iterator[Issue]:
     if not program:
         return
     start, pc, local = start_cycle(config, row, column), 0, 0

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instantiation equals brute force on mappings that do without the mapper; and the comparison can fail."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.instantiate import samples
+from tests.instantiate.naive import UNLIMITED, Program, symbolic
+from tests.oracle.compare import differences
+
+from polyloom.targets.tcpa.concrete import Concrete
+from polyloom.targets.tcpa.instantiate import instantiate
+from polyloom.targets.tcpa.symbolic import Symbolic
+
+CASES: list[tuple[Program, dict[str, int], int | None, int | None, tuple[int, ...], int, tuple[int, int]]] = [
+    (samples.BITS, {"N": 16}, None, 0, (0,), 2, (1, 3)),
+    (samples.BITS, {"N": 7}, 0, None, (0,), 3, (3, 1)),
+    (samples.MATMUL, {"N": 5, "M": 7, "K": 3}, 0, 1, (0, 1, 2), 1, (2, 3)),
+    (samples.MATMUL, {"N": 4, "M": 4, "K": 2}, 1, 0, (2, 0, 1), 1, (4, 4)),
+    (samples.FIR, {"N": 9, "T": 5}, 0, 1, (1, 0), 2, (2, 3)),
+    (samples.JACOBI, {"T": 6, "N": 11}, None, 1, (1, 0), 3, (1, 4)),
+    (samples.TRIANGLE, {"N": 9}, 0, 1, (0, 1), 2, (3, 3)),
+]
+
+
+def mapped(case: int, hop_delay: int = 0) -> tuple[Symbolic, dict[str, int], Concrete]:
+    program, values, rows, columns, order, interval, region = CASES[case]
+    result = symbolic(program, rows=rows, columns=columns, order=order, interval=interval, limits=replace(UNLIMITED, hop_delay=hop_delay))
+    return result, values, instantiate(result, values, *region)
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+@pytest.mark.parametrize("hop_delay", [0, 1])
+def test_instantiation_equals_brute_force(case: int, hop_delay: int) -> None:
+    result, values, concrete = mapped(case, hop_delay)
+    assert differences(result, values, 0, concrete) == []
+
+
+def test_the_comparison_notices_what_is_wrong() -> None:
+    result, values, concrete = mapped(2)
+    element, generator = concrete.classes[0], concrete.generators[0]
+    programs = (element.programs[0][:1] * len(element.programs[0]), *element.programs[1:])
+    wrong = (
+        replace(concrete, classes=(replace(element, feedback_depths=(9, *element.feedback_depths[1:])), *concrete.classes[1:])),
+        replace(concrete, classes=(replace(element, input_depths=(9, *element.input_depths[1:])), *concrete.classes[1:])),
+        replace(concrete, generators=(replace(generator, base=generator.base + 1), *concrete.generators[1:])),
+        replace(concrete, generators=(replace(generator, delay=generator.delay + 1), *concrete.generators[1:])),
+        replace(concrete, generators=concrete.generators[1:]),
+        replace(concrete, classes=(*concrete.classes, replace(element, programs=programs))),
+        replace(concrete, element_class=(concrete.element_class[0][::-1], *concrete.element_class[1:])),
+    )
+    assert [bool(differences(result, values, 0, w)) for w in wrong] == [True] * len(wrong)
