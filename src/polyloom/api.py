@@ -196,7 +196,7 @@ def compile(
     """Compile a program (or the file of one) symbolically for `on`, such as "tcpa:unit"; errors PL01xx to PL04xx."""
     target, place = registry.split_place(on)
     loaded = program if isinstance(program, Program) else read_program(fspath(program))
-    chosen = None if mapping is None else (Path(mapping).read_text(encoding="utf-8"), fspath(mapping))
+    chosen = None if mapping is None else (_read_text(fspath(mapping)), fspath(mapping))
     with _timed() as clock:
         data = target.compile(loaded, place.member, chosen, progress)
     return Compiled(target, on, place, data, loaded, clock.seconds)
@@ -207,6 +207,14 @@ def read_program(path: str) -> Program:
     if not path.endswith(".pla"):
         raise input_error("PL0810", f"'{path}' is not a program", help="give a file of equations whose name ends in .pla")
     return pla.load(path)
+
+
+def _read_text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a path with a zero byte
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise input_error("PL0807", f"cannot read '{path}': {reason}", help="give an existing text file in UTF-8") from None
 
 
 def load(path: str | PathLike[str]) -> Compiled | Instance:

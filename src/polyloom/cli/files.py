@@ -7,28 +7,22 @@ import contextlib
 import io
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from polyloom.diagnostics import PolyloomError, input_error
 
-T = TypeVar("T")
-
 
 def read(path: str) -> bytes:
-    return _reading(path, lambda: Path(path).read_bytes())
-
-
-def read_text(path: str) -> str:
-    data = read(path)
     try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise input_error("PL0807", f"'{path}' is not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}", help="save it as UTF-8") from None
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise input_error("PL0807", f"cannot read '{path}': {reason}", help="give the path of an existing file that you may read") from None
 
 
 def read_array(path: str) -> npt.NDArray[np.generic]:
@@ -107,11 +101,3 @@ def _obstacle(path: Path) -> str | None:
 
 def _unwritable(path: str, reason: str) -> PolyloomError:
     return input_error("PL0808", f"cannot write '{path}': {reason}", help="give a path in an existing directory that you may write to")
-
-
-def _reading(path: str, action: Callable[[], T]) -> T:
-    try:
-        return action()
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise input_error("PL0807", f"cannot read '{path}': {reason}", help="give the path of an existing file that you may read") from None

@@ -9,7 +9,7 @@ from polyloom.cli import files
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.cli.progress import bar
-from polyloom.cli.simulate import array_files, given_arrays
+from polyloom.cli.simulate import array_files, check_names, given_arrays
 from polyloom.ir.arguments import check_parameters
 from polyloom.report import html, trace
 from polyloom.targets.registry import split_place
@@ -37,6 +37,7 @@ def execute(options: Request) -> Answer:
     _check_seed(options.seed)
     _, place = split_place(options.on or "tcpa")
     program = api.read_program(options.file)
+    check_names(outputs, [array.name for array in program.outputs])
     parameters = check_parameters(program, shared.parameters(options.words))
     arrays = given_arrays(inputs)
     with bar() as progress:

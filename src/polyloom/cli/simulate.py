@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -29,6 +31,7 @@ def execute(options: Request) -> Answer:
         raise input_error("PL0810", f"'{options.file}' is a symbolic configuration", help="make a concrete one of it with `polyloom instantiate`")
     member = split_place(options.on)[1].member if options.on else None
     result = instance.measure(given_arrays(inputs), on=member)
+    check_names(outputs, result.outputs)
     files.write(array_files(result.outputs, outputs))
     lines = [f"{name}: {array.dtype}{list(array.shape)}" for name, array in result.outputs.items()]
     return Answer(result.data, "\n".join([f"{instance.kernel}: {result.cycles} cycles, {result.simulation.operations} operations", *lines]))
@@ -39,9 +42,13 @@ def given_arrays(inputs: dict[str, str]) -> dict[str, npt.NDArray[np.generic]]:
     return {name: files.read_array(path) for name, path in inputs.items()}
 
 
-def array_files(arrays: Arrays, outputs: dict[str, str]) -> dict[str, bytes]:
-    """The files of `--out`; PL0811 for a name that is no output."""
+def check_names(outputs: Iterable[str], known: Iterable[str]) -> None:
+    """PL0811 for a name of `--out` that is no output."""
     for name in outputs:
-        if name not in arrays:
-            raise input_error("PL0811", f"the program has no output '{name}'", help=nearest(name, arrays, "output"))
+        if name not in (names := list(known)):
+            raise input_error("PL0811", f"the program has no output '{name}'", help=nearest(name, names, "output"))
+
+
+def array_files(arrays: Arrays, outputs: dict[str, str]) -> dict[str, bytes]:
+    """The files of `--out`."""
     return {path: files.npy(arrays[name]) for name, path in outputs.items()}
