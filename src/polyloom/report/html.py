@@ -67,7 +67,8 @@ def _reservation(view: Report) -> str:
 
 def _colour(label: str) -> str:
     """Hues a golden angle apart, so that classes with near numbers look different."""
-    return f"hsl({int(label) * 137 % 360} 55% 80%)" if label else "#f4f4f6"
+    number = int("".join(c for c in label if c.isdecimal()) or "0")
+    return f"hsl({number * 137 % 360} 55% 80%)" if label else "#f4f4f6"
 
 
 def _array(grid: Grid) -> str:
@@ -85,7 +86,7 @@ def _at(index: int) -> int:
 
 def _square(row: int, column: int, label: str) -> str:
     x, y = _at(column), _at(row)
-    title = f"element ({row}, {column}), " + (f"class {label}" if label else "idle")
+    title = f"element ({row}, {column}), " + (f"program {label}" if label else "idle")
     box = f'<rect x="{x}" y="{y}" width="32" height="32" rx="4" fill="{_colour(label)}" stroke="#99a"><title>{title}</title></rect>'
     return box + f'<text x="{x + 16}" y="{y + 20}" text-anchor="middle">{label}</text>'
 
@@ -103,7 +104,7 @@ def _flow(flow: Flow) -> str:
     for number, block in enumerate(flow.blocks):
         x = 8 + step * number
         parts.append(f'<rect x="{x}" y="{middle}" width="54" height="22" rx="4" fill="#eef2f8" stroke="#99a"><title>{escape(block)}</title></rect>')
-        parts.append(f'<text x="{x + 27}" y="{middle + 15}" text-anchor="middle">q{number}</text>')
+        parts.append(f'<text x="{x + 27}" y="{middle + 15}" text-anchor="middle">q{number + 1}</text>')
     for start, end, condition in flow.edges:
         parts.append(_arc(8 + step * start + 27, 8 + step * end + 27, middle, condition))
     return _svg(step * len(flow.blocks) + 24, 140, "".join(parts))

@@ -160,7 +160,7 @@ def _cells(concrete: Concrete, symbolic: Symbolic | None) -> dict[tuple[int, int
 
 
 def _grid(concrete: Concrete) -> Grid:
-    labels = tuple(tuple("" if c < 0 else str(c) for c in row) for row in concrete.element_class)
+    labels = tuple(tuple("" if c < 0 else f"P{c + 1}" for c in row) for row in concrete.element_class)
     wires = {wire for r, row in enumerate(concrete.wrapper) for c, w in enumerate(row) for wire in _wires(r, c, concrete.wrappers[w])}
     banks = {_beside(g.position, g.position, _SIDES[g.side], concrete) for g in concrete.generators}
     return Grid(labels, tuple(sorted(wires)), tuple(sorted(banks)))
@@ -181,10 +181,10 @@ def _beside(row: int, column: int, side: int, concrete: Concrete) -> tuple[int, 
 
 
 def _flows(concrete: Concrete, names: tuple[str, ...]) -> Iterator[Flow]:
-    for number, element in enumerate(concrete.classes):
+    for number, element in enumerate(concrete.classes, 1):
         for unit, program in zip(names, element.programs, strict=True):
             if program:
-                yield _flow(f"class {number}, {unit}", program, concrete.initiation_interval)
+                yield _flow(f"P{number}, {unit}", program, concrete.initiation_interval)
 
 
 def _flow(title: str, program: tuple[Instruction, ...], interval: int) -> Flow:
