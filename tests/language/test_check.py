@@ -84,9 +84,9 @@ for 0 <= i < N do
   x[i] = 2 if {spaces[1]}
   y[i] = x[i - {distance}] if {spaces[2]}
 """.replace("- -", "+ ")
-    # every bound is at most 6 away from 0 or from N, so sizes up to 9 show every failure
+    # every bound is at most 6 away from 0 or from N and uses reach 2 further, so sizes up to 15 show every failure
     failures: set[str] = set()
-    for n in range(10):
+    for n in range(16):
         a, b, c = ({i for i in range(n) if low <= i < eval(high, {"N": n})} for low, high in (first, second, use))
         failures |= {"PL0218"} if any(i - distance not in a | b for i in c) else set[str]()
         failures |= {"PL0219"} if a & b else set[str]()

@@ -83,7 +83,7 @@ def _without(piece: Polyhedron, known: Polyhedron) -> Polyhedron:
 def _polyhedron(piece: Polyhedron, first: tuple[str, ...]) -> str:
     """Equations, then inequalities, by the first symbol of `first` in them; `lower <= i` and `i < upper` become one chain."""
     present = set(piece.constraints)
-    equal = [c for c in piece.constraints if -c in present and _leading(c, first) > _leading(-c, first)]
+    equal = [c for c in piece.constraints if -c in present and (_leading(c, first), c.terms) > (_leading(-c, first), (-c).terms)]
     rest = sorted((c for c in piece.constraints if -c not in present), key=lambda c: _leading(c, first), reverse=True)
     parts = [_equality(c, first) for c in sorted(equal, key=lambda c: _leading(c, first), reverse=True)]
     while rest:

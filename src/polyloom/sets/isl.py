@@ -87,11 +87,10 @@ def sample(points: isl.Set) -> dict[str, int] | None:
     flat = isl.Set.from_params(points) if points.is_params() else points
     flat = flat.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, params)
     for position in range(flat.dim(isl.dim_type.set)):
-        if flat.is_empty():
-            return None
+        # isl's minimum can be too small in the presence of an empty piece; minimizing only makes the point nicer
         least = flat.dim_min_val(position)
-        if least.is_int():
-            flat = flat.fix_val(isl.dim_type.set, position, least)
+        fixed = flat.fix_val(isl.dim_type.set, position, least) if least.is_int() else flat
+        flat = flat if fixed.is_empty() else fixed
     point = flat.sample_point()
     names = [flat.get_dim_name(isl.dim_type.set, n) or f"_{n}" for n in range(flat.dim(isl.dim_type.set))]
     return None if point.is_void() else {name: _integer(point.get_coordinate_val(isl.dim_type.set, n)) for n, name in enumerate(names)}

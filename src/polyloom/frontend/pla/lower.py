@@ -25,6 +25,8 @@ from polyloom.sets.isl import from_set, to_set
 from polyloom.sets.normal import conjunction, normalize
 
 T = TypeVar("T")
+SIMPLIFICATIONS = 2
+"""Further rounds of isl's gist, which is not idempotent: printed conditions read back as they are only once it has settled."""
 RESERVED = KEYWORDS | set(BY_NAME) | set(ELEMENT_TYPES)
 
 
@@ -198,7 +200,12 @@ class _Flattener:
     def condition(self, expression: Expression | None) -> Condition:
         if expression is None:
             return self.space
-        points: isl.Set = condition(expression, self.dims, self.params).intersect(self.points)
+        result = self.within_space(condition(expression, self.dims, self.params).intersect(self.points))
+        for _ in range(SIMPLIFICATIONS):
+            result = self.within_space(to_set(result, self.dims, self.params))
+        return result
+
+    def within_space(self, points: isl.Set) -> Condition:
         return conjunction(self.space, from_set(points, self.points))
 
     def operand(self, value: Expression, label: str, base: str, where: Condition, equations: list[RawEquation]) -> Reference | Number:
