@@ -49,3 +49,15 @@ def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "binary.pla").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(PolyloomError, match="PL0104"):
         load(tmp_path / "binary.pla")
+
+
+def test_endless_numbers_are_refused_without_a_traceback() -> None:
+    text = "parameter N\noutput y[N]: i32\nfor 0 <= i < N do\n  y[i] = {}\n"
+    with pytest.raises(PolyloomError, match="PL0102"):
+        parse(text.format("9" * 10_000))
+    with pytest.raises(PolyloomError, match="PL0207"):
+        parse(text.format("9" * 300))
+    with pytest.raises(PolyloomError, match="PL0101"):
+        parse(text.format("\u0663"))
+    with pytest.raises(PolyloomError, match="PL0103"):
+        parse(text.format("1" + " + 1" * 100_000))

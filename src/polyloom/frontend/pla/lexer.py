@@ -18,7 +18,7 @@ _WORD = re.compile(
       | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
       | (?P<name>[A-Za-z_][A-Za-z0-9_]*(?:\.[0-9]+)*)
       | (?P<symbol><=|>=|==|!=|[≤≥≠=<>+\-*/(),:\[\]])""",
-    re.VERBOSE,
+    re.VERBOSE | re.ASCII,
 )
 _ASCII = {"≤": "<=", "≥": ">=", "≠": "!="}
 

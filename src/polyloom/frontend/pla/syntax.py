@@ -21,6 +21,8 @@ from polyloom.diagnostics import Diagnostic, PolyloomError, Source, Span, input_
 from polyloom.frontend.pla.lexer import KEYWORDS, Token, tokenize
 
 COMPARISONS = {"=": "eq", "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+LONGEST_NUMBER = 400
+"""Digits of a literal; no element type distinguishes more."""
 T = TypeVar("T")
 _LEVELS: tuple[dict[str, str], ...] = ({"or": "or"}, {"xor": "xor"}, {"and": "and"})
 _ARITHMETIC: tuple[dict[str, str], ...] = ({"shl": "shl", "shr": "shr"}, {"+": "add", "-": "sub"}, {"*": "mul", "/": "div"})
@@ -291,6 +293,8 @@ class _Parser:
     def primary(self) -> Expression:
         token = self.next
         if token.kind == "number" or token.text == "inf":
+            if len(token.text) > LONGEST_NUMBER:
+                self.fail("a shorter number")
             return Number(_value(self.take().text), token.span)
         if self.accept("("):
             inner = self.expression()
