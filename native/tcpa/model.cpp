@@ -20,39 +20,65 @@ constexpr int64_t never = std::numeric_limits<int64_t>::max();
 constexpr uint32_t any_type = 4;  // of an immediate, in a static run
 constexpr const char* type_names[] = {"i8", "i16", "i32", "f32", "constant"};
 
-struct Destination {
-    File file;
-    uint8_t index;
-};
+constexpr size_t max_destinations = 15;
 
-// An instruction, decoded once a class.
+// An instruction, decoded once a class. Destinations are sorted by file: first rd, then fd, then od. FIFOs are numbered
+// through, the fds of an element before its ids. A branch on one signal, the usual one, is decoded too.
 struct Code {
-    uint8_t opcode = opcode_nop, sources = 0, destinations = 0;
+    uint8_t opcode = opcode_nop, sources = 0;
     Branch branch = Branch::next;
+    bool special = false;  // needs a look before it issues: no such operation, blocking unit, or a division
+    bool binary = false;   // a branch on one signal
+    uint8_t to_general = 0, to_feedback = 0, to_output = 0, signal_bit = 0;
+    std::array<File, max_sources> file{};  // rd, fd for any FIFO, immediate
     uint16_t latency = 0;
-    std::array<File, max_sources> file{};
     std::array<uint32_t, max_sources> source{};
-    std::array<Destination, 15> destination{};
-    uint32_t target = 0;
+    uint32_t signal_word = 0;
+    std::array<uint32_t, 2> target{};
+    Function function = nullptr;
+    std::array<uint8_t, max_destinations> destination{};
+    std::array<uint8_t, max_destinations> position{};  // of a destination in the instruction's words
     const Instruction* words = nullptr;
     Coverage* coverage = nullptr;
 };
 
+// A general register. Writes under way wait in order of readiness: the next one here, where the model looks in every
+// cycle, those after it in a queue of their own.
 struct General {
-    Queue pending;
+    Token next;
     uint32_t value = 0;
-    bool defined = false, read = false;
+    bool defined = false, read = false, waiting = false, more = false;
+
+    // False for a second write with the same ready cycle.
+    bool write(Token token, Queue& later) {
+        if (!waiting) {
+            next = token;
+            return waiting = true;
+        }
+        if (next.ready == token.ready) return false;
+        if (token.ready < next.ready) std::swap(token, next);
+        return more = later.insert(token);
+    }
+
+    void take_next(Queue& later) {
+        value = next.value;
+        defined = true;
+        read = false;
+        waiting = more;
+        if (!more) return;
+        next = later.front();
+        later.pop();
+        more = !later.empty();
+    }
 };
 
-// A token FIFO; `arrived` counts the tokens that were ready at the last pop.
-struct Fifo {
+// A token FIFO, or what arrives at a border port; `arrived` counts the tokens that were ready at the last pop.
+struct alignas(64) Fifo {
     Queue tokens;
-    int64_t depth = 0, last_pop = -1;
-    uint32_t arrived = 0, high = 0;
-    uint32_t element = 0;
-    File file = File::fd;
+    int64_t last_pop = -1;
+    uint32_t arrived = 0, high = 0, depth = 0, element = 0;
     uint8_t index = 0;
-    bool driven = true, fed = false;
+    bool feedback = false, driven = false, fed = false, is_port = false;
 };
 
 struct Sink {
@@ -63,22 +89,37 @@ struct Sink {
 struct Output {
     std::vector<Sink> sinks;
     Queue pending;
-    bool written = false;
+    int64_t latest = -1;
+
+    // False for a second write with the same ready cycle.
+    bool write(int64_t ready, int64_t now, bool uniform) {
+        if (!uniform) {
+            while (!pending.empty() && pending.front().ready <= now) pending.pop();
+            if (!pending.insert({ready, 0})) return false;
+        } else if (ready == latest) {
+            return false;
+        }
+        latest = ready;
+        return true;
+    }
 };
 
 struct UnitState {
-    const std::vector<Code>* program;
-    uint32_t pc = 0;
+    const Code* program;
+    uint32_t length, pc = 0;
     int32_t unit = 0;
-    int64_t free = 0;
+    int64_t free = 0, issued = 0;
 };
 
 struct Element {
-    uint32_t index = 0;
+    uint32_t index = 0, inputs = 0;  // `inputs` is the number of the first id among the FIFOs
+    int32_t number = 0;
     int64_t start = 0, step = 0, slot = 0;
+    size_t signals = 0;  // where this step's begin
     std::vector<UnitState> running;
     std::vector<General> general;
-    std::vector<Fifo> feedback, input;
+    std::vector<Queue> later;  // by general register
+    std::vector<Fifo> fifos;
     std::vector<Output> output;
 };
 
@@ -126,16 +167,21 @@ class Rectangle {
     void step_signals();
     void note_unread_signals(int64_t step);
     void element(Element& element, int64_t now);
+    void inspect(const Element& element, UnitState& unit, const Code& code, int64_t now) const;
     void issue(Element& element, UnitState& unit, const Code& code, int64_t now);
+    void note_driven(const Element& element, const Code& code);
     uint32_t compute(const Element& element, const UnitState& unit, const Code& code, const uint32_t* operands, int64_t now) const;
     bool branch(const Element& element, UnitState& unit, const Code& code);
 
-    void settle(const Element& element, General& general, size_t index, int64_t now);
+    void settle(Element& element, General& general, size_t index, int64_t now);
     uint32_t read(Element& element, const UnitState& unit, uint32_t index, int64_t now);
     uint32_t pop(Fifo& fifo, const UnitState& unit, int64_t now);
-    void push(Fifo& fifo, int unit, Token token, int64_t now);
-    void make_room(Fifo& fifo, int64_t now);
-    void count_arrived(Fifo& fifo, int64_t now);
+    [[noreturn]] void fail_pop(const Fifo& fifo, const UnitState& unit, int64_t now) const;
+    void push(Fifo& fifo, int unit, Token token, int64_t now) const;
+    void push_slowly(Fifo& fifo, int unit, Token token, int64_t now) const;
+    void check_room(Fifo& fifo, int64_t now) const;
+    void count_arrived(Fifo& fifo, int64_t now) const;
+    void note_late(const Fifo& fifo, int64_t slack);
     void note_dead(const Element& element, size_t index, int64_t cycle);
 
     const Config& config_;
@@ -152,6 +198,7 @@ class Rectangle {
     std::vector<Stream> readers_, writers_;
     std::vector<Buffer<uint8_t>> written_;  // by output array and word
     int64_t due_ = never, first_issue_ = -1, last_write_ = -1;
+    bool uniform_ = true;
 
     // Control signals of the latest steps, one bit each: a ring that outlasts the way to the farthest element.
     size_t signal_words_ = 0;
@@ -176,13 +223,25 @@ void Rectangle<Static, Traced>::fail(Cause cause, int64_t cycle, const BorderPor
 
 template <bool Static, bool Traced>
 std::string Rectangle<Static, Traced>::name(const Fifo& fifo) {
-    return (fifo.file == File::fd ? "fd" : "id") + std::to_string(fifo.index);
+    return (fifo.is_port ? "border port " : fifo.feedback ? "fd" : "id") + std::to_string(fifo.index);
+}
+
+// Whether all operations have one latency, so that values become ready in the order of their issue.
+static bool uniform(const Machine& machine) {
+    uint16_t latency = 0;
+    for (const Unit& unit : machine.units)
+        for (uint16_t l : unit.latency) {
+            if (latency && l && l != latency) return false;
+            if (l) latency = l;
+        }
+    return true;
 }
 
 template <bool Static, bool Traced>
 Rectangle<Static, Traced>::Rectangle(const Placement& placement, const Machine& machine)
     : config_(*placement.config), placement_(placement), machine_(machine), wires_(config_), digits_(config_.extents.size()) {
     result_.issues.resize(machine.units.size());
+    uniform_ = uniform(machine);
     decode();
     build_elements();
     connect();
@@ -192,45 +251,6 @@ Rectangle<Static, Traced>::Rectangle(const Placement& placement, const Machine& 
     signal_words_ = (controller.signals.size() + 63) / 64;
     signals_.resize(signal_words_ * size_t(ring_));
     if constexpr (Static) readings_.resize(signals_.size());
-}
-
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::decode() {
-    if constexpr (Static) {
-        for (const ElementProgram& element : config_.classes) {
-            auto& units = result_.report.coverage.emplace_back();
-            for (const Program& program : element.programs) {
-                auto& coverages = units.emplace_back(program.size());
-                for (size_t pc = 0; pc < program.size(); ++pc) {
-                    coverages[pc].driven.resize(program[pc].destinations.size());
-                    if (program[pc].branch != Branch::select) continue;
-                    coverages[pc].codes.resize(program[pc].targets.size());
-                    coverages[pc].equals.assign(program[pc].signals.size(), std::vector<uint64_t>((config_.controller.signals.size() + 63) / 64, ~uint64_t(0)));
-                }
-            }
-        }
-    }
-    for (size_t c = 0; c < config_.classes.size(); ++c) {
-        auto& units = programs_.emplace_back();
-        for (size_t u = 0; u < config_.classes[c].programs.size(); ++u) {
-            auto& codes = units.emplace_back();
-            for (const Instruction& words : config_.classes[c].programs[u]) {
-                Code code;
-                code.opcode = words.opcode;
-                code.branch = words.branch;
-                code.latency = machine_.units[u].latency[words.opcode];
-                for (const Operand& source : words.sources) {
-                    code.file[code.sources] = source.file;
-                    code.source[code.sources++] = Static && source.file == File::immediate ? any_type : source.value;
-                }
-                for (const Operand& to : words.destinations) code.destination[code.destinations++] = {to.file, uint8_t(to.value)};
-                if (!words.targets.empty()) code.target = words.targets[0];
-                code.words = &words;
-                if constexpr (Static) code.coverage = &result_.report.coverage[c][u][codes.size()];
-                codes.push_back(code);
-            }
-        }
-    }
 }
 
 // Registers of each file that a class's programs or an element's wires name.
@@ -251,6 +271,60 @@ static std::array<size_t, 4> registers_used(const ElementProgram& element, const
 }
 
 template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::decode() {
+    if constexpr (Static) {
+        for (const ElementProgram& element : config_.classes) {
+            auto& units = result_.report.coverage.emplace_back();
+            for (const Program& program : element.programs) {
+                auto& coverages = units.emplace_back(program.size());
+                for (size_t pc = 0; pc < program.size(); ++pc) {
+                    coverages[pc].driven.resize(program[pc].destinations.size());
+                    if (program[pc].branch != Branch::select) continue;
+                    coverages[pc].codes.resize(program[pc].targets.size());
+                    coverages[pc].equals.assign(program[pc].signals.size(), std::vector<uint64_t>((config_.controller.signals.size() + 63) / 64, ~uint64_t(0)));
+                }
+            }
+        }
+    }
+    for (size_t c = 0; c < config_.classes.size(); ++c) {
+        auto& units = programs_.emplace_back();
+        const auto feedback = uint32_t(registers_used(config_.classes[c], {})[1]);
+        for (size_t u = 0; u < config_.classes[c].programs.size(); ++u) {
+            auto& codes = units.emplace_back();
+            for (const Instruction& words : config_.classes[c].programs[u]) {
+                Code code;
+                code.opcode = words.opcode;
+                code.branch = words.branch;
+                code.latency = machine_.units[u].latency[words.opcode];
+                for (const Operand& source : words.sources) {
+                    code.file[code.sources] = source.file == File::io ? File::fd : source.file;
+                    code.source[code.sources++] = source.file == File::io ? feedback + source.value : Static && source.file == File::immediate ? any_type : source.value;
+                }
+                size_t destinations = 0;
+                for (auto [file, count] : {std::pair(File::rd, &code.to_general), {File::fd, &code.to_feedback}, {File::io, &code.to_output}})
+                    for (size_t n = 0; n < words.destinations.size(); ++n) {
+                        if (words.destinations[n].file != file) continue;
+                        code.position[destinations] = uint8_t(n);
+                        code.destination[destinations++] = uint8_t(words.destinations[n].value);
+                        ++*count;
+                    }
+                std::copy_n(words.targets.begin(), std::min<size_t>(2, words.targets.size()), code.target.begin());
+                if (words.signals.size() == 1) {
+                    code.binary = !Static;
+                    code.signal_word = words.signals[0] / 64;
+                    code.signal_bit = uint8_t(words.signals[0] % 64);
+                }
+                code.special = code.latency == 0 || !machine_.units[u].pipelined || divides(words.opcode);
+                if (words.opcode != opcode_nop) code.function = function_table[words.opcode];
+                code.words = &words;
+                if constexpr (Static) code.coverage = &result_.report.coverage[c][u][codes.size()];
+                codes.push_back(code);
+            }
+        }
+    }
+}
+
+template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::build_elements() {
     const Controller& controller = config_.controller;
     element_at_.assign(config_.element_class.size(), -1);
@@ -264,23 +338,25 @@ void Rectangle<Static, Traced>::build_elements() {
         const int64_t row = index / config_.columns, column = index % config_.columns;
         element.start = controller.start + controller.row_delay * (controller.south ? config_.rows - 1 - row : row) +
                         controller.column_delay * (controller.east ? config_.columns - 1 - column : column);
+        element.number = number;
         element.general.resize(used[0]);
+        element.later.resize(used[0]);
         element.output.resize(used[3]);
-        const auto fifos = [&](size_t count, const std::vector<int64_t>& depths, File file) {
-            std::vector<Fifo> made(count);
-            for (size_t n = 0; n < count; ++n) {
-                made[n].depth = n < depths.size() ? depths[n] : 0;
-                made[n].element = index;
-                made[n].file = file;
-                made[n].index = uint8_t(n);
-                made[n].driven = file == File::fd;
-            }
-            return made;
-        };
-        element.feedback = fifos(used[1], words.feedback_depths, File::fd);
-        element.input = fifos(used[2], words.input_depths, File::io);
+        element.fifos.resize(used[1] + used[2]);
+        for (size_t n = 0; n < element.fifos.size(); ++n) {
+            Fifo& fifo = element.fifos[n];
+            fifo.feedback = fifo.driven = n < used[1];
+            fifo.index = uint8_t(fifo.feedback ? n : n - used[1]);
+            fifo.element = index;
+            const auto& depths = fifo.feedback ? words.feedback_depths : words.input_depths;
+            if (fifo.index < depths.size()) fifo.depth = uint32_t(depths[fifo.index]);
+        }
+        element.inputs = uint32_t(used[1]);
         for (size_t u = 0; u < words.programs.size(); ++u)
-            if (!words.programs[u].empty()) element.running.push_back({&programs_[size_t(number)][u], 0, int32_t(u), 0});
+            if (!words.programs[u].empty()) {
+                const std::vector<Code>& program = programs_[size_t(number)][u];
+                element.running.push_back({program.data(), uint32_t(program.size()), 0, int32_t(u)});
+            }
         element_at_[index] = int32_t(elements_.size());
         elements_.push_back(std::move(element));
     }
@@ -323,11 +399,12 @@ void Rectangle<Static, Traced>::connect() {
             if (const auto port = wires_.border(index, sink)) {
                 Fifo& exit = exits_[*port];
                 exit.element = index;
-                exit.depth = never;
+                exit.is_port = true;
                 exit.index = uint8_t(port->channel);
                 attach(index, n, exit);
             } else if (sink.location == Location::pe && element_at_[index] >= 0) {
-                attach(index, n, elements_[size_t(element_at_[index])].input[sink.index]);
+                Element& element = elements_[size_t(element_at_[index])];
+                attach(index, n, element.fifos[element.inputs + sink.index]);
             }
         }
     }
@@ -435,17 +512,19 @@ void Rectangle<Static, Traced>::element(Element& element, int64_t now) {
             fail(Cause::runaway, now, element.index, element.running[0].unit, "the unit runs on after the controller's last step");
         used_steps_ = std::max(used_steps_, element.step + 1);
         if (element.step == generated_) step_signals();
+        element.signals = size_t(element.step % ring_) * signal_words_;
     }
     for (size_t n = 0; n < element.running.size();) {
         UnitState& unit = element.running[n];
-        if (unit.pc >= unit.program->size()) fail(Cause::outside_program, now, element.index, unit.unit, "the program has no instruction " + std::to_string(unit.pc));
-        const Code& code = (*unit.program)[unit.pc];
+        if (unit.pc >= unit.length) fail(Cause::outside_program, now, element.index, unit.unit, "the program has no instruction " + std::to_string(unit.pc));
+        const Code& code = unit.program[unit.pc];
         if constexpr (Static) code.coverage->executed = true;
         if (code.opcode != opcode_nop) issue(element, unit, code, now);
         if (branch(element, unit, code)) {
             ++n;
             continue;
         }
+        result_.issues[size_t(unit.unit)] += unit.issued;
         element.running.erase(element.running.begin() + ptrdiff_t(n));
         int64_t& shortest = result_.report.shortest;
         if (shortest < 0 || element.step < shortest) shortest = element.step + 1;
@@ -457,41 +536,36 @@ void Rectangle<Static, Traced>::element(Element& element, int64_t now) {
 }
 
 template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::issue(Element& element, UnitState& unit, const Code& code, int64_t now) {
+void Rectangle<Static, Traced>::inspect(const Element& element, UnitState& unit, const Code& code, int64_t now) const {
     if (code.latency == 0) fail(Cause::no_operation, now, element.index, unit.unit, "the unit has no operation " + std::to_string(code.opcode));
     if (now < unit.free) fail(Cause::busy, now, element.index, unit.unit, "the unit is still busy with its last operation");
     if (!machine_.units[size_t(unit.unit)].pipelined) unit.free = now + code.latency;
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::issue(Element& element, UnitState& unit, const Code& code, int64_t now) {
+    if (code.special) inspect(element, unit, code, now);
     uint32_t operands[max_sources] = {};
-    for (unsigned n = 0; n < code.sources; ++n) switch (code.file[n]) {
-            case File::rd: operands[n] = read(element, unit, code.source[n], now); break;
-            case File::fd: operands[n] = pop(element.feedback[code.source[n]], unit, now); break;
-            case File::io: operands[n] = pop(element.input[code.source[n]], unit, now); break;
-            case File::immediate: operands[n] = code.source[n]; break;
-        }
-    const Token result{now + code.latency, compute(element, unit, code, operands, now)};
-    for (unsigned n = 0; n < code.destinations; ++n) {
-        const Destination to = code.destination[n];
-        bool driven = true;
-        if (to.file == File::rd) {
-            General& general = element.general[to.index];
-            settle(element, general, to.index, now);
-            if (!general.pending.insert(result))
-                fail(Cause::double_write, result.ready, element.index, unit.unit, "two writes to rd" + std::to_string(to.index) + " in a cycle");
-        } else if (to.file == File::fd) {
-            push(element.feedback[to.index], unit.unit, result, now);
-        } else {
-            Output& output = element.output[to.index];
-            while (!output.pending.empty() && output.pending.front().ready <= now) output.pending.pop();
-            if (!output.pending.insert(result))
-                fail(Cause::double_write, result.ready, element.index, unit.unit, "two writes to od" + std::to_string(to.index) + " in a cycle");
-            for (const Sink& sink : output.sinks) push(*sink.fifo, unit.unit, {result.ready + sink.delay, result.value}, now);
-            output.written = true;
-            driven = !output.sinks.empty();
-        }
-        if constexpr (Static) code.coverage->driven[n] |= driven;
+    for (unsigned n = 0; n < code.sources; ++n) {
+        if (code.file[n] == File::rd) operands[n] = read(element, unit, code.source[n], now);
+        else if (code.file[n] == File::fd) operands[n] = pop(element.fifos[code.source[n]], unit, now);
+        else operands[n] = code.source[n];
     }
-    if (first_issue_ < 0) first_issue_ = now;
-    ++result_.issues[size_t(unit.unit)];
+    const Token result{now + code.latency, compute(element, unit, code, operands, now)};
+    const uint8_t* to = code.destination.data();
+    for (unsigned n = code.to_general; n; --n, ++to) {
+        General& general = element.general[*to];
+        settle(element, general, *to, now);
+        if (!general.write(result, element.later[*to])) fail(Cause::double_write, result.ready, element.index, unit.unit, "two writes to rd" + std::to_string(*to) + " in a cycle");
+    }
+    for (unsigned n = code.to_feedback; n; --n, ++to) push(element.fifos[*to], unit.unit, result, now);
+    for (unsigned n = code.to_output; n; --n, ++to) {
+        Output& output = element.output[*to];
+        if (!output.write(result.ready, now, uniform_)) fail(Cause::double_write, result.ready, element.index, unit.unit, "two writes to od" + std::to_string(*to) + " in a cycle");
+        for (const Sink& sink : output.sinks) push(*sink.fifo, unit.unit, {result.ready + sink.delay, result.value}, now);
+    }
+    if constexpr (Static) note_driven(element, code);
+    if (unit.issued++ == 0 && (first_issue_ < 0 || now < first_issue_)) first_issue_ = now;
     if constexpr (Traced) {
         Trace& trace = result_.trace;
         trace.element.push_back(int32_t(element.index));
@@ -501,6 +575,13 @@ void Rectangle<Static, Traced>::issue(Element& element, UnitState& unit, const C
         trace.opcode.push_back(code.opcode);
         trace.value.push_back(result.value);
     }
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::note_driven(const Element& element, const Code& code) {
+    const unsigned registers = code.to_general + code.to_feedback;
+    for (unsigned n = 0; n < registers + code.to_output; ++n)
+        code.coverage->driven[code.position[n]] |= n < registers || !element.output[code.destination[n]].sinks.empty();
 }
 
 template <bool Static, bool Traced>
@@ -515,8 +596,8 @@ uint32_t Rectangle<Static, Traced>::compute(const Element& element, const UnitSt
         }
         return uint32_t(compares(operation) ? Type::i32 : type_of(code.opcode));
     }
-    if (divides_by_zero(code.opcode, operands[1])) fail(Cause::division_by_zero, now, element.index, unit.unit, "integer division by zero");
-    return execute(code.opcode, operands[0], operands[1], operands[2]);
+    if (code.special && divides(code.opcode) && operands[1] == 0) fail(Cause::division_by_zero, now, element.index, unit.unit, "integer division by zero");
+    return code.function(operands[0], operands[1], operands[2]);
 }
 
 // False when the unit halts.
@@ -524,11 +605,15 @@ template <bool Static, bool Traced>
 bool Rectangle<Static, Traced>::branch(const Element& element, UnitState& unit, const Code& code) {
     switch (code.branch) {
         case Branch::next: ++unit.pc; return true;
-        case Branch::jump: unit.pc = code.target; return true;
+        case Branch::jump: unit.pc = code.target[0]; return true;
         case Branch::halt: return false;
         case Branch::select: break;
     }
-    const size_t row = size_t(element.step % ring_) * signal_words_;
+    const size_t row = element.signals;
+    if (code.binary) {
+        unit.pc = code.target[signals_[row + code.signal_word] >> code.signal_bit & 1];
+        return true;
+    }
     const auto& chosen = code.words->signals;
     uint32_t number = 0;
     for (size_t n = 0; n < chosen.size(); ++n) number |= uint32_t(signals_[row + chosen[n] / 64] >> (chosen[n] % 64) & 1) << n;
@@ -552,14 +637,11 @@ void Rectangle<Static, Traced>::note_dead(const Element& element, size_t index, 
 
 // Lets the writes take effect that are ready in cycle `now`.
 template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::settle(const Element& element, General& general, size_t index, int64_t now) {
-    while (!general.pending.empty() && general.pending.front().ready <= now) {
+void Rectangle<Static, Traced>::settle(Element& element, General& general, size_t index, int64_t now) {
+    while (general.waiting && general.next.ready <= now) {
         if constexpr (Static)
-            if (general.defined && !general.read) note_dead(element, index, general.pending.front().ready);
-        general.value = general.pending.front().value;
-        general.defined = true;
-        general.read = false;
-        general.pending.pop();
+            if (general.defined && !general.read) note_dead(element, index, general.next.ready);
+        general.take_next(element.later[index]);
     }
 }
 
@@ -573,44 +655,56 @@ uint32_t Rectangle<Static, Traced>::read(Element& element, const UnitState& unit
 }
 
 template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::count_arrived(Fifo& fifo, int64_t now) {
+void Rectangle<Static, Traced>::count_arrived(Fifo& fifo, int64_t now) const {
     while (fifo.arrived < fifo.tokens.size() && fifo.tokens[fifo.arrived].ready <= now) ++fifo.arrived;
     if (fifo.arrived <= fifo.high) return;
     fifo.high = fifo.arrived;
-    if (int64_t(fifo.high) > fifo.depth)
-        fail(Cause::overflow, fifo.tokens[uint32_t(fifo.depth)].ready, fifo.element, -1, name(fifo) + " holds more than its depth of " + std::to_string(fifo.depth));
+    if (fifo.high > fifo.depth)
+        fail(Cause::overflow, fifo.tokens[fifo.depth].ready, fifo.element, -1, name(fifo) + " holds more than its depth of " + std::to_string(fifo.depth));
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::fail_pop(const Fifo& fifo, const UnitState& unit, int64_t now) const {
+    if (fifo.last_pop == now) fail(Cause::two_pops, now, fifo.element, unit.unit, name(fifo) + " is read twice in a cycle");
+    if (!fifo.driven) fail(Cause::undriven, now, fifo.element, unit.unit, name(fifo) + " is read and nothing drives its port");
+    fail(Cause::underflow, now, fifo.element, unit.unit, name(fifo) + " is read and holds no token");
 }
 
 // Occupancy rises between pops only, so that looking at every pop finds its maximum.
 template <bool Static, bool Traced>
 uint32_t Rectangle<Static, Traced>::pop(Fifo& fifo, const UnitState& unit, int64_t now) {
-    if (fifo.last_pop == now) fail(Cause::two_pops, now, fifo.element, unit.unit, name(fifo) + " is read twice in a cycle");
-    if (!fifo.driven) fail(Cause::undriven, now, fifo.element, unit.unit, name(fifo) + " is read and nothing drives its port");
-    if (fifo.tokens.empty() || fifo.tokens.front().ready > now) fail(Cause::underflow, now, fifo.element, unit.unit, name(fifo) + " is read and holds no token");
+    if (fifo.last_pop == now || fifo.tokens.empty() || fifo.tokens.front().ready > now) fail_pop(fifo, unit, now);
     count_arrived(fifo, now);
-    if constexpr (Static) {
-        const int64_t slack = now - fifo.tokens.front().ready;
-        auto& late = result_.report.late;
-        const auto same = [&](const Place& p) { return p.element == int32_t(fifo.element) && p.index == fifo.index; };
-        if (fifo.fed && slack && std::none_of(late.begin(), late.end(), same)) late.push_back({int32_t(fifo.element), fifo.index, slack});
-    }
-    const uint32_t value = fifo.tokens.front().value;
+    const Token token = fifo.tokens.front();
+    if constexpr (Static) note_late(fifo, now - token.ready);
     fifo.tokens.pop();
     --fifo.arrived;
     fifo.last_pop = now;
-    return value;
+    return token.value;
 }
 
 template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::push(Fifo& fifo, int unit, Token token, int64_t now) {
-    if (fifo.tokens.full()) make_room(fifo, now);
+void Rectangle<Static, Traced>::note_late(const Fifo& fifo, int64_t slack) {
+    auto& late = result_.report.late;
+    const auto same = [&](const Place& p) { return p.element == int32_t(fifo.element) && p.index == fifo.index; };
+    if (fifo.fed && slack && std::none_of(late.begin(), late.end(), same)) late.push_back({int32_t(fifo.element), fifo.index, slack});
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::push(Fifo& fifo, int unit, Token token, int64_t now) const {
+    if (!fifo.tokens.append(token)) push_slowly(fifo, unit, token, now);
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::push_slowly(Fifo& fifo, int unit, Token token, int64_t now) const {
+    if (fifo.tokens.full() && !fifo.tokens.empty()) check_room(fifo, now);
     if (!fifo.tokens.insert(token)) fail(Cause::double_write, token.ready, fifo.element, unit, "two tokens enter " + name(fifo) + " in a cycle");
 }
 
 // Keeps memory bounded where tokens are never taken: what is not under way must fit the depth.
 template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::make_room(Fifo& fifo, int64_t now) {
-    if (fifo.depth != never) return count_arrived(fifo, now);
+void Rectangle<Static, Traced>::check_room(Fifo& fifo, int64_t now) const {
+    if (!fifo.is_port) return count_arrived(fifo, now);
     if (fifo.tokens.front().ready < now) fail(Cause::stray_token, fifo.tokens.front().ready, fifo.element, -1, "a token arrives at a border port and no enabled step is due");
 }
 
@@ -621,7 +715,7 @@ std::vector<Place> Rectangle<Static, Traced>::idle_connections() const {
     const auto carries = [&](const Driver& driver) {
         if (!driver.border) {
             const int32_t at = element_at_[driver.element];
-            return at >= 0 && elements_[size_t(at)].output[driver.index].written;
+            return at >= 0 && elements_[size_t(at)].output[driver.index].latest >= 0;
         }
         const auto same = [&](const Stream& s) { return s.port == *driver.border && !s.generator->domain.empty(); };
         return std::any_of(readers_.begin(), readers_.end(), same);
@@ -648,17 +742,13 @@ Result Rectangle<Static, Traced>::finish() {
     result_.feedback_high.resize(config_.classes.size());
     result_.input_high.resize(config_.classes.size());
     for (Element& element : elements_) {
-        const auto number = size_t(config_.element_class[element.index]);
-        const auto collect = [&](const std::vector<Fifo>& fifos, std::vector<uint32_t>& high) {
-            high.resize(std::max(high.size(), fifos.size()));
-            for (size_t n = 0; n < fifos.size(); ++n) {
-                if (!fifos[n].tokens.empty())
-                    fail(Cause::leftover, fifos[n].tokens.front().ready, element.index, -1, name(fifos[n]) + " still holds " + std::to_string(fifos[n].tokens.size()) + " tokens at the end");
-                high[n] = std::max(high[n], fifos[n].high);
-            }
-        };
-        collect(element.feedback, result_.feedback_high[number]);
-        collect(element.input, result_.input_high[number]);
+        for (const Fifo& fifo : element.fifos) {
+            if (!fifo.tokens.empty())
+                fail(Cause::leftover, fifo.tokens.front().ready, element.index, -1, name(fifo) + " still holds " + std::to_string(fifo.tokens.size()) + " tokens at the end");
+            auto& high = (fifo.feedback ? result_.feedback_high : result_.input_high)[size_t(element.number)];
+            high.resize(std::max<size_t>(high.size(), fifo.index + 1));
+            high[fifo.index] = std::max(high[fifo.index], fifo.high);
+        }
         if constexpr (Static)
             for (size_t n = 0; n < element.general.size(); ++n) {
                 settle(element, element.general[n], n, never);

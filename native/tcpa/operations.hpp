@@ -3,9 +3,11 @@
 // Registers hold narrow integers sign-extended, so that every result is wrapped to its width.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 namespace polyloom::tcpa {
 
@@ -43,7 +45,7 @@ constexpr uint32_t wrap(Type type, uint32_t value) {
     return value;
 }
 
-inline uint32_t on_floats(Operation o, uint32_t a, uint32_t b, uint32_t c) {
+[[gnu::always_inline]] inline uint32_t on_floats(Operation o, uint32_t a, uint32_t b, uint32_t c) {
     const float x = std::bit_cast<float>(a), y = std::bit_cast<float>(b), z = std::bit_cast<float>(c);
     const auto bits = [](float v) { return std::bit_cast<uint32_t>(v); };
     switch (o) {
@@ -69,7 +71,7 @@ inline uint32_t on_floats(Operation o, uint32_t a, uint32_t b, uint32_t c) {
     }
 }
 
-inline uint32_t on_integers(Operation o, Type type, uint32_t a, uint32_t b, uint32_t c) {
+[[gnu::always_inline]] inline uint32_t on_integers(Operation o, Type type, uint32_t a, uint32_t b, uint32_t c) {
     const int32_t x = int32_t(a), y = int32_t(b);
     const uint32_t amount = b & (type == Type::i8 ? 7 : type == Type::i16 ? 15 : 31);
     switch (o) {
@@ -100,14 +102,27 @@ inline uint32_t on_integers(Operation o, Type type, uint32_t a, uint32_t b, uint
     return 0;
 }
 
-constexpr bool divides_by_zero(uint8_t opcode, uint32_t b) {
-    return operation_of(opcode) == Operation::div && type_of(opcode) != Type::f32 && b == 0;
+// Whether an operation faults on a second operand of zero.
+constexpr bool divides(uint8_t opcode) { return operation_of(opcode) == Operation::div && type_of(opcode) != Type::f32; }
+
+using Function = uint32_t (*)(uint32_t, uint32_t, uint32_t);
+
+template <uint8_t Opcode>
+uint32_t specialized(uint32_t a, uint32_t b, uint32_t c) {
+    constexpr Operation operation = operation_of(Opcode);
+    if constexpr (type_of(Opcode) == Type::f32) return on_floats(operation, a, b, c);
+    else return on_integers(operation, type_of(Opcode), a, b, c);
 }
 
-// The result of a valid opcode; the divisor of an integer division is not zero.
-inline uint32_t execute(uint8_t opcode, uint32_t a, uint32_t b, uint32_t c) {
-    const Type type = type_of(opcode);
-    return type == Type::f32 ? on_floats(operation_of(opcode), a, b, c) : on_integers(operation_of(opcode), type, a, b, c);
+template <size_t... Opcode>
+constexpr std::array<Function, sizeof...(Opcode)> functions(std::index_sequence<Opcode...>) {
+    return {&specialized<uint8_t(Opcode)>...};
 }
+
+// The operations with all choices made, by opcode.
+inline constexpr auto function_table = functions(std::make_index_sequence<operation_count * 4>{});
+
+// The result of a valid opcode; the divisor of an integer division is not zero.
+inline uint32_t execute(uint8_t opcode, uint32_t a, uint32_t b, uint32_t c) { return function_table[opcode](a, b, c); }
 
 }  // namespace polyloom::tcpa

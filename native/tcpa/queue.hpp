@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 namespace polyloom::tcpa {
 
@@ -15,25 +15,32 @@ struct Token {
 
 class Queue {
   public:
-    Queue() : ring_(4) {}
-
     uint32_t size() const { return count_; }
     bool empty() const { return count_ == 0; }
-    bool full() const { return count_ == ring_.size(); }
-    const Token& operator[](uint32_t n) const { return ring_[(head_ + n) & (ring_.size() - 1)]; }
+    bool full() const { return count_ == capacity_; }
+    const Token& operator[](uint32_t n) const { return ring_[(head_ + n) & (capacity_ - 1)]; }
     const Token& front() const { return ring_[head_]; }
 
     void pop() {
-        head_ = (head_ + 1) & uint32_t(ring_.size() - 1);
+        head_ = (head_ + 1) & (capacity_ - 1);
         --count_;
+    }
+
+    // The usual insertion: false, and nothing changes, unless there is room and the value is ready after all before it.
+    bool append(Token token) {
+        if (count_ == capacity_ || token.ready <= latest_) return false;
+        latest_ = token.ready;
+        at(count_++) = token;
+        return true;
     }
 
     // False, and nothing changes, when a value with that ready cycle is already there.
     bool insert(Token token) {
-        uint32_t place = count_;
-        while (place && (*this)[place - 1].ready > token.ready) --place;
-        if (place && (*this)[place - 1].ready == token.ready) return false;
         if (full()) grow();
+        if (append(token)) return true;
+        uint32_t place = count_;
+        while (place && at(place - 1).ready > token.ready) --place;
+        if (place && at(place - 1).ready == token.ready) return false;
         for (uint32_t n = count_; n > place; --n) at(n) = at(n - 1);
         at(place) = token;
         ++count_;
@@ -41,17 +48,20 @@ class Queue {
     }
 
   private:
-    Token& at(uint32_t n) { return ring_[(head_ + n) & (ring_.size() - 1)]; }
+    Token& at(uint32_t n) { return ring_[(head_ + n) & (capacity_ - 1)]; }
 
     void grow() {
-        std::vector<Token> larger(ring_.size() * 2);
-        for (uint32_t n = 0; n < count_; ++n) larger[n] = (*this)[n];
-        ring_.swap(larger);
+        const uint32_t larger = capacity_ ? 2 * capacity_ : 4;
+        auto ring = std::make_unique<Token[]>(larger);
+        for (uint32_t n = 0; n < count_; ++n) ring[n] = at(n);
+        ring_ = std::move(ring);
+        capacity_ = larger;
         head_ = 0;
     }
 
-    std::vector<Token> ring_;
-    uint32_t head_ = 0, count_ = 0;
+    std::unique_ptr<Token[]> ring_;
+    int64_t latest_ = -1;  // the greatest ready cycle so far
+    uint32_t capacity_ = 0, head_ = 0, count_ = 0;
 };
 
 }  // namespace polyloom::tcpa
