@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every single changed word of ten configurations is noticed."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from tests.instantiate import samples
+from tests.instantiate.naive import UNLIMITED, Program, symbolic
+from tests.oracle.naive_machine import fitting
+from tests.sabotage.words import CHECKSUM, Subject, damages, noticed_by, runs_of
+
+from polyloom.targets.tcpa import concrete_file
+from polyloom.targets.tcpa.instantiate import instantiate
+
+SEEDS = range(16)
+# Nobody can notice a changed operation on a neutral constant, or one whose value nothing takes: these have neither.
+SUMS = Program(
+    ("i",), ("N",), ("N",), {"in": ("N",), "out": ("N",)}, ("s = mul in(i) #3 if -i >= 0", "s = add in(i) s[-1] if i - 1 >= 0", "out(i) = and s #-2")
+)
+DOWN = replace(SUMS, equations=("s = mul in(i) #3 if i - N + 1 >= 0", "s = add in(i) s[1] if N - 2 - i >= 0", "out(i) = shr s #2"))
+PRODUCT = replace(samples.MATMUL, equations=tuple(e.replace("c = add m #0", "c = move m") for e in samples.MATMUL.equations))
+
+
+def _mapped(name: str, program: Program, values: dict[str, int], region: tuple[int, int], hop_delay: int = 0, **mapping: object) -> Subject:
+    limits = replace(UNLIMITED, hop_delay=hop_delay)
+    bound, machine = fitting(symbolic(program, limits=limits, **mapping))  # pyright: ignore[reportArgumentType]
+    data = concrete_file.encode(instantiate(bound, values, *region))
+    return Subject(name, data, machine, runs_of(data, machine, SEEDS))
+
+
+SUBJECTS = (
+    _mapped(
+        "bits",
+        replace(samples.BITS, equations=(*samples.BITS.equations[:3], "bits(i) = and y #1")),
+        {"N": 8},
+        (1, 2),
+        rows=None,
+        columns=0,
+        order=(0,),
+        interval=2,
+    ),
+    _mapped("sums", SUMS, {"N": 7}, (3, 1), rows=0, columns=None, order=(0,), interval=3),
+    _mapped("sums, downwards", DOWN, {"N": 5}, (1, 2), 2, rows=None, columns=0, order=(0,), reflected=(True,)),
+    _mapped("product", PRODUCT, {"N": 3, "M": 3, "K": 2}, (2, 2), rows=0, columns=1, order=(0, 1, 2)),
+    _mapped("product, full tiles", PRODUCT, {"N": 2, "M": 4, "K": 2}, (1, 2), 1, rows=0, columns=1, order=(2, 1, 0)),
+    _mapped("fir", samples.FIR, {"N": 5, "T": 3}, (1, 2), rows=0, columns=1, order=(1, 0), interval=2),
+    _mapped("fir, one element", samples.FIR, {"N": 4, "T": 3}, (1, 1), rows=0, columns=1, order=(0, 1)),
+    _mapped("jacobi", samples.JACOBI, {"T": 4, "N": 6}, (1, 2), rows=None, columns=1, order=(1, 0), interval=3),
+    _mapped("triangle", samples.TRIANGLE, {"N": 6}, (2, 2), 1, rows=0, columns=1, order=(0, 1), interval=2),
+    _mapped("one iteration", SUMS, {"N": 1}, (1, 2), rows=None, columns=0, order=(0,), interval=2),
+)
+
+
+def test_there_are_ten() -> None:
+    assert len(SUBJECTS) == 10
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: s.name)
+def test_every_changed_word_is_noticed(subject: Subject) -> None:
+    rng = random.Random(subject.name)
+    assert noticed_by(subject, subject.data) is None
+    words = [w for w in range(len(subject.data) // 4) if w not in CHECKSUM]
+    verdicts = [(w, noticed_by(subject, damaged)) for w in words for damaged in damages(subject.data, w, rng)]
+    unnoticed = [w for w, verdict in verdicts if verdict is None]
+    print(subject.name, len(verdicts), dict(Counter(verdict for _, verdict in verdicts)))
+    assert unnoticed == []
