@@ -19,7 +19,7 @@ from polyloom import _core
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.targets.tcpa import concrete_file, digits, model
 from polyloom.targets.tcpa.concrete import Concrete, ConvexSet, Domain, ElementProgram, Generator
-from polyloom.targets.tcpa.isa import OPCODE_NOP, File, Goto, If, Immediate, Instruction, Register, operation_of
+from polyloom.targets.tcpa.isa import OPCODE_NOP, File, Goto, If, Immediate, Instruction, Next, Register, operation_of
 from polyloom.targets.tcpa.machine import Machine
 
 _LOCATIONS: Final = ("pe", "north", "east", "south", "west")
@@ -134,6 +134,10 @@ def _instruction_faults(c: Concrete, element: ElementProgram, program: Sequence[
     targets = branch.targets if isinstance(branch, If) else (branch.target,) if isinstance(branch, Goto) else ()
     if any(t >= len(program) for t in targets):
         yield "branches outside its program"
+    if any(t % c.initiation_interval for t in targets):
+        yield "branches into the middle of a kernel"
+    if not isinstance(branch, Next) and (at + 1) % c.initiation_interval:
+        yield "branches before the end of its kernel"
     if isinstance(branch, Goto) and branch.target == at + 1:
         yield "goes to its successor with a goto instead of next"
     if isinstance(branch, If) and any(s >= len(c.controller.signals) for s in branch.signals):
@@ -170,6 +174,8 @@ def _depth(depths: Sequence[int], index: int) -> int:
 
 def _classes(c: Concrete, machine: Machine) -> Iterator[Finding]:
     used = {number for row in c.element_class for number in row}
+    if not c.classes:
+        yield "PL0646", "the tile has iterations, but no element has a program"
     for number in range(len(c.classes)):
         if number not in used:
             yield "PL0646", f"no element is of class {number}"
