@@ -29,12 +29,13 @@ struct Code {
     Branch branch = Branch::next;
     bool special = false;  // needs a look before it issues: no such operation, blocking unit, or a division
     bool binary = false;   // a branch on one signal
+    bool outside = false;  // stands after a program's last instruction and for all targets beyond
     uint8_t to_general = 0, to_feedback = 0, to_output = 0, signal_bit = 0;
     std::array<File, max_sources> file{};  // rd, fd for any FIFO, immediate
     uint16_t latency = 0;
     std::array<uint32_t, max_sources> source{};
     uint32_t signal_word = 0;
-    std::array<uint32_t, 2> target{};
+    std::array<const Code*, 2> target{};
     Function function = nullptr;
     std::array<uint8_t, max_destinations> destination{};
     std::array<uint8_t, max_destinations> position{};  // of a destination in the instruction's words
@@ -105,22 +106,24 @@ struct Output {
 };
 
 struct UnitState {
-    const Code* program;
-    uint32_t length, pc = 0;
-    int32_t unit = 0;
-    int64_t free = 0, issued = 0;
+    const Code* at;
+    int32_t unit;
+    int64_t issued = 0, free = 0;
+    const std::vector<Code>* program = nullptr;
+
+    size_t pc() const { return size_t(at - program->data()); }
 };
 
 struct Element {
     uint32_t index = 0, inputs = 0;  // `inputs` is the number of the first id among the FIFOs
     int32_t number = 0;
     int64_t start = 0, step = 0, slot = 0;
-    size_t signals = 0;  // where this step's begin
+    const uint64_t* signals = nullptr;  // of this step
     std::vector<UnitState> running;
-    std::vector<General> general;
-    std::vector<Queue> later;  // by general register
-    std::vector<Fifo> fifos;
-    std::vector<Output> output;
+    std::span<General> general;
+    std::span<Queue> later;  // by general register
+    std::span<Fifo> fifos;
+    std::span<Output> output;
 };
 
 struct Bank {
@@ -168,19 +171,21 @@ class Rectangle {
     void note_unread_signals(int64_t step);
     void element(Element& element, int64_t now);
     void inspect(const Element& element, UnitState& unit, const Code& code, int64_t now) const;
-    void issue(Element& element, UnitState& unit, const Code& code, int64_t now);
+    [[gnu::always_inline]] void issue(Element& element, UnitState& unit, const Code& code, int64_t now);
     void note_driven(const Element& element, const Code& code);
     uint32_t compute(const Element& element, const UnitState& unit, const Code& code, const uint32_t* operands, int64_t now) const;
     bool branch(const Element& element, UnitState& unit, const Code& code);
+    void select(const Element& element, UnitState& unit, const Code& code);
 
-    void settle(Element& element, General& general, size_t index, int64_t now);
-    uint32_t read(Element& element, const UnitState& unit, uint32_t index, int64_t now);
-    uint32_t pop(Fifo& fifo, const UnitState& unit, int64_t now);
+    [[gnu::always_inline]] void settle(Element& element, General& general, size_t index, int64_t now);
+    [[gnu::always_inline]] uint32_t read(Element& element, const UnitState& unit, uint32_t index, int64_t now);
+    [[gnu::always_inline]] uint32_t pop(Fifo& fifo, const UnitState& unit, int64_t now);
     [[noreturn]] void fail_pop(const Fifo& fifo, const UnitState& unit, int64_t now) const;
-    void push(Fifo& fifo, int unit, Token token, int64_t now) const;
+    [[gnu::always_inline]] void push(Fifo& fifo, int unit, Token token, int64_t now) const;
     void push_slowly(Fifo& fifo, int unit, Token token, int64_t now) const;
     void check_room(Fifo& fifo, int64_t now) const;
-    void count_arrived(Fifo& fifo, int64_t now) const;
+    [[gnu::always_inline]] void count_arrived(Fifo& fifo, int64_t now) const;
+    void raise_high(Fifo& fifo) const;
     void note_late(const Fifo& fifo, int64_t slack);
     void note_dead(const Element& element, size_t index, int64_t cycle);
 
@@ -190,6 +195,11 @@ class Rectangle {
     Wires wires_;
     std::vector<std::vector<std::vector<Code>>> programs_;  // by class, unit, instruction
     std::vector<Element> elements_;                         // only those with a program
+    // The registers that elements refer to.
+    std::deque<std::vector<General>> generals_;
+    std::deque<std::vector<Queue>> later_;
+    std::deque<std::vector<Fifo>> fifos_;
+    std::deque<std::vector<Output>> outputs_;
     std::vector<int32_t> element_at_;                       // their positions, row by row
     std::vector<Element*> waiting_, active_;                // waiting: the last one starts first
     std::map<BorderPort, std::vector<Sink>> entries_;
@@ -225,6 +235,8 @@ template <bool Static, bool Traced>
 std::string Rectangle<Static, Traced>::name(const Fifo& fifo) {
     return (fifo.is_port ? "border port " : fifo.feedback ? "fd" : "id") + std::to_string(fifo.index);
 }
+
+static const Code* target(const std::vector<Code>& program, size_t number) { return &program[std::min(number, program.size() - 1)]; }
 
 // Whether all operations have one latency, so that values become ready in the order of their issue.
 static bool uniform(const Machine& machine) {
@@ -308,7 +320,6 @@ void Rectangle<Static, Traced>::decode() {
                         code.destination[destinations++] = uint8_t(words.destinations[n].value);
                         ++*count;
                     }
-                std::copy_n(words.targets.begin(), std::min<size_t>(2, words.targets.size()), code.target.begin());
                 if (words.signals.size() == 1) {
                     code.binary = !Static;
                     code.signal_word = words.signals[0] / 64;
@@ -320,6 +331,9 @@ void Rectangle<Static, Traced>::decode() {
                 if constexpr (Static) code.coverage = &result_.report.coverage[c][u][codes.size()];
                 codes.push_back(code);
             }
+            codes.emplace_back().outside = true;
+            for (Code& code : codes)
+                for (size_t n = 0; code.words && n < std::min<size_t>(2, code.words->targets.size()); ++n) code.target[n] = target(codes, code.words->targets[n]);
         }
     }
 }
@@ -339,10 +353,10 @@ void Rectangle<Static, Traced>::build_elements() {
         element.start = controller.start + controller.row_delay * (controller.south ? config_.rows - 1 - row : row) +
                         controller.column_delay * (controller.east ? config_.columns - 1 - column : column);
         element.number = number;
-        element.general.resize(used[0]);
-        element.later.resize(used[0]);
-        element.output.resize(used[3]);
-        element.fifos.resize(used[1] + used[2]);
+        element.general = generals_.emplace_back(used[0]);
+        element.later = later_.emplace_back(used[0]);
+        element.fifos = fifos_.emplace_back(used[1] + used[2]);
+        element.output = outputs_.emplace_back(used[3]);
         for (size_t n = 0; n < element.fifos.size(); ++n) {
             Fifo& fifo = element.fifos[n];
             fifo.feedback = fifo.driven = n < used[1];
@@ -355,7 +369,7 @@ void Rectangle<Static, Traced>::build_elements() {
         for (size_t u = 0; u < words.programs.size(); ++u)
             if (!words.programs[u].empty()) {
                 const std::vector<Code>& program = programs_[size_t(number)][u];
-                element.running.push_back({program.data(), uint32_t(program.size()), 0, int32_t(u)});
+                element.running.push_back({program.data(), int32_t(u), 0, 0, &program});
             }
         element_at_[index] = int32_t(elements_.size());
         elements_.push_back(std::move(element));
@@ -512,14 +526,15 @@ void Rectangle<Static, Traced>::element(Element& element, int64_t now) {
             fail(Cause::runaway, now, element.index, element.running[0].unit, "the unit runs on after the controller's last step");
         used_steps_ = std::max(used_steps_, element.step + 1);
         if (element.step == generated_) step_signals();
-        element.signals = size_t(element.step % ring_) * signal_words_;
+        element.signals = signals_.data() + size_t(element.step % ring_) * signal_words_;
     }
     for (size_t n = 0; n < element.running.size();) {
         UnitState& unit = element.running[n];
-        if (unit.pc >= unit.length) fail(Cause::outside_program, now, element.index, unit.unit, "the program has no instruction " + std::to_string(unit.pc));
-        const Code& code = unit.program[unit.pc];
-        if constexpr (Static) code.coverage->executed = true;
+        const Code& code = *unit.at;
+        if constexpr (Static)
+            if (code.coverage) code.coverage->executed = true;
         if (code.opcode != opcode_nop) issue(element, unit, code, now);
+        else if (code.outside) fail(Cause::outside_program, now, element.index, unit.unit, "the program ends without halting");
         if (branch(element, unit, code)) {
             ++n;
             continue;
@@ -543,7 +558,7 @@ void Rectangle<Static, Traced>::inspect(const Element& element, UnitState& unit,
 }
 
 template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::issue(Element& element, UnitState& unit, const Code& code, int64_t now) {
+inline void Rectangle<Static, Traced>::issue(Element& element, UnitState& unit, const Code& code, int64_t now) {
     if (code.special) inspect(element, unit, code, now);
     uint32_t operands[max_sources] = {};
     for (unsigned n = 0; n < code.sources; ++n) {
@@ -565,12 +580,13 @@ void Rectangle<Static, Traced>::issue(Element& element, UnitState& unit, const C
         for (const Sink& sink : output.sinks) push(*sink.fifo, unit.unit, {result.ready + sink.delay, result.value}, now);
     }
     if constexpr (Static) note_driven(element, code);
-    if (unit.issued++ == 0 && (first_issue_ < 0 || now < first_issue_)) first_issue_ = now;
+    ++unit.issued;
+    if (first_issue_ < 0) first_issue_ = now;
     if constexpr (Traced) {
         Trace& trace = result_.trace;
         trace.element.push_back(int32_t(element.index));
         trace.unit.push_back(unit.unit);
-        trace.pc.push_back(int32_t(unit.pc));
+        trace.pc.push_back(int32_t(unit.pc()));
         trace.cycle.push_back(now);
         trace.opcode.push_back(code.opcode);
         trace.value.push_back(result.value);
@@ -602,22 +618,22 @@ uint32_t Rectangle<Static, Traced>::compute(const Element& element, const UnitSt
 
 // False when the unit halts.
 template <bool Static, bool Traced>
-bool Rectangle<Static, Traced>::branch(const Element& element, UnitState& unit, const Code& code) {
-    switch (code.branch) {
-        case Branch::next: ++unit.pc; return true;
-        case Branch::jump: unit.pc = code.target[0]; return true;
-        case Branch::halt: return false;
-        case Branch::select: break;
-    }
-    const size_t row = element.signals;
-    if (code.binary) {
-        unit.pc = code.target[signals_[row + code.signal_word] >> code.signal_bit & 1];
-        return true;
-    }
+[[gnu::always_inline]] inline bool Rectangle<Static, Traced>::branch(const Element& element, UnitState& unit, const Code& code) {
+    if (code.binary) unit.at = code.target[element.signals[code.signal_word] >> code.signal_bit & 1];
+    else if (code.branch == Branch::next) ++unit.at;
+    else if (code.branch == Branch::jump) unit.at = code.target[0];
+    else if (code.branch == Branch::select) select(element, unit, code);
+    else return false;
+    return true;
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::select(const Element& element, UnitState& unit, const Code& code) {
+    const auto row = size_t(element.signals - signals_.data());
     const auto& chosen = code.words->signals;
     uint32_t number = 0;
     for (size_t n = 0; n < chosen.size(); ++n) number |= uint32_t(signals_[row + chosen[n] / 64] >> (chosen[n] % 64) & 1) << n;
-    unit.pc = code.words->targets[number];
+    unit.at = target(*unit.program, code.words->targets[number]);
     if constexpr (Static) {
         code.coverage->codes[number] = 1;
         for (size_t n = 0; n < chosen.size(); ++n) {
@@ -625,7 +641,6 @@ bool Rectangle<Static, Traced>::branch(const Element& element, UnitState& unit, 
             for (size_t w = 0; w < signal_words_; ++w) code.coverage->equals[n][w] &= number >> n & 1 ? signals_[row + w] : ~signals_[row + w];
         }
     }
-    return true;
 }
 
 template <bool Static, bool Traced>
@@ -637,7 +652,7 @@ void Rectangle<Static, Traced>::note_dead(const Element& element, size_t index, 
 
 // Lets the writes take effect that are ready in cycle `now`.
 template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::settle(Element& element, General& general, size_t index, int64_t now) {
+inline void Rectangle<Static, Traced>::settle(Element& element, General& general, size_t index, int64_t now) {
     while (general.waiting && general.next.ready <= now) {
         if constexpr (Static)
             if (general.defined && !general.read) note_dead(element, index, general.next.ready);
@@ -646,7 +661,7 @@ void Rectangle<Static, Traced>::settle(Element& element, General& general, size_
 }
 
 template <bool Static, bool Traced>
-uint32_t Rectangle<Static, Traced>::read(Element& element, const UnitState& unit, uint32_t index, int64_t now) {
+inline uint32_t Rectangle<Static, Traced>::read(Element& element, const UnitState& unit, uint32_t index, int64_t now) {
     General& general = element.general[index];
     settle(element, general, index, now);
     if (!general.defined) fail(Cause::undefined, now, element.index, unit.unit, "rd" + std::to_string(index) + " is read before it is written");
@@ -655,9 +670,13 @@ uint32_t Rectangle<Static, Traced>::read(Element& element, const UnitState& unit
 }
 
 template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::count_arrived(Fifo& fifo, int64_t now) const {
+inline void Rectangle<Static, Traced>::count_arrived(Fifo& fifo, int64_t now) const {
     while (fifo.arrived < fifo.tokens.size() && fifo.tokens[fifo.arrived].ready <= now) ++fifo.arrived;
-    if (fifo.arrived <= fifo.high) return;
+    if (fifo.arrived > fifo.high) raise_high(fifo);
+}
+
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::raise_high(Fifo& fifo) const {
     fifo.high = fifo.arrived;
     if (fifo.high > fifo.depth)
         fail(Cause::overflow, fifo.tokens[fifo.depth].ready, fifo.element, -1, name(fifo) + " holds more than its depth of " + std::to_string(fifo.depth));
@@ -672,7 +691,7 @@ void Rectangle<Static, Traced>::fail_pop(const Fifo& fifo, const UnitState& unit
 
 // Occupancy rises between pops only, so that looking at every pop finds its maximum.
 template <bool Static, bool Traced>
-uint32_t Rectangle<Static, Traced>::pop(Fifo& fifo, const UnitState& unit, int64_t now) {
+inline uint32_t Rectangle<Static, Traced>::pop(Fifo& fifo, const UnitState& unit, int64_t now) {
     if (fifo.last_pop == now || fifo.tokens.empty() || fifo.tokens.front().ready > now) fail_pop(fifo, unit, now);
     count_arrived(fifo, now);
     const Token token = fifo.tokens.front();
@@ -691,7 +710,7 @@ void Rectangle<Static, Traced>::note_late(const Fifo& fifo, int64_t slack) {
 }
 
 template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::push(Fifo& fifo, int unit, Token token, int64_t now) const {
+inline void Rectangle<Static, Traced>::push(Fifo& fifo, int unit, Token token, int64_t now) const {
     if (!fifo.tokens.append(token)) push_slowly(fifo, unit, token, now);
 }
 
