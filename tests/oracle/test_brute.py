@@ -5,13 +5,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.instantiate import samples
-from tests.instantiate.naive import UNLIMITED, Program, symbolic
+from tests.instantiate.naive import UNLIMITED, Program, reference, symbolic
+from tests.instantiate.test_random import mappings, programs
 from tests.oracle.compare import differences
+from tests.oracle.naive_machine import fitting
 
+from polyloom.diagnostics import PolyloomError
+from polyloom.targets.tcpa import concrete_file, model, verify
 from polyloom.targets.tcpa.concrete import Concrete
-from polyloom.targets.tcpa.instantiate import instantiate
+from polyloom.targets.tcpa.instantiate import instantiate, predicted_cycles
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 CASES: list[tuple[Program, dict[str, int], int | None, int | None, tuple[int, ...], int, tuple[int, int]]] = [
@@ -52,3 +59,26 @@ def test_the_comparison_notices_what_is_wrong() -> None:
         replace(concrete, element_class=(concrete.element_class[0][::-1], *concrete.element_class[1:])),
     )
     assert [bool(differences(result, values, 0, w)) for w in wrong] == [True] * len(wrong)
+
+
+@given(st.data())
+@settings(max_examples=100)
+def test_random_mappings(data: st.DataObject) -> None:
+    """Words equal the enumeration, the static check is silent, the native model computes what the program means, in time."""
+    program, values = data.draw(programs())
+    mapping = data.draw(mappings(len(program.dims)))
+    bound, machine = fitting(mapping.of(program), mapping.latency)
+    try:
+        concrete = instantiate(bound, values, *data.draw(st.tuples(st.integers(1, 4), st.integers(1, 4))))
+    except PolyloomError as error:
+        assert error.diagnostics[0].code in {"PL0510", "PL0512"}
+        return
+    assert differences(bound, values, 0, concrete) == []
+    encoded = concrete_file.encode(concrete)
+    assert verify.verify(encoded, machine) == ()
+    generator = np.random.default_rng(1)
+    inputs = {a.name: generator.integers(-999, 999, a.shape).astype(np.int32) for a in concrete.arrays if not a.is_output}
+    result = model.run(encoded, machine, inputs)
+    meaning = reference(program, values, {(name, i): int(a[i]) for name, a in inputs.items() for i in np.ndindex(a.shape)})
+    assert {(name, i): int(result.outputs[name][i]) & 0xFFFFFFFF for name, i in meaning} == meaning
+    assert result.cycles <= predicted_cycles(concrete)
