@@ -127,6 +127,51 @@ CODES: dict[str, tuple[str, str]] = {
         "machine's. Ports are pe0, north0, east0, south0, west0 and so on, up to the number of registers and channels.",
     ),
     # PL04xx: mapping: allocation, schedule, registers, routes
+    "PL0401": (
+        "missing operation",
+        "No functional unit of the machine executes an operation on the element type of an equation. Choose one of the members that the\n"
+        "message names, or add the operation to a unit of the machine description.",
+    ),
+    "PL0402": (
+        "no scan order",
+        "An element runs its iterations one after another in a scan: the dimensions in some order, each counting up or down. No such scan\n"
+        "meets all dependences, for instance `x[i - 1, j + 1]` together with `x[i + 1, j - 1]` and `x[i - 1, j - 1]`. Skew the loop: replace a\n"
+        "dimension by its sum with a multiple of another.",
+    ),
+    "PL0403": (
+        "too few general registers",
+        "More values of one iteration live at the same time than an element has general registers. Use a machine with as many as the\nmessage asks for.",
+    ),
+    "PL0404": (
+        "too few feedback registers",
+        "Every operand that comes from an earlier iteration waits in a feedback register (a FIFO) of its own, unless equations that exclude\n"
+        "each other can share one. Use a machine with as many as the message asks for, or read fewer earlier values.",
+    ),
+    "PL0405": (
+        "too few input registers",
+        "Every operand that comes from a neighbouring element or from a bank arrives in an input register of its own, unless both never\n"
+        "come to one element. Use a machine with as many as the message asks for, or read fewer inputs.",
+    ),
+    "PL0406": (
+        "too few output registers",
+        "Every value that leaves an element, to a neighbour or to a bank, needs an output register. Use a machine with as many as the message\n"
+        "asks for, or write fewer outputs.",
+    ),
+    "PL0410": (
+        "mapping does not fit the program",
+        "A mapping file names a dimension, an equation or a unit that does not exist, leaves equations out of a schedule, or uses a dimension\n"
+        "twice. Name what the program and the machine have.",
+    ),
+    "PL0411": (
+        "scan order against a dependence",
+        "The scan order of a mapping file would run an iteration before one that it depends on. Reverse a dimension with a minus sign, or\n"
+        "exchange dimensions; orders are written innermost first.",
+    ),
+    "PL0412": (
+        "given schedule is not valid",
+        "The schedule of a mapping file violates the constraints that the notes list: a value is read before it is ready, two operations\n"
+        "that do not exclude each other share a unit and slot, or definitions of one variable are ready at different offsets.",
+    ),
     "PL0450": (
         "malformed scheduling problem",
         "The description of the loop to be scheduled contradicts itself: an operation without a latency for each of its units, a latency\n"

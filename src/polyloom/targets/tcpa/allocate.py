@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Allocations and scan orders (the paper, sections 5.1 and 5.2).
+
+An allocation maps at most two dimensions to array rows and columns. A scan order is a signed permutation of the dimensions
+that makes every dependence lexicographically positive, so that lambda_J, mixed radix in the tile sizes, is a legal schedule
+vector. Orders are built from the outermost dimension inwards: a dimension may come next if no dependence that is not yet
+carried by an outer one has a component against its direction. Adding a carried dependence never hurts, so no choice ends blind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from polyloom.diagnostics import infeasible
+from polyloom.ir.rdg import Graph
+
+Vector = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A scan order, innermost dimension first; a reflected dimension counts down."""
+
+    order: tuple[int, ...]
+    reflected: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """The dimensions that are mapped to array rows and columns."""
+
+    rows: int | None
+    columns: int | None
+
+
+def allocations(dimensions: int) -> tuple[Allocation, ...]:
+    """Every pair of dimensions (exchanged, it is the same on the array's transpose); then the single ones, along columns and
+    along rows; an array of one element is served by any of them."""
+    pairs = tuple(Allocation(r, c) for r, c in combinations(range(dimensions), 2))
+    single = tuple(a for m in range(dimensions) for a in (Allocation(None, m), Allocation(m, None)))
+    return pairs + single or (Allocation(None, None),)
+
+
+def orders(graph: Graph) -> tuple[Order, ...]:
+    """Every legal scan order. PL0402 when there is none, with the dependences that conflict."""
+    distances = tuple(dict.fromkeys(use.distance for use in graph.uses if not use.is_local and use.writers))
+    dimensions = frozenset(range(len(graph.program.dimensions)))
+    found = tuple(Order(o, tuple(m in down for m in sorted(dimensions))) for o, down in _legal(distances, dimensions))
+    if not found:
+        raise _conflict(graph, distances, dimensions)
+    return found
+
+
+def is_legal(order: Order, distances: Sequence[Vector]) -> bool:
+    """Whether every distance is lexicographically positive in the order."""
+    signed = ([-d[m] if order.reflected[m] else d[m] for m in reversed(order.order)] for d in distances)
+    return all(next((c for c in d if c), 1) > 0 for d in signed)
+
+
+def _legal(remaining: Sequence[Vector], dimensions: frozenset[int]) -> Iterator[tuple[tuple[int, ...], frozenset[int]]]:
+    """Pairs of an order of `dimensions`, innermost first, and the dimensions in it that count down."""
+    if not dimensions:
+        yield (), frozenset()
+        return
+    for m in sorted(dimensions, reverse=True):
+        components = [d[m] for d in remaining]
+        down = min(components, default=0) < 0
+        if down and max(components) > 0:
+            continue
+        for order, reflected in _legal([d for d in remaining if not d[m]], dimensions - {m}):
+            yield (*order, m), reflected | {m} if down else reflected
+
+
+def _is_feasible(distances: Sequence[Vector], dimensions: frozenset[int]) -> bool:
+    return next(_legal(distances, dimensions), None) is not None
+
+
+def _conflict(graph: Graph, distances: Sequence[Vector], dimensions: frozenset[int]):
+    kept = list(distances)
+    for d in distances:
+        without = [e for e in kept if e != d]
+        if not _is_feasible(without, dimensions):
+            kept = without
+    names: list[str] = []
+    for d in kept:
+        use = next(u for u in graph.uses if u.distance == d and u.writers)
+        producer, consumer = graph.equations[use.writers[0].node].name, graph.equations[use.consumer].name
+        names.append(f"{use.variable} from {producer} to {consumer}, distance ({', '.join(map(str, d))})")
+    return infeasible(
+        "PL0402",
+        f"no scan order of {', '.join(graph.program.dimensions)} runs along all dependences",
+        span=next((graph.equations[u.consumer].span for u in graph.uses if u.distance == kept[0]), None),
+        notes=tuple(f"dependence of {name}" for name in names),
+        help="skew the loop: replace a dimension by its sum with a multiple of another, so that one dimension has no negative component",
+    )

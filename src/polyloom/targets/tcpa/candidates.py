@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which (allocation, scan order, schedule) triples a symbolic configuration keeps.
+
+Every legal triple is judged by its latency (the paper, section 5.2),
+
+    |lambda_K| . (t - 1) + lambda_J . (p - 1) + length,
+
+on a fixed sample of loop bounds and regions, all scan orders of one allocation at a time. Kept are, greedily, those that
+bring the best latency over the samples down most; one whose schedule is valid for tiles of any size; then those that need the
+least FIFO depth. A candidate that is nowhere the best is dominated and dropped. Instantiation chooses among the kept ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom.ir.rdg import Graph
+from polyloom.targets.tcpa.allocate import Allocation, Order
+from polyloom.targets.tcpa.schedule import Scheduled
+from polyloom.targets.tcpa.skew import skew
+from polyloom.targets.tcpa.symbolic import Schedule
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Region = tuple[int, int]
+
+REGIONS: tuple[Region, ...] = ((4, 4), (1, 8), (8, 1), (1, 1))
+WORTH_KEEPING = 0.05
+"""A candidate must bring the sum of relative latencies down by this share of one sample."""
+MOVING_RESULTS = 0.04
+"""What a channel that carries computed values counts for: partial results that stay where they are need fewer classes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A candidate before registers and routes; `schedule` indexes the schedules that were judged."""
+
+    allocation: Allocation
+    order: Order
+    schedule: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Scans:
+    """Scan orders as arrays [order, dimension]: dimensions innermost first, and the sign of every dimension."""
+
+    orders: Integers
+    signs: Integers
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    extents: tuple[int, ...]
+    region: Region
+
+
+def ranked(
+    graph: Graph, hop_delay: int, allocations: Sequence[Allocation], orders: Sequence[Order], schedules: Sequence[Scheduled], at_most: int
+) -> Iterator[Triple]:
+    """At most `at_most` triples, the most useful first; the caller may skip those that do not fit the machine."""
+    triples, latency, depth = _judge(graph, hop_delay, allocations, orders, schedules)
+    best = latency.min(axis=0)
+    relative = np.where(np.isfinite(best), latency / np.where(np.isfinite(best), best, 1.0), 1.0)
+    # A triple that is invalid for a sample is as good as ten times the best: some other candidate has to serve it.
+    penalties = {a: 1.0 + MOVING_RESULTS * _moving_results(graph, a) for a in allocations}
+    penalty = np.array([penalties[t.allocation] for t in triples])
+    relative = np.minimum(relative * penalty[:, None], 10.0)
+    served = np.full(relative.shape[1], 10.0)
+    alive = np.ones(len(triples), dtype=bool)
+    count = 0
+    while count < at_most - 1 and alive.any():
+        gain = np.where(alive, np.maximum(served - relative, 0.0).sum(axis=1), -1.0)
+        chosen = _first_best(gain, relative)
+        if gain[chosen] < WORTH_KEEPING * (1 if count else 0) and count:
+            break
+        yield triples[chosen]
+        served = np.minimum(served, relative[chosen])
+        alive[chosen] = False
+        count += 1
+    kept = ~alive
+    safe = [n for n, t in enumerate(triples) if schedules[t.schedule].safe]
+    if count < at_most and not any(kept[n] for n in safe):
+        chosen = min(safe, key=lambda n: (float(relative[n].sum()), n))
+        yield triples[chosen]
+        alive[chosen], count = False, count + 1
+    while count < at_most and alive.any():
+        least = depth[~alive].min(axis=0)
+        gain = np.where(alive & (relative.max(axis=1) < 10.0), np.maximum(np.log2(least) - np.log2(depth), 0.0).mean(axis=1), -1.0)
+        chosen = _first_best(gain, relative)
+        if gain[chosen] < 1.0:
+            break
+        yield triples[chosen]
+        alive[chosen], count = False, count + 1
+
+
+def _moving_results(graph: Graph, allocation: Allocation) -> int:
+    """How many uses send results of operations other than moves to another element."""
+    axes = [m for m in (allocation.rows, allocation.columns) if m is not None]
+    sent = (u for u in graph.uses if any(u.distance[m] for m in axes))
+    return sum(any(graph.equations[w.node].operation != "move" for w in u.writers) for u in sent)
+
+
+def _first_best(gain: Floats, relative: Floats) -> int:
+    """The row of greatest gain; ties go to the lower total, then to the first."""
+    ties = np.flatnonzero(gain >= gain.max() - 1e-9)
+    return int(ties[np.argmin(relative[ties].sum(axis=1))])
+
+
+def _samples(dimensions: int) -> tuple[_Sample, ...]:
+    """A cube, one long dimension at a time, and degenerate spaces where small tiles invalidate schedules."""
+    cubes = [(16,) * dimensions]
+    long = [tuple(64 if m == n else 8 for n in range(dimensions)) for m in range(dimensions)] if dimensions > 1 else []
+    tiny = [(size,) * dimensions for size in (1, 2, 3)]
+    wide = [_Sample(e, r) for e in cubes + long for r in REGIONS]
+    return (*wide, *(_Sample(e, r) for e in tiny for r in ((1, 1), (2, 2))))
+
+
+def _judge(
+    graph: Graph, hop_delay: int, allocations: Sequence[Allocation], orders: Sequence[Order], schedules: Sequence[Scheduled]
+) -> tuple[list[Triple], Floats, Floats]:
+    """(triples, latency [triple, sample], FIFO depth [triple, sample]); an invalid combination has latency infinity."""
+    samples = _samples(len(graph.program.dimensions))
+    triples: list[Triple] = []
+    latencies: list[Floats] = []
+    depths: list[Floats] = []
+    for number, scheduled in enumerate(schedules):
+        mine = [o for o in orders if scheduled.safe or o.order[0] in scheduled.innermost]
+        if not mine:
+            continue
+        edges = _edges(graph, scheduled.schedule)
+        scans = _Scans(np.array([o.order for o in mine]), np.array([[-1 if r else 1 for r in o.reflected] for o in mine]))
+        for allocation in allocations:
+            columns = [_evaluate(edges, hop_delay, allocation, scans, scheduled.schedule, s) for s in samples]
+            triples += [Triple(allocation, o, number) for o in mine]
+            latencies.append(np.stack([c[0] for c in columns], axis=1))
+            depths.append(np.stack([c[1] for c in columns], axis=1))
+    return triples, np.concatenate(latencies), np.concatenate(depths)
+
+
+def _edges(graph: Graph, schedule: Schedule) -> tuple[Integers, Integers]:
+    """Distances and gaps (ready offset of the producer - offset of the consumer), the greatest gap of each distance."""
+    gaps: dict[tuple[int, ...], int] = {}
+    for use in graph.uses:
+        for writer in use.writers:
+            if not use.is_local:
+                gap = schedule.tau[writer.node] + schedule.latency[writer.node] - schedule.tau[use.consumer]
+                gaps[use.distance] = max(gaps.get(use.distance, gap), gap)
+    distances = np.array(list(gaps), dtype=np.int64).reshape(len(gaps), len(graph.program.dimensions))
+    return distances, np.array(list(gaps.values()), dtype=np.int64)
+
+
+def _evaluate(
+    edges: tuple[Integers, Integers],
+    hop_delay: int,
+    allocation: Allocation,
+    scans: _Scans,
+    schedule: Schedule,
+    sample: _Sample,
+) -> tuple[Floats, Floats]:
+    """(latency, greatest FIFO depth) of every order for one allocation and sample."""
+    distances, gaps = edges
+    axes = [m for m, t in ((allocation.rows, sample.region[0]), (allocation.columns, sample.region[1])) if m is not None and t > 1]
+    counts = {allocation.rows: sample.region[0], allocation.columns: sample.region[1]}
+    sizes = [max(-(-e // counts.get(m, 1)), int(np.abs(distances[:, m]).max(initial=1)) if m in axes else 1) for m, e in enumerate(sample.extents)]
+    vectors = _scan_vectors(scans.orders, np.array(sizes), schedule.initiation_interval)
+    moved = distances[None, :, :] * scans.signs[:, None, :]
+    steps = (moved * vectors[:, None, :]).sum(axis=2)
+    inside = (np.abs(distances) < np.array(sizes)).all(axis=1)
+    valid = ((steps >= gaps) | ~inside).all(axis=1)
+    length = max(start + cycles for start, cycles in zip(schedule.tau, schedule.latency, strict=True))
+    latency = (vectors * (np.array(sizes) - 1)).sum(axis=1).astype(np.float64) + length
+    depth = np.maximum(1.0, (steps * inside).max(axis=1, initial=0) / schedule.initiation_interval)
+    latency[~valid] = np.inf
+    axis_sizes = (sample.region[0] if allocation.rows in axes else 1, sample.region[1] if allocation.columns in axes else 1)
+    if axes:
+        demands = _demands(allocation, axis_sizes, moved, gaps, steps, vectors, sizes, hop_delay)
+        latency += _skew_costs(demands, axis_sizes)
+    return latency, depth
+
+
+def _scan_vectors(orders: Integers, sizes: Integers, interval: int) -> Integers:
+    """lambda_J of every scan order: the initiation interval times the sizes of all dimensions further in."""
+    inner = np.cumprod(sizes[orders], axis=1)
+    strides = interval * np.concatenate((np.ones((len(orders), 1), dtype=np.int64), inner[:, :-1]), axis=1)
+    vectors = np.empty_like(strides)
+    np.put_along_axis(vectors, orders, strides, axis=1)
+    return vectors
+
+
+_THETAS: tuple[Region, ...] = ((1, 0), (0, 1), (1, 1), (-1, 0), (0, -1), (1, -1), (-1, 1), (-1, -1))
+_NOTHING = -(2**62)
+
+
+def _demands(
+    allocation: Allocation,
+    counts: Region,
+    moved: Integers,
+    gaps: Integers,
+    steps: Integers,
+    vectors: Integers,
+    sizes: Sequence[int],
+    hop_delay: int,
+) -> Integers:
+    """What every displacement of `_THETAS` demands of lambda_K in every order (docs/targets/tcpa.md, Mapping to time): the greatest
+    bound over the dependences that reach so far, or `_NOTHING`."""
+    axes = (allocation.rows, allocation.columns)
+    found = np.full((len(vectors), len(_THETAS)), _NOTHING)
+    for k, theta in enumerate(_THETAS):
+        if any(c and t == 1 for c, t in zip(theta, counts, strict=True)):
+            continue
+        if any(c and (m is None or not (np.sign(moved[:, :, m]) == c).any()) for c, m in zip(theta, axes, strict=True)):
+            continue
+        reaches = np.ones(moved.shape[:2], dtype=bool)
+        bound = gaps[None, :] + hop_delay * (abs(theta[0]) + abs(theta[1])) - steps
+        for c, m in zip(theta, axes, strict=True):
+            if c and m is not None:
+                reaches &= np.sign(moved[:, :, m]) == c
+                bound = bound + (c * vectors[:, m] * sizes[m])[:, None]
+        found[:, k] = np.where(reaches, bound, _NOTHING).max(axis=1, initial=_NOTHING)
+    return found
+
+
+def _skew_costs(demands: Integers, counts: Region) -> Floats:
+    """`_skew_cost` of every order. Where no displacement is negative the optimum is plain: each axis meets its own demand, and
+    what a diagonal demands beyond their sum goes to the shorter axis."""
+    if (demands[:, 3:] == _NOTHING).all():
+        row, column = np.maximum(demands[:, 0], 0), np.maximum(demands[:, 1], 0)
+        both = np.maximum(demands[:, 2] - row - column, 0)
+        return (row * (counts[0] - 1) + column * (counts[1] - 1) + both * (min(counts) - 1)).astype(np.float64)
+    return np.array([_skew_cost(tuple(d), counts) for d in demands.tolist()])
+
+
+@cache
+def _skew_cost(demands: tuple[int, ...], counts: Region) -> float:
+    """The cycles that the wavefront adds, or infinity when no lambda_K meets the demands."""
+    found = skew(((*theta, d) for theta, d in zip(_THETAS, demands, strict=True) if d != _NOTHING), *counts)
+    return np.inf if found is None else abs(found[0]) * (counts[0] - 1) + abs(found[1]) * (counts[1] - 1)

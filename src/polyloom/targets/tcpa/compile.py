@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Symbolic mapping on one page (the paper, section 5): a program and a machine give a symbolic configuration.
+
+    equations -> reduced dependence graph -> copies where an instruction has too few destinations
+      -> allocations x scan orders -> modulo schedules -> the candidates worth keeping -> registers and routes -> tables
+
+Nothing here depends on a parameter's value; every answer of a solver has been checked again by the room that asked for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.ir.pla import Program
+from polyloom.ir.rdg import Graph
+from polyloom.targets.tcpa import access, machine_file, mapping
+from polyloom.targets.tcpa.allocate import allocations, orders
+from polyloom.targets.tcpa.candidates import Triple, ranked
+from polyloom.targets.tcpa.graph import build, limit_destinations
+from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.mapping import UserMapping, parse_mapping
+from polyloom.targets.tcpa.registers import bind
+from polyloom.targets.tcpa.schedule import Scheduled, check_operations, schedules
+from polyloom.targets.tcpa.symbolic import Candidate, Symbolic
+
+__all__ = ["CANDIDATES", "UserMapping", "compile_program", "parse_mapping"]
+
+CANDIDATES = 8
+"""How many candidates a symbolic configuration stores at most."""
+
+Progress = Callable[[str, float], None]
+
+
+def compile_program(
+    program: Program, machine: Machine, *, mapping: UserMapping | None = None, progress: Progress | None = None, candidates: int = CANDIDATES
+) -> Symbolic:
+    """Map `program` onto `machine`; `progress` is told each step and the fraction done, `candidates` limits how many are stored.
+
+    Errors PL0401 (missing operation), PL0402 (no scan order), PL0403 to PL0406 (registers), PL0453 (no schedule), PL046x (routes).
+    """
+    tell = progress or _silent
+    tell("dependences", 0.0)
+    graph = build(program)
+    check_operations(graph, machine)
+    graph = limit_destinations(graph, machine.destinations)
+    tell("schedules", 0.1)
+    triples, scheduled = _triples(graph, machine, mapping, candidates, tell)
+    tell("registers and routes", 0.6)
+    bound = _bound(graph, machine, triples, scheduled, tell)
+    return _assemble(graph, machine, bound, scheduled)
+
+
+def _silent(_step: str, _fraction: float) -> None:
+    return
+
+
+def _triples(graph: Graph, machine: Machine, given: UserMapping | None, limit: int, tell: Progress) -> tuple[tuple[Triple, ...], tuple[Scheduled, ...]]:
+    spaces, scans = allocations(len(graph.program.dimensions)), orders(graph)
+    fixed = None
+    if given is not None:
+        spaces = mapping.allowed_allocations(given, graph, spaces)
+        scans = mapping.allowed_orders(given, graph, scans)
+        fixed = mapping.given_schedule(given, graph, machine, scans)
+    found = schedules(graph, machine, frozenset(o.order[0] for o in scans)) if fixed is None else (fixed,)
+    tell("scan orders", 0.4)
+    return tuple(ranked(graph, machine.hop_delay, spaces, scans, found, limit)), found
+
+
+def _bound(graph: Graph, machine: Machine, triples: tuple[Triple, ...], scheduled: tuple[Scheduled, ...], tell: Progress) -> list[Candidate]:
+    """The candidates that fit the machine; where none does, the error of the most useful one."""
+    found: list[Candidate] = []
+    error: PolyloomError | None = None
+    for n, t in enumerate(triples):
+        tell("registers and routes", 0.6 + 0.4 * n / len(triples))
+        try:
+            found.append(bind(graph, machine, t.allocation, t.order, scheduled[t.schedule].schedule, t.schedule))
+        except PolyloomError as problem:
+            error = error or problem
+    if not found and error is not None:
+        raise error
+    return found
+
+
+def _assemble(graph: Graph, machine: Machine, candidates: list[Candidate], scheduled: tuple[Scheduled, ...]) -> Symbolic:
+    used = sorted({c.schedule for c in candidates})
+    tables = access.tables(graph)
+    return Symbolic(
+        kernel=graph.program.name,
+        machine=machine.name,
+        machine_hash=machine_file.fingerprint(machine),
+        limits=access.limits(machine),
+        parameters=graph.program.parameters,
+        dimensions=graph.program.dimensions,
+        assumptions=tables.assumptions,
+        extents=tables.extents,
+        arrays=tables.arrays,
+        constraints=tables.constraints,
+        conditions=tables.conditions,
+        nodes=tables.nodes,
+        uses=tables.uses,
+        inputs=tables.inputs,
+        outputs=tables.outputs,
+        schedules=tuple(scheduled[n].schedule for n in used),
+        candidates=tuple(replace(c, schedule=used.index(c.schedule)) for c in candidates),
+        node_names=tuple(e.name for e in graph.equations),
+        bottlenecks=tuple(scheduled[n].bottleneck for n in used),
+    )

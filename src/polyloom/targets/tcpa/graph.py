@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From equations to the reduced dependence graph, and to one whose instructions have few enough destinations.
+
+isl intersects every definition with every use of its variable (the producer iterations whose value is read); what is left
+of isl's knowledge afterwards are the graph's relations. An instruction writes at most D destinations (the machine's). All
+uses at distance zero share one register; every other use that needs a value takes one destination, because the tile
+displacements of one use exclude each other. A value with more destinations is sent on by copies, which read it from that register.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import islpy as isl
+
+from polyloom.ir.pla import Equation, Program, Reference, Variable
+from polyloom.ir.rdg import Graph, Use, Writer
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.isl import from_set, parameter_set, to_set
+
+
+def build(program: Program) -> Graph:
+    """The reduced dependence graph; conditions are simplified under the program's assumptions but stand alone."""
+    domain = parameter_set(program.assumptions, program.parameters)
+    spaces = [_points(program, e.condition).intersect_params(domain) for e in program.equations]
+    program = replace(program, equations=tuple(replace(e, condition=_condition(s, domain)) for e, s in zip(program.equations, spaces, strict=True)))
+    exclusive = frozenset(pair for pair in combinations(range(len(spaces)), 2) if spaces[pair[0]].is_disjoint(spaces[pair[1]]))
+    uses: list[Use] = []
+    produced: list[isl.Set] = []
+    for consumer, equation in enumerate(program.equations):
+        for position, operand in enumerate(equation.operands):
+            if isinstance(operand, Reference) and operand.name in {v.name for v in program.variables}:
+                distance = program.distance(operand)
+                read = _points(program, _moved(equation.condition, program.dimensions, distance)).intersect_params(domain)
+                found = [(v, spaces[v].intersect(read)) for v, other in enumerate(program.equations) if other.target.name == operand.name]
+                writers = tuple(Writer(v, _condition(points, domain)) for v, points in found if not points.is_empty())
+                uses.append(Use(consumer, position, operand.name, distance, writers))
+                produced.append(read)
+    pairs = combinations(range(len(uses)), 2)
+    overlaps = frozenset((a, b) for a, b in pairs if uses[a].variable == uses[b].variable and not produced[a].is_disjoint(produced[b]))
+    return Graph(program, tuple(uses), exclusive, overlaps)
+
+
+def limit_destinations(graph: Graph, limit: int) -> Graph:
+    """The graph with copies inserted so that no instruction needs more than `limit` destinations."""
+    program = graph.program
+    for variable in program.variables:
+        if destinations(graph, variable.name) > limit:
+            program = _with_copies(program, graph, variable, limit)
+    return graph if program is graph.program else build(program)
+
+
+def destinations(graph: Graph, variable: str, *, separate: bool = False) -> int:
+    """The greatest number of destinations that one instance of `variable` is written to; `separate` counts a FIFO for every
+    use at distance zero instead of one register for all."""
+    uses = graph.uses_of(variable)
+    alone = [(n,) for n in uses if separate or not graph.uses[n].is_local]
+    local = tuple(n for n in uses if not separate and graph.uses[n].is_local)
+    return _clique(graph, ([local] if local else []) + alone)
+
+
+def _clique(graph: Graph, groups: Sequence[tuple[int, ...]]) -> int:
+    """The size of the largest set of groups of uses that overlap pairwise: at least the number that meet in one iteration."""
+
+    def meet(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+        return any((min(m, n), max(m, n)) in graph.overlaps for m in a for n in b)
+
+    def largest(candidates: list[tuple[int, ...]]) -> int:
+        if not candidates:
+            return 0
+        first, *rest = candidates
+        met = [g for g in rest if meet(first, g)]
+        with_first = 1 + largest(met)
+        return with_first if len(met) == len(rest) else max(with_first, largest(rest))
+
+    return largest(list(groups))
+
+
+@dataclass(slots=True)
+class _Bin:
+    """A copy in the making: the uses that it serves."""
+
+    uses: list[int]
+
+
+def _with_copies(program: Program, graph: Graph, variable: Variable, limit: int) -> Program:
+    """`program` with copies of `variable`. Uses on a cycle of dependences stay direct if they can: a copy would lengthen it."""
+    uses = graph.uses_of(variable.name)
+    local = tuple(n for n in uses if graph.uses[n].is_local)
+    distant = sorted((n for n in uses if not graph.uses[n].is_local), key=lambda n: (not _is_cyclic(graph, n), n))
+    direct: list[int] = []
+    bins: list[_Bin] = []
+    for n in distant:
+        # The copies read the general register, so it counts as written in every iteration.
+        if 1 + _clique(graph, [(m,) for m in (*direct, n)]) <= limit:
+            direct.append(n)
+            continue
+        chosen = next((b for b in bins if _clique(graph, [(m,) for m in (*b.uses, n)]) <= limit), None)
+        if chosen is None:
+            bins.append(_Bin([n]))
+        else:
+            chosen.uses.append(n)
+    assert local or bins
+    for number, copy in enumerate(bins, 1):
+        program = _insert(program, graph, variable, f"{variable.name}.copy{number}", copy.uses)
+    return program
+
+
+def _insert(program: Program, graph: Graph, variable: Variable, name: str, uses: list[int]) -> Program:
+    here = tuple(Affine.symbol(d) for d in program.dimensions)
+    pieces = tuple(p for n in uses for w in graph.uses[n].writers for p in w.condition.pieces)
+    copy = Equation(name, Reference(name, here), "move", variable.dtype, (Reference(variable.name, here),), Condition(pieces), variable.span)
+    equations = list(program.equations)
+    for n in uses:
+        use = graph.uses[n]
+        consumer = equations[use.consumer]
+        operands = tuple(replace(o, name=name) if k == use.position and isinstance(o, Reference) else o for k, o in enumerate(consumer.operands))
+        equations[use.consumer] = replace(consumer, operands=operands)
+    return replace(program, variables=(*program.variables, Variable(name, variable.dtype)), equations=(*equations, copy))
+
+
+def _is_cyclic(graph: Graph, use: int) -> bool:
+    """Whether the consumer of `use` contributes to a later value of the variable that it reads."""
+    reached = {graph.uses[use].consumer}
+    while grown := {u.consumer for u in graph.uses if u.consumer not in reached and any(w.node in reached for w in u.writers)}:
+        reached |= grown
+    return any(w.node in reached for w in graph.uses[use].writers)
+
+
+def _moved(condition: Condition, dimensions: tuple[str, ...], distance: tuple[int, ...]) -> Condition:
+    """The I with I + distance in `condition`."""
+    shift = {name: Affine.symbol(name) + d for name, d in zip(dimensions, distance, strict=True)}
+    return Condition(tuple(Polyhedron(tuple(c.substitute(shift) for c in p.constraints)) for p in condition.pieces))
+
+
+def _points(program: Program, condition: Condition) -> isl.Set:
+    return to_set(condition, program.dimensions, program.parameters)
+
+
+def _condition(points: isl.Set, domain: isl.Set) -> Condition:
+    return from_set(points.coalesce().remove_redundancies().gist_params(domain))

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modulo schedules of a loop body (the paper, section 5.2), one for each set of intra-tile distances.
+
+An operand at distance d is read lambda_J . d cycles of steps after it was produced. With lambda_J of the innermost dimension
+equal to pi and all others proportional to a tile size, only dependences along the innermost dimension bound pi for large
+tiles; the others become the validity domain. So there is one problem an innermost dimension, not one a scan order, and
+one *safe* problem, whose schedule is valid for tiles of any size: every dependence is at least one step long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from polyloom.diagnostics import PolyloomError, infeasible
+from polyloom.ir.rdg import Graph
+from polyloom.modulo.check import violations
+from polyloom.modulo.problem import Dependence, Operation, Problem, Short, Solution, Unit
+from polyloom.modulo.solve import solve
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.graph import destinations
+from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.symbolic import Bottleneck, Schedule
+
+Distance = Callable[[tuple[int, ...]], int | None]
+"""Steps from producer to consumer at distance d, or None where no tile size is too small for the schedule's purposes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """`innermost` are the dimensions that it may be scanned by; a safe one may be scanned by any, with tiles of any size."""
+
+    innermost: frozenset[int]
+    safe: bool
+    schedule: Schedule
+    bottleneck: Bottleneck
+
+
+def along(dimension: int) -> Distance:
+    """Distances of a scan whose innermost dimension is `dimension`."""
+
+    def steps(d: tuple[int, ...]) -> int | None:
+        return None if any(c for m, c in enumerate(d) if m != dimension) else abs(d[dimension])
+
+    return steps
+
+
+def safe(d: tuple[int, ...]) -> int | None:
+    """The least distance in steps over all tile sizes and legal scan orders."""
+    components = [abs(c) for c in d if c]
+    return components[0] if len(components) == 1 else min(1, len(components))
+
+
+def check_operations(graph: Graph, machine: Machine) -> None:
+    """PL0401 for an equation that no unit of the machine executes."""
+    for e in graph.equations:
+        if not machine.units_for(e.operation, e.dtype):
+            able = [m for m in machine_file.members() if machine_file.load(m).units_for(e.operation, e.dtype)]
+            raise infeasible(
+                "PL0401",
+                f"no unit of machine {machine.name} executes {e.operation} on {e.dtype}, which {e.name} needs",
+                span=e.span,
+                help=f"choose a machine that has it ({', '.join(able)}), or add it to a unit" if able else "add the operation to a unit of the machine",
+            )
+
+
+def problem(graph: Graph, machine: Machine, distance: Distance, *, short: bool = False) -> Problem:
+    """The modulo-scheduling problem of the graph; `short` keeps every value of distance zero in a general register."""
+    operations: list[Operation] = []
+    for e in graph.equations:
+        units = machine.units_for(e.operation, e.dtype)
+        operations.append(Operation(e.name, units, tuple(machine.units[u].latencies[e.operation, e.dtype] for u in units)))
+    edges = [(w.node, use) for use in graph.uses for w in use.writers]
+    variables = tuple(dict.fromkeys(use.variable for use in graph.uses))
+    groups = (graph.writers_of(v) for v in variables)
+    general = {v for v in variables if short or destinations(graph, v, separate=True) > machine.destinations}
+    constrained = [(v, use.consumer, distance(use.distance)) for v, use in edges]
+    spans = (tuple(dict.fromkeys((v, use.consumer) for v, use in edges if use.distance[m])) for m in range(len(graph.program.dimensions)))
+    return Problem(
+        operations=tuple(operations),
+        units=tuple(Unit(u.name, u.pipelined) for u in machine.units),
+        dependences=tuple(dict.fromkeys(Dependence(v, w, steps) for v, w, steps in constrained if steps is not None)),
+        aligned=tuple(dict.fromkeys(g for g in groups if len(g) > 1)),
+        exclusive=graph.exclusive,
+        short=tuple(dict.fromkeys(Short(v, use.consumer) for v, use in edges if use.is_local and use.variable in general)),
+        spans=tuple(dict.fromkeys(s for s in spans if s)),
+    )
+
+
+def schedules(graph: Graph, machine: Machine, innermost: frozenset[int], *, short: bool = False) -> tuple[Scheduled, ...]:
+    """The safe schedule first, then one for every innermost dimension for which another is better."""
+    cautious = problem(graph, machine, safe, short=short)
+    known = {cautious: solve(cautious)}
+    found = [_scheduled(cautious, known[cautious], innermost, True)]
+    members: dict[Problem, set[int]] = {}
+    for m in sorted(innermost):
+        members.setdefault(problem(graph, machine, along(m), short=short), set()).add(m)
+    for relaxed, dimensions in members.items():
+        if relaxed in known:
+            continue
+        solution = solve(relaxed)
+        if _merit(relaxed, solution) < _merit(cautious, known[cautious]):
+            found.append(_scheduled(relaxed, solution, frozenset(dimensions), not violations(cautious, solution)))
+    return tuple(found)
+
+
+def given(graph: Graph, machine: Machine, dimension: int, solution: Solution) -> Scheduled | tuple[str, ...]:
+    """A user's schedule for scans with this innermost dimension, or what it violates."""
+    wanted = problem(graph, machine, along(dimension))
+    if found := violations(wanted, solution):
+        return found
+    return _scheduled(wanted, solution, frozenset((dimension,)), not violations(problem(graph, machine, safe), solution))
+
+
+def minimum(graph: Graph, machine: Machine, dimension: int) -> Solution | None:
+    """The best schedule for an innermost dimension, to judge a user's by; None where there is none."""
+    try:
+        return solve(problem(graph, machine, along(dimension)))
+    except PolyloomError:
+        return None
+
+
+def _merit(wanted: Problem, solution: Solution) -> tuple[int, int, int]:
+    """What the solver minimizes first: the initiation interval, the skew that it causes, the length."""
+    ready = [s + o.latency(u) for s, o, u in zip(solution.start, wanted.operations, solution.unit, strict=True)]
+    skews = sum(max(ready[v] - solution.start[w] for v, w in group) for group in wanted.spans)
+    return solution.initiation_interval, skews, max(ready)
+
+
+def _scheduled(wanted: Problem, solution: Solution, innermost: frozenset[int], is_safe: bool) -> Scheduled:
+    latency = tuple(o.latency(u) for o, u in zip(wanted.operations, solution.unit, strict=True))
+    schedule = Schedule(solution.initiation_interval, solution.start, solution.unit, latency)
+    return Scheduled(innermost, is_safe, schedule, Bottleneck(solution.minimum, solution.proved, solution.bound_by))
