@@ -17,7 +17,7 @@ from polyloom.sets import Affine, Condition, Polyhedron
 
 NAMES = ("i", "j", "k", "l")
 BOUNDS = ("N", "M", "K", "L")
-INTEGER_OPERATIONS = ("add", "sub", "mul", "min", "max", "and", "or", "xor")
+INTEGER_OPERATIONS = ("add", "sub", "mul", "min", "max", "and", "or", "xor", "shl", "shr")
 FLOAT_OPERATIONS = ("add", "sub", "mul", "min", "max")
 SIZES = (0, 1, 2, 3, 5, 7, 11, 13)
 
@@ -60,7 +60,7 @@ class _Builder:
         self.rng = rng
         n = rng.choice((1, 2, 2, 3, 3, 4))
         self.box = Box(NAMES[:n], BOUNDS[:n])
-        self.dtype: ElementType = rng.choice(("i32", "i32", "i16", "f32"))
+        self.dtype: ElementType = rng.choice(("i32", "i32", "i16", "i8", "f32", "f32"))
         self.inputs: list[Array] = []
         self.equations: list[Equation] = []
         self.order = rng.sample(range(n), n)
@@ -131,8 +131,9 @@ class _Builder:
         """Reduce the operands to one value by a chain of operations; the links are variables of their own."""
         while len(operands) > 2:
             name = f"t{len(self.equations)}"
-            first, second = operands.pop(0), operands.pop(0)
-            self._equation(name, self._operation(), (first, second), where)
+            operation, arity = ("madd", 3) if self.rng.random() < 0.2 else (self._operation(), 2)
+            self._equation(name, operation, tuple(operands[:arity]), where)
+            del operands[:arity]
             operands.append(self._instance_of(name, (0,) * len(self.box.dims)))
         operation = self._operation() if len(operands) == 2 else "move"
         self._equation(f"x{v}", operation, tuple(operands), where)
