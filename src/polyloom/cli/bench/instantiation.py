@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Milliseconds to instantiate, in Python, from the bytes of the symbolic file to those of the concrete one, by region."""
+"""Milliseconds to instantiate, in Python, by region: from the symbolic configuration in memory to the concrete one."""
 
 from __future__ import annotations
 
-from polyloom import api
-from polyloom.cli import examples
-from polyloom.cli.bench.regions import KERNELS, REGIONS, bounds, title
+from polyloom.cli.bench.regions import EXTENTS, bounds, by_region, candidate, compiled, regions
 from polyloom.cli.bench.timing import median_seconds
+from polyloom.targets.tcpa import symbolic_file
+from polyloom.targets.tcpa.instantiate import instantiate
 
 
 def rows() -> list[dict[str, object]]:
-    return [_row(kernel) for kernel in KERNELS]
+    return [_row(kernel) for kernel in EXTENTS]
 
 
 def _row(kernel: str) -> dict[str, object]:
-    compiled = api.compile(examples.path(kernel), on="tcpa:paper" if kernel == "bits" else "tcpa:wide")
-    return {"kernel": kernel, **{f"{title(r)} ms": _milliseconds(compiled, kernel, r) for r in REGIONS}}
+    return {"kernel": kernel, **by_region({region: _milliseconds(kernel, region) for region in regions(kernel)})}
 
 
-def _milliseconds(compiled: api.Compiled, kernel: str, region: tuple[int, int]) -> float:
-    return round(1e3 * median_seconds(lambda: compiled.instantiate(bounds(kernel, region), pes=region)), 2)
+def _milliseconds(kernel: str, region: tuple[int, int]) -> float:
+    symbolic, values, number = symbolic_file.decode(compiled(kernel).data), bounds(kernel, region), candidate(kernel)
+    return round(1e3 * median_seconds(lambda: instantiate(symbolic, values, *region, candidate=number)), 1)

@@ -7,6 +7,7 @@ from polyloom import api
 from polyloom.cli import examples
 from polyloom.cli.bench.timing import median_seconds
 from polyloom.ir.arguments import random_inputs
+from polyloom.targets.tcpa import machine_file, model
 
 _SIZE = {"N": 64, "M": 64, "K": 64}
 _REGION = (8, 8)
@@ -19,6 +20,7 @@ def rows() -> list[dict[str, object]]:
     cycles = instance.run().cycles
     assert compiled.program is not None
     inputs = random_inputs(compiled.program, _SIZE, 0)
-    seconds = median_seconds(lambda: instance.target.simulate(instance.data, "unit", inputs, False))
+    machine = machine_file.load("unit")
+    seconds = median_seconds(lambda: model.run(instance.data, machine, inputs))
     rate = _REGION[0] * _REGION[1] * cycles / seconds
     return [{"kernel": "matmul", "on": "tcpa:unit:8x8", "cycles": cycles, "seconds": seconds, "element-cycles a second": rate}]

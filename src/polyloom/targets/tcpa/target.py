@@ -58,11 +58,13 @@ def _instantiate(data: bytes, parameters: Mapping[str, int], region: tuple[int, 
 
 def _machine(data: bytes, member: str | None) -> Machine:
     """The machine that a configuration was made for; `member` may name it where it is no shipped one."""
+    if member is not None:
+        return machine_file.load(member)
     name = concrete_file.decode(data).machine if _is(data, _CONCRETE) else symbolic_file.decode(data).machine
-    if member is None and name not in machine_file.members():
+    if name not in machine_file.members():
         help = "name its description, for instance --on tcpa:FILE.toml"
         raise input_error("PL0816", f"the configuration was made for the machine '{name}', which is not a shipped one", help=help)
-    return machine_file.load(member or name)
+    return machine_file.load(name)
 
 
 def _simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool) -> Simulation:
