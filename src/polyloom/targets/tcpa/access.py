@@ -21,7 +21,8 @@ from polyloom.targets.tcpa.isa import opcode
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.registers import input_operands
 
-_LOCATIONS: Final[tuple[Literal["pe", "north", "east", "south", "west"], ...]] = ("pe", "north", "east", "south", "west")
+Location = Literal["pe", "north", "east", "south", "west"]
+_LOCATIONS: Final[tuple[Location, ...]] = ("pe", "north", "east", "south", "west")
 
 
 @dataclass(slots=True)
@@ -121,7 +122,7 @@ def limits(machine: Machine) -> s.Limits:
 
 
 def _port(name: str) -> s.Port:
-    location = next(p for p in _LOCATIONS if name.startswith(p))
+    location: Location = next(p for p in _LOCATIONS if name.startswith(p))
     return s.Port(location, int(name.removeprefix(location)))
 
 

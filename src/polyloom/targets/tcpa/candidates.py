@@ -32,7 +32,7 @@ Region = tuple[int, int]
 REGIONS: tuple[Region, ...] = ((4, 4), (1, 8), (8, 1), (1, 1))
 WORTH_KEEPING = 0.05
 """A candidate must bring the sum of relative latencies down by this share of one sample."""
-MOVING_RESULTS = 0.04
+MOVING_RESULTS = 0.2
 """What a channel that carries computed values counts for: partial results that stay where they are need fewer classes."""
 
 
