@@ -43,8 +43,8 @@ void check_instruction(const Instruction& instruction, size_t signals) {
     for (const Operand& o : instruction.sources) require(o.file == File::immediate || o.value < 64, "a register index is above 63");
     for (const Operand& o : instruction.destinations) require(o.file != File::immediate && o.value < 64, "a destination is not a register");
     if (instruction.branch == Branch::select) {
-        require(instruction.signals.size() < 20 && instruction.targets.size() == size_t(1) << instruction.signals.size(), "a branch has another number of targets than codes");
-        for (uint32_t s : instruction.signals) require(s < signals, "a branch reads a control signal that does not exist");
+        require(instruction.signals.size() <= 15 && instruction.targets.size() == size_t(1) << instruction.signals.size(), "a branch has another number of targets than codes");
+        for (uint32_t s : instruction.signals) require(s < signals && s < 256, "a branch reads a control signal that does not exist");
     }
     require(instruction.branch != Branch::jump || instruction.targets.size() == 1, "a goto has no target");
 }

@@ -5,6 +5,7 @@
 #include "model.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <deque>
 #include <limits>
 
@@ -20,26 +21,25 @@ constexpr int64_t never = std::numeric_limits<int64_t>::max();
 constexpr uint32_t any_type = 4;  // of an immediate, in a static run
 constexpr const char* type_names[] = {"i8", "i16", "i32", "f32", "constant"};
 
-constexpr size_t max_destinations = 15;
+constexpr size_t max_destinations = 15, max_signals = 15;
 
 // An instruction, decoded once a class. Destinations are sorted by file: first rd, then fd, then od. FIFOs are numbered
-// through, the fds of an element before its ids. A branch on one signal, the usual one, is decoded too.
+// through, the fds of an element before its ids.
 struct Code {
     uint8_t opcode = opcode_nop, sources = 0;
     Branch branch = Branch::next;
     bool special = false;  // needs a look before it issues: no such operation, blocking unit, or a division
-    bool binary = false;   // a branch on one signal
     bool outside = false;  // stands after a program's last instruction and for all targets beyond
-    uint8_t to_general = 0, to_feedback = 0, to_output = 0, signal_bit = 0;
+    uint8_t to_general = 0, to_feedback = 0, to_output = 0;
     std::array<File, max_sources> file{};  // rd, fd for any FIFO, immediate
+    uint8_t signals = 0;
     uint16_t latency = 0;
     std::array<uint32_t, max_sources> source{};
-    uint32_t signal_word = 0;
-    std::array<const Code*, 2> target{};
     Function function = nullptr;
+    std::vector<const Code*> targets;
     std::array<uint8_t, max_destinations> destination{};
+    std::array<uint8_t, max_signals> signal{};
     std::array<uint8_t, max_destinations> position{};  // of a destination in the instruction's words
-    const Instruction* words = nullptr;
     Coverage* coverage = nullptr;
 };
 
@@ -170,12 +170,13 @@ class Rectangle {
     void step_signals();
     void note_unread_signals(int64_t step);
     void element(Element& element, int64_t now);
+    void retire(Element& element);
     void inspect(const Element& element, UnitState& unit, const Code& code, int64_t now) const;
     [[gnu::always_inline]] void issue(Element& element, UnitState& unit, const Code& code, int64_t now);
     void note_driven(const Element& element, const Code& code);
     uint32_t compute(const Element& element, const UnitState& unit, const Code& code, const uint32_t* operands, int64_t now) const;
     bool branch(const Element& element, UnitState& unit, const Code& code);
-    void select(const Element& element, UnitState& unit, const Code& code);
+    void note_branch(const Element& element, const Code& code, uint32_t number);
 
     [[gnu::always_inline]] void settle(Element& element, General& general, size_t index, int64_t now);
     [[gnu::always_inline]] uint32_t read(Element& element, const UnitState& unit, uint32_t index, int64_t now);
@@ -236,8 +237,6 @@ std::string Rectangle<Static, Traced>::name(const Fifo& fifo) {
     return (fifo.is_port ? "border port " : fifo.feedback ? "fd" : "id") + std::to_string(fifo.index);
 }
 
-static const Code* target(const std::vector<Code>& program, size_t number) { return &program[std::min(number, program.size() - 1)]; }
-
 // Whether all operations have one latency, so that values become ready in the order of their issue.
 static bool uniform(const Machine& machine) {
     uint16_t latency = 0;
@@ -259,7 +258,8 @@ Rectangle<Static, Traced>::Rectangle(const Placement& placement, const Machine& 
     connect();
     const Controller& controller = config_.controller;
     const int64_t span = (config_.rows - 1) * controller.row_delay + (config_.columns - 1) * controller.column_delay;
-    ring_ = std::min(span / config_.initiation_interval + 2, std::max<int64_t>(1, controller.steps));
+    // A power of two, because every element divides by it in every step.
+    ring_ = int64_t(std::bit_ceil(uint64_t(std::min(span / config_.initiation_interval + 2, std::max<int64_t>(1, controller.steps)))));
     signal_words_ = (controller.signals.size() + 63) / 64;
     signals_.resize(signal_words_ * size_t(ring_));
     if constexpr (Static) readings_.resize(signals_.size());
@@ -320,20 +320,16 @@ void Rectangle<Static, Traced>::decode() {
                         code.destination[destinations++] = uint8_t(words.destinations[n].value);
                         ++*count;
                     }
-                if (words.signals.size() == 1) {
-                    code.binary = !Static;
-                    code.signal_word = words.signals[0] / 64;
-                    code.signal_bit = uint8_t(words.signals[0] % 64);
-                }
+                for (uint32_t signal : words.signals) code.signal[code.signals++] = uint8_t(signal);
                 code.special = code.latency == 0 || !machine_.units[u].pipelined || divides(words.opcode);
                 if (words.opcode != opcode_nop) code.function = function_table[words.opcode];
-                code.words = &words;
                 if constexpr (Static) code.coverage = &result_.report.coverage[c][u][codes.size()];
                 codes.push_back(code);
             }
             codes.emplace_back().outside = true;
-            for (Code& code : codes)
-                for (size_t n = 0; code.words && n < std::min<size_t>(2, code.words->targets.size()); ++n) code.target[n] = target(codes, code.words->targets[n]);
+            const Program& words = config_.classes[c].programs[u];
+            for (size_t pc = 0; pc < words.size(); ++pc)
+                for (uint32_t number : words[pc].targets) codes[pc].targets.push_back(&codes[std::min<size_t>(number, words.size())]);
         }
     }
 }
@@ -496,9 +492,9 @@ template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::step_signals() {
     if constexpr (Static) note_unread_signals(generated_ - ring_);
     const auto& signals = config_.controller.signals;
-    uint64_t* words = signals_.data() + size_t(generated_ % ring_) * signal_words_;
+    uint64_t* words = signals_.data() + size_t(generated_ & (ring_ - 1)) * signal_words_;
     std::fill_n(words, signal_words_, 0);
-    if constexpr (Static) std::fill_n(readings_.data() + size_t(generated_ % ring_) * signal_words_, signal_words_, 0);
+    if constexpr (Static) std::fill_n(readings_.data() + size_t(generated_ & (ring_ - 1)) * signal_words_, signal_words_, 0);
     for (size_t s = 0; s < signals.size(); ++s)
         if (contains(signals[s], digits_)) words[s / 64] |= uint64_t(1) << (s % 64);
     ++generated_;
@@ -513,7 +509,7 @@ void Rectangle<Static, Traced>::note_unread_signals(int64_t step) {
     if (step < 0) return;
     auto& wasted = result_.report.wasted;
     for (size_t s = 0; s < config_.controller.signals.size(); ++s) {
-        const size_t word = size_t(step % ring_) * signal_words_ + s / 64;
+        const size_t word = size_t(step & (ring_ - 1)) * signal_words_ + s / 64;
         if (((signals_[word] & ~readings_[word]) >> (s % 64) & 1) == 0) continue;
         if (std::none_of(wasted.begin(), wasted.end(), [&](const Place& p) { return p.index == int32_t(s); })) wasted.push_back({0, int32_t(s), step});
     }
@@ -526,28 +522,35 @@ void Rectangle<Static, Traced>::element(Element& element, int64_t now) {
             fail(Cause::runaway, now, element.index, element.running[0].unit, "the unit runs on after the controller's last step");
         used_steps_ = std::max(used_steps_, element.step + 1);
         if (element.step == generated_) step_signals();
-        element.signals = signals_.data() + size_t(element.step % ring_) * signal_words_;
+        element.signals = signals_.data() + size_t(element.step & (ring_ - 1)) * signal_words_;
     }
-    for (size_t n = 0; n < element.running.size();) {
-        UnitState& unit = element.running[n];
+    bool halted = false;
+    for (UnitState& unit : element.running) {
         const Code& code = *unit.at;
         if constexpr (Static)
             if (code.coverage) code.coverage->executed = true;
         if (code.opcode != opcode_nop) issue(element, unit, code, now);
         else if (code.outside) fail(Cause::outside_program, now, element.index, unit.unit, "the program ends without halting");
-        if (branch(element, unit, code)) {
-            ++n;
-            continue;
+        if (!branch(element, unit, code)) {
+            unit.at = nullptr;
+            halted = true;
         }
-        result_.issues[size_t(unit.unit)] += unit.issued;
-        element.running.erase(element.running.begin() + ptrdiff_t(n));
-        int64_t& shortest = result_.report.shortest;
-        if (shortest < 0 || element.step < shortest) shortest = element.step + 1;
     }
+    if (halted) retire(element);
     if (++element.slot == config_.initiation_interval) {
         element.slot = 0;
         ++element.step;
     }
+}
+
+// Drops the units that halted.
+template <bool Static, bool Traced>
+void Rectangle<Static, Traced>::retire(Element& element) {
+    for (const UnitState& unit : element.running)
+        if (!unit.at) result_.issues[size_t(unit.unit)] += unit.issued;
+    std::erase_if(element.running, [](const UnitState& unit) { return !unit.at; });
+    int64_t& shortest = result_.report.shortest;
+    if (shortest < 0 || element.step < shortest) shortest = element.step + 1;
 }
 
 template <bool Static, bool Traced>
@@ -618,28 +621,28 @@ uint32_t Rectangle<Static, Traced>::compute(const Element& element, const UnitSt
 
 // False when the unit halts.
 template <bool Static, bool Traced>
-[[gnu::always_inline]] inline bool Rectangle<Static, Traced>::branch(const Element& element, UnitState& unit, const Code& code) {
-    if (code.binary) unit.at = code.target[element.signals[code.signal_word] >> code.signal_bit & 1];
-    else if (code.branch == Branch::next) ++unit.at;
-    else if (code.branch == Branch::jump) unit.at = code.target[0];
-    else if (code.branch == Branch::select) select(element, unit, code);
-    else return false;
+inline bool Rectangle<Static, Traced>::branch(const Element& element, UnitState& unit, const Code& code) {
+    if (code.branch == Branch::next) {
+        ++unit.at;
+    } else if (code.branch == Branch::halt) {
+        return false;
+    } else {
+        uint32_t number = 0;
+        for (unsigned n = 0; n < code.signals; ++n) number |= uint32_t(element.signals[code.signal[n] / 64] >> (code.signal[n] % 64) & 1) << n;
+        unit.at = code.targets[number];
+        if constexpr (Static) note_branch(element, code, number);
+    }
     return true;
 }
 
 template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::select(const Element& element, UnitState& unit, const Code& code) {
+void Rectangle<Static, Traced>::note_branch(const Element& element, const Code& code, uint32_t number) {
+    if (code.branch != Branch::select) return;
     const auto row = size_t(element.signals - signals_.data());
-    const auto& chosen = code.words->signals;
-    uint32_t number = 0;
-    for (size_t n = 0; n < chosen.size(); ++n) number |= uint32_t(signals_[row + chosen[n] / 64] >> (chosen[n] % 64) & 1) << n;
-    unit.at = target(*unit.program, code.words->targets[number]);
-    if constexpr (Static) {
-        code.coverage->codes[number] = 1;
-        for (size_t n = 0; n < chosen.size(); ++n) {
-            readings_[row + chosen[n] / 64] |= uint64_t(1) << (chosen[n] % 64);
-            for (size_t w = 0; w < signal_words_; ++w) code.coverage->equals[n][w] &= number >> n & 1 ? signals_[row + w] : ~signals_[row + w];
-        }
+    code.coverage->codes[number] = 1;
+    for (size_t n = 0; n < code.signals; ++n) {
+        readings_[row + code.signal[n] / 64] |= uint64_t(1) << (code.signal[n] % 64);
+        for (size_t w = 0; w < signal_words_; ++w) code.coverage->equals[n][w] &= number >> n & 1 ? signals_[row + w] : ~signals_[row + w];
     }
 }
 
@@ -671,6 +674,7 @@ inline uint32_t Rectangle<Static, Traced>::read(Element& element, const UnitStat
 
 template <bool Static, bool Traced>
 inline void Rectangle<Static, Traced>::count_arrived(Fifo& fifo, int64_t now) const {
+    if (fifo.tokens.latest() <= now) fifo.arrived = fifo.tokens.size();
     while (fifo.arrived < fifo.tokens.size() && fifo.tokens[fifo.arrived].ready <= now) ++fifo.arrived;
     if (fifo.arrived > fifo.high) raise_high(fifo);
 }

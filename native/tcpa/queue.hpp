@@ -20,6 +20,7 @@ class Queue {
     bool full() const { return count_ == capacity_; }
     const Token& operator[](uint32_t n) const { return ring_[(head_ + n) & (capacity_ - 1)]; }
     const Token& front() const { return ring_[head_]; }
+    int64_t latest() const { return latest_; }
 
     void pop() {
         head_ = (head_ + 1) & (capacity_ - 1);
