@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from polyloom.ir.pla import Array, Constant, Reference
+from polyloom.ir.pla import Array, Constant, Equation, Reference
 from polyloom.ir.rdg import Graph
 from polyloom.sets import Affine, Condition
 from polyloom.sets.isl import dimension_bounds
@@ -77,7 +77,7 @@ def tables(graph: Graph) -> Tables:
     nodes: list[s.Node] = []
     for v, e in enumerate(graph.equations):
         operands = tuple(
-            s.ImmediateOperand(immediate(o)) if isinstance(o, Constant) else use_at.get((v, k)) or input_at[v, k] for k, o in enumerate(e.operands)
+            s.ImmediateOperand(immediate(e, k, o)) if isinstance(o, Constant) else use_at.get((v, k)) or input_at[v, k] for k, o in enumerate(e.operands)
         )
         nodes.append(s.Node(opcode(e.operation, e.dtype), pool.condition(e.condition), operands, writes.index(v) if v in writes else None))
     uses = tuple(s.Use(u.consumer, u.position, u.distance, tuple(s.Writer(w.node, pool.condition(w.condition)) for w in u.writers)) for u in graph.uses)
@@ -94,9 +94,12 @@ def tables(graph: Graph) -> Tables:
     )
 
 
-def immediate(constant: Constant) -> int:
-    """The 32 bits of a constant operand: integers sign-extended, f32 its IEEE bits."""
-    return struct.unpack("<I", struct.pack("<f", constant.value))[0] if constant.dtype == "f32" else int(constant.value) & 0xFFFFFFFF
+def immediate(equation: Equation, position: int, constant: Constant) -> int:
+    """The 32 bits of a constant operand: integers sign-extended, f32 its IEEE bits, a shift amount the one below the width."""
+    if constant.dtype == "f32":
+        return struct.unpack("<I", struct.pack("<f", constant.value))[0]
+    is_amount = equation.operation in ("shl", "shr") and position == 1
+    return int(constant.value) & (int(constant.dtype[1:]) - 1 if is_amount else 0xFFFFFFFF)
 
 
 def limits(machine: Machine) -> s.Limits:
