@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from polyloom.binary import CHECKED, fletcher64
 from polyloom.diagnostics import PolyloomError
+from polyloom.ir.numbers import NUMPY
 from polyloom.targets.tcpa import concrete_file, model, verify
 from polyloom.targets.tcpa.machine import Machine
 
@@ -75,6 +76,6 @@ def runs_of(data: bytes, machine: Machine, seeds: Sequence[int]) -> tuple[tuple[
         inputs: Arrays = {}
         for a in arrays:
             values = generator.uniform(-9, 9, a.shape) if a.dtype == "f32" else generator.integers(-(1 << 30), 1 << 30, a.shape)
-            inputs[a.name] = np.asarray(values).astype(model.DTYPES[a.dtype])
+            inputs[a.name] = np.asarray(values).astype(NUMPY[a.dtype])
         found.append((inputs, model.run(data, machine, inputs).outputs))
     return tuple(found)

@@ -10,24 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyloom import _core
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
+from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ELEMENT_TYPES, ElementType
 from polyloom.targets.tcpa import concrete_file, machine_file
 from polyloom.targets.tcpa.isa import opcode
 from polyloom.targets.tcpa.machine import Machine
 
-DTYPES: Final[dict[ElementType, np.dtype[Any]]] = {
-    "i8": np.dtype(np.int8),
-    "i16": np.dtype(np.int16),
-    "i32": np.dtype(np.int32),
-    "f32": np.dtype(np.float32),
-}
+_DIVISION = 19
+"""The one cause that data can have: integer division by zero (PL0619)."""
 Words = NDArray[np.uint32]
 
 
@@ -137,12 +134,11 @@ def execute(
 def _diagnostic(fault: _core.Fault, machine: Machine) -> Diagnostic:
     cause, cycle, row, column, unit, text = fault.args
     where = f"element ({row}, {column})" + (f", unit {machine.units[unit].name}" if unit >= 0 else "")
-    return Diagnostic(
-        f"PL06{cause}",
-        f"{where}, cycle {cycle}: {text}",
-        notes=("a configuration that instantiation made never faults, except for a division by zero",),
-        help="instantiate the configuration again, or run `polyloom verify` on it",
-    )
+    message = f"{where}, cycle {cycle}: {text}"
+    if cause == _DIVISION:
+        return Diagnostic("PL0619", message, help="guard the division: give it a condition, or a divisor that is never 0")
+    help = "instantiate the configuration again: what instantiation makes has no such fault; `polyloom verify` lists what was altered"
+    return Diagnostic(f"PL06{cause}", message, help=help)
 
 
 def _run(placements: Sequence[Placement], machine: Machine, trace: bool, size: tuple[int, int] | None = None) -> tuple[Result, ...]:
@@ -196,9 +192,9 @@ def _words(array: _Array, given: Mapping[str, NDArray[Any]]) -> Words:
     if array.name not in given:
         raise input_error("PL0601", f"the input '{array.name}' is missing", help=f"give an array {wanted}")
     value = np.asarray(given[array.name])
-    if value.shape != array.shape or value.dtype != DTYPES[array.type]:
+    if value.shape != array.shape or value.dtype != NUMPY[array.type]:
         message = f"the input '{array.name}' is {value.dtype}{list(value.shape)}, but the program reads {wanted}"
-        raise input_error("PL0602", message, help=f"give an array of shape {array.shape} and type {DTYPES[array.type]}")
+        raise input_error("PL0602", message, help=f"give an array of shape {array.shape} and type {NUMPY[array.type]}")
     words = np.zeros(_size(array), np.uint32)
     _view(words, array)[...] = value.view(np.uint32) if array.type == "f32" else value.astype(np.int32).view(np.uint32)
     return words
@@ -220,4 +216,4 @@ def _result(native: _core.Result, arrays: Sequence[_Array], trace: bool) -> Resu
 def _output(words: Words, array: _Array) -> NDArray[Any]:
     """No copy where the words are the elements: an output array that is written sparsely costs little memory."""
     kind = np.float32 if array.type == "f32" else np.int32
-    return _view(words.view(kind), array).astype(DTYPES[array.type], copy=False)
+    return _view(words.view(kind), array).astype(NUMPY[array.type], copy=False)

@@ -38,7 +38,7 @@ def verify(data: bytes, machine: Machine) -> tuple[Diagnostic, ...]:
     try:
         concrete = concrete_file.decode(data)
         config = model.load(data, machine)
-        found = [f for rule in _ON_WORDS for f in rule(concrete, machine)] if all(concrete.extents) else list(_empty(concrete))
+        found = [f for rule in (_ON_WORDS if all(concrete.extents) else _ON_NOTHING) for f in rule(concrete, machine)]
         if not found:
             (result,) = model.execute([(config, 0, 0, [])], machine, check_only=True)
             found = [f for rule in _ON_RUN for f in rule(concrete, result)]
@@ -47,7 +47,7 @@ def verify(data: bytes, machine: Machine) -> tuple[Diagnostic, ...]:
     return tuple(Diagnostic(code, message, help=_HELP) for code, message in found)
 
 
-def _empty(c: Concrete) -> Iterator[Finding]:
+def _empty(c: Concrete, machine: Machine) -> Iterator[Finding]:
     """A tile without iterations: nothing may be configured (an empty iteration space)."""
     k = c.controller
     if any(c.extents) or c.classes or c.generators or any(c.wrappers) or k.signals or any((k.south, k.east, k.start, k.row_delay, k.column_delay, k.steps)):
@@ -109,8 +109,6 @@ def _periphery_capacities(c: Concrete, machine: Machine) -> Iterator[Finding]:
 def _wires(c: Concrete, machine: Machine) -> Iterator[Finding]:
     allowed = None if machine.adjacency is None else set(machine.adjacency)
     for number, wrapper in enumerate(c.wrappers):
-        for sink, _ in _repeated(k.sink for k in wrapper):
-            yield "PL0642", f"wrapper {number} drives the port {_port(sink)} twice"
         for k in wrapper:
             for port, registers in ((k.sink, machine.input_registers), (k.source, machine.output_registers)):
                 yield from _exceeds(f"ports named in wrapper {number}", port[1] + 1, machine.channels if port[0] else registers)
@@ -118,7 +116,7 @@ def _wires(c: Concrete, machine: Machine) -> Iterator[Finding]:
                 yield "PL0642", f"wrapper {number} connects {_port(k.source)} to {_port(k.sink)}, which are not adjacent"
 
 
-# Words against each other (PL0641, PL0643, PL0644, PL0646).
+# Words against each other; `model.load` has refused references outside the tables (PL0641, PL0643, PL0644, PL0646).
 
 
 def _references(c: Concrete, machine: Machine) -> Iterator[Finding]:
@@ -140,8 +138,6 @@ def _instruction_faults(c: Concrete, element: ElementProgram, program: Sequence[
         yield "branches before the end of its kernel"
     if isinstance(branch, Goto) and branch.target == at + 1:
         yield "goes to its successor with a goto instead of next"
-    if isinstance(branch, If) and any(s >= len(c.controller.signals) for s in branch.signals):
-        yield "reads a control signal that the controller does not have"
     if len(set(instruction.destinations)) < len(instruction.destinations):
         yield "names a destination twice"
     for register in (*instruction.destinations, *instruction.sources):
@@ -368,6 +364,7 @@ _ON_WORDS: Final[tuple[Rule, ...]] = (
     _arrays,
     _generators,
 )
+_ON_NOTHING: Final[tuple[Rule, ...]] = (_region, _empty, _arrays)
 _ON_RUN: Final[tuple[Callable[[Concrete, _core.Result], Iterator[Finding]], ...]] = (
     _steps,
     _occupancy,
