@@ -32,6 +32,8 @@ Region = tuple[int, int]
 REGIONS: tuple[Region, ...] = ((4, 4), (1, 8), (8, 1), (1, 1))
 WORTH_KEEPING = 0.05
 """A candidate must bring the sum of relative latencies down by this share of one sample."""
+INVALID = 4.0
+"""What a sample for which a candidate is invalid counts for, in multiples of the best latency: another one has to serve it."""
 MOVING_RESULTS = 0.2
 """What a channel that carries computed values counts for: partial results that stay where they are need fewer classes."""
 
@@ -66,15 +68,17 @@ def ranked(
     triples, latency, depth = _judge(graph, hop_delay, allocations, orders, schedules)
     best = latency.min(axis=0)
     relative = np.where(np.isfinite(best), latency / np.where(np.isfinite(best), best, 1.0), 1.0)
-    # A triple that is invalid for a sample is as good as ten times the best: some other candidate has to serve it.
     penalties = {a: 1.0 + MOVING_RESULTS * _moving_results(graph, a) for a in allocations}
     penalty = np.array([penalties[t.allocation] for t in triples])
-    relative = np.minimum(relative * penalty[:, None], 10.0)
-    served = np.full(relative.shape[1], 10.0)
+    relative = np.minimum(relative * penalty[:, None], INVALID)
+    served = np.full(relative.shape[1], INVALID)
     alive = np.ones(len(triples), dtype=bool)
     count = 0
+    # The first has two dimensions where the program has, because such an allocation serves regions of every shape.
+    planar = np.array([t.allocation.rows is not None and t.allocation.columns is not None for t in triples])
     while count < at_most - 1 and alive.any():
-        gain = np.where(alive, np.maximum(served - relative, 0.0).sum(axis=1), -1.0)
+        open_to = alive & planar if count == 0 and planar.any() else alive
+        gain = np.where(open_to, np.maximum(served - relative, 0.0).sum(axis=1), -1.0)
         chosen = _first_best(gain, relative)
         if gain[chosen] < WORTH_KEEPING * (1 if count else 0) and count:
             break
@@ -90,7 +94,7 @@ def ranked(
         alive[chosen], count = False, count + 1
     while count < at_most and alive.any():
         least = depth[~alive].min(axis=0)
-        gain = np.where(alive & (relative.max(axis=1) < 10.0), np.maximum(np.log2(least) - np.log2(depth), 0.0).mean(axis=1), -1.0)
+        gain = np.where(alive & (relative.max(axis=1) < INVALID), np.maximum(np.log2(least) - np.log2(depth), 0.0).mean(axis=1), -1.0)
         chosen = _first_best(gain, relative)
         if gain[chosen] < 1.0:
             break
@@ -117,7 +121,7 @@ def _samples(dimensions: int) -> tuple[_Sample, ...]:
     long = [tuple(64 if m == n else 8 for n in range(dimensions)) for m in range(dimensions)] if dimensions > 1 else []
     tiny = [(size,) * dimensions for size in (1, 2, 3)]
     wide = [_Sample(e, r) for e in cubes + long for r in REGIONS]
-    return (*wide, *(_Sample(e, r) for e in tiny for r in ((1, 1), (2, 2))))
+    return (*wide, *(_Sample(e, (1, 1)) for e in tiny))
 
 
 def _judge(
