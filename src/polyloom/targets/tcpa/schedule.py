@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.ir.rdg import Graph
+from polyloom.modulo.bounds import recurrence_minimum, resource_minimum
 from polyloom.modulo.check import violations
 from polyloom.modulo.problem import Dependence, Operation, Problem, Short, Solution, Unit
 from polyloom.modulo.solve import solve
@@ -23,7 +24,7 @@ from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.symbolic import Bottleneck, Schedule
 
 Distance = Callable[[tuple[int, ...]], int | None]
-"""Steps from producer to consumer at distance d, or None where no tile size is too small for the schedule's purposes."""
+"""Steps from producer to consumer at distance d, or None where it depends on tile sizes and bounds them instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +89,19 @@ def problem(graph: Graph, machine: Machine, distance: Distance, *, short: bool =
 
 
 def schedules(graph: Graph, machine: Machine, innermost: frozenset[int], *, short: bool = False) -> tuple[Scheduled, ...]:
-    """The safe schedule first, then one for every innermost dimension for which another is better."""
+    """The safe schedule first, then one for every innermost dimension that admits a smaller initiation interval."""
     cautious = problem(graph, machine, safe, short=short)
-    known = {cautious: solve(cautious)}
-    found = [_scheduled(cautious, known[cautious], innermost, True)]
+    solution = solve(cautious)
+    found = [_scheduled(cautious, solution, innermost, True)]
     members: dict[Problem, set[int]] = {}
     for m in sorted(innermost):
         members.setdefault(problem(graph, machine, along(m), short=short), set()).add(m)
+    packed = resource_minimum(cautious).value
     for relaxed, dimensions in members.items():
-        if relaxed in known:
-            continue
-        solution = solve(relaxed)
-        if _merit(relaxed, solution) < _merit(cautious, known[cautious]):
-            found.append(_scheduled(relaxed, solution, frozenset(dimensions), not violations(cautious, solution)))
+        if max(packed, recurrence_minimum(relaxed).value) < solution.initiation_interval:
+            better = solve(relaxed)
+            if better.initiation_interval < solution.initiation_interval:
+                found.append(_scheduled(relaxed, better, frozenset(dimensions), False))
     return tuple(found)
 
 
@@ -118,13 +119,6 @@ def minimum(graph: Graph, machine: Machine, dimension: int) -> Solution | None:
         return solve(problem(graph, machine, along(dimension)))
     except PolyloomError:
         return None
-
-
-def _merit(wanted: Problem, solution: Solution) -> tuple[int, int, int]:
-    """What the solver minimizes first: the initiation interval, the skew that it causes, the length."""
-    ready = [s + o.latency(u) for s, o, u in zip(solution.start, wanted.operations, solution.unit, strict=True)]
-    skews = sum(max(ready[v] - solution.start[w] for v, w in group) for group in wanted.spans)
-    return solution.initiation_interval, skews, max(ready)
 
 
 def _scheduled(wanted: Problem, solution: Solution, innermost: frozenset[int], is_safe: bool) -> Scheduled:
