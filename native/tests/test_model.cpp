@@ -190,6 +190,69 @@ static void test_unbounded_push() {
     }
 }
 
+// One element, three units of latencies 1, 2 and 5, eight steps of one cycle; `programs` may write od0, which a bank takes.
+static Config lone(std::vector<Program> programs, Domain taken, int64_t delay, std::vector<int64_t> depths = {}) {
+    Config config;
+    config.rows = config.columns = 1;
+    config.extents = {8};
+    config.controller.steps = 8;
+    config.classes = {{std::move(programs), std::move(depths), {}}};
+    config.element_class = {0};
+    config.wrappers = {{{{Location::east, 0}, {Location::pe, 0}}}};
+    config.wrapper = {0};
+    config.arrays = {{"y", 2, {8}, {1}, true}};
+    config.generators = {{Location::east, 0, 0, 0, 0, {1}, delay, std::move(taken)}};
+    return config;
+}
+
+static Machine uneven() { return {{generic(1), generic(2), generic(5)}, 0}; }
+
+static Instruction move(Operand to, Operand from, Branch branch = Branch::next) { return operation(Operation::move, {to}, {from}, branch); }
+
+static void test_order_of_readiness() {
+    // Tokens leave in the order in which they became ready: 10 (issued in 0, ready in 5) after 20 (issued in 1, ready in 3).
+    const Program late{move(fd(0), number(10), Branch::halt)}, early{nop(), move(fd(0), number(20), Branch::halt)};
+    const Program reader{nop(), nop(), nop(), nop(), nop(), move(io(0), fd(0)), move(io(0), fd(0), Branch::halt)};
+    Result result = std::move(simulate(lone({reader, early, late}, box(5, 6), 1, {2}), uneven())[0]);
+    expect(result.outputs[0][5] == 20 && result.outputs[0][6] == 10, "tokens in order of readiness");
+    expect(result.feedback_high[0][0] == 2, "a token occupies its place from its ready cycle on");
+    // A register shows each write from its ready cycle on: 20 in 3 and 4, 10 from 5 on.
+    const Program slow{move(rd(0), number(10), Branch::halt)}, quick{nop(), move(rd(0), number(20), Branch::halt)};
+    const Program watch{nop(), nop(), nop(), move(io(0), rd(0)), move(io(0), rd(0)), move(io(0), rd(0), Branch::halt)};
+    result = std::move(simulate(lone({watch, quick, slow}, box(3, 5), 1), uneven())[0]);
+    expect(result.outputs[0][3] == 20 && result.outputs[0][4] == 20 && result.outputs[0][5] == 10, "writes in order of readiness");
+}
+
+static void test_equal_readiness() {
+    const auto meets = [](Operand to) {
+        const Program slow{move(to, number(1), Branch::halt)}, quick{nop(), nop(), nop(), move(to, number(2), Branch::halt)};
+        try {
+            simulate(lone({{}, quick, slow}, box(0, 0), 5, {2}), uneven());
+            return false;
+        } catch (const Fault& fault) {
+            return fault.cause == Cause::double_write && fault.cycle == 5;
+        }
+    };
+    expect(meets(rd(0)) && meets(fd(0)) && meets(io(0)), "two writes with one ready cycle fault, whatever their latencies");
+}
+
+static void test_hops() {
+    Config config = bits();
+    Machine with = machine();
+    with.hop_delay = 3;
+    try {
+        simulate(config, with);
+        expect(false, "a hop takes time");
+    } catch (const Fault& fault) {
+        expect(fault.cause == Cause::underflow && fault.cycle == 12 && fault.column == 1, "the neighbour's value comes too late");
+    }
+    config.controller.column_delay = 15;
+    for (Generator& g : config.generators)
+        if (g.side == Location::north) g.delay += 3 * g.position;
+    const Result result = std::move(simulate(config, with)[0]);
+    expect(result.cycles == 40 && result.outputs[1][15] == (word >> 15 & 1), "a later wavefront makes up for hops");
+}
+
 static void test_operations() {
     const auto f = [](float v) { return std::bit_cast<uint32_t>(v); };
     const auto code = [](Operation o, Type t) { return uint8_t(unsigned(o) * 4 + unsigned(t)); };
@@ -214,6 +277,9 @@ int main() {
     test_static();
     test_faults();
     test_unbounded_push();
+    test_order_of_readiness();
+    test_equal_readiness();
+    test_hops();
     std::printf(failures ? "%d failures\n" : "all passed\n", failures);
     return failures != 0;
 }
