@@ -165,6 +165,28 @@ def test_a_given_mapping_is_taken() -> None:
     assert found.bottlenecks[0].proved
 
 
+def test_a_given_schedule_need_not_be_valid_for_all_tiles() -> None:
+    searched = compile_program(example("matvec"), machine_file.load("wide"))
+    number = min(range(len(searched.schedules)), key=lambda n: searched.schedules[n].initiation_interval)
+    schedule = searched.schedules[number]
+    assert schedule.initiation_interval == 1
+    candidate = next(c for c in searched.candidates if c.schedule == number)
+    rows = zip(searched.node_names, schedule.tau, schedule.unit, strict=True)
+    slots = "\n".join(f'{name} = {{ tau = {tau}, unit = "{searched.limits.units[unit]}" }}' for name, tau, unit in rows)
+    text = f"order = {[searched.dimensions[m] for m in candidate.order]}\ninitiation_interval = 1\n[equations]\n{slots}\n"
+    found = compile_program(example("matvec"), machine_file.load("wide"), mapping=parse_mapping(text, "given.toml"))
+    assert found.schedules == (schedule,)
+    assert {c.order for c in found.candidates} == {candidate.order}
+
+
+def test_candidates_that_do_not_fit_give_way_to_others() -> None:
+    wide = compile_program(example("matmul"), machine_file.load("unit"))
+    narrow = compile_program(example("matmul"), few(output_registers=2, input_registers=2))
+    assert wide.candidates[0].columns is not None
+    assert wide.candidates[0].rows is not None
+    assert all(c.rows is None or c.columns is None for c in narrow.candidates)
+
+
 def few(**changes: int) -> Machine:
     return replace(machine_file.load("unit"), name="small", **changes)
 

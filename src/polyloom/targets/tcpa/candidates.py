@@ -12,7 +12,7 @@ least FIFO depth. A candidate that is nowhere the best is dominated and dropped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -62,44 +62,59 @@ class _Sample:
 
 
 def ranked(
-    graph: Graph, hop_delay: int, allocations: Sequence[Allocation], orders: Sequence[Order], schedules: Sequence[Scheduled], at_most: int
-) -> Iterator[Triple]:
-    """At most `at_most` triples, the most useful first; the caller may skip those that do not fit the machine."""
+    graph: Graph,
+    hop_delay: int,
+    allocations: Sequence[Allocation],
+    orders: Sequence[Order],
+    schedules: Sequence[Scheduled],
+    at_most: int,
+    fits: Callable[[Triple], bool],
+) -> tuple[Triple, ...]:
+    """At most `at_most` triples that fit the machine, the most useful first; none when none fits.
+
+    `fits` is asked only of triples that would be kept. What it says holds for all scan orders with the same reflections."""
     triples, latency, depth = _judge(graph, hop_delay, allocations, orders, schedules)
     best = latency.min(axis=0)
     relative = np.where(np.isfinite(best), latency / np.where(np.isfinite(best), best, 1.0), 1.0)
     penalties = {a: 1.0 + MOVING_RESULTS * _moving_results(graph, a) for a in allocations}
     penalty = np.array([penalties[t.allocation] for t in triples])
     relative = np.minimum(relative * penalty[:, None], INVALID)
-    served = np.full(relative.shape[1], INVALID)
     alive = np.ones(len(triples), dtype=bool)
-    count = 0
+    kept: list[int] = []
+
+    def keep(chosen: int) -> None:
+        if fits(triples[chosen]):
+            kept.append(chosen)
+            alive[chosen] = False
+        else:
+            alive[[_registers(t) == _registers(triples[chosen]) for t in triples]] = False
+
     # The first has two dimensions where the program has, because such an allocation serves regions of every shape.
     planar = np.array([t.allocation.rows is not None and t.allocation.columns is not None for t in triples])
-    while count < at_most - 1 and alive.any():
-        open_to = alive & planar if count == 0 and planar.any() else alive
+    safe = np.array([schedules[t.schedule].safe for t in triples])
+    while len(kept) < at_most - bool(safe.any()) and alive.any():
+        served = relative[kept].min(axis=0, initial=INVALID)
+        open_to = alive & planar if not kept and (alive & planar).any() else alive
         gain = np.where(open_to, np.maximum(served - relative, 0.0).sum(axis=1), -1.0)
         chosen = _first_best(gain, relative)
-        if gain[chosen] < WORTH_KEEPING * (1 if count else 0) and count:
+        if kept and gain[chosen] < WORTH_KEEPING:
             break
-        yield triples[chosen]
-        served = np.minimum(served, relative[chosen])
-        alive[chosen] = False
-        count += 1
-    kept = ~alive
-    safe = [n for n, t in enumerate(triples) if schedules[t.schedule].safe]
-    if count < at_most and not any(kept[n] for n in safe):
-        chosen = min(safe, key=lambda n: (float(relative[n].sum()), n))
-        yield triples[chosen]
-        alive[chosen], count = False, count + 1
-    while count < at_most and alive.any():
-        least = depth[~alive].min(axis=0)
+        keep(chosen)
+    while len(kept) < at_most and not safe[kept].any() and (alive & safe).any():
+        keep(min(np.flatnonzero(alive & safe).tolist(), key=lambda n: (float(relative[n].sum()), n)))
+    while kept and len(kept) < at_most and alive.any():
+        least = depth[kept].min(axis=0)
         gain = np.where(alive & (relative.max(axis=1) < INVALID), np.maximum(np.log2(least) - np.log2(depth), 0.0).mean(axis=1), -1.0)
         chosen = _first_best(gain, relative)
         if gain[chosen] < 1.0:
             break
-        yield triples[chosen]
-        alive[chosen], count = False, count + 1
+        keep(chosen)
+    return tuple(triples[n] for n in kept)
+
+
+def _registers(triple: Triple) -> tuple[Allocation, tuple[bool, ...], int]:
+    """What registers and routes depend on."""
+    return triple.allocation, triple.order.reflected, triple.schedule
 
 
 def _moving_results(graph: Graph, allocation: Allocation) -> int:

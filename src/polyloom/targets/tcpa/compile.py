@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from polyloom.diagnostics import PolyloomError
+from polyloom.diagnostics import INFEASIBLE, PolyloomError
 from polyloom.ir.pla import Program
 from polyloom.ir.rdg import Graph
 from polyloom.targets.tcpa import access, machine_file, mapping
@@ -46,44 +46,44 @@ def compile_program(
     check_operations(graph, machine)
     graph = limit_destinations(graph, machine.destinations)
     tell("schedules", 0.1)
-    triples, scheduled = _triples(graph, machine, mapping, candidates, tell)
-    tell("registers and routes", 0.6)
-    bound = _bound(graph, machine, triples, scheduled, tell)
-    return _assemble(graph, machine, bound, scheduled)
+    found, scheduled = _candidates(graph, machine, mapping, candidates, tell)
+    return _assemble(graph, machine, found, scheduled)
 
 
 def _silent(_step: str, _fraction: float) -> None:
     return
 
 
-def _triples(graph: Graph, machine: Machine, given: UserMapping | None, limit: int, tell: Progress) -> tuple[tuple[Triple, ...], tuple[Scheduled, ...]]:
+def _candidates(graph: Graph, machine: Machine, given: UserMapping | None, limit: int, tell: Progress) -> tuple[tuple[Candidate, ...], tuple[Scheduled, ...]]:
+    """The candidates worth keeping of those that fit the machine; where none does, the error of the most useful one."""
     spaces, scans = allocations(len(graph.program.dimensions)), orders(graph)
     fixed = None
     if given is not None:
         spaces = mapping.allowed_allocations(given, graph, spaces)
         scans = mapping.allowed_orders(given, graph, scans)
         fixed = mapping.given_schedule(given, graph, machine, scans)
-    found = schedules(graph, machine, frozenset(o.order[0] for o in scans)) if fixed is None else (fixed,)
+    scheduled = schedules(graph, machine, frozenset(o.order[0] for o in scans)) if fixed is None else (fixed,)
     tell("scan orders", 0.4)
-    return tuple(ranked(graph, machine.hop_delay, spaces, scans, found, limit)), found
+    found: dict[Triple, Candidate] = {}
+    errors: list[PolyloomError] = []
 
-
-def _bound(graph: Graph, machine: Machine, triples: tuple[Triple, ...], scheduled: tuple[Scheduled, ...], tell: Progress) -> list[Candidate]:
-    """The candidates that fit the machine; where none does, the error of the most useful one."""
-    found: list[Candidate] = []
-    error: PolyloomError | None = None
-    for n, t in enumerate(triples):
-        tell("registers and routes", 0.6 + 0.4 * n / len(triples))
+    def fits(t: Triple) -> bool:
+        tell("registers and routes", 0.6 + 0.4 * min(1.0, len(found) / limit))
         try:
-            found.append(bind(graph, machine, t.allocation, t.order, scheduled[t.schedule].schedule, t.schedule))
-        except PolyloomError as problem:
-            error = error or problem
-    if not found and error is not None:
-        raise error
-    return found
+            found[t] = bind(graph, machine, t.allocation, t.order, scheduled[t.schedule].schedule, t.schedule)
+        except PolyloomError as error:
+            if error.exit_code != INFEASIBLE:
+                raise
+            errors.append(error)
+        return t in found
+
+    kept = ranked(graph, machine.hop_delay, spaces, scans, scheduled, limit, fits)
+    if not kept:
+        raise errors[0]
+    return tuple(found[t] for t in kept), scheduled
 
 
-def _assemble(graph: Graph, machine: Machine, candidates: list[Candidate], scheduled: tuple[Scheduled, ...]) -> Symbolic:
+def _assemble(graph: Graph, machine: Machine, candidates: tuple[Candidate, ...], scheduled: tuple[Scheduled, ...]) -> Symbolic:
     used = sorted({c.schedule for c in candidates})
     tables = access.tables(graph)
     return Symbolic(
