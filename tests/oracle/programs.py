@@ -3,7 +3,8 @@
 
 Every internal variable is defined everywhere in a box of symbolic bounds: in the interior, where all its dependences stay in the
 box, by a random operation (perhaps two, split by a half-space); on the rest, cut into disjoint faces, by an input or a constant.
-Dependence vectors are lexicographically positive under one random signed permutation, except in a small share of programs.
+Dependence vectors are lexicographically positive under one random signed permutation; in a small share of programs they all lie
+on one side of a hyperplane instead, so that values exist but a scan order need not.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ class _Builder:
         self.order = rng.sample(range(n), n)
         self.signs = [rng.choice((1, 1, 1, -1)) for _ in range(n)]
         self.wild = rng.random() < 0.05
+        self.slope = [rng.choice((-3, -2, 2, 3)) for _ in range(n)]
 
     def program(self, name: str) -> Program:
         rng, dims = self.rng, self.box.dims
@@ -93,10 +95,16 @@ class _Builder:
                 if v and rng.random() < 0.7:
                     return rng.randrange(v), tuple(d)
                 continue
-            leading = next(m for m in self.order if d[m])
-            if d[leading] * self.signs[leading] < 0 and not self.wild:
-                d = [-c for c in d]
-            return rng.randrange(count), tuple(d)
+            ahead = self._ahead(d)
+            if ahead:
+                return rng.randrange(count), tuple(c if ahead > 0 else -c for c in d)
+
+    def _ahead(self, d: list[int]) -> int:
+        """Positive when d points forward: in the scan order, or, in a wild program, along a slope that need not be any scan's."""
+        if self.wild:
+            return sum(c * s for c, s in zip(d, self.slope, strict=True))
+        leading = next(m for m in self.order if d[m])
+        return d[leading] * self.signs[leading]
 
     def _define(self, v: int, count: int, reads: list[tuple[int, tuple[int, ...]]]) -> None:
         """Equations of variable v: the interior, then the faces around it."""
