@@ -194,13 +194,13 @@ def _specialize(tree: Tree, tiles: Tiles, traffic: Traffic, element: Element) ->
 def _issues(instruction: InstructionNode, tiles: Tiles, element: Element) -> Domain:
     nodes = tiles.tiling.symbolic.nodes
     group = int(tiles.group[element])
-    return digits.union(s for v in instruction.nodes for s in tiles.condition(nodes[v].condition, group))
+    return tiles.union(s for v in instruction.nodes for s in tiles.condition(nodes[v].condition, group))
 
 
 def _fragments(instruction: InstructionNode, tiles: Tiles, traffic: Traffic, element: Element) -> tuple[Fragment, ...]:
     group = int(tiles.group[element])
     found = [
-        Fragment(k, leaf.fragment, digits.union(s for p in leaf.pieces for s in tiles.piece(p, group)))
+        Fragment(k, leaf.fragment, tiles.union(s for p in leaf.pieces for s in tiles.piece(p, group)))
         for k, position in enumerate(instruction.sources)
         for leaf in position
     ]
@@ -218,10 +218,10 @@ def _destination(leaf: Leaf, instruction: InstructionNode, tiles: Tiles, traffic
     group = int(tiles.group[element])
     sends = any(p.widen is not None for p in leaf.pieces)
     if not sends or traffic.driven(_register(leaf)[1])[element]:
-        return digits.union(s for p in leaf.pieces for s in tiles.piece(p, group))
+        return tiles.union(s for p in leaf.pieces for s in tiles.piece(p, group))
     inside = _issues(instruction, tiles, element)
     patterns = [s for p in leaf.pieces if p.widen is not None for s in tiles.piece(p, _group_at(tiles, p.widen, element))]
-    return digits.union(t for s in patterns for i in inside if (t := digits.intersect(s, i)) is not None)
+    return tiles.union(t for s in patterns for i in inside if (t := digits.intersect(s, i)) is not None)
 
 
 def _group_at(tiles: Tiles, displacement: Element, element: Element) -> int:

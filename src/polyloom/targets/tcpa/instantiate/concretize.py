@@ -9,7 +9,7 @@ have equal conditions: `Tiles` groups them, by row and column, without visiting 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -172,7 +172,8 @@ class Tiles:
         self.tiling = tiling
         self._rows = [tiling.affine(r) for r in tiling.symbolic.constraints]
         self._memo: dict[tuple[int, tuple[int, ...]], Domain] = {}
-        self._pieces: dict[tuple[Piece, int], Domain] = {}
+        self._pieces: dict[tuple[int, int], tuple[Piece, Domain]] = {}
+        self._unions: dict[tuple[ConvexSet, ...], Domain] = {}
         self._constants = self._group()
         shape = self.group.shape
         first = np.unique(self.group, return_index=True)[1]
@@ -181,22 +182,29 @@ class Tiles:
     def condition(self, condition: int, group: int) -> Domain:
         """The digits in condition `condition` within the tiles of a group; a union, perhaps not disjoint."""
         conjunctions = self.tiling.symbolic.conditions[condition]
-        used = tuple(self._constants[c][group] for piece in conjunctions for c in piece)
-        key = (condition, used)
+        key = (condition, tuple([self._constants[c][group] for piece in conjunctions for c in piece]))
         if key not in self._memo:
             sets = (self._convex(piece, group) for piece in conjunctions)
             self._memo[key] = tuple(dict.fromkeys(s for s in sets if s is not None))
         return self._memo[key]
 
+    def union(self, sets: Iterable[ConvexSet]) -> Domain:
+        """`digits.union`, once for equal sets: most groups of tiles share most of their domains."""
+        key = tuple(dict.fromkeys(sets))
+        if key not in self._unions:
+            self._unions[key] = digits.union(key)
+        return self._unions[key]
+
     def piece(self, piece: Piece, group: int) -> Domain:
         """The digits of a leaf's piece, without widening."""
-        key = (piece, group)
+        # By identity, because hashing a piece takes as long as the work; the entry keeps the piece, and so its identity, alive.
+        key = (id(piece), group)
         if key not in self._pieces:
             domain = self.condition(piece.condition, group)
             box = self._tile_box(piece.tile) if piece.tile and domain else None
             inside = domain if box is None else (digits.intersect(s, box) for s in domain)
-            self._pieces[key] = tuple(s for s in inside if s is not None)
-        return self._pieces[key]
+            self._pieces[key] = piece, tuple(s for s in inside if s is not None)
+        return self._pieces[key][1]
 
     def _convex(self, conjunction: Sequence[int], group: int) -> ConvexSet | None:
         order = self.tiling.candidate.order

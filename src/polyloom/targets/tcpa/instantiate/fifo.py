@@ -45,6 +45,7 @@ class Depths:
         self._interval = self._tiling.schedule.initiation_interval
         self._readers = list(self._list_readers(timing))
         self._known: dict[int, dict[Register, int]] = {}
+        self._depths: dict[tuple[_Reads, ...], int] = {}
 
     def of_class(self, groups: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """(depths of fd, depths of id) that suffice in all tiles of `groups`; PL0511 beyond the machine's."""
@@ -83,11 +84,16 @@ class Depths:
                     reads.setdefault((register, tau, cycles), []).extend(sets)
             by_register: dict[Register, list[_Reads]] = {}
             for (register, tau, cycles), sets in reads.items():
-                by_register.setdefault(register, []).append(_Reads(tau, cycles, digits.union(sets)))
-            self._known[group] = {register: self._occupancy(uses) for register, uses in by_register.items()}
+                by_register.setdefault(register, []).append(_Reads(tau, cycles, tiles.union(sets)))
+            self._known[group] = {register: self._depth(tuple(uses)) for register, uses in by_register.items()}
         return self._known[group]
 
-    def _occupancy(self, uses: list[_Reads]) -> int:
+    def _depth(self, uses: tuple[_Reads, ...]) -> int:
+        if uses not in self._depths:
+            self._depths[uses] = self._occupancy(uses)
+        return self._depths[uses]
+
+    def _occupancy(self, uses: tuple[_Reads, ...]) -> int:
         extents = self._tiling.extents
         boxes = len(uses) == 1 and len(uses[0].domain) == 1 and not uses[0].domain[0].half_spaces
         if not boxes and prod(extents) <= _REPLAYED:
@@ -98,7 +104,7 @@ class Depths:
             total += min(sum(digits.window(s, steps, extents) for s in u.domain), digits.window(digits.hull(u.domain), steps, extents))
         return total
 
-    def _replay(self, uses: list[_Reads]) -> int:
+    def _replay(self, uses: tuple[_Reads, ...]) -> int:
         """A token is there from its arrival to its pop, both inclusive; the most are there when one arrives."""
         pops = [digits.steps_in(u.domain, self._tiling.extents) * self._interval + u.tau for u in uses]
         arrivals = np.sort(np.concatenate([p - u.slack for p, u in zip(pops, uses, strict=True)]))
