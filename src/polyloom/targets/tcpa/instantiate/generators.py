@@ -20,7 +20,7 @@ from polyloom.targets.tcpa.instantiate.classes import Traffic
 from polyloom.targets.tcpa.instantiate.concretize import Element, Tiling
 from polyloom.targets.tcpa.instantiate.control import check_domain
 from polyloom.targets.tcpa.instantiate.interconnect import Terminal
-from polyloom.targets.tcpa.symbolic import ArrayInfo, Limits, Symbolic
+from polyloom.targets.tcpa.symbolic import Access, ArrayInfo, Limits, Symbolic
 
 
 def layouts(symbolic: Symbolic, values: tuple[int, ...]) -> tuple[ArrayLayout, ...]:
@@ -41,7 +41,9 @@ def start_of(tiling: Tiling, timing: Timing, found: tuple[Terminal, ...]) -> int
 def generate(traffic: Traffic, timing: Timing, found: tuple[Terminal, ...], arrays: tuple[ArrayLayout, ...], start: int) -> tuple[Generator, ...]:
     """One generator a terminal. PL0514, PL0518, PL0519 and PL0520 where the machine's limits are exceeded."""
     tiling = traffic.tiles.tiling
-    made = tuple(_generator(traffic, t, arrays, start + _delay(tiling, timing, t)) for t in found)
+    mapped = {id(t.mapped): t.mapped.access for t in found}
+    addresses = {key: _address(tiling, access, arrays[access.array]) for key, access in mapped.items()}
+    made = tuple(_generator(traffic, t, addresses[id(t.mapped)], start + _delay(tiling, timing, t)) for t in found)
     for g in made:
         _check(g, arrays[g.array], tiling.symbolic.limits)
     return made
@@ -61,15 +63,22 @@ def arrival(tiling: Tiling, timing: Timing, element: Element) -> int:
     return sum(abs(skew) * (k if skew >= 0 else size - 1 - k) for skew, k, size in zip(timing.outer, element, region, strict=True))
 
 
-def _generator(traffic: Traffic, terminal: Terminal, arrays: tuple[ArrayLayout, ...], delay: int) -> Generator:
-    tiling, access = traffic.tiles.tiling, terminal.mapped.access
+def _address(tiling: Tiling, access: Access, array: ArrayLayout) -> tuple[int, tuple[int, ...]]:
+    """(constant, weight of every dimension) of the word that an access touches, in the candidate's coordinates."""
     base, weights = 0, [0] * len(tiling.sizes)
-    for row, stride in zip(access.index, arrays[access.array].strides, strict=True):
+    for row, stride in zip(access.index, array.strides, strict=True):
         coefficients, constant = tiling.affine(row)
-        base += stride * (constant + tiling.origin(coefficients, terminal.element))
+        base += stride * constant
         weights = [w + stride * a for w, a in zip(weights, coefficients, strict=True)]
+    return base, tuple(weights)
+
+
+def _generator(traffic: Traffic, terminal: Terminal, address: tuple[int, tuple[int, ...]], delay: int) -> Generator:
+    tiling, access = traffic.tiles.tiling, terminal.mapped.access
+    constant, weights = address
+    base = constant + tiling.origin(weights, terminal.element)
     group = int(traffic.tiles.group[terminal.element])
-    domain = digits.union(traffic.tiles.condition(tiling.symbolic.nodes[terminal.mapped.node].condition, group))
+    domain = traffic.tiles.union(traffic.tiles.condition(tiling.symbolic.nodes[terminal.mapped.node].condition, group))
     scan = tuple(weights[m] for m in tiling.candidate.order)
     hull = digits.hull(domain)
     fixed = tuple(a if low == high else None for a, low, high in zip(scan, hull.lower, hull.upper, strict=True))
