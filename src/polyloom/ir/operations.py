@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The named operations of a piecewise linear algorithm: one table row each.
 
-Semantics (design: array.md, Machine): two's complement, wrapping; `shr` is arithmetic and shift amounts count modulo the
+Semantics: two's complement, wrapping; `shr` is arithmetic and shift amounts count modulo the
 width; comparisons give i32 0 or 1; integer `div` truncates and faults on zero; f32 is IEEE single, `madd` rounds once.
 min(a, b) and max(a, b) are NaN-aware and ties return the first operand: b if a is a NaN, else b if b < a (max: b > a), else a.
 All operands of an operation have one element type, except the first operand of `select`, which is i32.

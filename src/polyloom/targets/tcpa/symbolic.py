@@ -4,7 +4,7 @@
 Positions, not names, index everything here: dimension m is `dimensions[m]`, parameter n is `parameters[n]`. Nodes, uses and
 the registers of a candidate determine the polyhedral syntax tree of that candidate (paper section 5.5): `tree.py` builds it.
 
-Signs (facts: tcpa.md section 1, item 9): an operand is x[I - d]; a use with tile displacement theta reads from tile
+Signs: an operand is x[I - d]; a use with tile displacement theta reads from tile
 K - theta, that is from the element at displacement -Phi theta; the producer sends to the element at +Phi theta.
 """
 

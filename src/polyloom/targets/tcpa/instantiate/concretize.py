@@ -141,7 +141,7 @@ class Tiling:
 def tiling(
     symbolic: Symbolic, number: int, values: tuple[int, ...], bounds: tuple[tuple[int, ...], tuple[int, ...]], region: Element, sizes: Sequence[int] | None
 ) -> Tiling:
-    """Tiles of p = ceil(N / t), or larger where a dependence is longer than that and t > 1 (design: array.md, Mapping).
+    """Tiles of p = ceil(N / t), or larger where a dependence is longer than that and t > 1.
 
     `sizes` overrides p, by dimension; PL0506 if those tiles do not cover the space.
     """
