@@ -130,7 +130,7 @@ def partition(families: Sequence[Sequence[ConvexSet]]) -> dict[int, Part]:
 
 def union(domain: Iterable[ConvexSet]) -> Domain:
     """The same points as few disjoint sets, ascending."""
-    sets = tuple(domain)
+    sets = tuple(dict.fromkeys(domain))
     if len(sets) < 2:
         return sets
     parts = (s for part in partition([sets]).values() for s in part.sets)

@@ -208,7 +208,7 @@ def _empty(symbolic: Symbolic, values: tuple[int, ...], rows: int, columns: int)
         kernel=symbolic.kernel,
         machine=symbolic.machine,
         machine_hash=symbolic.machine_hash,
-        initiation_interval=symbolic.schedules[0].initiation_interval,
+        initiation_interval=min(s.initiation_interval for s in symbolic.schedules),
         rows=rows,
         columns=columns,
         extents=(0,) * len(symbolic.dimensions),

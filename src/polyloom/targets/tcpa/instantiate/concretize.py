@@ -190,7 +190,9 @@ class Tiles:
 
     def union(self, sets: Iterable[ConvexSet]) -> Domain:
         """`digits.union`, once for equal sets: most groups of tiles share most of their domains."""
-        key = tuple(dict.fromkeys(sets))
+        key = tuple(sets)
+        if len(key) < 2:
+            return key
         if key not in self._unions:
             self._unions[key] = digits.union(key)
         return self._unions[key]
