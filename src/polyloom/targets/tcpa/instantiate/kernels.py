@@ -80,12 +80,16 @@ class _Folded:
         upper = (*(p - 1 for p in extents[:-1]), top[-1])
         everything = [ConvexSet((0,) * len(extents), upper)]
         late = list(digits.after(top, (0,) * len(extents), upper))
-        families = [list(digits.shift(d, n - ahead, extents)) for ahead in range(levels) for n, d in self.leaves]
-        width = len(self.leaves)
-        mask = (1 << width) - 1
-        parts = digits.partition([*families, everything, late])
-        count = len(families)
-        return [(tuple(key >> width * i & mask for i in range(levels)), part) for key, part in parts.items() if not key >> (count + 1)]
+        # An instruction and its operands mostly have one domain: each distinct one is folded once.
+        wanted = [[(n - ahead, d) for n, d in self.leaves] for ahead in range(levels)]
+        number = {key: f for f, key in enumerate(dict.fromkeys(key for level in wanted for key in level))}
+        parts = digits.partition([*(list(digits.shift(d, n, extents)) for n, d in number), everything, late])
+        bits = [[number[key] for key in level] for level in wanted]
+        return [
+            (tuple(sum((key >> f & 1) << leaf for leaf, f in enumerate(level)) for level in bits), part)
+            for key, part in parts.items()
+            if not key >> (len(number) + 1)
+        ]
 
     def halts(self, content: int) -> bool:
         return bool(content >> (len(self.leaves) - 1))
