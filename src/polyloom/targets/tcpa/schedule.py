@@ -65,8 +65,8 @@ def check_operations(graph: Graph, machine: Machine) -> None:
             )
 
 
-def problem(graph: Graph, machine: Machine, distance: Distance, *, short: bool = False) -> Problem:
-    """The modulo-scheduling problem of the graph; `short` keeps every value of distance zero in a general register."""
+def problem(graph: Graph, machine: Machine, distance: Distance) -> Problem:
+    """The modulo-scheduling problem of the graph."""
     operations: list[Operation] = []
     for e in graph.equations:
         units = machine.units_for(e.operation, e.dtype)
@@ -74,7 +74,7 @@ def problem(graph: Graph, machine: Machine, distance: Distance, *, short: bool =
     edges = [(w.node, use) for use in graph.uses for w in use.writers]
     variables = tuple(dict.fromkeys(use.variable for use in graph.uses))
     groups = (graph.writers_of(v) for v in variables)
-    general = {v for v in variables if short or destinations(graph, v, separate=True) > machine.destinations}
+    general = {v for v in variables if destinations(graph, v, separate=True) > machine.destinations}
     constrained = [(v, use.consumer, distance(use.distance)) for v, use in edges]
     spans = (tuple(dict.fromkeys((v, use.consumer) for v, use in edges if use.distance[m])) for m in range(len(graph.program.dimensions)))
     return Problem(
@@ -88,14 +88,14 @@ def problem(graph: Graph, machine: Machine, distance: Distance, *, short: bool =
     )
 
 
-def schedules(graph: Graph, machine: Machine, innermost: frozenset[int], *, short: bool = False) -> tuple[Scheduled, ...]:
+def schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tuple[Scheduled, ...]:
     """The safe schedule first, then one for every innermost dimension that admits a smaller initiation interval."""
-    cautious = problem(graph, machine, safe, short=short)
+    cautious = problem(graph, machine, safe)
     solution = solve(cautious)
     found = [_scheduled(cautious, solution, innermost, True)]
     members: dict[Problem, set[int]] = {}
     for m in sorted(innermost):
-        members.setdefault(problem(graph, machine, along(m), short=short), set()).add(m)
+        members.setdefault(problem(graph, machine, along(m)), set()).add(m)
     packed = resource_minimum(cautious).value
     for relaxed, dimensions in members.items():
         if max(packed, recurrence_minimum(relaxed).value) < solution.initiation_interval:
