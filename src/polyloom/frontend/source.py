@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every front end gives: a function's meaning as a plan for targets, and the function itself, which is the oracle.
+
+`load(path, options)` in `polyloom.frontend` chooses the front end by the file's ending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom.ir.nest import Nest
+from polyloom.ir.plan import Plan
+from polyloom.ir.recurrence import System
+
+Arrays = Mapping[str, npt.NDArray[np.generic]]
+Reference = Callable[[Mapping[str, int], Arrays], Arrays]
+"""Parameter values and every input of the plan: every output, as the source itself computes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a file is to be read. `shapes` are texts such as "A=n,m" for bare pointers of C; `reassociate` lets f32 reductions
+    change their order; `single_constants` takes unsuffixed C constants as single precision."""
+
+    function: str | None = None
+    includes: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    shapes: tuple[str, ...] = ()
+    single_constants: bool = False
+    reassociate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A loaded function. `nest` and `system` are None for equation programs, whose reference is their interpreter.
+    `exact` is False where `--reassociate` changed the order of an f32 reduction: then results are close, not equal."""
+
+    path: str
+    plan: Plan
+    reference: Reference
+    nest: Nest | None = None
+    system: System | None = None
+    exact: bool = True

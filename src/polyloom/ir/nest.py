@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sequential affine loop nests: what a Python function or a C file says, before any order is taken away.
+
+    for i = max(lower...) .. min(upper...) step 1|-1 { if (affine) { S: A[f(i)] = operation(...) } else { ... } }
+
+Bounds, conditions and indices are affine in the surrounding loops and the parameters; everything else is data. Loops have names
+that are unique in the nest, so a symbol means one loop. Both front ends make this, `transform.dataflow` takes it apart, `ir.nest_c`
+prints it as a C function that the C front end reads back, `ir.nest_interpret` executes it in its order.
+A `Reference` reads or writes an element, whatever its index; a `Constant` is an immediate, as in `ir.pla`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from polyloom.diagnostics import Span
+from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.ir.pla import Constant, Reference
+from polyloom.sets import Affine, Condition, Polyhedron
+
+Role = Literal["argument", "local"]
+"""An argument is what the caller passes (arrays, and scalars by value); a local lives in the function and begins undefined."""
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """An array or a scalar (`shape` is `()`); extents are affine in the parameters. `writable` is False for scalars passed by value."""
+
+    name: str
+    dtype: ElementType
+    shape: tuple[Affine, ...] = ()
+    role: Role = "argument"
+    writable: bool = True
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The value of an affine expression of loops and parameters, used as data (wrapping to `dtype`, rounded once to f32)."""
+
+    value: Affine
+    dtype: ElementType
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """`operation` of `ir.operations` on operands of the element type `dtype` (the last operand's, as in `ir.pla`)."""
+
+    operation: str
+    dtype: ElementType
+    operands: tuple[Expression, ...]
+    span: Span | None = None
+
+
+Expression = Reference | Constant | Index | Apply
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """`name: target = value`; `value` has the element type of the target's storage."""
+
+    name: str
+    target: Reference
+    value: Expression
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`name` from max(lower) up to, not including, min(upper), one at a time; with step -1 the same values, downwards."""
+
+    name: str
+    lower: tuple[Affine, ...]
+    upper: tuple[Affine, ...]
+    body: tuple[Node, ...]
+    step: Literal[1, -1] = 1
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """`body` where the affine condition holds, `orelse` elsewhere."""
+
+    condition: Condition
+    body: tuple[Node, ...]
+    orelse: tuple[Node, ...] = ()
+    span: Span | None = None
+
+
+Node = Assign | Loop | If
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """A function. Every argument array that is written is an output; `assumptions` is the parameters' domain."""
+
+    name: str
+    parameters: tuple[str, ...]
+    assumptions: Condition
+    storage: tuple[Storage, ...]
+    body: tuple[Node, ...]
+    span: Span | None = None
+
+    def __getitem__(self, name: str) -> Storage:
+        return next(s for s in self.storage if s.name == name)
+
+
+Step = tuple[int, str, int]
+"""One level of an order: position among the siblings, the loop ("" at the end), and its direction 1 or -1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """An assignment with everything around it: `loops` outermost first, `domain` over them, and its place `order` in the nest.
+
+    Of two instances, the one whose sequence (position, direction * loop value, position, ...) is lexicographically smaller runs first.
+    """
+
+    assign: Assign
+    loops: tuple[str, ...]
+    domain: Condition
+    order: tuple[Step, ...]
+
+
+def statements(nest: Nest) -> tuple[Statement, ...]:
+    """The assignments of a nest in the order of the text."""
+    return tuple(_walk(nest.body, (), (), (Polyhedron(),)))
+
+
+def accesses(expression: Expression) -> Iterator[Reference]:
+    """The elements that `expression` reads, from left to right, repeated as written."""
+    match expression:
+        case Reference():
+            yield expression
+        case Apply(operands=operands):
+            for operand in operands:
+                yield from accesses(operand)
+        case _:
+            pass
+
+
+def dtype_of(expression: Expression, nest: Nest) -> ElementType:
+    """The element type of an expression's value."""
+    match expression:
+        case Reference(name=name):
+            return nest[name].dtype
+        case Apply(operation=operation, dtype=dtype):
+            return BY_NAME[operation].result(dtype)
+        case _:
+            return expression.dtype
+
+
+def negate(condition: Condition) -> Condition:
+    """The points outside `condition`, as disjoint pieces: not (a or b) = (not a) and (not b)."""
+    outside: tuple[Polyhedron, ...] = (Polyhedron(),)
+    for piece in condition.pieces:
+        outside = _both(outside, tuple(_outside(piece)))
+    return Condition(outside)
+
+
+def _outside(piece: Polyhedron) -> Iterator[Polyhedron]:
+    """Disjoint: the first constraint fails; or it holds and the second fails; and so on."""
+    for n, constraint in enumerate(piece.constraints):
+        yield Polyhedron((*piece.constraints[:n], -constraint - 1))
+
+
+def _both(a: tuple[Polyhedron, ...], b: tuple[Polyhedron, ...]) -> tuple[Polyhedron, ...]:
+    return tuple(Polyhedron((*p.constraints, *q.constraints)) for p in a for q in b)
+
+
+def _walk(nodes: tuple[Node, ...], loops: tuple[str, ...], order: tuple[Step, ...], domain: tuple[Polyhedron, ...], at: int = 0) -> Iterator[Statement]:
+    for node in nodes:
+        match node:
+            case Assign():
+                yield Statement(node, loops, Condition(domain), (*order, (at, "", 1)))
+            case Loop(name=name):
+                symbol = Affine.symbol(name)
+                bounds = Polyhedron((*(symbol - low for low in node.lower), *(high - symbol - 1 for high in node.upper)))
+                yield from _walk(node.body, (*loops, name), (*order, (at, name, node.step)), _both(domain, (bounds,)))
+            case If():
+                yield from _walk(node.body, loops, order, _both(domain, node.condition.pieces), at)
+                yield from _walk(node.orelse, loops, order, _both(domain, negate(node.condition).pieces), at + _width(node.body))
+        at += _width((node,))
+
+
+def _width(nodes: tuple[Node, ...]) -> int:
+    """The positions that nodes take among their siblings: those of a condition count for themselves."""
+    return sum(_width(node.body) + _width(node.orelse) if isinstance(node, If) else 1 for node in nodes)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan: one or more piecewise linear algorithms, the phases, that run one after another on named arrays.
+
+Arrays live beside the processor array. A phase reads some and writes others; which array an input or output of its program is,
+its bindings say. An argument that a function reads and writes is one array here, although a program knows it under two names.
+An equation program (`.pla`) is a plan of one phase whose arrays have the names of its inputs and outputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polyloom.ir.pla import Array, Program
+from polyloom.sets import Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """`inputs` and `outputs` pair each of the program's names, in its order, with an array of the plan. `reasons` pairs variables
+    that are not the user's with a sentence that says why they are there. An output whose array exists before the phase
+    overwrites elements of it; the others keep their values."""
+
+    program: Program
+    inputs: tuple[tuple[str, str], ...]
+    outputs: tuple[tuple[str, str], ...]
+    reasons: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`inputs` must be given (an output among them begins with the given values, other outputs with 0); `outputs` are the results;
+    `intermediates` pass values from phase to phase. The three share one name space; an array in both `inputs` and `outputs` is
+    the same one. Every phase has the plan's parameters and assumptions."""
+
+    name: str
+    parameters: tuple[str, ...]
+    assumptions: Condition
+    inputs: tuple[Array, ...]
+    outputs: tuple[Array, ...]
+    intermediates: tuple[Array, ...]
+    phases: tuple[Phase, ...]
+
+
+def of_program(program: Program) -> Plan:
+    """The plan of one phase that is `program` itself."""
+    phase = Phase(program, tuple((a.name, a.name) for a in program.inputs), tuple((a.name, a.name) for a in program.outputs))
+    return Plan(program.name, program.parameters, program.assumptions, program.inputs, program.outputs, (), (phase,))
