@@ -552,4 +552,37 @@ CODES: dict[str, tuple[str, str]] = {
         "Polyloom failed in a way that is its own fault (exit code 70). Please report it with the command and its input. With\n"
         "POLYLOOM_DEBUG=1 in the environment the message also shows where it happened.",
     ),
+    # PL0900 to PL0939: RISC-V programs, images and selects (targets/riscv)
+    "PL0901": (
+        "unknown or contradictory instruction set",
+        "An instruction set is named rv32 or rv64, then letters, then further extensions: `rv64gc_zicond_zbb`. The letters are i m a f d c,\n"
+        "and g for imafd_zicsr_zifencei; the names are zicond, zicsr, zifencei, zbb. Each is given once.",
+    ),
+    "PL0902": (
+        "unknown instruction",
+        "The mnemonic is unknown, or the instruction set given does not have it. The nearest one is suggested.",
+    ),
+    "PL0903": (
+        "wrong operand",
+        "An operand is missing, of another kind, or outside the range that the encoding has: `addi a0, a0, 4096` is written with `li` and `add`;\n"
+        "a branch further than 4 KiB jumps over a `j`.",
+    ),
+    "PL0904": ("unknown or repeated label", "A label is defined once in a text, `name:`, before or after its use."),
+    "PL0905": ("unknown or malformed directive", "The directives are `.byte`, `.half`, `.word`, `.dword`, `.zero` and `.balign`."),
+    "PL0910": (
+        "image that does not load",
+        "An image is a static little-endian ELF file for RISC-V of the XLEN given, or raw words. It must lie within the memory.",
+    ),
+    "PL0911": ("illegal instruction", "The word at this address is no instruction of the instruction set given. A larger one may have it."),
+    "PL0912": ("memory access fault", "A load, store or fetch is outside the memory, or not aligned to its size."),
+    "PL0913": (
+        "environment call or breakpoint without a meaning",
+        "The environment knows `exit` (93), `exit_group` (94) and `write` (64), by the number in a7. An `ebreak` always stops the run.",
+    ),
+    "PL0914": ("too many instructions", "The program did not end within the limit: it may run forever. Raise the limit otherwise."),
+    "PL0920": (
+        "malformed expression",
+        "A select is written in C's operators over names of registers and integers: `c ? a : -b`, `x < y ? a + 1 : a`, `min(a, b)`.",
+    ),
+    "PL0921": ("no sequence for an expression", "The table has no sequence for this expression, whose operators must be in its rows."),
 }

@@ -21,6 +21,7 @@ SECTIONS = {
     "PL06": "Model and verification",
     "PL07": "Files",
     "PL08": "Command line",
+    "PL09": "RISC-V",
 }
 
 
