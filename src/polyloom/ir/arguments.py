@@ -1,40 +1,75 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameter values and input arrays of a run: their checks, and inputs made up from a seed."""
+"""Parameter values and inputs of a run: their checks, and inputs made up from a seed.
+
+Programs, plans and configurations of several phases have the same `Signature`; a scalar is an input of rank 0.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.numbers import NUMPY
-from polyloom.ir.pla import Array, Program
+from polyloom.ir.numbers import NUMPY, constant_in
+from polyloom.ir.pla import Array
+from polyloom.sets import Condition
 
 Arrays = dict[str, npt.NDArray[Any]]
 PARAMETER_LIMIT = 1 << 31
 
 
-def check_parameters(program: Program, values: Mapping[str, Any]) -> dict[str, int]:
-    """The values as integers in the program's order; raises PL0230 when one is missing, unknown or outside the domain."""
+class Signature(Protocol):
+    """What a caller has to know: `inputs` must be given, `outputs` come back, `assumptions` is the parameters' domain."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def parameters(self) -> tuple[str, ...]: ...
+    @property
+    def assumptions(self) -> Condition: ...
+    @property
+    def inputs(self) -> tuple[Array, ...]: ...
+    @property
+    def outputs(self) -> tuple[Array, ...]: ...
+
+
+def describe(signature: Signature) -> str:
+    """`gemm(NI, NJ, alpha: f32)`: the parameters, then the scalars; arrays are left out."""
+    scalars = (f"{a.name}: {a.dtype}" for a in signature.inputs if not a.shape)
+    return f"{signature.name}({', '.join((*signature.parameters, *scalars))})"
+
+
+def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[str, int]:
+    """The values as integers in the signature's order; raises PL0230 when some are missing, unknown or outside the domain."""
     for name in values:
-        if name not in program.parameters:
-            raise _parameter(f"`{program.name}` has no parameter `{name}`", _signature(program))
-    for name in program.parameters:
-        if name not in values:
-            raise _parameter(f"the parameter `{name}` has no value", f"give one, as in `{name}=16`")
-        value = values[name]
-        if isinstance(value, bool) or not isinstance(value, int | np.integer):
-            raise _parameter(f"`{name}` = {value!r} is not an integer", f"give an integer, as in `{name}=16`")
-        if not 0 <= value < PARAMETER_LIMIT:
-            raise _parameter(f"`{name}` = {value} is out of range", "give a value from 0 to 2147483647")
-    result = {name: int(values[name]) for name in program.parameters}
-    if not program.assumptions.contains(result):
+        if name not in signature.parameters:
+            raise _parameter(f"`{signature.name}` has no parameter `{name}`", _parameters(signature))
+    missing = [name for name in signature.parameters if name not in values]
+    if missing:
+        raise _parameter(_missing(missing), f"give every one, as in `{missing[0]}=16`: {describe(signature)}")
+    result = {name: _integer(name, values[name]) for name in signature.parameters}
+    if not signature.assumptions.contains(result):
         given = ", ".join(f"{n} = {v}" for n, v in result.items())
-        raise _parameter(f"{given} is outside the domain of `{program.name}`", f"the parameters must satisfy {program.assumptions}")
+        raise _parameter(f"{given} is outside the domain of `{signature.name}`", f"the parameters must satisfy {signature.assumptions}")
     return result
+
+
+def _missing(names: Sequence[str]) -> str:
+    quoted = [f"`{n}`" for n in names]
+    if len(quoted) == 1:
+        return f"the parameter {quoted[0]} has no value"
+    return f"the parameters {', '.join(quoted[:-1])} and {quoted[-1]} have no values"
+
+
+def _integer(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise _parameter(f"`{name}` = {value!r} is not an integer", f"give an integer, as in `{name}=16`")
+    if not 0 <= value < PARAMETER_LIMIT:
+        raise _parameter(f"`{name}` = {value} is out of range", "give a value from 0 to 2147483647")
+    return int(value)
 
 
 def shape_of(array: Array, parameters: Mapping[str, int]) -> tuple[int, ...]:
@@ -42,22 +77,31 @@ def shape_of(array: Array, parameters: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(extent.evaluate(parameters) for extent in array.shape)
 
 
-def check_inputs(program: Program, parameters: Mapping[str, int], inputs: Mapping[str, Any]) -> Arrays:
+def check_inputs(signature: Signature, parameters: Mapping[str, int], inputs: Mapping[str, Any]) -> Arrays:
     """The inputs as NumPy arrays; raises PL0231 for a wrong set of names, PL0232 for a wrong shape or type."""
-    names = [a.name for a in program.inputs]
+    names = [a.name for a in signature.inputs]
     for name in inputs:
         if name not in names:
-            raise input_error("PL0231", f"`{program.name}` has no input `{name}`", help=f"its inputs are {', '.join(names) or 'none'}")
+            raise input_error("PL0231", f"`{signature.name}` has no input `{name}`", help=f"its inputs are {', '.join(names) or 'none'}")
     for name in names:
         if name not in inputs:
             raise input_error("PL0231", f"the input `{name}` is missing", help=f"the inputs are {', '.join(names)}")
-    return {array.name: _check_array(array, shape_of(array, parameters), inputs[array.name]) for array in program.inputs}
+    return {array.name: _check_array(array, shape_of(array, parameters), inputs[array.name]) for array in signature.inputs}
 
 
-def random_inputs(program: Program, parameters: Mapping[str, int], seed: int) -> Arrays:
+def scalar(array: Array, value: int | float) -> npt.NDArray[Any]:
+    """A number as the scalar input `array`, f32 rounded to nearest; PL0232 where its type does not hold it."""
+    stored = constant_in(value, array.dtype)
+    if stored is None or isinstance(value, bool):
+        wanted = "a number" if array.dtype == "f32" else f"an integer that fits {array.dtype}"
+        raise input_error("PL0232", f"the scalar `{array.name}` has the type {array.dtype}, which does not hold {value!r}", help=f"give {wanted}")
+    return np.array(stored, NUMPY[array.dtype])
+
+
+def random_inputs(signature: Signature, parameters: Mapping[str, int], seed: int) -> Arrays:
     """Inputs that depend on `seed` alone: integers from -4 to 4, f32 uniform in [-1, 1)."""
     generator = np.random.default_rng(seed)
-    return {array.name: _random(generator, array, shape_of(array, parameters)) for array in program.inputs}
+    return {array.name: _random(generator, array, shape_of(array, parameters)) for array in signature.inputs}
 
 
 def _random(generator: np.random.Generator, array: Array, shape: tuple[int, ...]) -> npt.NDArray[Any]:
@@ -80,5 +124,5 @@ def _parameter(message: str, help: str) -> PolyloomError:
     return input_error("PL0230", message, help=help)
 
 
-def _signature(program: Program) -> str:
-    return f"its parameters are {', '.join(program.parameters)}" if program.parameters else "it has no parameters"
+def _parameters(signature: Signature) -> str:
+    return f"its parameters are {', '.join(signature.parameters)}" if signature.parameters else "it has no parameters"

@@ -33,15 +33,15 @@ BATCH = 256
 """Above this many pending single instances, they are batched again."""
 
 
-def interpret(program: Program, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> Arrays:
-    """The outputs by name; elements that no equation writes are 0.
+def interpret(program: Program, parameters: Mapping[str, Any], inputs: Mapping[str, Any], held: Mapping[str, Any] | None = None) -> Arrays:
+    """The outputs by name; elements that no equation writes are those of `held`, 0 without it.
 
     Raises PL0230 to PL0232 for wrong arguments, PL0233 for an integer division by zero, and PL0222 when instances depend on
     themselves or on undefined ones (which `analysis.check` refuses beforehand).
     """
     values = check_parameters(program, parameters)
     arrays = check_inputs(program, values, inputs)
-    outputs = {a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) for a in program.outputs}
+    outputs = {a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) if held is None else np.array(held[a.name]) for a in program.outputs}
     box = _Box.around(program, values)
     if box is None:
         return outputs

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The meaning of a plan: its phases one after another on named arrays, each by the interpreter of its equations.
+
+`chain` is the one place that knows how arrays pass from phase to phase; whoever executes phases, interpreter or model, goes
+through it, and an execution of one phase overwrites elements of what its outputs held before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from polyloom.ir.arguments import Arrays, Signature, check_inputs, check_parameters, shape_of
+from polyloom.ir.interpret import interpret as interpret_program
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.pla import Array
+from polyloom.ir.plan import Plan
+
+
+class Bindings(Protocol):
+    """What a phase calls its inputs and outputs, each with the array outside that it is."""
+
+    @property
+    def inputs(self) -> tuple[tuple[str, str], ...]: ...
+    @property
+    def outputs(self) -> tuple[tuple[str, str], ...]: ...
+
+
+class Chained(Signature, Protocol):
+    """A signature with arrays that pass values from phase to phase."""
+
+    @property
+    def intermediates(self) -> tuple[Array, ...]: ...
+
+
+Execute = Callable[[int, Arrays, Arrays], Arrays]
+"""Phase number, its inputs, and what its outputs hold before it: what they hold after it."""
+
+
+def interpret(plan: Plan, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> Arrays:
+    """The outputs by name. Errors: PL0222 and PL0230 to PL0233, as for a program."""
+    values = check_parameters(plan, parameters)
+
+    def execute(number: int, read: Arrays, held: Arrays) -> Arrays:
+        return interpret_program(plan.phases[number].program, values, read, held)
+
+    return chain(plan, plan.phases, values, inputs, execute)
+
+
+def chain(signature: Chained, phases: Sequence[Bindings], values: Mapping[str, int], inputs: Mapping[str, Any], execute: Execute) -> Arrays:
+    """The outputs after all phases. Given arrays are not changed. Errors: PL0231 and PL0232 for the inputs."""
+    arrays = {a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) for a in (*signature.outputs, *signature.intermediates)}
+    arrays |= check_inputs(signature, values, inputs)
+    for number, phase in enumerate(phases):
+        read = {inner: arrays[outer] for inner, outer in phase.inputs}
+        held = {inner: arrays[outer] for inner, outer in phase.outputs}
+        written = execute(number, read, held)
+        arrays |= {outer: written[inner] for inner, outer in phase.outputs}
+    return {a.name: arrays[a.name] for a in signature.outputs}
