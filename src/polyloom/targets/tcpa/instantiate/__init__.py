@@ -17,7 +17,7 @@ from polyloom.diagnostics import INFEASIBLE, PolyloomError, infeasible
 from polyloom.targets.tcpa.concrete import Concrete, Controller, ElementProgram
 from polyloom.targets.tcpa.instantiate import control, generators, interconnect, program
 from polyloom.targets.tcpa.instantiate.choose import Refusal, Timing, time
-from polyloom.targets.tcpa.instantiate.classes import Classes, Traffic, UnitTree, classify
+from polyloom.targets.tcpa.instantiate.classes import Classes, Traffic, classify
 from polyloom.targets.tcpa.instantiate.concretize import Tiles, Tiling, check_parameters, check_region, space_bounds, tiling
 from polyloom.targets.tcpa.instantiate.fifo import Depths
 from polyloom.targets.tcpa.instantiate.kernels import Graph, control_flow
@@ -122,13 +122,16 @@ def _build(t: Tiling, timing: Timing) -> Concrete:
     _check_channels(traffic, terminals)
     classes = classify(tiles, traffic)
     graphs = _graphs(classes, t)
-    signals, branchings = control.allocate(list(graphs.values()), limits)
-    words = {unit: program.generate(graph, b, limits.instruction_words) for (unit, graph), b in zip(graphs.items(), branchings, strict=True)}
+    signals, branchings = control.allocate(graphs, limits)
+    words = [program.generate(graph, b, limits.instruction_words) for graph, b in zip(graphs, branchings, strict=True)]
     depths = Depths(traffic, timing)
-    elements = [ElementProgram(tuple(words.get(u, ()) for u in trees), *depths.of_class(g)) for trees, g in zip(classes.trees, classes.groups, strict=True)]
+    elements = [
+        ElementProgram(tuple(words[n] if n >= 0 else () for n in programs), *depths.of_class(g))
+        for programs, g in zip(classes.programs, classes.groups, strict=True)
+    ]
     arrays = generators.layouts(symbolic, t.values)
     start = generators.start_of(t, timing, terminals)
-    epilogue = max((g.epilogue for g in graphs.values()), default=0)
+    epilogue = max((g.epilogue for g in graphs), default=0)
     wrappers, wrapper = interconnect.wire(traffic, terminals)
     distinct, element_class = _numbered(elements, classes)
     return Concrete(
@@ -149,17 +152,12 @@ def _build(t: Tiling, timing: Timing) -> Concrete:
     )
 
 
-def _graphs(classes: Classes, t: Tiling) -> dict[UnitTree, Graph]:
-    """The control flow of every distinct unit tree, once."""
+def _graphs(classes: Classes, t: Tiling) -> list[Graph]:
+    """The control flow of every distinct unit tree."""
     limits = t.symbolic.limits
-    found: dict[UnitTree, Graph] = {}
-    for trees in classes.trees:
-        for name, unit in zip(limits.units, trees, strict=True):
-            if unit and unit not in found:
-                graph = control_flow(unit, t.schedule.initiation_interval, t.extents, 1 << limits.branch_flags, name)
-                assert graph is not None
-                found[unit] = graph
-    return found
+    names = {n: name for programs in reversed(classes.programs) for n, name in zip(reversed(programs), reversed(limits.units), strict=True)}
+    interval, targets = t.schedule.initiation_interval, 1 << limits.branch_flags
+    return [control_flow(unit, interval, t.extents, targets, names[n]) for n, unit in enumerate(classes.units)]
 
 
 def _numbered(elements: Sequence[ElementProgram], classes: Classes) -> tuple[tuple[ElementProgram, ...], tuple[tuple[int, ...], ...]]:

@@ -21,7 +21,7 @@ from polyloom.targets.tcpa.concrete import Domain
 from polyloom.targets.tcpa.instantiate.concretize import Element, Tiles
 from polyloom.targets.tcpa.isa import File, Register, Source
 from polyloom.targets.tcpa.symbolic import Kind, Link
-from polyloom.targets.tcpa.tree import InstructionNode, Leaf, Piece, Tree, build, tile_bounds
+from polyloom.targets.tcpa.tree import InstructionNode, Leaf, Piece, UnitNode, build, tile_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,11 @@ UnitTree = tuple[Operation, ...]
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """`trees[c][u]` is unit u in class c; `element[r, c]` is -1 for an empty tile; `groups[c]` are the groups in the class."""
+    """`units` are the distinct unit trees by first occurrence; `programs[c][u]` is the number of the one that unit u has in
+    class c, -1 where it has none. `element[r, c]` is -1 for an empty tile; `groups[c]` are the groups in the class."""
 
-    trees: tuple[tuple[UnitTree, ...], ...]
+    units: tuple[UnitTree, ...]
+    programs: tuple[tuple[int, ...], ...]
     element: NDArray[np.int64]
     groups: tuple[tuple[int, ...], ...]
 
@@ -133,35 +135,52 @@ def _coordinates(shape: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.
 
 def classify(tiles: Tiles, traffic: Traffic) -> Classes:
     """The classes of a tiling, numbered by their first element in row-major order."""
-    tree = build(tiles.tiling.symbolic, tiles.tiling.number)
-    ports = _sending(tree)
-    keys = [np.where(traffic.occupied, tiles.group, -1)]
-    for register, displacements in ports.items():
-        driven = traffic.driven(register)
-        keys.append(driven.astype(np.int64))
-        keys += [np.where(driven, 0, tiles.group[_clamped(tiles, d)]) for d in displacements]
-    lines = np.where(traffic.occupied[..., None], np.stack(keys, axis=-1), -1).reshape(-1, len(keys))
-    _, first, inverse = np.unique(lines, axis=0, return_index=True, return_inverse=True)
-    by_kind = [_specialize(tree, tiles, traffic, (int(i) // tiles.group.shape[1], int(i) % tiles.group.shape[1])) for i in first]
-    kinds = inverse.reshape(tiles.group.shape)
-    same: dict[tuple[UnitTree, ...] | None, list[int]] = {}
-    for i in sorted(range(len(first)), key=lambda i: int(first[i])):
-        same.setdefault(by_kind[i], []).append(i)
+    units = build(tiles.tiling.symbolic, tiles.tiling.number).units
+    trees: dict[UnitTree, int] = {}
+    numbers = np.full((len(tiles.tiling.symbolic.limits.units), tiles.group.size), -1, dtype=np.int64)
+    for unit in units:
+        numbers[unit.unit] = _trees(unit, tiles, traffic, trees)
+    kinds, first, inverse = np.unique(numbers, axis=1, return_index=True, return_inverse=True)
+    kind_of = inverse.reshape(tiles.group.shape)
+    pruned = _Pruned(tuple(trees))
     element = np.full(tiles.group.shape, -1, dtype=np.int64)
-    trees: dict[tuple[UnitTree, ...], int] = {}
-    for whole, members in same.items():
-        if whole is not None:
-            where = np.isin(kinds, members)
-            pruned = _prune(whole, {r for r in ports if not traffic.driven(r)[where].any()})
-            element[where] = trees.setdefault(pruned, len(trees))
-    groups = tuple(tuple(int(g) for g in np.unique(tiles.group[element == c])) for c in range(len(trees)))
-    return Classes(tuple(trees), element, groups)
+    programs: dict[tuple[int, ...], int] = {}
+    for kind in np.argsort(first).tolist():
+        where = kind_of == kind
+        if traffic.occupied[where].any():
+            silent = frozenset(r for r in _sending(units) if not traffic.driven(r)[where].any())
+            element[where] = programs.setdefault(tuple(pruned.number(n, silent) for n in kinds[:, kind].tolist()), len(programs))
+    groups = tuple(tuple(int(g) for g in np.unique(tiles.group[element == c])) for c in range(len(programs)))
+    return Classes(tuple(pruned.trees), tuple(programs), element, groups)
 
 
-def _sending(tree: Tree) -> dict[int, tuple[Element, ...]]:
+def _trees(unit: UnitNode, tiles: Tiles, traffic: Traffic, trees: dict[UnitTree, int]) -> NDArray[np.int64]:
+    """By element, row-major, the number of a unit's tree among `trees`: made once for all elements with equal marks."""
+    marks = np.stack(_marks(unit, tiles, traffic), axis=-1)
+    lines = np.where(traffic.occupied[..., None], marks, -1).reshape(tiles.group.size, -1)
+    _, first, inverse = np.unique(lines, axis=0, return_index=True, return_inverse=True)
+    places = [divmod(int(i), tiles.group.shape[1]) for i in first]
+    found = [_number(trees, _specialize(unit, tiles, traffic, p)) if traffic.occupied[p] else -1 for p in places]
+    return np.array(found, dtype=np.int64)[inverse.ravel()]
+
+
+def _marks(unit: UnitNode, tiles: Tiles, traffic: Traffic) -> list[NDArray[np.int64]]:
+    """What tells elements apart for a unit: its conditions, and of ports that drive nothing those of the elements that they
+    take their patterns from."""
+    instructions = [i for o in unit.offsets for i in o.instructions]
+    pieces = [p for i in instructions for position in (*i.sources, *i.destinations) for leaf in position for p in leaf.pieces]
+    alike = tiles.alike({p.condition for p in pieces} | {tiles.tiling.symbolic.nodes[v].condition for i in instructions for v in i.nodes})
+    marks = [alike]
+    for register, displacements in _sending((unit,)).items():
+        driven = traffic.driven(register)
+        marks += [driven.astype(np.int64), *(np.where(driven, -1, alike[_clamped(tiles, d)]) for d in displacements)]
+    return marks
+
+
+def _sending(units: Sequence[UnitNode]) -> dict[int, tuple[Element, ...]]:
     """Output registers that send to neighbours, with the displacements."""
     found: dict[int, dict[Element, None]] = {}
-    for instruction in (i for u in tree.units for o in u.offsets for i in o.instructions):
+    for instruction in (i for u in units for o in u.offsets for i in o.instructions):
         for leaf in (leaf for position in instruction.destinations for leaf in position):
             for piece in leaf.pieces:
                 if piece.widen is not None and isinstance(leaf.fragment, Register):
@@ -180,15 +199,13 @@ def _clamped(tiles: Tiles, displacement: Element) -> tuple[NDArray[np.int64], ND
     return np.clip(rows, max(0, -down), height - 1 - max(0, down)), np.clip(columns, max(0, -right), width - 1 - max(0, right))
 
 
-def _specialize(tree: Tree, tiles: Tiles, traffic: Traffic, element: Element) -> tuple[UnitTree, ...] | None:
-    """The trees of all units of an element, by unit; None for an empty tile."""
-    if not traffic.occupied[element]:
-        return None
-    units: list[UnitTree] = [()] * len(tiles.tiling.symbolic.limits.units)
-    for unit in tree.units:
-        operations = ((o.tau, i, _issues(i, tiles, element)) for o in unit.offsets for i in o.instructions)
-        units[unit.unit] = tuple(Operation(tau, i.opcode, issues, _fragments(i, tiles, traffic, element)) for tau, i, issues in operations if issues)
-    return tuple(units)
+def _number(trees: dict[UnitTree, int], tree: UnitTree) -> int:
+    return trees.setdefault(tree, len(trees)) if tree else -1
+
+
+def _specialize(unit: UnitNode, tiles: Tiles, traffic: Traffic, element: Element) -> UnitTree:
+    operations = ((o.tau, i, _issues(i, tiles, element)) for o in unit.offsets for i in o.instructions)
+    return tuple(Operation(tau, i.opcode, issues, _fragments(i, tiles, traffic, element)) for tau, i, issues in operations if issues)
 
 
 def _issues(instruction: InstructionNode, tiles: Tiles, element: Element) -> Domain:
@@ -229,10 +246,23 @@ def _group_at(tiles: Tiles, displacement: Element, element: Element) -> int:
     return int(tiles.group[rows[element], columns[element]])
 
 
-def _prune(units: tuple[UnitTree, ...], silent: set[int]) -> tuple[UnitTree, ...]:
-    """Without the destinations that drive nothing in any element of the class."""
+class _Pruned:
+    """The distinct trees without the destinations that drive nothing in any element of the class."""
 
+    def __init__(self, whole: tuple[UnitTree, ...]) -> None:
+        self.trees: dict[UnitTree, int] = {}
+        self._whole = whole
+        self._known: dict[tuple[int, frozenset[int]], int] = {}
+
+    def number(self, whole: int, silent: frozenset[int]) -> int:
+        """The number among `trees`, given that among the whole ones; -1 for no operation."""
+        if whole >= 0 and (whole, silent) not in self._known:
+            self._known[whole, silent] = _number(self.trees, _prune(self._whole[whole], silent))
+        return self._known.get((whole, silent), -1)
+
+
+def _prune(unit: UnitTree, silent: frozenset[int]) -> UnitTree:
     def drives(f: Fragment) -> bool:
         return not (f.position is None and isinstance(f.source, Register) and f.source.file is File.IO and f.source.index in silent)
 
-    return tuple(tuple(Operation(o.tau, o.opcode, o.domain, tuple(f for f in o.fragments if drives(f))) for o in unit) for unit in units)
+    return tuple(Operation(o.tau, o.opcode, o.domain, tuple(f for f in o.fragments if drives(f))) for o in unit)

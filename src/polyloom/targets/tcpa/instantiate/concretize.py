@@ -208,6 +208,13 @@ class Tiles:
             self._pieces[key] = piece, tuple(s for s in inside if s is not None)
         return self._pieces[key][1]
 
+    def alike(self, conditions: Iterable[int]) -> NDArray[np.int64]:
+        """By element a number, equal where the tiles agree on these conditions."""
+        used = sorted({c for k in conditions for piece in self.tiling.symbolic.conditions[k] for c in piece})
+        numbers: dict[tuple[int, ...], int] = {}
+        by_group = [numbers.setdefault(constants, len(numbers)) for constants in zip(*(self._constants[c] for c in used), strict=True)]
+        return np.array(by_group or [0] * len(self.leader), dtype=np.int64)[self.group]
+
     def _convex(self, conjunction: Sequence[int], group: int) -> ConvexSet | None:
         order = self.tiling.candidate.order
         spaces = [HalfSpace(tuple(self._rows[c][0][m] for m in order), self._constants[c][group]) for c in conjunction]

@@ -9,12 +9,13 @@ the exact union of the merged signals' one-sets.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import prod
+from operator import or_
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polyloom.diagnostics import infeasible
 from polyloom.targets.tcpa import digits
@@ -37,8 +38,9 @@ Partial = tuple[Domain, Domain]
 
 def allocate(graphs: Sequence[Graph], limits: Limits) -> tuple[tuple[Domain, ...], list[dict[int, Branching]]]:
     """(one-domains of the global signals, branching by kernel of every graph). PL0513 and PL0514 where limits are exceeded."""
-    palette = _Palette(limits.signal_sets)
-    branchings = [{v: _branching(palette, edges) for v, edges in enumerate(g.edges) if len(edges) > 1} for g in graphs]
+    coded = [{v: _encode(edges) for v, edges in enumerate(g.edges) if len(edges) > 1} for g in graphs]
+    palette = _Palette(limits.signal_sets, [s for kernels in coded for c in kernels.values() for partial in c.partials for domain in partial for s in domain])
+    branchings = [{v: _branching(palette, c) for v, c in kernels.items()} for kernels in coded]
     signals = tuple(digits.union(on) for on in palette.colours)
     if limits.control_signals is not None and len(signals) > limits.control_signals:
         raise infeasible(
@@ -60,16 +62,29 @@ def check_domain(domain: Domain, limits: Limits, owner: str) -> None:
         raise infeasible("PL0514", f"{owner} is 1 in a set that is not a box", help="use a machine with half_spaces = true")
 
 
-def _branching(palette: _Palette, edges: dict[int, Domain]) -> Branching:
+@dataclass(frozen=True, slots=True)
+class _Coded:
+    """Of one kernel: the code of every successor, and the partial signal of every bit."""
+
+    codes: dict[int, int]
+    partials: tuple[Partial, ...]
+
+
+def _encode(edges: dict[int, Domain]) -> _Coded:
     """The most frequent successor gets code 0, rare ones get codes with more ones, so that one-sets are small."""
     bits = (len(edges) - 1).bit_length()
     codes = sorted(range(1 << bits), key=lambda c: (c.bit_count(), c))
     by_volume = sorted(edges, key=lambda w: (-_volume(edges[w]), w))
     code = dict(zip(by_volume, codes, strict=False))
-    chosen = [palette.place(_partial(edges, code, bit)) for bit in range(bits)]
-    order = sorted(range(bits), key=lambda b: chosen[b][0])
-    flip = sum(1 << b for b in range(bits) if chosen[b][1])
-    recoded = {w: sum(((c ^ flip) >> b & 1) << i for i, b in enumerate(order)) for w, c in code.items()}
+    return _Coded(code, tuple(_partial(edges, code, bit) for bit in range(bits)))
+
+
+def _branching(palette: _Palette, coded: _Coded) -> Branching:
+    """The codes as the global signals carry them."""
+    chosen = [palette.place(p) for p in coded.partials]
+    order = sorted(range(len(chosen)), key=lambda b: chosen[b][0])
+    flip = sum(1 << b for b, (_, flipped) in enumerate(chosen) if flipped)
+    recoded = {w: sum(((c ^ flip) >> b & 1) << i for i, b in enumerate(order)) for w, c in coded.codes.items()}
     return Branching(tuple(chosen[b][0] for b in order), dict(sorted(recoded.items())))
 
 
@@ -86,75 +101,94 @@ def _volume(domain: Domain) -> int:
 class _Palette:
     """The global signals so far; first fit."""
 
-    def __init__(self, sets: int | None) -> None:
+    def __init__(self, limit: int | None, sets: Sequence[ConvexSet]) -> None:
+        """`limit`: the convex sets that a signal may have; `sets`: those of all signals to come."""
         self.colours: list[dict[ConvexSet, None]] = []
         """The one-sets by global signal."""
-        self._sets = sets
-        self._values = _Owned(), _Owned()
-        self._known: dict[Partial, tuple[int, bool]] = {}
+        self._limit = limit
+        self._meetings = _Meetings(sets)
+        self._fixed: list[tuple[int, int]] = []
+        """By global signal: in which sets it must be 1 and in which 0."""
+        self._known: dict[tuple[int, int], tuple[int, bool]] = {}
 
     def place(self, signal: Partial) -> tuple[int, bool]:
         """(global signal, whether it carries the complement)."""
-        on, off = signal
-        if (off, on) in self._known:
-            colour, flipped = self._known[off, on]
+        on, off = (self._meetings.members(domain) for domain in signal)
+        if (off.bits, on.bits) in self._known:
+            colour, flipped = self._known[off.bits, on.bits]
             return colour, not flipped
-        if signal not in self._known:
-            self._known[signal] = self._first_fit(on, off)
-        return self._known[signal]
+        if (on.bits, off.bits) not in self._known:
+            self._known[on.bits, off.bits] = self._first_fit(on, off)
+        return self._known[on.bits, off.bits]
 
-    def _first_fit(self, on: Domain, off: Domain) -> tuple[int, bool]:
-        zeros, ones = self._values
+    def _first_fit(self, on: _Members, off: _Members) -> tuple[int, bool]:
         for flipped, (one, zero) in ((False, (on, off)), (True, (off, on))):
-            taken = zeros.meeting(one) | ones.meeting(zero)
-            free = (c for c in range(len(self.colours)) if c not in taken and self._fits((*self.colours[c], *one)))
-            colour = next(free, None)
-            if colour is not None:
-                self._add(colour, one, zero)
-                return colour, flipped
+            for colour, (ones, zeros) in enumerate(self._fixed):
+                if not self._meetings.meet(one, zeros) and not self._meetings.meet(zero, ones) and self._fits((*self.colours[colour], *one.domain)):
+                    self._add(colour, one, zero)
+                    return colour, flipped
         self.colours.append({})
+        self._fixed.append((0, 0))
         self._add(len(self.colours) - 1, on, off)
         return len(self.colours) - 1, False
 
-    def _add(self, colour: int, one: Domain, zero: Domain) -> None:
-        zeros, ones = self._values
-        zeros.add(colour, zero)
-        ones.add(colour, one)
-        self.colours[colour].update(dict.fromkeys(one))
+    def _add(self, colour: int, one: _Members, zero: _Members) -> None:
+        ones, zeros = self._fixed[colour]
+        self._fixed[colour] = ones | one.bits, zeros | zero.bits
+        self.colours[colour].update(dict.fromkeys(one.domain))
 
     def _fits(self, ones: tuple[ConvexSet, ...]) -> bool:
-        return self._sets is None or len(ones) <= self._sets or len(digits.union(ones)) <= self._sets
+        return self._limit is None or len(ones) <= self._limit or len(digits.union(ones)) <= self._limit
 
 
-class _Owned:
-    """The sets in which signals have one value, each with its signal."""
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """A domain with the bit set of its sets; `near` are the sets whose box meets one of theirs, `sure` those that have
+    no half-space, nor has the one that they meet."""
 
-    def __init__(self) -> None:
-        self._sets: list[tuple[int, ConvexSet]] = []
-        self._known: set[tuple[int, ConvexSet]] = set()
-        self._bounds: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
-
-    def add(self, signal: int, domain: Domain) -> None:
-        fresh = [(signal, s) for s in domain if (signal, s) not in self._known]
-        self._sets += fresh
-        self._known.update(fresh)
-        if fresh:
-            low, high = _bounds([s for _, s in fresh])
-            self._bounds = (low, high) if self._bounds is None else (np.concatenate((self._bounds[0], low)), np.concatenate((self._bounds[1], high)))
-
-    def meeting(self, domain: Domain) -> set[int]:
-        """The signals with a set that has a point in common with `domain`."""
-        if self._bounds is None or not domain:
-            return set()
-        low, high = _bounds(domain)
-        overlap = ((low[:, None] <= self._bounds[1]) & (self._bounds[0] <= high[:, None])).all(axis=-1)
-        found: set[int] = set()
-        for i, j in np.argwhere(overlap).tolist():
-            signal, other = self._sets[j]
-            if signal not in found and (not (domain[i].half_spaces or other.half_spaces) or digits.intersect(domain[i], other) is not None):
-                found.add(signal)
-        return found
+    domain: Domain
+    bits: int
+    near: int
+    sure: int
 
 
-def _bounds(sets: Sequence[ConvexSet]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    return np.array([s.lower for s in sets], dtype=np.int64), np.array([s.upper for s in sets], dtype=np.int64)
+class _Meetings:
+    """Which of some sets have points in common. Bit sets over their numbers make each question a few machine words."""
+
+    def __init__(self, sets: Sequence[ConvexSet]) -> None:
+        self._sets = tuple(dict.fromkeys(sets))
+        self._number = {s: i for i, s in enumerate(self._sets)}
+        self._boxes = sum(1 << i for i, s in enumerate(self._sets) if not s.half_spaces)
+        self._near = _overlaps(self._sets)
+        self._shared: dict[tuple[int, int], bool] = {}
+
+    def members(self, domain: Domain) -> _Members:
+        numbers = [self._number[s] for s in domain]
+        near = reduce(or_, (self._near[i] for i in numbers), 0)
+        sure = reduce(or_, (self._near[i] for i in numbers if self._boxes >> i & 1), 0)
+        return _Members(domain, sum(1 << i for i in numbers), near, sure & self._boxes)
+
+    def meet(self, a: _Members, bits: int) -> bool:
+        """Whether a domain has a point in common with any set of `bits`."""
+        if a.sure & bits or not a.near & bits:
+            return bool(a.sure & bits)
+        pairs = ((i, j) for i in map(self._number.__getitem__, a.domain) for j in _ones(self._near[i] & bits))
+        return any(self._share(i, j) for i, j in pairs)
+
+    def _share(self, i: int, j: int) -> bool:
+        if (i, j) not in self._shared:
+            self._shared[i, j] = digits.intersect(self._sets[i], self._sets[j]) is not None
+        return self._shared[i, j]
+
+
+def _overlaps(sets: Sequence[ConvexSet]) -> list[int]:
+    """For every set the bit set of those whose boxes meet its own."""
+    low, high = np.array([s.lower for s in sets], dtype=np.int64), np.array([s.upper for s in sets], dtype=np.int64)
+    rows = ((low <= high[i]).all(axis=1) & (low[i] <= high).all(axis=1) for i in range(len(sets)))
+    return [int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little") for row in rows]
+
+
+def _ones(bits: int) -> Iterator[int]:
+    while bits:
+        yield (bits & -bits).bit_length() - 1
+        bits &= bits - 1

@@ -37,14 +37,12 @@ class Graph:
     epilogue: int
 
 
-def control_flow(unit: UnitTree, interval: int, extents: tuple[int, ...], targets: int, name: str) -> Graph | None:
-    """The graph of a unit, None if it has no operation.
+def control_flow(unit: UnitTree, interval: int, extents: tuple[int, ...], targets: int, name: str) -> Graph:
+    """The graph of a unit that has an operation.
 
     `targets` is the greatest out-degree; kernels are told apart by their successors until it is met (PL0512 if that does not
     close). `name` is the unit's, for messages.
     """
-    if not unit:
-        return None
     folded = _Folded(name, unit, interval, extents)
     graph = None
     for rounds in range(_ROUNDS):
