@@ -12,16 +12,18 @@
 namespace polyloom::tcpa {
 
 enum class Operation : uint8_t {
-    move, add, sub, mul, div, min, max, bit_and, bit_or, bit_xor, shl, shr, eq, ne, lt, le, gt, ge, select, neg, abs, madd, sqrt
+    move, add, sub, mul, div, min, max, bit_and, bit_or, bit_xor, shl, shr, eq, ne, lt, le, gt, ge, select, neg, abs, madd, sqrt,
+    rem, floordiv, mod
 };
 
 enum class Type : uint8_t { i8, i16, i32, f32 };
 
-constexpr unsigned operation_count = 23;
+constexpr unsigned operation_count = 26;
 
 constexpr Operation operation_of(uint8_t opcode) { return Operation(opcode >> 2); }
 constexpr Type type_of(uint8_t opcode) { return Type(opcode & 3); }
 constexpr bool compares(Operation o) { return o >= Operation::eq && o <= Operation::ge; }
+constexpr bool on_integers_only(Operation o) { return (o >= Operation::bit_and && o <= Operation::shr) || o >= Operation::rem; }
 
 constexpr unsigned arity(Operation o) {
     switch (o) {
@@ -35,7 +37,7 @@ constexpr bool valid_opcode(uint8_t opcode) {
     const Operation o = operation_of(opcode);
     if (unsigned(o) >= operation_count) return false;
     if (o == Operation::sqrt) return type_of(opcode) == Type::f32;
-    return !(o >= Operation::bit_and && o <= Operation::shr) || type_of(opcode) != Type::f32;
+    return !on_integers_only(o) || type_of(opcode) != Type::f32;
 }
 
 // Sign-extends the low bits of `value` that an element of type `type` keeps.
@@ -71,6 +73,9 @@ constexpr uint32_t wrap(Type type, uint32_t value) {
     }
 }
 
+// The quotient rounded down; in 64 bits, the least number divided by -1 is a number.
+constexpr int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
 [[gnu::always_inline]] inline uint32_t on_integers(Operation o, Type type, uint32_t a, uint32_t b, uint32_t c) {
     const int32_t x = int32_t(a), y = int32_t(b);
     const uint32_t amount = b & (type == Type::i8 ? 7 : type == Type::i16 ? 15 : 31);
@@ -98,12 +103,18 @@ constexpr uint32_t wrap(Type type, uint32_t value) {
         case Operation::abs: return wrap(type, x < 0 ? 0u - a : a);
         case Operation::madd: return wrap(type, a * b + c);
         case Operation::sqrt: return 0;
+        case Operation::rem: return uint32_t(int64_t(x) % int64_t(y));
+        case Operation::floordiv: return wrap(type, uint32_t(floor_quotient(x, y)));
+        case Operation::mod: return uint32_t(x - y * floor_quotient(x, y));
     }
     return 0;
 }
 
 // Whether an operation faults on a second operand of zero.
-constexpr bool divides(uint8_t opcode) { return operation_of(opcode) == Operation::div && type_of(opcode) != Type::f32; }
+constexpr bool divides(uint8_t opcode) {
+    const Operation o = operation_of(opcode);
+    return type_of(opcode) != Type::f32 && (o == Operation::div || o == Operation::rem || o == Operation::floordiv || o == Operation::mod);
+}
 
 using Function = uint32_t (*)(uint32_t, uint32_t, uint32_t);
 

@@ -259,6 +259,11 @@ static void test_operations() {
     expect(execute(code(Operation::add, Type::i8), 127, 1, 0) == 0xffffff80u, "i8 addition wraps");
     expect(execute(code(Operation::div, Type::i32), 0x80000000u, ~0u, 0) == 0x80000000u, "the smallest number divided by -1 wraps");
     expect(execute(code(Operation::div, Type::i32), uint32_t(-7), 2, 0) == uint32_t(-3), "division truncates");
+    expect(execute(code(Operation::rem, Type::i32), uint32_t(-7), 2, 0) == uint32_t(-1), "a remainder has the sign of the dividend");
+    expect(execute(code(Operation::floordiv, Type::i32), uint32_t(-7), 2, 0) == uint32_t(-4), "a floored quotient is rounded down");
+    expect(execute(code(Operation::mod, Type::i32), 7, uint32_t(-2), 0) == uint32_t(-1), "a modulus has the sign of the divisor");
+    expect(execute(code(Operation::mod, Type::i32), 0x80000000u, ~0u, 0) == 0, "the smallest number modulo -1 is 0");
+    expect(execute(code(Operation::floordiv, Type::i8), 0xffffff80u, ~0u, 0) == 0xffffff80u, "the smallest number divided by -1 wraps");
     expect(execute(code(Operation::shl, Type::i16), 1, 17, 0) == 2, "shift amounts count modulo the width");
     expect(execute(code(Operation::shr, Type::i8), 0xffffff80u, 1, 0) == 0xffffffc0u, "shr is arithmetic");
     expect(execute(code(Operation::abs, Type::i32), 0x80000000u, 0, 0) == 0x80000000u, "abs of the smallest number wraps");
@@ -266,7 +271,7 @@ static void test_operations() {
     expect(execute(code(Operation::min, Type::f32), f(-0.0f), f(0.0f), 0) == f(-0.0f), "min returns the first operand of a tie");
     expect(execute(code(Operation::max, Type::f32), f(-0.0f), f(0.0f), 0) == f(-0.0f), "max returns the first operand of a tie");
     expect(execute(code(Operation::madd, Type::f32), f(1 + 0x1p-12f), f(1 - 0x1p-12f), f(-1)) == f(-0x1p-24f), "multiply-add rounds once");
-    expect(!valid_opcode(code(Operation::sqrt, Type::i32)) && !valid_opcode(code(Operation::bit_and, Type::f32)), "types an operation lacks");
+    expect(!valid_opcode(code(Operation::sqrt, Type::i32)) && !valid_opcode(code(Operation::bit_and, Type::f32)) && !valid_opcode(code(Operation::mod, Type::f32)), "types an operation lacks");
 }
 
 int main() {

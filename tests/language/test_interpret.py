@@ -18,7 +18,7 @@ from polyloom.frontend.pla import load, parse
 from polyloom.ir.arguments import random_inputs
 from polyloom.ir.interpret import interpret
 from polyloom.ir.numbers import NUMPY, WIDTH
-from polyloom.ir.operations import BY_NAME, INTEGERS, OPERATIONS, ElementType
+from polyloom.ir.operations import BY_NAME, DIVISIONS, INTEGERS, OPERATIONS, ElementType
 from polyloom.ir.semantics import apply
 
 EDGES = [0, 1, -1, 2, -2, 3, -3, 7, 31, 32, 33, 127, -127, -128]
@@ -31,12 +31,15 @@ def wrap(value: int, dtype: ElementType) -> int:
 
 def meaning(operation: str, a: int, b: int, width: int) -> int:
     """The exact result, before wrapping."""
-    quotient = abs(a) // abs(b) if b else 0
+    quotient = (abs(a) // abs(b) if (a < 0) == (b < 0) else -(abs(a) // abs(b))) if b else 0
     results = {
         "add": a + b,
         "sub": a - b,
         "mul": a * b,
-        "div": quotient if (a < 0) == (b < 0) else -quotient,
+        "div": quotient,
+        "rem": a - quotient * b,
+        "floordiv": a // b if b else 0,
+        "mod": a % b if b else 0,
         "min": min(a, b),
         "max": max(a, b),
         "and": a & b,
@@ -59,7 +62,7 @@ def meaning(operation: str, a: int, b: int, width: int) -> int:
 def test_integer_operations_on_arrays_and_on_scalars(operation: str, dtype: ElementType) -> None:
     half = 1 << (WIDTH[dtype] - 1)
     values = sorted({*EDGES, half - 1, -half, half // 2})
-    pairs = [(a, b) for a in values for b in values if operation != "div" or b != 0]
+    pairs = [(a, b) for a in values for b in values if operation not in DIVISIONS or b != 0]
     columns = [np.array(column, NUMPY[dtype]) for column in zip(*pairs, strict=True)]
     result_type = BY_NAME[operation].result(dtype)
     expected = [wrap(meaning(operation, a, b, WIDTH[dtype]), result_type) for a, b in pairs]
@@ -123,11 +126,12 @@ for 0 <= i < N do
 
 
 @pytest.mark.parametrize("size", [3, 100])
-def test_division_by_zero_names_the_iteration(size: int) -> None:
+@pytest.mark.parametrize("operation", DIVISIONS)
+def test_division_by_zero_names_the_iteration(operation: str, size: int) -> None:
     values = np.ones(size, np.int32)
     values[2] = 0
     with pytest.raises(PolyloomError, match="S1 divides by zero at i = 2"):
-        interpret(parse(DIVIDE), {"N": size}, {"u": values})
+        interpret(parse(DIVIDE.replace("12 / u[i]", f"{operation}(12, u[i])")), {"N": size}, {"u": values})
 
 
 @pytest.mark.parametrize(

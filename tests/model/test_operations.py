@@ -13,7 +13,7 @@ from tests.model.configurations import MACHINE, box
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir import semantics
 from polyloom.ir.numbers import NUMPY
-from polyloom.ir.operations import OPERATIONS, ElementType, Operation
+from polyloom.ir.operations import BY_NAME, DIVISIONS, OPERATIONS, ElementType, Operation, divides
 from polyloom.targets.tcpa import concrete_file, machine_file, model
 from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, Connection, Controller, ElementProgram, Generator
 from polyloom.targets.tcpa.isa import File, Halt, If, Instruction, Register, opcode
@@ -69,7 +69,7 @@ def test_every_operation(operation: Operation, dtype: ElementType) -> None:
     types: tuple[ElementType, ...] = (dtype,) * operation.arity
     if operation.name == "select":
         operands[0], types = (np.arange(operands[0].size) % 3).astype(np.int32), ("i32", dtype, dtype)
-    if operation.name == "div" and dtype != "f32":
+    if divides(operation.name, dtype):
         operands = [x[operands[1] != 0] for x in operands]
     with np.errstate(all="ignore"):
         wanted = np.asarray(semantics.apply(operation.name, dtype, operands))
@@ -81,7 +81,8 @@ def test_every_operation(operation: Operation, dtype: ElementType) -> None:
         assert (np.signbit(got) == np.signbit(wanted))[~np.isnan(wanted)].all()
 
 
-def test_division_by_zero_names_its_place() -> None:
-    data = _streaming(next(o for o in OPERATIONS if o.name == "div"), ("i32", "i32"), "i32", 3)
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_division_by_zero_names_its_place(name: str) -> None:
+    data = _streaming(BY_NAME[name], ("i32", "i32"), "i32", 3)
     with pytest.raises(PolyloomError, match=r"PL0619.*element \(0, 0\), unit alu0, cycle 1: integer division by zero"):
         model.run(data, MACHINE, {"x0": np.ones(3, np.int32), "x1": np.array([1, 0, 1], np.int32)})

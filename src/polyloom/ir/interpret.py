@@ -20,7 +20,7 @@ import numpy.typing as npt
 from polyloom.diagnostics import PolyloomError, Span, input_error
 from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, shape_of
 from polyloom.ir.numbers import NUMPY
-from polyloom.ir.operations import INTEGERS, ElementType
+from polyloom.ir.operations import ElementType, divides
 from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference
 from polyloom.ir.semantics import Value, apply
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -211,7 +211,7 @@ class _Run:
     def value(self, task: _Task, at: Positions | int) -> Value:
         operands: list[Value] = [source[0][at + source[1]] if isinstance(source, tuple) else source for source in task.sources]
         equation = task.equation
-        if equation.operation == "div" and equation.dtype in INTEGERS:
+        if divides(equation.operation, equation.dtype):
             self.check_divisor(equation, np.broadcast_to(operands[1], np.shape(at)), at)
         return apply(equation.operation, equation.dtype, operands)
 

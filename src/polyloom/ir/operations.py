@@ -2,7 +2,8 @@
 """The named operations of a piecewise linear algorithm: one table row each.
 
 Semantics: two's complement, wrapping; `shr` is arithmetic and shift amounts count modulo the
-width; comparisons give i32 0 or 1; integer `div` truncates and faults on zero; f32 is IEEE single, `madd` rounds once.
+width; comparisons give i32 0 or 1; f32 is IEEE single, `madd` rounds once. Integer `div` and `rem` truncate as C's / and %,
+`floordiv` and `mod` floor as Python's // and %; all four fault on a zero divisor.
 min(a, b) and max(a, b) are NaN-aware and ties return the first operand: b if a is a NaN, else b if b < a (max: b > a), else a.
 All operands of an operation have one element type, except the first operand of `select`, which is i32.
 """
@@ -57,6 +58,15 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("abs", 1, ELEMENT_TYPES),
     Operation("madd", 3, ELEMENT_TYPES),
     Operation("sqrt", 1, ("f32",)),
+    Operation("rem", 2, INTEGERS),
+    Operation("floordiv", 2, INTEGERS),
+    Operation("mod", 2, INTEGERS),
 )
 BY_NAME: dict[str, Operation] = {o.name: o for o in OPERATIONS}
 NUMBER: dict[str, int] = {o.name: n for n, o in enumerate(OPERATIONS)}
+DIVISIONS = ("div", "rem", "floordiv", "mod")
+
+
+def divides(operation: str, dtype: ElementType) -> bool:
+    """Whether a second operand of zero is a fault."""
+    return operation in DIVISIONS and dtype in INTEGERS

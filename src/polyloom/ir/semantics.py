@@ -38,10 +38,17 @@ def _compare(relation: Function) -> Function:
     return compare
 
 
-def _divide(dtype: ElementType, a: Value, b: Value) -> Value:
-    wide, divisor = a.astype(np.int64), b.astype(np.int64)
-    quotient = np.abs(wide) // np.abs(divisor)
-    return np.where((wide < 0) == (divisor < 0), quotient, -quotient).astype(NUMPY[dtype])
+def _widely(function: Function) -> Function:
+    """A division in 64 bits, where the least number divided by -1 is a number, wrapped to the type."""
+
+    def divide(dtype: ElementType, a: Value, b: Value) -> Value:
+        return function(a.astype(np.int64), b.astype(np.int64)).astype(NUMPY[dtype])
+
+    return divide
+
+
+def _truncated(a: Value, b: Value) -> Value:
+    return (a - np.fmod(a, b)) // b
 
 
 def _shift(direction: Function) -> Function:
@@ -97,5 +104,12 @@ _COMMON: dict[str, Function] = {
     "madd": _multiply_add,
     "sqrt": np.sqrt,
 }
-_INTEGER: dict[str, Function] = {"div": _divide, "shl": _shift(np.left_shift), "shr": _shift(np.right_shift)}
+_INTEGER: dict[str, Function] = {
+    "div": _widely(_truncated),
+    "rem": _widely(np.fmod),
+    "floordiv": _widely(np.floor_divide),
+    "mod": _widely(np.mod),
+    "shl": _shift(np.left_shift),
+    "shr": _shift(np.right_shift),
+}
 _SINGLE: dict[str, Function] = {"min": _number_first(np.less), "max": _number_first(np.greater), "madd": _fused}
