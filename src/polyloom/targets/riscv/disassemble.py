@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from polyloom.targets.riscv.encode import decode
-from polyloom.targets.riscv.isa import F_NAMES, X_NAMES, Field, Instruction
+from polyloom.targets.riscv.isa import F_NAMES, OPERAND, X_NAMES, Field, Instruction
 from polyloom.targets.riscv.names import Isa
 
 ORDERS: Final = ("", ".rl", ".aq", ".aqrl")
@@ -23,7 +22,7 @@ def text_of(instruction: Instruction) -> str:
     row = instruction.row
     named = {field.name: (field, value) for field, value in zip(row.fields, instruction.values, strict=True)}
     template, _, modifier = row.operands.partition(";")
-    operands = re.sub(r"[a-z][\w']*(?:!\d)?", lambda m: _operand(*named[m[0]]) if m[0] in named else m[0], template).replace(",", ", ")
+    operands = OPERAND.sub(lambda m: _operand(*named[m[0]]) if m[0] in named else m[0], template).replace(",", ", ")
     suffix = ORDERS[named["order"][1]] if modifier == "order" else ""
     if modifier in DEFAULT_ROUNDING and named[modifier][1] != DEFAULT_ROUNDING[modifier]:
         operands += f", {ROUNDINGS[named[modifier][1]]}"

@@ -21,10 +21,11 @@ Role = Literal["rd", "rs1", "rs2", "rs3", "rm", "imm"]
 Kind = Literal["x", "f", "number", "offset", "upper", "csr", "fence", "rm", "order"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
-X_NAMES: Final = tuple("zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6".split())
-F_NAMES: Final = tuple(
-    "ft0 ft1 ft2 ft3 ft4 ft5 ft6 ft7 fs0 fs1 fa0 fa1 fa2 fa3 fa4 fa5 fa6 fa7 fs2 fs3 fs4 fs5 fs6 fs7 fs8 fs9 fs10 fs11 ft8 ft9 ft10 ft11".split()
-)
+_TEMPORARY, _SAVED, _ARGUMENT = ([f"{letter}{n}" for n in range(12)] for letter in "tsa")
+X_NAMES: Final = ("zero", "ra", "sp", "gp", "tp", *_TEMPORARY[:3], *_SAVED[:2], *_ARGUMENT[:8], *_SAVED[2:], *_TEMPORARY[3:7])
+F_NAMES: Final = tuple(f"f{name}" for name in (*_TEMPORARY[:8], *_SAVED[:2], *_ARGUMENT[:8], *_SAVED[2:], *_TEMPORARY[8:]))
+OPERAND: Final = re.compile(r"[a-z][\w']*(?:!\d)?")
+"""An operand's name in the column of operands; what else stands there is written as it is."""
 _WORD: Final = re.compile(r"[a-z][\w']*(?:!\d)?|-?\d+")
 
 
@@ -135,13 +136,13 @@ def register(name: str, names: tuple[str, ...]) -> int | None:
 @cache
 def fields() -> dict[str, Field]:
     """The operands by name."""
-    return {field.name: field for field in map(_field, _lines("fields.txt"))}
+    return {field.name: field for field in map(_field, lines("fields.txt"))}
 
 
 @cache
 def table() -> tuple[Row, ...]:
     """All instructions, in the order of the data."""
-    return tuple(map(_row, _lines("instructions.txt")))
+    return tuple(map(_row, lines("instructions.txt")))
 
 
 @cache
@@ -161,8 +162,9 @@ def meanings() -> tuple[str, ...]:
     return tuple(name for name, rows in by_mnemonic().items() if rows[0].expansion is None)
 
 
-def _lines(name: str) -> Iterator[list[str]]:
-    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+def lines(name: str) -> Iterator[list[str]]:
+    """The words of each line of a data file, without comments."""
+    text = files("polyloom.targets.riscv").joinpath(name).read_text(encoding="utf-8")
     return (line.split() for line in text.splitlines() if line and not line.startswith("#"))
 
 
@@ -188,7 +190,7 @@ def _bits(text: str) -> tuple[int, int]:
 def _row(words: list[str]) -> Row:
     mnemonic, operands, match, xlen, extensions, *expansion = words
     found = tuple(fields()[word] for word in _WORD.findall(operands) if word in fields())
-    stands_for = (expansion[1], tuple(map(_source, _WORD.findall("".join(expansion[2:]))))) if expansion else None
+    stands_for = (expansion[1], tuple[Role | int, ...](map(_source, _WORD.findall("".join(expansion[2:]))))) if expansion else None
     return Row(
         mnemonic, "" if operands == "-" else operands, int(match, 16), int(xlen) if xlen != "*" else 0, frozenset(extensions.split("+")), found, stands_for
     )

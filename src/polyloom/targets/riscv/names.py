@@ -57,9 +57,9 @@ def parse(text: str) -> Isa:
 
 def _check(text: str, name: str, place: int, before: list[str]) -> None:
     end = place + max(1, len(name))
-    if name == "e" and not {"i", "g"}.isdisjoint(before) or name in ("i", "g") and "e" in before:
+    if (name == "e" and not {"i", "g"}.isdisjoint(before)) or (name in ("i", "g") and "e" in before):
         raise _error(text, place, end, "the bases e and i contradict each other", "write i: the model has 32 registers")
-    if name in before or name in _GENERAL and "g" in before:
+    if name in before or (name in _GENERAL and "g" in before):
         raise _error(text, place, end, f"'{name}' is given twice", "give every extension once; g is imafd_zicsr_zifencei")
     if name not in (*LETTERS, "g", *NAMES):
         raise _error(text, place, end, f"the extension '{name}' is not modelled", nearest(name, ["g", *LETTERS, *NAMES], "extension"))
