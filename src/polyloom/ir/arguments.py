@@ -50,7 +50,9 @@ def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[st
     missing = [name for name in signature.parameters if name not in values]
     if missing:
         raise _parameter(_missing(missing), f"give every one, as in `{missing[0]}=16`: {describe(signature)}")
-    result = {name: _integer(name, values[name]) for name in signature.parameters}
+    for name in signature.parameters:
+        _check_integer(name, values[name])
+    result = {name: int(values[name]) for name in signature.parameters}
     if not signature.assumptions.contains(result):
         given = ", ".join(f"{n} = {v}" for n, v in result.items())
         raise _parameter(f"{given} is outside the domain of `{signature.name}`", f"the parameters must satisfy {signature.assumptions}")
@@ -64,12 +66,11 @@ def _missing(names: Sequence[str]) -> str:
     return f"the parameters {', '.join(quoted[:-1])} and {quoted[-1]} have no values"
 
 
-def _integer(name: str, value: Any) -> int:
+def _check_integer(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise _parameter(f"`{name}` = {value!r} is not an integer", f"give an integer, as in `{name}=16`")
     if not 0 <= value < PARAMETER_LIMIT:
         raise _parameter(f"`{name}` = {value} is out of range", "give a value from 0 to 2147483647")
-    return int(value)
 
 
 def shape_of(array: Array, parameters: Mapping[str, int]) -> tuple[int, ...]:

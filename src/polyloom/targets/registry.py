@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -18,10 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
-from polyloom.ir.pla import Program
+from polyloom.ir.pla import Array, Program
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 Arrays = Mapping[str, npt.NDArray[np.generic]]
+Accesses = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+"""Banks and elements of an array, pair by pair."""
 Progress = Callable[[str, float], None]
 """Called with a step's name and the fraction that is done."""
 
@@ -128,12 +130,20 @@ class Target:
     """The name of the program in a file."""
     parameters: Callable[[bytes], tuple[str, ...]]
     """Their names, of a symbolic file."""
+    arrays: Callable[[bytes], tuple[tuple[Array, bool], ...]]
+    """The arrays of a file, and whether each is an output."""
     instantiate: Callable[[bytes, Mapping[str, int], tuple[int, int], int | None], bytes]
     """Symbolic file, parameter values, (rows, columns), candidate or None for the best: the concrete file."""
     simulate: Callable[[bytes, str | None, Arrays, bool], Simulation]
     """Concrete file, member (None: the one that the file names), every input, trace."""
+    accesses: Callable[[bytes], Mapping[str, Accesses]]
+    """By array of a concrete file: every (bank, element) that it reads, or for an output writes."""
     facts: Callable[[bytes | None, bytes], dict[str, Json]]
     """The target's own keys of `run --json`, of a symbolic (if known) and a concrete file."""
+    combine: Callable[[Sequence[Mapping[str, Json]], int], dict[str, Json]]
+    """The facts of several phases, and the cycles of transfers between them: the facts of the whole."""
+    alone: tuple[str, ...]
+    """The facts that belong to one phase, and are None of several."""
     report: Callable[[bytes | None, bytes], Report]
     show: Callable[[bytes], str]
     as_json: Callable[[bytes], Json]

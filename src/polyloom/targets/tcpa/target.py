@@ -8,15 +8,16 @@ equations' names and the reason for the initiation interval come from the symbol
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, cast
 
 from polyloom import binary
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
-from polyloom.ir.pla import Program
+from polyloom.ir.pla import Array, Program
+from polyloom.sets import Affine
 from polyloom.targets import registry
 from polyloom.targets.registry import Arrays, Event, Flow, Grid, Json, Kind, Place, Pressure, Progress, Report, Simulation, Target
-from polyloom.targets.tcpa import compile, concrete_file, listing, machine_file, model, symbolic_file, verify
+from polyloom.targets.tcpa import banks, compile, concrete_file, listing, machine_file, model, notation, symbolic_file, verify
 from polyloom.targets.tcpa.concrete import Concrete, Connection
 from polyloom.targets.tcpa.instantiate import instantiate, predicted_cycles
 from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, operation_of
@@ -27,6 +28,7 @@ _DEFAULT_MEMBER: Final = "wide"
 _SYMBOLIC: Final = Kind(".plsc", symbolic_file.KIND.magic, symbolic_file.KIND.name, symbolic=True)
 _CONCRETE: Final = Kind(".plcc", concrete_file.KIND.magic, concrete_file.KIND.name, symbolic=False)
 _LIKE_REGION: Final = re.compile(r"(?!.*\.toml$)([-+]?[0-9].*|[xX*][-+]?[0-9]*)")
+_ALONE: Final = ("initiation_interval", "minimum_initiation_interval", "proved_minimal", "bound_by")
 _PE: Final = 0
 _NEIGHBOURS: Final = {1: (-1, 0), 2: (0, 1), 3: (1, 0), 4: (0, -1)}
 _SIDES: Final = {"north": 1, "east": 2, "south": 3, "west": 4}
@@ -74,6 +76,14 @@ def _simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool) -> S
     return Simulation(result.outputs, result.cycles, result.operations, events)
 
 
+def _arrays(data: bytes) -> tuple[tuple[Array, bool], ...]:
+    if _is(data, _CONCRETE):
+        return tuple((Array(a.name, a.dtype, tuple(Affine((), n) for n in a.shape)), a.is_output) for a in concrete_file.decode(data).arrays)
+    symbolic = symbolic_file.decode(data)
+    shapes = (tuple(notation.affine(r, symbolic.dimensions, symbolic.parameters) for r in a.shape) for a in symbolic.arrays)
+    return tuple((Array(a.name, a.dtype, shape), a.is_output) for a, shape in zip(symbolic.arrays, shapes, strict=True))
+
+
 def _events(trace: model.Trace, concrete: Concrete, machine: Machine) -> Iterator[Event]:
     for element, number, cycle, opcode, value in zip(trace.element, trace.unit, trace.cycle, trace.opcode, trace.value, strict=True):
         operation, unit = operation_of(int(opcode)), machine.units[int(number)]
@@ -101,6 +111,21 @@ def _facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
         "symbolic_bytes": len(symbolic_data) if symbolic_data else None,
         "concrete_bytes": len(data),
     }
+
+
+def _combine(phases: Sequence[Mapping[str, Json]], transfer_cycles: int) -> dict[str, Json]:
+    """The least rectangle around all, the most signals at a time, and the sums of everything else."""
+
+    def total(key: str) -> int | None:
+        values = [cast("int | None", p[key]) for p in phases]
+        return None if None in values else sum(v for v in values if v is not None)
+
+    pes = [cast("list[int]", p["pes"]) for p in phases]
+    combined: dict[str, Json] = dict.fromkeys(_ALONE) | {key: total(key) for key in phases[0] if key not in _ALONE and key != "pes"}
+    combined["pes"] = [max(rows for rows, _ in pes), max(columns for _, columns in pes)]
+    combined["control_signals"] = max(cast(int, p["control_signals"]) for p in phases)
+    combined["predicted_cycles"] = sum(cast(int, p["predicted_cycles"]) for p in phases) + transfer_cycles
+    return {key: combined[key] for key in phases[0]}
 
 
 def _schedule(symbolic: Symbolic, concrete: Concrete) -> int:
@@ -254,9 +279,13 @@ TARGET: Final = Target(
     compile=_compile,
     kernel=_kernel,
     parameters=lambda data: symbolic_file.decode(data).parameters,
+    arrays=_arrays,
     instantiate=_instantiate,
     simulate=_simulate,
+    accesses=lambda data: banks.accesses(concrete_file.decode(data)),
     facts=_facts,
+    combine=_combine,
+    alone=_ALONE,
     report=_report,
     show=_show,
     as_json=_as_json,

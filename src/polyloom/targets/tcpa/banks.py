@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which banks touch which elements, read from the address generators of a concrete configuration (docs/targets/tcpa.md, Phases).
+
+A generator touches one element in every step of its domain, or the model faults; so these sets are exact, and the elements of
+an output are those that a run writes. Banks are numbered by side, then row or column, then channel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.diagnostics import input_error
+from polyloom.targets.registry import Accesses
+from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, ConvexSet, Generator
+from polyloom.targets.tcpa.concrete_file import SIDES
+
+_POSITIONS = _CHANNELS = 1 << 16
+"""Both are 16-bit fields of the file."""
+
+
+def accesses(concrete: Concrete) -> dict[str, Accesses]:
+    """By array: the (bank, element) pairs that are touched, elements counted row by row. Errors: PL0705 for another layout."""
+    touched: dict[str, list[tuple[int, NDArray[np.int64]]]] = {_checked(a).name: [] for a in concrete.arrays}
+    for generator in concrete.generators:
+        touched[concrete.arrays[generator.array].name] += [(_bank(generator), part) for part in _elements(generator)]
+    return {name: _pairs(parts) for name, parts in touched.items()}
+
+
+def _checked(array: ArrayLayout) -> ArrayLayout:
+    if array.strides != tuple(prod(array.shape[n + 1 :]) for n in range(len(array.shape))):
+        raise input_error("PL0705", f"malformed file: the array {array.name} is not stored row by row", help="instantiate the configuration again")
+    return array
+
+
+def _bank(generator: Generator) -> int:
+    return (SIDES.index(generator.side) * _POSITIONS + generator.position) * _CHANNELS + generator.channel
+
+
+def _elements(generator: Generator) -> Iterator[NDArray[np.int64]]:
+    """Of each convex set of the domain; a digit that neither address nor set depends on has one value here."""
+    for s in generator.domain:
+        grid = np.ogrid[tuple(slice(low, high + 1) for low, high in zip(s.lower, s.upper, strict=True))]
+        address = generator.base + _dot(generator.coefficients, grid)
+        address, inside = np.broadcast_arrays(address, _inside(s, grid))
+        yield np.unique(address[inside])
+
+
+def _inside(s: ConvexSet, grid: tuple[NDArray[np.int64], ...]) -> NDArray[np.bool_]:
+    return np.logical_and.reduce(np.broadcast_arrays(np.True_, *(_dot(h.coefficients, grid) + h.constant >= 0 for h in s.half_spaces)))
+
+
+def _dot(coefficients: tuple[int, ...], grid: tuple[NDArray[np.int64], ...]) -> NDArray[np.int64]:
+    return sum((c * x for c, x in zip(coefficients, grid, strict=True) if c), np.zeros((1,) * len(grid), np.int64))
+
+
+def _pairs(parts: list[tuple[int, NDArray[np.int64]]]) -> Accesses:
+    banks = np.concatenate([np.zeros(0, np.int64), *(np.full(e.shape, b, np.int64) for b, e in parts)])
+    elements = np.concatenate([np.zeros(0, np.int64), *(e for _, e in parts)])
+    return banks, elements

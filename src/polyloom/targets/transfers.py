@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cycles to rearrange arrays between banks before a phase starts (docs/targets/tcpa.md, Phases).
+
+An element is held by the banks that touched it in the latest phase that touched it at all. A later phase that reads it in
+another bank receives it from the lowest-numbered holder. Banks work in parallel; each sends and receives one word a cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom.targets.registry import Accesses
+
+Numbers = npt.NDArray[np.int64]
+Phase = tuple[dict[str, Accesses], dict[str, Accesses]]
+"""What a phase reads and what it writes, by array."""
+_NOTHING = np.zeros(0, np.int64)
+
+
+def transfer_cycles(phases: Iterable[Phase]) -> Iterator[int]:
+    """For each phase the cycles before its start; 0 for the first one, whose arrays are loaded like any input."""
+    holders: dict[str, Accesses] = {}
+    for reads, writes in phases:
+        moved = [_moved(holders[name], wanted) for name, wanted in reads.items() if name in holders]
+        yield _busiest([sent for sent, _ in moved], [received for _, received in moved])
+        for touched in (reads, writes):
+            holders |= {name: _latest(holders.get(name, (_NOTHING, _NOTHING)), pairs) for name, pairs in touched.items()}
+
+
+def _moved(held: Accesses, wanted: Accesses) -> tuple[Numbers, Numbers]:
+    """The banks that send and those that receive, a word an entry; what nobody holds is loaded before the start."""
+    (holders, elements), (banks, needed) = _by_element(held), _by_element(wanted)
+    missing = ~_among(banks, needed, holders, elements) & np.isin(needed, elements)
+    first = np.searchsorted(elements, needed[missing])
+    return holders[first], banks[missing]
+
+
+def _by_element(pairs: Accesses) -> Accesses:
+    """Each pair once, by element, then bank."""
+    elements, banks = np.unique(np.stack(pairs[::-1]), axis=1)
+    return banks, elements
+
+
+def _among(banks: Numbers, elements: Numbers, of_banks: Numbers, of_elements: Numbers) -> npt.NDArray[np.bool_]:
+    """Which pairs occur among the others, as numbers in mixed radix."""
+    radix = 1 + max(banks.max(initial=0), of_banks.max(initial=0))
+    return np.isin(elements * radix + banks, of_elements * radix + of_banks)
+
+
+def _busiest(sent: list[Numbers], received: list[Numbers]) -> int:
+    """The most words that one bank sends or receives, over all arrays."""
+    return max(int(np.unique(np.concatenate([_NOTHING, *banks]), return_counts=True)[1].max(initial=0)) for banks in (sent, received))
+
+
+def _latest(held: Accesses, touched: Accesses) -> Accesses:
+    """The holders after a phase: elements that it touched are held where it touched them."""
+    kept = ~np.isin(held[1], touched[1])
+    return np.concatenate((held[0][kept], touched[0])), np.concatenate((held[1][kept], touched[1]))
