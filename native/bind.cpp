@@ -17,6 +17,8 @@
 namespace nb = nanobind;
 namespace tcpa = polyloom::tcpa;
 
+void bind_graph(nb::module_& m);
+
 namespace {
 
 template <class T>
@@ -135,6 +137,7 @@ NB_MODULE(_core, m) {
             PyErr_SetString(PyExc_ValueError, e.what());
         }
     });
+    bind_graph(m);
     nb::class_<tcpa::Config>(m, "Config")
         .def("__init__", [](tcpa::Config* self, nb::bytes data) { new (self) tcpa::Config(tcpa::load({static_cast<const uint8_t*>(data.data()), data.size()})); })
         .def_ro("kernel", &tcpa::Config::kernel)

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dominators for Python; src/polyloom/_core.pyi documents them. Arguments are checked there: here a node out of range is a fault
+// of memory. The interpreter lock is released while a graph is worked on.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include "graph/tree.hpp"
+
+namespace nb = nanobind;
+using namespace polyloom::graph;
+
+namespace {
+
+using Edges = nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+using Nodes = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Within = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Owned = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+template <class T>
+using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
+
+static_assert(sizeof(Edge) == 2 * sizeof(int32_t));
+
+std::span<const Edge> span(const Edges& edges) { return {reinterpret_cast<const Edge*>(edges.data()), edges.shape(0)}; }
+
+template <class T>
+Owned<T> give(std::vector<T> values) {
+    auto* moved = new std::vector<T>(std::move(values));
+    return {moved->data(), {moved->size()}, nb::capsule(moved, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); })};
+}
+
+template <class T>
+Owned<T> give(std::unique_ptr<T[]> values, size_t size) {
+    T* data = values.release();
+    return {data, {size}, nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); })};
+}
+
+std::vector<Node> idom(Node n, const Edges& edges, Node root, int strategy) {
+    nb::gil_scoped_release release;
+    return dominators(successors(n, span(edges)), root, Strategy(strategy)).idom;
+}
+
+nb::tuple frontiers(const DominatorTree& tree, bool walking) {
+    Frontiers made;
+    {
+        nb::gil_scoped_release release;
+        made = walking ? tree.frontiers_by_walking() : tree.frontiers_bottom_up();
+    }
+    const size_t total = size_t(made.start.back());
+    return nb::make_tuple(give(std::move(made.start)), give(std::move(made.members), total));
+}
+
+std::vector<Node> iterated(const DominatorTree& tree, const Nodes& nodes, const Within& within) {
+    nb::gil_scoped_release release;
+    return tree.iterated_frontier({nodes.data(), nodes.shape(0)}, {within.data(), within.shape(0)});
+}
+
+template <std::vector<Node> DominatorTree::* member>
+View<Node> view(const DominatorTree& tree) {
+    return {(tree.*member).data(), {(tree.*member).size()}, nb::find(tree)};
+}
+
+}  // namespace
+
+void bind_graph(nb::module_& m) {
+    m.def("dominators", [](Node n, const Edges& edges, Node root, int strategy) { return give(idom(n, edges, root, strategy)); });
+    nb::class_<DominatorTree>(m, "DominatorTree")
+        .def(
+            "__init__",
+            [](DominatorTree* self, Node n, const Edges& edges, Node root, int strategy) { new (self) DominatorTree(n, span(edges), root, Strategy(strategy)); },
+            nb::call_guard<nb::gil_scoped_release>())
+        .def_prop_ro("idom", &view<&DominatorTree::idom>)
+        .def_prop_ro("preorder", &view<&DominatorTree::preorder>)
+        .def_prop_ro("position", &view<&DominatorTree::position>)
+        .def_prop_ro("size", &view<&DominatorTree::size>)
+        .def("frontier_sizes", [](const DominatorTree& tree) { return give(tree.frontier_sizes()); })
+        .def("frontiers", &frontiers)
+        .def("iterated_frontier", [](const DominatorTree& tree, const Nodes& nodes, const Within& within) { return give(iterated(tree, nodes, within)); });
+}
