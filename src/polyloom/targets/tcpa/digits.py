@@ -114,18 +114,12 @@ def partition(families: Sequence[Sequence[ConvexSet]]) -> dict[int, Part]:
     if not boxes:
         return {}
     grid = _Grid(boxes)
-    ids = np.zeros(grid.shape, dtype=np.int64)
-    keys = [0]
     mixed: _Mixed = {}
-    for start in range(0, len(families), 32):
-        bits = np.zeros(grid.shape, dtype=np.int64)
-        for f, family in enumerate(families[start : start + 32]):
-            for s in family:
-                grid.mark(bits, s, f, start + f, mixed)
-        values, inverse = np.unique((ids << 32) | bits, return_inverse=True)
-        ids = inverse.reshape(grid.shape).astype(np.int64)
-        keys = [keys[int(v) >> 32] | (int(v) & 0xFFFFFFFF) << start for v in values]
-    return _collect(grid, ids, keys, mixed)
+    layers = [np.zeros(grid.shape, dtype=np.int64) for _ in range(0, len(families), _WORD)]
+    for f, family in enumerate(families):
+        for s in family:
+            grid.mark(layers[f // _WORD], s, f % _WORD, f, mixed)
+    return _collect(grid, layers, mixed)
 
 
 def union(domain: Iterable[ConvexSet]) -> Domain:
@@ -221,6 +215,8 @@ def _carries(s: ConvexSet, addend: Sequence[int], extents: Sequence[int]) -> Ite
 
 # Cells between the bounds of all boxes.
 
+_WORD = 62
+"""Families that share one word a cell."""
 
 class _Grid:
     """The cells that the bounds of `sets` cut out of their hull, per digit from `starts[g][i]` to `starts[g][i + 1] - 1`."""
@@ -271,28 +267,36 @@ class _Grid:
             mixed.setdefault(key, []).append((family, tuple(h for h, c in zip(s.half_spaces, cutting, strict=True) if c[at])))
 
 
-def _collect(grid: _Grid, ids: NDArray[np.int64], keys: list[int], mixed: _Mixed) -> dict[int, Part]:
+def _collect(grid: _Grid, layers: Sequence[NDArray[np.int64]], mixed: _Mixed) -> dict[int, Part]:
+    def key_of(cell: tuple[int, ...]) -> int:
+        return sum(int(layer[cell]) << i * _WORD for i, layer in enumerate(layers))
+
+    ids = layers[0].copy() if len(layers) == 1 else _numbers(layers)
     pieces: dict[int, dict[tuple[HalfSpace, ...], list[tuple[int, ...]]]] = {}
     for cell in sorted(mixed):
         whole = convex(*grid.box(cell, cell))
         assert whole is not None
-        for key, spaces in _split(whole, keys[int(ids[cell])], mixed[cell], ()):
+        for key, spaces in _split(whole, key_of(cell), mixed[cell], ()):
             pieces.setdefault(key, {}).setdefault(spaces, []).append(cell)
         ids[cell] = -1
-    scan = ids.ravel(order="F")
-    numbers, first = np.unique(scan, return_index=True)
-    whole_at = {keys[int(n)]: (int(n), int(at)) for n, at in zip(numbers, first, strict=True) if n >= 0}
+    numbers, first = np.unique(ids.ravel(order="F"), return_index=True)
+    cells = zip(*(i.tolist() for i in np.unravel_index(first, grid.shape, order="F")), strict=True)
+    whole_at = {key_of(cell): (n, cell) for n, cell in zip(numbers.tolist(), cells, strict=True) if n >= 0}
     parts: list[tuple[tuple[int, ...], int, Part]] = []
     for key in {**whole_at, **pieces}:
         if key:
-            cells = [c[::-1] for group in pieces.get(key, {}).values() for c in group]
-            number, at = whole_at.get(key, (-2, None))
-            if at is not None:
-                cells.append(tuple(int(i) for i in np.unravel_index(at, ids.shape[::-1])))
-            least = min(cells)
-            corner = grid.box(least[::-1], least[::-1])[0]
+            number, *found = whole_at.get(key, (-2,))
+            found += [c for group in pieces.get(key, {}).values() for c in group]
+            least = min(c[::-1] for c in found)
+            corner = tuple(starts[i] for starts, i in zip(grid.starts, least[::-1], strict=True))
             parts.append((least, key, Part(corner, partial(_sets, grid, ids, number, pieces.get(key, {})))))
     return {key: part for _, key, part in sorted(parts, key=lambda p: p[:2])}
+
+
+def _numbers(layers: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """By cell a number, equal where all layers are."""
+    lines = np.stack([layer.ravel() for layer in layers])
+    return np.unique(lines, axis=1, return_inverse=True)[1].reshape(layers[0].shape).astype(np.int64)
 
 
 def _sets(grid: _Grid, ids: NDArray[np.int64], number: int, pieces: dict[tuple[HalfSpace, ...], list[tuple[int, ...]]]) -> list[ConvexSet]:

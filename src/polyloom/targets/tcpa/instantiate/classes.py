@@ -64,6 +64,7 @@ class Traffic:
     def __init__(self, tiles: Tiles) -> None:
         self.tiles = tiles
         self._driven: dict[int, NDArray[np.bool_]] = {}
+        self._reads: dict[tuple[int, Element], Piece] = {}
 
     @cached_property
     def occupied(self) -> NDArray[np.bool_]:
@@ -111,9 +112,11 @@ class Traffic:
 
     def reads(self, use: int, link: Link) -> Piece:
         """The iterations that read `use` over `link`."""
-        tiling = self.tiles.tiling
-        consumer = tiling.symbolic.nodes[tiling.symbolic.uses[use].consumer]
-        return Piece(consumer.condition, tile_bounds(tiling.distances[use], link.displacement, tiling.candidate))
+        if (use, link.displacement) not in self._reads:
+            tiling = self.tiles.tiling
+            consumer = tiling.symbolic.nodes[tiling.symbolic.uses[use].consumer]
+            self._reads[use, link.displacement] = Piece(consumer.condition, tile_bounds(tiling.distances[use], link.displacement, tiling.candidate))
+        return self._reads[use, link.displacement]
 
     def _where(self, by_group: Sequence[bool]) -> NDArray[np.bool_]:
         return np.array(by_group, dtype=np.bool_)[self.tiles.group]

@@ -171,6 +171,9 @@ class Tiles:
     def __init__(self, tiling: Tiling) -> None:
         self.tiling = tiling
         self._rows = [tiling.affine(r) for r in tiling.symbolic.constraints]
+        self._scan = [tuple(coefficients[m] for m in tiling.candidate.order) for coefficients, _ in self._rows]
+        self._least = [sum(min(0, a * (p - 1)) for a, p in zip(c, tiling.extents, strict=True)) for c in self._scan]
+        self._conditions: dict[tuple[int, int], Domain] = {}
         self._memo: dict[tuple[int, tuple[int, ...]], Domain] = {}
         self._pieces: dict[tuple[int, int], tuple[Piece, Domain]] = {}
         self._unions: dict[tuple[ConvexSet, ...], Domain] = {}
@@ -181,12 +184,14 @@ class Tiles:
 
     def condition(self, condition: int, group: int) -> Domain:
         """The digits in condition `condition` within the tiles of a group; a union, perhaps not disjoint."""
-        conjunctions = self.tiling.symbolic.conditions[condition]
-        key = (condition, tuple([self._constants[c][group] for piece in conjunctions for c in piece]))
-        if key not in self._memo:
-            sets = (self._convex(piece, group) for piece in conjunctions)
-            self._memo[key] = tuple(dict.fromkeys(s for s in sets if s is not None))
-        return self._memo[key]
+        if (condition, group) not in self._conditions:
+            conjunctions = self.tiling.symbolic.conditions[condition]
+            key = (condition, tuple([self._constants[c][group] for piece in conjunctions for c in piece]))
+            if key not in self._memo:
+                sets = (self._convex(piece, group) for piece in conjunctions)
+                self._memo[key] = tuple(dict.fromkeys(s for s in sets if s is not None))
+            self._conditions[condition, group] = self._memo[key]
+        return self._conditions[condition, group]
 
     def union(self, sets: Iterable[ConvexSet]) -> Domain:
         """`digits.union`, once for equal sets: most groups of tiles share most of their domains."""
@@ -216,9 +221,10 @@ class Tiles:
         return np.array(by_group or [0] * len(self.leader), dtype=np.int64)[self.group]
 
     def _convex(self, conjunction: Sequence[int], group: int) -> ConvexSet | None:
-        order = self.tiling.candidate.order
-        spaces = [HalfSpace(tuple(self._rows[c][0][m] for m in order), self._constants[c][group]) for c in conjunction]
-        return digits.convex((0,) * len(order), tuple(p - 1 for p in self.tiling.extents), spaces)
+        """The digits in a conjunction; constraints that the tile's box implies need no look."""
+        cutting = [(c, constant) for c in conjunction if (constant := self._constants[c][group]) + self._least[c] < 0]
+        extents = self.tiling.extents
+        return digits.convex((0,) * len(extents), tuple(p - 1 for p in extents), [HalfSpace(self._scan[c], constant) for c, constant in cutting])
 
     def _tile_box(self, bounds: Sequence[TileBound]) -> ConvexSet:
         low, high = [0] * len(self.tiling.extents), [p - 1 for p in self.tiling.extents]

@@ -98,6 +98,10 @@ def _volume(domain: Domain) -> int:
     return sum(prod(b - a + 1 for a, b in zip(s.lower, s.upper, strict=True)) for s in domain)
 
 
+_BLOCK = 1 << 10
+"""Sets that are compared with all others at once."""
+
+
 class _Palette:
     """The global signals so far; first fit."""
 
@@ -183,9 +187,14 @@ class _Meetings:
 
 def _overlaps(sets: Sequence[ConvexSet]) -> list[int]:
     """For every set the bit set of those whose boxes meet its own."""
-    low, high = np.array([s.lower for s in sets], dtype=np.int64), np.array([s.upper for s in sets], dtype=np.int64)
-    rows = ((low <= high[i]).all(axis=1) & (low[i] <= high).all(axis=1) for i in range(len(sets)))
-    return [int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little") for row in rows]
+    found: list[int] = []
+    low, high = np.array([s.lower for s in sets], dtype=np.int64).T, np.array([s.upper for s in sets], dtype=np.int64).T
+    for start in range(0, len(sets), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        digit = ((a[None, :] <= b[block, None]) & (a[block, None] <= b[None, :]) for a, b in zip(low, high, strict=True))
+        lines = np.packbits(reduce(np.logical_and, digit), axis=1, bitorder="little")
+        found += [int.from_bytes(line.tobytes(), "little") for line in lines]
+    return found
 
 
 def _ones(bits: int) -> Iterator[int]:

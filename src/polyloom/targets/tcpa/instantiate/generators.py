@@ -7,6 +7,7 @@ is at the border port so early that it reaches the id in the cycle of its pop; a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -43,10 +44,19 @@ def generate(traffic: Traffic, timing: Timing, found: tuple[Terminal, ...], arra
     tiling = traffic.tiles.tiling
     mapped = {id(t.mapped): t.mapped.access for t in found}
     addresses = {key: _address(tiling, access, arrays[access.array]) for key, access in mapped.items()}
-    made = tuple(_generator(traffic, t, addresses[id(t.mapped)], start + _delay(tiling, timing, t)) for t in found)
-    for g in made:
-        _check(g, arrays[g.array], tiling.symbolic.limits)
-    return made
+    patterns: dict[tuple[int, int], _Pattern] = {}
+    made: list[Generator] = []
+    for t in found:
+        constant, weights = addresses[id(t.mapped)]
+        key = id(t.mapped), int(traffic.tiles.group[t.element])
+        if key not in patterns:
+            patterns[key] = _pattern(traffic, t.mapped.node, key[1], weights)
+        p = patterns[key]
+        base = constant + p.base + tiling.origin(weights, t.element)
+        array, delay = t.mapped.access.array, start + _delay(tiling, timing, t)
+        made.append(Generator(t.side, t.position, t.channel, array, base, p.coefficients, delay, p.domain))
+        _check(made[-1], p.words, arrays[array], tiling.symbolic.limits)
+    return tuple(made)
 
 
 def _delay(tiling: Tiling, timing: Timing, terminal: Terminal) -> int:
@@ -73,21 +83,30 @@ def _address(tiling: Tiling, access: Access, array: ArrayLayout) -> tuple[int, t
     return base, tuple(weights)
 
 
-def _generator(traffic: Traffic, terminal: Terminal, address: tuple[int, tuple[int, ...]], delay: int) -> Generator:
-    tiling, access = traffic.tiles.tiling, terminal.mapped.access
-    constant, weights = address
-    base = constant + tiling.origin(weights, terminal.element)
-    group = int(traffic.tiles.group[terminal.element])
-    domain = traffic.tiles.union(traffic.tiles.condition(tiling.symbolic.nodes[terminal.mapped.node].condition, group))
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """What the generators of one access in equal tiles share: the enable domain, the weights of digits with more than one
+    value, the address of the others, and the words from the lowest to the highest address (of the boxes)."""
+
+    domain: Domain
+    coefficients: tuple[int, ...]
+    base: int
+    words: int
+
+
+def _pattern(traffic: Traffic, node: int, group: int, weights: tuple[int, ...]) -> _Pattern:
+    tiling = traffic.tiles.tiling
+    domain = traffic.tiles.union(traffic.tiles.condition(tiling.symbolic.nodes[node].condition, group))
     scan = tuple(weights[m] for m in tiling.candidate.order)
     hull = digits.hull(domain)
-    fixed = tuple(a if low == high else None for a, low, high in zip(scan, hull.lower, hull.upper, strict=True))
-    base += sum(a * low for a, low in zip(fixed, hull.lower, strict=True) if a is not None)  # a digit of one value belongs to the base
-    free = tuple(a if f is None else 0 for a, f in zip(scan, fixed, strict=True))
-    return Generator(terminal.side, terminal.position, terminal.channel, access.array, base, free, delay, domain)
+    free = tuple(a if low < high else 0 for a, low, high in zip(scan, hull.lower, hull.upper, strict=True))
+    base = sum(a * low for a, low, high in zip(scan, hull.lower, hull.upper, strict=True) if low == high)
+    least = min(sum(a * (x if a > 0 else y) for a, x, y in zip(free, s.lower, s.upper, strict=True)) for s in domain)
+    most = max(sum(a * (y if a > 0 else x) for a, x, y in zip(free, s.lower, s.upper, strict=True)) for s in domain)
+    return _Pattern(domain, free, base, most - least + 1)
 
 
-def _check(generator: Generator, array: ArrayLayout, limits: Limits) -> None:
+def _check(generator: Generator, words: int, array: ArrayLayout, limits: Limits) -> None:
     owner = f"the address generator of {array.name} at {generator.side} {generator.position}"
     dimensions = sum(1 for a in generator.coefficients if a)
     if limits.generator_dimensions is not None and dimensions > limits.generator_dimensions:
@@ -97,17 +116,10 @@ def _check(generator: Generator, array: ArrayLayout, limits: Limits) -> None:
         bits = generator.delay.bit_length()
         message = f"{owner} waits {generator.delay} cycles, which needs {bits} bits; the machine has {limits.delay_bits}"
         raise infeasible("PL0519", message, help=f"use a machine with delay_bits = {bits}, or smaller loop bounds")
-    words = _span(generator.coefficients, generator.domain)
     if limits.bank_words is not None and words > limits.bank_words:
         message = f"{owner} covers {words} words, a bank of the machine has {limits.bank_words}"
         raise infeasible("PL0520", message, help=f"use a machine with bank_words = {words}, or a larger region")
     check_domain(generator.domain, limits, owner)
-
-
-def _span(coefficients: tuple[int, ...], domain: Domain) -> int:
-    """Words from the lowest to the highest address (of the boxes)."""
-    ends = [[sorted((a * x, a * y)) for a, x, y in zip(coefficients, s.lower, s.upper, strict=True)] for s in domain]
-    return max(sum(e[1] for e in s) for s in ends) - min(sum(e[0] for e in s) for s in ends) + 1
 
 
 def controller(traffic: Traffic, timing: Timing, start: int, epilogue: int, signals: tuple[Domain, ...]) -> Controller:
