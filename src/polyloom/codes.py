@@ -585,4 +585,38 @@ CODES: dict[str, tuple[str, str]] = {
         "A select is written in C's operators over names of registers and integers: `c ? a : -b`, `x < y ? a + 1 : a`, `min(a, b)`.",
     ),
     "PL0921": ("no sequence for an expression", "The table has no sequence for this expression, whose operators must be in its rows."),
+    # PL0960 to PL0979: graphs (analysis/dominators, `polyloom dominators`)
+    "PL0960": (
+        "malformed JSON",
+        "The file is not JSON from the place shown on: a comma, quote or bracket is missing or too many, or values are nested thousands of\n"
+        "levels deep. A graph is written as `{\"n\": 3, \"root\": 0, \"edges\": [[0, 1], [1, 2]]}`.",
+    ),
+    "PL0961": (
+        "unknown, repeated or missing key",
+        "A graph has the keys `n` (the number of nodes), `edges` (pairs [from, to]) and, unless it is 0, `root`, each once.",
+    ),
+    "PL0962": (
+        "value of another type",
+        "Nodes and their number are integers, written without a fraction or exponent: `1`, not `1.0`, `\"1\"` or `true`. Edges are pairs of\n"
+        "nodes, `[0, 1]`; in Python an array of integers of shape (m, 2).",
+    ),
+    "PL0963": (
+        "number of nodes out of range",
+        "A graph has at least one node, and nodes are numbered from 0 to n - 1. All of them, also those without edges, take memory (about\n"
+        "200 bytes a node and 40 an edge), which must fit into what the machine or the process may have.",
+    ),
+    "PL0964": (
+        "node out of range",
+        "The root, an end of an edge, or a node asked about is not one of 0 to n - 1. Nodes are counted from 0: with `n` = 3 they are 0, 1 and 2.",
+    ),
+    "PL0965": (
+        "frontiers larger than the limit",
+        "Dominance frontiers can have quadratic size, for instance in nested loops that all end together. Their total is counted first, and\n"
+        "refused over the limit of `--max-frontier` (100 million), which may be raised. Iterated frontiers need no frontiers.",
+    ),
+    "PL0966": (
+        "unknown strategy or method",
+        "Dominators are found by the strategy `scratch`, `cached` or `balanced`, frontiers by the method `cooper` or `cytron`; all give the same\n"
+        "result (docs/dominators.md).",
+    ),
 }
