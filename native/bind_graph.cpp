@@ -40,11 +40,11 @@ std::vector<Node> idom(Node n, const Edges& edges, Node root, int strategy) {
     return dominators(successors(n, span(edges)), root, Strategy(strategy)).idom;
 }
 
-nb::tuple frontiers(const DominatorTree& tree, bool walking) {
+nb::tuple frontiers(const DominatorTree& tree, bool cooper) {
     Frontiers made;
     {
         nb::gil_scoped_release release;
-        made = walking ? tree.frontiers_by_walking() : tree.frontiers_bottom_up();
+        made = cooper ? tree.frontiers_cooper() : tree.frontiers_cytron();
     }
     const size_t total = size_t(made.start.back());
     return nb::make_tuple(give(std::move(made.start)), give(std::move(made.members), total));

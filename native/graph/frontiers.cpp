@@ -27,7 +27,7 @@ struct Filling {
 
 }  // namespace
 
-Frontiers DominatorTree::frontiers_bottom_up() const {
+Frontiers DominatorTree::frontiers_cytron() const {
     Filling filling(frontier_sizes());
     std::vector<Node> seen(idom.size(), none);  // by v: the last node that got v into its frontier
     for (size_t at = preorder.size(); at-- > 0;) {
@@ -47,7 +47,7 @@ Frontiers DominatorTree::frontiers_bottom_up() const {
 
 // In ascending order of w, so that members come ascending and a repetition is one of the last member. With a single predecessor
 // there is nothing to walk, except to the root: it has no idom, and the walk goes through the root itself.
-Frontiers DominatorTree::frontiers_by_walking() const {
+Frontiers DominatorTree::frontiers_cooper() const {
     Filling filling(frontier_sizes());
     for (Node w = 0; w < nodes(); ++w) {
         if (predecessors_[w].size() < 2 && idom[w] != none) continue;

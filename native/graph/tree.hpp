@@ -28,10 +28,10 @@ class DominatorTree {
     std::vector<int64_t> frontier_sizes() const;
 
     // Cytron et al., "Efficiently Computing Static Single Assignment Form and the Control Dependence Graph" (1991): bottom up.
-    Frontiers frontiers_bottom_up() const;
+    Frontiers frontiers_cytron() const;
 
     // Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001): up from the predecessors of every join.
-    Frontiers frontiers_by_walking() const;
+    Frontiers frontiers_cooper() const;
 
     // The union of DF(v) over `nodes`, of DF over that, and so on, ascending, without making frontiers: Sreedhar and Gao, "A Linear
     // Time Algorithm for Placing phi-Nodes" (1995). Nodes where `within` (by node, unless it is empty) is false are left out
