@@ -88,6 +88,10 @@ class Polyhedron:
     def contains(self, point: Mapping[str, int]) -> bool:
         return all(c.evaluate(point) >= 0 for c in self.constraints)
 
+    def substitute(self, values: Mapping[str, Affine]) -> Polyhedron:
+        """Replace symbols by affine expressions; symbols that `values` does not name stay."""
+        return Polyhedron(tuple(c.substitute(values) for c in self.constraints))
+
     def __str__(self) -> str:
         return " and ".join(f"{c} >= 0" for c in self.constraints) or "true"
 

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes one phase, a piecewise linear algorithm, of placed statements.
+
+Every statement becomes equations for a variable of its own: its value is flattened to one operation an equation, and where an
+operand comes from different places in different parts of the domain, so do the equations (they exclude each other, so they share
+a unit's slot); where that would give too many, exclusive copies select the operand first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
+
+import islpy as isl
+
+from polyloom.diagnostics import Span, input_error
+from polyloom.ir.nest import Apply, Expression, Index
+from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.ir.pla import Array, Constant, Equation, Operand, Program, Reference, Variable
+from polyloom.ir.plan import Phase
+from polyloom.ir.recurrence import Final, Origin, Produced, Recurrence, System
+from polyloom.sets import Affine, Condition
+from polyloom.sets.isl import from_set
+from polyloom.sets.normal import conjunction, normalize
+from polyloom.transform.carry import Carrier, Use, Value
+from polyloom.transform.embed import Placements, dimensions
+from polyloom.transform.order import Vector, find_order
+from polyloom.transform.share import Element, share
+from polyloom.transform.space import Space
+
+VARIANTS = 4
+"""Equations that one operation may become because its operands come from different places."""
+
+
+class NoOrder(Exception):
+    """No signed permutation makes every distance of the phase lexicographically positive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """How a phase is connected. `crossing` gives, for a statement of an earlier phase, the array that holds its values and the
+    index there, affine in the statement's loops; `exports` are the values that this phase leaves in arrays; `arrays` are all arrays."""
+
+    crossing: dict[str, tuple[str, tuple[Affine, ...]]]
+    exports: tuple[Final, ...]
+    arrays: dict[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class _Raw:
+    """An equation whose condition is still an isl set."""
+
+    name: str
+    target: Reference
+    operation: str
+    dtype: ElementType
+    operands: tuple[Operand, ...]
+    points: isl.Set
+    span: Span | None
+
+
+_Operand = Constant | list[Use]
+
+
+def assemble(system: System, name: str, equations: Sequence[Recurrence], placements: Placements, ports: Ports) -> Phase:
+    """The phase that computes `equations` at their `placements`; raises NotUniform and NoOrder."""
+    return _Assembler(system, name, equations, placements, ports).run()
+
+
+class _Assembler:
+    def __init__(self, system: System, name: str, equations: Sequence[Recurrence], placements: Placements, ports: Ports) -> None:
+        self.system, self.name, self.equations, self.placements, self.ports = system, name, equations, placements, ports
+        self.space = Space(dimensions(equations), system.parameters, system.assumptions)
+        self.taken = {*self.space.dims, *self.space.params, *ports.arrays, *(f"{a}_in" for a in ports.arrays)}
+        self.labels: set[str] = set()
+        self.types: dict[str, ElementType] = {}
+        self.reasons: dict[str, str] = {}
+        self.raw: list[_Raw] = []
+        self.variable_of = {e.name: self._statement_variable(e) for e in equations}
+        self.carrier = Carrier(self.space, self.variable_of, self._passed)
+
+    def run(self) -> Phase:
+        reads = [[self._needs(e, n) for n in range(len(e.reads))] for e in self.equations]
+        exports = [(f, self._needs_value(f)) for f in self.ports.exports]
+        transfers = self.carrier.transfers()
+        elements = [d for needs in reads for need in needs for d in need if isinstance(d[1], Element)]
+        fixed = [r for needs in reads for need in needs for d in need if isinstance(r := d[1], Reference)]
+        order = find_order({self._distance(r) for r in (*fixed, *(t.reference for t in transfers))}, len(self.space.dims))
+        if order is None:
+            raise NoOrder
+        shared, entering = share(self.space, [(p, e) for p, e in elements if isinstance(e, Element)], order, self._entered)
+        found = iter(shared)
+        for equation, needs in zip(self.equations, reads, strict=True):
+            self._statement(equation, [_merged([next(found) if isinstance(d[1], Element) else (d[0], d[1]) for d in need]) for need in needs])
+        for transfer in (*transfers, *entering):
+            self._add(transfer.variable, transfer.variable, "move", self.types[transfer.variable], (transfer.reference,), transfer.points, None)
+        for final, uses in exports:
+            self._export(final, uses)
+        return self._phase()
+
+    # names
+
+    def _fresh(self, base: str) -> str:
+        number, name = 0, base
+        while name in self.taken:
+            number += 1
+            name = f"{base}.{number}"
+        self.taken.add(name)
+        return name
+
+    def _label(self, base: str) -> str:
+        number, name = 0, base
+        while name in self.labels:
+            number += 1
+            name = f"{base}.{number}"
+        self.labels.add(name)
+        return name
+
+    def _statement_variable(self, equation: Recurrence) -> str:
+        name = self._fresh(f"{equation.statement.assign.target.name}_{equation.name}")
+        self.types[name] = equation.dtype
+        return name
+
+    def _passed(self, statement: str, axis: int) -> str:
+        equation, dim = self.system[statement], self.space.dims[axis]
+        array = equation.statement.assign.target.name
+        name = self._fresh(f"{array}_{dim}")
+        self.types[name] = equation.dtype
+        self.reasons[name] = f"passes the value of {array} that {statement} computed along {dim}, where iterations far from it read it"
+        return name
+
+    def _entered(self, array: str) -> str:
+        name = self._fresh(f"{array}_at")
+        self.types[name] = self.ports.arrays[array].dtype
+        self.reasons[name] = f"takes each element of {array} in once and passes it on to the other iterations that read it"
+        return name
+
+    # reads
+
+    def _needs(self, equation: Recurrence, read: int) -> list[tuple[isl.Set, Reference | Element]]:
+        placement = self.placements[equation.name]
+        values = placement.loop_values(self.space.dims)
+        found: list[tuple[isl.Set, Reference | Element]] = []
+        for piece in equation.reads[read]:
+            points = placement.points(self.space, piece.domain)
+            source = self._source(piece.origin, values)
+            if points.is_empty():
+                continue
+            found += [(points, source)] if isinstance(source, Element) else self.carrier.need(points, source)
+        return found
+
+    def _source(self, origin: Origin, values: dict[str, Affine]) -> Value | Element:
+        index = tuple(a.substitute(values) for a in origin.index)
+        if not isinstance(origin, Produced):
+            return Element(origin.name, index)
+        loops = dict(zip(self.system[origin.statement].loops, index, strict=True))
+        if origin.statement in self.placements:
+            return Value(origin.statement, tuple(a.substitute(loops) for a in self.placements[origin.statement].at))
+        name, at = self.ports.crossing[origin.statement]
+        return Element(name, tuple(a.substitute(loops) for a in at))
+
+    def _needs_value(self, final: Final) -> isl.Set:
+        return self.placements[final.statement].points(self.space, final.domain)
+
+    def _distance(self, reference: Reference) -> Vector:
+        return tuple((here - i).constant for here, i in zip(self.space.here, reference.index, strict=True))
+
+    # equations
+
+    def _statement(self, equation: Recurrence, reads: list[list[Use]]) -> None:
+        name = self.variable_of[equation.name]
+        points = self.placements[equation.name].points(self.space, equation.domain)
+        self._define(name, equation.name, equation.value, equation.dtype, points, iter(reads), equation.span)
+
+    def _define(self, name: str, label: str, value: Expression, dtype: ElementType, points: isl.Set, reads: Iterator[list[Use]], span: Span | None) -> None:
+        """Equations for `name` = `value` on `points`, operands first."""
+        operation, dtype, parts = (value.operation, value.dtype, value.operands) if isinstance(value, Apply) else ("move", dtype, (value,))
+        operands = [self._operand(name, label, part, points, reads) for part in parts]
+        operands = self._few(name, label, operands, points)
+        for chosen in product(*(o if isinstance(o, list) else [(points, o)] for o in operands)):
+            where = points
+            for part, _ in chosen:
+                where = where if part is points else where.intersect(part)
+            self._add(name, label, operation, dtype, tuple(o for _, o in chosen), where, span)
+
+    def _operand(self, name: str, label: str, value: Expression, points: isl.Set, reads: Iterator[list[Use]]) -> _Operand:
+        match value:
+            case Reference():
+                return next(reads)
+            case Constant():
+                return value
+            case Index():
+                raise input_error("PL0263", f"the value of `{value.value}` is used as data", span=value.span, help="pass an array that holds it")
+            case Apply():
+                inner = self._fresh(name)
+                self.types[inner] = BY_NAME[value.operation].result(value.dtype)
+                self.reasons[inner] = f"an operand of {label}"
+                self._define(inner, label, value, value.dtype, points, reads, value.span)
+                return [(points, self.carrier.at(inner, [0] * len(self.space.dims)))]
+
+    def _few(self, name: str, label: str, operands: list[_Operand], points: isl.Set) -> list[_Operand]:
+        """The operands, those from most places selected by copies until `VARIANTS` equations suffice."""
+        while prod(len(o) for o in operands if isinstance(o, list)) > VARIANTS:
+            widest = max((n for n, o in enumerate(operands) if isinstance(o, list)), key=lambda n: len(operands[n]) if isinstance(operands[n], list) else 0)  # pyright: ignore[reportArgumentType]
+            uses = operands[widest]
+            chosen = self._fresh(name)
+            assert isinstance(uses, list)
+            self.types[chosen] = self._dtype(uses[0][1])
+            self.reasons[chosen] = f"selects an operand of {label}, which comes from {len(uses)} places"
+            for part, reference in uses:
+                self._add(chosen, label, "move", self.types[chosen], (reference,), part.intersect(points), None)
+            operands = [*operands[:widest], [(points, self.carrier.at(chosen, [0] * len(self.space.dims)))], *operands[widest + 1 :]]
+        return operands
+
+    def _dtype(self, reference: Reference) -> ElementType:
+        return self.types[reference.name] if reference.name in self.types else self.ports.arrays[reference.name].dtype
+
+    def _add(self, name: str, label: str, operation: str, dtype: ElementType, operands: tuple[Operand, ...], points: isl.Set, span: Span | None) -> None:
+        if not points.is_empty():
+            target = self.carrier.at(name, [0] * len(self.space.dims))
+            self.raw.append(_Raw(self._label(label), target, operation, dtype, operands, points.coalesce(), span))
+
+    def _export(self, final: Final, points: isl.Set) -> None:
+        values = self.placements[final.statement].loop_values(self.space.dims)
+        index = tuple(a.substitute(values) for a in final.index)
+        source = self.carrier.at(self.variable_of[final.statement], [0] * len(self.space.dims))
+        if not points.is_empty():
+            dtype = self.types[source.name]
+            self.raw.append(_Raw(self._label(final.name), Reference(final.name, index), "move", dtype, (source,), points.coalesce(), None))
+
+    # the program
+
+    def _phase(self) -> Phase:
+        read = {o.name for r in self.raw for o in r.operands if isinstance(o, Reference)}
+        written = {r.target.name for r in self.raw}
+        arrays = self.ports.arrays
+        renamed = {n: f"{n}_in" if n in written else n for n in arrays if n in read}
+        space_points = self._hull()
+        space = normalize(from_set(space_points))
+        program = Program(
+            self.name,
+            self.system.parameters,
+            self.system.assumptions,
+            self.space.dims,
+            space,
+            tuple(replace(arrays[n], name=r) for n, r in renamed.items()),
+            tuple(a for n, a in arrays.items() if n in written),
+            tuple(Variable(n, t) for n, t in self.types.items() if n in written),
+            tuple(self._equation(r, renamed, space, space_points) for r in self.raw),
+        )
+        outputs = tuple((n, n) for n in arrays if n in written)
+        return Phase(program, tuple((r, n) for n, r in renamed.items()), outputs, tuple((n, r) for n, r in self.reasons.items() if n in written))
+
+    def _equation(self, raw: _Raw, renamed: dict[str, str], space: Condition, space_points: isl.Set) -> Equation:
+        operands = tuple(replace(o, name=renamed.get(o.name, o.name)) if isinstance(o, Reference) else o for o in raw.operands)
+        condition = conjunction(space, from_set(raw.points, space_points))
+        return Equation(raw.name, raw.target, raw.operation, raw.dtype, operands, condition, raw.span)
+
+    def _hull(self) -> isl.Set:
+        """The convex hull, as far as the sets' own constraints express it, of all points."""
+        points = self.raw[0].points
+        for raw in self.raw[1:]:
+            points = points.union(raw.points)
+        return isl.Set.from_basic_set(points.coalesce().simple_hull().remove_divs())
+
+
+def _merged(uses: list[Use]) -> list[Use]:
+    """One use for each reference."""
+    found: dict[tuple[str, tuple[Affine, ...]], Use] = {}
+    for points, reference in uses:
+        key = reference.name, reference.index
+        found[key] = (found[key][0].union(points).coalesce(), reference) if key in found else (points, reference)
+    return list(found.values())

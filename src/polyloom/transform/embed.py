@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gives the statements of an imperfect nest places in one common space.
+
+A placement maps a statement's loops to dimensions, shifted by constants, and fixes the dimensions that it does not run over by
+affine expressions: a face, a diagonal, the place of what it reads or of what reads it. Statements are placed one after another,
+deepest first; a beam keeps the cheapest partial placements. Cheap means: dependences of constant short distance, few values passed
+along, and a signed permutation of the dimensions under which all of them are lexicographically positive (Feautrier, "Some
+efficient solutions to the affine scheduling problem", 1992, searches schedules in this way; here the space itself is searched).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, permutations, product
+
+import islpy as isl
+
+from polyloom.ir.recurrence import Produced, Recurrence, Stored, System
+from polyloom.sets import Affine, Condition
+from polyloom.transform.carry import Carrier, NotUniform, Value
+from polyloom.transform.order import Vector, find_order
+from polyloom.transform.space import Point, Space
+
+BEAM = 6
+CHOICES = 4
+"""Coordinates that are tried for one dimension of one statement."""
+COMBINATIONS = 160
+IMPOSSIBLE = 1000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The instance of a statement at its `loops` is at the point `at`, affine in the loops and the parameters."""
+
+    loops: tuple[str, ...]
+    at: Point
+
+    def loop_values(self, dims: tuple[str, ...]) -> dict[str, Affine]:
+        """Each loop as an affine expression of the dimensions: the first one that follows it."""
+        found: dict[str, Affine] = {}
+        for dim, affine in zip(dims, self.at, strict=True):
+            (loop, factor), *more = affine.terms or (("", 0),)
+            if not more and factor == 1 and loop in self.loops and loop not in found:
+                found[loop] = Affine.symbol(dim) - affine.constant
+        return found
+
+    def points(self, space: Space, domain: Condition) -> isl.Set:
+        """Where the instances of `domain` are."""
+        values = self.loop_values(space.dims)
+        inside = [piece.substitute(values) for piece in domain.pieces]
+        on = [(here - at.substitute(values)) for here, at in zip(space.here, self.at, strict=True)]
+        points = space.set(Condition(tuple(inside)))
+        return points.intersect(space.where(*on, *(-a for a in on)))
+
+
+Placements = dict[str, Placement]
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """On `domain`, `reader` uses what `writer` produced at its loops = `index`, affine in the reader's loops."""
+
+    reader: str
+    writer: str
+    domain: Condition
+    index: Point
+
+
+def dependences(equations: Sequence[Recurrence]) -> list[Dependence]:
+    """Every read of a value that one of `equations` produces."""
+    names = {e.name for e in equations}
+    found = [
+        Dependence(e.name, piece.origin.statement, piece.domain, piece.origin.index)
+        for e in equations
+        for read in e.reads
+        for piece in read
+        if isinstance(piece.origin, Produced) and piece.origin.statement in names
+    ]
+    return list(dict.fromkeys(found))
+
+
+def embed(system: System, equations: Sequence[Recurrence]) -> list[tuple[float, Placements]]:
+    """Placements of all `equations`, cheapest first; none costs `IMPOSSIBLE` or more. The dimensions are `dimensions(equations)`."""
+    return _Search(system, equations).run()
+
+
+def dimensions(equations: Sequence[Recurrence]) -> tuple[str, ...]:
+    """The loops of the deepest statement, the first in the text of several: the names of the common space."""
+    return max(equations, key=lambda e: len(e.loops)).loops or ("i",)
+
+
+class _Search:
+    def __init__(self, system: System, equations: Sequence[Recurrence]) -> None:
+        self.equations = {e.name: e for e in equations}
+        self.space = Space(dimensions(equations), system.parameters, system.assumptions)
+        self.dependences = dependences(equations)
+        self.own = {e.name: Space(e.loops, system.parameters, system.assumptions) for e in equations}
+        self.sets = {d: self.own[d.reader].set(d.domain) for d in self.dependences}
+        self.equalities = {d: self.own[d.reader].equalities(s) for d, s in self.sets.items()}
+        self.known: dict[tuple[Dependence, Placement, Placement], tuple[float, tuple[Vector, ...]]] = {}
+
+    def run(self) -> list[tuple[float, Placements]]:
+        beam: list[tuple[float, Placements]] = [(0.0, {})]
+        for name in self._sequence():
+            wider = [{**placed, name: p} for _, placed in beam for p in self._candidates(name, placed)]
+            costs = [(self._cost(placed), n) for n, placed in enumerate(wider)]
+            beam = [(cost, wider[n]) for cost, n in sorted(costs)[:BEAM] if cost < IMPOSSIBLE]
+        return beam
+
+    def _sequence(self) -> list[str]:
+        """Deepest first, then always a deep one that depends on, or feeds, what is placed."""
+        rest, order = list(self.equations), list[str]()
+        linked = {(d.reader, d.writer) for d in self.dependences} | {(d.writer, d.reader) for d in self.dependences}
+        while rest:
+            near = [n for n in rest if any((n, m) in linked for m in order)] or rest
+            order.append(max(near, key=lambda n: len(self.equations[n].loops)))
+            rest.remove(order[-1])
+        return order
+
+    def _candidates(self, name: str, placed: Placements) -> Iterator[Placement]:
+        loops, dims = self.equations[name].loops, self.space.dims
+        own = [n for n in loops if n not in dims]
+        free = [d for d in dims if d not in loops]
+        for targets in permutations(free, len(own)):
+            runs = dict(zip(targets, own, strict=True))
+            base = tuple(Affine.symbol(runs.get(d, d)) if d in runs or d in loops else None for d in dims)
+            choices = [[b] if b is not None and d in loops else self._coordinates(name, placed, n, b) for n, (d, b) in enumerate(zip(dims, base, strict=True))]
+            for at in islice(product(*choices), COMBINATIONS):
+                yield Placement(loops, at)
+
+    def _coordinates(self, name: str, placed: Placements, n: int, loop: Affine | None) -> list[Affine]:
+        """What dimension n of `name` may be: its loop, shifted; or, where no loop runs, what its neighbours suggest."""
+        found: dict[Affine, int] = {}
+        for affine in self._suggestions(name, placed, n, loop):
+            found[affine] = found.get(affine, 0) + 1
+        if loop is not None:
+            found[loop] = found.get(loop, 0) + 1
+        ranked = sorted(found, key=lambda a: (-found[a], abs(a.constant), len(a.terms), a.constant < 0))
+        return ranked[:CHOICES] if ranked else [Affine()]
+
+    def _suggestions(self, name: str, placed: Placements, n: int, loop: Affine | None) -> Iterator[Affine]:
+        for d in self.dependences:
+            if d.reader == name and d.writer in placed:
+                at = self._written(d, placed[d.writer])[n]
+                if loop is None:
+                    yield from (at, at + 1)
+                elif (gap := self._constant(d, loop - at)) is not None:
+                    yield from (loop - gap, loop - gap + 1)
+            elif d.writer == name and d.reader in placed:
+                yield from self._before(d, placed[d.reader].at[n], loop)
+
+    def _before(self, d: Dependence, here: Affine, loop: Affine | None) -> Iterator[Affine]:
+        """Coordinates of a writer that put it where, or one before where, it is read."""
+        index = dict(zip(self.equations[d.writer].loops, d.index, strict=True))
+        symbols = [loop] if loop is not None else [Affine.symbol(n) for n in (*index, *self.space.params)] + [Affine()]
+        for symbol in symbols:
+            gap = self._constant(d, here - symbol.substitute(index))
+            if gap is not None:
+                yield from (symbol + gap, symbol + gap - 1)
+
+    def _written(self, d: Dependence, writer: Placement) -> Point:
+        """Where the value was written, in the reader's loops."""
+        index = dict(zip(writer.loops, d.index, strict=True))
+        return tuple(a.substitute(index) for a in writer.at)
+
+    def _constant(self, d: Dependence, affine: Affine) -> int | None:
+        return self.own[d.reader].constant(self.sets[d], affine)
+
+    def _cost(self, placed: Placements) -> float:
+        total, vectors = self._mismatch(placed), set[Vector]()
+        for d in self.dependences:
+            if d.reader in placed and d.writer in placed:
+                cost, found = self._dependence(d, placed[d.reader], placed[d.writer])
+                total += cost
+                vectors.update(found)
+                if total >= IMPOSSIBLE:
+                    return total
+        order = find_order(vectors, len(self.space.dims))
+        if order is None:
+            return IMPOSSIBLE
+        return total + sum(0.5 * (sign < 0) + 0.1 * (n != m) for m, (n, sign) in enumerate(order))
+
+    def _dependence(self, d: Dependence, reader: Placement, writer: Placement) -> tuple[float, tuple[Vector, ...]]:
+        key = d, reader, writer
+        if key not in self.known:
+            self.known[key] = self._measure(d, reader, writer)
+        return self.known[key]
+
+    def _measure(self, d: Dependence, reader: Placement, writer: Placement) -> tuple[float, tuple[Vector, ...]]:
+        written = self._written(d, writer)
+        gaps = [self._constant(d, a - b) for a, b in zip(reader.at, written, strict=True)]
+        if None not in gaps:
+            vector = tuple(g or 0 for g in gaps)
+            return 0.05 * sum(map(abs, vector)), (vector,)
+        values = reader.loop_values(self.space.dims)
+        carrier = Carrier(self.space, {d.writer: d.writer}, lambda name, axis: f"{name}.{axis}")
+        try:
+            points = reader.points(self.space, d.domain)
+            carrier.need(points, Value(d.writer, tuple(a.substitute(values) for a in written)))
+            transfers = carrier.transfers()
+        except NotUniform:
+            return IMPOSSIBLE, ()
+        return 1.0 + 0.5 * len(transfers), tuple({self._distance(t.reference.index) for t in transfers})
+
+    def _distance(self, index: Point) -> Vector:
+        return tuple((here - i).constant for here, i in zip(self.space.here, index, strict=True))
+
+    def _mismatch(self, placed: Placements) -> float:
+        """A small price for each further way in which the placed statements read one array."""
+        ways: dict[str, set[tuple[Affine, ...]]] = {}
+        for name, placement in placed.items():
+            values = placement.loop_values(self.space.dims)
+            for read in self.equations[name].reads:
+                for piece in read:
+                    if isinstance(piece.origin, Stored):
+                        index = tuple(a.substitute(values) for a in piece.origin.index)
+                        ways.setdefault(piece.origin.name, set()).add(tuple(a - a.constant for a in index))
+        return 0.3 * sum(len(w) - 1 for w in ways.values())

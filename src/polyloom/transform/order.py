@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signed permutations of the dimensions under which every dependence vector is lexicographically positive.
+
+Taking any dimension in which all remaining vectors have one sign never spoils a later choice (it only removes vectors), so the
+greedy search is complete: it fails exactly when no signed permutation exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+Vector = tuple[int, ...]
+Order = tuple[tuple[int, int], ...]
+"""(dimension, sign), outermost first; every dimension once."""
+
+
+def find_order(vectors: Iterable[Vector], size: int) -> Order | None:
+    """The first signed permutation, natural order and ascending signs preferred; None if there is none. Zero vectors are ignored."""
+    rest = {v for v in vectors if any(v)}
+    chosen: list[tuple[int, int]] = []
+    free = list(range(size))
+    while free:
+        sign = {n: s for n in free for s in (-1, 1) if all(v[n] * s >= 0 for v in rest)}
+        if not sign:
+            return None
+        pick = min(sign, key=lambda n: (sign[n] < 0, n))
+        chosen.append((pick, sign[pick]))
+        free.remove(pick)
+        rest = {v for v in rest if not v[pick]}
+    return tuple(chosen)
+
+
+def positive(vector: Vector, order: Order) -> bool:
+    """Whether `vector` is lexicographically positive in `order`."""
+    leading = next((vector[n] * sign for n, sign in order if vector[n]), 0)
+    return leading > 0

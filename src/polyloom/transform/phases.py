@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a system of recurrence equations to a plan: one space where that works, else phases one after another.
+
+A system that cannot be embedded as a whole is cut into the strongly connected components of its statements (loop distribution:
+Kennedy, McKinley, 1990), which are joined again, in topological order, as long as the joined statements find a common space.
+Values that cross from phase to phase are kept in arrays: in the output whose last value they are, or in an intermediate one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyloom.analysis.components import components
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.ir.nest import Nest, Storage
+from polyloom.ir.pla import Array
+from polyloom.ir.plan import Phase, Plan
+from polyloom.ir.recurrence import Final, Piece, Produced, Recurrence, Stored, System
+from polyloom.sets import Affine
+from polyloom.sets.isl import from_set
+from polyloom.transform.assemble import NoOrder, Ports, assemble
+from polyloom.transform.carry import NotUniform
+from polyloom.transform.embed import Placements, dependences, dimensions, embed
+from polyloom.transform.space import Space
+
+Group = list[Recurrence]
+
+
+def make_plan(nest: Nest, system: System) -> Plan:
+    """The plan of `system`, which is the dataflow of `nest`; raises PL0261 and PL0262 for what cannot be made uniform."""
+    groups = _groups(system)
+    crossing = _crossing(nest, system, [[e.name for e in g] for g, _ in groups])
+    arrays = {s.name: _array(s) for s in system.storage} | {a.name: a for a in crossing.intermediates}
+    phases: list[Phase] = []
+    for number, (group, placements) in enumerate(groups, 1):
+        names = {e.name for e in group}
+        exports = tuple(f for f in (*system.finals, *crossing.exports) if f.statement in names)
+        earlier = {n: where for n, where in crossing.where.items() if n not in names}
+        name = system.name if len(groups) == 1 else f"{system.name}.{number}"
+        phases.append(assemble(system, name, group, placements, Ports(earlier, exports, arrays)))
+    written = {f.name for f in system.finals}
+    given = {p.origin.name for e in system.equations for r in e.reads for p in r if isinstance(p.origin, Stored)}
+    inputs = tuple(_array(s) for s in system.storage if s.name in given or (s.name in written and s.shape))
+    outputs = tuple(_array(s) for s in system.storage if s.name in written)
+    return Plan(system.name, system.parameters, system.assumptions, inputs, outputs, crossing.intermediates, tuple(phases))
+
+
+def _array(storage: Storage) -> Array:
+    return Array(storage.name, storage.dtype, storage.shape, storage.span)
+
+
+def _groups(system: System) -> list[tuple[Group, Placements]]:
+    """Statements that share a space, in an order in which values only flow forward."""
+    whole = _placed(system, list(system.equations))
+    if whole is not None:
+        return [(list(system.equations), whole)]
+    groups: list[tuple[Group, Placements]] = []
+    for unit in _units(system):
+        if groups and _related(groups[-1][0], unit):
+            joined = sorted([*groups[-1][0], *unit], key=system.equations.index)
+            placements = _placed(system, joined)
+            if placements is not None:
+                groups[-1] = joined, placements
+                continue
+        placements = _placed(system, unit)
+        if placements is None:
+            raise _refusal(system, unit)
+        groups.append((unit, placements))
+    return groups
+
+
+def _units(system: System) -> list[Group]:
+    """Strongly connected components of the statements, producers first, in the order of the text where there is a choice."""
+    position = {e.name: n for n, e in enumerate(system.equations)}
+    feeds: dict[int, set[int]] = {n: set() for n in position.values()}
+    for d in dependences(system.equations):
+        feeds[position[d.reader]].add(position[d.writer])
+    waiting = sorted(sorted(c) for c in components({n: sorted(f) for n, f in feeds.items()}))
+    done: set[int] = set()
+    units: list[Group] = []
+    while waiting:
+        pick = next(c for c in waiting if all(feeds[n] <= {*done, *c} for n in c))
+        waiting.remove(pick)
+        done.update(pick)
+        units.append([system.equations[n] for n in pick])
+    return units
+
+
+def _related(group: Group, unit: Group) -> bool:
+    """Whether `unit` reads what `group` computes, or both read one array."""
+    names = {e.name for e in group}
+    return any(isinstance(o, Produced) and o.statement in names for o in _origins(unit)) or bool(_stored(group) & _stored(unit))
+
+
+def _stored(group: Group) -> set[str]:
+    return {o.name for o in _origins(group) if isinstance(o, Stored) and o.index}
+
+
+def _origins(group: Group) -> list[Produced | Stored]:
+    return [p.origin for e in group for r in e.reads for p in r]
+
+
+def _placed(system: System, group: Group) -> Placements | None:
+    """The cheapest placements that give a whole phase; every other value is taken to be in an array."""
+    names = {e.name for e in group}
+    outside = {e.name: (e.statement.assign.target.name, tuple(map(Affine.symbol, e.loops))) for e in system.equations if e.name not in names}
+    arrays = {n: Array(n, e.dtype) for e in system.equations for n in [e.statement.assign.target.name]} | {s.name: _array(s) for s in system.storage}
+    exports = tuple(Final(e.statement.assign.target.name, (), e.name, e.domain) for e in group)
+    for _, placements in embed(system, group):
+        try:
+            phase = assemble(system, system.name, group, placements, Ports(outside, exports, arrays))
+        except (NotUniform, NoOrder, PolyloomError):
+            continue
+        if _is_bounded(system, phase):
+            return placements
+    return None
+
+
+def _is_bounded(system: System, phase: Phase) -> bool:
+    space = Space(phase.program.dimensions, system.parameters, system.assumptions)
+    points = space.set(phase.program.space)
+    return len(phase.program.space.pieces) == 1 and all(points.dim_is_bounded(isl.dim_type.set, n) for n in range(len(space.dims)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Crossing:
+    """`where` a statement's values are found in later phases, what must be written for that, and the arrays made for it."""
+
+    where: dict[str, tuple[str, tuple[Affine, ...]]]
+    exports: tuple[Final, ...]
+    intermediates: tuple[Array, ...]
+
+
+def _crossing(nest: Nest, system: System, groups: Sequence[Sequence[str]]) -> _Crossing:
+    phase_of = {name: n for n, names in enumerate(groups) for name in names}
+    needed: dict[str, isl.Set] = {}
+    for e in system.equations:
+        for piece in (p for r in e.reads for p in r):
+            origin = piece.origin
+            if isinstance(origin, Produced) and phase_of[origin.statement] != phase_of[e.name]:
+                points = _read_instances(system, e, piece, origin)
+                needed[origin.statement] = needed[origin.statement].union(points) if origin.statement in needed else points
+    where: dict[str, tuple[str, tuple[Affine, ...]]] = {}
+    exports: list[Final] = []
+    made: dict[str, tuple[Array, isl.Set]] = {}
+    for name in sorted(needed, key=lambda n: [e.name for e in system.equations].index(n)):
+        points = needed[name].coalesce()
+        final = _final(system, name, points)
+        if final is not None:
+            where[name] = final.name, final.index
+            continue
+        array, index = _intermediate(nest, system, system[name], points, made)
+        where[name] = array, index
+        exports.append(Final(array, index, name, from_set(points)))
+    return _Crossing(where, tuple(exports), tuple(a for a, _ in made.values()))
+
+
+def _own(system: System, equation: Recurrence) -> Space:
+    return Space(equation.loops, system.parameters, system.assumptions)
+
+
+def _read_instances(system: System, reader: Recurrence, piece: Piece, origin: Produced) -> isl.Set:
+    own = _own(system, reader)
+    return own.image(own.set(piece.domain), origin.index, system[origin.statement].loops)
+
+
+def _final(system: System, name: str, points: isl.Set) -> Final | None:
+    """The output that holds all those values at the end anyway, unless some statement reads its initial contents."""
+    read = {o.name for e in system.equations for o in _origins([e]) if isinstance(o, Stored)}
+    own = _own(system, system[name])
+    return next((f for f in system.finals if f.statement == name and f.name not in read and points.is_subset(own.set(f.domain))), None)
+
+
+def _intermediate(nest: Nest, system: System, equation: Recurrence, points: isl.Set, made: dict[str, tuple[Array, isl.Set]]) -> tuple[str, tuple[Affine, ...]]:
+    """An array for the values of `equation` at `points`: shaped like the one it writes, where each element is written once."""
+    target = equation.statement.assign.target
+    own, storage = _own(system, equation), nest[target.name]
+    if not own.injective(points, target.index):
+        help = f"split the loop by hand, or store each value of `{target.name}` in an element of its own"
+        raise input_error("PL0264", f"`{target.name}` passes several values of one element to a later phase", span=equation.span, help=help)
+    elements = own.image(points, target.index, tuple(f"e{n}" for n in range(len(target.index))))
+    taken = {s.name for s in system.storage} | set(system.parameters)
+    base = target.name if target.name not in taken else f"{target.name}_kept"
+    name, number = base, 1
+    while name in made and not made[name][1].is_disjoint(elements):
+        number += 1
+        name = f"{base}{number}"
+    array, before = made.get(name, (Array(name, storage.dtype, storage.shape), elements))
+    made[name] = array, before.union(elements)
+    return name, target.index
+
+
+def _refusal(system: System, unit: Group) -> PolyloomError:
+    """Why the statements of `unit` cannot be placed: the dependence that no space makes uniform, or that no order respects."""
+    dims = dimensions(unit)
+    for d in dependences(unit):
+        reader, writer = system[d.reader], system[d.writer]
+        if not embed(system, [reader] if reader is writer else [writer, reader]):
+            at, come = ", ".join(reader.loops), ", ".join(map(str, d.index))
+            array = writer.statement.assign.target.name
+            message = f"iteration ({at}) needs what iteration ({come}) wrote to `{array}`, and that cannot be passed from neighbour to neighbour"
+            note = f"the distance is not constant, and no loop among {', '.join(dims)} keeps the value in step"
+            help = "store the value in an array of its own in a separate loop nest, so that a later phase reads it as an input"
+            return input_error("PL0261", message, span=reader.span, notes=(note,), help=help)
+    names = ", ".join(e.name for e in unit)
+    help = "separate the statements into loop nests of their own, or reverse a loop"
+    return input_error("PL0262", f"the dependences among {names} have no common order of the loops", span=unit[0].span, help=help)

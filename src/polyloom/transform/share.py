@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lets each array element enter once: points that read the same element pass it on among themselves.
+
+Reads f(P) of one array that differ by a constant offset are reads, at constant distances, of one variable V[P] = A[f(P)]. Points
+that share an element differ by vectors of the kernel of f (within the affine hull of the points that read): V[P] = V[P - u] where
+P - u reads too, along the first direction u that applies, and V[P] = A[f(P)] at the points that are left. An access that shares
+nothing stays what it is, a read of the array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import islpy as isl
+
+from polyloom.ir.pla import Reference
+from polyloom.sets import Affine
+from polyloom.transform.carry import Transfer, Use
+from polyloom.transform.order import Order, Vector, positive
+from polyloom.transform.space import Point, Space, kernel
+
+FAR = 4
+"""Offsets up to this distance are served by one variable; farther reads enter on their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """What the array element `name[index]` holds; `index` is affine in the reader's coordinates."""
+
+    name: str
+    index: Point
+
+
+@dataclass(slots=True)
+class _Group:
+    """Reads of one element up to constant offsets: demand n reads element.index at P - distances[n]."""
+
+    element: Element
+    distances: dict[int, Vector]
+
+
+def share(space: Space, demands: Sequence[tuple[isl.Set, Element]], order: Order, fresh: Callable[[str], str]) -> tuple[list[Use], list[Transfer]]:
+    """For each demand where its element is found, and the equations that bring it there; `order` orients the directions."""
+    uses: dict[int, Use] = {}
+    transfers: list[Transfer] = []
+    for group in _groups(space, demands):
+        element, distances = _based(space, group, order)
+        points = _union([space.shift(demands[n][0], tuple(-d for d in distance)) for n, distance in distances.items()])
+        directions = _directions(space, points, element, order)
+        if not directions and len(distances) == 1:
+            (only,) = distances
+            uses[only] = demands[only][0], Reference(element.name, element.index)
+            continue
+        name = fresh(element.name)
+        transfers += _spread(space, name, points, element, directions)
+        for n, distance in distances.items():
+            uses[n] = demands[n][0], Reference(name, tuple(h - d for h, d in zip(space.here, distance, strict=True)))
+    return [uses[n] for n in range(len(demands))], transfers
+
+
+def _groups(space: Space, demands: Sequence[tuple[isl.Set, Element]]) -> list[_Group]:
+    """Wide sets of points first: the others may read the same element written differently."""
+    groups: list[_Group] = []
+    for n in sorted(range(len(demands)), key=lambda n: len(space.equalities(demands[n][0]))):
+        points, element = demands[n]
+        for group in groups:
+            distance = _distance(space, points, group.element, element)
+            if distance is not None:
+                group.distances[n] = distance
+                break
+        else:
+            groups.append(_Group(element, {n: (0,) * len(space.dims)}))
+    return groups
+
+
+def _distance(space: Space, points: isl.Set, base: Element, element: Element) -> Vector | None:
+    """A short vector d such that element.index(P) = base.index(P - d) on `points`."""
+    if base.name != element.name:
+        return None
+    offsets = [space.constant(points, b - e) for b, e in zip(base.index, element.index, strict=True)]
+    rows = [_linear(space, index) for index in base.index]
+    ranges = [range(-FAR, FAR + 1) if any(row[n] for row in rows) else range(1) for n in range(len(space.dims))]
+    if None in offsets:
+        return None
+    if not any(offsets):
+        return (0,) * len(space.dims)
+    fits = (d for d in product(*ranges) if all(_dot(row, d) == o for row, o in zip(rows, offsets, strict=True)))
+    return min(fits, key=lambda d: (sum(map(abs, d)), d), default=None)
+
+
+def _based(space: Space, group: _Group, order: Order) -> tuple[Element, dict[int, Vector]]:
+    """The group seen from the point whence every distance is 0 or more (0 or less in a dimension that runs downwards)."""
+    sign = dict(order)
+    corner = tuple(min(d[n] * sign[n] for d in group.distances.values()) * sign[n] for n in range(len(space.dims)))
+    moved = {dim: here - c for dim, here, c in zip(space.dims, space.here, corner, strict=True)}
+    element = Element(group.element.name, tuple(index.substitute(moved) for index in group.element.index))
+    return element, {n: tuple(d - c for d, c in zip(distance, corner, strict=True)) for n, distance in group.distances.items()}
+
+
+def _directions(space: Space, points: isl.Set, element: Element, order: Order) -> list[Vector]:
+    """A basis of the vectors along which points share an element, innermost dimensions first, positive in `order`."""
+    rows = [_linear(space, affine) for affine in (*element.index, *space.equalities(points))]
+    basis = [u if positive(u, order) else tuple(-n for n in u) for u in kernel(rows, len(space.dims))]
+    return sorted(basis, reverse=True, key=lambda u: [next((k for k, (n, _) in enumerate(order) if u[n]), 0), *u])
+
+
+def _spread(space: Space, name: str, points: isl.Set, element: Element, directions: list[Vector]) -> list[Transfer]:
+    """Each point takes the element from the first direction whence it comes; where it comes from none, it is read."""
+    made: list[Transfer] = []
+    rest = points
+    for direction in directions:
+        inner = rest.intersect(space.shift(points, direction)).coalesce()
+        made.append(Transfer(name, inner, Reference(name, tuple(h - d for h, d in zip(space.here, direction, strict=True)))))
+        rest = rest.subtract(inner).coalesce()
+    made.append(Transfer(name, rest, Reference(element.name, element.index)))
+    return [t for t in made if not t.points.is_empty()]
+
+
+def _linear(space: Space, affine: Affine) -> Vector:
+    return tuple(affine.coefficient(dim) for dim in space.dims)
+
+
+def _dot(row: Vector, vector: Vector) -> int:
+    return sum(a * b for a, b in zip(row, vector, strict=True))
+
+
+def _union(sets: list[isl.Set]) -> isl.Set:
+    made = sets[0]
+    for other in sets[1:]:
+        made = made.union(other)
+    return made.coalesce()

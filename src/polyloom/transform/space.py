@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions about affine expressions over the points of one named space, for all parameter values, answered by isl.
+
+A `Space` names dimensions and parameters; its sets are isl sets over them, already within the parameters' domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd, lcm
+
+import islpy as isl
+
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.isl import parameter_set, sample, shifted, to_set
+
+Vector = tuple[int, ...]
+Point = tuple[Affine, ...]
+"""One affine coordinate for each dimension."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    dims: tuple[str, ...]
+    params: tuple[str, ...]
+    assumptions: Condition
+
+    @property
+    def here(self) -> Point:
+        """The point itself: each dimension as a symbol."""
+        return tuple(map(Affine.symbol, self.dims))
+
+    def set(self, condition: Condition) -> isl.Set:
+        return to_set(condition, self.dims, self.params).intersect_params(parameter_set(self.assumptions, self.params))
+
+    def where(self, *constraints: Affine) -> isl.Set:
+        """The points where every constraint is >= 0."""
+        return self.set(Condition((Polyhedron(constraints),)))
+
+    def constant(self, points: isl.Set, affine: Affine) -> int | None:
+        """The value of `affine` if it is one integer on all points and for all parameters; None if not, or without points."""
+        if affine.is_constant:
+            return affine.constant
+        point = sample(points)
+        if point is None:
+            return None
+        value = affine.evaluate(point)
+        varies = Condition((Polyhedron((affine - value - 1,)), Polyhedron((-affine + value - 1,))))
+        return value if points.intersect(self.set(varies)).is_empty() else None
+
+    def sign(self, points: isl.Set, affine: Affine) -> int | None:
+        """1 if `affine` >= 0 on all points, -1 if <= 0, None if it takes both signs."""
+        if points.intersect(self.where(-affine - 1)).is_empty():
+            return 1
+        return -1 if points.intersect(self.where(affine - 1)).is_empty() else None
+
+    def equalities(self, points: isl.Set) -> tuple[Affine, ...]:
+        """Affine expressions that are 0 on all points and span all those that are."""
+        found: list[Affine] = []
+        for constraint in points.affine_hull().get_constraints():
+            names = [(kind, n) for kind in (isl.dim_type.param, isl.dim_type.set) for n in range(constraint.dim(kind))]
+            values = {constraint.get_dim_name(k, n) or "": int(str(constraint.get_coefficient_val(k, n))) for k, n in names}
+            if constraint.is_equality() and not constraint.is_div_constraint():
+                found.append(Affine.of(values, int(str(constraint.get_constant_val()))))
+        return tuple(found)
+
+    def shift(self, points: isl.Set, distance: Vector) -> isl.Set:
+        """The points I such that I - distance is in `points`."""
+        return shifted(points, distance)
+
+    def image(self, points: isl.Set, coordinates: Point, names: tuple[str, ...]) -> isl.Set:
+        """The points (over `names`) that the affine `coordinates` of `points` are."""
+        moved = points.apply(self._map(f"[{', '.join(self.dims)}] -> [{', '.join(map(str, coordinates))}]"))
+        for position, name in enumerate(names):
+            moved = moved.set_dim_name(isl.dim_type.set, position, name)
+        return moved
+
+    def ray(self, points: isl.Set, axis: int, sign: int) -> isl.Set:
+        """The points from which some point of `points` is reached by 0 or more steps of `sign` along dimension `axis`."""
+        primed = ", ".join(f"{d}'" if n == axis else d for n, d in enumerate(self.dims))
+        dim = self.dims[axis]
+        bound = f"{dim}' <= {dim}" if sign > 0 else f"{dim}' >= {dim}"
+        moved = points.apply(self._map(f"[{', '.join(self.dims)}] -> [{primed}] : {bound}"))
+        return moved.set_dim_name(isl.dim_type.set, axis, dim)
+
+    def injective(self, points: isl.Set, coordinates: Point) -> bool:
+        """Whether no two of `points` have the same coordinates."""
+        return self._map(f"[{', '.join(self.dims)}] -> [{', '.join(map(str, coordinates))}]").intersect_domain(points).is_injective()
+
+    def _map(self, text: str) -> isl.Map:
+        return isl.Map.read_from_str(isl.DEFAULT_CONTEXT, f"[{', '.join(self.params)}] -> {{ {text} }}")
+
+
+def eliminate(affine: Affine, dim: str, equalities: Sequence[Affine]) -> Affine:
+    """`affine` without `dim`, by an equality in which it has the coefficient 1 or -1; as it is if there is none."""
+    factor = affine.coefficient(dim)
+    for equality in equalities if factor else ():
+        own = equality.coefficient(dim)
+        if abs(own) == 1:
+            return affine - equality * (factor * own)
+    return affine
+
+
+def kernel(rows: Sequence[Vector], size: int) -> list[Vector]:
+    """A basis of the integer vectors u with row . u = 0 for every row, primitive, by reduction over the rationals."""
+    reduced: list[tuple[int, list[int]]] = []
+    for row in rows:
+        current = list(row)
+        for pivot, other in reduced:
+            current = _without(current, other, pivot)
+        pivot = next((n for n, value in enumerate(current) if value), None)
+        if pivot is not None:
+            reduced = [(p, _without(other, current, pivot)) for p, other in reduced]
+            reduced.append((pivot, current))
+    pivots = {p for p, _ in reduced}
+    return [_direction(free, reduced, size) for free in range(size) if free not in pivots]
+
+
+def _without(row: list[int], other: Sequence[int], pivot: int) -> list[int]:
+    made = [value * other[pivot] - row[pivot] * o for value, o in zip(row, other, strict=True)] if row[pivot] else row
+    return _primitive(made)
+
+
+def _direction(free: int, reduced: list[tuple[int, list[int]]], size: int) -> Vector:
+    scale = lcm(*(row[pivot] // gcd(row[pivot], row[free]) for pivot, row in reduced))
+    vector = [0] * size
+    vector[free] = scale
+    for pivot, row in reduced:
+        vector[pivot] = -row[free] * scale // row[pivot]
+    return tuple(_primitive(vector))
+
+
+def _primitive(row: list[int]) -> list[int]:
+    divisor = gcd(*row)
+    return [value // divisor for value in row] if divisor > 1 else row
