@@ -23,8 +23,8 @@ _Row = tuple[tuple[int, ...], int]
 _Cut = tuple[int, tuple[HalfSpace, ...]]
 _Mixed = dict[tuple[int, ...], list[_Cut]]
 """Cells that half-spaces cut: the families in question, with the half-spaces that decide them."""
-_Box = tuple[tuple[int, ...], tuple[int, ...]]
-"""First and last cell, by digit."""
+_Box = tuple[tuple[int, int], ...]
+"""First and last cell, by axis."""
 
 
 def convex(lower: Sequence[int], upper: Sequence[int], half_spaces: Iterable[HalfSpace] = ()) -> ConvexSet | None:
@@ -193,22 +193,27 @@ def scan_order(s: ConvexSet) -> tuple[object, ...]:
 
 
 def _carries(s: ConvexSet, addend: Sequence[int], extents: Sequence[int]) -> Iterator[ConvexSet]:
-    n = len(addend)
-    states: list[tuple[list[int], list[int], list[int], int]] = [([], [], [], 0)]
-    for g in range(n):
-        grown: list[tuple[list[int], list[int], list[int], int]] = []
-        for low, high, offset, carry in states:
+    outermost = len(addend) - 1
+    busy = max(g for g, add in enumerate(addend) if add)
+    states: list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], int]] = [((), (), (), 0)]
+    for g, (extent, first, last) in enumerate(zip(extents, s.lower, s.upper, strict=True)):
+        grown: list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], int]] = []
+        for low, high, moves, carry in states:
+            if g > busy and not carry:  # this digit and those that follow stay
+                grown.append((low, high, moves, 0))
+                continue
             add = addend[g] + carry
-            a, b, wraps = s.lower[g], s.upper[g], extents[g] - add
-            ranges = ((max(a, -add), b, 0),) if g == n - 1 else ((a, min(b, wraps - 1), 0), (max(a, wraps), b, 1))
+            wraps = extent - add
+            ranges = ((max(first, -add), last, 0),) if g == outermost else ((first, min(last, wraps - 1), 0), (max(first, wraps), last, 1))
             for a, b, wrap in ranges:
-                move = add - wrap * extents[g]
                 if a <= b:
-                    grown.append(([*low, a + move], [*high, b + move], [*offset, move], wrap))
+                    move = add - wrap * extent
+                    grown.append(((*low, a + move), (*high, b + move), (*moves, move), wrap))
         states = grown
-    for low, high, offset, _ in states:
-        spaces = [HalfSpace(h.coefficients, h.constant - sum(a * o for a, o in zip(h.coefficients, offset, strict=True))) for h in s.half_spaces]
-        shifted = convex(low, high, spaces)
+    for low, high, moves, _ in states:
+        lower, upper = (*low, *s.lower[len(low) :]), (*high, *s.upper[len(high) :])
+        spaces = [HalfSpace(h.coefficients, h.constant - sum(a * x for a, x in zip(h.coefficients, moves, strict=False))) for h in s.half_spaces]
+        shifted = convex(lower, upper, spaces) if spaces else ConvexSet(lower, upper)
         if shifted is not None:
             yield shifted
 
@@ -218,31 +223,40 @@ def _carries(s: ConvexSet, addend: Sequence[int], extents: Sequence[int]) -> Ite
 _WORD = 62
 """Families that share one word a cell."""
 
+
 class _Grid:
-    """The cells that the bounds of `sets` cut out of their hull, per digit from `starts[g][i]` to `starts[g][i + 1] - 1`."""
+    """The cells that the bounds of `sets` cut out of their hull, along the digits `axes` where there is more than one: on axis
+    k from `starts[k][i]` to `starts[k][i + 1] - 1`."""
 
     def __init__(self, sets: Sequence[ConvexSet]) -> None:
-        n = len(sets[0].lower)
-        cuts = [sorted({x for s in sets for x in (s.lower[g], s.upper[g] + 1)}) for g in range(n)]
-        self.starts = cuts
-        self.index = [{x: i for i, x in enumerate(c)} for c in cuts]
-        self.shape = tuple(len(c) - 1 for c in cuts)
+        low, high = list(zip(*(s.lower for s in sets), strict=True)), list(zip(*(s.upper for s in sets), strict=True))
+        cuts = [sorted({*a, *(x + 1 for x in set(b))}) for a, b in zip(low, high, strict=True)]
+        self.hull = tuple(c[0] for c in cuts), tuple(c[-1] - 1 for c in cuts)
+        self.axes = [g for g, c in enumerate(cuts) if len(c) > 2] or [0]
+        self.starts = [cuts[g] for g in self.axes]
+        self.index = [(g, {x: i for i, x in enumerate(cuts[g])}) for g in self.axes]
+        self.shape = tuple(len(c) - 1 for c in self.starts)
 
     def slices(self, s: ConvexSet) -> tuple[slice, ...]:
-        return tuple(slice(i[a], i[b + 1]) for i, a, b in zip(self.index, s.lower, s.upper, strict=True))
+        return tuple([slice(i[s.lower[g]], i[s.upper[g] + 1]) for g, i in self.index])
 
-    def box(self, first: Sequence[int], last: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Bounds of the cells from `first` to `last`, both inclusive."""
-        return tuple(c[i] for c, i in zip(self.starts, first, strict=True)), tuple(c[i + 1] - 1 for c, i in zip(self.starts, last, strict=True))
+    def box(self, cells: _Box) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Bounds of the cells from the first to the last on every axis, both inclusive."""
+        lower, upper = list(self.hull[0]), list(self.hull[1])
+        for g, starts, (first, last) in zip(self.axes, self.starts, cells, strict=True):
+            lower[g], upper[g] = starts[first], starts[last + 1] - 1
+        return tuple(lower), tuple(upper)
 
     def range(self, h: HalfSpace, where: tuple[slice, ...]) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
         """Smallest and largest value of `h` in every cell of `where`; Python integers, which do not overflow."""
-        n = len(self.starts)
-        least = np.full((1,) * n, h.constant, dtype=object)
-        most = least
-        for g, a in enumerate(h.coefficients):
-            ends = [(a * self.starts[g][i], a * (self.starts[g][i + 1] - 1)) for i in range(where[g].start, where[g].stop)]
-            axis = tuple(-1 if g == k else 1 for k in range(n))
+        n = len(self.axes)
+        fixed = [(a, x, y) for g, (a, x, y) in enumerate(zip(h.coefficients, *self.hull, strict=True)) if g not in self.axes]
+        least = np.full((1,) * n, h.constant + sum(min(a * x, a * y) for a, x, y in fixed), dtype=object)
+        most = np.full((1,) * n, h.constant + sum(max(a * x, a * y) for a, x, y in fixed), dtype=object)
+        for k, (g, starts) in enumerate(zip(self.axes, self.starts, strict=True)):
+            a = h.coefficients[g]
+            ends = [(a * starts[i], a * (starts[i + 1] - 1)) for i in range(where[k].start, where[k].stop)]
+            axis = tuple(-1 if k == j else 1 for j in range(n))
             least = least + np.array([min(e) for e in ends], dtype=object).reshape(axis)
             most = most + np.array([max(e) for e in ends], dtype=object).reshape(axis)
         return least, most
@@ -274,7 +288,7 @@ def _collect(grid: _Grid, layers: Sequence[NDArray[np.int64]], mixed: _Mixed) ->
     ids = layers[0].copy() if len(layers) == 1 else _numbers(layers)
     pieces: dict[int, dict[tuple[HalfSpace, ...], list[tuple[int, ...]]]] = {}
     for cell in sorted(mixed):
-        whole = convex(*grid.box(cell, cell))
+        whole = convex(*grid.box(tuple((i, i) for i in cell)))
         assert whole is not None
         for key, spaces in _split(whole, key_of(cell), mixed[cell], ()):
             pieces.setdefault(key, {}).setdefault(spaces, []).append(cell)
@@ -288,7 +302,7 @@ def _collect(grid: _Grid, layers: Sequence[NDArray[np.int64]], mixed: _Mixed) ->
             number, *found = whole_at.get(key, (-2,))
             found += [c for group in pieces.get(key, {}).values() for c in group]
             least = min(c[::-1] for c in found)
-            corner = tuple(starts[i] for starts, i in zip(grid.starts, least[::-1], strict=True))
+            corner = grid.box(tuple((i, i) for i in least[::-1]))[0]
             parts.append((least, key, Part(corner, partial(_sets, grid, ids, number, pieces.get(key, {})))))
     return {key: part for _, key, part in sorted(parts, key=lambda p: p[:2])}
 
@@ -304,9 +318,9 @@ def _sets(grid: _Grid, ids: NDArray[np.int64], number: int, pieces: dict[tuple[H
     for spaces, cells in pieces.items():
         mask = np.zeros(grid.shape, dtype=np.bool_)
         mask[tuple(np.array(cells).T)] = True
-        found += [s for box in _cover(mask) if (s := convex(*grid.box(*box), spaces)) is not None]
+        found += [s for box in _cover(mask) if (s := convex(*grid.box(box), spaces)) is not None]
     if number >= 0:
-        found += [ConvexSet(*grid.box(*box)) for box in _cover(ids == number)]
+        found += [ConvexSet(*grid.box(box)) for box in _cover(ids == number)]
     return found
 
 
@@ -330,24 +344,20 @@ def _split(s: ConvexSet, key: int, pending: Sequence[_Cut], spaces: tuple[HalfSp
 def _cover(mask: NDArray[np.bool_]) -> list[_Box]:
     """Few disjoint boxes of cells that make up `mask`: cut into equal slabs, outermost or innermost digit first, whichever is
     fewer. The result depends on the points only, not on the cells that they were cut into."""
-    axes = [g for g in range(mask.ndim) if mask.shape[g] > 1]
-    flat = mask.reshape([mask.shape[g] for g in axes])
-    outer = _slabs(flat.tobytes("F"), flat.shape[::-1])
-    inner = _slabs(flat.tobytes(), flat.shape) if len(outer) > 3 else outer
-    few, order = (inner, axes) if len(inner) < len(outer) else (outer, axes[::-1])
-    at = [order.index(g) if g in axes else -1 for g in range(mask.ndim)]
-    return [(tuple(box[a][0] if a >= 0 else 0 for a in at), tuple(box[a][1] if a >= 0 else 0 for a in at)) for box in few]
+    outer = _slabs(mask.tobytes("F"), mask.shape[::-1])
+    inner = _slabs(mask.tobytes(), mask.shape) if len(outer) > 3 else outer
+    return list(inner) if len(inner) < len(outer) else [box[::-1] for box in outer]
 
 
 @lru_cache(maxsize=1 << 12)
-def _slabs(cells: bytes, shape: tuple[int, ...]) -> tuple[tuple[tuple[int, int], ...], ...]:
+def _slabs(cells: bytes, shape: tuple[int, ...]) -> tuple[_Box, ...]:
     """Boxes as (first, last) by axis: runs of equal slabs along the first axis, each cut likewise. `cells` are 0 or 1, row-major."""
     if b"\0" not in cells:
         return (tuple((0, n - 1) for n in shape),)
     if b"\1" not in cells:
         return ()
     size = len(cells) // shape[0]
-    found: list[tuple[tuple[int, int], ...]] = []
+    found: list[_Box] = []
     start = 0
     for end in range(1, shape[0] + 1):
         slab = cells[start * size : (start + 1) * size]
