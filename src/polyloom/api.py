@@ -2,7 +2,8 @@
 """The Python interface, which the command line uses too: compile once, instantiate for any size, run and compare.
 
 `compile` -> `Compiled` -> `.instantiate(N=..., pes=(8, 8))` -> `Instance` -> `.run(**arrays)` -> `Result`. What runs is always
-the bytes of the concrete file, read back; what comes out is compared, bit for bit, with the program's own interpreter.
+the bytes of the concrete file, read back; what comes out is compared with the interpreter of the equations, bit for bit, and
+with the user's own function.
 """
 
 from __future__ import annotations
@@ -15,20 +16,27 @@ from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from polyloom import frontend
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, input_error
-from polyloom.frontend import pla
-from polyloom.ir.arguments import random_inputs
-from polyloom.ir.interpret import interpret
+from polyloom.frontend.source import Options, Source
+from polyloom.ir.arguments import Signature, random_inputs, scalar
 from polyloom.ir.pla import Program
+from polyloom.ir.plan import Plan
+from polyloom.ir.plan_interpret import interpret
 from polyloom.report import html, text
-from polyloom.targets import registry
-from polyloom.targets.registry import Arrays, Json, Place, Progress, Report, Simulation, Target
+from polyloom.targets import phases, registry
+from polyloom.targets.phases import Execution
+from polyloom.targets.registry import Arrays, Json, Place, Progress, Report, Target
 
-__all__ = ["Compiled", "Instance", "PolyloomError", "Result", "compare", "compile", "decode", "load", "read_program"]
+__all__ = ["Compiled", "Instance", "Options", "PolyloomError", "Result", "compare", "compile", "decode", "load", "source_of"]
+
+CLOSE = 1e-5
+"""Where the order of an f32 reduction was changed, outputs may differ from the source's by this part of the array's largest magnitude (at least 1)."""
 
 
 class _Clock:
@@ -44,27 +52,32 @@ def _timed() -> Generator[_Clock]:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A symbolic configuration. `program` is None when it was loaded from a file: then runs have nothing to be compared with."""
+    """A symbolic configuration. `source` is None when it was loaded from a file: then runs have nothing to be compared with."""
 
     target: Target
     on: str | None
     place: Place | None
     data: bytes
-    program: Program | None = None
+    source: Source | None = None
     seconds: float | None = None
 
     @property
     def kernel(self) -> str:
-        return self.target.kernel(self.data)
+        return phases.kernel(self.target, self.data)
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        return self.target.parameters(self.data)
+        return phases.parameters(self.target, self.data)
 
     @property
     def symbolic(self) -> Json:
         """The configuration as plain values, as `polyloom show --json` prints it."""
-        return self.target.as_json(self.data)
+        return phases.as_json(self.target, self.data)
+
+    @property
+    def listing(self) -> str:
+        """What `polyloom show` prints."""
+        return phases.show(self.target, self.data)
 
     def save(self, path: str | PathLike[str]) -> None:
         Path(path).write_bytes(self.data)
@@ -79,14 +92,14 @@ class Compiled:
         parameters = {**(values or {}), **more}
         region = pes or ((self.place.rows, self.place.columns) if self.place else registry.REGION)
         with _timed() as clock:
-            data = self.target.instantiate(self.data, parameters, region, candidate)
+            data = phases.instantiate(self.target, self.data, parameters, region, candidate)
         return Instance(self.target, data, parameters, self, clock.seconds)
 
     def __repr__(self) -> str:
         return f"<symbolic configuration of {self.kernel}({', '.join(self.parameters)}): {len(self.data)} bytes>"
 
     def _repr_html_(self) -> str:
-        return html.listing(self.target.show(self.data))
+        return html.listing(self.listing)
 
 
 @dataclass(frozen=True)
@@ -101,43 +114,53 @@ class Instance:
 
     @property
     def kernel(self) -> str:
-        return self.target.kernel(self.data)
+        return phases.kernel(self.target, self.data)
 
     @property
     def concrete(self) -> Json:
         """The configuration as plain values, as `polyloom show --json` prints it."""
-        return self.target.as_json(self.data)
+        return phases.as_json(self.target, self.data)
+
+    @property
+    def listing(self) -> str:
+        """What `polyloom show` prints."""
+        return phases.show(self.target, self.data)
 
     def save(self, path: str | PathLike[str]) -> None:
         Path(path).write_bytes(self.data)
 
     def run(self, arrays: Arrays | None = None, /, *, seed: int = 0, trace: bool = False, **more: npt.ArrayLike) -> Result:
-        """Run on the model. Inputs that are not given are made up from `seed`. A difference from the interpreter raises
-        PL0812 (exit 4); arrays of a wrong name, shape or type and faults of the model raise PL06xx."""
-        result = self.measure({**(arrays or {}), **{name: np.asarray(value) for name, value in more.items()}}, seed=seed, trace=trace)
-        if result.difference is not None:
-            raise PolyloomError(result.difference)
+        """Run on the model. Inputs that are not given are made up from `seed`; a scalar may be a plain number. A difference from
+        the equations or from the source raises PL0812 (exit 4); wrong inputs raise PL0231, PL0232, or, like faults, PL06xx."""
+        result = self.measure({**(arrays or {}), **self._arrays(more)}, seed=seed, trace=trace)
+        if result.differences:
+            raise PolyloomError(*result.differences)
         return result
 
     def measure(self, given: Arrays, *, seed: int = 0, trace: bool = False, on: str | None = None) -> Result:
-        """Like `run`, but a difference is `Result.difference`. `on` names the machine where a loaded file's is not a shipped one."""
-        program = self.compiled.program if self.compiled else None
-        made_up = random_inputs(program, self.parameters, seed) if program is not None and self.parameters is not None else {}
+        """Like `run`, but differences are in the result. `on` names the machine where a loaded file's is not a shipped one."""
+        source, values = self.compiled.source if self.compiled else None, self.parameters
+        made_up = random_inputs(source.plan, values, seed) if source is not None and values is not None else {}
         inputs = {**made_up, **given}
         member = on or (self.compiled.place.member if self.compiled and self.compiled.place else None)
         with _timed() as clock:
-            simulation = self.target.simulate(self.data, member, inputs, trace)
-        if program is None or self.parameters is None:
-            return Result(self, simulation, clock.seconds, None, None)
-        difference = compare(interpret(program, self.parameters, inputs), simulation.outputs)
-        return Result(self, simulation, clock.seconds, difference is None, difference)
+            execution = phases.simulate(self.target, self.data, member, inputs, trace)
+        if source is None or values is None:
+            return Result(self, execution, clock.seconds, None, ())
+        differences = _differences(source, values, inputs, execution.outputs)
+        return Result(self, execution, clock.seconds, not differences, differences)
+
+    def _arrays(self, given: Mapping[str, Any]) -> Arrays:
+        signature: Signature | None = self.compiled.source.plan if self.compiled and self.compiled.source else phases.signature(self.data)
+        scalars = {a.name: a for a in signature.inputs if not a.shape} if signature else {}
+        return {n: scalar(scalars[n], v) if n in scalars and isinstance(v, int | float) else np.asarray(v) for n, v in given.items()}
 
     def __repr__(self) -> str:
         values = ", ".join(f"{n}={v}" for n, v in (self.parameters or {}).items())
         return f"<concrete configuration of {self.kernel}({values}): {len(self.data)} bytes>"
 
     def _repr_html_(self) -> str:
-        return html.listing(self.target.show(self.data))
+        return html.listing(self.listing)
 
 
 @dataclass(frozen=True)
@@ -145,68 +168,82 @@ class Result:
     """What a run gave. `verified` is None when there was no program to compare with."""
 
     instance: Instance
-    simulation: Simulation
+    execution: Execution
     seconds: float
     verified: bool | None
-    difference: Diagnostic | None = field(repr=False)
+    differences: tuple[Diagnostic, ...] = field(repr=False)
 
     @property
     def outputs(self) -> Arrays:
-        return self.simulation.outputs
+        return self.execution.outputs
 
     @property
     def cycles(self) -> int:
-        return self.simulation.cycles
+        """Of all phases, and of the transfers between them."""
+        return self.execution.cycles
 
     @cached_property
-    def view(self) -> Report:
-        """Pressure, reservation table, array and control flow as data."""
-        compiled = self.instance.compiled
-        return self.instance.target.report(compiled.data if compiled else None, self.instance.data)
+    def views(self) -> tuple[Report, ...]:
+        """Pressure, reservation table, array and control flow of every phase as data."""
+        return phases.reports(self.instance.target, self._symbolic, self.instance.data)
+
+    @property
+    def _symbolic(self) -> bytes | None:
+        return self.instance.compiled.data if self.instance.compiled else None
 
     @cached_property
     def data(self) -> dict[str, Json]:
         """What `polyloom run --json` prints."""
         instance, compiled = self.instance, self.instance.compiled
+        facts, alone = phases.facts(instance.target, self._symbolic, instance.data)
+        ran = zip(alone, self.execution.phases, self.execution.transfers, strict=True)
         return {
             "verified": self.verified,
             "kernel": instance.kernel,
             "on": compiled.on if compiled else None,
             "parameters": dict(instance.parameters) if instance.parameters is not None else None,
             "cycles": self.cycles,
-            "operations": self.simulation.operations,
+            "operations": self.execution.operations,
             "compile_seconds": compiled.seconds if compiled else None,
             "run_seconds": self.seconds,
             "outputs": {name: describe_array(array) for name, array in self.outputs.items()},
-            **instance.target.facts(compiled.data if compiled else None, instance.data),
+            **facts,
             "instantiate_seconds": instance.seconds,
+            "phases": [{**own, "cycles": phase.cycles, "transfer_cycles": transfer} for own, phase, transfer in ran],
         }
 
     def report(self) -> str:
         """The text that `polyloom run` prints."""
-        return text.page(self.data, self.view)
+        return text.page(self.data, self.views)
 
     def _repr_html_(self) -> str:
-        return html.body(self.data, self.view)
+        return html.body(self.data, self.views)
 
 
 def compile(
-    program: Program | str | PathLike[str], on: str = "tcpa", *, mapping: str | PathLike[str] | None = None, progress: Progress | None = None
+    source: Source | Plan | Program | str | PathLike[str],
+    on: str = "tcpa",
+    *,
+    mapping: str | PathLike[str] | None = None,
+    options: Options | None = None,
+    progress: Progress | None = None,
 ) -> Compiled:
-    """Compile a program (or the file of one) symbolically for `on`, such as "tcpa:unit"; errors PL01xx to PL04xx."""
+    """Compile a program (or the file of one, or a kernel) symbolically for `on`, such as "tcpa:unit"; errors PL01xx to PL04xx."""
     target, place = registry.split_place(on)
-    loaded = program if isinstance(program, Program) else read_program(fspath(program))
+    loaded = source_of(source, options)
     chosen = None if mapping is None else (_read_text(fspath(mapping)), fspath(mapping))
     with _timed() as clock:
-        data = target.compile(loaded, place.member, chosen, progress)
-    return Compiled(target, on, place, data, loaded, clock.seconds)
+        data = phases.compile(target, loaded.plan, place.member, chosen, progress)
+    return Compiled(target, on, place, data, loaded, loaded.seconds + clock.seconds)
 
 
-def read_program(path: str) -> Program:
-    """The program in a source file, told by its ending."""
-    if not path.endswith(".pla"):
-        raise input_error("PL0810", f"'{path}' is not a program", help="give a file of equations whose name ends in .pla")
-    return pla.load(path)
+def source_of(source: Source | Plan | Program | str | PathLike[str], options: Options | None = None) -> Source:
+    """The source that a value of any of these kinds is, or that a file holds."""
+    if isinstance(source, Source):
+        return source
+    if isinstance(source, Plan | Program):
+        return frontend.of_plan(source)
+    return frontend.load(fspath(source), options)
 
 
 def _read_text(path: str) -> str:
@@ -224,22 +261,44 @@ def load(path: str | PathLike[str]) -> Compiled | Instance:
 
 def decode(name: str, data: bytes) -> Compiled | Instance:
     """`load` for bytes; errors PL0810 and PL07xx, in which the file is called `name`."""
-    target, kind = registry.kind_of(name, data)
-    target.kernel(data)
-    return Compiled(target, None, None, data) if kind.symbolic else Instance(target, data)
+    target, symbolic = phases.kind_of(name, data)
+    return Compiled(target, None, None, data) if symbolic else Instance(target, data)
 
 
-def compare(expected: Arrays, got: Arrays) -> Diagnostic | None:
-    """The first difference in bits, as PL0812 (exit 4); NaNs are alike."""
-    for name, want in expected.items():
-        have = got[name]
-        wrong = np.argwhere(_bits(want) != _bits(have))
-        if len(wrong):
-            index = tuple(int(n) for n in wrong[0])
-            where = f"{name}[{', '.join(map(str, index))}]" if index else name
-            message = f"{where} differs from the reference: expected {want[index]}, got {have[index]}"
-            return Diagnostic("PL0812", message, MISMATCH, notes=(f"{len(wrong)} of {want.size} elements of {name} differ",))
-    return None
+def _differences(source: Source, values: Mapping[str, int], inputs: Arrays, got: Arrays) -> tuple[Diagnostic, ...]:
+    """From the equations, bit for bit; then from the user's own function, where there is one."""
+    what = "the reference" if source.nest is None else "its equations"
+    found = [compare(interpret(source.plan, values, inputs), got, what)]
+    if source.nest is not None:
+        found.append((compare if source.exact else _compare_roughly)(source.reference(values, inputs), got, f"the source, {source.path}"))
+    return tuple(d for d in found if d is not None)
+
+
+def compare(expected: Arrays, got: Arrays, what: str = "the reference") -> Diagnostic | None:
+    """The first difference in bits, as PL0812 (exit 4); NaNs are alike. `what` says where the expected values come from."""
+    return next((d for name, want in expected.items() if (d := _differs(name, want, got[name], _bits(want) != _bits(got[name]), what))), None)
+
+
+def _compare_roughly(expected: Arrays, got: Arrays, what: str) -> Diagnostic | None:
+    """Like `compare`, for f32 up to `CLOSE`."""
+    return next((d for name, want in expected.items() if (d := _differs(name, want, got[name], _far(want, got[name]), what))), None)
+
+
+def _differs(name: str, want: npt.NDArray[Any], have: npt.NDArray[Any], where: npt.NDArray[np.bool_], what: str) -> Diagnostic | None:
+    wrong = np.argwhere(where)
+    if not len(wrong):
+        return None
+    index = tuple(int(n) for n in wrong[0])
+    element = f"{name}[{', '.join(map(str, index))}]" if index else name
+    message = f"{element} differs from {what}: expected {want[index]}, got {have[index]}"
+    return Diagnostic("PL0812", message, MISMATCH, notes=(f"{len(wrong)} of {want.size} elements of {name} differ",))
+
+
+def _far(want: npt.NDArray[Any], have: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    if want.dtype != np.float32:
+        return _bits(want) != _bits(have)
+    finite = np.abs(want[np.isfinite(want)].astype(np.float64))
+    return ~np.isclose(have.astype(np.float64), want.astype(np.float64), rtol=0, atol=CLOSE * max(1.0, float(finite.max(initial=0))), equal_nan=True)
 
 
 def _bits(array: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:

@@ -513,7 +513,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0810": (
         "wrong kind of file",
-        "A program ends in .pla. A configuration is told by its first bytes, whatever its name: `compile` writes symbolic ones (.plsc),\n"
+        "A program ends in .py, .c or .pla. A configuration is told by its first bytes, whatever its name: `compile` writes symbolic ones (.plsc),\n"
         "`instantiate` makes concrete ones (.plcc) of them, and `simulate` runs those.",
     ),
     "PL0811": (
@@ -522,7 +522,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0812": (
         "result differs from the reference",
-        "The model ran the emitted configuration, and an output differs in a bit from what the interpreter of the equations computes\n"
+        "The model ran the emitted configuration, and an output differs from what the interpreter of the equations computes, or from what\n"
+        "the source itself, the Python or C function, computes; the message says from which. Compared are all bits, except that with\n"
+        "`--reassociate` an f32 output may differ from the source's by 1e-5 of the array's largest magnitude, or of 1 if that is more\n"
         "(exit code 4). This is an error in the compiler or the model, never in the program: please report it with the command.",
     ),
     "PL0813": (
@@ -546,6 +548,16 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0817": (
         "unknown table",
         "`polyloom bench NAME` measures one table, `polyloom bench` all of them. `polyloom bench --help` lists the names.",
+    ),
+    "PL0818": (
+        "option for programs of one phase",
+        "A mapping, or the number of a stored candidate, belongs to one program. A function that runs in several phases has one for each:\n"
+        "leave out `--mapping` and `--candidate`.",
+    ),
+    "PL0819": (
+        "value of another type",
+        "`alpha=fast` gives no f32, `n=1.5` no i32, and `A=1` no array. Write scalars as numbers of their type, `alpha=1.5`; arrays come\n"
+        "from files, `--in A=A.npy`.",
     ),
     "PL0870": (
         "internal error",
@@ -589,7 +601,7 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0960": (
         "malformed JSON",
         "The file is not JSON from the place shown on: a comma, quote or bracket is missing or too many, or values are nested thousands of\n"
-        "levels deep. A graph is written as `{\"n\": 3, \"root\": 0, \"edges\": [[0, 1], [1, 2]]}`.",
+        'levels deep. A graph is written as `{"n": 3, "root": 0, "edges": [[0, 1], [1, 2]]}`.',
     ),
     "PL0961": (
         "unknown, repeated or missing key",
@@ -597,7 +609,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0962": (
         "value of another type",
-        "Nodes and their number are integers, written without a fraction or exponent: `1`, not `1.0`, `\"1\"` or `true`. Edges are pairs of\n"
+        'Nodes and their number are integers, written without a fraction or exponent: `1`, not `1.0`, `"1"` or `true`. Edges are pairs of\n'
         "nodes, `[0, 1]`; in Python an array of integers of shape (m, 2).",
     ),
     "PL0963": (

@@ -52,7 +52,7 @@ def test_text(result: pl.Result, golden: Golden) -> None:
 
 
 def test_page_is_whole(result: pl.Result) -> None:
-    page = html.document(result.data, result.view, result.instance.target.show(result.instance.data))
+    page = html.document(result.data, result.views, result.instance.listing)
     nesting = _Nesting()
     nesting.feed(page)
     assert nesting.open == []
@@ -64,20 +64,20 @@ def test_page_is_whole(result: pl.Result) -> None:
 
 
 def test_events_are_operations(result: pl.Result) -> None:
-    events = result.simulation.events
-    assert len(events) == result.simulation.operations == 48
+    events = result.execution.events
+    assert len(events) == result.execution.operations == 48
     assert events[0] == Event("element (0, 0)", "alu0", "move = 0x0000000b", 0, 1)
     assert max(e.start + e.cycles for e in events) + 1 == result.cycles  # the last bank write is in the cycle that sees the value
 
 
 def test_perfetto(result: pl.Result) -> None:
-    events = json.loads(trace.perfetto(result.simulation.events))["traceEvents"]
+    events = json.loads(trace.perfetto(result.execution.events))["traceEvents"]
     assert [e["ph"] for e in events].count("X") == 48
     assert {e["args"]["name"] for e in events if e["ph"] == "M"} == {"alu0", "alu1", *(f"element (0, {n})" for n in range(3))}
 
 
 def test_vcd(result: pl.Result) -> None:
-    lines = trace.vcd(result.simulation.events).decode().splitlines()
+    lines = trace.vcd(result.execution.events).decode().splitlines()
     names = re.findall(r"\$var string 1 (\S+) \w+ \$end", "\n".join(lines))
     assert len(names) == len(set(names)) == 6
     times = [int(line[1:]) for line in lines if re.fullmatch(r"#\d+", line)]

@@ -20,7 +20,7 @@ ON = ("--on", "tcpa:paper:1x3")
 COMMON = ["verified", "kernel", "on", "parameters", "cycles", "operations", "compile_seconds", "run_seconds", "outputs"]
 MAPPING = ["pes", "initiation_interval", "minimum_initiation_interval", "proved_minimal", "bound_by", "predicted_cycles"]
 PROGRAMS = ["processor_classes", "kernel_classes", "control_signals", "instruction_words", "symbolic_bytes", "concrete_bytes"]
-KEYS = [*COMMON, *MAPPING, *PROGRAMS, "instantiate_seconds"]
+KEYS = [*COMMON, *MAPPING, *PROGRAMS, "instantiate_seconds", "phases"]
 
 
 def test_json_has_the_promised_keys(call: Call) -> None:
@@ -55,8 +55,8 @@ def test_seed_chooses_the_inputs(call: Call) -> None:
 def test_a_difference_is_exit_4(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     interpret = api.interpret
 
-    def wrong(program: api.Program, parameters: Mapping[str, int], inputs: Arrays) -> Arrays:
-        outputs = interpret(program, parameters, inputs)
+    def wrong(plan: api.Plan, parameters: Mapping[str, int], inputs: Arrays) -> Arrays:
+        outputs = interpret(plan, parameters, inputs)
         outputs["bits"][3] ^= 2
         return outputs
 

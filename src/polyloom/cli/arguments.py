@@ -31,6 +31,12 @@ class Request(argparse.Namespace):
     inputs: list[str]
     outputs: list[str]
     name: str | None
+    function: str | None
+    includes: list[str]
+    defines: list[str]
+    shapes: list[str]
+    single_constants: bool
+    reassociate: bool
 
 
 class Parser(argparse.ArgumentParser):
@@ -62,8 +68,8 @@ def file_operand(parser: Parser, help: str) -> None:
     parser.add_argument("file", metavar="FILE", help=help)
 
 
-def parameter_operands(parser: Parser) -> None:
-    parser.add_argument("words", metavar="NAME=VALUE", nargs="*", help="values of the program's parameters")
+def parameter_operands(parser: Parser, what: str = "values of the parameters") -> None:
+    parser.add_argument("words", metavar="NAME=VALUE", nargs="*", help=what)
 
 
 def on_option(parser: Parser, default: str | None = "tcpa") -> None:
@@ -84,21 +90,22 @@ def integer(text: str, what: str) -> int:
 
 def parameters(words: Sequence[str]) -> dict[str, int]:
     """`NAME=VALUE` words; names and ranges are checked against the program later."""
-    return {name: integer(text, f"the parameter {name}") for name, text in _pairs(words, "parameter", "N=64").items()}
+    return {name: integer(text, f"the parameter {name}") for name, text in pairs(words, "parameter", "N=64").items()}
 
 
 def bindings(words: Sequence[str], option: str) -> dict[str, str]:
     """`NAME=FILE` values of `--in` and `--out`."""
-    return _pairs(words, option, f"{option} x=x.npy")
+    return pairs(words, option, f"{option} x=x.npy")
 
 
-def _pairs(words: Sequence[str], what: str, example: str) -> dict[str, str]:
-    pairs: dict[str, str] = {}
+def pairs(words: Sequence[str], what: str, example: str) -> dict[str, str]:
+    """`NAME=TEXT` words; what they give is called `what` in messages. Errors: PL0801."""
+    found: dict[str, str] = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals or not name or not text:
             raise usage_error(f"'{word}' gives no {what}", f"write a name, an equals sign and a value, for instance {example}")
-        if name in pairs:
+        if name in found:
             raise usage_error(f"{what} {name} is given twice", f"give {name} once")
-        pairs[name] = text
-    return pairs
+        found[name] = text
+    return found

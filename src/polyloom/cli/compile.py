@@ -5,23 +5,26 @@ from __future__ import annotations
 
 from polyloom import api
 from polyloom.cli import arguments as shared
-from polyloom.cli import files
+from polyloom.cli import files, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.cli.progress import bar
 
 
 def arguments(parser: Parser) -> None:
-    shared.file_operand(parser, "a program (.pla)")
+    sources.operand(parser)
     shared.on_option(parser)
     parser.add_argument("--mapping", metavar="FILE", help="a mapping of your own; it is checked like any other")
     parser.add_argument("-o", dest="output", metavar="OUT.plsc", required=True, help="the symbolic configuration")
 
 
 def execute(options: Request) -> Answer:
-    files.check_outputs([options.output], [options.file, *([options.mapping] if options.mapping else [])])
+    files.check_outputs([options.output], [options.file.partition(":")[0], *([options.mapping] if options.mapping else [])])
     with bar() as progress:
-        compiled = api.compile(api.read_program(options.file), options.on or "tcpa", mapping=options.mapping, progress=progress)
+        if progress is not None:
+            progress("reading", 0.0)
+        source = api.source_of(options.file, sources.options_of(options))
+        compiled = api.compile(source, options.on or "tcpa", mapping=options.mapping, progress=progress)
     files.write({options.output: compiled.data})
     data = {
         "kernel": compiled.kernel,

@@ -1,33 +1,71 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom show`: any file as text: flat equations of a program, the listing of a configuration."""
+"""`polyloom show`: any file as text: a function's nest, dataflow and equations, or the listing of a configuration."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from polyloom import api
-from polyloom.cli import arguments as shared
-from polyloom.cli import files
+from polyloom.cli import files, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
+from polyloom.frontend import is_source
+from polyloom.frontend.source import Source
+from polyloom.ir.pla import Array
 from polyloom.ir.pla_text import print_program
+from polyloom.ir.plan import Phase
 
 
 def arguments(parser: Parser) -> None:
-    shared.file_operand(parser, "a program (.pla) or a configuration (.plsc, .plcc)")
+    sources.operand(parser, ", or a configuration (.plsc, .plcc)")
 
 
 def execute(options: Request) -> Answer:
-    if options.file.endswith(".pla"):
-        program = api.read_program(options.file)
-        arrays = {a.name: {"dtype": a.dtype, "shape": [str(n) for n in a.shape]} for a in (*program.inputs, *program.outputs)}
-        data = {
-            "kernel": program.name,
-            "parameters": list(program.parameters),
-            "dimensions": list(program.dimensions),
-            "inputs": {a.name: arrays[a.name] for a in program.inputs},
-            "outputs": {a.name: arrays[a.name] for a in program.outputs},
-            "equations": [{"name": e.name, "target": e.target.name, "operation": e.operation, "dtype": e.dtype} for e in program.equations],
-            "text": print_program(program),
-        }
-        return Answer(data, print_program(program).rstrip("\n"))
+    if is_source(options.file):
+        source = api.source_of(options.file, sources.options_of(options))
+        return Answer(_data(source), "\n".join(_text(source)))
     loaded = api.decode(options.file, files.read(options.file))
-    return Answer(loaded.target.as_json(loaded.data), loaded.target.show(loaded.data).rstrip("\n"))
+    return Answer(loaded.symbolic if isinstance(loaded, api.Compiled) else loaded.concrete, loaded.listing.rstrip("\n"))
+
+
+def _text(source: Source) -> Iterator[str]:
+    """Equations read back as they are; what a function became is divided by headings."""
+    plan = source.plan
+    if source.nest is None and len(plan.phases) == 1:
+        yield print_program(plan.phases[0].program).rstrip("\n")
+        return
+    for number, phase in enumerate(plan.phases, 1):
+        yield f"phase {number} of {len(plan.phases)}" if len(plan.phases) > 1 else "equations"
+        yield from (f"  {inner} is {outer}" for inner, outer in (*phase.inputs, *phase.outputs) if inner != outer)
+        yield print_program(phase.program)
+        yield from (f"  {name}: {reason}" for name, reason in phase.reasons)
+
+
+def _data(source: Source) -> dict[str, object]:
+    plan = source.plan
+    phases = [_phase(phase) for phase in plan.phases]
+    return {
+        "kernel": plan.name,
+        "parameters": list(plan.parameters),
+        "inputs": _arrays(plan.inputs),
+        "outputs": _arrays(plan.outputs),
+        "intermediates": _arrays(plan.intermediates),
+        "phases": phases,
+        **(phases[0] if len(phases) == 1 else {}),
+    }
+
+
+def _arrays(arrays: Sequence[Array]) -> dict[str, object]:
+    return {a.name: {"dtype": a.dtype, "shape": [str(n) for n in a.shape]} for a in arrays}
+
+
+def _phase(phase: Phase) -> dict[str, object]:
+    program = phase.program
+    return {
+        "reads": dict(phase.inputs),
+        "writes": dict(phase.outputs),
+        "dimensions": list(program.dimensions),
+        "equations": [{"name": e.name, "target": e.target.name, "operation": e.operation, "dtype": e.dtype} for e in program.equations],
+        "reasons": dict(phase.reasons),
+        "text": print_program(program),
+    }

@@ -34,7 +34,7 @@ def execute(options: Request) -> Answer:
     check_names(outputs, result.outputs)
     files.write(array_files(result.outputs, outputs))
     lines = [f"{name}: {array.dtype}{list(array.shape)}" for name, array in result.outputs.items()]
-    return Answer(result.data, "\n".join([f"{instance.kernel}: {result.cycles} cycles, {result.simulation.operations} operations", *lines]))
+    return Answer(result.data, "\n".join([f"{instance.kernel}: {result.cycles} cycles, {result.execution.operations} operations", *lines]))
 
 
 def given_arrays(inputs: dict[str, str]) -> dict[str, npt.NDArray[np.generic]]:

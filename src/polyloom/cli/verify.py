@@ -5,26 +5,28 @@ from __future__ import annotations
 
 from polyloom import api
 from polyloom.cli import arguments as shared
-from polyloom.cli import files
+from polyloom.cli import files, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.cli.entry import as_object
+from polyloom.frontend import is_source
+from polyloom.targets import phases
 from polyloom.targets.registry import split_place
 
 
 def arguments(parser: Parser) -> None:
-    shared.file_operand(parser, "a configuration (.plsc, .plcc) or a program (.pla)")
+    sources.operand(parser, ", or a configuration (.plsc, .plcc)")
     shared.on_option(parser, default=None)
 
 
 def execute(options: Request) -> Answer:
     """A program that does not hold raises; its faults are located."""
     member = split_place(options.on)[1].member if options.on else None
-    if options.file.endswith(".pla"):
-        api.read_program(options.file)
+    if is_source(options.file):
+        api.source_of(options.file, sources.options_of(options))
         found = ()
     else:
         loaded = api.decode(options.file, files.read(options.file))
-        found = loaded.target.verify(loaded.data, member)
+        found = phases.verify(loaded.target, loaded.data, member)
     data = {"file": options.file, "valid": not found, "diagnostics": [as_object(d) for d in found]}
     return Answer(data, "" if found else f"{options.file}: valid", found)

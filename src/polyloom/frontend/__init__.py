@@ -1,2 +1,103 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Source texts: what reads them and turns them into the intermediate representations."""
+"""Sources: what reads a file, a function or a program, and gives its meaning as a plan and its own behaviour as a reference.
+
+`load` chooses by the file's ending: `.pla` holds equations, `.py` Python functions, `.c` C functions. A function becomes a nest,
+is checked for all parameter values, and becomes a plan through `transform.plan`; equations are a plan of one phase already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import PurePath
+from time import perf_counter
+from typing import Final
+
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
+from polyloom.frontend.source import Options, Reference, Source
+from polyloom.ir.nest import Nest
+from polyloom.ir.pla import Program
+from polyloom.ir.plan import Plan, of_program
+from polyloom.ir.plan_interpret import interpret
+
+__all__ = ["Options", "Source", "is_source", "load", "of_nest", "of_plan"]
+
+_FUNCTIONS: Final = (".py", ".c")
+_MEANT_FOR: Final = {
+    "function": ("--function", _FUNCTIONS),
+    "reassociate": ("--reassociate", _FUNCTIONS),
+    "includes": ("-I", (".c",)),
+    "defines": ("-D", (".c",)),
+    "shapes": ("--shape", (".c",)),
+    "single_constants": ("--single-constants", (".c",)),
+}
+"""By field of `Options`: how it is written, and the endings of the files that it is for."""
+
+
+def load(path: str, options: Options | None = None) -> Source:
+    """The program in the file `path`, or the function NAME of `FILE:NAME`; PL0810 for another kind of file."""
+    start = perf_counter()
+    source = _load(path, *_named(path, options or Options()))
+    return replace(source, seconds=perf_counter() - start)
+
+
+def is_source(path: str) -> bool:
+    """Whether `path` names a source, and not a file that polyloom wrote."""
+    return PurePath(_named(path, Options())[0]).suffix in (".pla", *_FUNCTIONS)
+
+
+def _load(path: str, file: str, chosen: Options) -> Source:
+    match PurePath(file).suffix:
+        case ".pla":
+            from polyloom.frontend import pla
+
+            _check(file, chosen)
+            return of_plan(of_program(pla.load(file)), file)
+        case ".py":
+            from polyloom.frontend import python
+
+            _check(file, chosen)
+            return of_nest(*python.load(file, chosen), file, reassociate=chosen.reassociate)
+        case ".c":
+            from polyloom.frontend import c
+
+            return of_nest(*c.load(file, chosen), file, reassociate=chosen.reassociate)
+        case _:
+            help = "give a file whose name ends in .py or .c (a function), or in .pla (equations)"
+            raise input_error("PL0810", f"'{path}' is not a program", help=help)
+
+
+def of_nest(nest: Nest, reference: Reference, path: str, *, reassociate: bool = False) -> Source:
+    """The source of a nest whose function is `reference`. Errors: PL024x, and what cannot be made uniform."""
+    from polyloom import transform
+    from polyloom.analysis import nest_check
+
+    nest_check.check(nest)
+    system, plan = transform.plan(nest, reassociate)
+    return Source(path, plan, reference, nest, system, exact=not reassociate)
+
+
+def of_plan(plan: Plan | Program, path: str = "") -> Source:
+    """Equations are their own source: the reference is their interpreter."""
+    whole = of_program(plan) if isinstance(plan, Program) else plan
+    return Source(path, whole, lambda parameters, arrays: interpret(whole, parameters, arrays))
+
+
+def _named(path: str, options: Options) -> tuple[str, Options]:
+    """`FILE:NAME` taken apart."""
+    file, colon, name = path.rpartition(":")
+    if not colon or not file.endswith(_FUNCTIONS):
+        return path, options
+    if options.function not in (None, name):
+        raise _usage(f"'{path}' names a function, and so does --function {options.function}", "name it once")
+    return file, replace(options, function=name)
+
+
+def _check(file: str, options: Options) -> None:
+    """PL0801 for an option that means nothing for this kind of file."""
+    for field, (option, endings) in _MEANT_FOR.items():
+        if getattr(options, field) and not file.endswith(endings):
+            raise _usage(f"{option} means nothing for '{file}'", f"leave it out; it is for {' and '.join(endings)} files")
+
+
+def _usage(message: str, help: str) -> PolyloomError:
+    return PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))

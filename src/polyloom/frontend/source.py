@@ -37,7 +37,8 @@ class Options:
 @dataclass(frozen=True, slots=True)
 class Source:
     """A loaded function. `nest` and `system` are None for equation programs, whose reference is their interpreter.
-    `exact` is False where `--reassociate` changed the order of an f32 reduction: then results are close, not equal."""
+    `exact` is False where `--reassociate` changed the order of an f32 reduction: then results are close, not equal.
+    `seconds` is how long reading took."""
 
     path: str
     plan: Plan
@@ -45,3 +46,4 @@ class Source:
     nest: Nest | None = None
     system: System | None = None
     exact: bool = True
+    seconds: float = 0.0

@@ -7,7 +7,7 @@ banks. A control flow graph stands on a line: arcs above lead forward, arcs belo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Final
 
@@ -27,28 +27,36 @@ _FLOWS: Final = 24
 """Control flow graphs that are drawn; the listing has them all."""
 
 
-def document(data: Mapping[str, Json], view: Report, listing_text: str = "") -> str:
+def document(data: Mapping[str, Json], views: Sequence[Report], listing_text: str = "") -> str:
     """The whole page."""
     title = escape(text.headline(data))
     details = f"<details><summary>Listing</summary>{listing(listing_text)}</details>" if listing_text else ""
-    return f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{title}</title>\n<body>{body(data, view, details)}</body></html>\n'
+    return f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{title}</title>\n<body>{body(data, views, details)}</body></html>\n'
 
 
-def body(data: Mapping[str, Json], view: Report, more: str = "") -> str:
+def body(data: Mapping[str, Json], views: Sequence[Report], more: str = "") -> str:
     """The page's content, which is also what a notebook shows."""
     bad = "" if data["verified"] is not False else ' class="bad"'
     sections = [
         f"<style>{_STYLE}</style><h1{bad}>{escape(text.headline(data))}</h1>",
         _rows((escape(a), escape(b)) for a, b in text.summary(data)),
+        *(_phase(title, view) for title, view in text.titled(views)),
+        more,
+    ]
+    return f'<div class="polyloom">{"".join(sections)}</div>'
+
+
+def _phase(title: str, view: Report) -> str:
+    sections = [
+        f"<h1>{title}</h1>" if title else "",
         f"<h2>Bottleneck</h2><p>{escape(view.bottleneck)}</p>" if view.bottleneck else "",
         "<h2>Schedule</h2>" + _reservation(view),
         "<h2>Pressure</h2>"
         + _rows((escape(p.unit), f'<span class="bar" style="width:{10 * p.used / p.available:.2f}rem"></span> {p.used}/{p.available}') for p in view.pressure),
         "<h2>Array</h2>" + _array(view.grid),
         "<h2>Control flow</h2>" + "".join(_flow(f) for f in view.flows[:_FLOWS]) + _left_out(view),
-        more,
     ]
-    return f'<div class="polyloom">{"".join(sections)}</div>'
+    return "".join(sections)
 
 
 def listing(content: str) -> str:

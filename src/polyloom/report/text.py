@@ -11,10 +11,18 @@ from polyloom.targets.registry import Json, Report
 _BAR: Final = 20
 
 
-def page(data: Mapping[str, Json], view: Report) -> str:
-    """`data` is what `run --json` prints."""
-    sections = ["\n".join(_summary(data)), "\n".join(_pressure(view)), "\n".join(_schedule(view)), f"Bottleneck: {view.bottleneck}" if view.bottleneck else ""]
+def page(data: Mapping[str, Json], views: Sequence[Report]) -> str:
+    """`data` is what `run --json` prints, with a view a phase."""
+    sections = ["\n".join(_summary(data))]
+    for title, view in titled(views):
+        sections += [title, "\n".join(_pressure(view)), "\n".join(_schedule(view)), f"Bottleneck: {view.bottleneck}" if view.bottleneck else ""]
     return "\n\n".join(s for s in sections if s)
+
+
+def titled(views: Sequence[Report]) -> Iterator[tuple[str, Report]]:
+    """Every phase with its heading; a single one needs none."""
+    for number, view in enumerate(views, 1):
+        yield f"Phase {number} of {len(views)}" if len(views) > 1 else "", view
 
 
 def headline(data: Mapping[str, Json]) -> str:
@@ -28,22 +36,38 @@ def headline(data: Mapping[str, Json]) -> str:
 
 def summary(data: Mapping[str, Json]) -> list[tuple[str, str]]:
     """The rows that a reader wants first: (what, value)."""
-    proof = {True: "proved minimal", False: "not proved minimal"}.get(bool(data["proved_minimal"]), "") if data["proved_minimal"] is not None else ""
-    minimum = f"at least {data['minimum_initiation_interval']}" if data["minimum_initiation_interval"] is not None else ""
-    interval = ", ".join(s for s in (minimum, proof) if s)
     pes = data["pes"]
     region = "x".join(map(str, pes)) if isinstance(pes, list) else "–"
     rows = [
         ("cycles", f"{data['cycles']} (predicted {data['predicted_cycles']})"),
         ("operations", str(data["operations"])),
         ("elements", f"{region}, {data['processor_classes']} classes, {data['instruction_words']} instruction words"),
-        ("initiation interval", f"{data['initiation_interval']}" + (f" ({interval})" if interval else "")),
+        *_phases(data["phases"]),
         ("control", f"{data['kernel_classes']} kernels, {data['control_signals']} signals"),
         ("files", f"{_bytes(data['symbolic_bytes'])} symbolic, {_bytes(data['concrete_bytes'])} concrete"),
     ]
     times = [(data[f"{what}_seconds"], what) for what in ("compile", "instantiate", "run")]
     shown = ", ".join(f"{what} {_seconds(value)}" for value, what in times if isinstance(value, float))
     return [*rows, ("time", shown)]
+
+
+def _phases(phases: Json) -> list[tuple[str, str]]:
+    """The initiation interval; of several phases, each one's with its cycles."""
+    rows = [row for row in phases if isinstance(row, dict)] if isinstance(phases, list) else []
+    if len(rows) == 1:
+        return [("initiation interval", _interval(rows[0]))]
+    return [(f"phase {n}", f"{_cycles(row)}, initiation interval {_interval(row)}") for n, row in enumerate(rows, 1)]
+
+
+def _interval(row: Mapping[str, Json]) -> str:
+    if row["minimum_initiation_interval"] is None:
+        return str(row["initiation_interval"])
+    proof = "proved minimal" if row["proved_minimal"] else "not proved minimal"
+    return f"{row['initiation_interval']} (at least {row['minimum_initiation_interval']}, {proof})"
+
+
+def _cycles(row: Mapping[str, Json]) -> str:
+    return f"{row['cycles']} cycles" + (f" after {row['transfer_cycles']} of transfers" if row["transfer_cycles"] else "")
 
 
 def _summary(data: Mapping[str, Json]) -> Iterator[str]:

@@ -18,8 +18,8 @@ def rows() -> list[dict[str, object]]:
     compiled = api.compile(examples.path("matmul"), on="tcpa:unit")
     instance = compiled.instantiate(_SIZE, pes=_REGION)
     cycles = instance.run().cycles
-    assert compiled.program is not None
-    inputs = random_inputs(compiled.program, _SIZE, 0)
+    assert compiled.source is not None
+    inputs = random_inputs(compiled.source.plan, _SIZE, 0)
     machine = machine_file.load("unit")
     seconds = median_seconds(lambda: model.run(instance.data, machine, inputs))
     rate = _REGION[0] * _REGION[1] * cycles / seconds
