@@ -93,6 +93,22 @@ CODES: dict[str, tuple[str, str]] = {
         "An input's type and shape must be those that the program declares, for the given parameters; nothing is converted.",
     ),
     "PL0233": ("integer division by zero", "An integer division by zero has no result. Guard the divisor: `a / select(b == 0, 1, b)`."),
+    "PL0261": (
+        "not uniform",
+        "An iteration needs a value that another one computed at a distance that is not constant, and that cannot be passed on from\n"
+        "neighbour to neighbour along the loops either: a transposed `A[j, i]` within one nest is an example. Written to an array in one\n"
+        "loop nest and read in a later one, the value is passed through memory between two phases.",
+    ),
+    "PL0262": (
+        "no order of the loops",
+        "A processor array scans a tile along its loops, each upwards or downwards. Here some dependence contradicts every such order.\n"
+        "Separate the statements into loop nests of their own, or reverse a loop.",
+    ),
+    "PL0263": ("loop variable as data", "The value of a loop variable or parameter is an operand. Pass an array or a scalar that holds it."),
+    "PL0264": (
+        "several values for one element between phases",
+        "A later phase needs more than one of the values that an element had, but an array holds one. Store each in an element of its own.",
+    ),
     # PL03xx: machine descriptions
     "PL0301": (
         "machine not found",
