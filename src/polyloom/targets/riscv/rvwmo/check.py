@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`check`: which final states of a litmus test the memory model allows, and whether its condition holds.
+
+The pipeline: text -> `reader` -> `unfold` (paths of each hart) -> for each combination of paths `executions` (which uses `ppo` and
+`coherence`) -> final states, counted inside and outside of the proposition, after the filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Final, Literal
+
+from polyloom.diagnostics import PolyloomError, Source, infeasible, input_error, nearest
+from polyloom.targets.riscv.rvwmo.executions import Outcome, allowed
+from polyloom.targets.riscv.rvwmo.litmus import Equal, Litmus, Place, Quantifier, Register, holds, places
+from polyloom.targets.riscv.rvwmo.reader import read
+from polyloom.targets.riscv.rvwmo.unfold import Hart, Layout, Path
+from polyloom.targets.riscv.rvwmo.values import Constant, Pointer, signed, unsigned
+
+MAX_EXECUTIONS: Final = 2_000_000
+_TYPES: Final = {"char": 1, "short": 2, "int": 4, "long": 8, **{f"{u}int{8 * n}_t": n for u in ("", "u") for n in (1, 2, 4, 8)}, "intptr_t": 8, "uintptr_t": 8}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the model says of a test: sorted final states, the executions inside (`positive`) and outside of the proposition, whether
+    the condition with its quantifier holds, and whether a loop was cut (then longer executions are not counted)."""
+
+    name: str
+    states: tuple[str, ...]
+    positive: int
+    negative: int
+    quantifier: Quantifier
+    cut: bool = False
+
+    @property
+    def verdict(self) -> Literal["Never", "Sometimes", "Always"]:
+        return "Never" if self.positive == 0 else "Always" if self.negative == 0 else "Sometimes"
+
+    @property
+    def condition_holds(self) -> bool:
+        return {"exists": self.positive > 0, "forall": self.negative == 0, "~exists": self.positive == 0}[self.quantifier]
+
+
+def check(text: str, name: str = "<litmus>", max_executions: int = MAX_EXECUTIONS) -> Verdict:
+    """The verdict on the test in `text`, which messages call `name`. Errors: PL0902 to PL0904, PL0940 to PL0945."""
+    return judge(read(Source(name, text)), max_executions)
+
+
+def judge(test: Litmus, max_executions: int = MAX_EXECUTIONS) -> Verdict:
+    """The verdict on a test; at most `max_executions` candidates are looked at (PL0944)."""
+    return _Judge(test, max_executions).verdict()
+
+
+class _Judge:
+    """One test on its way to a verdict."""
+
+    def __init__(self, test: Litmus, max_executions: int) -> None:
+        self._test = test
+        self._budget = max_executions
+        self._limit = max_executions
+        self._layout = Layout()
+        self._names = _locations(test)
+        self._shown = places(test.condition) | frozenset(test.locations)
+        self._observed = self._shown | (places(test.filter) if test.filter else frozenset())
+        for place in self._observed:
+            self._known(place)
+        self._paths = [list(Hart(test, hart, self._layout, self._names).paths()) for hart in range(len(test.harts))]
+        self._initial = {name: self._first(name) for name in self._names}
+
+    def verdict(self) -> Verdict:
+        states: set[str] = set()
+        counts = {True: 0, False: 0}
+        cut = False
+        for paths in product(*self._paths):
+            for outcome, number in self._outcomes(paths):
+                if fault := next((path.fault for path in paths if path.fault is not None), None):
+                    raise PolyloomError(fault)
+                if any(path.cut for path in paths):
+                    cut = True
+                    continue
+                final = {place: self._final(place, paths, outcome) for place in self._observed}
+                if self._test.filter is None or holds(self._test.filter, _equal(final)):
+                    states.add(_state({place: final[place] for place in self._shown}))
+                    counts[holds(self._test.condition, _equal(final))] += number
+        return Verdict(self._test.name, tuple(sorted(states)), counts[True], counts[False], self._test.quantifier, cut)
+
+    def _outcomes(self, paths: tuple[Path, ...]):
+        registers = [paths[place.hart].registers[place.number] for place in self._observed if isinstance(place, Register)]
+        memory = frozenset(place for place in self._observed if isinstance(place, str))
+        return allowed(paths, self._initial, registers, memory, self._count)
+
+    def _count(self) -> None:
+        self._budget -= 1
+        if self._budget < 0:
+            help = "observe fewer registers, or give more with --max-executions N"
+            raise infeasible("PL0944", f"{self._test.name}: more than {self._limit} candidate executions", help=help)
+
+    def _known(self, place: Place) -> None:
+        if isinstance(place, str) and place not in self._names:
+            span = next((e.span for e in _equations(self._test) if e.place == place), None)
+            raise input_error("PL0941", f"the test has no location '{place}'", span=span, help=nearest(place, sorted(self._names), "location"))
+
+    def _first(self, name: str) -> Constant:
+        """What a load reads of the initial value."""
+        offset, width = self._layout.accesses.get(name, (0, 8))
+        value, size = _declared(self._test, name)
+        if offset or width > (size or 8):
+            raise self._outside(name, offset, width, size or 8)
+        return value if isinstance(value, Pointer) else signed(value, 8 * width)
+
+    def _outside(self, name: str, offset: int, width: int, size: int) -> PolyloomError:
+        span = next((d.span for d in self._test.declarations if d.place == name), None)
+        what = f"'{name}' has {size} bytes, and {width} bytes at offset {offset} are accessed"
+        return input_error("PL0942", what, span=span, help="declare it as wide as its accesses, and access all of it")
+
+    def _final(self, place: Place, paths: tuple[Path, ...], outcome: Outcome) -> Constant:
+        if isinstance(place, Register):
+            value = outcome.register(paths[place.hart].registers[place.number])
+            assert value is not None
+            return value
+        value = outcome.register(outcome.memory[place])
+        assert value is not None
+        return self._whole(place, value)
+
+    def _whole(self, name: str, value: Constant) -> Constant:
+        """A location's value as its type has it: a narrower access leaves the upper bytes as they were."""
+        before, size = _declared(self._test, name)
+        _, width = self._layout.accesses.get(name, (0, size or 4))
+        bits = 8 * (size or max(4, width))
+        if isinstance(value, Pointer) or isinstance(before, Pointer):
+            return value
+        upper = unsigned(before, bits) >> 8 * width << 8 * width
+        return signed(upper | unsigned(value, 8 * width), bits)
+
+
+def _locations(test: Litmus) -> frozenset[str]:
+    """Every location that a declaration names, or gives the address of."""
+    named = {d.place for d in test.declarations if isinstance(d.place, str)}
+    pointed = {d.value.name for d in test.declarations if isinstance(d.value, Pointer) and ":" not in d.value.name}
+    return frozenset(named | pointed)
+
+
+def _declared(test: Litmus, name: str) -> tuple[Constant, int | None]:
+    """Initial value and bytes of a location; None where no type is given."""
+    value: Constant = 0
+    size: int | None = None
+    for declaration in test.declarations:
+        if declaration.place == name:
+            value = declaration.value if declaration.value is not None else value
+            size = 8 if declaration.pointer else _TYPES.get(declaration.type or "", size)
+    return value, size
+
+
+def _equations(test: Litmus) -> list[Equal]:
+    found: list[Equal] = []
+
+    def note(equation: Equal) -> bool:
+        found.append(equation)
+        return True
+
+    for proposition in (test.condition, test.filter):
+        if proposition is not None:
+            holds(proposition, note)
+    return found
+
+
+def _equal(final: Mapping[Place, Constant]) -> Callable[[Equal], bool]:
+    """Equality with a constant, which may be written without a sign at 32 or 64 bits."""
+
+    def equal(equation: Equal) -> bool:
+        value, constant = final[equation.place], equation.value
+        if isinstance(value, Pointer) or isinstance(constant, Pointer):
+            return value == constant
+        return value == constant or (constant >= 1 << 31 and value == signed(constant, 32))
+
+    return equal
+
+
+def _state(final: Mapping[Place, Constant]) -> str:
+    """`0:x5=1; [x]=2;`: registers by hart and number, then memory by name."""
+    registers = sorted(place for place in final if isinstance(place, Register))
+    memory = sorted(place for place in final if isinstance(place, str))
+    return " ".join([*(f"{place}={final[place]};" for place in registers), *(f"[{place}]={final[place]};" for place in memory)])

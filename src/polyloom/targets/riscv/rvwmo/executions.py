@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All executions that the model allows, for one path of every hart, counted by what is observed of them.
+
+An execution is allowed if coherence, reads-from other harts, from-reads and preserved program order together have no cycle:
+then, and only then, there is a global memory order (manual, "Memory Model Axioms"; herd's `acyclic co | rfe | fr | ppo`).
+Locations meet only through preserved program order. So their classes (`coherence`) are combined one location after the
+other; of those combined so far only the order that they force between operations of the remaining locations is kept,
+and combinations that agree in it are counted together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from polyloom.targets.riscv.rvwmo.coherence import Class, Node, Site, classes
+from polyloom.targets.riscv.rvwmo.ppo import preserved
+from polyloom.targets.riscv.rvwmo.unfold import Condition, Path
+from polyloom.targets.riscv.rvwmo.values import Constant, Pointer, Read, UndefinedError, Value, evaluate, reads
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What executions observe: relevant reads, and the last store to each location of interest."""
+
+    observed: Mapping[Read, Value]
+    memory: Mapping[str, Value]
+
+    def register(self, value: Value) -> Constant | None:
+        return evaluate(value, self.observed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Partial:
+    """Executions of some locations: what precedes each remaining operation, and what is observed."""
+
+    before: tuple[int, ...]
+    observed: tuple[tuple[Read, Value], ...] = ()
+    memory: tuple[tuple[str, Value], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """The operations of a combination of paths, with their preserved program order and the conditions of the paths."""
+
+    nodes: tuple[Node, ...]
+    before: tuple[int, ...]
+    conditions: tuple[Condition, ...]
+    sites: Mapping[str, Site] = field(default_factory=dict[str, Site])
+
+
+def allowed(
+    paths: Sequence[Path],
+    initial: Mapping[str, Constant],
+    registers: Iterable[Value],
+    memory: frozenset[str],
+    count: Callable[[], None],
+) -> Iterator[tuple[Outcome, int]]:
+    """Outcomes with the number of their executions. Observed are the values `registers` and the locations `memory`."""
+    problem = _problem(paths, initial, registers)
+    found = {name: classes(site, count) for name, site in problem.sites.items()}
+    partials = Counter({_Partial(problem.before): 1})
+    order = sorted(found, key=lambda name: len(found[name]))
+    for n, name in enumerate(order):
+        nodes = problem.sites[name].ordered
+        rest = _needed(problem, order[n + 1 :])
+        partials = _combined(partials, _without(found[name], name in memory), nodes, rest, name if name in memory else None, problem.conditions, count)
+    for partial, number in partials.items():
+        outcome = Outcome(dict(partial.observed), {**initial, **dict(partial.memory)})
+        if all(_holds(condition, outcome.observed) for condition in problem.conditions):
+            yield outcome, number
+
+
+def _problem(paths: Sequence[Path], initial: Mapping[str, Constant], registers: Iterable[Value]) -> _Problem:
+    conditions = tuple(condition for path in paths for condition in path.conditions)
+    stored = [operation.value for path in paths for operation in path.operations if operation.writes]
+    local = {read for condition in conditions if len(reads(condition.value)) == 1 for read in reads(condition.value)}
+    symbolic = {o.location for path in paths for o in path.operations if o.writes and reads(o.value)}
+    values = [*registers, *stored, *(c.value for c in conditions if len(reads(c.value)) > 1)]
+    relevant = frozenset().union(*map(reads, values)) | {read for read in local if paths[read.hart].operations[read.index].location in symbolic}
+    nodes, before = _nodes(paths)
+    possible = _possible(conditions)
+    names = dict.fromkeys(node.operation.location for node in nodes)
+    sites = {
+        name: Site(
+            tuple(tuple(n for n in nodes if n.hart == hart and n.operation.location == name) for hart in range(len(paths))),
+            initial[name],
+            relevant,
+            possible,
+        )
+        for name in names
+    }
+    late = tuple(c for c in conditions if reads(c.value) <= relevant)
+    return _Problem(nodes, before, late, sites)
+
+
+def _nodes(paths: Sequence[Path]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
+    """All operations, and the transitive closure of their preserved program order."""
+    nodes: list[Node] = []
+    before: list[int] = []
+    for hart, path in enumerate(paths):
+        first, masks = len(nodes), preserved(path)
+        sources = [(o.address | o.data) << first if o.writes else 0 for o in path.operations]
+        related = 0
+        for index, mask in enumerate(masks):
+            related |= mask | (1 << index) * bool(mask)
+        for index, operation in enumerate(path.operations):
+            forwarded = operation.reads and any(s and p.location == operation.location for s, p in zip(sources[:index], path.operations[:index], strict=True))
+            nodes.append(Node(first + index, hart, index, operation, bool(related >> index & 1) or forwarded, sources[index]))
+            before.append(masks[index] << first)
+    return tuple(nodes), _closed(before)
+
+
+def _closed(before: Sequence[int]) -> tuple[int, ...]:
+    """Transitive closure, of masks that only mention smaller or larger numbers alike."""
+    masks = list(before)
+    for middle, _ in enumerate(masks):
+        bit, through = 1 << middle, masks[middle]
+        for number, mask in enumerate(masks):
+            if mask & bit:
+                masks[number] = mask | through
+    return tuple(masks)
+
+
+def _possible(conditions: Iterable[Condition]) -> Callable[[Read, Value], bool]:
+    """Whether a read can have a value, judged by the conditions on it alone."""
+    single: dict[Read, list[Condition]] = {}
+    for condition in conditions:
+        for read in reads(condition.value) if len(reads(condition.value)) == 1 else ():
+            single.setdefault(read, []).append(condition)
+
+    def possible(read: Read, value: Value) -> bool:
+        return all(_decided(condition, {read: value}) is not False for condition in single.get(read, ()))
+
+    return possible
+
+
+def _decided(condition: Condition, read: Mapping[Read, Value]) -> bool | None:
+    """Whether a condition holds; None where that is not known yet."""
+    try:
+        value = evaluate(condition.value, read)
+    except UndefinedError:
+        return None
+    if value is None:
+        return None
+    return value == condition.expected if isinstance(condition.expected, Pointer) else (value != 0) == condition.expected
+
+
+def _holds(condition: Condition, read: Mapping[Read, Value]) -> bool:
+    """Whether a condition holds at the end; what depends on itself is out of thin air, which preserved program order excludes."""
+    return _decided(condition, read) is True
+
+
+def _needed(problem: _Problem, names: Sequence[str]) -> int:
+    """The operations whose order matters for the locations `names`, with those that rule 12 may name."""
+    mask = 0
+    for name in names:
+        for nodes in problem.sites[name].harts:
+            for node in nodes:
+                mask |= 1 << node.number | node.sources
+    return mask
+
+
+def _without(found: Counter[Class], keep_last: bool) -> Counter[Class]:
+    """Classes, merged where the final value is not observed."""
+    if keep_last:
+        return found
+    merged: Counter[Class] = Counter()
+    for each, number in found.items():
+        merged[Class(each.before, each.observed, 0)] += number
+    return merged
+
+
+def _combined(
+    partials: Counter[_Partial],
+    found: Counter[Class],
+    nodes: Sequence[Node],
+    rest: int,
+    name: str | None,
+    conditions: Sequence[Condition],
+    count: Callable[[], None],
+) -> Counter[_Partial]:
+    """Every partial execution with every class of one location that closes no cycle with it."""
+    made: Counter[_Partial] = Counter()
+    for partial, many in partials.items():
+        after = [sum(1 << v for v, mask in enumerate(partial.before) if mask >> node.number & 1) for node in nodes]
+        for each, number in found.items():
+            count()
+            if any(mask & later for mask, later in zip(each.before, after, strict=True)):
+                continue
+            observed = partial.observed + each.observed
+            if each.observed and any(_decided(condition, dict(observed)) is False for condition in conditions):
+                continue
+            before = _ordered(partial.before, nodes, each.before, rest)
+            if before is not None:
+                memory = (*partial.memory, (name, each.last)) if name is not None else partial.memory
+                made[_Partial(before, observed, memory)] += many * number
+    return made
+
+
+def _ordered(before: tuple[int, ...], nodes: Sequence[Node], added: tuple[int, ...], rest: int) -> tuple[int, ...] | None:
+    """The closure of both orders, restricted to the operations `rest`; None if it has a cycle."""
+    masks = list(before)
+    for node, mask in zip(nodes, added, strict=True):
+        masks[node.number] |= mask
+    closed = _closed(masks)
+    if any(mask >> number & 1 for number, mask in enumerate(closed)):
+        return None
+    return tuple(mask & rest if rest >> number & 1 else 0 for number, mask in enumerate(closed))

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Words of a litmus test, each with its span: names, integers and symbols; blanks and nested `(* ... *)` comments are skipped.
+
+The first line, `RISCV name`, and what follows it up to the initial state are not words: names contain any sign.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from polyloom.diagnostics import Source, Span, input_error
+
+Kind = Literal["name", "number", "symbol", "end"]
+
+_WORD: Final = re.compile(
+    r"(?P<blank>\s+)|(?P<name>[A-Za-z_][\w.]*|\.\w+)|(?P<number>-?(?:0[xX][0-9a-fA-F]+|[0-9]+))|(?P<symbol>/\\|\\/|=>|==|!=|[{}()\[\];:,|=&*~-])",
+    re.ASCII,
+)
+_EDGE: Final = re.compile(r"\(\*|\*\)")
+_KINDS: Final[dict[str | None, Kind]] = {"name": "name", "number": "number", "symbol": "symbol"}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One word."""
+
+    kind: Kind
+    text: str
+    span: Span
+
+
+def tokens(source: Source, start: int) -> Iterator[Token]:
+    """The words from character `start` on, and an `end`. Errors: PL0940 for what begins no word."""
+    place = start
+    while place < len(source.text):
+        if source.text.startswith("(*", place):
+            place = comment_end(source, place)
+            continue
+        found = _WORD.match(source.text, place)
+        if found is None:
+            raise input_error("PL0940", f"unexpected character {source.text[place]!r}", span=Span(source, place, place + 1), help=_HELP)
+        if found.lastgroup != "blank":
+            yield Token(_KINDS[found.lastgroup], found[0], Span(source, place, found.end()))
+        place = found.end()
+    yield Token("end", "", Span(source, len(source.text), len(source.text)))
+
+
+_HELP: Final = "a test has names, integers, and the signs of the herd format; comments stand between (* and *)"
+
+
+def comment_end(source: Source, start: int) -> int:
+    """Where the comment that begins at `start` ends."""
+    depth = 0
+    for found in _EDGE.finditer(source.text, start):
+        depth += 1 if found[0] == "(*" else -1
+        if depth == 0:
+            return found.end()
+    raise input_error("PL0940", "this comment does not end", span=Span(source, start, start + 2), help="close it with *)")

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The paths of a hart: what it may do, whatever its loads read.
+
+A hart runs symbolically. It forks where the outcome is not known: at branches, at store-conditionals (which may always fail),
+and where an address depends on what was read. A path is the sequence of its memory operations with their syntactic
+dependencies, fences, final registers, and the conditions on what it reads under which it is the hart's path. Loops are
+followed `UNROLL` times. A path on which the hart does what has no meaning ends there, in a fault.
+
+Dependencies: The RISC-V Instruction Set Manual, Volume I, chapter "RVWMO", sections "Syntactic Dependencies" and "Source
+and Destination Register Listings". They are sets of operations of the hart, as bit masks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from polyloom.diagnostics import INPUT, Diagnostic, Span, input_error, nearest
+from polyloom.targets.riscv.rvwmo.instructions import Step, decode
+from polyloom.targets.riscv.rvwmo.litmus import Instruction, Litmus, Register
+from polyloom.targets.riscv.rvwmo.values import Apply, Constant, Pointer, Read, UndefinedError, Value, apply, bases, signed
+
+UNROLL: Final = 2
+"""How often a path takes one backward branch."""
+_WIDTHS: Final = {"b": 1, "h": 2, "w": 4, "d": 8}
+_BRANCHES: Final = {"beq": ("eq", 1), "bne": ("eq", 0), "blt": ("slt", 1), "bge": ("slt", 0), "bltu": ("sltu", 1), "bgeu": ("sltu", 0)}
+_SETS: Final = {"rw": ("r", "w"), "r": ("r",), "w": ("w",)}
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A memory operation; an AMO both reads and writes. `address`, `data` and `control` are the operations that it depends on.
+
+    `strong` operations carry RCsc annotations, other acquires and releases are RCpc. `forwards_late`: its value is not forwarded
+    to loads before it is in memory (AMO, SC). `paired` is the load-reserved of a store-conditional.
+    """
+
+    location: str
+    reads: bool = False
+    writes: bool = False
+    value: Value = 0
+    address: int = 0
+    data: int = 0
+    control: int = 0
+    acquire: bool = False
+    release: bool = False
+    strong: bool = False
+    forwards_late: bool = False
+    paired: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """Orders operations before position `place` that are in `before` (some of "rw") and later ones that are in `after`."""
+
+    place: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`value` is `expected` (0: it is 0, 1: it is not, an address: it is that one)."""
+
+    value: Value
+    expected: bool | Pointer
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """One way through a hart's program. `cut`: a loop was not followed further; `fault`: why the path ends early."""
+
+    operations: tuple[Operation, ...] = ()
+    fences: tuple[Fence, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    registers: tuple[Value, ...] = (0,) * 32
+    cut: bool = False
+    fault: Diagnostic | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """What the last load-reserved has reserved."""
+
+    operation: int
+    target: Pointer
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A path so far, and what the next instruction sees."""
+
+    path: Path
+    at: int = 0
+    taints: tuple[int, ...] = (0,) * 32
+    control: int = 0
+    reservation: Reservation | None = None
+    taken: Mapping[int, int] = field(default_factory=dict[int, int])
+
+
+class Layout:
+    """Where a test accesses each location: one offset and one width, or the test is refused (PL0942)."""
+
+    def __init__(self) -> None:
+        self.accesses: dict[str, tuple[int, int]] = {}
+
+    def access(self, target: Pointer, width: int, span: Span | None) -> None:
+        first = self.accesses.setdefault(target.name, (target.offset, width))
+        if first != (target.offset, width):
+            what = "at different offsets" if first[0] != target.offset else f"with {first[1]} and with {width} bytes"
+            help = "accesses of mixed sizes are not modelled: use one width and one offset for each location"
+            raise input_error("PL0942", f"'{target.name}' is accessed {what}", span=span, help=help)
+
+
+class Hart:
+    """The program of one hart of a test."""
+
+    def __init__(self, test: Litmus, number: int, layout: Layout, locations: frozenset[str]) -> None:
+        statements = test.harts[number]
+        self._number = number
+        self._layout = layout
+        self._locations = locations
+        self._steps = [(statement.instruction, decode(statement.instruction)) for statement in statements if statement.instruction is not None]
+        self._labels = {label: at for at, statement in enumerate(statements) for label in statement.labels}
+        self._initial = _registers(test, number)
+        for instruction, step in self._steps:
+            if step.label and step.mnemonic != "la" and step.label not in self._labels:
+                help = nearest(step.label, self._labels, "label")
+                raise input_error("PL0904", f"hart {number} has no label '{step.label}'", span=instruction.span, help=help)
+
+    def paths(self) -> Iterator[Path]:
+        """All paths, in the order of a depth-first walk."""
+        waiting = [_State(Path(registers=self._initial))]
+        while waiting:
+            state = waiting.pop()
+            if state.at >= len(self._steps) or state.path.cut or state.path.fault:
+                yield state.path
+            else:
+                waiting += reversed(list(self._after(state)))
+
+    def _after(self, state: _State) -> Iterator[_State]:
+        instruction, step = self._steps[state.at]
+        try:
+            yield from self._execute(state, step, instruction)
+        except UndefinedError as reason:
+            yield _faulty(state, f"{reason} has no meaning in a test", instruction, "addresses are only added to, subtracted, selected and compared for equality")
+
+    def _execute(self, state: _State, step: Step, instruction: Instruction) -> Iterator[_State]:
+        name = step.mnemonic
+        if name in _BRANCHES:
+            yield from self._branch(state, step)
+        elif name == "jal":
+            yield self._jump(self._write(state, step.rd, self._code(state.at + 1)), self._labels[step.label])
+        elif name == "jalr":
+            yield from self._indirect(state, step, instruction)
+        elif name.startswith("fence"):
+            yield _next(_fenced(state, step))
+        elif name.startswith("lr.") or name[0] == "l" and name[1:2] in _WIDTHS and name.rstrip("u")[1:] in _WIDTHS:
+            for target, after in self._targets(state, step, instruction):
+                yield _next(self._load(after, step, target, instruction)) if target else after
+        elif name in ("sb", "sh", "sw", "sd"):
+            for target, after in self._targets(state, step, instruction):
+                yield _next(self._store(after, step, target, instruction)) if target else after
+        elif name.startswith("sc."):
+            yield _next(self._write(replace(state, reservation=None), step.rd, 1))
+            for target, after in self._targets(state, step, instruction) if state.reservation else ():
+                yield from self._conditional(after, step, target, instruction) if target else (after,)
+        elif name.startswith("amo"):
+            for target, after in self._targets(state, step, instruction):
+                yield _next(self._atomic(after, step, target, instruction)) if target else after
+        else:
+            yield _next(self._computed(state, step))
+
+    # Registers and control
+
+    def _write(self, state: _State, number: int, value: Value, taint: int = 0) -> _State:
+        if number == 0:
+            return state
+        registers, taints = state.path.registers, state.taints
+        path = replace(state.path, registers=(*registers[:number], value, *registers[number + 1 :]))
+        return replace(state, path=path, taints=(*taints[:number], taint, *taints[number + 1 :]))
+
+    def _computed(self, state: _State, step: Step) -> _State:
+        registers, taints = state.path.registers, state.taints
+        if step.mnemonic in ("li", "lui"):
+            return self._write(state, step.rd, signed(step.immediate))
+        if step.mnemonic == "la":
+            return self._write(state, step.rd, Pointer(step.label))
+        operation, right = (step.mnemonic.replace("i", "", 1), step.immediate) if step.has_immediate else (step.mnemonic, registers[step.rs2])
+        return self._write(state, step.rd, apply(operation, registers[step.rs1], right), taints[step.rs1] | taints[step.rs2])
+
+    def _branch(self, state: _State, step: Step) -> Iterator[_State]:
+        operation, wanted = _BRANCHES[step.mnemonic]
+        state = replace(state, control=state.control | state.taints[step.rs1] | state.taints[step.rs2])
+        target = self._labels[step.label]
+        if target == state.at + 1:
+            yield _next(state)
+            return
+        value = apply(operation, state.path.registers[step.rs1], state.path.registers[step.rs2])
+        if isinstance(value, int):
+            yield self._jump(state, target) if value == wanted else _next(state)
+            return
+        yield _next(_assume(state, Condition(value, not wanted)))
+        yield self._jump(_assume(state, Condition(value, bool(wanted))), target)
+
+    def _jump(self, state: _State, target: int) -> _State:
+        """A backward jump counts."""
+        taken = state.taken.get(state.at, 0)
+        if target <= state.at and taken == UNROLL:
+            return replace(state, path=replace(state.path, cut=True))
+        return replace(state, at=target, taken={**state.taken, state.at: taken + 1})
+
+    def _indirect(self, state: _State, step: Step, instruction: Instruction) -> Iterator[_State]:
+        state = replace(state, control=state.control | state.taints[step.rs1])
+        value = apply("add", state.path.registers[step.rs1], step.immediate)
+        after = self._write(state, step.rd, self._code(state.at + 1))
+        codes = {self._code(at): at for at in range(len(self._steps) + 1)} | {Pointer(f"P{self._number}:{label}"): at for label, at in self._labels.items()}
+        known = [value] if isinstance(value, int | Pointer) else list(codes)
+        for target in known:
+            if not isinstance(target, Pointer) or target not in codes:
+                yield _faulty(state, f"the jump goes to {target}, which is no label of the hart", instruction, f"write for instance {self._number}:x9=P{self._number}:LC00")
+            else:
+                yield self._jump(after if isinstance(value, Pointer) else _assume(after, Condition(value, target)), codes[target])
+
+    def _code(self, at: int) -> Pointer:
+        return Pointer(f"P{self._number}:", 4 * at)
+
+    # Memory
+
+    def _targets(self, state: _State, step: Step, instruction: Instruction) -> Iterator[tuple[Pointer | None, _State]]:
+        """Where an instruction may access memory, each with the state that assumes it; without a target a state with a fault."""
+        value = apply("add", state.path.registers[step.rs1], step.immediate)
+        candidates: list[Constant] = [value] if isinstance(value, int | Pointer) else [Pointer(name) for name in sorted(bases(value, self._locations))]
+        rest = state
+        for target in candidates:
+            if not isinstance(target, Pointer) or target.name not in self._locations:
+                help = f"give x{step.rs1} an address in the initial state, for instance {self._number}:x{step.rs1}=x"
+                yield None, _faulty(state, f"'{instruction}' accesses the address {target}, which is no location", instruction, help)
+                return
+            if target == value:
+                yield target, state
+                return
+            yield target, _assume(state, Condition(value, target))
+            rest = _assume(rest, Condition(Apply("eq", value, target), False))
+        yield None, _faulty(rest, f"'{instruction}' accesses an address that is no location", instruction, "let every address that is read be one of the test's locations")
+
+    def _operation(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> Operation:
+        self._layout.access(target, _width(step), instruction.span)
+        return Operation(target.name, address=state.taints[step.rs1], control=state.control)
+
+    def _load(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> _State:
+        index = len(state.path.operations)
+        reserves = step.mnemonic.startswith("lr.")
+        # An `rl` on a load-reserved and an `aq` on a store-conditional stand for no annotation unless both are set.
+        acquire, release = step.acquire, step.release and (step.acquire or not reserves)
+        operation = self._operation(state, step, target, instruction)
+        operation = replace(operation, reads=True, acquire=acquire, release=release, strong=reserves and acquire)
+        value: Value = Read(self._number, index)
+        if step.mnemonic.endswith("u"):
+            value = apply(f"zext{8 * _width(step)}", value)
+        after = self._write(_append(state, operation), step.rd, value, 1 << index)
+        return replace(after, reservation=Reservation(index, target, _width(step))) if reserves else after
+
+    def _store(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> _State:
+        operation = self._operation(state, step, target, instruction)
+        value = _narrowed(state.path.registers[step.rs2], _width(step))
+        operation = replace(operation, writes=True, value=value, data=state.taints[step.rs2], acquire=step.acquire, release=step.release)
+        return _append(state, operation)
+
+    def _conditional(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> Iterator[_State]:
+        """The success; only where the last load-reserved was."""
+        reservation = state.reservation
+        if reservation is None or (reservation.target, reservation.width) != (target, _width(step)):
+            return
+        index = len(state.path.operations)
+        state = self._store(state, replace(step, acquire=step.acquire and step.release), target, instruction)
+        *earlier, operation = state.path.operations
+        operation = replace(operation, strong=step.release, forwards_late=True, paired=reservation.operation)
+        state = replace(state, path=replace(state.path, operations=(*earlier, operation)), reservation=None)
+        yield _next(self._write(state, step.rd, 0, 1 << index))
+
+    def _atomic(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> _State:
+        index, width = len(state.path.operations), _width(step)
+        before, operand = Read(self._number, index), _narrowed(state.path.registers[step.rs2], width)
+        kind = step.mnemonic[3:].split(".")[0]
+        operation = replace(
+            self._operation(state, step, target, instruction),
+            reads=True,
+            writes=True,
+            value=operand if kind == "swap" else _narrowed(apply(kind, before, operand), width),
+            data=state.taints[step.rs2],
+            acquire=step.acquire,
+            release=step.release,
+            strong=step.acquire or step.release,
+            forwards_late=True,
+        )
+        return self._write(_append(state, operation), step.rd, before, 1 << index)
+
+
+def _registers(test: Litmus, hart: int) -> tuple[Value, ...]:
+    """Initial values; x0 is 0."""
+    given = {d.place.number: d.value for d in test.declarations if isinstance(d.place, Register) and d.place.hart == hart and d.value is not None}
+    return (0, *(given.get(number, 0) for number in range(1, 32)))
+
+
+def _width(step: Step) -> int:
+    """Bytes that a load, a store or an atomic accesses."""
+    return _WIDTHS[step.mnemonic.rstrip("u")[-1]]
+
+
+def _narrowed(value: Value, width: int) -> Value:
+    return value if width == 8 else apply(f"sext{8 * width}", value)
+
+
+def _next(state: _State) -> _State:
+    return replace(state, at=state.at + 1)
+
+
+def _append(state: _State, operation: Operation) -> _State:
+    return replace(state, path=replace(state.path, operations=(*state.path.operations, operation)))
+
+
+def _assume(state: _State, condition: Condition) -> _State:
+    return replace(state, path=replace(state.path, conditions=(*state.path.conditions, condition)))
+
+
+def _fenced(state: _State, step: Step) -> _State:
+    """`fence.tso` is two fences; `fence.i` orders no data; input and output are not modelled."""
+    place = len(state.path.operations)
+    before, after = ("".join(letter for letter in text if letter in "rw") for text in step.sets)
+    made = {"fence": (Fence(place, before, after),), "fence.tso": (Fence(place, "r", "rw"), Fence(place, "w", "w"))}
+    return replace(state, path=replace(state.path, fences=(*state.path.fences, *made.get(step.mnemonic, ()))))
+
+
+def _faulty(state: _State, message: str, instruction: Instruction, help: str) -> _State:
+    fault = Diagnostic("PL0943", message, INPUT, instruction.span, help=help)
+    return replace(state, path=replace(state.path, fault=fault))
