@@ -139,32 +139,24 @@ def _coordinates(shape: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.
 def classify(tiles: Tiles, traffic: Traffic) -> Classes:
     """The classes of a tiling, numbered by their first element in row-major order."""
     units = build(tiles.tiling.symbolic, tiles.tiling.number).units
-    trees: dict[UnitTree, int] = {}
-    numbers = np.full((len(tiles.tiling.symbolic.limits.units), tiles.group.size), -1, dtype=np.int64)
-    for unit in units:
-        numbers[unit.unit] = _trees(unit, tiles, traffic, trees)
-    kinds, first, inverse = np.unique(numbers, axis=1, return_index=True, return_inverse=True)
-    kind_of = inverse.reshape(tiles.group.shape)
-    pruned = _Pruned(tuple(trees))
-    element = np.full(tiles.group.shape, -1, dtype=np.int64)
-    programs: dict[tuple[int, ...], int] = {}
-    for kind in np.argsort(first).tolist():
-        where = kind_of == kind
-        if traffic.occupied[where].any():
-            silent = frozenset(r for r in _sending(units) if not traffic.driven(r)[where].any())
-            element[where] = programs.setdefault(tuple(pruned.number(n, silent) for n in kinds[:, kind].tolist()), len(programs))
-    groups = tuple(tuple(int(g) for g in np.unique(tiles.group[element == c])) for c in range(len(programs)))
-    return Classes(tuple(pruned.trees), tuple(programs), element, groups)
-
-
-def _trees(unit: UnitNode, tiles: Tiles, traffic: Traffic, trees: dict[UnitTree, int]) -> NDArray[np.int64]:
-    """By element, row-major, the number of a unit's tree among `trees`: made once for all elements with equal marks."""
-    marks = np.stack(_marks(unit, tiles, traffic), axis=-1)
+    specialized = _Specialized(units, tiles, traffic)
+    marks = np.stack([mark for marks in specialized.marks for mark in marks], axis=-1)
     lines = np.where(traffic.occupied[..., None], marks, -1).reshape(tiles.group.size, -1)
     _, first, inverse = np.unique(lines, axis=0, return_index=True, return_inverse=True)
-    places = [divmod(int(i), tiles.group.shape[1]) for i in first]
-    found = [_number(trees, _specialize(unit, tiles, traffic, p)) if traffic.occupied[p] else -1 for p in places]
-    return np.array(found, dtype=np.int64)[inverse.ravel()]
+    kinds = inverse.reshape(tiles.group.shape)
+    same: dict[tuple[int, ...], list[int]] = {}
+    for kind in np.argsort(first).tolist():
+        place = divmod(int(first[kind]), tiles.group.shape[1])
+        if traffic.occupied[place]:
+            same.setdefault(specialized.at(place), []).append(kind)
+    element = np.full(tiles.group.shape, -1, dtype=np.int64)
+    programs: dict[tuple[int, ...], int] = {}
+    for numbers, members in same.items():
+        where = np.isin(kinds, members)
+        silent = frozenset(r for r in _sending(units) if not traffic.driven(r)[where].any())
+        element[where] = programs.setdefault(tuple(specialized.without(n, silent) for n in numbers), len(programs))
+    groups = tuple(tuple(int(g) for g in np.unique(tiles.group[element == c])) for c in range(len(programs)))
+    return Classes(tuple(specialized.pruned), tuple(programs), element, groups)
 
 
 def _marks(unit: UnitNode, tiles: Tiles, traffic: Traffic) -> list[NDArray[np.int64]]:
@@ -200,6 +192,34 @@ def _clamped(tiles: Tiles, displacement: Element) -> tuple[NDArray[np.int64], ND
         return rows, columns
     (down, right), (height, width) = displacement, counts
     return np.clip(rows, max(0, -down), height - 1 - max(0, down)), np.clip(columns, max(0, -right), width - 1 - max(0, right))
+
+
+class _Specialized:
+    """Unit trees, each made once for equal `marks` (by unit), and numbered; `pruned` are those without silent destinations."""
+
+    def __init__(self, units: Sequence[UnitNode], tiles: Tiles, traffic: Traffic) -> None:
+        self.marks = [_marks(unit, tiles, traffic) for unit in units]
+        self.pruned: dict[UnitTree, int] = {}
+        self._units, self._tiles, self._traffic = units, tiles, traffic
+        self._trees: dict[UnitTree, int] = {}
+        self._known: dict[tuple[int, ...], int] = {}
+        self._without: dict[tuple[int, frozenset[int]], int] = {}
+
+    def at(self, element: Element) -> tuple[int, ...]:
+        """The numbers of the trees of all units of an element, by unit; -1 for a unit without operations."""
+        numbers = [-1] * len(self._tiles.tiling.symbolic.limits.units)
+        for unit, marks in zip(self._units, self.marks, strict=True):
+            key = unit.unit, *(int(m[element]) for m in marks)
+            if key not in self._known:
+                self._known[key] = _number(self._trees, _specialize(unit, self._tiles, self._traffic, element))
+            numbers[unit.unit] = self._known[key]
+        return tuple(numbers)
+
+    def without(self, number: int, silent: frozenset[int]) -> int:
+        """The number among `pruned` of a tree without the destinations that drive nothing in any element of the class."""
+        if number >= 0 and (number, silent) not in self._without:
+            self._without[number, silent] = _number(self.pruned, _prune(list(self._trees)[number], silent))
+        return self._without.get((number, silent), -1)
 
 
 def _number(trees: dict[UnitTree, int], tree: UnitTree) -> int:
@@ -247,21 +267,6 @@ def _destination(leaf: Leaf, instruction: InstructionNode, tiles: Tiles, traffic
 def _group_at(tiles: Tiles, displacement: Element, element: Element) -> int:
     rows, columns = _clamped(tiles, displacement)
     return int(tiles.group[rows[element], columns[element]])
-
-
-class _Pruned:
-    """The distinct trees without the destinations that drive nothing in any element of the class."""
-
-    def __init__(self, whole: tuple[UnitTree, ...]) -> None:
-        self.trees: dict[UnitTree, int] = {}
-        self._whole = whole
-        self._known: dict[tuple[int, frozenset[int]], int] = {}
-
-    def number(self, whole: int, silent: frozenset[int]) -> int:
-        """The number among `trees`, given that among the whole ones; -1 for no operation."""
-        if whole >= 0 and (whole, silent) not in self._known:
-            self._known[whole, silent] = _number(self.trees, _prune(self._whole[whole], silent))
-        return self._known.get((whole, silent), -1)
 
 
 def _prune(unit: UnitTree, silent: frozenset[int]) -> UnitTree:

@@ -215,10 +215,14 @@ class Tiles:
 
     def alike(self, conditions: Iterable[int]) -> NDArray[np.int64]:
         """By element a number, equal where the tiles agree on these conditions."""
+        return np.array(self.agreement(conditions), dtype=np.int64)[self.group]
+
+    def agreement(self, conditions: Iterable[int]) -> list[int]:
+        """By group a number, equal where the groups agree on these conditions."""
         used = sorted({c for k in conditions for piece in self.tiling.symbolic.conditions[k] for c in piece})
         numbers: dict[tuple[int, ...], int] = {}
         by_group = [numbers.setdefault(constants, len(numbers)) for constants in zip(*(self._constants[c] for c in used), strict=True)]
-        return np.array(by_group or [0] * len(self.leader), dtype=np.int64)[self.group]
+        return by_group or [0] * len(self.leader)
 
     def _convex(self, conjunction: Sequence[int], group: int) -> ConvexSet | None:
         """The digits in a conjunction; constraints that the tile's box implies need no look."""

@@ -24,6 +24,7 @@ from polyloom.targets.tcpa.instantiate.concretize import Element, Tiling
 from polyloom.targets.tcpa.symbolic import Access, Limits, Port
 
 LOCATIONS = ("pe", "north", "east", "south", "west")
+_CODE = {location: i for i, location in enumerate(LOCATIONS)}
 _STEP: dict[str, Element] = {"north": (-1, 0), "east": (0, 1), "south": (1, 0), "west": (0, -1)}
 _OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
 
@@ -121,7 +122,7 @@ def _links(traffic: Traffic, found: tuple[Terminal, ...]) -> Iterator[tuple[Elem
 
 
 def _code(port: Port) -> tuple[int, int]:
-    return LOCATIONS.index(port.location), port.index
+    return _CODE[port.location], port.index
 
 
 def _opposite(side: str) -> Side:
