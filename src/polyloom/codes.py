@@ -93,6 +93,23 @@ CODES: dict[str, tuple[str, str]] = {
         "An input's type and shape must be those that the program declares, for the given parameters; nothing is converted.",
     ),
     "PL0233": ("integer division by zero", "An integer division by zero has no result. Guard the divisor: `a / select(b == 0, 1, b)`."),
+    "PL0240": (
+        "subscript outside the array",
+        "For some values of the sizes an access of a loop nest leaves its array; the message names the smallest such case. Let the loop end\n"
+        "earlier, put the statement under an `if`, or declare a larger array.",
+    ),
+    "PL0241": ("assignment to a value", "A scalar that is passed by value cannot be assigned to. Copy it to a variable of the function first."),
+    "PL0242": ("nothing is computed", "Arrays that are arguments and are assigned to are the outputs; this function has none."),
+    "PL0250": (
+        "undefined value",
+        "A local variable or an element of a local array is read before anything was assigned to it. Assign a first value:\n"
+        "    for j in range(M): s += A[j]      write    s = 0      before the loop.",
+    ),
+    "PL0251": (
+        "origin not affine",
+        "Which iteration computed the value of an access must be an affine expression of the loops around it, without a division: what\n"
+        "`A[2*i] = ...` writes and `... = A[j]` reads comes from i = j/2, and only if j is even. Use a stride of 1, or two arrays.",
+    ),
     "PL0261": (
         "not uniform",
         "An iteration needs a value that another one computed at a distance that is not constant, and that cannot be passed on from\n"

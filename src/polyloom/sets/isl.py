@@ -66,6 +66,32 @@ def shifted(points: isl.Set, distance: Sequence[int]) -> isl.Set:
     return points.preimage_multi_aff(shift)
 
 
+def affine_map(values: Sequence[Affine], dims: Sequence[str], params: Sequence[str]) -> isl.MultiAff:
+    """The map from the point named by `dims` to `values`."""
+    target = [f"_{n}" for n in range(len(values))]
+    made = isl.MultiAff.zero(isl.Space.create_from_names(isl.DEFAULT_CONTEXT, in_=list(dims), out=target, params=list(params)))
+    local = isl.LocalSpace.from_space(space(dims, params))
+    positions = {name: (isl.dim_type.param, n) for n, name in enumerate(params)} | {name: (isl.dim_type.in_, n) for n, name in enumerate(dims)}
+    for row, value in enumerate(values):
+        aff = isl.Aff.zero_on_domain(local).set_constant_val(isl.Val(str(value.constant)))
+        for name, factor in value.terms:
+            aff = aff.set_coefficient_val(*positions[name], isl.Val(str(factor)))
+        made = made.set_aff(row, aff)
+    return made
+
+
+def affines(values: isl.MultiAff, dims: Sequence[str]) -> tuple[Affine, ...] | None:
+    """What `affine_map` made, its domain named by `dims`; None if a value needs a quotient."""
+    found = [values.get_aff(n) for n in range(values.dim(isl.dim_type.out))]
+    if any(not a.get_denominator_val().is_one() or any(_divisions(a)) for a in found):
+        return None
+    return tuple(_linear(a) + Affine.of({d: _integer(a.get_coefficient_val(isl.dim_type.in_, n)) for n, d in enumerate(dims)}) for a in found)
+
+
+def _divisions(aff: isl.Aff) -> list[int]:
+    return [_integer(aff.get_coefficient_val(isl.dim_type.div, n)) for n in range(aff.dim(isl.dim_type.div))]
+
+
 def is_empty(points: isl.Set) -> bool:
     """Whether there is no point for any parameter value."""
     return points.is_empty()

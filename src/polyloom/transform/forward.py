@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads through copies: who reads what a statement copied reads what that statement read, so that temporaries cost nothing.
+
+A copy is a statement whose value is one read. Origins are composed, piece by piece: where R[I] takes its value from W[f(I)] and
+W[J] copies P[g(J)] on a domain D, R[I] takes it from P[g(f(I))] where f(I) is in D. Copies that reach themselves through copies
+(x[i] = x[i-1], a pipeline of the user's) are recurrences and stay, so that this terminates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import islpy as isl
+
+from polyloom.analysis.components import components
+from polyloom.ir.nest import Apply
+from polyloom.ir.pla import Reference
+from polyloom.ir.recurrence import Final, Origin, Piece, Produced, Recurrence, Stored, System
+from polyloom.sets import Condition
+from polyloom.sets.isl import affine_map, affines
+from polyloom.sets.normal import conjunction
+from polyloom.transform.pieces import Pieces, affine_pieces, named
+
+Copies = Mapping[str, tuple[Piece, ...]]
+"""What each copy's one read finds, itself read through earlier copies."""
+
+
+def forward(system: System) -> System:
+    """The same values of all outputs; reads and finals name no copy that is not part of a recurrence of copies."""
+    pieces = Pieces.of([e.statement for e in system.equations], system.parameters, system.assumptions)
+    copies: dict[str, tuple[Piece, ...]] = {}
+    for equation in _in_order(system):
+        copies[equation.name] = _through(equation.reads[0], equation, copies, pieces)
+    equations = tuple(replace(e, reads=tuple(_through(read, e, copies, pieces) for read in e.reads)) for e in system.equations)
+    finals = tuple(made for final in system.finals for made in _final(final, system[final.statement], copies, pieces))
+    return replace(system, equations=equations, finals=finals)
+
+
+def is_copy(equation: Recurrence) -> bool:
+    value = equation.value
+    return isinstance(value, Reference) or (isinstance(value, Apply) and value.operation == "move" and isinstance(value.operands[0], Reference))
+
+
+def _in_order(system: System) -> Iterator[Recurrence]:
+    """The copies that no chain of copies leads back to, each after those that it reads."""
+    copies = [e for e in system.equations if is_copy(e)]
+    number = {e.name: n for n, e in enumerate(copies)}
+    reads = {
+        n: [number[p.origin.statement] for p in e.reads[0] if isinstance(p.origin, Produced) and p.origin.statement in number] for n, e in enumerate(copies)
+    }
+    for component in components(reads):
+        if len(component) == 1 and component[0] not in reads[component[0]]:
+            yield copies[component[0]]
+
+
+def _through(read: tuple[Piece, ...], reader: Recurrence, copies: Copies, pieces: Pieces) -> tuple[Piece, ...]:
+    if not any(isinstance(p.origin, Produced) and p.origin.statement in copies for p in read):
+        return read
+    parts = [(pieces.set(domain, reader.name), origin) for piece in read for domain, origin in _origins(piece, copies, pieces)]
+    return pieces.of_parts(parts, reader.name)
+
+
+def _origins(piece: Piece, copies: Copies, pieces: Pieces) -> Iterator[tuple[Condition, Origin]]:
+    """`piece` itself, or the pieces of the copy that it names, at the reader's points."""
+    origin = piece.origin
+    if isinstance(origin, Stored) or origin.statement not in copies:
+        yield piece.domain, origin
+        return
+    at = dict(zip(pieces.loops[origin.statement], origin.index, strict=True))
+    for inner in copies[origin.statement]:
+        where = Condition(tuple(p.substitute(at) for p in inner.domain.pieces))
+        yield conjunction(piece.domain, where), replace(inner.origin, index=tuple(a.substitute(at) for a in inner.origin.index))
+
+
+def _final(final: Final, writer: Recurrence, copies: Copies, pieces: Pieces) -> Iterator[Final]:
+    """The instances whose values the copy `writer` stored last, where the element that each goes to is affine in its own loops."""
+    for piece in copies.get(writer.name, ()):
+        points = pieces.set(conjunction(final.domain, piece.domain), writer.name)
+        moved = _source(final, piece, points, writer, pieces)
+        if moved is not None:
+            yield from moved
+        elif not points.is_empty():
+            yield replace(final, domain=pieces.condition(points))
+    if writer.name not in copies:
+        yield final
+
+
+def _source(final: Final, piece: Piece, points: isl.Set, writer: Recurrence, pieces: Pieces) -> list[Final] | None:
+    if isinstance(piece.origin, Stored):
+        return None
+    source, there = piece.origin.statement, affine_map(piece.origin.index, writer.loops, pieces.params)
+    found: list[Final] = []
+    back = isl.Map.from_multi_aff(there).intersect_domain(points).reverse()
+    for where, values in affine_pieces(back) if back.is_single_valued() else ():
+        index = affines(values, pieces.loops[source])
+        if index is None:
+            return None
+        at = dict(zip(writer.loops, index, strict=True))
+        domain = pieces.condition(named(where, pieces.loops[source]))
+        found.append(Final(final.name, tuple(a.substitute(at) for a in final.index), source, domain))
+    return found or None

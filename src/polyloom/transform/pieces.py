@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Origins of one read as few disjoint pieces with simple conditions.
+
+Where an index map that holds on many points also holds on few others (a boundary, where the loops satisfy an equation), the two
+are one piece; where an equation leaves a choice, a loop that reader and writer share keeps a constant distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyloom.ir.nest import Statement
+from polyloom.ir.recurrence import Origin, Piece, Produced, Stored
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.isl import from_set, parameter_set, sample, to_set
+
+Index = tuple[Affine, ...]
+Part = tuple[isl.Set, Origin]
+"""Points of the reader's loops, and where their values come from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Makes pieces of reads in a nest whose statements' loops are `loops`, for the parameter values of `domain`."""
+
+    params: tuple[str, ...]
+    domain: isl.Set
+    loops: Mapping[str, tuple[str, ...]]
+
+    @staticmethod
+    def of(statements: Sequence[Statement], params: tuple[str, ...], assumptions: Condition) -> Pieces:
+        return Pieces(params, parameter_set(assumptions, params), {s.assign.name: s.loops for s in statements})
+
+    def set(self, condition: Condition, reader: str) -> isl.Set:
+        return to_set(condition, self.loops[reader], self.params).intersect_params(self.domain)
+
+    def condition(self, points: isl.Set) -> Condition:
+        """`points` in few polyhedra; raises PL0201 when they have a stride."""
+        return from_set(points.coalesce().gist_params(self.domain))
+
+    def of_parts(self, parts: Sequence[Part], reader: str) -> tuple[Piece, ...]:
+        """The parts joined; they are disjoint, and so are the pieces. Raises PL0201 when a domain has a stride."""
+        joined: list[Part] = []
+        for points, origin in sorted((p for p in parts if not p[0].is_empty()), key=lambda part: _equations(part[0])):
+            self._join(joined, points.coalesce(), origin, reader)
+        pieces = [Piece(self.condition(points), self._uniform(points, origin, reader)) for points, origin in joined]
+        return tuple(sorted(pieces, key=lambda p: (isinstance(p.origin, Stored), _name(p.origin), str(p.origin), str(p.domain))))
+
+    def _join(self, joined: list[Part], points: isl.Set, origin: Origin, reader: str) -> None:
+        for n, (others, other) in enumerate(joined):
+            if _name(other) == _name(origin) and type(other) is type(origin) and self._agree(points, other.index, origin.index, reader):
+                joined[n] = (others.union(points).coalesce(), other)
+                return
+        joined.append((points, origin))
+
+    def _agree(self, points: isl.Set, a: Index, b: Index, reader: str) -> bool:
+        apart = [difference for x, y in zip(a, b, strict=True) if x != y for difference in (x - y - 1, y - x - 1)]
+        return points.intersect(self.set(Condition(tuple(Polyhedron((d,)) for d in apart)), reader)).is_empty()
+
+    def _uniform(self, points: isl.Set, origin: Origin, reader: str) -> Origin:
+        if isinstance(origin, Stored) or not _equations(points):
+            return origin
+        point = sample(points) or {}
+        index = list(origin.index)
+        for n, loop in enumerate(self.loops[origin.statement]):
+            if loop in self.loops[reader] and not (index[n] - Affine.symbol(loop)).is_constant:
+                shifted = Affine.symbol(loop) + (index[n].evaluate(point) - point[loop])
+                index[n] = shifted if self._agree(points, (index[n],), (shifted,), reader) else index[n]
+        return Produced(origin.statement, tuple(index))
+
+
+def affine_pieces(relation: isl.Map) -> list[tuple[isl.Set, isl.MultiAff]]:
+    """A single-valued relation as functions on disjoint sets."""
+    found: list[tuple[isl.Set, isl.MultiAff]] = []
+    relation.coalesce().as_pw_multi_aff().coalesce().foreach_piece(lambda points, values: found.append((points, values)))
+    return found
+
+
+def named(points: isl.Set, loops: tuple[str, ...]) -> isl.Set:
+    """`points` without the name of a statement, its dimensions named `loops`."""
+    plain = points.reset_tuple_id()
+    for n, loop in enumerate(loops):
+        plain = plain.set_dim_name(isl.dim_type.set, n, loop)
+    return plain
+
+
+def _name(origin: Origin) -> str:
+    return origin.name if isinstance(origin, Stored) else origin.statement
+
+
+def _equations(points: isl.Set) -> int:
+    """How many independent equations hold on all points, hence how many dimensions they lack."""
+    return sum(c.is_equality() for c in points.affine_hull().get_constraints())
