@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 INPUT, USAGE, INFEASIBLE, MISMATCH, INTERNAL = 1, 2, 3, 4, 70
+_BEFORE, _LONGEST = 200, 280  # characters shown of a line, before a place and in all: data files can be one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,8 @@ def _excerpt(span: Span) -> list[str]:
     text = span.source.text
     begin = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.start)
-    line = text[begin : len(text) if end < 0 else end].rstrip("\r").replace("\t", " ")
+    begin = max(begin, span.start - _BEFORE)
+    line = text[begin : min(len(text) if end < 0 else end, begin + _LONGEST)].rstrip("\r").replace("\t", " ")
     width = max(1, min(span.end, begin + len(line)) - span.start)
     gutter = " " * len(str(span.line))
     return [
