@@ -18,6 +18,7 @@ namespace nb = nanobind;
 namespace tcpa = polyloom::tcpa;
 
 void bind_graph(nb::module_& m);
+void bind_riscv(nb::module_& m);
 
 namespace {
 
@@ -138,6 +139,7 @@ NB_MODULE(_core, m) {
         }
     });
     bind_graph(m);
+    bind_riscv(m);
     nb::class_<tcpa::Config>(m, "Config")
         .def("__init__", [](tcpa::Config* self, nb::bytes data) { new (self) tcpa::Config(tcpa::load({static_cast<const uint8_t*>(data.data()), data.size()})); })
         .def_ro("kernel", &tcpa::Config::kernel)

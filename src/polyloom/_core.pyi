@@ -154,3 +154,29 @@ class DominatorTree:
 
     def iterated_frontier(self, nodes: NDArray[np.int32], within: NDArray[np.bool_]) -> NDArray[np.int32]:
         """Ascending; nodes w with `within[w]` false are left out and lead no further, unless `within` is empty."""
+
+@final
+class RiscvHart:
+    """One RISC-V hart and its memory of zeros (native/riscv/hart.hpp), whose code lies in [code_base, code_base + code_size)."""
+
+    def __init__(self, xlen: int, extensions: int, base: int, size: int, code_base: int, code_size: int) -> None:
+        """`extensions` is a set as polyloom.targets.riscv.header.extension_bits writes it. Raises ValueError for code outside
+        the memory, MemoryError where there is not enough."""
+
+    x: list[int]
+    """The 32 integer registers, unsigned; what is assigned to x0 is ignored."""
+    f: list[int]
+    """The bits of the 32 floating-point registers, singles boxed in ones."""
+    fcsr: int
+
+    def write(self, address: int, data: bytes) -> None:
+        """Raises ValueError outside the memory, as does `read`."""
+
+    def read(self, address: int, length: int) -> bytes: ...
+    def run(self, pc: int, stop: int, limit: int) -> tuple[int, int, int, int, int]:
+        """Runs until the program exits, traps, reaches `stop`, or has executed `limit` instructions.
+
+        Returns (cause, pc, value, executed instructions, word at pc); causes are in the order of native/riscv/hart.hpp."""
+
+    def written(self, file: int) -> bytes:
+        """What the program wrote to file 1 or 2."""

@@ -7,7 +7,7 @@ The pipeline: text -> `reader` -> `unfold` (paths of each hart) -> for each comb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Final, Literal
@@ -16,11 +16,12 @@ from polyloom.diagnostics import PolyloomError, Source, infeasible, input_error,
 from polyloom.targets.riscv.rvwmo.executions import Outcome, allowed
 from polyloom.targets.riscv.rvwmo.litmus import Equal, Litmus, Place, Quantifier, Register, holds, places
 from polyloom.targets.riscv.rvwmo.reader import read
-from polyloom.targets.riscv.rvwmo.unfold import Hart, Layout, Path
+from polyloom.targets.riscv.rvwmo.unfold import Hart, Operation, Path
 from polyloom.targets.riscv.rvwmo.values import Constant, Pointer, signed, unsigned
 
 MAX_EXECUTIONS: Final = 2_000_000
-_TYPES: Final = {"char": 1, "short": 2, "int": 4, "long": 8, **{f"{u}int{8 * n}_t": n for u in ("", "u") for n in (1, 2, 4, 8)}, "intptr_t": 8, "uintptr_t": 8}
+_SIZES: Final[Mapping[str, int]] = {"char": 1, "short": 2, "int": 4, "long": 8, "intptr_t": 8, "uintptr_t": 8}
+_TYPES: Final[Mapping[str, int]] = {**_SIZES, **{f"{u}int{8 * n}_t": n for u in ("", "u") for n in (1, 2, 4, 8)}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,36 +62,37 @@ class _Judge:
         self._test = test
         self._budget = max_executions
         self._limit = max_executions
-        self._layout = Layout()
         self._names = _locations(test)
         self._shown = places(test.condition) | frozenset(test.locations)
-        self._observed = self._shown | (places(test.filter) if test.filter else frozenset())
+        self._observed = self._shown | (places(test.filter) if test.filter else frozenset[Place]())
         for place in self._observed:
             self._known(place)
-        self._paths = [list(Hart(test, hart, self._layout, self._names).paths()) for hart in range(len(test.harts))]
-        self._initial = {name: self._first(name) for name in self._names}
+        self._paths = [list(Hart(test, hart, self._names).paths()) for hart in range(len(test.harts))]
 
     def verdict(self) -> Verdict:
         states: set[str] = set()
         counts = {True: 0, False: 0}
         cut = False
         for paths in product(*self._paths):
-            for outcome, number in self._outcomes(paths):
+            layout = _layout(paths)
+            for outcome, number in self._outcomes(paths, layout):
                 if fault := next((path.fault for path in paths if path.fault is not None), None):
                     raise PolyloomError(fault)
+                self._check_layout(paths, layout)
                 if any(path.cut for path in paths):
                     cut = True
                     continue
-                final = {place: self._final(place, paths, outcome) for place in self._observed}
+                final = {place: self._final(place, paths, outcome, layout) for place in self._observed}
                 if self._test.filter is None or holds(self._test.filter, _equal(final)):
                     states.add(_state({place: final[place] for place in self._shown}))
                     counts[holds(self._test.condition, _equal(final))] += number
         return Verdict(self._test.name, tuple(sorted(states)), counts[True], counts[False], self._test.quantifier, cut)
 
-    def _outcomes(self, paths: tuple[Path, ...]):
+    def _outcomes(self, paths: tuple[Path, ...], layout: Layout) -> Iterator[tuple[Outcome, int]]:
+        initial = {name: self._first(name, layout) for name in self._names}
         registers = [paths[place.hart].registers[place.number] for place in self._observed if isinstance(place, Register)]
         memory = frozenset(place for place in self._observed if isinstance(place, str))
-        return allowed(paths, self._initial, registers, memory, self._count)
+        return allowed(paths, initial, registers, memory, self._count)
 
     def _count(self) -> None:
         self._budget -= 1
@@ -103,37 +105,54 @@ class _Judge:
             span = next((e.span for e in _equations(self._test) if e.place == place), None)
             raise input_error("PL0941", f"the test has no location '{place}'", span=span, help=nearest(place, sorted(self._names), "location"))
 
-    def _first(self, name: str) -> Constant:
+    def _check_layout(self, paths: tuple[Path, ...], layout: Layout) -> None:
+        """Every location is accessed at one offset with one width, within its type."""
+        for operation in (operation for path in paths for operation in path.operations):
+            name, (offset, width) = operation.location, operation.place
+            first = layout[name]
+            size = _declared(self._test, name)[1] or 8
+            if first.place != operation.place:
+                what = f"with {first.place[1]} and with {width} bytes" if first.place[0] == offset else f"at offsets {first.place[0]} and {offset}"
+                raise _mixed(f"'{name}' is accessed {what}", operation)
+            if offset or width > size:
+                raise _mixed(f"'{name}' has {size} bytes, and {width} bytes at offset {offset} are accessed", operation)
+
+    def _first(self, name: str, layout: Layout) -> Constant:
         """What a load reads of the initial value."""
-        offset, width = self._layout.accesses.get(name, (0, 8))
-        value, size = _declared(self._test, name)
-        if offset or width > (size or 8):
-            raise self._outside(name, offset, width, size or 8)
-        return value if isinstance(value, Pointer) else signed(value, 8 * width)
+        value, _ = _declared(self._test, name)
+        return signed(value, 8 * layout[name].place[1]) if isinstance(value, int) and name in layout else value
 
-    def _outside(self, name: str, offset: int, width: int, size: int) -> PolyloomError:
-        span = next((d.span for d in self._test.declarations if d.place == name), None)
-        what = f"'{name}' has {size} bytes, and {width} bytes at offset {offset} are accessed"
-        return input_error("PL0942", what, span=span, help="declare it as wide as its accesses, and access all of it")
-
-    def _final(self, place: Place, paths: tuple[Path, ...], outcome: Outcome) -> Constant:
+    def _final(self, place: Place, paths: tuple[Path, ...], outcome: Outcome, layout: Layout) -> Constant:
         if isinstance(place, Register):
             value = outcome.register(paths[place.hart].registers[place.number])
             assert value is not None
             return value
         value = outcome.register(outcome.memory[place])
         assert value is not None
-        return self._whole(place, value)
+        return self._whole(place, value, layout)
 
-    def _whole(self, name: str, value: Constant) -> Constant:
+    def _whole(self, name: str, value: Constant, layout: Layout) -> Constant:
         """A location's value as its type has it: a narrower access leaves the upper bytes as they were."""
         before, size = _declared(self._test, name)
-        _, width = self._layout.accesses.get(name, (0, size or 4))
-        bits = 8 * (size or max(4, width))
-        if isinstance(value, Pointer) or isinstance(before, Pointer):
+        if isinstance(value, Pointer) or isinstance(before, Pointer) or name not in layout:
             return value
+        width = layout[name].place[1]
+        bits = 8 * (size or max(4, width))
         upper = unsigned(before, bits) >> 8 * width << 8 * width
         return signed(upper | unsigned(value, 8 * width), bits)
+
+
+Layout = Mapping[str, Operation]
+"""By location, its first access."""
+
+
+def _layout(paths: tuple[Path, ...]) -> Layout:
+    return {operation.location: operation for path in reversed(paths) for operation in reversed(path.operations)}
+
+
+def _mixed(message: str, operation: Operation) -> PolyloomError:
+    help = "accesses of mixed sizes are not modelled: use one width and one offset for each location"
+    return input_error("PL0942", message, span=operation.span, help=help)
 
 
 def _locations(test: Litmus) -> frozenset[str]:
@@ -150,7 +169,7 @@ def _declared(test: Litmus, name: str) -> tuple[Constant, int | None]:
     for declaration in test.declarations:
         if declaration.place == name:
             value = declaration.value if declaration.value is not None else value
-            size = 8 if declaration.pointer else _TYPES.get(declaration.type or "", size)
+            size = 8 if declaration.pointer else _TYPES[declaration.type] if declaration.type in _TYPES else size
     return value, size
 
 

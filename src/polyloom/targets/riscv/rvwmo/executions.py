@@ -78,7 +78,7 @@ def _problem(paths: Sequence[Path], initial: Mapping[str, Constant], registers: 
     local = {read for condition in conditions if len(reads(condition.value)) == 1 for read in reads(condition.value)}
     symbolic = {o.location for path in paths for o in path.operations if o.writes and reads(o.value)}
     values = [*registers, *stored, *(c.value for c in conditions if len(reads(c.value)) > 1)]
-    relevant = frozenset().union(*map(reads, values)) | {read for read in local if paths[read.hart].operations[read.index].location in symbolic}
+    relevant = frozenset[Read]().union(*map(reads, values)) | {read for read in local if paths[read.hart].operations[read.index].location in symbolic}
     nodes, before = _nodes(paths)
     possible = _possible(conditions)
     names = dict.fromkeys(node.operation.location for node in nodes)

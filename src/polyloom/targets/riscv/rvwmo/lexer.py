@@ -37,7 +37,7 @@ def tokens(source: Source, start: int) -> Iterator[Token]:
     place = start
     while place < len(source.text):
         if source.text.startswith("(*", place):
-            place = comment_end(source, place)
+            place = _comment_end(source, place)
             continue
         found = _WORD.match(source.text, place)
         if found is None:
@@ -51,8 +51,8 @@ def tokens(source: Source, start: int) -> Iterator[Token]:
 _HELP: Final = "a test has names, integers, and the signs of the herd format; comments stand between (* and *)"
 
 
-def comment_end(source: Source, start: int) -> int:
-    """Where the comment that begins at `start` ends."""
+def _comment_end(source: Source, start: int) -> int:
+    """Where the comment that begins at `start` ends; comments nest."""
     depth = 0
     for found in _EDGE.finditer(source.text, start):
         depth += 1 if found[0] == "(*" else -1

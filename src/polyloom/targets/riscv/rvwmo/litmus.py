@@ -121,7 +121,7 @@ def places(proposition: Proposition) -> frozenset[Place]:
     if isinstance(proposition, Equal):
         return frozenset({proposition.place})
     parts = (proposition.operand,) if isinstance(proposition, Not) else proposition.operands
-    return frozenset().union(*map(places, parts))
+    return frozenset[Place]().union(*map(places, parts))
 
 
 def holds(proposition: Proposition, equal: Callable[[Equal], bool]) -> bool:

@@ -13,9 +13,7 @@ from polyloom.targets.riscv.rvwmo.unfold import Fence, Operation, Path
 
 def preserved(path: Path) -> tuple[int, ...]:
     """For each operation of a path, the earlier ones that precede it by rules 4 to 7, 9 to 11 and 13, as bit masks."""
-    return tuple(
-        sum(1 << a for a in range(b) if _explicit(path, a, b)) | _dependencies(path.operations, b) for b in range(len(path.operations))
-    )
+    return tuple(sum(1 << a for a in range(b) if _explicit(path, a, b)) | _dependencies(path.operations, b) for b in range(len(path.operations)))
 
 
 def _explicit(path: Path, a: int, b: int) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error, nearest
 from polyloom.targets.riscv.isa import X_NAMES, register
 from polyloom.targets.riscv.rvwmo.instructions import canonical
-from polyloom.targets.riscv.rvwmo.lexer import Token, comment_end, tokens
+from polyloom.targets.riscv.rvwmo.lexer import Token, tokens
 from polyloom.targets.riscv.rvwmo.litmus import (
     And,
     Declaration,
@@ -33,8 +33,7 @@ _DEPTH: Final = 100
 def read(source: Source) -> Litmus:
     """The test in `source`. Errors: PL0940 with the place."""
     name, info, start = _head(source)
-    test = _Reader(source, start).test(name, info)
-    return test
+    return _Reader(source, start).test(name, info)
 
 
 def _head(source: Source) -> tuple[str, tuple[str, ...], int]:
@@ -52,9 +51,6 @@ def _head(source: Source) -> tuple[str, tuple[str, ...], int]:
         line = source.text[place:].partition("\n")[0]
         if line.lstrip().startswith("{"):
             return words[1].strip(), tuple(info), place
-        if line.lstrip().startswith("(*"):
-            place = comment_end(source, source.text.index("(*", place))
-            continue
         if line.strip():
             info.append(line.strip())
         place += len(line) + 1

@@ -30,13 +30,15 @@ _SETS: Final = {"rw": ("r", "w"), "r": ("r",), "w": ("w",)}
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A memory operation; an AMO both reads and writes. `address`, `data` and `control` are the operations that it depends on.
+    """A memory operation; an AMO both reads and writes. `place` is an offset in the location and a width, in bytes; `address`, `data`
+    and `control` are the operations that it depends on.
 
     `strong` operations carry RCsc annotations, other acquires and releases are RCpc. `forwards_late`: its value is not forwarded
     to loads before it is in memory (AMO, SC). `paired` is the load-reserved of a store-conditional.
     """
 
     location: str
+    place: tuple[int, int]
     reads: bool = False
     writes: bool = False
     value: Value = 0
@@ -48,6 +50,7 @@ class Operation:
     strong: bool = False
     forwards_late: bool = False
     paired: int | None = None
+    span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,27 +103,12 @@ class _State:
     taken: Mapping[int, int] = field(default_factory=dict[int, int])
 
 
-class Layout:
-    """Where a test accesses each location: one offset and one width, or the test is refused (PL0942)."""
-
-    def __init__(self) -> None:
-        self.accesses: dict[str, tuple[int, int]] = {}
-
-    def access(self, target: Pointer, width: int, span: Span | None) -> None:
-        first = self.accesses.setdefault(target.name, (target.offset, width))
-        if first != (target.offset, width):
-            what = "at different offsets" if first[0] != target.offset else f"with {first[1]} and with {width} bytes"
-            help = "accesses of mixed sizes are not modelled: use one width and one offset for each location"
-            raise input_error("PL0942", f"'{target.name}' is accessed {what}", span=span, help=help)
-
-
 class Hart:
     """The program of one hart of a test."""
 
-    def __init__(self, test: Litmus, number: int, layout: Layout, locations: frozenset[str]) -> None:
+    def __init__(self, test: Litmus, number: int, locations: frozenset[str]) -> None:
         statements = test.harts[number]
         self._number = number
-        self._layout = layout
         self._locations = locations
         self._steps = [(statement.instruction, decode(statement.instruction)) for statement in statements if statement.instruction is not None]
         self._labels = {label: at for at, statement in enumerate(statements) for label in statement.labels}
@@ -145,7 +133,9 @@ class Hart:
         try:
             yield from self._execute(state, step, instruction)
         except UndefinedError as reason:
-            yield _faulty(state, f"{reason} has no meaning in a test", instruction, "addresses are only added to, subtracted, selected and compared for equality")
+            yield _faulty(
+                state, f"{reason} has no meaning in a test", instruction, "addresses are only added to, subtracted, selected and compared for equality"
+            )
 
     def _execute(self, state: _State, step: Step, instruction: Instruction) -> Iterator[_State]:
         name = step.mnemonic
@@ -157,7 +147,7 @@ class Hart:
             yield from self._indirect(state, step, instruction)
         elif name.startswith("fence"):
             yield _next(_fenced(state, step))
-        elif name.startswith("lr.") or name[0] == "l" and name[1:2] in _WIDTHS and name.rstrip("u")[1:] in _WIDTHS:
+        elif name.startswith("lr.") or (name[0] == "l" and name[1:2] in _WIDTHS and name.rstrip("u")[1:] in _WIDTHS):
             for target, after in self._targets(state, step, instruction):
                 yield _next(self._load(after, step, target, instruction)) if target else after
         elif name in ("sb", "sh", "sw", "sd"):
@@ -220,7 +210,12 @@ class Hart:
         known = [value] if isinstance(value, int | Pointer) else list(codes)
         for target in known:
             if not isinstance(target, Pointer) or target not in codes:
-                yield _faulty(state, f"the jump goes to {target}, which is no label of the hart", instruction, f"write for instance {self._number}:x9=P{self._number}:LC00")
+                yield _faulty(
+                    state,
+                    f"the jump goes to {target}, which is no label of the hart",
+                    instruction,
+                    f"write for instance {self._number}:x9=P{self._number}:LC00",
+                )
             else:
                 yield self._jump(after if isinstance(value, Pointer) else _assume(after, Condition(value, target)), codes[target])
 
@@ -244,11 +239,16 @@ class Hart:
                 return
             yield target, _assume(state, Condition(value, target))
             rest = _assume(rest, Condition(Apply("eq", value, target), False))
-        yield None, _faulty(rest, f"'{instruction}' accesses an address that is no location", instruction, "let every address that is read be one of the test's locations")
+        yield (
+            None,
+            _faulty(
+                rest, f"'{instruction}' accesses an address that is no location", instruction, "let every address that is read be one of the test's locations"
+            ),
+        )
 
     def _operation(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> Operation:
-        self._layout.access(target, _width(step), instruction.span)
-        return Operation(target.name, address=state.taints[step.rs1], control=state.control)
+        place = (target.offset, _width(step))
+        return Operation(target.name, place, address=state.taints[step.rs1], control=state.control, span=instruction.span)
 
     def _load(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> _State:
         index = len(state.path.operations)

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The RISC-V interpreter for Python; src/polyloom/_core.pyi documents it. The interpreter lock is released while a program runs.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <tuple>
+#include <variant>
+
+#include "riscv/hart.hpp"
+
+namespace nb = nanobind;
+using namespace polyloom::riscv;
+
+namespace {
+
+template <class X>
+using Owned = std::unique_ptr<Hart<X>>;
+
+// A hart of either width and its memory.
+struct Machine {
+    Machine(int xlen, uint32_t extensions, uint64_t base, uint64_t size, uint64_t code_base, uint64_t code_size) : memory(base, size) {
+        if (size < 8 || !memory.holds(code_base, code_size)) throw nb::value_error("the code is not within the memory");
+        if (xlen == 32)
+            hart = std::make_unique<Hart<uint32_t>>(extensions, memory, uint32_t(code_base), uint32_t(code_size));
+        else
+            hart = std::make_unique<Hart<uint64_t>>(extensions, memory, code_base, code_size);
+    }
+    uint8_t* at(uint64_t address, uint64_t length) {
+        if (!memory.holds(address, length)) throw nb::value_error("outside the memory");
+        return memory.bytes.get() + (address - memory.base);
+    }
+    auto visit(auto action) {
+        return std::visit([&](auto& owned) { return action(*owned); }, hart);
+    }
+
+    Memory memory;
+    std::variant<Owned<uint32_t>, Owned<uint64_t>> hart;
+};
+
+using Ended = std::tuple<int, uint64_t, uint64_t, uint64_t, uint32_t>;
+
+Ended run_hart(Machine& machine, uint64_t pc, uint64_t stop, uint64_t limit) {
+    nb::gil_scoped_release release;
+    const Outcome o = machine.visit([&](auto& h) { return h.run(pc, stop, limit); });
+    return {int(o.cause), o.pc, o.value, o.executed, o.word};
+}
+
+void write_memory(Machine& machine, uint64_t address, nb::bytes data) {
+    std::memcpy(machine.at(address, data.size()), data.data(), data.size());
+    machine.visit([](auto& h) { h.flush(); });
+}
+
+nb::bytes read_memory(Machine& machine, uint64_t address, uint64_t length) { return nb::bytes(machine.at(address, length), length); }
+
+std::vector<uint64_t> integers(Machine& machine) {
+    return machine.visit([](auto& h) { return std::vector<uint64_t>(h.x, h.x + 32); });
+}
+
+void set_integers(Machine& machine, const std::vector<uint64_t>& values) {
+    if (values.size() != 32) throw nb::value_error("there are 32 registers");
+    machine.visit([&](auto& h) { std::copy(values.begin() + 1, values.end(), h.x + 1); });
+}
+
+std::vector<uint64_t> floats(Machine& machine) {
+    return machine.visit([](auto& h) { return std::vector<uint64_t>(h.f, h.f + 32); });
+}
+
+void set_floats(Machine& machine, const std::vector<uint64_t>& values) {
+    if (values.size() != 32) throw nb::value_error("there are 32 registers");
+    machine.visit([&](auto& h) { std::copy(values.begin(), values.end(), h.f); });
+}
+
+}  // namespace
+
+void bind_riscv(nb::module_& m) {
+    nb::class_<Machine>(m, "RiscvHart")
+        .def(nb::init<int, uint32_t, uint64_t, uint64_t, uint64_t, uint64_t>(), nb::arg("xlen"), nb::arg("extensions"), nb::arg("base"), nb::arg("size"),
+             nb::arg("code_base"), nb::arg("code_size"))
+        .def("write", &write_memory, nb::arg("address"), nb::arg("data"))
+        .def("read", &read_memory, nb::arg("address"), nb::arg("length"))
+        .def("run", &run_hart, nb::arg("pc"), nb::arg("stop"), nb::arg("limit"))
+        .def("written", [](Machine& machine, int file) {
+            return machine.visit([&](auto& h) { return nb::bytes(h.written.at(file - 1).data(), h.written.at(file - 1).size()); });
+        }, nb::arg("file"))
+        .def_prop_rw("x", &integers, &set_integers)
+        .def_prop_rw("f", &floats, &set_floats)
+        .def_prop_rw("fcsr", [](Machine& machine) { return machine.visit([](auto& h) { return h.rounding << 5 | h.flags; }); },
+                     [](Machine& machine, uint32_t value) { machine.visit([&](auto& h) { h.flags = value & 31, h.rounding = value >> 5 & 7; }); });
+}
