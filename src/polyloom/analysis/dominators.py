@@ -97,7 +97,7 @@ def dominance_frontiers(
     chosen = _index(method, get_args(Method), "method")
     total = int(tree.frontier_sizes().sum())
     if total > limit:
-        raise input_error("PL0965", f"the dominance frontiers have {total} members, more than {limit}", help="raise the limit, or ask for less")
+        raise input_error("PL0965", f"the dominance frontiers have {total} members, more than {limit}", help="raise the limit; iterated frontiers need no frontiers")
     return Frontiers(*tree.frontiers(chosen == 1))
 
 

@@ -31,6 +31,13 @@ class Request(argparse.Namespace):
     inputs: list[str]
     outputs: list[str]
     name: str | None
+    files: list[str]
+    max_executions: str
+    against: list[str]
+    strategy: str
+    frontiers: bool
+    max_frontier: str
+    post: bool
     function: str | None
     includes: list[str]
     defines: list[str]

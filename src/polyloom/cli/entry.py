@@ -27,6 +27,8 @@ VERBS: Final = {
     "simulate": "run a concrete configuration on the model",
     "show": "print any file",
     "verify": "check a file statically",
+    "dominators": "dominators, post-dominators and dominance frontiers of a graph",
+    "litmus": "judge litmus tests by the RISC-V memory model",
     "machines": "list the machines, or print one",
     "explain": "explain a diagnostic code",
     "bench": "measure, print a table",

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JSON texts of which a fault can be shown at its place.
+
+The standard library's reader, which is fast, gives values without positions. Only when something is wrong is the text,
+which that reader has already accepted, walked along the path to the value.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.diagnostics import PolyloomError, Source, Span, input_error
+
+Path = tuple[str | int, ...]
+
+_BLANKS: Final = re.compile(r"[ \t\r\n]*")
+_DECODER: Final = json.JSONDecoder(parse_int=len)  # for where values end, which so reads integers of any length
+_DIGITS: Final = 4000  # Python refuses to read more in one integer
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    value: object
+    source: Source
+
+    def value_span(self, path: Path) -> Span:
+        """Where the value at `path` stands."""
+        return self._find(path)[1]
+
+    def key_span(self, path: Path) -> Span:
+        """Where the key that `path` ends with stands."""
+        return self._find(path)[0]
+
+    def text(self, span: Span) -> str:
+        """What is written there, at most one line of 40 characters."""
+        line = self.source.text[span.start : span.end].split("\n")[0]
+        return line if len(line) <= 40 else f"{line[:37]}..."
+
+    def repeated_key(self) -> tuple[str, Span] | None:
+        """The first key that the outermost object has for a second time."""
+        seen: set[str | int] = set()
+        for key, place, _ in self._members(self._skip(0)):
+            if key in seen:
+                return str(key), place
+            seen.add(key)
+        return None
+
+    def _find(self, path: Path) -> tuple[Span, Span]:
+        """The spans of key and value."""
+        place = value = self._value(self._skip(0))
+        for step in path:
+            place, value = next((place, value) for key, place, value in self._members(value.start) if key == step)
+        return place, value
+
+    def _members(self, start: int) -> Iterator[tuple[str | int, Span, Span]]:
+        """Key or index, its span (for an index the item's) and the value's span, of the container that begins at `start`."""
+        is_object = self.source.text[start] == "{"
+        at, number = self._skip(start + 1), 0
+        while self.source.text[at] not in "]}":
+            place = value = self._value(at)
+            if is_object:
+                value = self._value(self._skip(self._skip(place.end) + 1))
+            yield json.loads(self.source.text[place.start : place.end]) if is_object else number, place, value
+            at, number = self._skip(value.end), number + 1
+            at = self._skip(at + 1) if self.source.text[at] == "," else at
+
+    def _value(self, start: int) -> Span:
+        return Span(self.source, start, _DECODER.raw_decode(self.source.text, start)[1])
+
+    def _skip(self, start: int) -> int:
+        """The first character from `start` on that is no blank."""
+        match = _BLANKS.match(self.source.text, start)
+        assert match is not None
+        return match.end()
+
+
+def parse(data: bytes, name: str, help: str) -> Document:
+    """The document of a UTF-8 text called `name`; error PL0960, whose help is `help`."""
+    try:
+        source = Source(name, data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise input_error("PL0960", f"'{name}' is not text in UTF-8: byte {error.start} is 0x{data[error.start]:02x}", help=help) from None
+    try:
+        return Document(_loads(source.text), source)
+    except json.JSONDecodeError as error:
+        raise _malformed(source, error.pos, help) from None
+    except RecursionError:
+        raise input_error("PL0960", f"'{name}' nests values too deeply", help=help) from None
+
+
+def _loads(text: str) -> object:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # an integer with too many digits: any other huge one will be refused in its place
+        return json.loads(text, parse_int=lambda digits: int(digits[:_DIGITS]))
+
+
+def _malformed(source: Source, at: int, help: str) -> PolyloomError:
+    if not source.text[at:].strip():
+        return input_error("PL0960", "the JSON text ends too early", span=Span(source, at, at + 1), help=help)
+    return input_error("PL0960", f"malformed JSON: {source.text[at]!r} cannot stand here", span=Span(source, at, at + 1), help=help)
