@@ -22,6 +22,82 @@ CODES: dict[str, tuple[str, str]] = {
         "An expression has more levels than the compiler can follow. Split it into several equations with variables of their own.",
     ),
     "PL0104": ("unreadable file", "The file does not exist, may not be read, or is not UTF-8 text."),
+    # PL013x, PL014x: Python functions (frontend)
+    "PL0131": (
+        "Python file not executable",
+        "A file of kernels is an ordinary module: it must be Python, and executing it must not raise an exception.",
+    ),
+    "PL0132": (
+        "no kernel of this name",
+        "A kernel is a function that is defined by `def` below `@pl.kernel`. A file with several of them needs a name: `polyloom run "
+        "stencils.py:jacobi N=16`, or `--function jacobi`.",
+    ),
+    "PL0133": (
+        "statement that a kernel cannot have",
+        "A kernel consists of `for ... in range(...)`, `if`, and assignments of numbers to elements of arrays and to variables. Loops run a number of\n"
+        "times that is known before data is, so that there is no `while`, `break` or `return` in the middle:\n"
+        "    while x > e: ...       write    for t in range(STEPS): ...    with STEPS as a size",
+    ),
+    "PL0134": (
+        "call of a function",
+        "A kernel calls min, max, abs, pl.sqrt or math.sqrt, and pl.f32(...) and the like for constants. Write the statements of other functions\n"
+        "where they would be called.",
+    ),
+    "PL0135": (
+        "argument without a type",
+        'Every argument is annotated: `A: pl.f32[N, M + 1]` is an array whose extents are affine in the sizes of `N, M = pl.sizes("N M")`,\n'
+        "`alpha: pl.f32` a scalar, `n: int` an integer parameter. There are no default values.",
+    ),
+    "PL0136": (
+        "loop whose iterations are not affine",
+        "Loops are `for i in range(start, stop)` or `range(start, stop, -1)`. A bound is a sum of outer loops, sizes and `int` arguments times integer\n"
+        "constants; a first value may be the `max` of several, a last one the `min`.\n"
+        "    range(0, N, 2)       write    range(M)    with M as a size, and A[2 * i]",
+    ),
+    "PL0137": (
+        "index that is not affine",
+        "An index is a sum of loops, sizes and `int` arguments times integer constants, at least 0. `A[i * j]`, `A[i // 2]` and `A[B[i]]` are not;\n"
+        "the last element of A[N] is `A[N - 1]`.",
+    ),
+    "PL0138": (
+        "not an element of an array",
+        "Arrays are arguments, and are read and written by elements with one index for each dimension: `A[i, j]`.",
+    ),
+    "PL0139": (
+        "types do not agree",
+        "All operands of an operation, and the target of an assignment, have one of the types i8, i16, i32 and f32; comparisons give i32. There are no\n"
+        "conversions; constants and loop variables take the type of their neighbours.",
+    ),
+    "PL0140": (
+        "unknown name",
+        "A name is no argument, loop, variable or constant of the module. A kernel reads sizes and numbers of its module; arrays are passed as arguments.",
+    ),
+    "PL0141": (
+        "assignment to what cannot change",
+        "Loop variables, sizes, integer parameters and arrays as wholes are not assigned: `B = A` would give an array a second name.",
+    ),
+    "PL0142": (
+        "not an element type",
+        "Elements are pl.i8, pl.i16, pl.i32 or pl.f32. The arrays calculate in single precision: write `pl.f32` for `float`.",
+    ),
+    "PL0143": ("constant out of range", "A constant takes the type of its neighbours, which cannot hold this one: 200 is no i8, and 0.5 no i32."),
+    "PL0144": (
+        "division of integers by `/`",
+        "In Python the quotient is a double. `//` rounds down; on f32 values `/` rounds to single precision.",
+    ),
+    "PL0145": (
+        "call that does not fit the declaration",
+        "A kernel that is called takes NumPy arrays of exactly the declared types, which share no memory; sizes come from their shapes, or by keyword.\n"
+        "    jacobi(A, B)       write    jacobi(A, B, TSTEPS=10)    where no shape has the size TSTEPS",
+    ),
+    "PL0147": (
+        "value instead of a condition",
+        "`and` and `or` join comparisons: `a > 0 and b > 0`. The bits of integers are combined by `&` and `|`.",
+    ),
+    "PL0148": (
+        "name without a value here",
+        "A loop's variable has a value in the body of its loop, and a name for an affine expression in the block that assigns it.",
+    ),
     # PL02xx: meaning of a program (frontend, analysis)
     "PL0201": (
         "not expressible by affine inequalities",
@@ -663,5 +739,41 @@ CODES: dict[str, tuple[str, str]] = {
         "unknown strategy or method",
         "Dominators are found by the strategy `scratch`, `cached` or `balanced`, frontiers by the method `cooper` or `cytron`; all give the same\n"
         "result (docs/dominators.md).",
+    ),
+    # PL0940 to PL0949: litmus tests (targets/riscv/rvwmo)
+    "PL0940": (
+        "syntax of a litmus test",
+        "A test in the herd format is `RISCV name`, an initial state `{ 0:x6=x; x=1; }`, a table of instructions whose cells are separated by\n"
+        "`|` and whose rows end in `;`, and a condition such as `exists (0:x5=1 /\\ [x]=2)`. docs/memory-model.md shows whole ones.",
+    ),
+    "PL0941": (
+        "unknown name in a litmus test",
+        "The condition names a location, or the initial state a type, that the test does not have, or a place has two initial values.\n"
+        "Locations are those of the initial state: `x=0;`, or the `x` of `0:x6=x;`.",
+    ),
+    "PL0942": (
+        "accesses of mixed sizes",
+        "Every location of a litmus test is accessed with one width, at its first byte, and within its type: the model does not split accesses\n"
+        "into bytes. Use `lw` and `sw`, or `ld` and `sd`, for all accesses to a location.",
+    ),
+    "PL0943": (
+        "address or jump without a meaning",
+        "In an execution that the model allows, a hart accesses an address that is no location, jumps to what is no label, or computes with an\n"
+        "address what depends on where locations lie. Give registers addresses in the initial state: `0:x6=x;`.",
+    ),
+    "PL0944": (
+        "too many candidate executions",
+        "The work grows with the product of what loads may read. Fewer stores to one location, fewer observed registers or more fences help;\n"
+        "`--max-executions N` allows more work.",
+    ),
+    "PL0945": (
+        "instruction that the memory model does not have",
+        "Litmus tests are made of integer instructions, branches, loads, stores, atomics and fences. Others have no part in the model, or\n"
+        "are not ordered by it, as accesses to control and status registers.",
+    ),
+    "PL0946": (
+        "verdict differs from the log",
+        "`polyloom litmus --against LOG` found a test with other states or counts than the log has. One of the two tools is wrong, or models\n"
+        "something else: docs/memory-model.md tells what is modelled here.",
     ),
 }
