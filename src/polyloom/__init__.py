@@ -4,7 +4,8 @@
     import polyloom as pl
     result = pl.compile("matmul.pla", on="tcpa:unit").instantiate(N=20, M=20, K=20, pes=(4, 4)).run()
 
-The names below come from `polyloom.api`, which is imported when the first of them is used; `pl.ssa` is the module `polyloom.ssa`.
+Python functions are kernels too: `@pl.kernel`, with `pl.sizes`, `pl.f32[N, K]` and the other names of `polyloom.frontend.python`.
+Every name below is imported from its module when it is first used; `pl.ssa` is the module `polyloom.ssa`.
 """
 
 from __future__ import annotations
@@ -16,15 +17,38 @@ if TYPE_CHECKING:
     from polyloom import ssa
     from polyloom.api import Compiled, Instance, Result, compile, load
     from polyloom.diagnostics import PolyloomError
+    from polyloom.frontend.python.kernel import Kernel, kernel
+    from polyloom.frontend.python.types import f32, i8, i16, i32, size, sizes, sqrt
 
 __version__ = "0.1.0"
-__all__ = ["Compiled", "Instance", "PolyloomError", "Result", "__version__", "compile", "load", "ssa"]
+__all__ = [
+    "Compiled",
+    "Instance",
+    "Kernel",
+    "PolyloomError",
+    "Result",
+    "__version__",
+    "compile",
+    "f32",
+    "i8",
+    "i16",
+    "i32",
+    "kernel",
+    "load",
+    "size",
+    "sizes",
+    "sqrt",
+    "ssa",
+]
+_KERNEL = "polyloom.frontend.python.kernel"
+_TYPES = "polyloom.frontend.python.types"
+_MODULES: dict[str, str] = {"Kernel": _KERNEL, "kernel": _KERNEL, **dict.fromkeys(["f32", "i8", "i16", "i32", "size", "sizes", "sqrt"], _TYPES)}
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'polyloom' has no attribute {name!r}")
-    return import_module("polyloom.ssa") if name == "ssa" else getattr(import_module("polyloom.api"), name)
+    return import_module("polyloom.ssa") if name == "ssa" else getattr(import_module(_MODULES.get(name, "polyloom.api")), name)
 
 
 def __dir__() -> list[str]:

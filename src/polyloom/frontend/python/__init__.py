@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python functions as loop nests: `load` finds the kernel in a user's file, `kernel.py` says what a kernel is.
+
+    text -> Function (names) -> Types -> Nest          function.py, infer.py, lower.py: the compiler
+                             -> Executable             execute.py: the function itself, the oracle
+
+The file is executed as a module of its own, so that its constants and sizes are what Python says they are.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.frontend.names import suggestion
+from polyloom.frontend.python.kernel import Kernel
+from polyloom.frontend.python.text import Text, parse, syntax_error
+from polyloom.frontend.source import Options, Reference
+from polyloom.ir.nest import Nest
+
+__all__ = ["Kernel", "load", "load_kernel"]
+
+
+def load(path: str, options: Options) -> tuple[Nest, Reference]:
+    """The nest of a kernel in a file and the function itself; raises PL0104, PL0131 to PL0148 at the user's line."""
+    kernel = load_kernel(path, options.function)
+    return kernel.nest, kernel.reference
+
+
+def load_kernel(path: str, name: str | None = None) -> Kernel:
+    """The kernel called `name` of a file, or its only one; raises PL0104, PL0131 and PL0132."""
+    found = {value.name: value for value in _execute(path).values() if isinstance(value, Kernel)}
+    own = {name: kernel for name, kernel in found.items() if kernel.path == path}
+    if name is not None:
+        if name in found:
+            return found[name]
+        raise input_error("PL0132", f"{path} has no kernel `{name}`", help=suggestion(name, own, _listed(list(own))))
+    if len(own) == 1:
+        return next(iter(own.values()))
+    if not own:
+        raise input_error("PL0132", f"{path} has no kernel", help="write `@pl.kernel` above the function to be compiled")
+    help = f"name one: `{path}:{next(iter(own))}`"
+    raise input_error("PL0132", f"{path} has several kernels", notes=(_listed(list(own)),), help=help)
+
+
+def _listed(names: list[str]) -> str:
+    return f"its kernels are {', '.join(names)}" if names else "write `@pl.kernel` above the function to be compiled"
+
+
+def _execute(path: str) -> dict[str, object]:
+    """The names of the file after its execution; an exception in it becomes a diagnostic at its line."""
+    text = _text(path)
+    parse(path, text)
+    module = ModuleType(Path(path).stem)
+    module.__file__ = path
+    try:
+        code = compile(text, path, "exec", dont_inherit=True)
+        with _importing_from(str(Path(path).parent)):
+            exec(code, vars(module))
+    except PolyloomError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise _failure(Text(path, text), error) from None
+    return vars(module)
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a path with a zero byte
+        reason = (error.strerror if isinstance(error, OSError) else None) or "it is not UTF-8 text"
+        raise input_error("PL0104", f"cannot read {path}: {reason}", help="give the path of a Python file") from None
+
+
+@contextmanager
+def _importing_from(folder: str) -> Generator[None]:
+    """As a script does, a file may import its neighbours."""
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+
+
+def _failure(text: Text, error: BaseException) -> PolyloomError:
+    if isinstance(error, SyntaxError) and error.filename == text.source.name:
+        return syntax_error(text, error)
+    line, trace = None, error.__traceback__
+    while trace is not None:
+        line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == text.source.name else line
+        trace = trace.tb_next
+    message = f"the file cannot be executed: {type(error).__name__}: {error}"
+    return input_error("PL0131", message, span=None if line is None else text.line(line), help="a kernel is compiled after its file was executed")

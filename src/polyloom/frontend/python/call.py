@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arguments of a call of a kernel: arrays and scalars of the declared types, sizes from shapes or by keyword."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.frontend.names import suggestion
+from polyloom.frontend.python.affine import as_integer
+from polyloom.frontend.python.function import Function
+from polyloom.ir.nest import Storage
+from polyloom.ir.numbers import NUMPY, constant_in
+from polyloom.sets import Affine, Condition
+
+Arguments = dict[str, Any]
+
+
+def bind(function: Function, assumptions: Condition, given: Sequence[object], named: Mapping[str, object]) -> tuple[dict[str, int], Arguments]:
+    """The parameters' values and the arguments by name; raises PL0145 for whatever does not fit the declaration."""
+    values = _by_name(function, given, named)
+    arguments = {name: _argument(storage, values[name]) for name, storage in function.storage.items()}
+    parameters = {name: _parameter(name, values[name]) for name in function.parameters if name in values}
+    arrays = [(storage, arguments[storage.name].shape) for storage in function.storage.values() if storage.shape]
+    _solve(arrays, parameters)
+    for name in function.parameters:
+        if name not in parameters:
+            raise _wrong(f"the size `{name}` has no value", f"no shape gives it: pass it by keyword, as in `{function.node.name}(..., {name}=16)`")
+    _check_shapes(arrays, parameters)
+    if not assumptions.contains(parameters):
+        shown = ", ".join(f"{name} = {value}" for name, value in parameters.items())
+        raise _wrong(f"`{function.node.name}` is not defined for {shown}", f"its sizes must satisfy {assumptions}")
+    _check_apart(function, arguments)
+    return parameters, {**arguments, **{name: parameters[name] for name in function.order if name in parameters}}
+
+
+def _by_name(function: Function, given: Sequence[object], named: Mapping[str, object]) -> dict[str, object]:
+    call = f"{function.node.name}({', '.join(function.order)})"
+    if len(given) > len(function.order):
+        raise _wrong(f"`{function.node.name}` takes {len(function.order)} arguments, not {len(given)}", f"it is declared as {call}")
+    values = dict(zip(function.order, given, strict=False))
+    known = (*function.order, *function.parameters)
+    for name, value in named.items():
+        if name in values:
+            raise _wrong(f"the argument `{name}` is given twice", f"it is declared as {call}")
+        if name not in known:
+            raise _wrong(f"`{function.node.name}` has no argument `{name}`", suggestion(name, known, f"it is declared as {call}"))
+        values[name] = value
+    for name in function.order:
+        if name not in values:
+            raise _wrong(f"the argument `{name}` is missing", f"it is declared as {call}")
+    return values
+
+
+def _argument(storage: Storage, value: object) -> Any:
+    if storage.shape:
+        return _array(storage, value)
+    number: object = cast(Any, value).item() if isinstance(value, np.generic) else value
+    found = constant_in(number, storage.dtype) if isinstance(number, int | float) else None
+    if found is None:
+        raise _wrong(f"the scalar `{storage.name}` cannot be {value!r}", f"it is declared as {storage.dtype}")
+    return NUMPY[storage.dtype].type(found)
+
+
+def _array(storage: Storage, value: object) -> npt.NDArray[Any]:
+    help = f"it is declared as {storage.dtype}: pass a NumPy array of {NUMPY[storage.dtype].name}"
+    if not isinstance(value, np.ndarray):
+        raise _wrong(f"the array `{storage.name}` was given a value of the type {type(value).__name__}", help)
+    array = cast(npt.NDArray[Any], value)
+    if array.dtype != NUMPY[storage.dtype]:
+        raise _wrong(f"the array `{storage.name}` was given elements of the type {array.dtype}", help)
+    if array.ndim != len(storage.shape):
+        raise _shape(storage, array.shape)
+    return array
+
+
+def _parameter(name: str, value: object) -> int:
+    number = as_integer(value)
+    if number is None:
+        raise _wrong(f"the integer `{name}` cannot be {value!r}", f"pass an integer, as in `{name}=16`")
+    return number
+
+
+def _solve(arrays: Sequence[tuple[Storage, tuple[int, ...]]], parameters: dict[str, int]) -> None:
+    """Give a value to every size that some extent determines once others are known."""
+    pairs = [(extent, length) for storage, shape in arrays for extent, length in zip(storage.shape, shape, strict=True)]
+    progress = True
+    while progress:
+        found = {name: value for extent, length in pairs for name, value in _determined(extent, length, parameters)}
+        parameters |= found
+        progress = bool(found)
+
+
+def _determined(extent: Affine, length: int, parameters: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    unknown = [(name, factor) for name, factor in extent.terms if name not in parameters]
+    if len(unknown) == 1:
+        (name, factor) = unknown[0]
+        rest = length - extent.evaluate({**parameters, name: 0})
+        if rest % factor == 0:
+            yield name, rest // factor
+
+
+def _check_shapes(arrays: Sequence[tuple[Storage, tuple[int, ...]]], parameters: Mapping[str, int]) -> None:
+    for storage, shape in arrays:
+        if shape != tuple(extent.evaluate(parameters) for extent in storage.shape):
+            raise _shape(storage, shape, parameters)
+
+
+def _shape(storage: Storage, shape: tuple[int, ...], parameters: Mapping[str, int] | None = None) -> PolyloomError:
+    declared = f"it is declared as {storage.name}[{', '.join(map(str, storage.shape))}]"
+    values = ", ".join(f"{name} = {value}" for name, value in (parameters or {}).items())
+    return _wrong(f"the array `{storage.name}` has the shape {shape}", f"{declared} with {values}" if values else declared)
+
+
+def _check_apart(function: Function, arguments: Arguments) -> None:
+    """Arrays that share memory would not be the arrays that the nest is about."""
+    arrays = [name for name, storage in function.storage.items() if storage.shape]
+    for n, a in enumerate(arrays):
+        for b in arrays[:n]:
+            if np.may_share_memory(arguments[a], arguments[b]):
+                raise _wrong(f"the arrays `{b}` and `{a}` share memory", "pass a copy of one of them")
+
+
+def _wrong(message: str, help: str | None) -> PolyloomError:
+    return input_error("PL0145", message, help=help)

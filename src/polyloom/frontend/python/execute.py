@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel as the Python function that it is, over NumPy scalars: its own syntax tree with typed constants.
+
+Python executes the loops, branches and assignments as they stand, so that this is an oracle for the nest, which has lost
+them. Rewritten is only what would leave the element types: constants and loop variables that are data get their inferred type,
+operations whose meaning in NumPy or Python is another become calls. Values in affine positions stay Python integers.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from polyloom.frontend.python.affine import affine, as_integer, condition
+from polyloom.frontend.python.function import Function, dtype_named
+from polyloom.frontend.python.infer import BINARY, CALLS, Types
+from polyloom.frontend.python.types import Size
+from polyloom.ir.numbers import NUMPY, WIDTH
+from polyloom.ir.operations import INTEGERS, ElementType
+from polyloom.sets import Affine
+
+
+class Executable:
+    """The rewritten function: `code` defines it under the kernel's name; `constants` and `sizes` are names that it reads."""
+
+    def __init__(self, function: Function, types: Types) -> None:
+        rewriter = _Rewriter(function, types)
+        self.name = function.node.name
+        self.constants = rewriter.constants
+        self.sizes = rewriter.sizes
+        self.code: CodeType = compile(rewriter.module(), function.text.source.name, "exec")
+
+    def bind(self, parameters: Mapping[str, int]) -> Callable[..., None]:
+        """The function for parameter values; it takes the kernel's arguments by name."""
+        names: dict[str, Any] = {**RUNTIME, **self.constants, **{name: form.evaluate(parameters) for name, form in self.sizes.items()}}
+        exec(self.code, names)
+        return names[self.name]
+
+
+class _Rewriter:
+    """Makes new nodes; the function's own tree stays as it is. Names with two leading underscores are taken for the runtime."""
+
+    def __init__(self, function: Function, types: Types) -> None:
+        self.function, self.types, self.scope = function, types, function.scope
+        self.constants: dict[str, Any] = {}
+        self.sizes: dict[str, Affine] = {}
+
+    def module(self) -> ast.Module:
+        node = self.function.node
+        arguments = [ast.arg(name) for name in self.function.order]
+        signature = ast.arguments(posonlyargs=[], args=[], kwonlyargs=arguments, kw_defaults=[None] * len(arguments), defaults=[])
+        body = [self.statement(statement) for statement in node.body]
+        function = ast.FunctionDef(name=node.name, args=signature, body=body, decorator_list=[], lineno=node.lineno, col_offset=0)
+        return ast.fix_missing_locations(ast.Module([function], []))
+
+    def statement(self, node: ast.stmt) -> ast.stmt:
+        return ast.copy_location(self.rewritten(node), node)
+
+    def rewritten(self, node: ast.stmt) -> ast.stmt:
+        match node:
+            case ast.For(target=target, iter=iterable, body=body):
+                return ast.For(target, self.exact(iterable), [self.statement(inner) for inner in body], [])
+            case ast.If(test=test, body=body, orelse=orelse):
+                return ast.If(self.test(test), [self.statement(inner) for inner in body], [self.statement(inner) for inner in orelse])
+            case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if name in self.scope.integers:
+                return ast.Assign([target], self.exact(value))
+            case ast.Assign(targets=[target], value=value):
+                return ast.Assign([self.exact(target)], self.data(value))
+            case ast.AnnAssign(target=target, value=value) if value is not None:
+                return ast.Assign([target], self.data(value))
+            case ast.AugAssign(target=target, op=operator, value=value):
+                return ast.Assign([self.exact(target)], self.operation(self.loaded(target), operator, self.data(value), self.types.of(target)))
+            case _:
+                return ast.Pass()
+
+    def loaded(self, target: ast.expr) -> ast.expr:
+        found = self.exact(target)
+        if isinstance(found, ast.Subscript):
+            return ast.Subscript(found.value, found.slice, ast.Load())
+        assert isinstance(found, ast.Name)
+        return ast.Name(found.id, ast.Load())
+
+    def exact(self, node: ast.expr) -> ast.expr:
+        """The node with sizes and the module's integers as names of the runtime; all else in it is Python."""
+        return _Names(self).visit(node)
+
+    def test(self, node: ast.expr) -> ast.expr:
+        """A node whose truth is the test's."""
+        if condition(node, self.scope) is not None:
+            return self.exact(node)
+        match node:
+            case ast.BoolOp(op=operator, values=values):
+                return ast.BoolOp(operator, [self.test(value) for value in values])
+            case ast.UnaryOp(op=ast.Not() as operator, operand=operand):
+                return ast.UnaryOp(operator, self.test(operand))
+            case ast.Compare(left=left, ops=relations, comparators=others):
+                return ast.Compare(self.data(left), relations, [self.data(other) for other in others])
+            case _:
+                return self.data(node)
+
+    def data(self, node: ast.expr) -> ast.expr:
+        """A node whose value is a NumPy scalar of the inferred type."""
+        return ast.copy_location(self.typed(node), node)
+
+    def typed(self, node: ast.expr) -> ast.expr:
+        dtype = self.types.of(node)
+        found = affine(node, self.scope)
+        if found is not None:
+            return self.constant(dtype, found.constant) if found.is_constant else _call(f"__{dtype}", self.exact(node))
+        match node:
+            case ast.Constant(value=float(value)):
+                return self.constant(dtype, value)
+            case ast.Name(id=name) if name in self.scope.bound:
+                return node
+            case ast.Name() | ast.Attribute():
+                value: Any = self.scope.value(node)
+                return self.constant(dtype, float(value))
+            case ast.Subscript():
+                return self.exact(node)
+            case ast.BinOp(left=left, op=operator, right=right):
+                return self.operation(self.data(left), operator, self.data(right), dtype)
+            case ast.UnaryOp(op=operator, operand=operand) if not isinstance(operator, ast.Not):
+                return ast.UnaryOp(operator, self.data(operand))
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return ast.IfExp(self.test(test), self.data(body), self.data(orelse))
+            case ast.Call(func=func, args=arguments):
+                return self.call(func, [self.data(argument) for argument in arguments])
+            case _:
+                return _call("__i32", self.test(node))
+
+    def call(self, function: ast.expr, operands: list[ast.expr]) -> ast.expr:
+        if dtype_named(function, self.scope) is not None:
+            return operands[0]
+        return _call(f"__{CALLS[self.scope.value(function)]}", *operands)
+
+    def operation(self, left: ast.expr, operator: ast.operator, right: ast.expr, dtype: ElementType) -> ast.expr:
+        name = BINARY[type(operator)][0]
+        return _call(f"__{name}_{dtype}", left, right) if f"__{name}_{dtype}" in RUNTIME else ast.BinOp(left, operator, right)
+
+    def constant(self, dtype: ElementType, value: float) -> ast.expr:
+        name = f"__constant_{len(self.constants)}"
+        self.constants[name] = NUMPY[dtype].type(value)
+        return ast.Name(name, ast.Load())
+
+    def size(self, form: Affine) -> ast.expr:
+        name = f"__size_{len(self.sizes)}"
+        self.sizes[name] = form
+        return ast.Name(name, ast.Load())
+
+
+class _Names(ast.NodeTransformer):
+    """Replaces the module's sizes and integers; copies what it changes."""
+
+    def __init__(self, rewriter: _Rewriter) -> None:
+        self.rewriter = rewriter
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.replaced(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        return self.replaced(node)
+
+    def replaced(self, node: ast.Name | ast.Attribute) -> ast.expr:
+        value: Any = self.rewriter.scope.value(node)
+        if isinstance(value, Size):
+            return ast.copy_location(self.rewriter.size(value.form), node)
+        number = as_integer(value)
+        if number is not None:
+            return ast.copy_location(ast.Constant(number), node)
+        return ast.copy_location(ast.Name(value.__name__, node.ctx), node) if value in (range, reversed, min, max) else node
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        fields = {name: self.child(value) for name, value in ast.iter_fields(node)}
+        return ast.copy_location(type(node)(**fields), node) if isinstance(node, ast.expr) else type(node)(**fields)
+
+    def child(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.child(item) for item in value]  # pyright: ignore[reportUnknownVariableType] (any field of any node)
+        return self.visit(value) if isinstance(value, ast.AST) else value
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.expr:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _integer(dtype: ElementType) -> Callable[[int], Any]:
+    """A Python integer as an element of `dtype`, wrapped."""
+    half, kind = 1 << (WIDTH[dtype] - 1), NUMPY[dtype].type
+    return lambda value: kind((int(value) + half) % (2 * half) - half)
+
+
+def _exactly(wrap: Callable[[int], Any], operation: Callable[[int, int], int]) -> Callable[[Any, Any], Any]:
+    """An operation on Python's integers, whose result wraps."""
+    return lambda a, b: wrap(operation(int(a), int(b)))
+
+
+def _least(*values: Any) -> Any:
+    """As `min` of `ir.operations`: numbers before NaNs, the first of equals."""
+    least = values[0]
+    for value in values[1:]:
+        least = value if value < least or least != least else least
+    return least
+
+
+def _greatest(*values: Any) -> Any:
+    greatest = values[0]
+    for value in values[1:]:
+        greatest = value if value > greatest or greatest != greatest else greatest
+    return greatest
+
+
+def _runtime() -> dict[str, Any]:
+    names: dict[str, Any] = {"__f32": np.float32, "__min": _least, "__max": _greatest, "__abs": np.abs, "__sqrt": np.sqrt}
+    for dtype in INTEGERS:
+        wrap, bits = _integer(dtype), WIDTH[dtype] - 1
+        names[f"__{dtype}"] = wrap
+        names[f"__floordiv_{dtype}"] = _exactly(wrap, lambda a, b: a // b)
+        names[f"__mod_{dtype}"] = _exactly(wrap, lambda a, b: a % b)
+        names[f"__shl_{dtype}"] = _exactly(wrap, lambda a, b, bits=bits: a << (b & bits))
+        names[f"__shr_{dtype}"] = _exactly(wrap, lambda a, b, bits=bits: a >> (b & bits))
+    return names
+
+
+RUNTIME = _runtime()

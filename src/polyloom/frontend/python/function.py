@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel's names are, before its statements are looked at: arguments, sizes, loops, names for affine expressions, data.
+
+An `int` argument that stands in an extent, a bound, a condition or an index is a parameter of the nest; one that is only
+calculated with is an i32 scalar. A name that is assigned once, an affine expression, means this expression wherever it is used.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from polyloom.frontend.names import suggestion
+from polyloom.frontend.python.affine import NOTHING, Scope, affine, integer
+from polyloom.frontend.python.text import Text
+from polyloom.frontend.python.types import DTYPES, Size
+from polyloom.ir.nest import Storage
+from polyloom.ir.operations import ElementType
+from polyloom.sets import Affine
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """`scope` is the one that all statements share (a loop's name means itself); `storage` and `parameters` are the nest's;
+    `order` names the arguments as a call gives them; `loops` and `data` are the names of loops and of local variables."""
+
+    text: Text
+    node: ast.FunctionDef
+    scope: Scope
+    order: tuple[str, ...]
+    storage: Mapping[str, Storage]
+    parameters: tuple[str, ...]
+    loops: frozenset[str]
+    data: frozenset[str]
+
+
+def read(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> Function:
+    """Resolve the names of a function; raises PL0133 to PL0135, PL0140 to PL0142."""
+    arguments = _arguments(text, node)
+    counts = Counter(_stored(node))
+    loops = frozenset(n.target.id for n in ast.walk(node) if isinstance(n, ast.For) and isinstance(n.target, ast.Name))
+    bound = frozenset((*(a.arg for a in arguments), *counts))
+    scope = Scope(text, namespace, bound, {name: Affine.symbol(name) for name in loops})
+    _check_stores(node, scope)
+    storage, integers = _signature(arguments, scope, _index_names(node, counts))
+    scope = replace(scope, integers={**scope.integers, **{name: Affine.symbol(name) for name in integers}})
+    scope = _with_aliases(node, scope, counts)
+    parameters = tuple(dict.fromkeys((*_size_symbols(arguments, node, scope), *integers)))
+    for argument in arguments:
+        if argument.arg in parameters and argument.arg not in integers:
+            raise text.error("PL0141", f"`{argument.arg}` is both an argument and a size", argument, "choose another name")
+    data = bound - scope.integers.keys() - {a.arg for a in arguments}
+    return Function(text, node, scope, tuple(a.arg for a in arguments), storage, parameters, loops, data)
+
+
+def dtype_named(node: ast.expr, scope: Scope) -> ElementType | None:
+    """The element type that an expression such as `pl.f32` names."""
+    value = scope.value(node)
+    return DTYPES.get(value) if isinstance(value, type) else None
+
+
+def _arguments(text: Text, node: ast.FunctionDef) -> list[ast.arg]:
+    signature = node.args
+    for extra in (signature.vararg, signature.kwarg):
+        if extra is not None:
+            raise text.error("PL0135", f"`{extra.arg}` stands for any number of arguments", extra, "name every argument")
+    for default in (*signature.defaults, *signature.kw_defaults):
+        if default is not None:
+            raise text.error("PL0135", "an argument of a kernel has no default value", default, "pass it in every call")
+    return [*signature.posonlyargs, *signature.args, *signature.kwonlyargs]
+
+
+def _stored(node: ast.FunctionDef) -> Iterator[str]:
+    """Every name that the body binds, once for each time."""
+    for n in ast.walk(node):
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
+            yield n.id
+
+
+def _check_stores(node: ast.FunctionDef, scope: Scope) -> None:
+    for n in ast.walk(node):
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and isinstance(scope.namespace.get(n.id), Size):
+            raise scope.text.error("PL0141", f"`{n.id}` is a size, which a kernel cannot assign", n, "choose another name for the variable")
+
+
+def _signature(arguments: list[ast.arg], scope: Scope, index_names: set[str]) -> tuple[dict[str, Storage], list[str]]:
+    storage: dict[str, Storage] = {}
+    integers: list[str] = [a.arg for a in arguments if _is_int(a, scope) and a.arg in index_names]
+    inner = replace(scope, integers={name: Affine.symbol(name) for name in integers})
+    for argument in arguments:
+        if argument.arg not in integers:
+            storage[argument.arg] = _argument(argument, inner)
+    return storage, integers
+
+
+def _is_int(argument: ast.arg, scope: Scope) -> bool:
+    return argument.annotation is not None and scope.value(argument.annotation) is int
+
+
+def _argument(argument: ast.arg, scope: Scope) -> Storage:
+    span, annotation = scope.text.span(argument), argument.annotation
+    if annotation is None:
+        help = f"write `{argument.arg}: pl.f32[N]` for an array, `{argument.arg}: pl.f32` for a scalar, `{argument.arg}: int` for an integer parameter"
+        raise scope.text.error("PL0135", f"the argument `{argument.arg}` has no type", argument, help)
+    if _is_int(argument, scope):
+        return Storage(argument.arg, "i32", writable=False, span=span)
+    if not isinstance(annotation, ast.Subscript):
+        return Storage(argument.arg, _dtype(annotation, scope), writable=False, span=span)
+    extents = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
+    shape = tuple(integer(extent, scope, "PL0135", "an extent") for extent in extents)
+    return Storage(argument.arg, _dtype(annotation.value, scope), shape, span=span)
+
+
+def _dtype(node: ast.expr, scope: Scope) -> ElementType:
+    found = dtype_named(node, scope)
+    if found is not None:
+        return found
+    value = scope.value(node)
+    if value is float or getattr(value, "__name__", "") in ("float64", "double"):
+        raise scope.text.error("PL0142", f"`{ast.unparse(node)}` is double precision, which the arrays do not have", node, "write `pl.f32`")
+    if value is NOTHING and isinstance(node, ast.Name | ast.Attribute):
+        raise scope.unknown(node)
+    help = suggestion(ast.unparse(node).rpartition(".")[2], DTYPES.values(), "write pl.i8, pl.i16, pl.i32 or pl.f32, with extents for an array: `pl.f32[N, M]`")
+    raise scope.text.error("PL0142", f"`{ast.unparse(node)}` is not an element type", node, help)
+
+
+def _index_names(node: ast.FunctionDef, counts: Counter[str]) -> set[str]:
+    """The names in extents, bounds, indices and tests of integers, and in the values of names that stand there."""
+    found = {name for part in _index_parts(node) for name in _names(part)}
+    assigned = [n for n in ast.walk(node) if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name) and counts[n.targets[0].id] == 1]
+    for statement in sorted(assigned, key=lambda n: n.lineno, reverse=True):
+        if found & set(_names(statement.targets[0])):
+            found |= set(_names(statement.value))
+    return found
+
+
+def _index_parts(node: ast.FunctionDef) -> Iterator[ast.expr]:
+    for n in ast.walk(node):
+        match n:
+            case ast.For():
+                yield n.iter
+            case ast.Subscript():
+                yield n.slice
+            case ast.If() | ast.IfExp() | ast.Assert():
+                yield from (c for c in ast.walk(n.test) if isinstance(c, ast.Compare) and not any(isinstance(a, ast.Subscript) for a in ast.walk(c)))
+            case _:
+                pass
+
+
+def _names(node: ast.expr) -> Iterator[str]:
+    return (n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+
+
+def _with_aliases(node: ast.FunctionDef, scope: Scope, counts: Counter[str]) -> Scope:
+    assigned = [n for n in ast.walk(node) if isinstance(n, ast.Assign)]
+    arguments = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    for statement in sorted(assigned, key=lambda n: (n.lineno, n.col_offset)):
+        match statement.targets:
+            case [ast.Name(id=name)] if counts[name] == 1 and name not in arguments:
+                value = affine(statement.value, scope)
+                scope = scope if value is None else scope.having(name, value)
+            case _:
+                pass
+    return scope
+
+
+def _size_symbols(arguments: list[ast.arg], node: ast.FunctionDef, scope: Scope) -> Iterator[str]:
+    """The sizes in the order in which the text first names them."""
+    parts: list[ast.AST] = [*(a.annotation for a in arguments if a.annotation is not None), *node.body]
+    places = [n for part in parts for n in ast.walk(part) if isinstance(n, ast.Name | ast.Attribute)]
+    for place in sorted(places, key=lambda n: (n.lineno, n.col_offset)):
+        value = scope.value(place)
+        if isinstance(value, Size):
+            yield from (name for name, _ in value.form.terms)

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`@pl.kernel`: an ordinary function that stays callable on NumPy arrays, and that compiles to a loop nest.
+
+Nothing is compiled before it is needed. Calls bind sizes to the shapes of arrays (or to keywords), give scalars the declared
+types, and execute the function itself (`execute.py`); `reference` does the same on copies, as the oracle of a run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from functools import cached_property, update_wrapper
+from types import FunctionType, TracebackType
+from typing import Any, cast
+
+import numpy as np
+
+from polyloom.diagnostics import PolyloomError, Span, input_error
+from polyloom.frontend.python.call import bind
+from polyloom.frontend.python.execute import Executable
+from polyloom.frontend.python.function import Function, read
+from polyloom.frontend.python.infer import Types
+from polyloom.frontend.python.lower import lower
+from polyloom.frontend.python.select import assignments
+from polyloom.frontend.python.text import definition
+from polyloom.frontend.source import Arrays
+from polyloom.ir.nest import Nest
+from polyloom.ir.numbers import NUMPY
+
+
+class Kernel:
+    """A function over arrays of declared types and sizes. `name` is its name, `source` its text, `nest` its meaning as a loop nest.
+
+    Compiling raises PL0131 to PL0148, at the line that is at fault.
+    """
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+        self.name = function.__name__
+        update_wrapper(cast(Callable[..., None], self), function)
+
+    def __call__(self, *arguments: object, **named: object) -> None:
+        """Execute on NumPy arrays, in place; sizes that no shape gives are passed by keyword. Raises PL0145 for wrong arguments."""
+        parameters, values = bind(self._read, self.nest.assumptions, arguments, named)
+        self._execute(parameters, values)
+
+    @property
+    def path(self) -> str:
+        """The file that defines the function."""
+        return self.function.__code__.co_filename
+
+    @cached_property
+    def source(self) -> str:
+        """The text of the function."""
+        return ast.get_source_segment(self._read.text.source.text, self._read.node) or ""
+
+    @cached_property
+    def nest(self) -> Nest:
+        return lower(self._read, self._types)
+
+    def reference(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
+        """What the function writes: each array that it assigns, from copies of `arrays` (zeros for those that are not given)."""
+        values = {name: self._copy(name, parameters, arrays) for name in self._read.storage}
+        self._execute(parameters, values | {name: parameters[name] for name in self._read.order if name in parameters})
+        written = {assign.target.name for assign in assignments(self.nest.body)}
+        return {
+            storage.name: values[storage.name] for storage in self.nest.storage if storage.writable and storage.role == "argument" and storage.name in written
+        }
+
+    def _copy(self, name: str, parameters: Mapping[str, int], arrays: Arrays) -> Any:
+        storage = self._read.storage[name]
+        shape = tuple(extent.evaluate(parameters) for extent in storage.shape)
+        value = np.array(arrays[name] if name in arrays else np.zeros(shape), dtype=NUMPY[storage.dtype])
+        return value if shape or storage.shape else value[()]
+
+    @cached_property
+    def _read(self) -> Function:
+        text, node = definition(self.function)
+        cells = zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True)
+        return read(text, node, {**self.function.__globals__, **{name: cell.cell_contents for name, cell in cells}})
+
+    @cached_property
+    def _types(self) -> Types:
+        return Types(self._read)
+
+    @cached_property
+    def _executable(self) -> Executable:
+        return Executable(self._read, self._types)
+
+    def _execute(self, parameters: Mapping[str, int], values: Mapping[str, Any]) -> None:
+        with np.errstate(all="ignore"):
+            try:
+                self._executable.bind(parameters)(**values)
+            except (ZeroDivisionError, IndexError, UnboundLocalError) as error:
+                raise self._fault(error) from None
+
+    def _fault(self, error: Exception) -> PolyloomError:
+        span = self._place(error.__traceback__)
+        match error:
+            case ZeroDivisionError():
+                return input_error("PL0233", "an integer division by zero", span=span, help="guard the divisor: `a // b if b != 0 else 0`")
+            case IndexError():
+                return input_error("PL0221", f"an access outside of its array: {error}", span=span, help="restrict the loop, or declare a larger array")
+            case _:
+                return input_error("PL0148", f"a variable without a value: {error}", span=span, help="assign it before it is read")
+
+    def _place(self, trace: TracebackType | None) -> Span | None:
+        line = None
+        while trace is not None:
+            line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == self.path else line
+            trace = trace.tb_next
+        return None if line is None else self._read.text.line(line)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}>"
+
+
+def kernel(function: Callable[..., None]) -> Kernel:
+    """The kernel that a function is; its arguments are annotated with element types and sizes."""
+    if not isinstance(function, FunctionType):
+        raise input_error("PL0132", f"{function!r} is not a function that `def` defines", help="write `@pl.kernel` above a `def`")
+    return Kernel(function)

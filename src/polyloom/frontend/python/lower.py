@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a function's statements to an affine loop nest.
+
+A test that is affine becomes an `If`; so do the affine parts of mixed tests and of conditional expressions, by lowering the
+statement once for each outcome of such a part. What remains of a test is data and becomes a select.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from polyloom.frontend.python.affine import Scope, affine, condition, integer
+from polyloom.frontend.python.function import Function
+from polyloom.frontend.python.infer import Types
+from polyloom.frontend.python.outcome import Place, affine_part, affine_test, outcome
+from polyloom.frontend.python.select import assignments, choose, inlined
+from polyloom.frontend.python.value import Values
+from polyloom.ir.nest import Assign, If, Loop, Nest, Node, Storage, accesses
+from polyloom.ir.operations import ElementType
+from polyloom.ir.pla import Reference
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.normal import conjunction, normalize
+
+Bounds = tuple[tuple[Affine, ...], tuple[Affine, ...], Literal[1, -1]]
+
+
+def lower(function: Function, types: Types) -> Nest:
+    """The nest of a typed function."""
+    return _Lowering(function, types).nest()
+
+
+class _Lowering:
+    """Holds the names that are taken and the local variables made so far."""
+
+    def __init__(self, function: Function, types: Types) -> None:
+        self.function, self.types, self.text = function, types, function.text
+        self.taken = {*function.storage, *function.parameters, *function.data}
+        self.locals = {name: Storage(name, types.variable(name), (), "local") for name in sorted(function.data)}
+        self.temporaries: set[str] = set()
+        self.copies = {name: self.local(name, function.storage[name].dtype) for name in _assigned_scalars(function)}
+        self.values = Values(function, types, self.copies)
+        self.assumptions = _assumptions(function)
+
+    def nest(self) -> Nest:
+        integers = {name: Affine.symbol(name) for name in self.function.parameters if name in self.function.order}
+        start = [Assign("", Reference(local), Reference(name), self.function.storage[name].span) for name, local in self.copies.items()]
+        body = (*start, *self.block(self.function.node.body, Place(replace(self.function.scope, integers=integers))))
+        node = self.function.node
+        storage = (*self.function.storage.values(), *self.locals.values())
+        used = {r.name for a in assignments(body) for r in (a.target, *accesses(a.value))}
+        kept = tuple(s for s in storage if s.role == "argument" or s.name in used)
+        return Nest(node.name, self.function.parameters, self.assumptions, kept, _numbered(body), self.text.line(node.lineno))
+
+    def fresh(self, name: str) -> str:
+        """`name`, or with the least number from 2 behind it that makes it new."""
+        number, found = 1, name
+        while found in self.taken:
+            number += 1
+            found = f"{name}_{number}"
+        self.taken.add(found)
+        return found
+
+    def local(self, name: str, dtype: ElementType) -> str:
+        found = self.fresh(name)
+        self.locals[found] = Storage(found, dtype, (), "local")
+        return found
+
+    def dtype(self, name: str) -> ElementType:
+        return (self.locals.get(name) or self.function.storage[name]).dtype
+
+    def block(self, body: Sequence[ast.stmt], place: Place) -> tuple[Node, ...]:
+        nodes: list[Node] = []
+        for statement in body:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in self.function.scope.integers:
+                    self.values.in_scope(value, place)
+                    place = replace(place, scope=place.scope.having(name, integer(value, place.scope, "PL0137", "an index")))
+                case ast.Assert():
+                    self.assume(statement, place)
+                case _:
+                    nodes += self.statement(statement, place)
+        return tuple(nodes)
+
+    def statement(self, node: ast.stmt, place: Place) -> tuple[Node, ...]:
+        match node:
+            case ast.For():
+                return self.loop(node, place)
+            case ast.If():
+                return self.branch(node, place)
+            case ast.Assign() | ast.AugAssign() | ast.AnnAssign() if node.value is not None:
+                return self.assign(node, node.value, place)
+            case _:
+                return ()
+
+    def assume(self, node: ast.Assert, place: Place) -> None:
+        """An assertion at the head of the function restricts the parameters."""
+        where = condition(node.test, place.scope)
+        if node not in self.function.node.body or where is None or any(a.symbols - set(self.function.parameters) for p in where.pieces for a in p.constraints):
+            help = "at the head of the function, assert what holds for the sizes: `assert N >= 1`"
+            raise self.text.error("PL0133", "this assertion cannot stand in a kernel", node, help)
+        self.assumptions = conjunction(self.assumptions, where)
+
+    def loop(self, node: ast.For, place: Place) -> tuple[Node, ...]:
+        assert isinstance(node.target, ast.Name)
+        lower, upper, step = self.bounds(node.iter, place)
+        name = self.fresh(node.target.id)
+        inner = replace(place, scope=place.scope.having(node.target.id, Affine.symbol(name)))
+        body = self.block(node.body, inner)
+        return (Loop(name, lower, upper, body, step, self.text.span(node)),) if body else ()
+
+    def bounds(self, node: ast.expr, place: Place) -> Bounds:
+        scope, call = place.scope, node
+        self.values.in_scope(node, place)
+        if isinstance(node, ast.Call) and scope.value(node.func) is builtins.reversed and len(node.args) == 1:
+            lower, upper, step = self.bounds(node.args[0], place)
+            return lower, upper, 1 if step == -1 else -1
+        if not isinstance(call, ast.Call) or scope.value(call.func) is not builtins.range or call.keywords or not 1 <= len(call.args) <= 3:
+            raise self.text.error("PL0136", f"a kernel cannot iterate over `{ast.unparse(node)}`", node, "write `range(start, stop)`, or with a step of -1")
+        start, stop = (None, call.args[0]) if len(call.args) == 1 else call.args[:2]
+        if self.step(call, scope) == 1:
+            return self.extreme(start, builtins.max, scope), self.extreme(stop, builtins.min, scope), 1
+        after = tuple(bound + 1 for bound in self.extreme(stop, builtins.max, scope))
+        return after, tuple(bound + 1 for bound in self.extreme(start, builtins.min, scope)), -1
+
+    def step(self, call: ast.Call, scope: Scope) -> int:
+        if len(call.args) < 3:
+            return 1
+        step = affine(call.args[2], scope)
+        if step is None or not step.is_constant or abs(step.constant) != 1:
+            help = "count in steps of 1 or -1, and multiply the variable where it is used: `A[2 * i]`"
+            raise self.text.error("PL0136", f"a loop's step is 1 or -1, not {ast.unparse(call.args[2])}", call.args[2], help)
+        return step.constant
+
+    def extreme(self, node: ast.expr | None, function: Callable[..., object], scope: Scope) -> tuple[Affine, ...]:
+        """The affine operands of max (of a first value) or min (of a last one); several loops would be needed the other way round."""
+        if node is None:
+            return (Affine(),)
+        called = scope.value(node.func) if isinstance(node, ast.Call) else None
+        if isinstance(node, ast.Call) and called is function and not node.keywords:
+            return tuple(dict.fromkeys(bound for argument in node.args for bound in self.extreme(argument, function, scope)))
+        if called is builtins.min or called is builtins.max:
+            help = "a loop begins at the greatest of several bounds and ends at the least of several; otherwise write two loops"
+            raise self.text.error("PL0136", f"`{ast.unparse(node)}` cannot be this bound of a loop", node, help)
+        return (integer(node, scope, "PL0136", "a loop's bound"),)
+
+    def assign(self, node: ast.Assign | ast.AugAssign | ast.AnnAssign, value: ast.expr, place: Place) -> tuple[Node, ...]:
+        part = affine_test(value, place)
+        if part is not None:
+            return self.split(part, place, lambda inner: self.assign(node, value, inner))
+        target = self.target(node.targets[0] if isinstance(node, ast.Assign) else node.target, place)
+        found = self.values.value(value, place)
+        if isinstance(node, ast.AugAssign):
+            found = self.values.binary(node, node.op, target, found, place)
+        return (Assign("", target, found, self.text.span(node)),)
+
+    def target(self, node: ast.expr, place: Place) -> Reference:
+        if isinstance(node, ast.Subscript):
+            return self.values.element(node, place)
+        assert isinstance(node, ast.Name)
+        return Reference(self.copies.get(node.id, node.id), (), self.text.span(node))
+
+    def split(self, test: ast.expr, place: Place, lowered: Callable[[Place], tuple[Node, ...]]) -> tuple[Node, ...]:
+        """A statement once for each outcome of the affine part `test` of it."""
+        self.values.in_scope(test, place)
+        where = condition(test, place.scope)
+        assert where is not None
+        body, orelse = lowered(place.knowing(test, True)), lowered(place.knowing(test, False))
+        return (If(where, body, orelse, self.text.span(test)),) if body or orelse else ()
+
+    def branch(self, node: ast.If, place: Place) -> tuple[Node, ...]:
+        known = outcome(node.test, place)
+        if known is not None:
+            return self.block(node.body if known else node.orelse, replace(place, outcomes={}))
+        part = affine_part(node.test, place)
+        return self.select(node, place) if part is None else self.split(part, place, lambda inner: self.branch(node, inner))
+
+    def select(self, node: ast.If, place: Place) -> tuple[Node, ...]:
+        """A test of data is held by a variable while its branches are executed, unless only one assignment uses it."""
+        part = affine_test(node.test, place)
+        if part is not None:
+            return self.split(part, place, lambda inner: self.select(node, inner))
+        test, name = self.values.test(node.test, place), self.local("test", "i32")
+        self.temporaries.add(name)
+        held, inner = Reference(name, (), self.text.span(node.test)), replace(place, outcomes={})
+        then = self.block(node.body, self.values.guarded(inner, held, True))
+        orelse = self.block(node.orelse, self.values.guarded(inner, held, False))
+        nodes = choose(held, then, orelse, self.temporaries | _private(node, self.function), self.dtype)
+        return inlined(nodes, name, test) or (Assign("", held, test, self.text.span(node.test)), *nodes)
+
+
+def _assigned_scalars(function: Function) -> list[str]:
+    stored = {n.id for n in ast.walk(function.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return [name for name, storage in function.storage.items() if not storage.shape and name in stored]
+
+
+def _assumptions(function: Function) -> Condition:
+    """Parameters are at least 0, and so are extents."""
+    extents = (extent for storage in function.storage.values() for extent in storage.shape)
+    return normalize(Condition((Polyhedron((*map(Affine.symbol, function.parameters), *extents)),)))
+
+
+def _private(node: ast.If, function: Function) -> set[str]:
+    """The local variables that occur in the branches of `node` only, where they are assigned before anything reads them."""
+    everywhere = Counter(_names(function.node))
+    inside = Counter(name for part in (*node.body, *node.orelse) for name in _names(part))
+    whole = {name for name in function.data if inside[name] and inside[name] == everywhere[name]}
+    return {name for name in whole if all(_begins(name, branch) for branch in (node.body, node.orelse))}
+
+
+def _begins(name: str, branch: Sequence[ast.stmt]) -> bool:
+    first = next((part for part in branch if name in _names(part)), None)
+    match first:
+        case None:
+            return True
+        case ast.Assign(targets=[ast.Name(id=target)], value=value):
+            return target == name and name not in _names(value)
+        case _:
+            return False
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    return (n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+
+
+def _numbered(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """Statements named S1, S2, ... in the order of the text."""
+    names = (f"S{n}" for n in range(1, len(list(assignments(nodes))) + 1))
+
+    def number(node: Node) -> Node:
+        match node:
+            case Assign():
+                return replace(node, name=next(names))
+            case Loop(body=body):
+                return replace(node, body=tuple([number(inner) for inner in body]))
+            case If(body=body, orelse=orelse):
+                first = tuple([number(inner) for inner in body])
+                return replace(node, body=first, orelse=tuple([number(inner) for inner in orelse]))
+
+    return tuple([number(node) for node in nodes])

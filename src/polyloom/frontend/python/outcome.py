@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which parts of a test are affine, and what a test comes to once some of them are known.
+
+A `Place` is where an expression stands: its scope, the outcomes of affine tests that the statement was split by, and the data
+condition under which it counts (`guard`), outside of which it must not fault.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from polyloom.frontend.python.affine import Scope, affine, condition, decided
+from polyloom.ir.nest import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """See the module."""
+
+    scope: Scope
+    outcomes: Mapping[ast.expr, bool] = field(default_factory=dict[ast.expr, bool])
+    guard: Expression | None = None
+
+    def knowing(self, test: ast.expr, outcome: bool) -> Place:
+        return replace(self, outcomes={**self.outcomes, test: outcome})
+
+
+def outcome(test: ast.expr, place: Place) -> bool | None:
+    """What a test comes to, or None where that depends on data or on loops."""
+    if test in place.outcomes:
+        return place.outcomes[test]
+    match test:
+        case ast.BoolOp(op=operator, values=values):
+            parts = [outcome(value, place) for value in values]
+            absorbing = isinstance(operator, ast.Or)
+            if absorbing in parts:
+                return absorbing
+            return None if None in parts else not absorbing
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            inner = outcome(operand, place)
+            return None if inner is None else not inner
+        case _:
+            return decided(condition(test, place.scope))
+
+
+def affine_part(test: ast.expr, place: Place) -> ast.expr | None:
+    """The first affine part of a test whose outcome is not known, as large as possible."""
+    if outcome(test, place) is not None:
+        return None
+    if condition(test, place.scope) is not None:
+        return test
+    match test:
+        case ast.BoolOp(values=values):
+            return _first(affine_part(value, place) for value in values)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return affine_part(operand, place)
+        case _:
+            return None
+
+
+def affine_test(value: ast.expr, place: Place) -> ast.expr | None:
+    """The first such part of the tests of conditional expressions within a value."""
+    if affine(value, place.scope) is not None:
+        return None
+    if not isinstance(value, ast.IfExp):
+        return _first(affine_test(child, place) for child in ast.iter_child_nodes(value) if isinstance(child, ast.expr))
+    known = outcome(value.test, place)
+    if known is not None:
+        return affine_test(value.body if known else value.orelse, place)
+    return affine_part(value.test, place) or _first(affine_test(child, place) for child in (value.test, value.body, value.orelse))
+
+
+def _first(found: Iterable[ast.expr | None]) -> ast.expr | None:
+    return next((node for node in found if node is not None), None)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the user of Python kernels writes types and sizes with: `N, M = pl.sizes("N M")`, `A: pl.f32[N, M + 1]`, `alpha: pl.f32`.
+
+The compiler reads annotations from the syntax tree, so element types do nothing when Python evaluates them. Their operators
+exist for type checkers only, which are told that an array has the type of its elements: `A[i, k] * B[k, j]` is then a `pl.f32`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import numpy as np
+
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.operations import ELEMENT_TYPES, ElementType
+from polyloom.sets import Affine
+
+Subscript = int | tuple[int, ...]
+
+
+class Element:
+    """An element type. `f32[N, K]` annotates an array, bare `f32` a scalar; `f32(0.5)` is a typed constant, a NumPy scalar."""
+
+    def __class_getitem__(cls, extents: object) -> type[Self]:
+        return cls
+
+    if TYPE_CHECKING:
+
+        def __getitem__(self, index: Subscript, /) -> Self: ...
+        def __neg__(self) -> Self: ...
+        def __eq__(self, other: object, /) -> bool: ...
+
+        __pos__ = __abs__ = __neg__
+    else:
+
+        def __new__(cls, value):
+            return NUMPY[cls.__name__].type(value)
+
+
+class f32(Element):
+    """IEEE single precision; every operation rounds."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, value: float) -> None: ...
+        def __setitem__(self, index: Subscript, value: Self | float, /) -> None: ...
+        def __float__(self) -> float: ...
+        def __lt__(self, other: Self | float, /) -> bool: ...
+        def __add__(self, other: Self | float, /) -> Self: ...
+
+        __le__ = __gt__ = __ge__ = __lt__
+        __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __add__
+
+
+class Integer(Element):
+    """Two's complement; arithmetic wraps."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, value: int) -> None: ...
+        def __setitem__(self, index: Subscript, value: Self | int, /) -> None: ...
+        def __lt__(self, other: Self | int, /) -> bool: ...
+        def __invert__(self) -> Self: ...
+        def __add__(self, other: Self | int, /) -> Self: ...
+
+        __le__ = __gt__ = __ge__ = __lt__
+        __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __add__
+        __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __add__
+
+
+class i8(Integer):
+    """8 bits."""
+
+
+class i16(Integer):
+    """16 bits."""
+
+
+class i32(Integer):
+    """32 bits."""
+
+
+DTYPES: dict[object, ElementType] = {kind: name for name, kind in zip(ELEMENT_TYPES, (i8, i16, i32, f32), strict=True)}
+
+
+if TYPE_CHECKING:
+
+    class Size(int):
+        """To a type checker a size is an integer; see below for what it is."""
+
+        form: Affine
+
+        def __iter__(self) -> Iterator[Size]: ...
+
+else:
+
+    class Size:
+        """An affine expression of loop bounds that are not known yet: `form`. One size unpacks to itself."""
+
+        def __init__(self, form):
+            self.form = form
+
+        def __add__(self, other):
+            return _combined(self.form, other, 1)
+
+        def __sub__(self, other):
+            return _combined(self.form, other, -1)
+
+        def __rsub__(self, other):
+            return _combined(-self.form, other, 1)
+
+        def __mul__(self, factor):
+            return Size(self.form * factor) if isinstance(factor, int) else NotImplemented
+
+        def __neg__(self):
+            return self * -1
+
+        def __iter__(self):
+            yield self
+
+        def __index__(self):
+            raise TypeError(f"the size {self} has no value outside of a kernel")
+
+        def __repr__(self):
+            return str(self.form)
+
+        __radd__, __rmul__ = __add__, __mul__
+
+    def _combined(form, other, sign):
+        term = other.form if isinstance(other, Size) else other
+        return Size(form + term * sign) if isinstance(term, Affine | int) else NotImplemented
+
+
+def size(name: str) -> Size:
+    """A size, which kernels share by its name; raises ValueError when `name` is no identifier."""
+    if not (name.isidentifier() and name.isascii()):
+        raise ValueError(f"{name!r} cannot be the name of a size: write an identifier, as in pl.size('N')")
+    return cast(Any, Size)(Affine.symbol(name))
+
+
+def sizes(names: str) -> Size:
+    """The sizes of these names, separated by spaces or commas: `N, M = pl.sizes("N M")`; one name gives one size."""
+    found = tuple(size(name) for name in names.replace(",", " ").split())
+    return found[0] if len(found) == 1 else cast(Any, found)
+
+
+def sqrt(x: f32 | float) -> f32:
+    """The square root in single precision, rounded to nearest."""
+    return cast(f32, np.sqrt(np.float32(cast(float, x))))

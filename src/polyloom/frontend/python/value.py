@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From typed expressions to the nest's: references, constants, indices used as data, operations."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from polyloom.diagnostics import Span
+from polyloom.frontend.python.affine import affine, integer
+from polyloom.frontend.python.function import Function, dtype_named
+from polyloom.frontend.python.infer import BINARY, CALLS, COMPARE, Types, subscripts
+from polyloom.frontend.python.outcome import Place, outcome
+from polyloom.ir.nest import Apply, Expression, Index
+from polyloom.ir.numbers import NUMPY, constant_in
+from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.ir.pla import Constant, Reference
+from polyloom.ir.semantics import apply
+
+DIVIDES = ("div", "floordiv", "mod")
+Node = ast.expr | ast.stmt
+
+
+class Values:
+    """Builds expressions; `names` are the local variables that stand for assigned scalar arguments."""
+
+    def __init__(self, function: Function, types: Types, names: Mapping[str, str]) -> None:
+        self.function, self.types, self.names, self.text = function, types, names, function.text
+
+    def value(self, node: ast.expr, place: Place) -> Expression:
+        """The value of `node`; raises PL0137, PL0143 and PL0148."""
+        if affine(node, self.function.scope) is not None:
+            return self.index(node, place)
+        match node:
+            case ast.Name(id=name) if name in self.types.variables or name in self.function.storage:
+                return Reference(self.names.get(name, name), (), self.text.span(node))
+            case ast.Constant() | ast.Name() | ast.Attribute():
+                return self.constant(node, self.number(node))
+            case ast.Subscript():
+                return self.element(node, place)
+            case ast.BinOp(left=left, op=operator, right=right):
+                return self.binary(node, operator, self.value(left, place), self.value(right, place), place)
+            case ast.UnaryOp(operand=operand) if not isinstance(node.op, ast.Not):
+                return self.unary(node, self.value(operand, place))
+            case ast.IfExp():
+                return self.conditional(node, place)
+            case ast.Call():
+                return self.call(node, place)
+            case _:
+                return self.test(node, place)
+
+    def test(self, node: ast.expr, place: Place) -> Expression:
+        """A condition on data, as an i32 that is not 0 where it holds."""
+        known = outcome(node, place)
+        if known is not None:
+            return Constant(int(known), "i32", self.text.span(node))
+        match node:
+            case ast.Compare(left=left, ops=relations, comparators=others):
+                sides = [self.value(side, place) for side in (left, *others)]
+                names = [COMPARE[type(relation)] for relation in relations]
+                dtype = self.types.of(left)
+                return self.joined("and", [self.apply(n, dtype, (a, b), node) for n, a, b in zip(names, sides, sides[1:], strict=False)], node)
+            case ast.BoolOp(op=operator, values=values):
+                return self.connection(node, "and" if isinstance(operator, ast.And) else "or", values, place)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self.apply("eq", "i32", (self.test(operand, place), Constant(0, "i32")), node)
+            case _:
+                dtype = self.types.of(node)
+                return self.apply("ne", dtype, (self.value(node, place), self.constant(node, 0, dtype)), node)
+
+    def connection(self, node: ast.BoolOp, operation: str, values: Sequence[ast.expr], place: Place) -> Expression:
+        """Later operands count only where earlier ones have not decided, so that they must not fault elsewhere."""
+        parts: list[Expression] = []
+        for value in values:
+            if outcome(value, place) is None:
+                parts.append(self.test(value, place))
+                place = self.guarded(place, parts[-1], operation == "and")
+        return self.joined(operation, parts, node)
+
+    def joined(self, operation: str, parts: Sequence[Expression], node: ast.expr) -> Expression:
+        return reduce(lambda a, b: self.apply(operation, "i32", (a, b), node), parts)
+
+    def guarded(self, place: Place, test: Expression, holds: bool) -> Place:
+        """`place` where `test` is as `holds` says, too."""
+        own = test if holds else Apply("eq", "i32", (test, Constant(0, "i32")))
+        return Place(place.scope, place.outcomes, own if place.guard is None else Apply("and", "i32", (place.guard, own)))
+
+    def index(self, node: ast.expr, place: Place) -> Expression:
+        self.in_scope(node, place)
+        found, dtype = integer(node, place.scope, "PL0143", "a value"), self.types.of(node)
+        return self.constant(node, found.constant, dtype) if found.is_constant else Index(found, dtype, self.text.span(node))
+
+    def in_scope(self, node: ast.expr, place: Place) -> None:
+        """Raises PL0148 for a loop, or a name of an affine expression, where it has no value."""
+        for name in ast.walk(node):
+            if isinstance(name, ast.Name) and name.id in self.function.scope.integers and name.id not in place.scope.integers:
+                what = "the loop that it counts" if name.id in self.function.loops else "the block that assigns it"
+                raise self.text.error("PL0148", f"`{name.id}` has no value outside of {what}", name, "use another variable, or move the statement")
+
+    def number(self, node: ast.expr) -> float:
+        value: Any = node.value if isinstance(node, ast.Constant) else self.function.scope.value(node)
+        return float(value)
+
+    def constant(self, node: ast.expr, value: float, dtype: ElementType | None = None) -> Constant:
+        dtype = dtype or self.types.of(node)
+        found = constant_in(value, dtype)
+        if found is None:
+            raise self.text.error("PL0143", f"{value} is no {dtype}", node, "use a constant in range, or declare a wider type")
+        return Constant(found, dtype, self.text.span(node))
+
+    def element(self, node: ast.Subscript, place: Place) -> Reference:
+        """The element that is read or written; raises PL0137 where an index is not affine or counts from the end."""
+        array, parts = subscripts(node)
+        assert isinstance(array, ast.Name)
+        for part in parts:
+            self.in_scope(part, place)
+        index = tuple(integer(part, place.scope, "PL0137", "an index") for part in parts)
+        for part, found, extent in zip(parts, index, self.function.storage[array.id].shape, strict=True):
+            if found.is_constant and found.constant < 0:
+                help = f"write `{extent + found}`: a kernel counts from 0"
+                raise self.text.error("PL0137", f"the index {found} counts from the end", part, help)
+        return Reference(array.id, index, self.text.span(node))
+
+    def binary(self, node: Node, operator: ast.operator, left: Expression, right: Expression, place: Place) -> Expression:
+        name = BINARY[type(operator)][0]
+        dtype = self.types.of(node.target if isinstance(node, ast.AugAssign) else node)  # pyright: ignore[reportArgumentType] (no other statement)
+        return self.apply(name, dtype, (left, self.divisor(right, dtype, place) if name in DIVIDES else right), node)
+
+    def divisor(self, value: Expression, dtype: ElementType, place: Place) -> Expression:
+        """Both sides of a select are evaluated: where the divisor does not count it is 1."""
+        if dtype == "f32" or place.guard is None or isinstance(value, Constant):
+            return value
+        return Apply("select", dtype, (place.guard, value, Constant(1, dtype)), value.span)
+
+    def unary(self, node: ast.UnaryOp, operand: Expression) -> Expression:
+        dtype = self.types.of(node)
+        match node.op:
+            case ast.USub():
+                return self.apply("neg", dtype, (operand,), node)
+            case ast.Invert():
+                return self.apply("xor", dtype, (operand, Constant(-1, dtype)), node)
+            case _:
+                return operand
+
+    def conditional(self, node: ast.IfExp, place: Place) -> Expression:
+        known = outcome(node.test, place)
+        if known is not None:
+            return self.value(node.body if known else node.orelse, place)
+        test = self.test(node.test, place)
+        body = self.value(node.body, self.guarded(place, test, True))
+        orelse = self.value(node.orelse, self.guarded(place, test, False))
+        return Apply("select", self.types.of(node), (test, body, orelse), self.text.span(node))
+
+    def call(self, node: ast.Call, place: Place) -> Expression:
+        operands = [self.value(argument, place) for argument in node.args]
+        if dtype_named(node.func, self.function.scope) is not None:
+            return operands[0]
+        name = CALLS[self.function.scope.value(node.func)]
+        if len(operands) == 1:
+            return self.apply(name, self.types.of(node), (operands[0],), node)
+        return reduce(lambda a, b: self.apply(name, self.types.of(node), (a, b), node), operands)
+
+    def apply(self, name: str, dtype: ElementType, operands: tuple[Expression, ...], node: Node) -> Expression:
+        """An operation; one of constants is a constant, as the operation computes it."""
+        if dtype not in BY_NAME[name].types:
+            raise self.text.error("PL0139", f"this operation does not exist for {dtype}: `{ast.unparse(node)}`", node, "declare its operands with another type")
+        values = [operand.value for operand in operands if isinstance(operand, Constant)]
+        if name in DIVIDES and dtype != "f32" and isinstance(operands[1], Constant) and operands[1].value == 0:
+            raise self.text.error("PL0233", f"`{ast.unparse(node)}` divides by zero", node, "divide by another value")
+        span = self.text.span(node)
+        folded = _fold(name, dtype, values, span) if len(values) == len(operands) else None
+        return folded or Apply(name, dtype, operands, span)
+
+
+def _fold(name: str, dtype: ElementType, values: Sequence[float], span: Span) -> Constant | None:
+    with np.errstate(all="ignore"):
+        result = apply(name, dtype, [NUMPY[dtype].type(value) for value in values])
+    kind = BY_NAME[name].result(dtype)
+    if kind == "f32":
+        return Constant(float(result), kind, span) if np.isfinite(result) else None
+    return Constant(int(result), kind, span)
