@@ -31,6 +31,17 @@ def print_equation(program: Program, equation: Equation) -> str:
     return _equation(program, equation, 0).strip()
 
 
+def print_operand(operand: Operand) -> str:
+    """`x[i - 1, j]`, or a constant as it is written."""
+    match operand:
+        case Reference(name=name, index=index):
+            return f"{name}[{', '.join(map(str, index))}]"
+        case Constant(value=value, dtype="f32"):
+            return str(float(str(np.float32(value))))
+        case Constant(value=value):
+            return str(value)
+
+
 def _equation(program: Program, equation: Equation, width: int) -> str:
     if equation.condition == program.space:
         return f"  {_definition(equation)}"
@@ -39,7 +50,7 @@ def _equation(program: Program, equation: Equation, width: int) -> str:
 
 
 def _definition(equation: Equation) -> str:
-    operands = [_operand(o) for o in equation.operands]
+    operands = [print_operand(o) for o in equation.operands]
     symbol = BY_NAME[equation.operation].symbol
     if equation.operation == "move":
         value = operands[0]
@@ -47,17 +58,7 @@ def _definition(equation: Equation) -> str:
         value = f"{operands[0]} {symbol} {operands[1]}"
     else:
         value = f"{equation.operation}({', '.join(operands)})"
-    return f"{equation.name}: {_operand(equation.target)} = {value}"
-
-
-def _operand(operand: Operand) -> str:
-    match operand:
-        case Reference(name=name, index=index):
-            return f"{name}[{', '.join(map(str, index))}]"
-        case Constant(value=value, dtype="f32"):
-            return str(float(str(np.float32(value))))
-        case Constant(value=value):
-            return str(value)
+    return f"{equation.name}: {print_operand(equation.target)} = {value}"
 
 
 def _array(array: Array) -> str:

@@ -8,6 +8,7 @@ the sum is rounded to odd (Boldo, Melquiond, IEEE TC 57(4), 2008), and rounding 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,13 @@ Function = Callable[..., Any]
 
 def apply(operation: str, dtype: ElementType, operands: Sequence[Any]) -> Any:
     """`operation` on operands of `dtype`; call it within `np.errstate(all="ignore")`. Integer division by zero is undefined."""
+    return function(operation, dtype)(*operands)
+
+
+def function(operation: str, dtype: ElementType) -> Function:
+    """The function of the operands that `apply` applies."""
     special = _SINGLE.get(operation) if dtype == "f32" else _INTEGER.get(operation)
-    return special(dtype, *operands) if special is not None else _COMMON[operation](*operands)
+    return partial(special, dtype) if special is not None else _COMMON[operation]
 
 
 def _select(condition: Value, a: Value, b: Value) -> Value:

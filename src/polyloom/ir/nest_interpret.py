@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Executes a nest in its order: each assignment when its turn comes, with the exact semantics of `ir.semantics`.
+
+The nest becomes one Python function over NumPy arrays, which is compiled and called: about a microsecond an operation.
+This is what the source says; everything that the compiler makes of a nest is compared with it in the tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, shape_of
+from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Nest, Node, Storage, accesses, statements
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.operations import divides
+from polyloom.ir.pla import Array, Reference
+from polyloom.ir.plan import Plan
+from polyloom.ir.python_source import Scope
+from polyloom.sets import Affine
+
+
+def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> Arrays:
+    """Every argument array that the checked `nest` assigns to. Those that `inputs` leaves out begin with 0, like locals.
+
+    Raises PL0230 to PL0232 for wrong arguments, PL0233 for an integer division by zero.
+    """
+    signature = signature_of(nest)
+    values = check_parameters(signature, parameters)
+    zeros = {s.name: np.zeros(shape_of(_array(s), values), NUMPY[s.dtype]) for s in nest.storage}
+    blank = {a.name: zeros[a.name] for a in signature.outputs if a.name not in inputs}
+    given = {name: array.copy() for name, array in check_inputs(signature, values, {**inputs, **blank}).items()}
+    with np.errstate(all="ignore"):
+        _compiled(nest)(values, zeros | given)
+    return {a.name: given[a.name] for a in signature.outputs}
+
+
+def signature_of(nest: Nest) -> Plan:
+    """What a caller gives and gets, as a plan without phases: all arguments are inputs, those assigned to are outputs."""
+    arguments = tuple(_array(s) for s in nest.storage if s.role == "argument")
+    written = {s.assign.target.name for s in statements(nest)}
+    return Plan(nest.name, nest.parameters, nest.assumptions, arguments, tuple(a for a in arguments if a.name in written), (), ())
+
+
+def _array(storage: Storage) -> Array:
+    return Array(storage.name, storage.dtype, storage.shape, storage.span)
+
+
+class _Source:
+    """The text of a nest's function; arrays are a0, a1, ... in the order of the storage."""
+
+    def __init__(self, nest: Nest) -> None:
+        self.scope, self.nest = Scope(), nest
+        self.arrays = {s.name: f"a{n}" for n, s in enumerate(nest.storage)}
+        self.scope.values["fault"] = _fault
+
+    def function(self) -> str:
+        lines = [f"    {self.scope.name(p)} = values[{p!r}]" for p in self.nest.parameters]
+        lines += [f"    {text} = arrays[{name!r}]" for name, text in self.arrays.items()]
+        return "\n".join(["def run(values, arrays):", *lines, *self.block(self.nest.body, (), "    ")])
+
+    def block(self, nodes: tuple[Node, ...], loops: tuple[str, ...], margin: str) -> Iterator[str]:
+        yield f"{margin}pass"
+        for node in nodes:
+            match node:
+                case Assign():
+                    yield from self.assign(node, loops, margin)
+                case Loop(name=name):
+                    ends = f"range({self.extreme('max', node.lower)}, {self.extreme('min', node.upper)})"
+                    yield f"{margin}for {self.scope.name(name)} in {ends if node.step == 1 else f'reversed({ends})'}:"
+                    yield from self.block(node.body, (*loops, name), margin + " ")
+                case If():
+                    yield f"{margin}if {self.scope.condition(node.condition)}:"
+                    yield from self.block(node.body, loops, margin + " ")
+                    yield f"{margin}else:"
+                    yield from self.block(node.orelse, loops, margin + " ")
+
+    def assign(self, node: Assign, loops: tuple[str, ...], margin: str) -> Iterator[str]:
+        value = self.scope.value(node.value, (self.element(r) for r in accesses(node.value)))
+        text = f"{self.element(node.target)} = {value}"
+        if not may_fault(node.value):
+            yield margin + text
+            return
+        fault, where = f"f{len(self.scope.values)}", self.scope.tuple([Affine.symbol(loop) for loop in loops])
+        self.scope.values[fault] = (node, loops)
+        yield from (f"{margin}try:", f"{margin} {text}", f"{margin}except ZeroDivisionError:", f"{margin} raise fault(*{fault}, {where}) from None")
+
+    def extreme(self, chosen: str, bounds: tuple[Affine, ...]) -> str:
+        texts = [self.scope.affine(b) for b in bounds]
+        return texts[0] if len(texts) == 1 else f"{chosen}({', '.join(texts)})"
+
+    def element(self, reference: Reference) -> str:
+        return f"{self.arrays[reference.name]}[{self.scope.tuple(reference.index)}]"
+
+
+def may_fault(value: Expression) -> bool:
+    """Whether an integer division is somewhere in `value`."""
+    return isinstance(value, Apply) and (divides(value.operation, value.dtype) or any(map(may_fault, value.operands)))
+
+
+def _compiled(nest: Nest) -> Any:
+    source = _Source(nest)
+    text = source.function()
+    exec(compile(text, f"<{nest.name}>", "exec"), source.scope.values)
+    return source.scope.values["run"]
+
+
+def _fault(node: Assign, loops: tuple[str, ...], where: tuple[int, ...]) -> PolyloomError:
+    at = ", ".join(f"{name} = {value}" for name, value in zip(loops, where, strict=True))
+    return input_error("PL0233", f"{node.name} divides by zero{f' at {at}' if at else ''}", span=node.span, help="keep the divisor away from 0 by a selection")

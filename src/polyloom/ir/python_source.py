@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Affine expressions, conditions and values as Python source, for interpreters that compile what they execute.
+
+`Scope` gives every symbol an identifier and collects the functions and constants that the source mentions, under the names that it
+uses: NumPy scalars, and the operations of `ir.semantics`. An integer division by zero raises `ZeroDivisionError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from polyloom.ir.nest import Apply, Expression, Index
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.operations import ElementType, divides
+from polyloom.ir.pla import Constant
+from polyloom.ir.semantics import Function, function
+from polyloom.sets import Affine, Condition, Polyhedron
+
+
+class Scope:
+    """`values` is the dictionary to compile with; it grows while source is written."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self._names: dict[str, str] = {}
+
+    def name(self, symbol: str) -> str:
+        """The identifier of a loop or parameter."""
+        return self._names.setdefault(symbol, f"x{len(self._names)}")
+
+    def affine(self, value: Affine) -> str:
+        return " + ".join([*(f"{factor} * {self.name(symbol)}" for symbol, factor in value.terms), str(value.constant)])
+
+    def tuple(self, index: Sequence[Affine]) -> str:
+        return f"({''.join(f'{self.affine(a)}, ' for a in index)})"
+
+    def condition(self, condition: Condition) -> str:
+        return " or ".join(f"({self._all(piece)})" for piece in condition.pieces) or "False"
+
+    def _all(self, piece: Polyhedron) -> str:
+        return " and ".join(f"{self.affine(c)} >= 0" for c in piece.constraints) or "True"
+
+    def value(self, expression: Expression, reads: Iterator[str]) -> str:
+        """`reads` gives the source of each of `ir.nest.accesses(expression)`, in order."""
+        match expression:
+            case Constant(value=value, dtype=dtype):
+                return self._constant(value, dtype)
+            case Index(value=value, dtype=dtype):
+                self.values[f"to_{dtype}"] = _converter(dtype)
+                return f"to_{dtype}({self.affine(value)})"
+            case Apply(operation=operation, dtype=dtype, operands=operands):
+                self.values[f"{operation}_{dtype}"] = _faulting(function(operation, dtype)) if divides(operation, dtype) else function(operation, dtype)
+                return f"{operation}_{dtype}({', '.join([self.value(o, reads) for o in operands])})"
+            case _:
+                return next(reads)
+
+    def _constant(self, value: int | float, dtype: ElementType) -> str:
+        name = f"c{len(self.values)}"
+        self.values[name] = NUMPY[dtype].type(value)
+        return name
+
+
+def _converter(dtype: ElementType) -> Function:
+    """An integer as an element: wrapped, or rounded once."""
+
+    def convert(value: int) -> Any:
+        return np.int64(value).astype(NUMPY[dtype])
+
+    return convert
+
+
+def _faulting(division: Function) -> Function:
+    def divide(a: Any, b: Any) -> Any:
+        if b == 0:
+            raise ZeroDivisionError
+        return division(a, b)
+
+    return divide

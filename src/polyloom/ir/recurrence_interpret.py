@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The meaning of a system of recurrence equations, without an order: an instance is computed when something needs it, once.
+
+Evaluation starts at the finals and follows origins with a stack of its own. It checks what the system promises: each read has
+exactly one piece, each origin is inside its statement's domain, no instance needs itself, no element has two final writers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import islpy as isl
+import numpy as np
+
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, shape_of
+from polyloom.ir.nest import accesses
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.pla import Array
+from polyloom.ir.plan import Plan
+from polyloom.ir.python_source import Scope
+from polyloom.ir.recurrence import Final, Piece, Produced, Recurrence, System
+from polyloom.sets.isl import to_set
+
+Point = tuple[int, ...]
+Instance = tuple[int, Point]
+"""Equation n at its loops' values, or element of the array ~n."""
+
+
+def interpret(system: System, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> Arrays:
+    """Every array that a final writes; the rest of it is as given, or 0.
+
+    Raises PL0230 to PL0232 for wrong arguments, PL0233 for an integer division by zero, PL0222 where the system breaks a promise.
+    """
+    signature = _signature(system)
+    values = check_parameters(signature, parameters)
+    blank = {a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) for a in signature.outputs if a.name not in inputs}
+    arrays = check_inputs(signature, values, {**inputs, **blank})
+    run = _Run(system, values, arrays)
+    outputs = {a.name: arrays[a.name].copy() for a in signature.outputs}
+    with np.errstate(all="ignore"):
+        run.store(outputs)
+    return outputs
+
+
+def points(final: Final, system: System, values: Mapping[str, int]) -> list[Point]:
+    """The iterations of `final`, in no order."""
+    loops, found = system[final.statement].loops, list[Point]()
+    domain = to_set(final.domain, loops, system.parameters)
+    for n, name in enumerate(system.parameters):
+        domain = domain.fix_val(isl.dim_type.param, n, isl.Val(values[name]))
+    flat = domain.project_out(isl.dim_type.param, 0, len(system.parameters))
+    flat.foreach_point(lambda p: found.append(tuple(int(str(p.get_coordinate_val(isl.dim_type.set, n))) for n in range(len(loops)))))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """Functions of the loops' values: whether they are in the domain, the origins of the reads; and of these and the reads, the value."""
+
+    equation: Recurrence
+    inside: Callable[..., bool]
+    origins: Callable[..., list[list[Instance]]]
+    value: Callable[..., Any]
+
+
+class _Run:
+    def __init__(self, system: System, values: dict[str, int], arrays: Arrays) -> None:
+        self.system, self.values, self.scope = system, values, Scope()
+        self.arrays = [arrays[s.name] for s in system.storage]
+        self.number = {e.name: n for n, e in enumerate(system.equations)} | {f"@{s.name}": ~n for n, s in enumerate(system.storage)}
+        self.scope.values |= {self.scope.name(p): values[p] for p in system.parameters}
+        self.equations = [self.compiled(e) for e in system.equations]
+        self.done: dict[Instance, Any] = {}
+
+    def compiled(self, equation: Recurrence) -> _Compiled:
+        loops = [self.scope.name(loop) for loop in equation.loops]
+        operands = [f"r{n}" for n in range(len(list(accesses(equation.value))))]
+        value = self.function([*loops, *operands], self.scope.value(equation.value, iter(operands)))
+        reads = ", ".join(f"[{', '.join(map(self.piece, read))}]" for read in equation.reads)
+        origins = self.function(loops, f"[[origin for holds, origin in read if holds] for read in [{reads}]]")
+        return _Compiled(equation, self.function(loops, self.scope.condition(equation.domain)), origins, value)
+
+    def function(self, arguments: list[str], text: str) -> Callable[..., Any]:
+        return eval(f"lambda {', '.join(arguments)}: {text}", self.scope.values)
+
+    def piece(self, piece: Piece) -> str:
+        origin = piece.origin
+        number = self.number[origin.statement if isinstance(origin, Produced) else f"@{origin.name}"]
+        return f"({self.scope.condition(piece.domain)}, ({number}, {self.scope.tuple(origin.index)}))"
+
+    def store(self, outputs: Arrays) -> None:
+        written: set[tuple[str, Point]] = set()
+        for final in self.system.finals:
+            loops = self.system[final.statement].loops
+            for point in points(final, self.system, self.values):
+                at = self.values | dict(zip(loops, point, strict=True))
+                element = tuple(a.evaluate(at) for a in final.index)
+                if (final.name, element) in written:
+                    raise input_error("PL0222", f"{final.name}{list(element)} has two final writers")
+                written.add((final.name, element))
+                outputs[final.name][element] = self.demanded((self.number[final.statement], point))
+
+    def demanded(self, instance: Instance) -> Any:
+        stack, begun = [instance], set[Instance]()
+        while stack:
+            top = stack[-1]
+            sources = [] if top in self.done else self.sources(top)
+            missing = [s for s in sources if s not in self.done]
+            if missing and top in begun:
+                raise self.broken(top, "needs itself")
+            if not missing:
+                self.done.setdefault(top, None if top in self.done else self.computed(top, sources))
+                stack.pop()
+            begun.add(top)
+            stack += missing
+        return self.done[instance]
+
+    def sources(self, instance: Instance) -> list[Instance]:
+        """Where the reads of `instance` find their values; an element has none."""
+        number, point = instance
+        if number < 0:
+            return []
+        if not self.equations[number].inside(*point):
+            raise self.broken(instance, "is outside its domain")
+        found = self.equations[number].origins(*point)
+        if any(len(origins) != 1 for origins in found):
+            raise self.broken(instance, f"has reads with {[len(origins) for origins in found]} origins")
+        return [origin for (origin,) in found]
+
+    def computed(self, instance: Instance, sources: list[Instance]) -> Any:
+        number, point = instance
+        if number < 0:
+            return self.arrays[~number][point]
+        try:
+            return self.equations[number].value(*point, *(self.done[s] for s in sources))
+        except ZeroDivisionError:
+            raise input_error("PL0233", f"{self.name(instance)} divides by zero", span=self.equations[number].equation.span) from None
+
+    def name(self, instance: Instance) -> str:
+        return f"{self.equations[instance[0]].equation.name}{list(instance[1])}"
+
+    def broken(self, instance: Instance, what: str) -> PolyloomError:
+        return input_error("PL0222", f"{self.name(instance)} {what}")
+
+
+def _signature(system: System) -> Plan:
+    arrays = tuple(Array(s.name, s.dtype, s.shape, s.span) for s in system.storage)
+    written = {f.name for f in system.finals}
+    return Plan(system.name, system.parameters, system.assumptions, arrays, tuple(a for a in arrays if a.name in written), (), ())
