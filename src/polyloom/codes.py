@@ -98,6 +98,71 @@ CODES: dict[str, tuple[str, str]] = {
         "name without a value here",
         "A loop's variable has a value in the body of its loop, and a name for an affine expression in the block that assigns it.",
     ),
+    # PL015x, PL016x: C (frontend)
+    "PL0150": (
+        "clang is not installed",
+        "C files are read by clang, which comes with the extra `c`: `pip install polyloom[c]`.",
+    ),
+    "PL0151": (
+        "refused by the C compiler",
+        "The file is not C, or a header or a definition is missing: give folders by -I and macros by -D as to any C compiler.",
+    ),
+    "PL0152": (
+        "function not found",
+        "Without --function, a file must have one function named `kernel_...`, or one function with a loop beside `main`.",
+    ),
+    "PL0153": (
+        "type not supported",
+        "Elements are signed char, short, int or float. `double A[n]` becomes `float A[n]`; PolyBench's files take -D DATA_TYPE_IS_FLOAT.",
+    ),
+    "PL0154": (
+        "computed in double precision",
+        "A constant such as `0.5` is a double, and C computes with its neighbours in double precision. Write `0.5f`, or give --single-constants.",
+    ),
+    "PL0155": (
+        "extent not known",
+        "C does not say how large an array behind a pointer is: declare `float A[n]` instead of `float *A`, or give --shape A=n. Extents are affine"
+        " in the function's int parameters.",
+    ),
+    "PL0156": (
+        "statement not supported",
+        "A nest is made of `for`, `if` and assignments; while, do, goto, break, continue, switch and return with a value depend on data.",
+    ),
+    "PL0157": (
+        "call not supported",
+        "Only sqrtf, fabsf, fminf, fmaxf, fmaf and abs can be called, and functions whose body is one `return` with an expression.",
+    ),
+    "PL0158": (
+        "loop not supported",
+        "A loop counts an int up or down by one: `for (i = 0; i < n; i++)`. `i += 2` is written with a loop over half the range and `2 * i`.",
+    ),
+    "PL0159": ("bound not affine", "The bounds of a loop are affine in surrounding loop variables and parameters: `i < count[j]` depends on data."),
+    "PL0160": ("expression not supported", "An assignment within an expression, `sizeof`, an unsigned or a long value, or a structure's member."),
+    "PL0161": (
+        "pointer arithmetic",
+        "Elements are named by the array and all its subscripts: `A[i][j]`, not `*(*(A + i) + j)`. A pointer cannot be another name of an array.",
+    ),
+    "PL0162": (
+        "subscript not affine",
+        "A subscript is a sum of loop variables and parameters times integer constants: neither `A[B[i]]` nor `A[i * j]` nor `A[i / 2]`.",
+    ),
+    "PL0163": (
+        "conversion of data",
+        "Values are never converted from one element type to another: with `int x[n]` and `float y[n]`, `y[i] = x[i]` has no counterpart.",
+    ),
+    "PL0164": (
+        "not exact in a narrow type",
+        "C computes with signed char and short in int. `c[i] = (a[i] + b[i]) / 2` with signed char elements needs nine bits for the sum: use int.",
+    ),
+    "PL0165": (
+        "variable misused",
+        "A loop variable is assigned or used outside of its loop, a parameter of bounds is assigned, or a variable lives outside of the function.",
+    ),
+    "PL0166": ("scop not usable", "`#pragma scop` and `#pragma endscop` enclose whole statements of a function; nothing outside of them stores values."),
+    "PL0167": (
+        "C function failed",
+        "The compiled function ended its process: by an integer division by zero or by an access outside of an array.",
+    ),
     # PL02xx: meaning of a program (frontend, analysis)
     "PL0201": (
         "not expressible by affine inequalities",

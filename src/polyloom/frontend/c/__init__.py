@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C files: a function's loops as a nest, and the function itself, compiled, as the oracle (docs/c.md)."""
+
+from __future__ import annotations
+
+from polyloom.frontend.c.choose import choose
+from polyloom.frontend.c.clang import printed_function, syntax_tree
+from polyloom.frontend.c.function import nest
+from polyloom.frontend.c.reference import Native
+from polyloom.frontend.source import Options, Reference
+from polyloom.ir.nest import Nest
+
+__all__ = ["load"]
+
+
+def load(path: str, options: Options) -> tuple[Nest, Reference]:
+    """The nest of a function in the file `path`, and the function itself. Raises PL0150 to PL0167 with the user's positions."""
+    function, functions = choose(path, syntax_tree(path, options), options.function)
+    found = nest(function, printed_function(path, function.name, options), functions, options)
+    parameters = tuple(n.name for n in function.inner if n.kind == "ParmVarDecl")
+    return found, Native(path, found, parameters, options)

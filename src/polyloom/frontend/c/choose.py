@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which function of a file is meant: the one that is named, else the only `kernel_...`, else the only one with a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.frontend.c.tree import Builder, Node, aliases, expanded
+from polyloom.frontend.names import suggestion
+
+_LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
+
+
+def choose(path: str, unit: Mapping[str, Any], name: str | None) -> tuple[Node, dict[str, Node]]:
+    """The function, and all functions of the file by the identities that calls of them mention; raises PL0152."""
+    builder = Builder(aliases(unit))
+    nodes = [builder.build(item) for item in _definitions(unit)]
+    found = _named(path, nodes, name) if name else _only(path, nodes)
+    return found, dict(_identities(unit, nodes))
+
+
+def _definitions(unit: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The functions that the file itself defines."""
+    for item in unit["inner"]:
+        defined = item["kind"] == "FunctionDecl" and any(child.get("kind") == "CompoundStmt" for child in item.get("inner", ()))
+        if defined and "includedFrom" not in expanded(item["loc"]):
+            yield item
+
+
+def _identities(unit: Mapping[str, Any], nodes: list[Node]) -> Iterator[tuple[str, Node]]:
+    """A call names the declaration that it sees, which may stand before the definition."""
+    by_name = {node.name: node for node in nodes}
+    for item in unit["inner"]:
+        if item["kind"] == "FunctionDecl" and item.get("name") in by_name:
+            yield item["id"], by_name[item["name"]]
+
+
+def _named(path: str, nodes: list[Node], name: str) -> Node:
+    known = {node.name: node for node in nodes}
+    if name not in known:
+        raise _wrong(f"{path} has no function `{name}`", suggestion(name, known, f"its functions are {', '.join(known)}" if known else None))
+    return known[name]
+
+
+def _only(path: str, nodes: list[Node]) -> Node:
+    kernels = [node for node in nodes if node.name.startswith("kernel_")]
+    found = kernels if len(kernels) == 1 else [n for n in nodes if n.name != "main" and any(part.kind in _LOOPS for part in n)]
+    if not found:
+        raise _wrong(f"{path} has no function with a loop", "give a file with a function whose body is a loop nest")
+    if len(found) > 1:
+        raise _wrong(f"{path} has several functions with loops", f"name one by --function: {', '.join(node.name for node in found)}")
+    return found[0]
+
+
+def _wrong(message: str, help: str | None) -> PolyloomError:
+    return input_error("PL0152", message, help=help)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one place that runs clang, which comes in the `ziglang` wheel (extra `c`).
+
+Syntax trees and objects are made by clang itself with the C headers of the wheel (declarations alone are used, so those of musl
+serve every host); `zig cc` only links, because it adds sanitizers, optimizes for the host and builds run-time libraries that nothing
+needs here. Single precision is kept exact: no contraction, no fast mathematics, no target features beyond the baseline.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import cache
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
+from polyloom.frontend.c.text import Files
+from polyloom.frontend.source import Options
+
+LANGUAGE = ("-std=gnu17", "-fsigned-char", "-w", "-fno-color-diagnostics", "-fno-caret-diagnostics")
+ARITHMETIC = ("-O1", "-fPIC", "-ffp-contract=off", "-fwrapv", "-fno-math-errno", "-fno-strict-aliasing")
+ALONE = ("-fvisibility=hidden", "-ffunction-sections", "-fdata-sections")
+"""Only what the entry function needs stays in a library: neither `main` nor the functions that it calls must link."""
+
+_ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$")
+
+
+def syntax_tree(path: str, options: Options) -> Any:
+    """clang's JSON tree of the translation unit; every location with an `offset` has its `file`. Raises PL0150 and PL0151."""
+    file = ""
+
+    def locate(item: dict[str, Any]) -> dict[str, Any]:
+        # clang names a file only where it changes, and a decoder closes locations in the order of the text
+        nonlocal file
+        if "offset" in item:
+            file = item.setdefault("file", file)
+        return item
+
+    return json.loads(_clang(options, "-fsyntax-only", "-Xclang", "-ast-dump=json", path), object_hook=locate)
+
+
+def printed_function(path: str, name: str, options: Options) -> str:
+    """The function as clang prints it, macros expanded: the tree has lost the outermost extents of its array parameters."""
+    text = _clang(options, "-fsyntax-only", "-Xclang", "-ast-print", "-Xclang", f"-ast-dump-filter={name}", path)
+    return next(part for part in re.split(r"^Printing ", text, flags=re.MULTILINE) if part.startswith(f"{name}:\n") and "{" in part)
+
+
+def shared_library(units: Sequence[str], options: Options) -> Path:
+    """A library of C texts, compiled once for each content (with all that they include) and kept in a temporary directory."""
+    with tempfile.TemporaryDirectory(prefix="polyloom-") as folder:
+        sources = [Path(folder, f"unit{n}.c") for n in range(len(units))]
+        for source, text in zip(sources, units, strict=True):
+            source.write_text(text, encoding="utf-8")
+        key = sha256(repr((_version(), ARITHMETIC, [_clang(options, "-E", "-P", str(s)) for s in sources])).encode()).hexdigest()
+        library = _folder() / f"{key}.so"
+        if not library.exists():
+            _build(sources, library, options)
+        return library
+
+
+def _build(sources: Sequence[Path], library: Path, options: Options) -> None:
+    objects = [source.with_suffix(".o") for source in sources]
+    for source, object in zip(sources, objects, strict=True):
+        _clang(options, *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))
+    linked = sources[0].with_suffix(".so")
+    _run("cc", "-shared", "-nostdlib", "-mcpu=baseline", "-fno-sanitize=all", "-Wl,--gc-sections", *map(str, objects), "-o", str(linked))
+    temporary = library.with_suffix(f".{os.getpid()}")
+    temporary.write_bytes(linked.read_bytes())
+    temporary.replace(library)
+
+
+def _clang(options: Options, *arguments: str) -> str:
+    """What clang writes. Its errors become ours."""
+    given = (*(f"-I{folder}" for folder in options.includes), *(f"-D{definition}" for definition in options.defines))
+    single = ("-Xclang", "-cl-single-precision-constant") if options.single_constants else ()
+    return _run("clang", *LANGUAGE, *_headers(), *given, *single, *arguments)
+
+
+def _run(*arguments: str) -> str:
+    caches = str(_folder())
+    environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": caches, "ZIG_LOCAL_CACHE_DIR": caches, "LC_ALL": "C"}
+    done = subprocess.run([_zig(), *arguments], capture_output=True, env=environment)
+    if done.returncode:
+        raise PolyloomError(*_diagnostics(done.stderr.decode("utf-8", "replace")))
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _diagnostics(messages: str) -> Iterator[Diagnostic]:
+    files = Files()
+    found = False
+    for match in filter(None, map(_ERROR.match, messages.splitlines())):
+        found = True
+        span = files.at(match["file"], int(match["line"]), int(match["column"]))
+        yield Diagnostic("PL0151", f"the C compiler says: {match['message']}", span=span, help=_help(match["message"]))
+    if not found:
+        yield Diagnostic("PL0151", f"the C compiler says: {messages.strip() or 'nothing, but fails'}")
+
+
+def _help(message: str) -> str | None:
+    if "undeclared function 'SCALAR_VAL'" in message:
+        return "PolyBench defines it for floating point only: add -D 'SCALAR_VAL(x)=x'"
+    if missing := re.match(r"'(.*)' file not found", message):
+        return f"give the folder of {missing[1]} with -I"
+    if unknown := re.search(r"undeclared (?:identifier|function) '(.*?)'", message):
+        return f"declare `{unknown[1]}`, or define it with -D {unknown[1]}=..."
+    return None
+
+
+@cache
+def _zig() -> str:
+    found = find_spec("ziglang")
+    if found is None or found.origin is None:
+        help = "install the extra: `pip install polyloom[c]`"
+        raise PolyloomError(Diagnostic("PL0150", "C needs clang, which is not installed", USAGE, help=help))
+    return str(Path(found.origin).with_name("zig.exe" if os.name == "nt" else "zig"))
+
+
+@cache
+def _version() -> str:
+    return _run("clang", "--version")
+
+
+@cache
+def _headers() -> tuple[str, ...]:
+    machine = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
+    library = Path(_zig()).parent / "lib"
+    libc = library / "libc" / "include"
+    kernel = "x86" if machine == "x86_64" else machine
+    folders = (library / "include", libc / f"{machine}-linux-musl", libc / "generic-musl", libc / f"{kernel}-linux-any", libc / "any-linux-any")
+    return ("-nostdinc", *(word for folder in folders for word in ("-isystem", str(folder))))
+
+
+@cache
+def _folder() -> Path:
+    """A folder for caches that is this user's alone."""
+    owner = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(tempfile.gettempdir(), f"polyloom-{owner}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    status = folder.stat()
+    if os.name == "posix" and (status.st_uid != owner or status.st_mode & 0o022):
+        return Path(tempfile.mkdtemp(prefix="polyloom-"))
+    return folder

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lvalues as references: `A[i][j]`, a scalar's name, `*p`, and `A[i * m + j]` for a bare pointer whose shape was given.
+
+A linearized subscript is taken apart by its strides, the products of the inner extents: what is a multiple of a stride belongs to its
+dimension (Maslov, "Delinearization", PLDI 1992, here for strides of one parameter or constant a dimension). Whether the
+parts stay inside their extents is checked with all other subscripts.
+"""
+
+from __future__ import annotations
+
+from polyloom.frontend.c import refusals
+from polyloom.frontend.c.affine import Scope, affine
+from polyloom.frontend.c.tree import Node, strip
+from polyloom.ir.nest import Storage
+from polyloom.ir.pla import Reference
+from polyloom.sets import Affine
+
+Monomial = tuple[str, ...]
+"""The symbols of a product, sorted."""
+
+
+def reference(node: Node, scope: Scope) -> Reference:
+    """The element or the scalar that an lvalue names; raises PL0161, PL0162 and PL0165."""
+    base, indices = _subscripts(node)
+    if base.kind != "DeclRefExpr":
+        raise refusals.pointer(base)
+    storage = scope.storage.get(base.declaration)
+    if storage is None:
+        raise refusals.unknown(base, scope)
+    if len(indices) == 1 and len(storage.shape) > 1 and "[" not in base.ctype:
+        return Reference(storage.name, _delinearized(indices[0], storage, scope), node.span)
+    if strip(node).opcode == "*" and len(storage.shape) == 1:
+        return Reference(storage.name, (Affine(),), node.span)
+    if len(indices) != len(storage.shape):
+        raise refusals.rank(node, storage.name, len(storage.shape), len(indices))
+    return Reference(storage.name, tuple([_subscript(index, storage, scope) for index in indices]), node.span)
+
+
+def _subscripts(node: Node) -> tuple[Node, list[Node]]:
+    """The array expression of an access and its subscripts, outermost first."""
+    node = strip(node)
+    if node.kind == "UnaryOperator" and node.opcode == "*":
+        return strip(node.inner[0]), []
+    indices = list[Node]()
+    while node.kind == "ArraySubscriptExpr":
+        indices.insert(0, node.inner[1])
+        node = strip(node.inner[0])
+    return node, indices
+
+
+def _subscript(index: Node, storage: Storage, scope: Scope) -> Affine:
+    value = affine(index, scope)
+    if value is None:
+        raise refusals.index(index, storage.name, scope)
+    return value
+
+
+def _delinearized(index: Node, storage: Storage, scope: Scope) -> tuple[Affine, ...]:
+    rest = _polynomial(index, scope)
+    strides = [_stride(storage.shape[level + 1 :]) for level in range(len(storage.shape))]
+    if rest is None or None in strides:
+        raise refusals.index(index, storage.name, scope)
+    parts = list[Affine]()
+    for symbols, factor in filter(None, strides):
+        quotients = {m: (_divide(m, symbols), c // factor) for m, c in rest.items() if _divide(m, symbols) is not None and c % factor == 0}
+        if any(len(q or ()) > 1 for q, _ in quotients.values()):
+            raise refusals.index(index, storage.name, scope)
+        parts.append(Affine.of({q[0]: c for q, c in quotients.values() if q}, sum(c for q, c in quotients.values() if q == ())))
+        rest = {m: c for m, c in rest.items() if m not in quotients}
+    return tuple(parts)
+
+
+def _stride(inner: tuple[Affine, ...]) -> tuple[Monomial, int] | None:
+    """The product of extents that are single symbols or constants."""
+    symbols, factor = list[str](), 1
+    for extent in inner:
+        if extent.is_constant and extent.constant > 0:
+            factor *= extent.constant
+        elif len(extent.terms) == 1 and extent.constant == 0 and extent.terms[0][1] == 1:
+            symbols.append(extent.terms[0][0])
+        else:
+            return None
+    return tuple(sorted(symbols)), factor
+
+
+def _divide(monomial: Monomial, divisor: Monomial) -> Monomial | None:
+    rest = list(monomial)
+    for symbol in divisor:
+        if symbol not in rest:
+            return None
+        rest.remove(symbol)
+    return tuple(rest)
+
+
+def _polynomial(node: Node, scope: Scope) -> dict[Monomial, int] | None:
+    """The sum of products that an integer expression is."""
+    node = strip(node)
+    known = affine(node, scope)
+    if known is not None:
+        return {(name,): c for name, c in known.terms} | ({(): known.constant} if known.constant else {})
+    if node.kind != "BinaryOperator" or node.opcode not in ("+", "-", "*"):
+        return None
+    a, b = (_polynomial(child, scope) for child in node.inner)
+    if a is None or b is None:
+        return None
+    sign = -1 if node.opcode == "-" else 1
+    return _product(a, b) if node.opcode == "*" else _sum(a, {m: sign * c for m, c in b.items()})
+
+
+def _sum(a: dict[Monomial, int], b: dict[Monomial, int]) -> dict[Monomial, int]:
+    total = {m: a.get(m, 0) + b.get(m, 0) for m in (*a, *b)}
+    return {m: c for m, c in total.items() if c}
+
+
+def _product(a: dict[Monomial, int], b: dict[Monomial, int]) -> dict[Monomial, int]:
+    total = dict[Monomial, int]()
+    for m, c in a.items():
+        for n, d in b.items():
+            total = _sum(total, {tuple(sorted((*m, *n))): c * d})
+    return total

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Constant extents bound the parameters: `float A[20]` that is indexed by i < n can only be meant for n <= 20.
+
+The parameter values for which an access leaves a constant extent upwards are projected out of its domain (Presburger elimination by
+isl) and excluded, judged where every parameter is at least 1, so that an empty loop does not hide a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import islpy as isl
+
+from polyloom.ir.nest import Nest, Statement, accesses, statements
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.isl import from_set, parameter_set, to_set
+from polyloom.sets.normal import conjunction, normalize
+
+
+def bounded(nest: Nest) -> Condition:
+    """The assumptions of `nest` with the bounds that constant extents imply."""
+    ones = Condition((Polyhedron(tuple(Affine.symbol(p) + -1 for p in nest.parameters)),))
+    context = parameter_set(conjunction(nest.assumptions, ones), nest.parameters)
+    result = nest.assumptions
+    for statement, past in _ends(nest):
+        domain = conjunction(statement.domain, Condition((Polyhedron((past,)),)))
+        allowed = context.subtract(_projected(domain, statement, nest))
+        if not allowed.is_empty() and not context.is_subset(allowed):
+            result = conjunction(result, from_set(allowed, context))
+    return normalize(result)
+
+
+def _ends(nest: Nest) -> Iterator[tuple[Statement, Affine]]:
+    """Affine forms that are at least 0 where an access is past a constant extent."""
+    for statement in statements(nest):
+        for access in (statement.assign.target, *accesses(statement.assign.value)):
+            for index, extent in zip(access.index, nest[access.name].shape, strict=True):
+                if extent.is_constant and not index.is_constant:
+                    yield statement, index - extent
+
+
+def _projected(domain: Condition, statement: Statement, nest: Nest) -> isl.Set:
+    return to_set(domain, statement.loops, nest.parameters).params()

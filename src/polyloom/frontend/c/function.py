@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A C function as a nest: its parameters as storage and symbols, its body as loops and assignments.
+
+Integer parameters and extents are at least 0 unless the function says otherwise by `__builtin_assume`; constant extents bound the parameters whose
+loops index them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from polyloom.frontend.c import refusals
+from polyloom.frontend.c.affine import Scope, condition
+from polyloom.frontend.c.extents import bounded
+from polyloom.frontend.c.roles import Roles, roles
+from polyloom.frontend.c.signature import affine_text, declarators, element_type, extents, given_shapes, is_pointer, names_in
+from polyloom.frontend.c.statements import Nodes, Statements
+from polyloom.frontend.c.tree import Node, refuse, strip
+from polyloom.frontend.source import Options
+from polyloom.ir.nest import Nest, Storage
+from polyloom.ir.pla import Reference
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.normal import conjunction, normalize
+
+
+def nest(function: Node, printed: str, functions: Mapping[str, Node], options: Options) -> Nest:
+    """The meaning of `function`; `printed` is its text as clang prints it. Raises PL0153 to PL0166."""
+    parameters = [n for n in function.inner if n.kind == "ParmVarDecl"]
+    for parameter in parameters:
+        element_type(parameter)
+    shapes = _shapes(function, parameters, printed, options)
+    found = roles(function, (name for texts in shapes.values() for text in texts for name in names_in(text)))
+    symbols = {p.id: Affine.symbol(p.name) for p in parameters if p.id in found.parameters}
+    storage = {p.id: _argument(p, shapes.get(p.name), symbols) for p in parameters if p.id not in symbols}
+    names = tuple(a.terms[0][0] for a in symbols.values())
+    sizes = (extent for s in storage.values() for extent in s.shape if not extent.is_constant)
+    domain = normalize(Condition((Polyhedron((*map(Affine.symbol, names), *sizes)),)))
+    scope = Scope(symbols, storage, functions, found.loops, domain=domain)
+    body, assumptions, stored = _body(function, parameters, found, scope)
+    result = Nest(function.name, names, conjunction(domain, assumptions), tuple(stored), body, function.span)
+    return replace(result, assumptions=bounded(result))
+
+
+def _shapes(function: Node, parameters: Sequence[Node], printed: str, options: Options) -> dict[str, list[str]]:
+    """The texts of the extents of every array parameter; `*p` that is never subscripted is a scalar."""
+    arrays = [p for p in parameters if is_pointer(p)]
+    given = given_shapes(options.shapes, [p.name for p in arrays])
+    subscripted = {strip(n.inner[0]).data.get("referencedDecl", {}).get("id") for n in function if n.kind == "ArraySubscriptExpr"}
+    result = dict[str, list[str]]()
+    for parameter, declarator in zip(parameters, declarators(printed, function.name), strict=True):
+        inner, written = extents(parameter.ctype), extents(declarator)
+        if not is_pointer(parameter):
+            continue
+        if parameter.name in given:
+            result[parameter.name] = given[parameter.name]
+        elif len(written) == len(inner) + 1 and written[0] not in ("", "*"):
+            result[parameter.name] = written
+        elif parameter.id in subscripted or inner:
+            raise refuse("PL0155", f"the outermost extent of `{parameter.name}` is not known", parameter, _shape_help(parameter.name, inner))
+        else:
+            result[parameter.name] = []
+    return result
+
+
+def _shape_help(name: str, inner: list[str]) -> str:
+    return f"declare it as in `{name}[n]{''.join(f'[{text}]' for text in inner)}`, or give --shape {name}={','.join(['n', *inner])}"
+
+
+def _argument(parameter: Node, shape: list[str] | None, symbols: Mapping[str, Affine]) -> Storage:
+    """An array, a scalar by value, or a scalar behind a pointer."""
+    known = {a.terms[0][0]: a for a in symbols.values()}
+    found = [affine_text(text, known) for text in shape or ()]
+    for text, extent in zip(shape or (), found, strict=True):
+        if extent is None:
+            help = f"extents are sums of integer parameters ({', '.join(known) or 'there is none'}) times constants"
+            raise refuse("PL0155", f"the extent `{text}` of `{parameter.name}` is not affine in the parameters", parameter, help)
+    return Storage(parameter.name, element_type(parameter), tuple(filter(None, found)), "argument", shape is not None, parameter.span)
+
+
+def _body(function: Node, parameters: Sequence[Node], found: Roles, scope: Scope) -> tuple[Nodes, Condition, list[Storage]]:
+    """The nodes, what the function assumes, and all storage."""
+    builder = Statements(found, scope.storage.values(), (p.name for p in parameters))
+    initial: Nodes = ()
+    for parameter in parameters:
+        if parameter.id in found.assigned and parameter.id in scope.storage and not is_pointer(parameter):
+            argument = scope.storage[parameter.id]
+            copy = builder.keep(replace(argument, name=builder.fresh(argument.name), role="local", writable=True))
+            initial = (*initial, *builder.store(Reference(copy.name, (), parameter.span), Reference(argument.name, (), parameter.span), parameter))
+            scope = replace(scope, storage={**scope.storage, parameter.id: copy})
+    nodes = tuple(_region(function, parameters))
+    assumptions = Condition()
+    for node in filter(_is_assumption, nodes):
+        where = condition(node.inner[1], scope)
+        if where is None:
+            raise refusals.call(node)
+        assumptions = conjunction(assumptions, where)
+    body = builder.block([n for n in nodes if not _is_assumption(n)], scope.within(assumptions))
+    return (*initial, *body), assumptions, list(builder.storage.values())
+
+
+def _is_assumption(node: Node) -> bool:
+    return node.kind == "CallExpr" and strip(node.inner[0]).data.get("referencedDecl", {}).get("name") == "__builtin_assume"
+
+
+def _region(function: Node, parameters: Sequence[Node]) -> Iterator[Node]:
+    """The statements to compile: those between `#pragma scop` and `#pragma endscop`, and declarations; all where there is no pragma."""
+    body = function.inner[-1]
+    marks = [(m.start() + body.span.start, m["end"]) for m in _SCOP.finditer(body.span.source.text[body.span.start : body.span.end])]
+    starts, ends = [at for at, end in marks if not end], [at for at, end in marks if end]
+    if len(starts) != len(ends) or len(starts) > 1 or starts > ends:
+        raise refuse("PL0166", "`#pragma scop` and `#pragma endscop` do not form one pair", function, "mark one region of the function")
+    arrays = {p.id for p in parameters if is_pointer(p)}
+    for node in body.inner[: -1 if body.inner and _ends(body.inner[-1]) else None]:
+        inside = not marks or starts[0] < node.span.start < ends[0]
+        if (inside and marks and node.span.end > ends[0]) or any(node.span.start < at < node.span.end for at, _ in marks):
+            raise refuse("PL0166", "`#pragma scop` and `#pragma endscop` cut a statement in two", node, "mark whole statements of the function's body")
+        if inside or node.kind == "DeclStmt":
+            yield node
+        elif not _harmless(node, arrays):
+            raise refuse("PL0166", "this statement is outside of `#pragma scop` and stores values", node, "move it into the region, or out of the function")
+
+
+_SCOP = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?P<end>end)?scop\b", re.MULTILINE)
+
+
+def _ends(node: Node) -> bool:
+    """Whether this is a last statement without a meaning: `return;`."""
+    return node.kind == "ReturnStmt" and not node.inner
+
+
+def _harmless(node: Node, arrays: set[str]) -> bool:
+    stores = any(n.opcode in ("=", "++", "--") or n.kind == "CompoundAssignOperator" for n in node)
+    return not stores and not any(n.kind == "DeclRefExpr" and n.declaration in arrays for n in node)

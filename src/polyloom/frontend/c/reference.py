@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The user's function itself, compiled by clang and called on copies of the arrays: what every run is compared with.
+
+A generated unit includes the file, so `static` functions are reached, and passes arguments from a table of pointers. The function
+runs in a process of its own: what ends that process does not end this one.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom.diagnostics import input_error
+from polyloom.frontend.c.clang import shared_library
+from polyloom.frontend.source import Arrays, Options
+from polyloom.ir.nest import Nest, Storage, statements
+from polyloom.ir.numbers import NUMPY
+
+TYPES = {"i8": "signed char", "i16": "short", "i32": "int", "f32": "float"}
+_LIBRARY = """
+float fminf(float a, float b) { return a != a || b < a ? b : a; }
+float fmaxf(float a, float b) { return a != a || b > a ? b : a; }
+"""
+"""C leaves the sign of a zero open (C17 F.10.9.2): here the first of equals, as everywhere in this package."""
+
+_RUNNER = """
+import ctypes, mmap, sys
+with open(sys.argv[2], "r+b") as file:
+    memory = mmap.mmap(file.fileno(), 0)
+base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+for name in ("libm.so.6", "libm.dylib"):
+    try:
+        ctypes.CDLL(name, ctypes.RTLD_GLOBAL)
+    except OSError:
+        pass
+ctypes.CDLL(sys.argv[1]).polyloom_entry((ctypes.c_void_p * (len(sys.argv) - 3))(*(base + int(offset) for offset in sys.argv[3:])))
+"""
+_ALIGNMENT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """Calls the function of `nest` in the file `path`; `parameters` are its parameters in C's order. Outputs are the written arrays."""
+
+    path: str
+    nest: Nest
+    parameters: tuple[str, ...]
+    options: Options
+
+    def __call__(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
+        values = {s.name: _initial(s, parameters, arrays) for s in self.nest.storage if s.role == "argument"}
+        values |= {name: np.asarray(parameters[name], np.int32) for name in self.nest.parameters}
+        results = self._run([values[name] for name in self.parameters])
+        found = dict(zip(self.parameters, results, strict=True))
+        written = {s.assign.target.name for s in statements(self.nest)}
+        return {s.name: found[s.name] for s in self.nest.storage if s.name in written and s.role == "argument"}
+
+    def _run(self, values: Sequence[npt.NDArray[np.generic]]) -> list[npt.NDArray[np.generic]]:
+        library = shared_library((self._unit(), _LIBRARY), self.options)
+        offsets, size = list[int](), 0
+        for array in values:
+            offsets.append(size)
+            size += -(-max(array.nbytes, 1) // _ALIGNMENT) * _ALIGNMENT
+        with tempfile.TemporaryDirectory(prefix="polyloom-") as folder:
+            memory = Path(folder, "memory")
+            memory.write_bytes(_packed(values, offsets, size))
+            self._call(library, memory, offsets)
+            data = memory.read_bytes()
+        return [np.frombuffer(data, a.dtype, a.size, o).reshape(a.shape).copy() for a, o in zip(values, offsets, strict=True)]
+
+    def _call(self, library: Path, memory: Path, offsets: Sequence[int]) -> None:
+        command = [sys.executable, "-I", "-S", "-c", _RUNNER, str(library), str(memory), *map(str, offsets)]
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        if done.returncode:
+            reason = f"signal {-done.returncode}" if done.returncode < 0 else done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+            help = "an integer division by zero, or an access outside of an array, ends a C program like that"
+            raise input_error("PL0167", f"the C function `{self.nest.name}` failed when it was run ({reason})", span=self.nest.span, help=help)
+
+    def _unit(self) -> str:
+        arguments = ", ".join(_passed(self.nest, name, f"polyloom_arguments[{n}]") for n, name in enumerate(self.parameters))
+        entry = '__attribute__((visibility("default"))) void polyloom_entry(void **polyloom_arguments)'
+        return f'#include "{Path(self.path).resolve()}"\n{entry} {{ {self.nest.name}({arguments}); }}\n'
+
+
+def _passed(nest: Nest, name: str, pointer: str) -> str:
+    if name in nest.parameters:
+        return f"*(int *){pointer}"
+    return pointer if nest[name].writable else f"*({TYPES[nest[name].dtype]} *){pointer}"
+
+
+def _initial(storage: Storage, parameters: Mapping[str, int], arrays: Arrays) -> npt.NDArray[np.generic]:
+    """A given array, or zeros for an output that begins with nothing."""
+    if storage.name in arrays:
+        return np.ascontiguousarray(arrays[storage.name], NUMPY[storage.dtype])
+    return np.zeros(tuple(extent.evaluate(parameters) for extent in storage.shape), NUMPY[storage.dtype])
+
+
+def _packed(values: Sequence[npt.NDArray[np.generic]], offsets: Sequence[int], size: int) -> bytes:
+    data = bytearray(max(size, _ALIGNMENT))
+    for array, offset in zip(values, offsets, strict=True):
+        data[offset : offset + array.nbytes] = array.tobytes()
+    return bytes(data)
+
+
+def reference(path: str, nest: Nest, parameters: Sequence[str], options: Options) -> Callable[[Mapping[str, int], Arrays], Arrays]:
+    """The oracle of a C function."""
+    return Native(path, nest, tuple(parameters), options)

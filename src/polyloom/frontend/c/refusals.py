@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cannot be compiled, said in the user's terms, with what to write instead."""
+
+from __future__ import annotations
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.c.affine import Scope, obstacle
+from polyloom.frontend.c.tree import Node, refuse, strip
+
+_IN_SINGLE = {"sqrt": "sqrtf", "fabs": "fabsf", "fmin": "fminf", "fmax": "fmaxf", "fma": "fmaf"}
+_STATEMENTS = {
+    "WhileStmt": ("a `while` loop has no bounds that are known before it runs", "write a `for` loop over a range"),
+    "DoStmt": ("a `do` loop has no bounds that are known before it runs", "write a `for` loop over a range"),
+    "GotoStmt": ("`goto` leaves the order of loops", "write loops and `if`"),
+    "LabelStmt": ("a label is a place for `goto`, which leaves the order of loops", "write loops and `if`"),
+    "BreakStmt": ("`break` makes the number of iterations depend on data", "run all iterations and guard the assignments by `if`"),
+    "ContinueStmt": ("`continue` jumps over the rest of an iteration", "put the rest of the iteration into an `if`"),
+    "SwitchStmt": ("`switch` is a jump", "write `if` and `else`"),
+    "ReturnStmt": ("`return` ends the function early or returns a value", "store results in array parameters, and let the function end at its end"),
+}
+_EXPRESSIONS = {
+    "StringLiteral": "a string is no value of an element type",
+    "UnaryExprOrTypeTraitExpr": "`sizeof` is no value of an element type",
+    "MemberExpr": "members of structures cannot be accessed",
+    "InitListExpr": "a list of initial values cannot be compiled",
+    "StmtExpr": "a statement within an expression cannot be compiled",
+    "CompoundAssignOperator": "an assignment within an expression cannot be compiled",
+}
+
+
+def statement(node: Node) -> PolyloomError:
+    """A statement that is not a loop, a branch or an assignment."""
+    if node.kind == "CallExpr":
+        return call(node)
+    message, help = _STATEMENTS.get(node.kind, ("this statement does nothing that can be compiled", "write loops, `if` and assignments"))
+    return refuse("PL0156", message, node, help)
+
+
+def call(node: Node) -> PolyloomError:
+    """A call of a function that is not one of the operations."""
+    callee = strip(node.inner[0])
+    name = callee.data["referencedDecl"].get("name", "") if callee.kind == "DeclRefExpr" else ""
+    if name in _IN_SINGLE:
+        return refuse("PL0157", f"`{name}` computes in double precision", node, f"call `{_IN_SINGLE[name]}`")
+    help = "call sqrtf, fabsf, fminf, fmaxf, fmaf or abs, or a function whose body is `return` with an expression; write out others"
+    return refuse("PL0157", f"the function `{name}` cannot be called here" if name else "a computed function cannot be called", node, help)
+
+
+def expression(node: Node) -> PolyloomError:
+    """An expression that is none of the operations."""
+    if node.kind == "CallExpr":
+        return call(node)
+    if "unsigned" in node.ctype or node.ctype in ("long", "long long", "size_t"):
+        return refuse("PL0160", f"the type `{node.ctype}` is not supported", node, "compute in `int`; constants have no suffix u or l")
+    if node.opcode == "&" and node.kind == "UnaryOperator":
+        return refuse("PL0161", "an address is no value of an element type", node, "name elements as in A[i][j]")
+    if node.opcode in ("=", "++", "--"):
+        return refuse("PL0160", "an assignment within an expression cannot be compiled", node, "make it a statement of its own")
+    if node.opcode == ",":
+        return refuse("PL0160", "the comma operator cannot be compiled", node, "write two statements")
+    return refuse("PL0160", _EXPRESSIONS.get(node.kind, f"this expression of the type `{node.ctype}` cannot be compiled"), node)
+
+
+def double_precision(node: Node) -> PolyloomError:
+    """A computation in double precision: at the constant that promotes it, at the function, or at the conversion."""
+    literal = next((n for n in node if n.kind == "FloatingLiteral" and n.ctype == "double"), None)
+    if literal is not None:
+        text = _text(literal)
+        message = f"`{text}` is a constant of the type double, so this is computed in double precision"
+        return refuse("PL0154", message, literal, f"write `{text}f`, or give --single-constants")
+    function = next((n for n in node if n.kind == "CallExpr" and n.ctype == "double"), None)
+    if function is not None:
+        return call(function)
+    return refuse("PL0154", "this is computed in double precision", node, "compute in `float`")
+
+
+def conversion(node: Node, message: str) -> PolyloomError:
+    """A value of one element type where another one stands."""
+    return refuse("PL0163", message, node, "there are no conversions between element types: declare both with the same type")
+
+
+def index(node: Node, array: str, scope: Scope) -> PolyloomError:
+    """A subscript that is not affine."""
+    part, reason = obstacle(node, scope)
+    help = "subscripts are sums of loop variables and parameters times integer constants"
+    return refuse("PL0162", f"a subscript of `{array}` {reason}", part, help)
+
+
+def pointer(node: Node) -> PolyloomError:
+    return refuse("PL0161", "elements are accessed by subscripts of an array's name only", node, "write A[i][j] instead of computing with pointers")
+
+
+def unknown(node: Node, scope: Scope) -> PolyloomError:
+    """A name that has no value here."""
+    name, kind = node.data["referencedDecl"].get("name", ""), node.data["referencedDecl"].get("kind", "")
+    if node.declaration in scope.loops:
+        return refuse("PL0165", f"the loop variable `{name}` is used outside of its loop", node, "write the value that is meant, such as a bound of the loop")
+    if kind == "VarDecl":
+        return refuse("PL0165", f"`{name}` is neither a parameter nor a variable of the function", node, f"make `{name}` a parameter")
+    return refuse("PL0160", f"`{name}` is no value", node)
+
+
+def rank(node: Node, name: str, expected: int, given: int) -> PolyloomError:
+    dimensions = f"{expected} dimension{'s' * (expected != 1)}" if expected else "no dimension: it is a scalar"
+    return refuse("PL0161", f"`{name}` has {dimensions}, and {given} subscript{'s' * (given != 1)} here", node, "access single elements only")
+
+
+def _text(node: Node) -> str:
+    return node.data["value"] if node.macro else node.span.source.text[node.span.start : node.span.end]

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the integer variables of a function are for: loops, parameters of the nest, or data.
+
+An integer passed by value is a parameter when an extent, a bound or a subscript needs it, or a condition compares it with a loop
+variable; otherwise it is a scalar input. A local integer that is never assigned after its declaration may name an affine value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from polyloom.frontend.c.affine import COMPARISONS
+from polyloom.frontend.c.tree import Node, strip
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Identities of declarations: variables of `for`, integers that sizes are made of, and variables that are assigned (not by `for`)."""
+
+    loops: frozenset[str]
+    parameters: frozenset[str]
+    assigned: frozenset[str]
+
+
+def roles(function: Node, sized: Iterable[str]) -> Roles:
+    """`sized` are the names of the integers that extents use."""
+    integers = {n.id for n in function.inner if n.kind == "ParmVarDecl" and n.ctype == "int"}
+    needed = {n.id for n in function.inner if n.kind == "ParmVarDecl" and n.name in set(sized)}
+    initial = {n.id: n.inner[-1] for n in function if n.kind == "VarDecl" and n.ctype == "int" and "init" in n.data}
+    loops = frozenset(_variables(function))
+    needed.update(_names(_positions(function)))
+    before = -1
+    while len(needed) > before:
+        before = len(needed)
+        needed.update(_names(initial[name] for name in needed & initial.keys()))
+        needed.update(_compared(function, loops, integers, needed))
+    return Roles(loops, frozenset(needed & integers), frozenset(_assigned(function)))
+
+
+def loop_variable(loop: Node) -> Node | None:
+    """The declaration of, or the reference to, the variable that a `for` initializes."""
+    first = loop.inner[0]
+    if first.kind == "DeclStmt" and len(first.inner) == 1 and "init" in first.inner[0].data:
+        return first.inner[0]
+    if first.kind == "BinaryOperator" and first.opcode == "=" and strip(first.inner[0]).kind == "DeclRefExpr":
+        return strip(first.inner[0])
+    return None
+
+
+def identity(variable: Node) -> str:
+    """Of a declaration or of a reference to it."""
+    return variable.declaration if variable.kind == "DeclRefExpr" else variable.id
+
+
+def _variables(function: Node) -> Iterator[str]:
+    for node in function:
+        variable = loop_variable(node) if node.kind == "ForStmt" else None
+        if variable is not None and variable.ctype == "int":
+            yield identity(variable)
+
+
+def _positions(function: Node) -> Iterator[Node]:
+    """The expressions that must be affine."""
+    for node in function:
+        if node.kind == "ArraySubscriptExpr":
+            yield node.inner[1]
+        elif node.kind == "ForStmt":
+            yield node.inner[0]
+            yield node.inner[2]
+
+
+def _names(nodes: Iterable[Node]) -> Iterator[str]:
+    for node in nodes:
+        yield from (n.declaration for n in node if n.kind == "DeclRefExpr")
+
+
+def _compared(function: Node, loops: frozenset[str], integers: set[str], needed: set[str]) -> Iterator[str]:
+    """The integers that conditions compare with loop variables, or with what is needed already, and with nothing else."""
+    for node in function:
+        if node.kind in ("IfStmt", "ConditionalOperator"):
+            for comparison in (n for n in node.inner[0] if n.opcode in COMPARISONS):
+                names = set(_names((comparison,)))
+                if names & (loops | needed) and names <= loops | needed | integers and not any(n.kind in _DATA for n in comparison):
+                    yield from names
+
+
+_DATA = ("ArraySubscriptExpr", "CallExpr", "FloatingLiteral")
+
+
+def _assigned(function: Node) -> Iterator[str]:
+    headers = {id(part) for node in function if node.kind == "ForStmt" and loop_variable(node) is not None for part in (node.inner[0], node.inner[3])}
+    for node in function:
+        changes = node.opcode in ("=", "++", "--") or node.kind == "CompoundAssignOperator" or (node.kind == "UnaryOperator" and node.opcode == "&")
+        if changes and id(node) not in headers and strip(node.inner[0]).kind == "DeclRefExpr":
+            yield strip(node.inner[0]).declaration

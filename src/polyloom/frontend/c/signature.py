@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Declarations as storage: element types and shapes of parameters and of local variables.
+
+clang's tree gives a parameter the type of a pointer, without its outermost extent; the declaration that clang prints has it. Extents
+are read as affine expressions of the function's integer parameters, which are what C evaluates them from.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.frontend.c.tree import Node, refuse
+from polyloom.frontend.names import suggestion
+from polyloom.ir.operations import ElementType
+from polyloom.sets import Affine
+
+TYPES: dict[str, ElementType] = {"char": "i8", "signed char": "i8", "short": "i16", "int": "i32", "float": "f32"}
+_HELP = {
+    "double": "use `float`; PolyBench's files take -D DATA_TYPE_IS_FLOAT",
+    "long double": "use `float`",
+    "_Bool": "use `int`",
+}
+
+
+def element_type(declaration: Node) -> ElementType:
+    """The element type of a variable, an array or a pointer to elements; raises PL0153."""
+    base = re.split(r" ?[(*\[]", declaration.ctype)[0]
+    if base not in TYPES:
+        help = _HELP.get(base, "the element types are signed char, short, int and float")
+        alias = declaration.data["type"].get("qualType", "").split(" ")[0]
+        written = () if alias in ("const", base.split(" ")[0]) or "desugaredQualType" not in declaration.data["type"] else (f"`{alias}` is `{base}`",)
+        raise refuse("PL0153", f"`{declaration.name}` is of the type `{base}`, which no operation has", declaration, help, *written)
+    return TYPES[base]
+
+
+def is_pointer(declaration: Node) -> bool:
+    return "*" in declaration.ctype
+
+
+def extents(type: str) -> list[str]:
+    """The texts between brackets of a type or of a declarator, outermost first."""
+    return [re.sub(r"^(?:(?:static|const|restrict|volatile) ?)+", "", text).strip() for text in re.findall(r"\[([^\]]*)\]", type)]
+
+
+def declarators(printed: str, name: str) -> list[str]:
+    """The parameter declarations of the function `name`, as clang printed it, split at their commas."""
+    start = re.search(rf"\b{re.escape(name)}\(", printed[printed.index("\n") :])
+    assert start is not None
+    text = printed[printed.index("\n") + start.end() :]
+    parts, depth, begin = list[str](), 0, 0
+    for position, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        if depth < 0 or (character == "," and depth == 0):
+            parts.append(text[begin:position].strip())
+            begin = position + 1
+        if depth < 0:
+            break
+    return parts
+
+
+def affine_text(text: str, symbols: Mapping[str, Affine]) -> Affine | None:
+    """An extent that clang printed; None when it is not affine in `symbols`. C and Python agree on these expressions."""
+    try:
+        return _affine(ast.parse(text, mode="eval").body, symbols)
+    except (SyntaxError, KeyError, ValueError):
+        return None
+
+
+def _affine(tree: ast.expr, symbols: Mapping[str, Affine]) -> Affine:
+    match tree:
+        case ast.Constant(value=int(value)):
+            return Affine((), value)
+        case ast.Name(id=name):
+            return symbols[name]
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_affine(operand, symbols)
+        case ast.BinOp(op=ast.Add(), left=left, right=right):
+            return _affine(left, symbols) + _affine(right, symbols)
+        case ast.BinOp(op=ast.Sub(), left=left, right=right):
+            return _affine(left, symbols) - _affine(right, symbols)
+        case ast.BinOp(op=ast.Mult(), left=left, right=right):
+            a, b = _affine(left, symbols), _affine(right, symbols)
+            if a.is_constant or b.is_constant:
+                return b * a.constant if a.is_constant else a * b.constant
+        case _:
+            pass
+    raise ValueError
+
+
+def names_in(text: str) -> Iterator[str]:
+    """The identifiers of an extent."""
+    yield from re.findall(r"[A-Za-z_]\w*", text)
+
+
+def given_shapes(shapes: Sequence[str], arrays: Sequence[str]) -> dict[str, list[str]]:
+    """The extents that `--shape A=n,m` gives; raises PL0155 for texts of another form and for unknown arrays."""
+    result = dict[str, list[str]]()
+    for shape in shapes:
+        name, equals, value = shape.partition("=")
+        if not equals or not all(part.strip() for part in value.split(",")):
+            raise _wrong(f"`{shape}` is not a shape", "write the array and its extents, as in --shape A=n,m")
+        if name.strip() not in arrays:
+            raise _wrong(f"the function has no array parameter `{name.strip()}`", suggestion(name.strip(), arrays, f"its arrays are {', '.join(arrays)}"))
+        result[name.strip()] = [part.strip() for part in value.split(",")]
+    return result
+
+
+def _wrong(message: str, help: str | None) -> PolyloomError:
+    return input_error("PL0155", message, help=help)

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements of C as the nodes of a nest.
+
+Affine conditions become `If`, also those of conditional operators within an assignment, which is then written once for each side:
+what only one side accesses is accessed nowhere else. Data-dependent conditions become selections (`frontend.predicate`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from polyloom.frontend.c import refusals
+from polyloom.frontend.c.affine import Scope, affine, condition
+from polyloom.frontend.c.elements import reference
+from polyloom.frontend.c.loops import header
+from polyloom.frontend.c.roles import Roles, identity
+from polyloom.frontend.c.signature import affine_text, element_type, extents, is_pointer
+from polyloom.frontend.c.tree import Node, ctype, refuse, strip
+from polyloom.frontend.c.values import truth, value
+from polyloom.frontend.predicate import inlines, merge
+from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Storage, negate
+from polyloom.ir.nest import Node as NestNode
+from polyloom.ir.operations import ElementType
+from polyloom.ir.pla import Constant, Reference
+from polyloom.sets import Affine, Condition, Polyhedron
+
+Nodes = tuple[NestNode, ...]
+Part = Callable[[Scope], Nodes]
+"""Statements that are still to be compiled, in the scope where they stand."""
+
+
+class Statements:
+    """The compilation of one function's body. `storage` grows by the local variables as they are declared."""
+
+    def __init__(self, roles: Roles, storage: Iterable[Storage], names: Iterable[str]) -> None:
+        self.roles = roles
+        self.storage = {s.name: s for s in storage}
+        self.taken = {*names, *self.storage}
+        self.temporaries = set[str]()
+        self.labels = 0
+
+    def block(self, nodes: Iterable[Node], scope: Scope) -> Nodes:
+        """Statements one after another; declarations hold until the end of the block."""
+        result = list[NestNode]()
+        for node in nodes:
+            if node.kind == "DeclStmt":
+                for declaration in node.inner:
+                    initial, scope = self.declare(declaration, scope)
+                    result.extend(initial)
+            else:
+                result.extend(self.statement(node, scope))
+        return tuple(result)
+
+    def statement(self, node: Node, scope: Scope) -> Nodes:
+        """One statement; raises PL0156 for those that are neither loops nor branches nor assignments."""
+        match node.kind:
+            case "CompoundStmt":
+                return self.block(node.inner, scope)
+            case "ForStmt":
+                return self.loop(node, scope)
+            case "IfStmt":
+                orelse = node.inner[2:]
+                return self.branch(node.inner[0], lambda s: self.statement(node.inner[1], s), lambda s: self.block(orelse, s), node, scope)
+            case "AttributedStmt":
+                return self.statement(node.inner[-1], scope)
+            case "DeclStmt":
+                return self.block((node,), scope)
+            case "NullStmt":
+                return ()
+            case "ParenExpr":
+                return self.statement(node.inner[0], scope)
+            case "CStyleCastExpr" if node.ctype == "void" and strip(node.inner[0]).kind == "DeclRefExpr":
+                return ()
+            case "BinaryOperator" | "CompoundAssignOperator" | "UnaryOperator" if node.opcode in ("=", "++", "--") or node.kind == "CompoundAssignOperator":
+                return self.assignment(node, scope)
+            case _:
+                raise refusals.statement(node)
+
+    def declare(self, declaration: Node, scope: Scope) -> tuple[Nodes, Scope]:
+        """The initial value of a local variable, and the scope in which its name has a meaning."""
+        if declaration.kind != "VarDecl":
+            return (), scope
+        if declaration.data.get("storageClass") in ("static", "extern"):
+            raise refuse("PL0165", f"`{declaration.name}` keeps its value between calls", declaration, f"make `{declaration.name}` a parameter")
+        if declaration.id in self.roles.loops:
+            return (), scope
+        initial = declaration.inner[-1] if "init" in declaration.data else None
+        form = affine(initial, scope) if initial is not None and declaration.ctype == "int" and declaration.id not in self.roles.assigned else None
+        if form is not None:
+            return (), replace(scope, symbols={**scope.symbols, declaration.id: form})
+        storage = self.local(declaration, scope)
+        scope = replace(scope, storage={**scope.storage, declaration.id: storage})
+        if initial is None:
+            return (), scope
+        target = Reference(storage.name, (), declaration.span)
+        return self.choose(initial, lambda s: self.store(target, value(initial, storage.dtype, s), declaration), declaration, scope), scope
+
+    def local(self, declaration: Node, scope: Scope) -> Storage:
+        dtype = element_type(declaration)
+        if is_pointer(declaration):
+            raise refuse("PL0161", f"`{declaration.name}` is a pointer, which may be another name of an array", declaration, "name the array itself")
+        by_name = {a.terms[0][0]: a for a in scope.symbols.values() if len(a.terms) == 1 and a.constant == 0}
+        shape = [affine_text(text, by_name) for text in extents(declaration.ctype)]
+        if None in shape:
+            raise refuse("PL0155", f"an extent of `{declaration.name}` is not affine in the parameters", declaration, "use parameters and constants")
+        return self.keep(Storage(self.fresh(declaration.name), dtype, tuple(filter(None, shape)), "local", True, declaration.span))
+
+    def keep(self, storage: Storage) -> Storage:
+        self.storage[storage.name] = storage
+        return storage
+
+    def fresh(self, name: str) -> str:
+        """`name`, or `name_n` with the least n from 2 that is free."""
+        number, result = 1, name
+        while result in self.taken:
+            number += 1
+            result = f"{name}_{number}"
+        self.taken.add(result)
+        return result
+
+    def loop(self, node: Node, scope: Scope) -> Nodes:
+        found = header(node, scope)
+        name = self.fresh(found.variable.name or found.variable.data["referencedDecl"]["name"])
+        symbol = Affine.symbol(name)
+        bounds = Polyhedron((*(symbol - low for low in found.lower), *(high - symbol - 1 for high in found.upper)))
+        inside = replace(scope, symbols={**scope.symbols, identity(found.variable): symbol}).within(Condition((bounds,)))
+        body = self.statement(node.inner[4], inside)
+        return (Loop(name, found.lower, found.upper, body, found.step, node.span),) if body else ()
+
+    def branch(self, test: Node, body: Part, orelse: Part, node: Node, scope: Scope) -> Nodes:
+        """`body` where `test` holds, else `orelse`; conditions that mix affine and data-dependent parts are taken apart."""
+        test = strip(test)
+        where = condition(test, scope)
+        if where is not None:
+            return _if(where, body(scope.within(where)), orelse(scope.within(negate(where))), test)
+        if test.opcode in ("&&", "||") and _mixed(test, scope):
+            first, second = test.inner
+            if test.opcode == "&&":
+                return self.branch(first, lambda s: self.branch(second, body, orelse, node, s), orelse, node, scope)
+            return self.branch(first, body, lambda s: self.branch(second, body, orelse, node, s), node, scope)
+        return self.choose(test, lambda s: self.selection(test, body, orelse, s), node, scope)
+
+    def selection(self, test: Node, body: Part, orelse: Part, scope: Scope) -> Nodes:
+        found = truth(test, scope)
+        before = set(self.storage)
+        first, second = body(scope), orelse(scope)
+        free = {*(set(self.storage) - before), *self.temporaries}
+        if inlines(first, second):
+            return merge(found, first, second, self.dtype, free)
+        name = self.fresh("test")
+        self.keep(Storage(name, "i32", (), "local", True, test.span))
+        self.temporaries.add(name)
+        flag = Reference(name, (), test.span)
+        return (*self.store(flag, found, test), *merge(flag, first, second, self.dtype, free))
+
+    def dtype(self, name: str) -> ElementType:
+        return self.storage[name].dtype
+
+    def assignment(self, node: Node, scope: Scope) -> Nodes:
+        """`=`, `op=`, `++` and `--` of an element or a scalar; raises PL0165 for loop variables and parameters."""
+        left = strip(node.inner[0])
+        if left.kind == "DeclRefExpr" and (left.declaration in scope.symbols or left.declaration in self.roles.loops):
+            name = left.data["referencedDecl"]["name"]
+            kind = "loop variable" if left.declaration in self.roles.loops else "parameter that bounds or subscripts depend on"
+            raise refuse("PL0165", f"`{name}` is a {kind} and is assigned", node, "use another variable")
+        return self.choose(node, lambda s: self.store(reference(left, s), self.assigned(node, left, s), node), node, scope)
+
+    def assigned(self, node: Node, left: Node, scope: Scope) -> Expression:
+        """The value that an assignment stores."""
+        target = reference(left, scope)
+        dtype = self.dtype(target.name)
+        if node.opcode == "=":
+            return value(node.inner[1], dtype, scope)
+        if node.opcode in ("++", "--"):
+            one = Constant(1.0 if dtype == "f32" else 1, dtype, node.span)
+            return Apply("add" if node.opcode == "++" else "sub", dtype, (target, one), node.span)
+        computed = ctype(node.data["computeResultType"], {})
+        if computed == "double":
+            raise refusals.double_precision(node.inner[1])
+        if (computed == "float") != (dtype == "f32"):
+            raise refusals.conversion(node, f"a result of the type {computed} is stored in an element of the type {dtype}")
+        data = {"id": node.id, "opcode": node.opcode.removesuffix("=")}
+        return value(replace(node, kind="BinaryOperator", ctype=computed, data=data), dtype, scope)
+
+    def choose(self, expression: Node, part: Part, node: Node, scope: Scope) -> Nodes:
+        """`part`, once for each outcome of the affine conditions of conditional operators in `expression`."""
+        for conditional in expression:
+            if conditional.kind == "ConditionalOperator" and conditional.id not in scope.choices:
+                where = condition(conditional.inner[0], scope)
+                if where is not None:
+                    return self.sides(where, conditional, expression, part, node, scope)
+        return part(scope)
+
+    def sides(self, where: Condition, conditional: Node, expression: Node, part: Part, node: Node, scope: Scope) -> Nodes:
+        if where.pieces in ((), (Polyhedron(),)):
+            return self.choose(expression, part, node, scope.choosing(conditional, bool(where.pieces)))
+        first = self.choose(expression, part, node, scope.within(where).choosing(conditional, True))
+        second = self.choose(expression, part, node, scope.within(negate(where)).choosing(conditional, False))
+        return _if(where, first, second, conditional)
+
+    def store(self, target: Reference, stored: Expression, node: Node) -> Nodes:
+        self.labels += 1
+        return (Assign(f"S{self.labels}", target, stored, node.span),)
+
+
+def _if(where: Condition, body: Nodes, orelse: Nodes, node: Node) -> Nodes:
+    return (If(where, body, orelse, node.span),) if body or orelse else ()
+
+
+def _mixed(test: Node, scope: Scope) -> bool:
+    """Whether some part of a conjunction or disjunction is affine."""
+    test = strip(test)
+    if condition(test, scope) is not None:
+        return True
+    return test.opcode in ("&&", "||") and any(_mixed(child, scope) for child in test.inner)

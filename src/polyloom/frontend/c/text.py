@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The texts that clang's positions point into: bytes and lines become spans of characters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from polyloom.diagnostics import Source, Span
+
+
+class Files:
+    """The files of a translation unit, each read once."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, tuple[bytes, Source]] = {}
+
+    def span(self, path: str, start: int, end: int) -> Span:
+        """The characters of the bytes [start, end)."""
+        data, source = self._read(path)
+        if len(data) == len(source.text):
+            return Span(source, start, end)
+        return Span(source, *(len(data[:offset].decode("utf-8", "replace")) for offset in (start, end)))
+
+    def at(self, path: str, line: int, column: int) -> Span | None:
+        """The word at a 1-based line and byte column; None where the file cannot be read."""
+        data, _ = self._read(path)
+        lines = data.splitlines(keepends=True)
+        if line > len(lines):
+            return None
+        start = sum(map(len, lines[: line - 1])) + column - 1
+        end = start
+        while data[end : end + 1].isalnum() or data[end : end + 1] == b"_" or data[end : end + 1] >= b"\x80":
+            end += 1
+        return self.span(path, start, max(end, start + 1))
+
+    def text(self, path: str) -> str:
+        return self._read(path)[1].text
+
+    def word(self, path: str, start: int, length: int) -> str:
+        """The bytes [start, start + length) as text."""
+        return self._read(path)[0][start : start + length].decode("utf-8", "replace")
+
+    def _read(self, path: str) -> tuple[bytes, Source]:
+        if path not in self._files:
+            try:
+                data = Path(path).read_bytes()
+            except OSError:
+                data = b""
+            self._files[path] = data, Source(path, data.decode("utf-8", "replace"))
+        return self._files[path]
