@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, permutations, product
+from math import prod
 
 import islpy as isl
 
 from polyloom.ir.recurrence import Produced, Recurrence, Stored, System
 from polyloom.sets import Affine, Condition
+from polyloom.sets.isl import sample
 from polyloom.transform.carry import Carrier, NotUniform, Value
 from polyloom.transform.order import Vector, find_order
 from polyloom.transform.space import Point, Space
@@ -27,6 +29,11 @@ CHOICES = 4
 """Coordinates that are tried for one dimension of one statement."""
 COMBINATIONS = 160
 IMPOSSIBLE = 1000.0
+TYPICAL = 12
+GROWTH = 2.0
+"""The price of a bounding box twice as large."""
+BELOW = 0.2
+"""The price of starting earlier than the deepest statement, for each dimension: negative coordinates are hard to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +105,17 @@ class _Search:
         self.own = {e.name: Space(e.loops, system.parameters, system.assumptions) for e in equations}
         self.sets = {d: self.own[d.reader].set(d.domain) for d in self.dependences}
         self.equalities = {d: self.own[d.reader].equalities(s) for d, s in self.sets.items()}
+        self.typical = self._typical()
+        self.boxes: dict[tuple[str, Placement], tuple[Vector, Vector]] = {}
         self.known: dict[tuple[Dependence, Placement, Placement], tuple[float, tuple[Vector, ...]]] = {}
+
+    def _typical(self) -> isl.Set:
+        """All points for one choice of parameters: `TYPICAL` each if the assumptions allow it, else some that they allow."""
+        values = {name: TYPICAL + n for n, name in enumerate(self.space.params)}
+        if not self.space.assumptions.contains(values):
+            found = sample(self.space.set(Condition())) or {}
+            values = {name: found.get(name, 0) for name in self.space.params}
+        return self.space.where(*(c for name, v in values.items() for c in (Affine.symbol(name) - v, -Affine.symbol(name) + v)))
 
     def run(self) -> list[tuple[float, Placements]]:
         beam: list[tuple[float, Placements]] = [(0.0, {})]
@@ -168,7 +185,7 @@ class _Search:
         return self.own[d.reader].constant(self.sets[d], affine)
 
     def _cost(self, placed: Placements) -> float:
-        total, vectors = self._mismatch(placed), set[Vector]()
+        total, vectors = self._mismatch(placed) + self._growth(placed), set[Vector]()
         for d in self.dependences:
             if d.reader in placed and d.writer in placed:
                 cost, found = self._dependence(d, placed[d.reader], placed[d.writer])
@@ -206,6 +223,21 @@ class _Search:
     def _distance(self, index: Point) -> Vector:
         return tuple((here - i).constant for here, i in zip(self.space.here, index, strict=True))
 
+    def _growth(self, placed: Placements) -> float:
+        """How much larger than the deepest statement's the bounding box is, where the parameters are `TYPICAL`."""
+        boxes = [self._box(name, p) for name, p in placed.items()]
+        low, high = ([f(column) for column in zip(*(b[n] for b in boxes), strict=True)] for n, f in ((0, min), (1, max)))
+        volume = prod(h - lo + 1 for lo, h in zip(low, high, strict=True))
+        below = sum(b < base for b, base in zip(low, boxes[0][0], strict=True))
+        return BELOW * below + GROWTH * (volume / prod(h - lo + 1 for lo, h in zip(*boxes[0], strict=True)) - 1)
+
+    def _box(self, name: str, placement: Placement) -> tuple[Vector, Vector]:
+        if (name, placement) not in self.boxes:
+            points = placement.points(self.space, self.equations[name].domain).intersect(self.typical)
+            extremes = [(_integer(points.dim_min_val(n)), _integer(points.dim_max_val(n))) for n in range(len(self.space.dims))]
+            self.boxes[name, placement] = tuple(low for low, _ in extremes), tuple(high for _, high in extremes)
+        return self.boxes[name, placement]
+
     def _mismatch(self, placed: Placements) -> float:
         """A small price for each further way in which the placed statements read one array."""
         ways: dict[str, set[tuple[Affine, ...]]] = {}
@@ -217,3 +249,8 @@ class _Search:
                         index = tuple(a.substitute(values) for a in piece.origin.index)
                         ways.setdefault(piece.origin.name, set()).add(tuple(a - a.constant for a in index))
         return 0.3 * sum(len(w) - 1 for w in ways.values())
+
+
+def _integer(value: isl.Val) -> int:
+    """An extreme of a typical set, 0 where that is empty."""
+    return int(str(value)) if value.is_int() else 0

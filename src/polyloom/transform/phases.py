@@ -8,7 +8,7 @@ Values that cross from phase to phase are kept in arrays: in the output whose la
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -53,40 +53,73 @@ def _array(storage: Storage) -> Array:
 
 
 def _groups(system: System) -> list[tuple[Group, Placements]]:
-    """Statements that share a space, in an order in which values only flow forward."""
+    """Statements that share a space, in an order in which values only flow forward.
+
+    Shallow components first look for a group to live in, the nearest one first: a separate phase for them costs most."""
     whole = _placed(system, list(system.equations))
     if whole is not None:
         return [(list(system.equations), whole)]
-    groups: list[tuple[Group, Placements]] = []
-    for unit in _units(system):
-        if groups and _related(groups[-1][0], unit):
-            joined = sorted([*groups[-1][0], *unit], key=system.equations.index)
-            placements = _placed(system, joined)
-            if placements is not None:
-                groups[-1] = joined, placements
-                continue
-        placements = _placed(system, unit)
-        if placements is None:
-            raise _refusal(system, unit)
-        groups.append((unit, placements))
-    return groups
+    groups = _Groups(system)
+    for unit in sorted(groups.units(), key=lambda u: max(len(e.loops) for e in u)):
+        groups.join(unit)
+    return groups.ordered()
 
 
-def _units(system: System) -> list[Group]:
-    """Strongly connected components of the statements, producers first, in the order of the text where there is a choice."""
-    position = {e.name: n for n, e in enumerate(system.equations)}
-    feeds: dict[int, set[int]] = {n: set() for n in position.values()}
-    for d in dependences(system.equations):
-        feeds[position[d.reader]].add(position[d.writer])
-    waiting = sorted(sorted(c) for c in components({n: sorted(f) for n, f in feeds.items()}))
-    done: set[int] = set()
-    units: list[Group] = []
-    while waiting:
-        pick = next(c for c in waiting if all(feeds[n] <= {*done, *c} for n in c))
-        waiting.remove(pick)
-        done.update(pick)
-        units.append([system.equations[n] for n in pick])
-    return units
+class _Groups:
+    """A partition of the statements, coarser and coarser; `found` remembers which groups have a space."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.position = {e.name: n for n, e in enumerate(system.equations)}
+        self.flow = {(self.position[d.writer], self.position[d.reader]) for d in dependences(system.equations)}
+        self.found: dict[tuple[int, ...], Placements | None] = {}
+        self.groups = self._components({n: [w for w, r in self.flow if r == n] for n in range(len(system.equations))})
+
+    def units(self) -> list[Group]:
+        return [self._members(g) for g in self.groups]
+
+    def join(self, unit: Group) -> None:
+        """Merge the group of `unit` with the nearest related one with which it has a common space, if there is one."""
+        own = next(g for g in self.groups if self.position[unit[0].name] in g)
+        near = sorted((g for g in self.groups if g != own and _related(self._members(g), self._members(own))), key=lambda g: self._gap(own, g))
+        for other in near:
+            joined = tuple(sorted(own + other))
+            rest = [g for g in self.groups if g not in (own, other)]
+            if self._acyclic([*rest, joined]) and self.placements(joined) is not None:
+                self.groups = sorted([*rest, joined])
+                return
+
+    def placements(self, group: tuple[int, ...]) -> Placements | None:
+        if group not in self.found:
+            self.found[group] = _placed(self.system, self._members(group))
+        return self.found[group]
+
+    def ordered(self) -> list[tuple[Group, Placements]]:
+        """The groups, producers first, in the order of the text where there is a choice."""
+        waiting, done = list(self.groups), set[int]()
+        made: list[tuple[Group, Placements]] = []
+        while waiting:
+            pick = next(g for g in waiting if all(w in done or w in g for w, r in self.flow if r in g))
+            waiting.remove(pick)
+            done.update(pick)
+            placements = self.placements(pick)
+            if placements is None:
+                raise _refusal(self.system, self._members(pick))
+            made.append((self._members(pick), placements))
+        return made
+
+    def _members(self, group: tuple[int, ...]) -> Group:
+        return [self.system.equations[n] for n in group]
+
+    def _gap(self, a: tuple[int, ...], b: tuple[int, ...]) -> int:
+        return min(abs(m - n) for m in a for n in b)
+
+    def _acyclic(self, groups: list[tuple[int, ...]]) -> bool:
+        of = {n: g for g, members in enumerate(groups) for n in members}
+        return len(self._components({g: [of[w] for w, r in self.flow if of[r] == g] for g in range(len(groups))})) == len(groups)
+
+    def _components(self, feeds: dict[int, list[int]]) -> list[tuple[int, ...]]:
+        return sorted(tuple(sorted(c)) for c in components(feeds))
 
 
 def _related(group: Group, unit: Group) -> bool:
@@ -106,7 +139,7 @@ def _origins(group: Group) -> list[Produced | Stored]:
 def _placed(system: System, group: Group) -> Placements | None:
     """The cheapest placements that give a whole phase; every other value is taken to be in an array."""
     names = {e.name for e in group}
-    outside = {e.name: (e.statement.assign.target.name, tuple(map(Affine.symbol, e.loops))) for e in system.equations if e.name not in names}
+    outside = {e.name: (e.statement.assign.target.name, e.statement.assign.target.index) for e in system.equations if e.name not in names}
     arrays = {n: Array(n, e.dtype) for e in system.equations for n in [e.statement.assign.target.name]} | {s.name: _array(s) for s in system.storage}
     exports = tuple(Final(e.statement.assign.target.name, (), e.name, e.domain) for e in group)
     for _, placements in embed(system, group):
@@ -148,7 +181,7 @@ def _crossing(nest: Nest, system: System, groups: Sequence[Sequence[str]]) -> _C
     made: dict[str, tuple[Array, isl.Set]] = {}
     for name in sorted(needed, key=lambda n: [e.name for e in system.equations].index(n)):
         points = needed[name].coalesce()
-        final = _final(system, name, points)
+        final = _final(system, name, points, phase_of)
         if final is not None:
             where[name] = final.name, final.index
             continue
@@ -167,9 +200,10 @@ def _read_instances(system: System, reader: Recurrence, piece: Piece, origin: Pr
     return own.image(own.set(piece.domain), origin.index, system[origin.statement].loops)
 
 
-def _final(system: System, name: str, points: isl.Set) -> Final | None:
-    """The output that holds all those values at the end anyway, unless some statement reads its initial contents."""
-    read = {o.name for e in system.equations for o in _origins([e]) if isinstance(o, Stored)}
+def _final(system: System, name: str, points: isl.Set, phase_of: Mapping[str, int]) -> Final | None:
+    """The output that holds all those values at the end anyway, unless a later phase reads what it held at entry."""
+    later = [e for e in system.equations if phase_of[e.name] > phase_of[name]]
+    read = {o.name for o in _origins(later) if isinstance(o, Stored)}
     own = _own(system, system[name])
     return next((f for f in system.finals if f.statement == name and f.name not in read and points.is_subset(own.set(f.domain))), None)
 

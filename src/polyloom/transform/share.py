@@ -9,9 +9,9 @@ nothing stays what it is, a read of the array.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 
 import islpy as isl
 
@@ -49,15 +49,19 @@ def share(space: Space, demands: Sequence[tuple[isl.Set, Element]], order: Order
         element, distances = _based(space, group, order)
         points = _union([space.shift(demands[n][0], tuple(-d for d in distance)) for n, distance in distances.items()])
         directions = _directions(space, points, element, order)
-        if not directions and len(distances) == 1:
-            (only,) = distances
-            uses[only] = demands[only][0], Reference(element.name, element.index)
+        if not directions and _apart([demands[n][0] for n in distances], distances.values()):
+            uses |= {n: (demands[n][0], Reference(element.name, element.index)) for n in distances}
             continue
         name = fresh(element.name)
         transfers += _spread(space, name, points, element, directions)
         for n, distance in distances.items():
             uses[n] = demands[n][0], Reference(name, tuple(h - d for h, d in zip(space.here, distance, strict=True)))
     return [uses[n] for n in range(len(demands))], transfers
+
+
+def _apart(sets: Sequence[isl.Set], distances: Iterable[Vector]) -> bool:
+    """Whether each point reads once, at no distance."""
+    return not any(map(any, distances)) and all(a.is_disjoint(b) for a, b in combinations(sets, 2))
 
 
 def _groups(space: Space, demands: Sequence[tuple[isl.Set, Element]]) -> list[_Group]:

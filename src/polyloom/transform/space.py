@@ -71,18 +71,14 @@ class Space:
 
     def image(self, points: isl.Set, coordinates: Point, names: tuple[str, ...]) -> isl.Set:
         """The points (over `names`) that the affine `coordinates` of `points` are."""
-        moved = points.apply(self._map(f"[{', '.join(self.dims)}] -> [{', '.join(map(str, coordinates))}]"))
-        for position, name in enumerate(names):
-            moved = moved.set_dim_name(isl.dim_type.set, position, name)
-        return moved
+        return _named(points.apply(self._map(f"[{', '.join(self.dims)}] -> [{', '.join(map(str, coordinates))}]")), names)
 
     def ray(self, points: isl.Set, axis: int, sign: int) -> isl.Set:
         """The points from which some point of `points` is reached by 0 or more steps of `sign` along dimension `axis`."""
         primed = ", ".join(f"{d}'" if n == axis else d for n, d in enumerate(self.dims))
         dim = self.dims[axis]
         bound = f"{dim}' <= {dim}" if sign > 0 else f"{dim}' >= {dim}"
-        moved = points.apply(self._map(f"[{', '.join(self.dims)}] -> [{primed}] : {bound}"))
-        return moved.set_dim_name(isl.dim_type.set, axis, dim)
+        return _named(points.apply(self._map(f"[{', '.join(self.dims)}] -> [{primed}] : {bound}")), self.dims)
 
     def injective(self, points: isl.Set, coordinates: Point) -> bool:
         """Whether no two of `points` have the same coordinates."""
@@ -90,6 +86,12 @@ class Space:
 
     def _map(self, text: str) -> isl.Map:
         return isl.Map.read_from_str(isl.DEFAULT_CONTEXT, f"[{', '.join(self.params)}] -> {{ {text} }}")
+
+
+def _named(points: isl.Set, names: tuple[str, ...]) -> isl.Set:
+    for position, name in enumerate(names):
+        points = points.set_dim_name(isl.dim_type.set, position, name)
+    return points
 
 
 def eliminate(affine: Affine, dim: str, equalities: Sequence[Affine]) -> Affine:
