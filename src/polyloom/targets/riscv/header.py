@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The instruction table for the native interpreter: native/riscv/table.hpp, made from the same rows.
 
-Rows with the most fixed bits come first, so that the first match counts. Every instruction is one of the meanings, with six operands by role. An operand is a field of the word or, where a
-compressed instruction implies it, a constant, stored as its complement; a role that is not there is the constant 0.
+Rows with the most fixed bits come first, so that the first match counts. Every instruction is one of the meanings, with six
+operands by role. An operand is a field of the word or, where a compressed instruction implies it, a constant, stored as its
+complement; a role that is not there is the constant 0.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def _field(field: Field) -> str:
 def _row(row: Row) -> str:
     base = row if row.expansion is None else by_mnemonic()[row.expansion[0]][0]
     numbers = {name: number for number, name in enumerate(fields())}
-    own = {field.role: numbers[field.name] for field in row.fields}
+    own: dict[Role, int] = {field.role: numbers[field.name] for field in row.fields}
     if row.expansion is None:
         sources: dict[Role, int] = own
     else:
