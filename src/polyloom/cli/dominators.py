@@ -127,4 +127,6 @@ def _table(idom: Nodes, frontiers: list[list[int]] | None, root: int | None) -> 
 def _dominator(node: int, idom: int, root: int | None, n: int) -> object:
     if node == root:
         return "root"
-    return "unreached" if idom < 0 else "exit" if idom == n else idom
+    if idom < 0:
+        return "unreached" if root is not None else "no exit"
+    return idom if idom < n else "exit"
