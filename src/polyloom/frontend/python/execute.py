@@ -54,8 +54,8 @@ class _Rewriter:
         arguments = [ast.arg(name) for name in self.function.order]
         signature = ast.arguments(posonlyargs=[], args=[], kwonlyargs=arguments, kw_defaults=[None] * len(arguments), defaults=[])
         body = [self.statement(statement) for statement in node.body]
-        function = ast.FunctionDef(name=node.name, args=signature, body=body, decorator_list=[], lineno=node.lineno, col_offset=0)
-        return ast.fix_missing_locations(ast.Module([function], []))
+        function = ast.FunctionDef(name=node.name, args=signature, body=body, decorator_list=[])
+        return ast.fix_missing_locations(ast.Module([ast.copy_location(function, node)], []))
 
     def statement(self, node: ast.stmt) -> ast.stmt:
         return ast.copy_location(self.rewritten(node), node)

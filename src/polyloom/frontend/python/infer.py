@@ -150,7 +150,7 @@ class Types:
         storage = self.function.storage.get(node.id)
         if storage is not None and storage.shape:
             raise self.text.error("PL0141", f"`{node.id}` is an array, which has no other name", node, "assign its elements")
-        return self.name(node)
+        return self.slots.setdefault(node, self.name(node))
 
     def _assigned(self, node: ast.Name, what: str) -> PolyloomError:
         return self.text.error("PL0141", f"`{node.id}` is {what}, which a kernel cannot assign", node, "choose another name for the variable")

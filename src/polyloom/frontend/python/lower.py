@@ -108,7 +108,7 @@ class _Lowering:
     def loop(self, node: ast.For, place: Place) -> tuple[Node, ...]:
         assert isinstance(node.target, ast.Name)
         lower, upper, step = self.bounds(node.iter, place)
-        name = self.fresh(node.target.id)
+        name = self.fresh(node.target.id.lstrip("_") or "t")
         inner = replace(place, scope=place.scope.having(node.target.id, Affine.symbol(name)))
         body = self.block(node.body, inner)
         return (Loop(name, lower, upper, body, step, self.text.span(node)),) if body else ()
