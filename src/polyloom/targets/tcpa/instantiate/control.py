@@ -9,11 +9,10 @@ the exact union of the merged signals' one-sets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import prod
-from operator import or_
 
 import numpy as np
 
@@ -168,9 +167,9 @@ class _Meetings:
 
     def members(self, domain: Domain) -> _Members:
         numbers = [self._number[s] for s in domain]
-        near = reduce(or_, (self._near[i] for i in numbers), 0)
-        sure = reduce(or_, (self._near[i] for i in numbers if self._boxes >> i & 1), 0)
-        return _Members(domain, sum(1 << i for i in numbers), near, sure & self._boxes)
+        near = _together(self._near[i] for i in numbers)
+        sure = _together(self._near[i] for i in numbers if self._boxes >> i & 1)
+        return _Members(domain, _together(1 << i for i in numbers), near, sure & self._boxes)
 
     def meet(self, a: _Members, bits: int) -> bool:
         """Whether a domain has a point in common with any set of `bits`."""
@@ -195,6 +194,13 @@ def _overlaps(sets: Sequence[ConvexSet]) -> list[int]:
         lines = np.packbits(reduce(np.logical_and, digit), axis=1, bitorder="little")
         found += [int.from_bytes(line.tobytes(), "little") for line in lines]
     return found
+
+
+def _together(words: Iterable[int]) -> int:
+    bits = 0
+    for word in words:
+        bits |= word
+    return bits
 
 
 def _ones(bits: int) -> Iterator[int]:
