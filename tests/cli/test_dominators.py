@@ -94,7 +94,7 @@ def test_more_nodes_than_memory(call: Call, scratch: Path, n: int) -> None:
     (scratch / "g.json").write_text(f'{{"edges": [], "n": {digits}}}')
     status, out, err = call("dominators", "g.json")
     assert (status, out) == (1, "")
-    assert err.startswith("error[PL0963]: n is ") and "GiB" in err and "g.json:1:19" in err
+    assert err.startswith("error[PL0963]: n is ") and "GiB" in err and "g.json:1:20" in err
 
 
 def test_not_utf8(call: Call, scratch: Path) -> None:
@@ -106,4 +106,4 @@ def test_not_utf8(call: Call, scratch: Path) -> None:
 def test_the_order_of_keys_and_blanks_do_not_matter(call: Call, scratch: Path) -> None:
     (scratch / "g.json").write_text('\ufeff \n{"edges" : [ [0,\t1 ] , [ 1 , 5 ] ] , "n"\r\n: 3}', encoding="utf-8")
     status, _, err = call("dominators", "g.json")
-    assert status == 1 and "edges[1][1] is 5" in err and "g.json:2:28" in err
+    assert status == 1 and "edges[1][1] is 5" in err and "g.json:2:30" in err
