@@ -187,10 +187,10 @@ def test_show(call: Call) -> None:
 def test_an_infeasible_phase_is_named() -> None:
     divided = replace(
         MVT.plan.phases[1],
-        program=replace(TRANSPOSED, equations=tuple(replace(e, operation="rem" if e.operation == "mul" else e.operation) for e in TRANSPOSED.equations)),
+        program=replace(TRANSPOSED, equations=tuple(replace(e, operation="div" if e.operation == "mul" else e.operation) for e in TRANSPOSED.equations)),
     )
     with pytest.raises(PolyloomError) as caught:
-        pl.compile(replace(MVT.plan, phases=(MVT.plan.phases[0], divided)), on="tcpa:paper")
+        pl.compile(replace(MVT.plan, phases=(MVT.plan.phases[0], divided)), on="tcpa:fau")
     (found,) = caught.value.diagnostics
     assert found.exit_code == 3 and found.notes[-1] == "in phase 2 of 2"
 
