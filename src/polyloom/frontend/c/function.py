@@ -116,7 +116,7 @@ def _region(function: Node, parameters: Sequence[Node]) -> Iterator[Node]:
         inside = not marks or starts[0] < node.span.start < ends[0]
         if (inside and marks and node.span.end > ends[0]) or any(node.span.start < at < node.span.end for at, _ in marks):
             raise refuse("PL0166", "`#pragma scop` and `#pragma endscop` cut a statement in two", node, "mark whole statements of the function's body")
-        if inside or node.kind == "DeclStmt":
+        if inside or node.kind == "DeclStmt" or _is_assumption(node):
             yield node
         elif not _harmless(node, arrays):
             raise refuse("PL0166", "this statement is outside of `#pragma scop` and stores values", node, "move it into the region, or out of the function")

@@ -17,7 +17,7 @@ def common_type(nodes: tuple[Node, ...], scope: Scope) -> ElementType:
         raise refusals.double_precision(next(node for node in nodes if node.ctype in ("double", "long double")))
     if any(node.ctype == "float" for node in nodes):
         return "f32"
-    found = dict.fromkeys(dtype for node in nodes for dtype in _loaded(node, scope))
+    found: dict[ElementType, None] = dict.fromkeys(dtype for node in nodes for dtype in _loaded(node, scope))
     if len(found) > 1:
         raise refusals.conversion(nodes[-1], f"this compares elements of the types {' and '.join(found)}")
     if found:
