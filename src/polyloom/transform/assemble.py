@@ -26,9 +26,10 @@ from polyloom.sets.isl import from_set
 from polyloom.sets.normal import conjunction, normalize
 from polyloom.transform.carry import Carrier, Use, Value
 from polyloom.transform.embed import Placements, dimensions
-from polyloom.transform.order import Vector, find_order
+from polyloom.transform.order import Order, Vector, find_order
 from polyloom.transform.share import Element, share
 from polyloom.transform.space import Space
+from polyloom.transform.wiring import Wiring, merged, relay, unite
 
 VARIANTS = 4
 """Equations that one operation may become because its operands come from different places."""
@@ -87,18 +88,26 @@ class _Assembler:
         transfers = self.carrier.transfers()
         elements = [d for needs in reads for need in needs for d in need if isinstance(d[1], Element)]
         fixed = [r for needs in reads for need in needs for d in need if isinstance(r := d[1], Reference)]
-        order = find_order({self._distance(r) for r in (*fixed, *(t.reference for t in transfers))}, len(self.space.dims))
-        if order is None:
-            raise NoOrder
+        order = self._order({self._distance(r) for r in (*fixed, *(t.reference for t in transfers))})
         shared, entering = share(self.space, [(p, e) for p, e in elements if isinstance(e, Element)], order, self._entered)
         found = iter(shared)
-        for equation, needs in zip(self.equations, reads, strict=True):
-            self._statement(equation, [_merged([next(found) if isinstance(d[1], Element) else (d[0], d[1]) for d in need]) for need in needs])
-        for transfer in (*transfers, *entering):
+        uses = [[merged([next(found) if isinstance(d[1], Element) else (d[0], d[1]) for d in need]) for need in needs] for needs in reads]
+        defined = {self.variable_of[e.name]: self.placements[e.name].points(self.space, e.domain) for e in self.equations}
+        wiring = unite(Wiring(self.space, uses, [*transfers, *entering], defined), self.types)
+        wiring = relay(wiring, self._order(wiring.vectors()), self._handed)
+        for equation, ways in zip(self.equations, wiring.reads, strict=True):
+            self._statement(equation, ways, defined[self.variable_of[equation.name]])
+        for transfer in wiring.transfers:
             self._add(transfer.variable, transfer.variable, "move", self.types[transfer.variable], (transfer.reference,), transfer.points, None)
         for final, uses in exports:
             self._export(final, uses)
         return self._phase()
+
+    def _order(self, vectors: set[Vector]) -> Order:
+        order = find_order(vectors, len(self.space.dims))
+        if order is None:
+            raise NoOrder
+        return order
 
     # names
 
@@ -137,6 +146,12 @@ class _Assembler:
         self.reasons[name] = f"takes each element of {array} in once and passes it on to the other iterations that read it"
         return name
 
+    def _handed(self, variable: str) -> str:
+        name = self._fresh(variable)
+        self.types[name] = self.types[variable]
+        self.reasons[name] = f"hands the values of {variable} on by unit steps, because it is read at many distances"
+        return name
+
     # reads
 
     def _needs(self, equation: Recurrence, read: int) -> list[tuple[isl.Set, Reference | Element]]:
@@ -169,9 +184,8 @@ class _Assembler:
 
     # equations
 
-    def _statement(self, equation: Recurrence, reads: list[list[Use]]) -> None:
+    def _statement(self, equation: Recurrence, reads: list[list[Use]], points: isl.Set) -> None:
         name = self.variable_of[equation.name]
-        points = self.placements[equation.name].points(self.space, equation.domain)
         self._define(name, equation.name, equation.value, equation.dtype, points, iter(reads), equation.span)
 
     def _define(self, name: str, label: str, value: Expression, dtype: ElementType, points: isl.Set, reads: Iterator[list[Use]], span: Span | None) -> None:
@@ -264,12 +278,3 @@ class _Assembler:
         for raw in self.raw[1:]:
             points = points.union(raw.points)
         return isl.Set.from_basic_set(points.coalesce().simple_hull().remove_divs())
-
-
-def _merged(uses: list[Use]) -> list[Use]:
-    """One use for each reference."""
-    found: dict[tuple[str, tuple[Affine, ...]], Use] = {}
-    for points, reference in uses:
-        key = reference.name, reference.index
-        found[key] = (found[key][0].union(points).coalesce(), reference) if key in found else (points, reference)
-    return list(found.values())

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two simplifications of a phase whose reads are uniform: fewer places that a read comes from, fewer distances of one variable.
+
+`unite`: where a read takes its value here from an input, there from a statement (the first time step of a stencil, or its edge), the
+variable of the input is translated so that both distances are equal; if the two are then defined at different points, they become
+one variable, and the read has one place. `relay`: a variable that is read at many distances is read at few, and handed on from
+there by unit steps, so that it takes few channels between processing elements (Rau, "Iterative modulo scheduling", 1996, calls the
+register form of this value reuse load/store elimination).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from polyloom.ir.pla import Reference
+from polyloom.transform.carry import Transfer, Use
+from polyloom.transform.order import Order, Vector, find_order, positive
+from polyloom.transform.space import Space
+
+CROSSINGS = 10
+"""Channels between elements that a phase may use before variables are relayed, if all dimensions but the outermost were allocated."""
+
+Reads = list[list[list[Use]]]
+"""For each statement and each of its reads, where the value is found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """`defined` gives the points of every variable that a statement computes; `transfers` define the others."""
+
+    space: Space
+    reads: Reads
+    transfers: list[Transfer]
+    defined: dict[str, isl.Set]
+
+    def distance(self, reference: Reference) -> Vector:
+        return tuple((here - i).constant for here, i in zip(self.space.here, reference.index, strict=True))
+
+    def at(self, name: str, distance: Vector) -> Reference:
+        return Reference(name, tuple(here - d for here, d in zip(self.space.here, distance, strict=True)))
+
+    def is_variable(self, reference: Reference) -> bool:
+        return reference.name in self.defined or any(t.variable == reference.name for t in self.transfers)
+
+    def vectors(self) -> set[Vector]:
+        return {self.distance(r) for r in self.references() if self.is_variable(r)}
+
+    def references(self) -> Iterable[Reference]:
+        yield from (r for reads in self.reads for uses in reads for _, r in uses)
+        yield from (t.reference for t in self.transfers)
+
+
+def unite(wiring: Wiring, types: Mapping[str, str]) -> Wiring:
+    """Translate entering variables onto the statements' variables that their readers read elsewhere."""
+    for name in dict.fromkeys(t.variable for t in wiring.transfers):
+        for (other, shift), _ in _partners(wiring, name).most_common():
+            united = _united(wiring, name, other, shift) if types[name] == types[other] else None
+            if united is not None:
+                wiring = united
+                break
+    return wiring
+
+
+def _partners(wiring: Wiring, name: str) -> Counter[tuple[str, Vector]]:
+    """How often a read comes from `name` here and from a statement's variable there, by the translation that makes them agree."""
+    found: Counter[tuple[str, Vector]] = Counter()
+    for uses in (u for reads in wiring.reads for u in reads):
+        for _, own in uses:
+            for _, other in uses:
+                if own.name == name and other.name in wiring.defined:
+                    pairs = zip(wiring.distance(own), wiring.distance(other), strict=True)
+                    found[other.name, tuple(a - b for a, b in pairs)] += 1
+    return found
+
+
+def _united(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | None:
+    """`name` at P becomes `other` at P + shift; None if some point would have both or no order of the loops were left."""
+    space = wiring.space
+    own = [t for t in wiring.transfers if t.variable == name]
+    points = _union([space.shift(t.points, shift) for t in own])
+    if any(t.reference.name == other for t in own) or not points.is_disjoint(wiring.defined[other]):
+        return None
+    back = {dim: here - s for dim, here, s in zip(space.dims, space.here, shift, strict=True)}
+
+    def renamed(reference: Reference) -> Reference:
+        if reference.name != name:
+            return reference
+        return wiring.at(other, tuple(d - s for d, s in zip(wiring.distance(reference), shift, strict=True)))
+
+    def moved(transfer: Transfer) -> Transfer:
+        if transfer.variable != name:
+            return replace(transfer, reference=renamed(transfer.reference))
+        if wiring.is_variable(transfer.reference):  # a distance stays; only `name` itself changes its name
+            reference = wiring.at(other if transfer.reference.name == name else transfer.reference.name, wiring.distance(transfer.reference))
+            if reference.name != other:
+                reference = wiring.at(reference.name, tuple(d + s for d, s in zip(wiring.distance(transfer.reference), shift, strict=True)))
+        else:
+            reference = replace(transfer.reference, index=tuple(i.substitute(back) for i in transfer.reference.index))
+        return Transfer(other, space.shift(transfer.points, shift), reference)
+
+    reads = [[merged([(p, renamed(r)) for p, r in uses]) for uses in reads] for reads in wiring.reads]
+    defined = {**wiring.defined, other: wiring.defined[other].union(points).coalesce()}
+    made = Wiring(space, reads, [moved(t) for t in wiring.transfers], defined)
+    return made if find_order(made.vectors(), len(space.dims)) is not None else None
+
+
+def relay(wiring: Wiring, order: Order, fresh: Callable[[str], str]) -> Wiring:
+    """Hand on, by unit steps, the values of variables that are read at many distances, while the phase has too many."""
+    distances = _distances(wiring)
+    crossings = {name: sum(_crossings(d, order) for d in found) for name, found in distances.items()}
+    for name in sorted(crossings, key=lambda n: (-crossings[n], n)):
+        if sum(crossings.values()) <= CROSSINGS:
+            break
+        parents = _parents(distances[name], order)
+        if parents:
+            wiring = _relayed(wiring, name, distances[name], parents, fresh)
+            crossings[name] = len(distances[name])
+    return wiring
+
+
+def _distances(wiring: Wiring) -> dict[str, set[Vector]]:
+    found: dict[str, set[Vector]] = {}
+    for reference in wiring.references():
+        if wiring.is_variable(reference):
+            found.setdefault(reference.name, set()).add(wiring.distance(reference))
+    return found
+
+
+def _crossings(distance: Vector, order: Order) -> int:
+    """Pairs of a tile and a neighbour that a distance may cross in, for all dimensions but the outermost."""
+    return 2 ** sum(bool(distance[n]) for n, _ in order[1:]) - 1
+
+
+def _parents(distances: set[Vector], order: Order) -> dict[Vector, tuple[Vector, Vector]]:
+    """For a distance that is another one and a unit step: that one and the step."""
+    units = [tuple(sign * (n == m) for m in range(len(order))) for n, sign in order[1:]]
+    parents: dict[Vector, tuple[Vector, Vector]] = {}
+    for d in sorted(distances):
+        for unit in units:
+            parent = tuple(a - b for a, b in zip(d, unit, strict=True))
+            if parent in distances and positive(parent, order):
+                parents[d] = parent, unit
+                break
+    return parents
+
+
+def _relayed(wiring: Wiring, name: str, distances: set[Vector], parents: dict[Vector, tuple[Vector, Vector]], fresh: Callable[[str], str]) -> Wiring:
+    """Distances with children get variables of their own; their children read them one step away."""
+    relays = {parent: "" for parent, _ in parents.values()}
+    relays = {d: fresh(name) for d in sorted(relays)}
+    demands: dict[Vector, isl.Set] = {}
+
+    def demand(points: isl.Set, distance: Vector) -> Reference:
+        """Where `name` at `distance` is found on `points`, which is noted."""
+        if distance in relays:
+            demands[distance] = demands[distance].union(points) if distance in demands else points
+            return wiring.at(relays[distance], (0,) * len(distance))
+        if distance in parents:
+            parent, unit = parents[distance]
+            back = tuple(-u for u in unit)
+            found = demand(wiring.space.shift(points, back), parent)
+            return wiring.at(found.name, tuple(a + b for a, b in zip(wiring.distance(found), unit, strict=True)))
+        return wiring.at(name, distance)
+
+    def use(points: isl.Set, reference: Reference) -> Reference:
+        return demand(points, wiring.distance(reference)) if reference.name == name else reference
+
+    reads = [[[(p, use(p, r)) for p, r in uses] for uses in reads] for reads in wiring.reads]
+    transfers = [replace(t, reference=use(t.points, t.reference)) for t in wiring.transfers if t.variable != name]
+    transfers += [t for t in wiring.transfers if t.variable == name]
+    made: list[Transfer] = []
+    for distance in sorted(relays, reverse=True, key=lambda d: _depth(d, parents)):
+        if distance not in demands:
+            continue
+        points = demands[distance].coalesce()
+        if distance in parents:
+            parent, unit = parents[distance]
+            found = demand(wiring.space.shift(points, tuple(-u for u in unit)), parent)
+            reference = wiring.at(found.name, unit)
+        else:
+            reference = wiring.at(name, distance)
+        made.append(Transfer(relays[distance], points, reference))
+    return replace(wiring, reads=reads, transfers=[*transfers, *made])
+
+
+def _depth(distance: Vector, parents: dict[Vector, tuple[Vector, Vector]]) -> int:
+    return 1 + _depth(parents[distance][0], parents) if distance in parents else 0
+
+
+def merged(uses: list[Use]) -> list[Use]:
+    """One use for each reference."""
+    found: dict[Reference, Use] = {}
+    for points, reference in uses:
+        found[reference] = (found[reference][0].union(points).coalesce(), reference) if reference in found else (points, reference)
+    return list(found.values())
+
+
+def _union(sets: list[isl.Set]) -> isl.Set:
+    made = sets[0]
+    for other in sets[1:]:
+        made = made.union(other)
+    return made.coalesce()
