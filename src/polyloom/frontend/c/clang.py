@@ -14,9 +14,10 @@ import platform
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from polyloom.frontend.c.text import Files
 from polyloom.frontend.source import Options
 
 LANGUAGE = ("-std=gnu17", "-fsigned-char", "-w", "-fno-color-diagnostics", "-fno-caret-diagnostics")
-ARITHMETIC = ("-O1", "-fPIC", "-ffp-contract=off", "-fwrapv", "-fno-math-errno", "-fno-strict-aliasing")
+ARITHMETIC = ("-O1", "-fPIC", "-ffp-contract=off", "-fwrapv", "-fno-math-errno", "-fno-strict-aliasing", "-fno-builtin-fminf", "-fno-builtin-fmaxf")
 ALONE = ("-fvisibility=hidden", "-ffunction-sections", "-fdata-sections")
 """Only what the entry function needs stays in a library: neither `main` nor the functions that it calls must link."""
 
@@ -53,25 +54,22 @@ def printed_function(path: str, name: str, options: Options) -> str:
     return next(part for part in re.split(r"^Printing ", text, flags=re.MULTILINE) if part.startswith(f"{name}:\n") and "{" in part)
 
 
-def shared_library(units: Sequence[str], options: Options) -> Path:
-    """A library of C texts, compiled once for each content (with all that they include) and kept in a temporary directory."""
+def shared_library(unit: str, options: Options) -> Path:
+    """A library of the C text `unit`, made once for each content (with all that it includes) and kept in a temporary directory."""
     with tempfile.TemporaryDirectory(prefix="polyloom-") as folder:
-        sources = [Path(folder, f"unit{n}.c") for n in range(len(units))]
-        for source, text in zip(sources, units, strict=True):
-            source.write_text(text, encoding="utf-8")
-        key = sha256(repr((_version(), ARITHMETIC, [_clang(options, "-E", "-P", str(s)) for s in sources])).encode()).hexdigest()
+        source = Path(folder, "unit.c")
+        source.write_text(unit, encoding="utf-8")
+        key = sha256(repr((version("ziglang"), ARITHMETIC, _clang(options, "-E", "-P", str(source)))).encode()).hexdigest()
         library = _folder() / f"{key}.so"
         if not library.exists():
-            _build(sources, library, options)
+            _build(source, library, options)
         return library
 
 
-def _build(sources: Sequence[Path], library: Path, options: Options) -> None:
-    objects = [source.with_suffix(".o") for source in sources]
-    for source, object in zip(sources, objects, strict=True):
-        _clang(options, *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))
-    linked = sources[0].with_suffix(".so")
-    _run("cc", "-shared", "-nostdlib", "-mcpu=baseline", "-fno-sanitize=all", "-Wl,--gc-sections", *map(str, objects), "-o", str(linked))
+def _build(source: Path, library: Path, options: Options) -> None:
+    object, linked = source.with_suffix(".o"), source.with_suffix(".so")
+    _clang(options, *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))
+    _run("cc", "-shared", "-nostdlib", "-mcpu=baseline", "-fno-sanitize=all", "-Wl,--gc-sections", str(object), "-o", str(linked))
     temporary = library.with_suffix(f".{os.getpid()}")
     temporary.write_bytes(linked.read_bytes())
     temporary.replace(library)
@@ -121,11 +119,6 @@ def _zig() -> str:
         help = "install the extra: `pip install polyloom[c]`"
         raise PolyloomError(Diagnostic("PL0150", "C needs clang, which is not installed", USAGE, help=help))
     return str(Path(found.origin).with_name("zig.exe" if os.name == "nt" else "zig"))
-
-
-@cache
-def _version() -> str:
-    return _run("clang", "--version")
 
 
 @cache

@@ -63,7 +63,7 @@ class Native:
         return {s.name: found[s.name] for s in self.nest.storage if s.name in written and s.role == "argument"}
 
     def _run(self, values: Sequence[npt.NDArray[np.generic]]) -> list[npt.NDArray[np.generic]]:
-        library = shared_library((self._unit(), _LIBRARY), self.options)
+        library = shared_library(self._unit(), self.options)
         offsets, size = list[int](), 0
         for array in values:
             offsets.append(size)
@@ -86,7 +86,7 @@ class Native:
     def _unit(self) -> str:
         arguments = ", ".join(_passed(self.nest, name, f"polyloom_arguments[{n}]") for n, name in enumerate(self.parameters))
         entry = '__attribute__((visibility("default"))) void polyloom_entry(void **polyloom_arguments)'
-        return f'#include "{Path(self.path).resolve()}"\n{entry} {{ {self.nest.name}({arguments}); }}\n'
+        return f'#include "{Path(self.path).resolve()}"\n{_LIBRARY}{entry} {{ {self.nest.name}({arguments}); }}\n'
 
 
 def _passed(nest: Nest, name: str, pointer: str) -> str:
