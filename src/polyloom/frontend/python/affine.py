@@ -54,10 +54,17 @@ class Scope:
     def unknown(self, node: ast.Name | ast.Attribute) -> PolyloomError:
         """PL0140 for a name that stands for nothing."""
         if isinstance(node, ast.Name):
-            return self.text.error("PL0140", f"unknown name `{node.id}`", node, suggestion(node.id, self.known(), "define it before it is used"))
+            return self.text.error(
+                "PL0140",
+                f"unknown name `{node.id}`",
+                node,
+                suggestion(node.id, self.known(), f"pass it as an argument, or declare a size: `{node.id} = pl.size({node.id!r})`"),
+            )
         owner = self.value(node.value)
         known = [name for name in dir(owner) if not name.startswith("_")] if isinstance(owner, ModuleType) else []
-        return self.text.error("PL0140", f"`{ast.unparse(node.value)}` has no `{node.attr}`", node, suggestion(node.attr, known, "see what it has"))
+        return self.text.error(
+            "PL0140", f"`{ast.unparse(node.value)}` has no `{node.attr}`", node, suggestion(node.attr, known, "pass its value as an argument")
+        )
 
     def known(self) -> list[str]:
         """The names that can stand in a kernel."""

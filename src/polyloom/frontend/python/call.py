@@ -90,7 +90,7 @@ def _solve(arrays: Sequence[tuple[Storage, tuple[int, ...]]], parameters: dict[s
     pairs = [(extent, length) for storage, shape in arrays for extent, length in zip(storage.shape, shape, strict=True)]
     progress = True
     while progress:
-        found = {name: value for extent, length in pairs for name, value in _determined(extent, length, parameters)}
+        found = {name: value for extent, length in reversed(pairs) for name, value in _determined(extent, length, parameters)}
         parameters |= found
         progress = bool(found)
 
@@ -112,7 +112,8 @@ def _check_shapes(arrays: Sequence[tuple[Storage, tuple[int, ...]]], parameters:
 
 def _shape(storage: Storage, shape: tuple[int, ...], parameters: Mapping[str, int] | None = None) -> PolyloomError:
     declared = f"it is declared as {storage.name}[{', '.join(map(str, storage.shape))}]"
-    values = ", ".join(f"{name} = {value}" for name, value in (parameters or {}).items())
+    symbols = {symbol for extent in storage.shape for symbol in extent.symbols}
+    values = ", ".join(f"{name} = {value}" for name, value in (parameters or {}).items() if name in symbols)
     return _wrong(f"the array `{storage.name}` has the shape {shape}", f"{declared} with {values}" if values else declared)
 
 

@@ -120,7 +120,7 @@ def _dtype(node: ast.expr, scope: Scope) -> ElementType:
     value = scope.value(node)
     if value is float or getattr(value, "__name__", "") in ("float64", "double"):
         raise scope.text.error("PL0142", f"`{ast.unparse(node)}` is double precision, which the arrays do not have", node, "write `pl.f32`")
-    if value is NOTHING and isinstance(node, ast.Name | ast.Attribute):
+    if value is NOTHING and isinstance(node, ast.Name):
         raise scope.unknown(node)
     help = suggestion(ast.unparse(node).rpartition(".")[2], DTYPES.values(), "write pl.i8, pl.i16, pl.i32 or pl.f32, with extents for an array: `pl.f32[N, M]`")
     raise scope.text.error("PL0142", f"`{ast.unparse(node)}` is not an element type", node, help)

@@ -13,6 +13,7 @@ import builtins
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from types import ModuleType
 
 import numpy as np
 
@@ -104,6 +105,8 @@ class Types:
                 self.slot(node.test)
                 self.block(node.body)
                 self.block(node.orelse)
+            case ast.Assign(targets=[ast.Name()], value=ast.Name(id=name)) if name in self.function.storage and self.function.storage[name].shape:
+                raise self.text.error("PL0141", f"`{name}` is an array, which has no other name", node, f"write `{name}` wherever it is meant")
             case ast.Assign(targets=[target], value=value):
                 self.agree(node, self.target(target), self.slot(value))
             case ast.Assign():
@@ -213,8 +216,10 @@ class Types:
         storage = self.function.storage.get(array.id) if isinstance(array, ast.Name) else None
         if storage is None or not storage.shape:
             if isinstance(array, ast.Name) and not self.exists(array):
-                raise self.scope.unknown(array)
-            raise self.text.error("PL0138", f"`{ast.unparse(array)}` is not an array argument", array, "only elements of array arguments have indices")
+                help = suggestion(array.id, self.function.storage, f"pass it as an argument: `{array.id}: pl.f32[N]`")
+                raise self.text.error("PL0140", f"unknown name `{array.id}`", array, help)
+            help = f"only arguments have elements: declare it as one, as in `{ast.unparse(array)}: pl.f32[N]`"
+            raise self.text.error("PL0138", f"`{ast.unparse(array)}` is not an array argument", array, help)
         for part in index:
             if isinstance(part, ast.Slice | ast.Starred):
                 raise refused(self.text, node, part, EXPRESSIONS)
@@ -274,7 +279,8 @@ class Types:
             raise self.unknown_call(node, value)
         least, most = (1, 1) if BY_NAME[operation].arity == 1 else (2, math.inf)
         if node.keywords or not least <= len(node.args) <= most:
-            raise self.text.error("PL0133", f"`{ast.unparse(node.func)}` takes {'one value' if most == 1 else 'two or more values'} here", node)
+            help = "give it one value" if most == 1 else "give it two values or more"
+            raise self.text.error("PL0134", f"`{ast.unparse(node.func)}` has a wrong number of operands", node, help)
         slot = self.slot(node.args[0])
         for argument in node.args[1:]:
             self.agree(node, slot, self.slot(argument))
@@ -298,6 +304,8 @@ class Types:
             return self.text.error("PL0140", f"unknown name `{node.func.id}`", node.func, suggestion(node.func.id, _call_names(), _CALLABLE))
         if isinstance(node.func, ast.Name) and node.func.id == self.function.node.name:
             return self.text.error("PL0134", f"`{self.function.node.name}` calls itself", node, "write a loop")
+        if value is NOTHING and isinstance(node.func, ast.Attribute) and isinstance(self.scope.value(node.func.value), ModuleType):
+            return self.scope.unknown(node.func)
         name = ast.unparse(node.func)
         known = {"range": "`range` can stand in the head of a loop only", "print": "a kernel prints nothing"}
         help = {"print": "look at the arrays after the call", "float": "write pl.f32", "int": "use integer arrays"}.get(name, _CALLABLE)

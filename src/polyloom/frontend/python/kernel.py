@@ -41,7 +41,8 @@ class Kernel:
 
     def __call__(self, *arguments: object, **named: object) -> None:
         """Execute on NumPy arrays, in place; sizes that no shape gives are passed by keyword. Raises PL0145 for wrong arguments."""
-        parameters, values = bind(self._read, self.nest.assumptions, arguments, named)
+        assumptions = self.nest.assumptions
+        parameters, values = bind(self._read, assumptions, arguments, named)
         self._execute(parameters, values)
 
     @property
@@ -56,7 +57,13 @@ class Kernel:
 
     @cached_property
     def nest(self) -> Nest:
-        return lower(self._read, self._types)
+        try:
+            return lower(self._read, self._types)
+        except RecursionError:
+            help = "split its longest expression into several assignments"
+            raise input_error(
+                "PL0133", f"`{self.name}` has an expression with too many parts", span=self._read.text.line(self._read.node.lineno), help=help
+            ) from None
 
     def reference(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
         """What the function writes: each array that it assigns, from copies of `arrays` (zeros for those that are not given)."""
