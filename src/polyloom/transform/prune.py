@@ -78,15 +78,18 @@ def _union(sets: Sequence[isl.Set], equation: Recurrence, pieces: Pieces) -> isl
 
 
 def _cut(equation: Recurrence, needed: isl.Set, pieces: Pieces) -> Recurrence:
-    """`equation` on the needed instances; as it is where they have a stride."""
+    """`equation` on the needed instances; as it is where they have a stride or fall into more pieces."""
     domain = pieces.set(equation.domain, equation.name)
     if domain.is_subset(needed):
         return equation
     try:
-        statement = replace(equation.statement, domain=pieces.condition(domain.intersect(needed)))
-        return replace(equation, statement=statement, reads=tuple(_within(read, needed, equation, pieces) for read in equation.reads))
+        condition = pieces.condition(domain.intersect(needed))
+        reads = tuple(_within(read, needed, equation, pieces) for read in equation.reads)
     except PolyloomError:
         return equation
+    if len(condition.pieces) > len(pieces.condition(domain).pieces):
+        return equation
+    return replace(equation, statement=replace(equation.statement, domain=condition), reads=reads)
 
 
 def _within(read: tuple[Piece, ...], needed: isl.Set, equation: Recurrence, pieces: Pieces) -> tuple[Piece, ...]:

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random nests: imperfect, triangular, upwards and downwards, with conditions, temporaries and reads that overlap writes."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+from tests.nest.text import nest
+
+from polyloom.ir.nest import Nest
+
+DECLARATIONS = "A[2 * N + 2]; B[N + 3, N + 3]; local t; r[1]"
+DEPTH = 3
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Nest:
+    """Every access is inside its array; `t` is assigned before it is read."""
+    lines = ["t = 1", *_block(draw, [], 0)]
+    return nest(DECLARATIONS, "\n".join(lines), name="random")
+
+
+def _block(draw: st.DrawFn, loops: list[str], depth: int) -> list[str]:
+    lines: list[str] = []
+    for n in range(draw(st.integers(1, 3 if depth < 2 else 2))):
+        kind = draw(st.sampled_from(["loop", "loop", "assign", "if"] if depth < DEPTH else ["assign"]))
+        if depth == 0 or kind == "loop":
+            name = f"{loops[-1] if loops else 'i'}{n}"
+            lines += [f"for {name} in {draw(_range(loops))}:", *_indented(_block(draw, [*loops, name], depth + 1))]
+        elif kind == "if":
+            lines += [f"if {draw(_condition(loops))}:", *_indented(_block(draw, loops, depth + 1))]
+            lines += ["else:", *_indented(_block(draw, loops, depth + 1))] if draw(st.booleans()) else []
+        else:
+            lines.append(f"{draw(_element(loops))} = {draw(_value(loops))}")
+    return lines
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
+
+
+def _range(loops: list[str]) -> st.SearchStrategy[str]:
+    plain = ["range(N)", "range(1, N)", "range(N - 1, -1, -1)", "range(min(N, 2))"]
+    inner = [text.replace("x", loop) for loop in loops for text in ("range(x)", "range(x, N)", "range(x, -1, -1)", "range(max(0, x - 1), min(N, x + 2))")]
+    return st.sampled_from(plain + inner)
+
+
+def _condition(loops: list[str]) -> st.SearchStrategy[str]:
+    bound = [loop + text for loop in loops for text in (" > 0", " == N - 1", " != 1", f" <= {loops[0]}")]
+    return st.sampled_from([*bound, "N > 2"]) | st.builds("{} or {}".format, st.sampled_from(bound), st.sampled_from(bound))
+
+
+def _element(loops: list[str]) -> st.SearchStrategy[str]:
+    one = st.sampled_from([*loops, *(f"{x} + {c}" for x in loops for c in (1, 2)), "0", "N"])
+    line = st.sampled_from([*loops, *(f"N - {x}" for x in loops), *(f"{x} + {y}" for x in loops for y in loops), "N + 1"])
+    return st.builds("A[{}]".format, line) | st.builds("B[{}, {}]".format, one, one) | st.sampled_from(["t", "r[0]"])
+
+
+def _value(loops: list[str]) -> st.SearchStrategy[str]:
+    """Copies are as frequent as sums."""
+    element = _element(loops)
+    return element | st.builds("{} + 3 * {}".format, element, element) | st.builds("{} - {}".format, element, st.sampled_from([*loops, "5"]))
