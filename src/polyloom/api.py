@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from polyloom import frontend
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, input_error
+from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options, Source
 from polyloom.ir.arguments import Signature, random_inputs, scalar
 from polyloom.ir.pla import Program
@@ -221,7 +222,7 @@ class Result:
 
 
 def compile(
-    source: Source | Plan | Program | str | PathLike[str],
+    source: Source | Kernel | Plan | Program | str | PathLike[str],
     on: str = "tcpa",
     *,
     mapping: str | PathLike[str] | None = None,
@@ -237,10 +238,12 @@ def compile(
     return Compiled(target, on, place, data, loaded, loaded.seconds + clock.seconds)
 
 
-def source_of(source: Source | Plan | Program | str | PathLike[str], options: Options | None = None) -> Source:
+def source_of(source: Source | Kernel | Plan | Program | str | PathLike[str], options: Options | None = None) -> Source:
     """The source that a value of any of these kinds is, or that a file holds."""
     if isinstance(source, Source):
         return source
+    if isinstance(source, Kernel):
+        return frontend.of_nest(source.nest, source.reference, source.path, reassociate=bool(options and options.reassociate))
     if isinstance(source, Plan | Program):
         return frontend.of_plan(source)
     return frontend.load(fspath(source), options)

@@ -14,6 +14,7 @@ from polyloom.frontend.source import Source
 from polyloom.ir.pla import Array
 from polyloom.ir.pla_text import print_program
 from polyloom.ir.plan import Phase
+from polyloom.ir.recurrence_text import print_system
 
 
 def arguments(parser: Parser) -> None:
@@ -34,11 +35,13 @@ def _text(source: Source) -> Iterator[str]:
     if source.nest is None and len(plan.phases) == 1:
         yield print_program(plan.phases[0].program).rstrip("\n")
         return
+    if source.system is not None:
+        yield from ("Dataflow", "", print_system(source.system))
     for number, phase in enumerate(plan.phases, 1):
-        yield f"phase {number} of {len(plan.phases)}" if len(plan.phases) > 1 else "equations"
-        yield from (f"  {inner} is {outer}" for inner, outer in (*phase.inputs, *phase.outputs) if inner != outer)
-        yield print_program(phase.program)
-        yield from (f"  {name}: {reason}" for name, reason in phase.reasons)
+        yield f"Phase {number} of {len(plan.phases)}" if len(plan.phases) > 1 else "Equations"
+        names = [f"{inner} is {outer}" for inner, outer in (*phase.inputs, *phase.outputs) if inner != outer]
+        yield from ("", *([f"# {', '.join(names)}"] if names else []), print_program(phase.program))
+        yield from (("Added variables", "", *(f"{name}: {reason}" for name, reason in phase.reasons), "") if phase.reasons else ())
 
 
 def _data(source: Source) -> dict[str, object]:
@@ -50,6 +53,7 @@ def _data(source: Source) -> dict[str, object]:
         "inputs": _arrays(plan.inputs),
         "outputs": _arrays(plan.outputs),
         "intermediates": _arrays(plan.intermediates),
+        "dataflow": None if source.system is None else print_system(source.system),
         "phases": phases,
         **(phases[0] if len(phases) == 1 else {}),
     }

@@ -35,35 +35,32 @@ _MEANT_FOR: Final = {
 
 def load(path: str, options: Options | None = None) -> Source:
     """The program in the file `path`, or the function NAME of `FILE:NAME`; PL0810 for another kind of file."""
+    file, chosen = _named(path, options or Options())
     start = perf_counter()
-    source = _load(path, *_named(path, options or Options()))
+    match PurePath(file).suffix:
+        case ".pla":
+            from polyloom.frontend import pla
+
+            _check(file, chosen)
+            source = of_plan(of_program(pla.load(file)), file)
+        case ".py":
+            from polyloom.frontend import python
+
+            _check(file, chosen)
+            source = of_nest(*python.load(file, chosen), file, reassociate=chosen.reassociate)
+        case ".c":
+            from polyloom.frontend import c
+
+            source = of_nest(*c.load(file, chosen), file, reassociate=chosen.reassociate)
+        case _:
+            help = "give a file whose name ends in .py or .c (a function), or in .pla (equations)"
+            raise input_error("PL0810", f"'{path}' is not a program", help=help)
     return replace(source, seconds=perf_counter() - start)
 
 
 def is_source(path: str) -> bool:
     """Whether `path` names a source, and not a file that polyloom wrote."""
     return PurePath(_named(path, Options())[0]).suffix in (".pla", *_FUNCTIONS)
-
-
-def _load(path: str, file: str, chosen: Options) -> Source:
-    match PurePath(file).suffix:
-        case ".pla":
-            from polyloom.frontend import pla
-
-            _check(file, chosen)
-            return of_plan(of_program(pla.load(file)), file)
-        case ".py":
-            from polyloom.frontend import python
-
-            _check(file, chosen)
-            return of_nest(*python.load(file, chosen), file, reassociate=chosen.reassociate)
-        case ".c":
-            from polyloom.frontend import c
-
-            return of_nest(*c.load(file, chosen), file, reassociate=chosen.reassociate)
-        case _:
-            help = "give a file whose name ends in .py or .c (a function), or in .pla (equations)"
-            raise input_error("PL0810", f"'{path}' is not a program", help=help)
 
 
 def of_nest(nest: Nest, reference: Reference, path: str, *, reassociate: bool = False) -> Source:
