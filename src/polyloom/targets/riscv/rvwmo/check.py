@@ -19,9 +19,9 @@ from polyloom.targets.riscv.rvwmo.reader import read
 from polyloom.targets.riscv.rvwmo.unfold import Hart, Operation, Path
 from polyloom.targets.riscv.rvwmo.values import Constant, Pointer, signed, unsigned
 
-MAX_EXECUTIONS: Final = 2_000_000
+MAX_EXECUTIONS: Final = 500_000
 _SIZES: Final[Mapping[str, int]] = {"char": 1, "short": 2, "int": 4, "long": 8, "intptr_t": 8, "uintptr_t": 8}
-_TYPES: Final[Mapping[str, int | None]] = {**_SIZES, **{f"{u}int{8 * n}_t": n for u in ("", "u") for n in (1, 2, 4, 8)}}
+_TYPES: Final[Mapping[str, int]] = {**_SIZES, **{f"{u}int{8 * n}_t": n for u in ("", "u") for n in (1, 2, 4, 8)}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def _declared(test: Litmus, name: str) -> tuple[Constant, int | None]:
     for declaration in test.declarations:
         if declaration.place == name:
             value = declaration.value if declaration.value is not None else value
-            size = 8 if declaration.pointer else _TYPES.get(declaration.type or "", size)
+            size = 8 if declaration.pointer else _TYPES.get(declaration.type or "") or size
     return value, size
 
 

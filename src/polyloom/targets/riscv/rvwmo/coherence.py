@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import accumulate, product
+from operator import or_
 
 from polyloom.targets.riscv.rvwmo.unfold import Operation
 from polyloom.targets.riscv.rvwmo.values import Read, Value
@@ -75,6 +76,7 @@ class Site:
 def classes(site: Site, count: Callable[[], None]) -> Counter[Class]:
     """The classes of a location, and how many executions each has. `count` is called for each step of work."""
     found: Counter[Class] = Counter()
+    numbers = [node.number for node in site.ordered]
     stores = [tuple(node for node in nodes if node.operation.writes) for nodes in site.harts]
     for order in _interleavings(stores):
         position = {node.number: n + 1 for n, node in enumerate(order)}
@@ -87,7 +89,7 @@ def classes(site: Site, count: Callable[[], None]) -> Counter[Class]:
             number = 1
             for _, many in combination:
                 number *= many
-            found[Class(_before(site, times), observed, last)] += number
+            found[Class(_before(numbers, times, len(order)), observed, last)] += number
     return found
 
 
@@ -167,6 +169,10 @@ def _times(site: Site, position: Mapping[int, int], choices: Sequence[Choice]) -
     return times
 
 
-def _before(site: Site, times: Times) -> tuple[int, ...]:
-    numbered = [(1 << node.number, end) for node, (_, end, _) in zip(site.ordered, times, strict=True)]
-    return tuple(mask | sum(bit for bit, end in numbered if end < start) for start, _, mask in times)
+def _before(numbers: Sequence[int], times: Times, last: int) -> tuple[int, ...]:
+    """For each ordered operation those that end before it starts."""
+    ending = [0] * (2 * last + 3)
+    for number, (_, end, _) in zip(numbers, times, strict=True):
+        ending[end] |= 1 << number
+    before = [0, *accumulate(ending, or_)]
+    return tuple(mask | before[start] for start, _, mask in times)

@@ -31,13 +31,12 @@ class Outcome:
         return evaluate(value, self.observed)
 
 
-@dataclass(frozen=True, slots=True)
-class _Partial:
-    """Executions of some locations: what precedes each remaining operation, and what is observed."""
-
-    before: tuple[int, ...]
-    observed: tuple[tuple[Read, Value], ...] = ()
-    memory: tuple[tuple[str, Value], ...] = ()
+Order = tuple[int, ...]
+"""For each operation those that precede it, as bit masks."""
+Seen = tuple[tuple[tuple[Read, Value], ...], tuple[tuple[str, Value], ...]]
+"""What is observed: relevant reads, and final values of locations of interest."""
+Partial = dict[Order, Counter[Seen]]
+"""Executions of some locations, counted by the order that they force and by what is observed of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +58,17 @@ def allowed(
 ) -> Iterator[tuple[Outcome, int]]:
     """Outcomes with the number of their executions. Observed are the values `registers` and the locations `memory`."""
     problem = _problem(paths, initial, registers)
-    found = {name: classes(site, count) for name, site in problem.sites.items()}
-    partials = Counter({_Partial(problem.before): 1})
-    order = sorted(found, key=lambda name: len(found[name]))
-    for n, name in enumerate(order):
-        nodes = problem.sites[name].ordered
-        rest = _needed(problem, order[n + 1 :])
-        partials = _combined(partials, _without(found[name], name in memory), nodes, rest, name if name in memory else None, problem.conditions, count)
-    for partial, number in partials.items():
-        outcome = Outcome(dict(partial.observed), {**initial, **dict(partial.memory)})
-        if all(_holds(condition, outcome.observed) for condition in problem.conditions):
-            yield outcome, number
+    found = {name: _by_order(classes(site, count), name, memory) for name, site in problem.sites.items()}
+    partial: Partial = {problem.before: Counter({((), ()): 1})}
+    names = sorted(found, key=lambda name: len(found[name]))
+    for n, name in enumerate(names):
+        rest = _needed(problem, names[n + 1 :])
+        partial = _combined(partial, found[name], problem.sites[name].ordered, rest, problem.conditions, count)
+    for seen in partial.values():
+        for (observed, last), number in seen.items():
+            outcome = Outcome(dict(observed), {**initial, **dict(last)})
+            if all(_holds(condition, outcome.observed) for condition in problem.conditions):
+                yield outcome, number
 
 
 def _problem(paths: Sequence[Path], initial: Mapping[str, Constant], registers: Iterable[Value]) -> _Problem:
@@ -162,49 +161,74 @@ def _needed(problem: _Problem, names: Sequence[str]) -> int:
     return mask
 
 
-def _without(found: Counter[Class], keep_last: bool) -> Counter[Class]:
-    """Classes, merged where the final value is not observed."""
-    if keep_last:
-        return found
-    merged: Counter[Class] = Counter()
+def _by_order(found: Counter[Class], name: str, memory: frozenset[str]) -> Partial:
+    """Classes of a location, merged where they differ only in what is not observed."""
+    made: Partial = {}
     for each, number in found.items():
-        merged[Class(each.before, each.observed, 0)] += number
-    return merged
-
-
-def _combined(
-    partials: Counter[_Partial],
-    found: Counter[Class],
-    nodes: Sequence[Node],
-    rest: int,
-    name: str | None,
-    conditions: Sequence[Condition],
-    count: Callable[[], None],
-) -> Counter[_Partial]:
-    """Every partial execution with every class of one location that closes no cycle with it."""
-    made: Counter[_Partial] = Counter()
-    for partial, many in partials.items():
-        after = [sum(1 << v for v, mask in enumerate(partial.before) if mask >> node.number & 1) for node in nodes]
-        for each, number in found.items():
-            count()
-            if any(mask & later for mask, later in zip(each.before, after, strict=True)):
-                continue
-            observed = partial.observed + each.observed
-            if each.observed and any(_decided(condition, dict(observed)) is False for condition in conditions):
-                continue
-            before = _ordered(partial.before, nodes, each.before, rest)
-            if before is not None:
-                memory = (*partial.memory, (name, each.last)) if name is not None else partial.memory
-                made[_Partial(before, observed, memory)] += many * number
+        last = ((name, each.last),) if name in memory else ()
+        made.setdefault(each.before, Counter())[each.observed, last] += number
     return made
 
 
-def _ordered(before: tuple[int, ...], nodes: Sequence[Node], added: tuple[int, ...], rest: int) -> tuple[int, ...] | None:
-    """The closure of both orders, restricted to the operations `rest`; None if it has a cycle."""
-    masks = list(before)
-    for node, mask in zip(nodes, added, strict=True):
-        masks[node.number] |= mask
-    closed = _closed(masks)
-    if any(mask >> number & 1 for number, mask in enumerate(closed)):
+def _combined(partial: Partial, found: Partial, nodes: Sequence[Node], rest: int, conditions: Sequence[Condition], count: Callable[[], None]) -> Partial:
+    """Every partial execution with every class of one location that closes no cycle with it."""
+    made: Partial = {}
+    for before, some in partial.items():
+        after = [sum(1 << v for v, mask in enumerate(before) if mask >> node.number & 1) for node in nodes]
+        for added, others in found.items():
+            count()
+            if any(mask & later for mask, later in zip(added, after, strict=True)):
+                continue
+            order = _ordered(before, nodes, added, rest)
+            if order is not None:
+                _multiply(some, others, made.setdefault(order, Counter()), conditions, count)
+    return made
+
+
+def _multiply(some: Counter[Seen], others: Counter[Seen], into: Counter[Seen], conditions: Sequence[Condition], count: Callable[[], None]) -> None:
+    for (observed, last), many in some.items():
+        for (more, final), number in others.items():
+            count()
+            together = observed + more
+            if not (conditions and more) or all(_decided(condition, dict(together)) is not False for condition in conditions):
+                into[together, last + final] += many * number
+
+
+def _ordered(before: Order, nodes: Sequence[Node], added: Order, rest: int) -> Order | None:
+    """The transitive closure of both orders, restricted to the operations `rest`; None if it has a cycle.
+
+    `before` is closed, and `added` only puts operations before `nodes`, so that every new path goes through some of those.
+    """
+    here = sum(1 << node.number for node in nodes)
+    masks = [before[node.number] | mask | _through(before, mask & ~here) for node, mask in zip(nodes, added, strict=True)]
+    for middle, node in enumerate(nodes):
+        bit, through = 1 << node.number, masks[middle]
+        if through & bit:
+            return None
+        masks = [mask | through if mask & bit else mask for mask in masks]
+    if any(mask >> node.number & 1 for node, mask in zip(nodes, masks, strict=True)):
         return None
-    return tuple(mask & rest if rest >> number & 1 else 0 for number, mask in enumerate(closed))
+    if not rest:
+        return ()
+    found = [(1 << node.number, mask) for node, mask in zip(nodes, masks, strict=True)]
+    closed = list(before)
+    for node, mask in zip(nodes, masks, strict=True):
+        closed[node.number] = mask
+    return tuple(_restricted(mask, here, found, rest) if rest >> number & 1 else 0 for number, mask in enumerate(closed))
+
+
+def _restricted(mask: int, here: int, found: Sequence[tuple[int, int]], rest: int) -> int:
+    if mask & here:
+        for bit, through in found:
+            if mask & bit:
+                mask |= through
+    return mask & rest
+
+
+def _through(before: Order, mask: int) -> int:
+    """What precedes the operations of `mask`."""
+    found = 0
+    while mask:
+        found |= before[(mask & -mask).bit_length() - 1]
+        mask &= mask - 1
+    return found

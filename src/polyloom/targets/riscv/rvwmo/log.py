@@ -14,7 +14,7 @@ from typing import Final
 
 from polyloom.targets.riscv.rvwmo.check import Verdict
 
-_ENTRY: Final = re.compile(r"^Test (\S+).*\nStates (\d+)\n((?:.*\n)*?)(?=(?:Ok|No|Witnesses|Undef)\b)(?:.*\n)*?Observation \S+ \w+ (\d+) (\d+)", re.MULTILINE)
+_ENTRY: Final = re.compile(r"^Test (\S+).*\nStates (\d+)\n((?:.*\n)*?)(?=(?:Loop )?(?:Ok|No)\b)(?:.*\n)*?Observation \S+ \w+ (\d+) (\d+)", re.MULTILINE)
 _PAIR: Final = re.compile(r"\[?([^\s;=\[\]]+)\]?=([^;]+);")
 
 State = frozenset[tuple[str, str]]
