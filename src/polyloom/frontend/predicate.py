@@ -13,11 +13,8 @@ from typing import Any
 
 from polyloom.diagnostics import Span
 from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Node
-from polyloom.ir.operations import INTEGERS, ElementType
+from polyloom.ir.operations import ElementType, divides
 from polyloom.ir.pla import Constant
-
-FAULTS = ("div", "rem", "floordiv", "mod")
-"""Operations that fault on an integer divisor 0."""
 
 Nodes = tuple[Node, ...]
 Types = Callable[[str], ElementType]
@@ -44,7 +41,7 @@ def guarded(expression: Expression, condition: Expression, holds: bool) -> Expre
     if not isinstance(expression, Apply):
         return expression
     operands = tuple(guarded(operand, condition, holds) for operand in expression.operands)
-    if expression.operation in FAULTS and expression.dtype in INTEGERS and not _harmless(operands[1]):
+    if divides(expression.operation, expression.dtype) and not _harmless(operands[1]):
         one = Constant(1, expression.dtype)
         operands = operands[0], choice(condition, *((operands[1], one) if holds else (one, operands[1])), expression.dtype)
     return replace(expression, operands=operands)
@@ -121,7 +118,7 @@ def _aligned(a: Node, b: Node) -> bool:
 def _may_fault(expression: Expression) -> bool:
     if not isinstance(expression, Apply):
         return False
-    faults = expression.operation in FAULTS and expression.dtype in INTEGERS and not _harmless(expression.operands[1])
+    faults = divides(expression.operation, expression.dtype) and not _harmless(expression.operands[1])
     return faults or any(map(_may_fault, expression.operands))
 
 

@@ -110,6 +110,8 @@ def condition(node: Node, scope: Scope) -> Condition | None:
         case "UnaryOperator" if node.opcode == "!":
             inner = condition(node.inner[0], scope)
             return None if inner is None else normalize(negate(inner))
+        case "ImplicitCastExpr" if node.data["castKind"] == "IntegralToBoolean":
+            return condition(node.inner[0], scope)
         case _:
             value = affine(node, scope)
             return None if value is None else normalize(_relation("!=", value))

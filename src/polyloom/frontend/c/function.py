@@ -14,7 +14,7 @@ from dataclasses import replace
 from polyloom.frontend.c import refusals
 from polyloom.frontend.c.affine import Scope, condition
 from polyloom.frontend.c.extents import bounded
-from polyloom.frontend.c.roles import Roles, roles
+from polyloom.frontend.c.roles import Roles, is_assumption, roles
 from polyloom.frontend.c.signature import affine_text, declarators, element_type, extents, given_shapes, is_pointer, names_in
 from polyloom.frontend.c.statements import Nodes, Statements
 from polyloom.frontend.c.tree import Node, refuse, strip
@@ -91,17 +91,13 @@ def _body(function: Node, parameters: Sequence[Node], found: Roles, scope: Scope
             scope = replace(scope, storage={**scope.storage, parameter.id: copy})
     nodes = tuple(_region(function, parameters))
     assumptions = Condition()
-    for node in filter(_is_assumption, nodes):
+    for node in filter(is_assumption, nodes):
         where = condition(node.inner[1], scope)
         if where is None:
             raise refusals.call(node)
         assumptions = conjunction(assumptions, where)
-    body = builder.block([n for n in nodes if not _is_assumption(n)], scope.within(assumptions))
+    body = builder.block([n for n in nodes if not is_assumption(n)], scope.within(assumptions))
     return (*initial, *body), assumptions, list(builder.storage.values())
-
-
-def _is_assumption(node: Node) -> bool:
-    return node.kind == "CallExpr" and strip(node.inner[0]).data.get("referencedDecl", {}).get("name") == "__builtin_assume"
 
 
 def _region(function: Node, parameters: Sequence[Node]) -> Iterator[Node]:
@@ -116,7 +112,7 @@ def _region(function: Node, parameters: Sequence[Node]) -> Iterator[Node]:
         inside = not marks or starts[0] < node.span.start < ends[0]
         if (inside and marks and node.span.end > ends[0]) or any(node.span.start < at < node.span.end for at, _ in marks):
             raise refuse("PL0166", "`#pragma scop` and `#pragma endscop` cut a statement in two", node, "mark whole statements of the function's body")
-        if inside or node.kind == "DeclStmt" or _is_assumption(node):
+        if inside or node.kind == "DeclStmt" or is_assumption(node):
             yield node
         elif not _harmless(node, arrays):
             raise refuse("PL0166", "this statement is outside of `#pragma scop` and stores values", node, "move it into the region, or out of the function")

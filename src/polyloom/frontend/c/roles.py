@@ -63,11 +63,16 @@ def _variables(function: Node) -> Iterator[str]:
 def _positions(function: Node) -> Iterator[Node]:
     """The expressions that must be affine."""
     for node in function:
-        if node.kind == "ArraySubscriptExpr":
+        if node.kind == "ArraySubscriptExpr" or is_assumption(node):
             yield node.inner[1]
         elif node.kind == "ForStmt":
             yield node.inner[0]
             yield node.inner[2]
+
+
+def is_assumption(node: Node) -> bool:
+    """Whether this is `__builtin_assume`, by which a function restricts its parameters."""
+    return node.kind == "CallExpr" and strip(node.inner[0]).data.get("referencedDecl", {}).get("name") == "__builtin_assume"
 
 
 def _names(nodes: Iterable[Node]) -> Iterator[str]:

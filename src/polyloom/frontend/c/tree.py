@@ -16,7 +16,7 @@ from polyloom.diagnostics import PolyloomError, Span, input_error
 from polyloom.frontend.c.text import Files
 
 _QUALIFIER = re.compile(r"\b(?:const|volatile|restrict|register|_Nonnull)\b ?")
-_SAME_VALUE = {"LValueToRValue", "NoOp", "ArrayToPointerDecay", "FunctionToPointerDecay"}
+_SAME_VALUE = {"LValueToRValue", "NoOp", "ArrayToPointerDecay", "FunctionToPointerDecay", "BuiltinFnToFnPtr"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,6 +8,7 @@ done in the narrow type where that gives the same bits: sums, differences, produ
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -21,6 +22,7 @@ from polyloom.frontend.c.signature import TYPES, element_type
 from polyloom.frontend.c.tree import Node, refuse, strip
 from polyloom.frontend.predicate import choice, guarded, same
 from polyloom.ir.nest import Apply, Expression, Index
+from polyloom.ir.nest_c import PREFIX
 from polyloom.ir.numbers import WIDTH, constant_in
 from polyloom.ir.operations import BY_NAME, INTEGERS, ElementType
 from polyloom.ir.pla import Constant
@@ -33,6 +35,7 @@ CALLS: dict[str, tuple[str, ElementType]] = {
     "fmaf": ("madd", "f32"),
     "abs": ("abs", "i32"),
 }
+_SPECIAL = {"inff": math.inf, "huge_valf": math.inf, "nanf": math.nan}
 _WRAPPING = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor"}
 _BITWISE = ("&", "|", "^")
 _EXACT = {"/": "div", "%": "rem"}
@@ -264,20 +267,31 @@ def _conditional(node: Node, dtype: ElementType, scope: Scope, lower: Callable[[
 
 def _call(node: Node, dtype: ElementType, scope: Scope, lower: Callable[[Node, Scope], Expression]) -> Expression:
     """An operation by its name in C, or a function that only returns an expression, expanded."""
+    callee = strip(node.inner[0])
+    name = callee.data["referencedDecl"].get("name", "").removeprefix("__builtin_") if callee.kind == "DeclRefExpr" else ""
+    if name.startswith(PREFIX):
+        return _named(node, name.removeprefix(PREFIX), dtype, scope)
     expanded = function_result(node, scope)
     if expanded is not None:
         parameters, result = expanded
         return lower(result, _bound(parameters, node.inner[1:], scope))
-    callee = strip(node.inner[0])
-    name = callee.data["referencedDecl"].get("name", "").removeprefix("__builtin_") if callee.kind == "DeclRefExpr" else ""
-    if name in ("inff", "huge_valf"):
-        return Constant(float("inf"), "f32", node.span)
+    if name in _SPECIAL:
+        return Constant(_SPECIAL[name], "f32", node.span)
     operation, of = CALLS.get(name, ("", dtype))
     if not operation:
         raise refusals.call(node)
     if of == "f32":
         return Apply(operation, of, tuple([single(argument, scope) for argument in node.inner[1:]]), node.span)
     return Apply(operation, dtype, tuple([_Integer(dtype, True, scope).of(argument) for argument in node.inner[1:]]), node.span)
+
+
+def _named(node: Node, name: str, dtype: ElementType, scope: Scope) -> Expression:
+    """An operation by its own name, as `ir.nest_c` prints what C has no exact expression for."""
+    operation, _, of = name.rpartition("_")
+    if operation not in BY_NAME or of != dtype or len(node.inner) - 1 != BY_NAME[operation].arity:
+        raise refusals.call(node)
+    types: list[ElementType] = ["i32" if operation == "select" and n == 0 else dtype for n in range(BY_NAME[operation].arity)]
+    return Apply(operation, dtype, tuple([value(a, t, scope) for a, t in zip(node.inner[1:], types, strict=True)]), node.span)
 
 
 def _bound(parameters: list[Node], arguments: tuple[Node, ...], scope: Scope) -> Scope:

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A nest as a C function that the C front end reads back as an equal nest, and that any C compiler compiles to its meaning.
+
+Operations have their spelling in C where that says exactly the same: elements of signed char and short are cast back to their type
+after every operation. Others are calls of `polyloom_OPERATION_TYPE`, which are defined before the function. Assumptions on the parameters
+that their use does not imply stand in `__builtin_assume`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, Storage, statements
+from polyloom.ir.numbers import WIDTH
+from polyloom.ir.operations import BY_NAME, ElementType, divides
+from polyloom.ir.pla import Constant, Reference
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.normal import normalize
+
+TYPES: dict[ElementType, str] = {"i8": "signed char", "i16": "short", "i32": "int", "f32": "float"}
+PREFIX = "polyloom_"
+_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "rem": "%", "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>"}
+_RELATIONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_CALLS = {("sqrt", "f32"): "sqrtf", ("abs", "f32"): "fabsf", ("min", "f32"): "fminf", ("max", "f32"): "fmaxf", ("madd", "f32"): "fmaf"}
+_KEYWORDS = (
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register restrict return short "
+    "signed sizeof static struct switch typedef union unsigned void volatile while asm typeof linux unix main"
+)
+_RESERVED = {*re.split(" ", _KEYWORDS), *_CALLS.values()}
+_BODIES = {
+    "move": "a",
+    "neg": "-a",
+    "add": "a + b",
+    "sub": "a - b",
+    "mul": "a * b",
+    "div": "b == -1 ? -a : a / b",
+    "rem": "b == -1 ? 0 : a % b",
+    "floordiv": "b == -1 ? -a : a / b - (a % b != 0 && (a < 0) != (b < 0))",
+    "mod": "b == -1 || a % b == 0 ? 0 : (a % b < 0) != (b < 0) ? a % b + b : a % b",
+    "and": "a & b",
+    "or": "a | b",
+    "xor": "a ^ b",
+    "shl": "a << (b & {mask})",
+    "shr": "a >> (b & {mask})",
+    "min": "b < a ? b : a",
+    "max": "b > a ? b : a",
+    "abs": "a < 0 ? -a : a",
+    "madd": "a * b + c",
+    "select": "a ? b : c",
+}
+"""The meaning of operations that are called; the operands are a, b and c."""
+
+
+def print_c(nest: Nest) -> str:
+    """The text of `nest`; names that C cannot have are changed, and statements lose theirs."""
+    printer = _Printer(nest, _identifiers(nest))
+    body = [*printer.locals(), *printer.assumptions(), *printer.block(nest.body, "  ")]
+    name = printer.names[""]
+    lines = [f"void {name}({', '.join(printer.parameters()) or 'void'}) {{", *body, "}"]
+    declared = sorted({f"float {call}({', '.join(['float'] * BY_NAME[operation].arity)});" for operation, call in printer.called})
+    return "\n".join([*declared, *(_helper(*helper) for helper in sorted(printer.helpers)), *lines, ""])
+
+
+def _identifiers(nest: Nest) -> dict[str, str]:
+    """Identifiers of C by names of the nest; the function's is at ""."""
+    result, taken = dict[str, str](), set[str](_RESERVED)
+    for name in ("", *nest.parameters, *(s.name for s in nest.storage), *_loops(nest.body)):
+        found = re.sub(r"\W", "_", name or nest.name)
+        while found in taken or found.startswith((PREFIX, "__")):
+            found += "_"
+        taken.add(found)
+        result[name] = found
+    return result
+
+
+def _loops(nodes: Sequence[Node]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield node.name
+            yield from _loops(node.body)
+        elif isinstance(node, If):
+            yield from _loops((*node.body, *node.orelse))
+
+
+def _helper(operation: str, dtype: ElementType) -> str:
+    kind = TYPES[dtype]
+    operands = ["int a" if operation == "select" else f"{kind} a", f"{kind} b", f"{kind} c"][: BY_NAME[operation].arity]
+    body = _BODIES[operation].format(mask=WIDTH[dtype] - 1)
+    return f"static inline {kind} {PREFIX}{operation}_{dtype}({', '.join(operands)}) {{ return {body}; }}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Printer:
+    """`names` are the identifiers of the nest's names; `helpers` and `called` collect the functions that the text needs."""
+
+    nest: Nest
+    names: dict[str, str]
+    helpers: set[tuple[str, ElementType]] = field(default_factory=set[tuple[str, ElementType]])
+    called: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+
+    def parameters(self) -> list[str]:
+        arguments = [self.declaration(s) for s in self.nest.storage if s.role == "argument"]
+        return [*(f"int {self.names[p]}" for p in self.nest.parameters), *arguments]
+
+    def declaration(self, storage: Storage) -> str:
+        pointer = "*" if not storage.shape and storage.writable and storage.role == "argument" else ""
+        extents = "".join(f"[{self.affine(extent)}]" for extent in storage.shape)
+        return f"{TYPES[storage.dtype]} {pointer}{self.names[storage.name]}{extents}"
+
+    def locals(self) -> list[str]:
+        return [f"  {self.declaration(s)};" for s in self.nest.storage if s.role == "local"]
+
+    def assumptions(self) -> list[str]:
+        """What the reader would not assume by itself, also of parameters that nothing else shows to be parameters."""
+        sizes = [extent for s in self.nest.storage for extent in s.shape if not extent.is_constant]
+        usual = normalize(Condition((Polyhedron((*map(Affine.symbol, self.nest.parameters), *sizes)),)))
+        if normalize(self.nest.assumptions) != usual:
+            return [f"  __builtin_assume({self.condition(self.nest.assumptions)});"]
+        unseen = [p for p in self.nest.parameters if p not in self.needed()]
+        return [f"  __builtin_assume({' && '.join(f'{self.names[p]} >= 0' for p in unseen)});"] if unseen else []
+
+    def needed(self) -> set[str]:
+        """The names in extents, bounds and subscripts."""
+        forms = [extent for s in self.nest.storage for extent in s.shape]
+        for statement in statements(self.nest):
+            forms.extend(statement.assign.target.index)
+        forms.extend(_bounds(self.nest.body))
+        return {name for form in forms for name in form.symbols}
+
+    def block(self, nodes: Sequence[Node], indent: str) -> Iterator[str]:
+        for node in nodes:
+            match node:
+                case Assign(target=target, value=value):
+                    yield f"{indent}{self.reference(target)} = {self.value(value)};"
+                case Loop():
+                    yield f"{indent}for ({self.header(node)}) {{"
+                    yield from self.block(node.body, indent + "  ")
+                    yield f"{indent}}}"
+                case If():
+                    yield f"{indent}if ({self.condition(node.condition)}) {{"
+                    yield from self.block(node.body, indent + "  ")
+                    if node.orelse:
+                        yield f"{indent}}} else {{"
+                        yield from self.block(node.orelse, indent + "  ")
+                    yield f"{indent}}}"
+
+    def header(self, loop: Loop) -> str:
+        name = self.names[loop.name]
+        if loop.step > 0:
+            return f"int {name} = {self.extreme(loop.lower, '>')}; {name} < {self.extreme(loop.upper, '<')}; {name}++"
+        last = tuple(bound + -1 for bound in loop.upper)
+        return f"int {name} = {self.extreme(last, '<')}; {name} >= {self.extreme(loop.lower, '>')}; {name}--"
+
+    def extreme(self, bounds: tuple[Affine, ...], relation: str) -> str:
+        first, *others = bounds
+        if not others:
+            return self.affine(first)
+        rest = self.extreme(tuple(others), relation)
+        return f"({self.affine(first)} {relation} {rest} ? {self.affine(first)} : {rest})"
+
+    def condition(self, condition: Condition) -> str:
+        pieces = [" && ".join(f"{self.affine(c)} >= 0" for c in piece.constraints) or "1" for piece in condition.pieces]
+        return pieces[0] if len(pieces) == 1 else " || ".join(f"({piece})" for piece in pieces) or "0"
+
+    def affine(self, form: Affine) -> str:
+        return str(Affine(tuple((self.names[name], c) for name, c in form.terms), form.constant))
+
+    def reference(self, reference: Reference) -> str:
+        storage = self.nest[reference.name]
+        pointer = "*" if not storage.shape and storage.writable and storage.role == "argument" else ""
+        return pointer + self.names[reference.name] + "".join(f"[{self.affine(index)}]" for index in reference.index)
+
+    def value(self, value: Expression) -> str:
+        match value:
+            case Reference():
+                return self.reference(value)
+            case Constant(dtype="f32", value=number):
+                return _single(float(number))
+            case Constant(dtype=dtype, value=number):  # the least int has no literal of its own
+                return f"{_cast(dtype)}({number + 1} - 1)" if number < 0 else f"{_cast(dtype)}{number}"
+            case Index(dtype=dtype, value=form):
+                return f"{_cast(dtype)}({self.affine(form)})"
+            case Apply():
+                return self.apply(value)
+
+    def apply(self, value: Apply) -> str:
+        operation, dtype = value.operation, value.dtype
+        operands = [self.value(operand) for operand in value.operands]
+        call = _CALLS.get((operation, dtype))
+        if call:
+            self.called.add((operation, call))
+            return f"{call}({', '.join(operands)})"
+        if not _is_spelled(value):
+            self.helpers.add((operation, dtype))
+            return f"{PREFIX}{operation}_{dtype}({', '.join(operands)})"
+        if operation in _RELATIONS:
+            return f"({operands[0]} {_RELATIONS[operation]} {operands[1]})"
+        if operation == "select":
+            return f"({operands[0]} ? {operands[1]} : {operands[2]})"
+        text = f"(-{operands[0]})" if operation == "neg" else f"({operands[0]} {_INFIX[operation]} {operands[1]})"
+        return f"({_cast(dtype)}{text})" if _cast(dtype) and dtype != "f32" else text
+
+
+def _bounds(nodes: Sequence[Node]) -> Iterator[Affine]:
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield from (*node.lower, *node.upper)
+            yield from _bounds(node.body)
+        elif isinstance(node, If):
+            yield from _bounds((*node.body, *node.orelse))
+
+
+def _cast(dtype: ElementType) -> str:
+    """What makes a number in C one of the element type."""
+    return "" if dtype == "i32" else f"({TYPES[dtype]})"
+
+
+def _single(number: float) -> str:
+    if math.isnan(number):
+        return '__builtin_nanf("")'
+    sign = "-" if math.copysign(1.0, number) < 0 else ""
+    return f"{sign}__builtin_inff()" if math.isinf(number) else f"{sign}{abs(number)!r}f"
+
+
+def _is_spelled(value: Apply) -> bool:
+    """Whether C's operators say exactly `value`, and the reader takes them for it: it folds affine expressions and recognizes minima."""
+    operation, dtype, operands = value.operation, value.dtype, value.operands
+    if operation in _RELATIONS:
+        return True
+    if operation == "select":
+        return _is_plain_choice(value)
+    if operation in ("shl", "shr"):
+        amount = operands[1]
+        return isinstance(amount, Constant) and 0 <= amount.value < WIDTH[dtype] and not isinstance(operands[0], Constant | Index)
+    if operation == "neg":
+        return not isinstance(operands[0], Constant | Index)
+    return operation in _INFIX and (dtype == "f32" or not all(isinstance(operand, Constant | Index) for operand in operands))
+
+
+def _is_plain_choice(value: Apply) -> bool:
+    condition, *arms = value.operands
+    if any(isinstance(part, Index) for part in _parts(condition)) or not any(isinstance(part, Reference) for part in _parts(condition)):
+        return False
+    if any(isinstance(part, Apply) and divides(part.operation, part.dtype) for arm in arms for part in _parts(arm)):
+        return False
+    return not (value.dtype != "f32" and isinstance(condition, Apply) and set(condition.operands) == set(arms))
+
+
+def _parts(value: Expression) -> Iterator[Expression]:
+    yield value
+    if isinstance(value, Apply):
+        for operand in value.operands:
+            yield from _parts(operand)
