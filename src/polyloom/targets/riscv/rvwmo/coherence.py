@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, product
-from operator import or_
+from itertools import product
 
 from polyloom.targets.riscv.rvwmo.unfold import Operation
 from polyloom.targets.riscv.rvwmo.values import Read, Value
@@ -174,5 +173,7 @@ def _before(numbers: Sequence[int], times: Times, last: int) -> tuple[int, ...]:
     ending = [0] * (2 * last + 3)
     for number, (_, end, _) in zip(numbers, times, strict=True):
         ending[end] |= 1 << number
-    before = [0, *accumulate(ending, or_)]
+    before = [0]
+    for bits in ending:
+        before.append(before[-1] | bits)
     return tuple(mask | before[start] for start, _, mask in times)
