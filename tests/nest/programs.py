@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
+
 from hypothesis import strategies as st
 from tests.nest.text import nest
 
@@ -15,20 +18,20 @@ DEPTH = 3
 @st.composite
 def programs(draw: st.DrawFn) -> Nest:
     """Every access is inside its array; `t` is assigned before it is read."""
-    lines = ["t = 1", *_block(draw, [], 0)]
+    lines = ["t = 1", *_block(draw, [], 0, count())]
     return nest(DECLARATIONS, "\n".join(lines), name="random")
 
 
-def _block(draw: st.DrawFn, loops: list[str], depth: int) -> list[str]:
+def _block(draw: st.DrawFn, loops: list[str], depth: int, fresh: Iterator[int]) -> list[str]:
     lines: list[str] = []
-    for n in range(draw(st.integers(1, 3 if depth < 2 else 2))):
+    for _ in range(draw(st.integers(1, 3 if depth < 2 else 2))):
         kind = draw(st.sampled_from(["loop", "loop", "assign", "if"] if depth < DEPTH else ["assign"]))
         if depth == 0 or kind == "loop":
-            name = f"{loops[-1] if loops else 'i'}{n}"
-            lines += [f"for {name} in {draw(_range(loops))}:", *_indented(_block(draw, [*loops, name], depth + 1))]
+            name = f"{'ijkl'[len(loops)]}{next(fresh)}"
+            lines += [f"for {name} in {draw(_range(loops))}:", *_indented(_block(draw, [*loops, name], depth + 1, fresh))]
         elif kind == "if":
-            lines += [f"if {draw(_condition(loops))}:", *_indented(_block(draw, loops, depth + 1))]
-            lines += ["else:", *_indented(_block(draw, loops, depth + 1))] if draw(st.booleans()) else []
+            lines += [f"if {draw(_condition(loops))}:", *_indented(_block(draw, loops, depth + 1, fresh))]
+            lines += ["else:", *_indented(_block(draw, loops, depth + 1, fresh))] if draw(st.booleans()) else []
         else:
             lines.append(f"{draw(_element(loops))} = {draw(_value(loops))}")
     return lines

@@ -14,7 +14,6 @@ from tests.conftest import Golden
 from tests.nest.brute import Instance, trace
 from tests.nest.kernels import KERNELS
 from tests.nest.programs import programs
-from tests.nest.text import nest
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir import nest_interpret, recurrence_interpret
@@ -84,8 +83,20 @@ def test_dataflow(name: str, golden: Golden) -> None:
 
 
 @given(programs())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_random_nests(source: Nest) -> None:
+    check_random(source)
+
+
+@pytest.mark.long
+@given(programs())
+@settings(max_examples=1000)
+def test_many_random_nests(source: Nest) -> None:
+    check_random(source)
+
+
+def check_random(source: Nest) -> None:
+    """Some origins are not affine; such nests are refused."""
     try:
         plain = flow(source)
         system = analyse(source)

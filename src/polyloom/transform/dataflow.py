@@ -85,7 +85,7 @@ class _Order:
             for points, values in affine_pieces(relation.reverse()):
                 index = affines(values, statement.loops)
                 if index is None:
-                    raise _not_affine(statement, read, f"its value comes from {writer.assign.name} at {values}")
+                    raise _not_affine(statement, read, f"its value comes from {_origin_text(values)}")
                 parts.append((named(points, statement.loops), Produced(writer.assign.name, index)))
         return parts
 
@@ -141,6 +141,11 @@ def _union(relations: Iterable[isl.Map]) -> isl.UnionMap:
 
 def _element(reference: Reference, point: Mapping[str, int]) -> str:
     return f"{reference.name}[{', '.join(str(a.evaluate(point)) for a in reference.index)}]" if reference.index else f"`{reference.name}`"
+
+
+def _origin_text(values: isl.MultiAff) -> str:
+    """`S1[(floor((j)/2))]` of isl's `[N] -> { S2[j] -> S1[(floor((j)/2))] }`."""
+    return str(values).rpartition("-> ")[2].removesuffix(" }")
 
 
 @contextmanager

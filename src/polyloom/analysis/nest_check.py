@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must hold of a nest for all parameter values, decided by isl; each failure comes with a smallest counterexample.
+
+Subscripts are inside the shape wherever the access is executed, extents are not negative, and something is computed.
+That every value was written before it is read is found by the dataflow (`transform.dataflow`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.ir.nest import Nest, Statement, accesses, statements
+from polyloom.ir.nest_verify import verify
+from polyloom.ir.pla import Reference
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.isl import is_empty, parameter_set, sample, to_set
+
+
+def check(nest: Nest) -> None:
+    """Raise every failure of the first rule that fails: those of `ir.nest_verify`, PL0224, PL0223, PL0242, PL0240."""
+    verify(nest)
+    context = _Context(nest, parameter_set(nest.assumptions, nest.parameters), statements(nest))
+    for rule in RULES:
+        found = tuple(rule(context))
+        if found:
+            raise PolyloomError(*found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    nest: Nest
+    domain: isl.Set
+    statements: tuple[Statement, ...]
+
+    def when(self, point: Mapping[str, int], loops: tuple[str, ...] = ()) -> str:
+        """` when N = 4, i = 3`, or nothing where there is nothing to choose."""
+        values = ", ".join(f"{name} = {point[name]}" for name in (*self.nest.parameters, *loops))
+        return f" when {values}" if values else ""
+
+
+def domain_is_not_empty(context: _Context) -> Iterator[Diagnostic]:
+    if is_empty(context.domain):
+        yield Diagnostic("PL0224", "no parameter values satisfy what is known of them", span=context.nest.span, help="remove one of the contradictions")
+
+
+def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
+    nest = context.nest
+    for storage in nest.storage:
+        for extent in storage.shape:
+            point = sample(parameter_set(_any([-extent - 1]), nest.parameters).intersect(context.domain))
+            if point is not None:
+                message = f"`{storage.name}` has the extent {extent} = {extent.evaluate(point)}{context.when(point)}"
+                yield Diagnostic("PL0223", message, span=storage.span, help=f"declare an extent that is never negative, such as {extent - extent.constant}")
+
+
+def something_is_computed(context: _Context) -> Iterator[Diagnostic]:
+    arguments = [s.name for s in context.nest.storage if s.role == "argument"]
+    if not any(s.assign.target.name in arguments for s in context.statements):
+        message = f"`{context.nest.name}` computes nothing: it assigns to none of its arguments"
+        yield Diagnostic("PL0242", message, span=context.nest.span, help="assign results to the elements of an array that is an argument")
+
+
+def subscripts_are_inside(context: _Context) -> Iterator[Diagnostic]:
+    for statement in context.statements:
+        points = to_set(statement.domain, statement.loops, context.nest.parameters).intersect_params(context.domain)
+        distinct = {(r.name, r.index): r for r in (*accesses(statement.assign.value), statement.assign.target)}
+        for reference in distinct.values():
+            yield from _outside(context, statement, reference, points)
+
+
+def _outside(context: _Context, statement: Statement, reference: Reference, points: isl.Set) -> Iterator[Diagnostic]:
+    shape = context.nest[reference.name].shape
+    for index, extent in zip(reference.index, shape, strict=True):
+        bad = to_set(_any([-index - 1, index - extent]), statement.loops, context.nest.parameters)
+        point = sample(points.intersect(bad))
+        if point is not None:
+            size = " x ".join(str(e.evaluate(point)) for e in shape)
+            element = f"{reference.name}[{', '.join(str(a.evaluate(point)) for a in reference.index)}]"
+            message = f"{element} is outside the {size} element{'' if size == '1' else 's'} of `{reference.name}`{context.when(point, statement.loops)}"
+            help = f"`{index}` must stay from 0 to `{extent - 1}`: shorten a loop, add an `if`, or declare a larger `{reference.name}`"
+            yield Diagnostic("PL0240", message, span=reference.span or statement.assign.span, help=help)
+            return
+
+
+def _any(constraints: list[Affine]) -> Condition:
+    return Condition(tuple(Polyhedron((c,)) for c in constraints))
+
+
+Rule = Callable[[_Context], Iterator[Diagnostic]]
+RULES: tuple[Rule, ...] = (domain_is_not_empty, shapes_are_not_negative, something_is_computed, subscripts_are_inside)
