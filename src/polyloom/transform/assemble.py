@@ -29,7 +29,7 @@ from polyloom.transform.embed import Placements, dimensions
 from polyloom.transform.order import Order, Vector, find_order
 from polyloom.transform.share import Element, share
 from polyloom.transform.space import Space
-from polyloom.transform.wiring import Wiring, merged, relay, unite
+from polyloom.transform.wiring import Wiring, fill, merged, relay, unite
 
 VARIANTS = 4
 """Equations that one operation may become because its operands come from different places."""
@@ -94,6 +94,7 @@ class _Assembler:
         uses = [[merged([next(found) if isinstance(d[1], Element) else (d[0], d[1]) for d in need]) for need in needs] for needs in reads]
         defined = {self.variable_of[e.name]: self.placements[e.name].points(self.space, e.domain) for e in self.equations}
         wiring = unite(Wiring(self.space, uses, [*transfers, *entering], defined), self.types)
+        wiring = fill(wiring, {n: a.shape for n, a in self.ports.arrays.items()})
         wiring = relay(wiring, self._order(wiring.vectors()), self._handed)
         for equation, ways in zip(self.equations, wiring.reads, strict=True):
             self._statement(equation, ways, defined[self.variable_of[equation.name]])

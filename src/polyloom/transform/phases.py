@@ -15,7 +15,7 @@ import islpy as isl
 
 from polyloom.analysis.components import components
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.nest import Nest, Storage
+from polyloom.ir.nest import Apply, Expression, Nest, Storage
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import Final, Piece, Produced, Recurrence, Stored, System
@@ -27,6 +27,8 @@ from polyloom.transform.embed import Placements, dependences, dimensions, embed
 from polyloom.transform.space import Space
 
 Group = list[Recurrence]
+SLOW = frozenset({"div", "rem", "floordiv", "mod", "sqrt"})
+"""Operations that take many cycles on most machines, often without pipelining."""
 
 
 def make_plan(nest: Nest, system: System) -> Plan:
@@ -56,10 +58,11 @@ def _groups(system: System) -> list[tuple[Group, Placements]]:
     """Statements that share a space, in an order in which values only flow forward.
 
     Shallow components first look for a group to live in, the nearest one first: a separate phase for them costs most."""
-    whole = _placed(system, list(system.equations))
+    groups = _Groups(system)
+    everything = tuple(range(len(system.equations)))
+    whole = groups.placements(everything)
     if whole is not None:
         return [(list(system.equations), whole)]
-    groups = _Groups(system)
     for unit in sorted(groups.units(), key=lambda u: max(len(e.loops) for e in u)):
         groups.join(unit)
     return groups.ordered()
@@ -73,7 +76,8 @@ class _Groups:
         self.position = {e.name: n for n, e in enumerate(system.equations)}
         self.flow = {(self.position[d.writer], self.position[d.reader]) for d in dependences(system.equations)}
         self.found: dict[tuple[int, ...], Placements | None] = {}
-        self.groups = self._components({n: [w for w, r in self.flow if r == n] for n in range(len(system.equations))})
+        self.strong = self._components({n: [w for w, r in self.flow if r == n] for n in range(len(system.equations))})
+        self.groups = list(self.strong)
 
     def units(self) -> list[Group]:
         return [self._members(g) for g in self.groups]
@@ -91,8 +95,16 @@ class _Groups:
 
     def placements(self, group: tuple[int, ...]) -> Placements | None:
         if group not in self.found:
-            self.found[group] = _placed(self.system, self._members(group))
+            self.found[group] = None if self._slowed(group) else _placed(self.system, self._members(group))
         return self.found[group]
+
+    def _slowed(self, group: tuple[int, ...]) -> bool:
+        """Whether a slow operation of a shallow statement would bound the initiation interval of deeper ones, without need."""
+        depth = max(len(self.system.equations[n].loops) for n in group)
+        inside = [unit for unit in self.strong if set(unit) <= set(group)]
+        return any(
+            any(_is_slow(self.system.equations[n].value) for n in unit) and max(len(self.system.equations[n].loops) for n in unit) < depth for unit in inside
+        )
 
     def ordered(self) -> list[tuple[Group, Placements]]:
         """The groups, producers first, in the order of the text where there is a choice."""
@@ -120,6 +132,10 @@ class _Groups:
 
     def _components(self, feeds: dict[int, list[int]]) -> list[tuple[int, ...]]:
         return sorted(tuple(sorted(c)) for c in components(feeds))
+
+
+def _is_slow(value: Expression) -> bool:
+    return isinstance(value, Apply) and (value.operation in SLOW or any(map(_is_slow, value.operands)))
 
 
 def _related(group: Group, unit: Group) -> bool:

@@ -80,6 +80,24 @@ class Space:
         bound = f"{dim}' <= {dim}" if sign > 0 else f"{dim}' >= {dim}"
         return _named(points.apply(self._map(f"[{', '.join(self.dims)}] -> [{primed}] : {bound}")), self.dims)
 
+    def box(self, points: isl.Set) -> isl.Set | None:
+        """The bounding box, for the parameters that leave any point, if each face is one affine expression."""
+        bounds: list[Affine] = []
+        for n, here in enumerate(self.here):
+            low, high = self._extreme(points.dim_min(n)), self._extreme(points.dim_max(n))
+            if low is None or high is None:
+                return None
+            bounds += [here - low, high - here]
+        return self.where(*bounds).intersect_params(points.params())
+
+    def _extreme(self, bound: isl.PwAff) -> Affine | None:
+        found: list[isl.Aff] = []
+        bound.coalesce().foreach_piece(lambda _, aff: found.append(aff))
+        if len(found) != 1 or found[0].dim(isl.dim_type.div) or not found[0].get_denominator_val().is_one():
+            return None
+        values = {name: int(str(found[0].get_coefficient_val(isl.dim_type.param, n))) for n, name in enumerate(self.params)}
+        return Affine.of(values, int(str(found[0].get_constant_val())))
+
     def injective(self, points: isl.Set, coordinates: Point) -> bool:
         """Whether no two of `points` have the same coordinates."""
         return self._map(f"[{', '.join(self.dims)}] -> [{', '.join(map(str, coordinates))}]").intersect_domain(points).is_injective()

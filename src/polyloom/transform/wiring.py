@@ -19,7 +19,7 @@ import islpy as isl
 from polyloom.ir.pla import Reference
 from polyloom.transform.carry import Transfer, Use
 from polyloom.transform.order import Order, Vector, find_order, positive
-from polyloom.transform.space import Space
+from polyloom.transform.space import Point, Space
 
 CROSSINGS = 10
 """Channels between elements that a phase may use before variables are relayed, if all dimensions but the outermost were allocated."""
@@ -30,7 +30,7 @@ Reads = list[list[list[Use]]]
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """`defined` gives the points of every variable that a statement computes; `transfers` define the others."""
+    """`defined` gives the points of every variable that a statement computes, those included that `transfers` define."""
 
     space: Space
     reads: Reads
@@ -108,6 +108,38 @@ def _united(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | No
     return made if find_order(made.vectors(), len(space.dims)) is not None else None
 
 
+def fill(wiring: Wiring, shapes: Mapping[str, Point]) -> Wiring:
+    """Where inputs were united with a statement's variable, define it in the whole bounding box: what nobody reads does no harm,
+    and conditions become boxes. What is passed on is passed on there too, what enters must be inside its array."""
+    transfers = list(wiring.transfers)
+    for name, points in wiring.defined.items():
+        own = [t for t in transfers if t.variable == name]
+        box = wiring.space.box(points) if own else None
+        computed = points.subtract(_union([t.points for t in own])) if own else points
+        filled = _filled(wiring, own, box, box.subtract(computed), shapes) if box is not None else None
+        if filled is not None:
+            transfers = [t for t in transfers if t.variable != name] + filled
+    return replace(wiring, transfers=transfers)
+
+
+def _filled(wiring: Wiring, own: list[Transfer], box: isl.Set, rest: isl.Set, shapes: Mapping[str, Point]) -> list[Transfer] | None:
+    """Definitions of the `rest` of the box by the equations that there are; None if those do not do."""
+    made: list[Transfer] = []
+    for transfer in sorted(own, key=lambda t: t.reference.name != t.variable):
+        if transfer.reference.name == transfer.variable:
+            where = rest.intersect(wiring.space.shift(box, wiring.distance(transfer.reference)))
+        elif transfer.reference.name in shapes:
+            pairs = zip(transfer.reference.index, shapes[transfer.reference.name], strict=True)
+            where = rest.intersect(wiring.space.where(*(b for i, extent in pairs for b in (i, extent - i - 1))))
+        else:
+            where = transfer.points
+        if not transfer.points.is_subset(where):
+            return None
+        made.append(replace(transfer, points=where.coalesce()))
+        rest = rest.subtract(where)
+    return made if rest.is_empty() else None
+
+
 def relay(wiring: Wiring, order: Order, fresh: Callable[[str], str]) -> Wiring:
     """Hand on, by unit steps, the values of variables that are read at many distances, while the phase has too many."""
     distances = _distances(wiring)
@@ -172,18 +204,22 @@ def _relayed(wiring: Wiring, name: str, distances: set[Vector], parents: dict[Ve
     reads = [[[(p, use(p, r)) for p, r in uses] for uses in reads] for reads in wiring.reads]
     transfers = [replace(t, reference=use(t.points, t.reference)) for t in wiring.transfers if t.variable != name]
     transfers += [t for t in wiring.transfers if t.variable == name]
-    made: list[Transfer] = []
+    sources: dict[Vector, tuple[Reference, Vector | None]] = {}
     for distance in sorted(relays, reverse=True, key=lambda d: _depth(d, parents)):
-        if distance not in demands:
-            continue
-        points = demands[distance].coalesce()
-        if distance in parents:
-            parent, unit = parents[distance]
-            found = demand(wiring.space.shift(points, tuple(-u for u in unit)), parent)
-            reference = wiring.at(found.name, unit)
-        else:
-            reference = wiring.at(name, distance)
-        made.append(Transfer(relays[distance], points, reference))
+        if distance in demands:
+            parent, unit = parents.get(distance, (None, distance))
+            if parent is not None:
+                demand(wiring.space.shift(demands[distance], tuple(-u for u in unit)), parent)
+            sources[distance] = wiring.at(relays[parent] if parent else name, unit), parent
+    known: dict[Vector | None, isl.Set] = {
+        None: _union([t.points for t in wiring.transfers if t.variable == name] + [p for n, p in wiring.defined.items() if n == name])
+    }
+    made: list[Transfer] = []
+    for distance, (reference, parent) in reversed(sources.items()):
+        points, box = demands[distance].coalesce(), wiring.space.box(demands[distance])
+        back = tuple(-d for d in wiring.distance(reference))
+        known[distance] = box if box is not None and wiring.space.shift(box, back).is_subset(known[parent]) else points
+        made.append(Transfer(relays[distance], known[distance], reference))
     return replace(wiring, reads=reads, transfers=[*transfers, *made])
 
 
