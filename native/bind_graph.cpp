@@ -23,19 +23,15 @@ static_assert(sizeof(Edge) == 2 * sizeof(int32_t));
 
 std::span<const Edge> span(const Edges& edges) { return {reinterpret_cast<const Edge*>(edges.data()), edges.shape(0)}; }
 
-template <class T>
-Owned<T> give(std::vector<T> values) {
-    auto* moved = new std::vector<T>(std::move(values));
-    return {moved->data(), {moved->size()}, nb::capsule(moved, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); })};
+// The array stays where it is; Python's lives as long.
+template <class Values>
+auto give(Values values) {
+    auto* kept = new Values(std::move(values));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Values*>(p); });
+    return Owned<std::remove_reference_t<decltype((*kept)[0])>>(kept->data(), {kept->size()}, owner);
 }
 
-template <class T>
-Owned<T> give(std::unique_ptr<T[]> values, size_t size) {
-    T* data = values.release();
-    return {data, {size}, nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); })};
-}
-
-std::vector<Node> idom(Node n, const Edges& edges, Node root, int strategy) {
+Array<Node> idom(Node n, const Edges& edges, Node root, int strategy) {
     nb::gil_scoped_release release;
     return dominators(successors(n, span(edges)), root, Strategy(strategy)).idom;
 }
@@ -46,8 +42,7 @@ nb::tuple frontiers(const DominatorTree& tree, bool cooper) {
         nb::gil_scoped_release release;
         made = cooper ? tree.frontiers_cooper() : tree.frontiers_cytron();
     }
-    const size_t total = size_t(made.start.back());
-    return nb::make_tuple(give(std::move(made.start)), give(std::move(made.members), total));
+    return nb::make_tuple(give(std::move(made.start)), give(std::move(made.members)));
 }
 
 std::vector<Node> iterated(const DominatorTree& tree, const Nodes& nodes, const Within& within) {
@@ -55,7 +50,7 @@ std::vector<Node> iterated(const DominatorTree& tree, const Nodes& nodes, const 
     return tree.iterated_frontier({nodes.data(), nodes.shape(0)}, {within.data(), within.shape(0)});
 }
 
-template <std::vector<Node> DominatorTree::* member>
+template <Array<Node> DominatorTree::* member>
 View<Node> view(const DominatorTree& tree) {
     return {(tree.*member).data(), {(tree.*member).size()}, nb::find(tree)};
 }

@@ -7,12 +7,13 @@ namespace polyloom::graph {
 template <Node Edge::* key, Node Edge::* value>
 Csr Csr::sorted(Node n, std::span<const Edge> edges) {
     Csr made;
-    made.start_.assign(size_t(n) + 2, 0);
-    made.target_ = room<Node>(edges.size());
+    made.start_ = {size_t(n) + 2, 0};
+    made.target_ = Array<Node>(edges.size());
     int32_t* start = made.start_.data();
+    Node* target = made.target_.data();
     for (const Edge& e : edges) ++start[e.*key + 2];
     for (Node v = 1; v <= n; ++v) start[v + 1] += start[v];
-    for (const Edge& e : edges) made.target_[start[e.*key + 1]++] = e.*value;
+    for (const Edge& e : edges) target[start[e.*key + 1]++] = e.*value;
     return made;
 }
 

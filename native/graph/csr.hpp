@@ -5,9 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <vector>
+
+#include "graph/array.hpp"
 
 namespace polyloom::graph {
 
@@ -18,18 +18,12 @@ struct Edge {
     Node from, to;
 };
 
-// Memory that is written before it is read: filling it with zeros first would cost as much as a pass over the graph.
-template <class T>
-std::unique_ptr<T[]> room(size_t count) {
-    return std::make_unique_for_overwrite<T[]>(count);
-}
-
 class Csr {
   public:
     Node nodes() const { return Node(start_.size()) - 2; }
     const int32_t* starts() const { return start_.data(); }
-    const Node* targets() const { return target_.get(); }
-    std::span<const Node> operator[](Node v) const { return {target_.get() + start_[v], target_.get() + start_[v + 1]}; }
+    const Node* targets() const { return target_.data(); }
+    std::span<const Node> operator[](Node v) const { return {targets() + start_[v], targets() + start_[v + 1]}; }
 
   private:
     friend Csr successors(Node n, std::span<const Edge> edges);
@@ -37,8 +31,8 @@ class Csr {
     template <Node Edge::* key, Node Edge::* value>
     static Csr sorted(Node n, std::span<const Edge> edges);
 
-    std::vector<int32_t> start_;  // by node, then the end twice
-    std::unique_ptr<Node[]> target_;
+    Array<int32_t> start_;  // by node, then the end twice
+    Array<Node> target_;
 };
 
 Csr successors(Node n, std::span<const Edge> edges);

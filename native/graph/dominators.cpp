@@ -19,10 +19,10 @@ struct Backward {
 // Step 1: the depth-first tree, and the graph in its numbers.
 struct Search {
     Node count = 0;
-    std::unique_ptr<Node[]> node, parent;
-    std::unique_ptr<Node[]> sdom;      // so far the minimum over v -> w with v <= w
-    std::unique_ptr<int32_t[]> first;  // the list of w in `backward`
-    std::unique_ptr<Backward[]> backward;
+    Array<Node> node, parent;
+    Array<Node> sdom;      // so far the minimum over v -> w with v <= w
+    Array<int32_t> first;  // the list of w in `backward`
+    Array<Backward> backward;
 };
 
 struct Frame {
@@ -34,12 +34,12 @@ Search search(const Csr& graph, Node root) {
     const size_t n = size_t(graph.nodes());
     const int32_t* start = graph.starts();
     const Node* target = graph.targets();
-    Search s{0, room<Node>(n), room<Node>(n), room<Node>(n), room<int32_t>(n), room<Backward>(size_t(start[n]))};
-    std::vector<Node> number(n, none);
-    auto frames = room<Frame>(n);
-    Frame* top = frames.get() - 1;
+    Search s{0, Array<Node>(n), Array<Node>(n), Array<Node>(n), Array<int32_t>(n), Array<Backward>(size_t(start[n]))};
+    const Array<Node> number(n, none);
+    const Array<Frame> frames(n);
+    Frame* top = frames.data() - 1;
     int32_t used = 0;
-    auto enter = [&](Node v, Node parent) {
+    const auto enter = [&](Node v, Node parent) {
         const Node w = s.count++;
         number[v] = w;
         s.node[w] = v;
@@ -48,7 +48,7 @@ Search search(const Csr& graph, Node root) {
         *++top = {start[v], start[v + 1], w};
     };
     enter(root, none);
-    while (top >= frames.get()) {
+    while (top >= frames.data()) {
         if (top->at == top->end) {
             --top;
             continue;
@@ -69,7 +69,7 @@ Search search(const Csr& graph, Node root) {
 // Strategy 1.
 class Scratch {
   public:
-    explicit Scratch(const Search& s) : parent_(s.parent.get()), sdom_(s.sdom.get()) {}
+    explicit Scratch(const Search& s) : parent_(s.parent.data()), sdom_(s.sdom.data()) {}
 
     // The u of least sdom(u) with u -*-> v in the tree and u > limit.
     Node query(Node v, Node limit) {
@@ -85,22 +85,22 @@ class Scratch {
     const Node *parent_, *sdom_;
 };
 
-// Strategy 2. `ancestor` begins as a copy of the tree, since queries look only above their limit, where all nodes have been added.
+// Strategy 2. Nodes need not be added: queries look only above their limit, where all nodes have been.
 class Cached {
   public:
-    explicit Cached(const Search& s) : sdom_(s.sdom.get()), cache_(room<Cache>(s.count)), walked_(room<Node>(s.count)) {
+    explicit Cached(const Search& s) : sdom_(s.sdom.data()), cache_(s.count), walked_(s.count) {
         for (Node w = 0; w < s.count; ++w) cache_[w] = {s.parent[w], w};
     }
 
     Node query(Node v, Node limit) {
-        Node* last = walked_.get();
+        Node* last = walked_.data();
         Node ancestor = cache_[v].ancestor;
         for (; ancestor > limit; ancestor = cache_[v].ancestor) {
             *last++ = v;
             v = ancestor;
         }
         Node best = cache_[v].result;
-        while (last != walked_.get()) {
+        while (last != walked_.data()) {
             Cache& c = cache_[*--last];
             if (sdom_[c.result] < sdom_[best]) best = c.result;
             c = {ancestor, best};
@@ -116,8 +116,8 @@ class Cached {
     };
 
     const Node* sdom_;
-    std::unique_ptr<Cache[]> cache_;
-    std::unique_ptr<Node[]> walked_;
+    Array<Cache> cache_;
+    Array<Node> walked_;
 };
 
 // Strategy 3: the balanced LINK and EVAL of the 1979 paper. A forest with the path minima of the nodes added so far, in which a
@@ -125,7 +125,7 @@ class Cached {
 class Balanced {
   public:
     explicit Balanced(const Search& s)
-        : end_(s.count), parent_(s.parent.get()), sdom_(s.sdom.get()), tree_(room<Tree>(size_t(end_) + 1)), semi_(room<Node>(size_t(end_) + 1)), walked_(room<Node>(end_)) {
+        : end_(s.count), parent_(s.parent.data()), sdom_(s.sdom.data()), tree_(size_t(end_) + 1), semi_(size_t(end_) + 1), walked_(end_) {
         for (Node w = 0; w < end_; ++w) {
             tree_[w] = {end_, w, end_, 1};
             semi_[w] = w;
@@ -169,9 +169,9 @@ class Balanced {
 
     // All nodes from v on, except a root and those below it, come to stand below the root.
     void compress(Node v) {
-        Node* last = walked_.get();
+        Node* last = walked_.data();
         for (; tree_[tree_[v].ancestor].ancestor != end_; v = tree_[v].ancestor) *last++ = v;
-        while (last != walked_.get()) {
+        while (last != walked_.data()) {
             Tree& t = tree_[*--last];
             const Tree& above = tree_[t.ancestor];
             if (semi_[above.label] < semi_[t.label]) t.label = above.label;
@@ -181,35 +181,33 @@ class Balanced {
 
     Node end_;
     const Node *parent_, *sdom_;
-    std::unique_ptr<Tree[]> tree_;
-    std::unique_ptr<Node[]> semi_;  // the paper's: a node's own number until it is added, then its sdom
-    std::unique_ptr<Node[]> walked_;
+    Array<Tree> tree_;
+    Array<Node> semi_;  // the paper's: a node's own number until it is added, then its sdom
+    Array<Node> walked_;
 };
 
-// Steps 2 and 3, interleaved: idomfrom(w) is asked for when the limit has fallen to sdom(w). Until then `deferred` holds w in the
-// set of its sdom: the first element stands at the sdom, every further one at the element before it, and 0 ends the set.
+// Steps 2 and 3, interleaved: idomfrom(w) is asked for when the limit has fallen to sdom(w). Until then w is deferred, in the set
+// of its sdom: the first element stands at the sdom, every further one at the element before it, and 0 ends the set. What stands
+// at w is first the set that waits for w, then what follows w in its own set, then idomfrom(w): one array is enough.
 template <class Forest>
-std::unique_ptr<Node[]> idomfrom(Search& s) {
+Array<Node> idomfrom(const Search& s) {
     Forest forest(s);
-    auto idomfrom = room<Node>(s.count);
-    std::vector<Node> deferred(s.count, 0);
+    Array<Node> deferred(s.count, 0);
     for (Node w = s.count - 1; w > 0; --w) {
-        for (Node v = deferred[w]; v != 0; v = deferred[v]) idomfrom[v] = forest.query(v, w);
+        for (Node v = deferred[w]; v != 0;) v = std::exchange(deferred[v], forest.query(v, w));
         Node least = s.sdom[w];
         for (int32_t b = s.first[w]; b != none; b = s.backward[b].next) least = std::min(least, s.sdom[forest.query(s.backward[b].from, w)]);
         s.sdom[w] = least;
-        if (least == 0 || least == s.parent[w]) {
-            idomfrom[w] = w;
-        } else {
-            deferred[w] = deferred[least];
-            deferred[least] = w;
-        }
+        if (least == 0 || least == s.parent[w])
+            deferred[w] = w;
+        else
+            deferred[w] = std::exchange(deferred[least], w);
         forest.add(w);
     }
-    return idomfrom;
+    return deferred;
 }
 
-std::unique_ptr<Node[]> idomfrom(Search& s, Strategy strategy) {
+Array<Node> idomfrom(const Search& s, Strategy strategy) {
     switch (strategy) {
         case Strategy::scratch: return idomfrom<Scratch>(s);
         case Strategy::cached: return idomfrom<Cached>(s);
@@ -221,11 +219,11 @@ std::unique_ptr<Node[]> idomfrom(Search& s, Strategy strategy) {
 
 Dominators dominators(const Csr& successors, Node root, Strategy strategy) {
     Search s = search(successors, root);
-    const auto from = idomfrom(s, strategy);
-    Node* idom = s.sdom.get();  // step 4, in place: idom(w) is sdom(w) where idomfrom(w) is w
-    std::vector<Node> by_node(successors.nodes(), none);
+    const Array<Node> from = idomfrom(s, strategy);
+    const Array<Node>& idom = s.sdom;  // step 4, in place: idom(w) is sdom(w) where idomfrom(w) is w
+    Array<Node> by_node(size_t(successors.nodes()), none);
     for (Node w = 1; w < s.count; ++w) {
-        if (from[w] < w) idom[w] = idom[from[w]];
+        idom[w] = from[w] < w ? idom[from[w]] : idom[w];
         by_node[s.node[w]] = s.node[idom[w]];
     }
     return {std::move(by_node), std::move(s.node), s.count};

@@ -3,8 +3,6 @@
 // in the four steps and three strategies of "Reworking Lengauer-Tarjan" (2025).
 #pragma once
 
-#include <vector>
-
 #include "graph/csr.hpp"
 
 namespace polyloom::graph {
@@ -17,8 +15,8 @@ enum class Strategy {
 };
 
 struct Dominators {
-    std::vector<Node> idom;         // by node; none for the root and for nodes that it does not reach
-    std::unique_ptr<Node[]> order;  // the reached nodes in depth-first preorder, so that every node comes after its idom
+    Array<Node> idom;   // by node; none for the root and for nodes that it does not reach
+    Array<Node> order;  // the `reached` nodes in depth-first preorder, so that every node comes after its idom
     Node reached = 0;
 };
 

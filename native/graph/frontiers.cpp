@@ -14,15 +14,15 @@ struct Filling {
     Frontiers made;
     std::vector<int64_t> next;
 
-    explicit Filling(const std::vector<int64_t>& sizes) : made{std::vector<int64_t>(sizes.size() + 1, 0), nullptr} {
+    explicit Filling(const std::vector<int64_t>& sizes) : made{std::vector<int64_t>(sizes.size() + 1, 0), {}} {
         for (size_t v = 0; v < sizes.size(); ++v) made.start[v + 1] = made.start[v] + sizes[v];
-        made.members = room<Node>(size_t(made.start.back()));
+        made.members = Array<Node>(size_t(made.start.back()));
         next.assign(made.start.begin(), made.start.end() - 1);
     }
 
     void add(Node v, Node w) { made.members[next[v]++] = w; }
     bool ends_with(Node v, Node w) const { return next[v] > made.start[v] && made.members[next[v] - 1] == w; }
-    std::span<Node> of(Node v) { return {made.members.get() + made.start[v], made.members.get() + next[v]}; }
+    std::span<Node> of(Node v) { return {made.members.data() + made.start[v], made.members.data() + next[v]}; }
 };
 
 }  // namespace

@@ -9,14 +9,14 @@ DominatorTree::DominatorTree(Node n, std::span<const Edge> edges, Node root, Str
     : position(n, none), size(n, 0), successors_(graph::successors(n, edges)), predecessors_(graph::predecessors(n, edges)), depth_(n, 0) {
     Dominators found = dominators(successors_, root, strategy);
     idom = std::move(found.idom);
-    preorder.resize(found.reached);
-    const std::span<const Node> order{found.order.get(), size_t(found.reached)};
+    preorder = Array<Node>(size_t(found.reached));
+    const std::span<const Node> order{found.order.data(), size_t(found.reached)};
     for (size_t k = order.size(); k-- > 0;) {
         const Node v = order[k];
         ++size[v];
         if (v != root) size[idom[v]] += size[v];
     }
-    std::vector<Node> next(n);  // by node: the position of its next child
+    const Array<Node> next(n);  // by node: the position of its next child
     for (const Node v : order) {
         position[v] = v == root ? 0 : next[idom[v]];
         if (v != root) next[idom[v]] += size[v];

@@ -14,7 +14,7 @@ namespace polyloom::graph {
 
 struct Frontiers {
     std::vector<int64_t> start;  // by node, then the end
-    std::unique_ptr<Node[]> members;  // of each node ascending
+    Array<Node> members;         // of each node ascending
 };
 
 class DominatorTree {
@@ -38,12 +38,12 @@ class DominatorTree {
     // and lead no further. Nodes that are not reached have empty frontiers.
     std::vector<Node> iterated_frontier(std::span<const Node> nodes, std::span<const bool> within) const;
 
-    std::vector<Node> idom, position, size;  // by node: of a node not reached none, none, 0
-    std::vector<Node> preorder;              // a subtree is the range of `size` from its root's position on
+    Array<Node> idom, position, size;  // by node: of a node not reached none, none, 0
+    Array<Node> preorder;              // a subtree is the range of `size` from its root's position on
 
   private:
     Csr successors_, predecessors_;
-    std::vector<int32_t> depth_;  // by node
+    Array<int32_t> depth_;  // by node
 };
 
 }  // namespace polyloom::graph

@@ -73,7 +73,7 @@ static void check(Node n, const std::vector<Edge>& edges, Node root, const std::
     std::vector<Node> wanted;
     for (Node w = 0; w < n; ++w) wanted.push_back(idom(dominates, w));
     for (const Strategy strategy : {Strategy::scratch, Strategy::cached, Strategy::balanced})
-        expect(dominators(successors(n, edges), root, strategy).idom == wanted, name + ": dominators by strategy " + std::to_string(int(strategy)));
+        expect(std::ranges::equal(dominators(successors(n, edges), root, strategy).idom, wanted), name + ": dominators by strategy " + std::to_string(int(strategy)));
 
     std::vector<std::vector<Node>> frontiers(n);
     for (Node u = 0; u < n; ++u)
@@ -85,7 +85,7 @@ static void check(Node n, const std::vector<Edge>& edges, Node root, const std::
     for (Node v = 0; v < n; ++v) {
         expect(sizes[v] == int64_t(frontiers[v].size()), name + ": size of a frontier");
         for (const Frontiers& made : {std::cref(cytron), std::cref(cooper)})
-            expect(std::ranges::equal(frontiers[v], std::span(made.members.get() + made.start[v], made.members.get() + made.start[v + 1])), name + ": frontier");
+            expect(std::ranges::equal(frontiers[v], std::span(made.members.data() + made.start[v], made.members.data() + made.start[v + 1])), name + ": frontier");
         const std::vector<Node> start{v, Node(n - 1 - v)};
         expect(tree.iterated_frontier(start, {}) == fixpoint(frontiers, start), name + ": iterated frontier");
     }
