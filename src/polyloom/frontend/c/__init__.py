@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from polyloom.diagnostics import input_error
 from polyloom.frontend.c.choose import choose
 from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.function import nest
@@ -14,7 +17,11 @@ __all__ = ["load"]
 
 
 def load(path: str, options: Options) -> tuple[Nest, Reference]:
-    """The nest of a function in the file `path`, and the function itself. Raises PL0150 to PL0167 with the user's positions."""
+    """The nest of a function in the file `path`, and the function itself. Raises PL0104, and PL0150 to PL0167 with the user's positions."""
+    try:
+        Path(path).read_bytes()
+    except OSError as error:
+        raise input_error("PL0104", f"cannot read {path}: {error.strerror or error}", help="give the path of a .c file") from None
     function, functions = choose(path, syntax_tree(path, options), options.function)
     found = nest(function, printed_function(path, function.name, options), functions, options)
     parameters = tuple(n.name for n in function.inner if n.kind == "ParmVarDecl")

@@ -139,9 +139,21 @@ def extremes(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None
         return (value,)
     if node.kind == "ConditionalOperator":
         return _idiom(node, scope, least)
+    if node.kind == "BinaryOperator" and node.opcode in ("+", "-"):
+        return _shifted(node, scope, least)
     if expanded := expand(node, scope):
         return extremes(*expanded, least)
     return None
+
+
+def _shifted(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
+    """An extreme plus or minus an affine form: the extreme of the sums."""
+    base, offset = extremes(node.inner[0], scope, least), affine(node.inner[1], scope)
+    if base is None and node.opcode == "+":
+        base, offset = extremes(node.inner[1], scope, least), affine(node.inner[0], scope)
+    if base is None or offset is None:
+        return None
+    return tuple(form + offset if node.opcode == "+" else form - offset for form in base)
 
 
 def _idiom(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:

@@ -97,7 +97,8 @@ def _diagnostics(messages: str) -> Iterator[Diagnostic]:
     for match in filter(None, map(_ERROR.match, messages.splitlines())):
         found = True
         span = files.at(match["file"], int(match["line"]), int(match["column"]))
-        yield Diagnostic("PL0151", f"the C compiler says: {match['message']}", span=span, help=_help(match["message"]))
+        message = re.sub(r" \[-W[\w-]+\]$", "", match["message"])
+        yield Diagnostic("PL0151", f"the C compiler says: {message}", span=span, help=_help(message))
     if not found:
         yield Diagnostic("PL0151", f"the C compiler says: {messages.strip() or 'nothing, but fails'}")
 

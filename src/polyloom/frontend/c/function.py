@@ -74,7 +74,7 @@ def _argument(parameter: Node, shape: list[str] | None, symbols: Mapping[str, Af
     found = [affine_text(text, known) for text in shape or ()]
     for text, extent in zip(shape or (), found, strict=True):
         if extent is None:
-            help = f"extents are sums of integer parameters ({', '.join(known) or 'there is none'}) times constants"
+            help = "extents are sums of int parameters and constants"
             raise refuse("PL0155", f"the extent `{text}` of `{parameter.name}` is not affine in the parameters", parameter, help)
     return Storage(parameter.name, element_type(parameter), tuple(filter(None, found)), "argument", shape is not None, parameter.span)
 

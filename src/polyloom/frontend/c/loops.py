@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c.affine import Scope, extremes, obstacle
+from polyloom.frontend.c.affine import Scope, affine, extremes, obstacle
 from polyloom.frontend.c.roles import identity, loop_variable
 from polyloom.frontend.c.tree import Node, refuse, strip
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -31,6 +31,10 @@ def header(loop: Node, scope: Scope) -> Header:
     """The bounds of a `for`; raises PL0158 for another form and PL0159 for bounds that are not affine."""
     variable, step = loop_variable(loop), _step(loop.inner[3])
     if variable is None or variable.ctype != "int" or step is None or not loop.inner[2].kind or _names(strip(loop.inner[3]).inner[0]) != identity(variable):
+        amount = affine(loop.inner[3].inner[-1], scope) if loop.inner[3].kind == "CompoundAssignOperator" else None
+        if amount is not None and abs(amount.constant) > 1:
+            help = f"count by one, and multiply the variable where it is used: `{abs(amount.constant)} * i`"
+            raise refuse("PL0158", f"a loop counts by one, not by {abs(amount.constant)}", loop.inner[3], help)
         part = next((n for n in (variable, loop.inner[3]) if n is not None and n.kind), loop)
         raise refuse("PL0158", "this is not a loop that counts an int by one", part, _FORM)
     first = extremes(_initial(loop), scope, least=step < 0)
@@ -75,6 +79,9 @@ def _end(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope:
         raise refuse("PL0158", "the loop's condition does not compare its variable with a bound", test, _FORM)
     sides = {_names(child): other for child, other in zip(test.inner, reversed(test.inner), strict=True)}
     if variable not in sides:
+        data = next((side for side in test.inner if affine(side, scope) is None and _names(side) == ""), None)
+        if data is not None:
+            raise _not_affine(data, scope)
         raise refuse("PL0158", "the loop's condition does not compare its variable alone", test, _FORM)
     opcode = test.opcode if _names(test.inner[0]) == variable else test.opcode.translate(_MIRRORED)
     bounds = extremes(sides[variable], scope, least=step > 0)

@@ -98,7 +98,7 @@ def _passed(nest: Nest, name: str, pointer: str) -> str:
 def _initial(storage: Storage, parameters: Mapping[str, int], arrays: Arrays) -> npt.NDArray[np.generic]:
     """A given array, or zeros for an output that begins with nothing."""
     if storage.name in arrays:
-        return np.ascontiguousarray(arrays[storage.name], NUMPY[storage.dtype])
+        return np.array(arrays[storage.name], NUMPY[storage.dtype], order="C")
     return np.zeros(tuple(extent.evaluate(parameters) for extent in storage.shape), NUMPY[storage.dtype])
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c.affine import Scope, obstacle
 from polyloom.frontend.c.tree import Node, refuse, strip
@@ -50,6 +52,8 @@ def expression(node: Node) -> PolyloomError:
     """An expression that is none of the operations."""
     if node.kind == "CallExpr":
         return call(node)
+    if node.kind in _EXPRESSIONS:
+        return refuse("PL0160", _EXPRESSIONS[node.kind], node)
     if "unsigned" in node.ctype or node.ctype in ("long", "long long", "size_t"):
         return refuse("PL0160", f"the type `{node.ctype}` is not supported", node, "compute in `int`; constants have no suffix u or l")
     if node.opcode == "&" and node.kind == "UnaryOperator":
@@ -58,20 +62,27 @@ def expression(node: Node) -> PolyloomError:
         return refuse("PL0160", "an assignment within an expression cannot be compiled", node, "make it a statement of its own")
     if node.opcode == ",":
         return refuse("PL0160", "the comma operator cannot be compiled", node, "write two statements")
-    return refuse("PL0160", _EXPRESSIONS.get(node.kind, f"this expression of the type `{node.ctype}` cannot be compiled"), node)
+    return refuse("PL0160", f"this expression of the type `{node.ctype}` cannot be compiled", node)
 
 
 def double_precision(node: Node) -> PolyloomError:
     """A computation in double precision: at the constant that promotes it, at the function, or at the conversion."""
-    literal = next((n for n in node if n.kind == "FloatingLiteral" and n.ctype == "double"), None)
+    literal = next((n for n in _promoted(node) if n.kind == "FloatingLiteral"), None)
     if literal is not None:
-        text = _text(literal)
-        message = f"`{text}` is a constant of the type double, so this is computed in double precision"
-        return refuse("PL0154", message, literal, f"write `{text}f`, or give --single-constants")
-    function = next((n for n in node if n.kind == "CallExpr" and n.ctype == "double"), None)
+        message = f"`{literal.text}` is a constant of the type double, so this is computed in double precision"
+        return refuse("PL0154", message, literal, f"write `{literal.text}f`, or give --single-constants")
+    function = next((n for n in _promoted(node) if n.kind == "CallExpr"), None)
     if function is not None:
         return call(function)
     return refuse("PL0154", "this is computed in double precision", node, "compute in `float`")
+
+
+def _promoted(node: Node) -> Iterator[Node]:
+    """The parts of an expression that are computed in double precision."""
+    if node.ctype in ("double", "long double"):
+        yield node
+        for child in node.inner:
+            yield from _promoted(child)
 
 
 def conversion(node: Node, message: str) -> PolyloomError:
@@ -103,7 +114,3 @@ def unknown(node: Node, scope: Scope) -> PolyloomError:
 def rank(node: Node, name: str, expected: int, given: int) -> PolyloomError:
     dimensions = f"{expected} dimension{'s' * (expected != 1)}" if expected else "no dimension: it is a scalar"
     return refuse("PL0161", f"`{name}` has {dimensions}, and {given} subscript{'s' * (given != 1)} here", node, "access single elements only")
-
-
-def _text(node: Node) -> str:
-    return node.data["value"] if node.macro else node.span.source.text[node.span.start : node.span.end]

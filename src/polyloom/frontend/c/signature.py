@@ -30,8 +30,8 @@ def element_type(declaration: Node) -> ElementType:
     base = re.split(r" ?[(*\[]", declaration.ctype)[0]
     if base not in TYPES:
         help = _HELP.get(base, "the element types are signed char, short, int and float")
-        alias = declaration.data["type"].get("qualType", "").split(" ")[0]
-        written = () if alias in ("const", base.split(" ")[0]) or "desugaredQualType" not in declaration.data["type"] else (f"`{alias}` is `{base}`",)
+        alias = re.sub(r"^(?:(?:const|volatile) )*", "", declaration.data["type"].get("qualType", "")).split(" ")[0]
+        written = () if alias in base.split(" ") else (f"`{alias}` is `{base}`",)
         raise refuse("PL0153", f"`{declaration.name}` is of the type `{base}`, which no operation has", declaration, help, *written)
     return TYPES[base]
 

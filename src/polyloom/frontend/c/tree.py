@@ -21,13 +21,14 @@ _SAME_VALUE = {"LValueToRValue", "NoOp", "ArrayToPointerDecay", "FunctionToPoint
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """`ctype` is the type without typedefs and qualifiers: `float`, `signed char`, `float (*)[n]`. `data` holds clang's own fields.
-    An absent child, such as a missing condition of `for`, has the kind ""."""
+    """`ctype` is the type without typedefs and qualifiers: `float`, `signed char`, `float (*)[n]`; `text` is how a literal is
+    written, also within a macro; `data` holds clang's own fields. An absent child, such as a missing condition of `for`, has the kind ""."""
 
     kind: str
     span: Span
     macro: str | None
     ctype: str
+    text: str
     data: Mapping[str, Any]
     inner: tuple[Node, ...]
 
@@ -101,9 +102,13 @@ class Builder:
             stop = last["offset"] + last["tokLen"] if last.get("file") == first["file"] else 0
             around = self.files.span(first["file"], first["offset"], max(stop, first["offset"] + first["tokLen"]))
         assert around is not None
-        macro = self.files.word(first["file"], first["offset"], first["tokLen"]) if "expansionLoc" in begin else None
+        macro = self.spelled(first) if "expansionLoc" in begin else None
         inner = tuple([self.build(child, around) for child in raw.get("inner", ()) if not child.get("kind", "").endswith("Attr")])
-        return Node(raw.get("kind", ""), around, macro, ctype(raw.get("type", {}), self.aliases), raw, inner)
+        text = self.spelled(begin.get("spellingLoc", begin)) if raw.get("kind", "").endswith("Literal") else ""
+        return Node(raw.get("kind", ""), around, macro, ctype(raw.get("type", {}), self.aliases), text, raw, inner)
+
+    def spelled(self, location: Mapping[str, Any]) -> str:
+        return self.files.word(location["file"], location["offset"], location["tokLen"])
 
 
 def expanded(location: Mapping[str, Any]) -> Mapping[str, Any]:

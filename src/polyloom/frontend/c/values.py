@@ -166,7 +166,7 @@ class _Integer:
                 )
             return self.constant(int(number), node)
         if node.data["castKind"] != "IntegralCast" or node.ctype not in TYPES or inner.ctype not in TYPES:
-            raise refusals.expression(node)
+            raise refusals.expression(node if inner.ctype in TYPES else strip(inner))
         to, source = WIDTH[TYPES[node.ctype]], WIDTH[TYPES[inner.ctype]]
         if to >= source:
             return self.of(inner)
@@ -227,7 +227,7 @@ class _Integer:
             raise self.inexact(node, "its result need not be an element of that type")
 
     def inexact(self, node: Node, reason: str) -> PolyloomError:
-        message = f"C computes `{node.opcode or 'this'}` in int, and in {self.dtype} it would not be the same: {reason}"
+        message = f"C computes {f'`{node.opcode}`' if node.opcode else 'this'} in int, and in {self.dtype} it would not be the same: {reason}"
         return refuse("PL0164", message, node, "store the operands in variables of the type int, or cast the result to the narrow type")
 
 

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+void f(int n, int A[n]) {
+  for (int i = 0; i < n; i++) {
+    if (A[i] < 0)
+      break;
+    A[i] = 0;
+  }
+}

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+void work(int *x);
+void f(int n, int A[n]) {
+  for (int i = 0; i < n; i++) work(&A[i]);
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+void f(int n, float A[n]) {
+  for (int i = 0; i < n; i++) {
+#pragma scop
+    A[i] = 0.0f;
+#pragma endscop
+  }
+}

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+void f(int n, float A[n]) {
+  A[0] = 1.0f;
+#pragma scop
+  for (int i = 0; i < n; i++) A[i] = 0.0f;
+#pragma endscop
+}

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+void f(int n, int A[n]) {
+  int i = 0;
+  while (i < n) { A[i] = 0; i++; }
+}
