@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +12,7 @@ from tests.rvwmo.oracle import Barrier, Item, Kind, Op, Program, outcomes, text
 from polyloom.targets.riscv.rvwmo import check
 
 SETS = ("r", "w", "rw")
+KINDS: tuple[Kind, ...] = ("load", "load", "store", "store", "amo", "lr", "sc")
 
 
 @st.composite
@@ -39,7 +38,7 @@ def harts(draw: DrawFn, hart: int, size: int) -> tuple[Item, ...]:
 
 @st.composite
 def operations(draw: DrawFn, value: int, returning: list[int], control: tuple[int, ...]) -> Op:
-    kind = cast(Kind, draw(st.sampled_from(("load", "load", "store", "store", "amo", "lr", "sc"))))
+    kind = draw(st.sampled_from(KINDS))
     location = draw(st.sampled_from("xxyyz"))
     earlier = st.none() if not returning else st.one_of(st.none(), st.sampled_from(returning))
     aq, rl = draw(st.sampled_from([(False, False)] * 4 + [(True, False), (False, True), (True, True)]))

@@ -17,7 +17,7 @@ from polyloom.targets.riscv.rvwmo.executions import Outcome, allowed
 from polyloom.targets.riscv.rvwmo.litmus import Equal, Litmus, Place, Quantifier, Register, holds, places
 from polyloom.targets.riscv.rvwmo.reader import read
 from polyloom.targets.riscv.rvwmo.unfold import Hart, Operation, Path
-from polyloom.targets.riscv.rvwmo.values import Constant, Pointer, signed, unsigned
+from polyloom.targets.riscv.rvwmo.values import Constant, Pointer, UndefinedError, signed, unsigned
 
 MAX_EXECUTIONS: Final = 500_000
 _SIZES: Final[Mapping[str, int]] = {"char": 1, "short": 2, "int": 4, "long": 8, "intptr_t": 8, "uintptr_t": 8}
@@ -52,7 +52,11 @@ def check(text: str, name: str = "<litmus>", max_executions: int = MAX_EXECUTION
 
 def judge(test: Litmus, max_executions: int = MAX_EXECUTIONS) -> Verdict:
     """The verdict on a test; at most `max_executions` candidates are looked at (PL0944)."""
-    return _Judge(test, max_executions).verdict()
+    try:
+        return _Judge(test, max_executions).verdict()
+    except UndefinedError as reason:
+        help = "addresses are only added to, subtracted, selected and compared for equality"
+        raise input_error("PL0943", f"{test.name}: {reason} has no meaning in a test", help=help) from None
 
 
 class _Judge:
@@ -62,6 +66,7 @@ class _Judge:
         self._test = test
         self._budget = max_executions
         self._limit = max_executions
+        _check_declarations(test)
         self._names = _locations(test)
         self._shown = places(test.condition) | frozenset(test.locations)
         self._observed = self._shown | (places(test.filter) if test.filter else frozenset[Place]())
@@ -153,6 +158,19 @@ def _layout(paths: tuple[Path, ...]) -> Layout:
 def _mixed(message: str, operation: Operation) -> PolyloomError:
     help = "accesses of mixed sizes are not modelled: use one width and one offset for each location"
     return input_error("PL0942", message, span=operation.span, help=help)
+
+
+def _check_declarations(test: Litmus) -> None:
+    """Types are known, and no place has two initial values."""
+    given: set[Place] = set()
+    for declaration in test.declarations:
+        if declaration.type is not None and declaration.type not in _TYPES:
+            help = nearest(declaration.type, _TYPES, "type")
+            raise input_error("PL0941", f"there is no type '{declaration.type}'", span=declaration.span, help=help)
+        if declaration.value is not None and declaration.place in given:
+            raise input_error("PL0941", f"{declaration.place} has two initial values", span=declaration.span, help="give it one")
+        if declaration.value is not None:
+            given.add(declaration.place)
 
 
 def _locations(test: Litmus) -> frozenset[str]:

@@ -56,7 +56,10 @@ def allowed(
     memory: frozenset[str],
     count: Callable[[], None],
 ) -> Iterator[tuple[Outcome, int]]:
-    """Outcomes with the number of their executions. Observed are the values `registers` and the locations `memory`."""
+    """Outcomes with the number of their executions. Observed are the values `registers` and the locations `memory`.
+
+    Errors: `UndefinedError` where an allowed execution computes what has no meaning.
+    """
     problem = _problem(paths, initial, registers)
     found = {name: _by_order(classes(site, count), name, memory) for name, site in problem.sites.items()}
     partial: Partial = {problem.before: Counter({((), ()): 1})}
@@ -67,7 +70,7 @@ def allowed(
     for seen in partial.values():
         for (observed, last), number in seen.items():
             outcome = Outcome(dict(observed), {**initial, **dict(last)})
-            if all(_holds(condition, outcome.observed) for condition in problem.conditions):
+            if _hold(problem.conditions, outcome.observed):
                 yield outcome, number
 
 
@@ -146,9 +149,12 @@ def _decided(condition: Condition, read: Mapping[Read, Value]) -> bool | None:
     return value == condition.expected if isinstance(condition.expected, Pointer) else (value != 0) == condition.expected
 
 
-def _holds(condition: Condition, read: Mapping[Read, Value]) -> bool:
-    """Whether a condition holds at the end; what depends on itself is out of thin air, which preserved program order excludes."""
-    return _decided(condition, read) is True
+def _hold(conditions: Sequence[Condition], read: Mapping[Read, Value]) -> bool:
+    """Whether the conditions hold at the end, where only what has no meaning is not decided. Errors: `UndefinedError`."""
+    decided = [_decided(condition, read) for condition in conditions]
+    if None in decided and False not in decided:
+        evaluate(conditions[decided.index(None)].value, read)
+    return all(decided)
 
 
 def _needed(problem: _Problem, names: Sequence[str]) -> int:

@@ -83,6 +83,10 @@ class _Reader:
     def _word(self) -> Token:
         return self._words[self._next]
 
+    @property
+    def _following(self) -> Token:
+        return self._words[min(self._next + 1, len(self._words) - 1)]
+
     def _take(self) -> Token:
         word = self._word
         if word.kind != "end":
@@ -127,7 +131,7 @@ class _Reader:
 
     def _declaration(self) -> Declaration:
         start = self._word
-        following = self._words[self._next + 1]
+        following = self._following
         typed = start.kind == "name" and (following.text in ("*", "[") or following.kind in ("name", "number")) and not _is_hart(start, following)
         type = self._take().text if typed else None
         pointer = self._accept("*")
@@ -158,7 +162,7 @@ class _Reader:
         return number
 
     def _constant(self) -> Constant:
-        following = self._words[self._next + 1]
+        following = self._following
         if self._word.kind == "name" and not _is_hart(self._word, following):
             return Pointer(self._take().text)
         if following.text == ":":
@@ -192,7 +196,7 @@ class _Reader:
 
     def _cell(self) -> Statement:
         labels: list[str] = []
-        while self._word.kind == "name" and self._words[self._next + 1].text == ":":
+        while self._word.kind == "name" and self._following.text == ":":
             labels.append(self._take().text)
             self._take()
         if self._word.text in ("|", ";"):

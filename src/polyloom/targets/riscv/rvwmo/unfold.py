@@ -12,13 +12,13 @@ and Destination Register Listings". They are sets of operations of the hart, as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.diagnostics import INPUT, Diagnostic, Span, input_error, nearest
 from polyloom.targets.riscv.rvwmo.instructions import Step, decode
-from polyloom.targets.riscv.rvwmo.litmus import Instruction, Litmus, Register
+from polyloom.targets.riscv.rvwmo.litmus import Instruction, Litmus, Register, Statement
 from polyloom.targets.riscv.rvwmo.values import Apply, Constant, Pointer, Read, UndefinedError, Value, apply, bases, signed
 
 UNROLL: Final = 2
@@ -111,7 +111,7 @@ class Hart:
         self._number = number
         self._locations = locations
         self._steps = [(statement.instruction, decode(statement.instruction)) for statement in statements if statement.instruction is not None]
-        self._labels = {label: at for at, statement in enumerate(statements) for label in statement.labels}
+        self._labels = _labels(statements)
         self._initial = _registers(test, number)
         for instruction, step in self._steps:
             if step.label and step.mnemonic != "la" and step.label not in self._labels:
@@ -297,6 +297,17 @@ class Hart:
             forwards_late=True,
         )
         return self._write(_append(state, operation), step.rd, before, 1 << index)
+
+
+def _labels(statements: Sequence[Statement]) -> dict[str, int]:
+    """Where each label stands."""
+    found: dict[str, int] = {}
+    for at, statement in enumerate(statements):
+        for label in statement.labels:
+            if found.setdefault(label, at) != at or statement.labels.count(label) > 1:
+                span = statement.instruction.span if statement.instruction else None
+                raise input_error("PL0904", f"the label '{label}' is defined twice", span=span, help="rename one of them")
+    return found
 
 
 def _registers(test: Litmus, hart: int) -> tuple[Value, ...]:
