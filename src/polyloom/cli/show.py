@@ -11,6 +11,7 @@ from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.frontend import is_source
 from polyloom.frontend.source import Source
+from polyloom.ir.nest_c import print_c
 from polyloom.ir.pla import Array
 from polyloom.ir.pla_text import print_program
 from polyloom.ir.plan import Phase
@@ -35,8 +36,8 @@ def _text(source: Source) -> Iterator[str]:
     if source.nest is None and len(plan.phases) == 1:
         yield print_program(plan.phases[0].program).rstrip("\n")
         return
-    if source.system is not None:
-        yield from ("Dataflow", "", print_system(source.system))
+    if source.nest is not None and source.system is not None:
+        yield from ("Nest", "", print_c(source.nest), "Dataflow", "", print_system(source.system))
     for number, phase in enumerate(plan.phases, 1):
         yield f"Phase {number} of {len(plan.phases)}" if len(plan.phases) > 1 else "Equations"
         names = [f"{inner} is {outer}" for inner, outer in (*phase.inputs, *phase.outputs) if inner != outer]
@@ -53,6 +54,7 @@ def _data(source: Source) -> dict[str, object]:
         "inputs": _arrays(plan.inputs),
         "outputs": _arrays(plan.outputs),
         "intermediates": _arrays(plan.intermediates),
+        "nest": None if source.nest is None else print_c(source.nest),
         "dataflow": None if source.system is None else print_system(source.system),
         "phases": phases,
         **(phases[0] if len(phases) == 1 else {}),

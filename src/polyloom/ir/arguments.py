@@ -46,7 +46,7 @@ def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[st
     """The values as integers in the signature's order; raises PL0230 when some are missing, unknown or outside the domain."""
     for name in values:
         if name not in signature.parameters:
-            raise _parameter(f"`{signature.name}` has no parameter `{name}`", _parameters(signature))
+            raise _parameter(f"`{signature.name}` has no parameter `{name}`", f"it is {describe(signature)}")
     missing = [name for name in signature.parameters if name not in values]
     if missing:
         raise _parameter(_missing(missing), f"give every one, as in `{missing[0]}=16`: {describe(signature)}")
@@ -94,8 +94,8 @@ def scalar(array: Array, value: int | float) -> npt.NDArray[Any]:
     """A number as the scalar input `array`, f32 rounded to nearest; PL0232 where its type does not hold it."""
     stored = constant_in(value, array.dtype)
     if stored is None or isinstance(value, bool):
-        wanted = "a number" if array.dtype == "f32" else f"an integer that fits {array.dtype}"
-        raise input_error("PL0232", f"the scalar `{array.name}` has the type {array.dtype}, which does not hold {value!r}", help=f"give {wanted}")
+        message = f"the scalar `{array.name}` has the type {array.dtype}, which does not hold {value!r}"
+        raise input_error("PL0232", message, help=f"give {'a number' if array.dtype == 'f32' else 'an integer'} that fits {array.dtype}")
     return np.array(stored, NUMPY[array.dtype])
 
 
@@ -123,7 +123,3 @@ def _check_array(array: Array, shape: tuple[int, ...], value: object) -> npt.NDA
 
 def _parameter(message: str, help: str) -> PolyloomError:
     return input_error("PL0230", message, help=help)
-
-
-def _parameters(signature: Signature) -> str:
-    return f"its parameters are {', '.join(signature.parameters)}" if signature.parameters else "it has no parameters"

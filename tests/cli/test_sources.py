@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of Python and C files on the command line: values by their own names, what is compared, what is said to bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.cli.conftest import Call
+from tests.conftest import Golden
+
+import polyloom as pl
+from polyloom import api, frontend
+from polyloom.frontend.pla import parse
+from polyloom.frontend.source import Options
+
+FUNCTIONS = """import polyloom as pl
+
+N, M = pl.sizes("N M")
+
+
+@pl.kernel
+def scale(x: pl.i32[N, M], y: pl.i32[N, M], alpha: pl.i32) -> None:
+    for i in range(N):
+        for j in range(M):
+            y[i, j] = alpha * x[i, j]
+
+
+@pl.kernel
+def twice(x: pl.f32[N], y: pl.f32[N], beta: pl.f32) -> None:
+    for i in range(N):
+        x[i] = beta * x[i]
+    for i in range(N):
+        y[i] = x[N - 1 - i] + x[i]
+"""
+C_FILE = """#ifdef HALF
+void half(int n, signed char x[n]) {
+  for (int i = 0; i < n; i++)
+    x[i] = x[i] >> SHIFT;
+}
+#endif
+"""
+ON = ("--on", "tcpa:1x2")
+
+
+@pytest.fixture(autouse=True)
+def functions(scratch: Path) -> None:
+    (scratch / "functions.py").write_text(FUNCTIONS)
+    (scratch / "half.c").write_text(C_FILE)
+    np.save(scratch / "x.npy", np.arange(6, dtype=np.int32).reshape(2, 3))
+
+
+def test_scalars_by_name(call: Call, scratch: Path) -> None:
+    words = ("run", "functions.py:scale", "N=2", "M=3", "alpha=-7", "--in", "x=x.npy", "--out", "y=y.npy", *ON, "--json")
+    status, out, err = call(*words)
+    data = json.loads(out)
+    assert (status, err, data["verified"], data["kernel"], data["parameters"]) == (0, "", True, "scale", {"N": 2, "M": 3})
+    assert np.array_equal(np.load(scratch / "y.npy"), -7 * np.load(scratch / "x.npy"))
+
+
+def test_scalars_that_are_not_given_are_seeded(call: Call) -> None:
+    sums = [json.loads(call("run", "functions.py:scale", "N=2", "M=3", *ON, "--seed", s, "--json")[1])["outputs"]["y"]["sha256"] for s in "001"]
+    assert sums[0] == sums[1] != sums[2]
+
+
+def test_an_array_that_is_read_and_written_is_one_array(call: Call) -> None:
+    data = json.loads(call("run", "functions.py", "--function", "twice", "N=5", "beta=0.5", *ON, "--json")[1])
+    assert data["verified"] is True
+    assert sorted(data["outputs"]) == ["x", "y"]
+    assert data["cycles"] == sum(p["cycles"] + p["transfer_cycles"] for p in data["phases"])
+
+
+def test_the_function_itself_is_asked(call: Call, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The equations agree with the words, but not with a function that does something else."""
+    load = frontend.of_nest
+
+    def other(nest: object, reference: object, path: str, *, reassociate: bool) -> api.Source:
+        del reference
+        return load(nest, lambda _, arrays: {"y": arrays["x"]}, path, reassociate=reassociate)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(frontend, "of_nest", other)
+    status, out, err = call("run", "functions.py:scale", "N=2", "M=3", "alpha=2", "--in", "x=x.npy", *ON, "--json")
+    assert (status, json.loads(out)["verified"]) == (4, False)
+    assert err.startswith("error[PL0812]: y[0, 1] differs from the source, functions.py: expected 1, got 2")
+
+
+def test_kernels_in_python(scratch: Path) -> None:
+    source = frontend.load("functions.py:twice")
+    kernel = pl.compile("functions.py:twice", on="tcpa:1x2")
+    assert source.nest is not None and source.system is not None and source.exact
+    result = kernel.instantiate(N=3).run(beta=2, x=np.array([1, 2, 3], np.float32))
+    assert result.outputs["y"].tolist() == [8, 8, 8]
+    with pytest.raises(pl.PolyloomError, match="PL0232"):
+        pl.compile("functions.py:scale").instantiate(N=1, M=1).run(alpha=1.5)
+
+
+def test_a_kernel_object_is_a_source() -> None:
+    N = pl.size("N")
+
+    @pl.kernel
+    def double(x: pl.i32[N], y: pl.i32[N]) -> None:
+        for i in range(N):
+            y[i] = x[i] + x[i]
+
+    compiled = pl.compile(double, on="tcpa:1x2")
+    assert compiled.kernel == "double"
+    assert compiled.instantiate(N=4).run(x=np.arange(4, dtype=np.int32)).outputs["y"].tolist() == [0, 2, 4, 6]
+
+
+def test_steps_and_show(call: Call) -> None:
+    assert call("verify", "functions.py:twice") == (0, "functions.py:twice: valid\n", "")
+    assert call("compile", "functions.py:twice", "-o", "twice.plsc")[0] == 0
+    assert call("instantiate", "twice.plsc", "N=4", "--pes", "1x2", "-o", "twice.plcc")[0] == 0
+    assert call("verify", "twice.plcc")[0] == 0
+    assert "twice" in call("show", "twice.plcc")[1]
+    data = json.loads(call("show", "functions.py:twice", "--json")[1])
+    assert {"kernel", "parameters", "inputs", "outputs", "intermediates", "nest", "dataflow", "phases"} <= set(data)
+    assert data["inputs"]["beta"] == {"dtype": "f32", "shape": []}
+
+
+def test_show_prints_what_a_function_became(call: Call) -> None:
+    lines = call("show", "functions.py:scale")[1].splitlines()
+    headings = [lines.index(heading) for heading in ("Nest", "Dataflow", "Equations", "Added variables")]
+    assert headings == sorted(headings)
+    assert "void scale(int N, int M, int x[N][M], int y[N][M], int alpha) {" in lines
+    assert "  reads x[i, j] as given" in lines
+    parse("\n".join(lines[headings[2] + 1 : headings[3]]))
+
+
+def test_c(call: Call) -> None:
+    pytest.importorskip("ziglang", reason="the extra [c] is not installed")
+    status, out, err = call("run", "half.c", "-D", "HALF", "-DSHIFT=1", "n=5", *ON, "--json")
+    assert (status, err) == (0, "")
+    data = json.loads(out)
+    assert (data["verified"], data["kernel"], data["outputs"]["x"]["dtype"]) == (True, "half", "int8")
+
+
+CASES = {
+    "several": "run functions.py N=2",
+    "unknown-function": "run functions.py:scal N=2",
+    "two-names": "run functions.py:scale --function twice N=2",
+    "no-file": "run nowhere.py N=2",
+    "missing-all": "run functions.py:scale alpha=2",
+    "missing-some": "run functions.py:scale N=2 alpha=2",
+    "unknown-parameter": "run functions.py:scale N=2 M=3 gamma=2",
+    "scalar-type": "run functions.py:scale N=2 M=3 alpha=1.5",
+    "scalar-text": "run functions.py:twice N=2 beta=fast",
+    "scalar-range": "run functions.py:scale N=2 M=3 alpha=2147483648",
+    "scalar-huge": "run functions.py:twice N=2 beta=1e60",
+    "array-value": "run functions.py:scale N=2 M=3 x=1",
+    "parameter-not-integer": "run functions.py:scale N=2.5 M=3",
+    "option-of-c": "compile functions.py:scale -I include -o new.plsc",
+    "option-of-functions": "show bits.pla --reassociate",
+    "ending": "run functions.txt N=2",
+    "phased-input": "run functions.py:twice N=2 --in beta=in.npy",
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_message(name: str, call: Call, golden: Golden) -> None:
+    status, out, err = call(*CASES[name].split())
+    assert status in (1, 2)
+    assert "Traceback" not in out + err
+    golden(f"source-{name}", f"$ polyloom {CASES[name]}\nexit {status}\n--- stdout\n{out}--- stderr\n{err}")
+
+
+def test_options_say_what_they_are_for() -> None:
+    for options in (Options(includes=("x",)), Options(defines=("X",)), Options(shapes=("A=n",)), Options(single_constants=True)):
+        with pytest.raises(pl.PolyloomError, match="PL0801"):
+            frontend.load("functions.py", options)
