@@ -20,7 +20,7 @@ def litmus(name: str, columns: Sequence[str], condition: str, initial: str = "")
     return "\n".join([f"RISCV {name}", f"{{ {bases}{initial} }}", head, *rows, condition, ""])
 
 
-SHAPES: dict[str, tuple[tuple[tuple[Access, ...], ...], str]] = {
+SHAPES: dict[str, tuple[tuple[Access, ...], ...]] = {
     "MP": ((("W", "x", 1), ("W", "y", 1)), (("R", "y", 10), ("R", "x", 11))),
     "SB": ((("W", "x", 1), ("R", "y", 10)), (("W", "y", 1), ("R", "x", 10))),
     "LB": ((("R", "x", 10), ("W", "y", 1)), (("R", "y", 10), ("W", "x", 1))),

@@ -126,27 +126,31 @@ def _closed(before: Sequence[int]) -> tuple[int, ...]:
 
 
 def _possible(conditions: Iterable[Condition]) -> Callable[[Read, Value], bool]:
-    """Whether a read can have a value, judged by the conditions on it alone."""
+    """Whether a read can have a value, judged by the conditions on it alone. Errors: `UndefinedError`."""
     single: dict[Read, list[Condition]] = {}
     for condition in conditions:
         for read in reads(condition.value) if len(reads(condition.value)) == 1 else ():
             single.setdefault(read, []).append(condition)
 
     def possible(read: Read, value: Value) -> bool:
-        return all(_decided(condition, {read: value}) is not False for condition in single.get(read, ()))
+        return all(_meets(condition, evaluate(condition.value, {read: value})) is not False for condition in single.get(read, ()))
 
     return possible
 
 
-def _decided(condition: Condition, read: Mapping[Read, Value]) -> bool | None:
-    """Whether a condition holds; None where that is not known yet."""
-    try:
-        value = evaluate(condition.value, read)
-    except UndefinedError:
-        return None
+def _meets(condition: Condition, value: Constant | None) -> bool | None:
+    """Whether `value` is what the condition expects; None where it is not known."""
     if value is None:
         return None
     return value == condition.expected if isinstance(condition.expected, Pointer) else (value != 0) == condition.expected
+
+
+def _decided(condition: Condition, read: Mapping[Read, Value]) -> bool | None:
+    """Whether a condition holds; None where that is not known yet, or has no meaning."""
+    try:
+        return _meets(condition, evaluate(condition.value, read))
+    except UndefinedError:
+        return None
 
 
 def _hold(conditions: Sequence[Condition], read: Mapping[Read, Value]) -> bool:
