@@ -22,7 +22,7 @@ from polyloom.frontend.python.select import assignments, choose, inlined
 from polyloom.frontend.python.value import Values
 from polyloom.ir.nest import Assign, If, Loop, Nest, Node, Storage, accesses
 from polyloom.ir.operations import ElementType
-from polyloom.ir.pla import Reference
+from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import conjunction, normalize
 
@@ -184,7 +184,10 @@ class _Lowering:
         part = affine_test(node.test, place)
         if part is not None:
             return self.split(part, place, lambda inner: self.select(node, inner))
-        test, name = self.values.test(node.test, place), self.local("test", "i32")
+        test = self.values.test(node.test, place)
+        if isinstance(test, Constant):
+            return self.block(node.body if test.value else node.orelse, replace(place, outcomes={}))
+        name = self.local("test", "i32")
         self.temporaries.add(name)
         held, inner = Reference(name, (), self.text.span(node.test)), replace(place, outcomes={})
         then = self.block(node.body, self.values.guarded(inner, held, True))

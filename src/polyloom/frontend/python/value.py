@@ -151,6 +151,8 @@ class Values:
         if known is not None:
             return self.value(node.body if known else node.orelse, place)
         test = self.test(node.test, place)
+        if isinstance(test, Constant):
+            return self.value(node.body if test.value else node.orelse, place)
         body = self.value(node.body, self.guarded(place, test, True))
         orelse = self.value(node.orelse, self.guarded(place, test, False))
         return Apply("select", self.types.of(node), (test, body, orelse), self.text.span(node))
