@@ -29,7 +29,7 @@ from polyloom.transform.embed import Placements, dimensions
 from polyloom.transform.order import Order, Vector, find_order
 from polyloom.transform.share import Element, share
 from polyloom.transform.space import Space
-from polyloom.transform.wiring import Wiring, fill, merged, relay, unite
+from polyloom.transform.wiring import Wiring, fill, merged, relay, settle, unite
 
 VARIANTS = 4
 """Equations that one operation may become because its operands come from different places."""
@@ -95,6 +95,7 @@ class _Assembler:
         defined = {self.variable_of[e.name]: self.placements[e.name].points(self.space, e.domain) for e in self.equations}
         wiring = unite(Wiring(self.space, uses, [*transfers, *entering], defined), self.types)
         wiring = fill(wiring, {n: a.shape for n, a in self.ports.arrays.items()})
+        wiring = settle(wiring)
         wiring = relay(wiring, self._order(wiring.vectors()), self._handed)
         for equation, ways in zip(self.equations, wiring.reads, strict=True):
             self._statement(equation, ways, defined[self.variable_of[equation.name]])
@@ -209,7 +210,7 @@ class _Assembler:
             case Index():
                 raise input_error("PL0263", f"the value of `{value.value}` is used as data", span=value.span, help="pass an array that holds it")
             case Apply():
-                inner = self._fresh(name)
+                inner = self._fresh(name.split(".")[0])
                 self.types[inner] = BY_NAME[value.operation].result(value.dtype)
                 self.reasons[inner] = f"an operand of {label}"
                 self._define(inner, label, value, value.dtype, points, reads, value.span)
@@ -220,7 +221,7 @@ class _Assembler:
         while prod(len(o) for o in operands if isinstance(o, list)) > VARIANTS:
             widest = max((n for n, o in enumerate(operands) if isinstance(o, list)), key=lambda n: len(operands[n]) if isinstance(operands[n], list) else 0)  # pyright: ignore[reportArgumentType]
             uses = operands[widest]
-            chosen = self._fresh(name)
+            chosen = self._fresh(name.split(".")[0])
             assert isinstance(uses, list)
             self.types[chosen] = self._dtype(uses[0][1])
             self.reasons[chosen] = f"selects an operand of {label}, which comes from {len(uses)} places"

@@ -140,6 +140,28 @@ def _filled(wiring: Wiring, own: list[Transfer], box: isl.Set, rest: isl.Set, sh
     return made if rest.is_empty() else None
 
 
+def settle(wiring: Wiring) -> Wiring:
+    """A read that takes a variable at several distances takes it at one, where the value that is passed on is the same there."""
+    passed = {n: _union([t.points for t in wiring.transfers if t.variable == n]) for n in {t.variable for t in wiring.transfers}}
+    steps = {t.variable: wiring.distance(t.reference) for t in wiring.transfers if t.variable == t.reference.name}
+    return replace(wiring, reads=[[_settled(wiring, uses, passed, steps) for uses in reads] for reads in wiring.reads])
+
+
+def _settled(wiring: Wiring, uses: list[Use], passed: Mapping[str, isl.Set], steps: Mapping[str, Vector]) -> list[Use]:
+    def moved(use: Use) -> Use:
+        points, reference = use
+        for _, other in uses:
+            if other != reference and other.name == reference.name and reference.name in steps:
+                here, there = wiring.distance(reference), wiring.distance(other)
+                gap = tuple(a - b for a, b in zip(here, there, strict=True))
+                ends = [wiring.space.shift(points, tuple(-n for n in d)) for d in (here, there)]
+                if gap in (steps[other.name], tuple(-n for n in steps[other.name])) and all(e.is_subset(passed[other.name]) for e in ends):
+                    return points, other
+        return use
+
+    return merged([moved(use) for use in uses])
+
+
 def relay(wiring: Wiring, order: Order, fresh: Callable[[str], str]) -> Wiring:
     """Hand on, by unit steps, the values of variables that are read at many distances, while the phase has too many."""
     distances = _distances(wiring)
