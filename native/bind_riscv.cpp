@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "riscv/hart.hpp"
+#include "riscv/search.hpp"
 
 namespace nb = nanobind;
 using namespace polyloom::riscv;
@@ -72,6 +73,34 @@ void set_floats(Machine& machine, const std::vector<uint64_t>& values) {
     machine.visit([&](auto& h) { std::copy(values.begin(), values.end(), h.f); });
 }
 
+using Sequence = std::vector<std::tuple<int, int, int>>;
+
+template <class X>
+std::vector<Sequence> search_as(const std::vector<std::vector<uint64_t>>& inputs, const std::vector<uint64_t>& target, const std::vector<int>& steps, int length, size_t most) {
+    std::vector<std::vector<X>> narrow;
+    for (const auto& input : inputs) {
+        if (input.size() != target.size()) throw nb::value_error("inputs and target have as many samples");
+        narrow.emplace_back(input.begin(), input.end());
+    }
+    std::vector<Step> allowed;
+    for (int step : steps) {
+        if (step < 0 || step >= int(Step::COUNT)) throw nb::value_error("there is no such step");
+        allowed.push_back(Step(step));
+    }
+    nb::gil_scoped_release release;
+    std::vector<Sequence> made;
+    for (const auto& lines : search<X>(narrow, {target.begin(), target.end()}, allowed, length, most)) {
+        Sequence& sequence = made.emplace_back();
+        for (const Line& line : lines) sequence.emplace_back(int(line.step), line.a, line.b);
+    }
+    return made;
+}
+
+std::vector<Sequence> search_width(int xlen, const std::vector<std::vector<uint64_t>>& inputs, const std::vector<uint64_t>& target, const std::vector<int>& steps, int length, size_t most) {
+    if (inputs.size() > 8 || length < 1 || length > 8 || target.empty()) throw nb::value_error("at most 8 inputs and 8 instructions, and a sample");
+    return xlen == 32 ? search_as<uint32_t>(inputs, target, steps, length, most) : search_as<uint64_t>(inputs, target, steps, length, most);
+}
+
 }  // namespace
 
 void bind_riscv(nb::module_& m) {
@@ -88,4 +117,5 @@ void bind_riscv(nb::module_& m) {
         .def_prop_rw("f", &floats, &set_floats)
         .def_prop_rw("fcsr", [](Machine& machine) { return machine.visit([](auto& h) { return h.rounding << 5 | h.flags; }); },
                      [](Machine& machine, uint32_t value) { machine.visit([&](auto& h) { h.flags = value & 31, h.rounding = value >> 5 & 7; }); });
+    m.def("riscv_search", &search_width, nb::arg("xlen"), nb::arg("inputs"), nb::arg("target"), nb::arg("steps"), nb::arg("length"), nb::arg("most"));
 }

@@ -180,3 +180,10 @@ class RiscvHart:
 
     def written(self, file: int) -> bytes:
         """What the program wrote to file 1 or 2."""
+
+def riscv_search(
+    xlen: int, inputs: Sequence[Sequence[int]], target: Sequence[int], steps: Sequence[int], length: int, most: int
+) -> list[list[tuple[int, int, int]]]:
+    """Up to `most` sequences of exactly `length` of the allowed steps (native/riscv/search.hpp) that give `target` on all samples.
+
+    A line is (step, a, b): value 0 is the constant zero, then come the inputs, then the results of the lines before."""
