@@ -35,6 +35,14 @@ def _instruction(unit: int, at: int, **changes: Any) -> Concrete:
     return _with(classes=(replace(FULL, programs=tuple(programs)), PARTIAL))
 
 
+def _dead(constant: Immediate) -> Concrete:
+    """With a constant in the instruction of the partial tile whose result goes nowhere."""
+    unit, at = next((u, at) for u, p in enumerate(PARTIAL.programs) for at, i in enumerate(p) if i.sources and not i.destinations)
+    program = PARTIAL.programs[unit]
+    changed = (*program[:at], replace(program[at], sources=(program[at].sources[0], constant)), *program[at + 1 :])
+    return _with(classes=(FULL, replace(PARTIAL, programs=(*PARTIAL.programs[:unit], changed, *PARTIAL.programs[unit + 1 :]))))
+
+
 def _wrapper(*connections: Connection) -> Concrete:
     return _with(wrappers=((*BITS.wrappers[0], *connections), BITS.wrappers[1]))
 
@@ -76,6 +84,7 @@ EDITS = {
     "unread register": ("PL0647", _instruction(1, 2, destinations=(Register(File.IO, 1), Register(File.RD, 1)))),
     "od to nowhere": ("PL0647", _instruction(1, 2, destinations=(Register(File.IO, 1), Register(File.IO, 2)))),
     "signal without a reader": ("PL0649", _controller(signals=(box(4, 5), *BITS.controller.signals[1:]))),
+    "constant of nothing": ("PL0641", _dead(Immediate(2))),
     "another type": ("PL0626", _instruction(1, 2, opcode=SHR - 1)),
     "kept token": ("PL0622", _instruction(1, 5, destinations=(Register(File.IO, 0), FD0))),
     "halt inside a kernel": ("PL0641", _instruction(1, 6, branch=Halt())),
@@ -136,6 +145,7 @@ def test_another_machine() -> None:
 def test_nothing_to_do_is_right() -> None:
     idle = Instruction()
     empty = _with(
+        initiation_interval=1,
         extents=(0,),
         controller=replace(BITS.controller, column_delay=0, steps=0, signals=()),
         classes=(),
@@ -145,4 +155,5 @@ def test_nothing_to_do_is_right() -> None:
         generators=(),
     )
     assert _codes(empty) == set()
+    assert _codes(replace(empty, initiation_interval=2)) == {"PL0641"}
     assert _codes(replace(empty, classes=(ElementProgram(((idle,), ()), (), ()),))) == {"PL0641"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every single changed word of ten configurations is noticed."""
+"""Every single changed word of ten compiled configurations is noticed, and of ten that are mapped by hand."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import pytest
 from tests.instantiate import samples
 from tests.instantiate.naive import UNLIMITED, Program, symbolic
 from tests.oracle.naive_machine import fitting
-from tests.sabotage.words import CHECKSUM, Subject, damages, noticed_by, runs_of
+from tests.sabotage.cases import CASES, Case, mapped
+from tests.sabotage.words import CHECKSUM, Subject, damages, difference, noticed_by, runs_of
 
-from polyloom.targets.tcpa import concrete_file
+from polyloom.targets.tcpa import concrete_file, machine_file
 from polyloom.targets.tcpa.instantiate import instantiate
 
 SEEDS = range(16)
@@ -55,16 +56,40 @@ SUBJECTS = (
 )
 
 
-def test_there_are_ten() -> None:
-    assert len(SUBJECTS) == 10
+# What nobody can notice, because no input tells it from the right program: the line of the listing, and what became of it.
+UNNOTICED = {
+    # The border of the table enters a maximum with lengths, which are not negative: every constant up to 0 is right.
+    "lcs on unit": {"movei rd0 0 / next -> movei rd0 -1 / next", "movei rd0 0 / next -> movei rd0 -2147483648 / next"},
+}
 
 
-@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: s.name)
-def test_every_changed_word_is_noticed(subject: Subject) -> None:
+def _compiled(case: Case) -> Subject:
+    name, member, values, region = case
+    machine = machine_file.load(member)
+    data = concrete_file.encode(instantiate(mapped(name, member), values, *region))
+    return Subject(f"{name} on {member}", data, machine, runs_of(data, machine, SEEDS))
+
+
+def _unnoticed(subject: Subject) -> set[str]:
     rng = random.Random(subject.name)
     assert noticed_by(subject, subject.data) is None
     words = [w for w in range(len(subject.data) // 4) if w not in CHECKSUM]
-    verdicts = [(w, noticed_by(subject, damaged)) for w in words for damaged in damages(subject.data, w, rng)]
-    unnoticed = [w for w, verdict in verdicts if verdict is None]
+    verdicts = [(damaged, noticed_by(subject, damaged)) for w in words for damaged in damages(subject.data, w, rng)]
     print(subject.name, len(verdicts), dict(Counter(verdict for _, verdict in verdicts)))
-    assert unnoticed == []
+    return {difference(subject.data, damaged) for damaged, verdict in verdicts if verdict is None}
+
+
+def test_there_are_ten_of_each() -> None:
+    assert len(SUBJECTS) == len(CASES) == 10
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c[0]} on {c[1]}")
+def test_every_changed_word_of_a_compiled_configuration_is_noticed(case: Case) -> None:
+    subject = _compiled(case)
+    assert _unnoticed(subject) == UNNOTICED.get(subject.name, set())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: s.name)
+def test_every_changed_word_of_a_configuration_mapped_by_hand_is_noticed(subject: Subject) -> None:
+    assert _unnoticed(subject) == set()

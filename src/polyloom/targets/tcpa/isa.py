@@ -51,6 +51,9 @@ class Immediate:
 
 Source = Register | Immediate
 
+UNUSED = Immediate(1)
+"""Every constant of an instruction that writes nothing, whatever its equation's is: no operation faults on it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Next:

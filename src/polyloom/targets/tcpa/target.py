@@ -95,11 +95,12 @@ def _events(trace: model.Trace, concrete: Concrete, machine: Machine) -> Iterato
 def _facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
     concrete = concrete_file.decode(data)
     symbolic = symbolic_file.decode(symbolic_data) if symbolic_data else None
-    reason = symbolic.bottlenecks[_schedule(symbolic, concrete)] if symbolic else None
+    number = _schedule(symbolic, concrete) if symbolic else None
+    reason = symbolic.bottlenecks[number] if symbolic and number is not None else None
     programs = [program for element in concrete.classes for program in element.programs]
     return {
         "pes": [concrete.rows, concrete.columns],
-        "initiation_interval": concrete.initiation_interval,
+        "initiation_interval": symbolic.schedules[number].initiation_interval if symbolic and number is not None else concrete.initiation_interval,
         "minimum_initiation_interval": reason.minimum if reason else None,
         "proved_minimal": reason.proved if reason else None,
         "bound_by": reason.bound_by if reason else None,
@@ -129,7 +130,10 @@ def _combine(phases: Sequence[Mapping[str, Json]], transfer_cycles: int) -> dict
 
 
 def _schedule(symbolic: Symbolic, concrete: Concrete) -> int:
-    """The stored schedule that the words obey: the first one with a node for every operation issued, at its unit and slot."""
+    """The stored schedule that the words obey: the first one with a node for every operation issued, at its unit and slot.
+    Where nothing is issued, the one of the least initiation interval."""
+    if not concrete.classes:
+        return min(range(len(symbolic.schedules)), key=lambda n: symbolic.schedules[n].initiation_interval)
     issued = {(unit, slot, opcode) for unit, slot, opcode in _issued(concrete)}
     for number, schedule in enumerate(symbolic.schedules):
         slots = {(u, t % schedule.initiation_interval, v.opcode) for u, t, v in zip(schedule.unit, schedule.tau, symbolic.nodes, strict=True)}

@@ -19,7 +19,7 @@ from polyloom import _core
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.targets.tcpa import concrete_file, digits, model
 from polyloom.targets.tcpa.concrete import Concrete, ConvexSet, Domain, ElementProgram, Generator
-from polyloom.targets.tcpa.isa import OPCODE_NOP, File, Goto, If, Immediate, Instruction, Next, Register, operation_of
+from polyloom.targets.tcpa.isa import OPCODE_NOP, UNUSED, File, Goto, If, Immediate, Instruction, Next, Register, operation_of
 from polyloom.targets.tcpa.machine import Machine
 
 _LOCATIONS: Final = ("pe", "north", "east", "south", "west")
@@ -50,7 +50,15 @@ def verify(data: bytes, machine: Machine) -> tuple[Diagnostic, ...]:
 def _empty(c: Concrete, machine: Machine) -> Iterator[Finding]:
     """A tile without iterations: nothing may be configured (an empty iteration space)."""
     k = c.controller
-    if any(c.extents) or c.classes or c.generators or any(c.wrappers) or k.signals or any((k.south, k.east, k.start, k.row_delay, k.column_delay, k.steps)):
+    if (
+        c.initiation_interval != 1
+        or any(c.extents)
+        or c.classes
+        or c.generators
+        or any(c.wrappers)
+        or k.signals
+        or any((k.south, k.east, k.start, k.row_delay, k.column_delay, k.steps))
+    ):
         yield "PL0641", "the tile has no iteration, but something is configured"
 
 
@@ -142,6 +150,8 @@ def _instruction_faults(c: Concrete, element: ElementProgram, program: Sequence[
         yield "names a destination twice"
     for register in (*instruction.destinations, *instruction.sources):
         if isinstance(register, Immediate):
+            if not instruction.destinations and register != UNUSED:
+                yield f"writes nothing, so that its constant must be {UNUSED.bits}"
             if not _fits(register.bits, instruction):
                 yield "has a constant outside its type, or a shift amount that is not below the width"
         elif register.file is File.FD and not _depth(element.feedback_depths, register.index):

@@ -201,12 +201,12 @@ def _no_candidate(symbolic: Symbolic, search: _Search) -> PolyloomError:
 
 
 def _empty(symbolic: Symbolic, values: tuple[int, ...], rows: int, columns: int) -> Concrete:
-    """Nothing to do: every element idles, 0 cycles."""
+    """Nothing to do: every element idles, 0 cycles. All that has no meaning then is 0, the initiation interval 1."""
     return Concrete(
         kernel=symbolic.kernel,
         machine=symbolic.machine,
         machine_hash=symbolic.machine_hash,
-        initiation_interval=min(s.initiation_interval for s in symbolic.schedules),
+        initiation_interval=1,
         rows=rows,
         columns=columns,
         extents=(0,) * len(symbolic.dimensions),

@@ -17,7 +17,7 @@ from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
 from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain
 from polyloom.targets.tcpa.instantiate.classes import UnitTree
-from polyloom.targets.tcpa.isa import Instruction, Register
+from polyloom.targets.tcpa.isa import UNUSED, Instruction, Register
 
 Kernel = tuple[Instruction, ...]
 """pi instructions; their branches are filled in by `program`."""
@@ -107,7 +107,7 @@ class _Folded:
                 message = f"two instructions or operands of offset {o.tau} meet in slot {slot}"
                 raise PolyloomError(Diagnostic("PL0530", message, INTERNAL, help="this is a defect of the mapping; please report it with the program"))
             written = tuple(f.source for f in fragments if f.position is None and isinstance(f.source, Register))
-            slots[slot] = Instruction(o.opcode, written, tuple(f.source for f in sources))
+            slots[slot] = Instruction(o.opcode, written, tuple(f.source if written or isinstance(f.source, Register) else UNUSED for f in sources))
         return tuple(i or Instruction() for i in slots)
 
 
