@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every kernel becomes uniform equations that pass all checks of the equation language and mean what the nest means, bit for bit."""
+
+from __future__ import annotations
+
+import pytest
+from tests.kernels.sizes import MINI
+from tests.python.helpers import KERNELS, arguments, assert_same, meaning
+
+from polyloom.analysis.check import check
+from polyloom.frontend.pla import parse
+from polyloom.frontend.python import load_kernel
+from polyloom.ir.pla_text import print_program
+from polyloom.ir.pla_verify import verify
+from polyloom.ir.plan import Plan
+from polyloom.ir.plan_interpret import interpret
+from polyloom.transform import plan
+
+PHASES = {"atax": 2, "covariance": 5, "gemver": 2, "mm2": 2, "mm3": 3}
+"""Kernels that need more than one space; all others have one."""
+
+
+@pytest.fixture(scope="module", params=sorted(MINI))
+def case(request: pytest.FixtureRequest) -> tuple[str, Plan]:
+    kernel = load_kernel(str(KERNELS / f"{request.param}.py"))
+    return str(request.param), plan(kernel.nest)[1]
+
+
+def test_phases(case: tuple[str, Plan]) -> None:
+    name, made = case
+    assert len(made.phases) == PHASES.get(name, 1)
+
+
+def test_programs_pass_the_checks_of_the_language(case: tuple[str, Plan]) -> None:
+    for phase in case[1].phases:
+        verify(phase.program)
+        check(phase.program)
+
+
+def test_programs_read_back(case: tuple[str, Plan]) -> None:
+    for phase in case[1].phases:
+        text = print_program(phase.program)
+        assert print_program(parse(text, "printed")) == text
+
+
+@pytest.mark.parametrize("size", [4, 5, 7])
+def test_plan_means_what_the_nest_means(case: tuple[str, Plan], size: int) -> None:
+    name, made = case
+    nest = load_kernel(str(KERNELS / f"{name}.py")).nest
+    parameters = {p: size + n % 2 for n, p in enumerate(nest.parameters)}
+    inputs = arguments(nest, parameters)
+    assert_same(meaning(nest, parameters, inputs), interpret(made, parameters, {a.name: inputs[a.name] for a in made.inputs}))
