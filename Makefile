@@ -8,7 +8,7 @@ NATIVE := CMakeLists.txt $(wildcard native/*.cpp native/*/*.cpp native/*/*.hpp n
 SANITIZED := build/sanitize
 WHEEL := build/installed
 
-.PHONY: demo test test-long check lint native-test wheel-test bench golden clean
+.PHONY: demo test test-long check lint native-test wheel-test bench litmus golden clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -42,6 +42,11 @@ wheel-test: .venv/installed
 
 bench: .venv/installed
 	$(BIN)/polyloom bench
+
+# CORPUS: a folder with litmus tests and the logs of another tool.
+litmus: .venv/installed
+	@test -d "$(CORPUS)" || { echo "write make litmus CORPUS=DIR" >&2; exit 2; }
+	$(BIN)/polyloom litmus "$(CORPUS)" $$(find "$(CORPUS)" -name '*.log' -o -name '*.logs' | sort | sed 's/^/--against /')
 
 golden: .venv/installed
 	$(BIN)/python -m pytest -n $(JOBS) --update-golden

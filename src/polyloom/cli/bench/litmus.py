@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Milliseconds to judge generated litmus tests: two harts, and four harts of six memory operations, by locations and fences."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from statistics import median
+from typing import Final
+
+from polyloom.cli.bench.timing import median_seconds
+from polyloom.targets.riscv.rvwmo import check
+from polyloom.targets.riscv.rvwmo.litmus import And, Declaration, Equal, Instruction, Litmus, Register, Statement, emit
+from polyloom.targets.riscv.rvwmo.values import Pointer
+
+_KINDS: Final = ((2, 2, 2, 0.5), (2, 4, 3, 0.5), (2, 6, 4, 0.5), (4, 6, 4, 0.0), (4, 6, 4, 0.3), (4, 6, 4, 1.0), (4, 6, 6, 0.3))
+"""Harts, memory operations of each, locations, and how often a fence stands between two operations."""
+_TESTS: Final = 10
+_FENCES: Final = (("fence", ("rw", "rw")), ("fence", ("r", "rw")), ("fence", ("w", "w")), ("fence.tso", ()))
+
+
+def rows() -> list[dict[str, object]]:
+    return [_row(*kind) for kind in _KINDS]
+
+
+def _row(harts: int, operations: int, locations: int, fences: float) -> dict[str, object]:
+    texts = [emit(generated(harts, operations, locations, fences, seed)) for seed in range(_TESTS)]
+    verdicts = [check(text) for text in texts]
+    seconds = [median_seconds(lambda text=text: check(text)) for text in texts]
+    return {
+        "harts": harts,
+        "operations a hart": operations,
+        "locations": locations,
+        "fences": fences,
+        "executions (median)": int(median(v.positive + v.negative for v in verdicts)),
+        "executions (most)": max(v.positive + v.negative for v in verdicts),
+        "ms (median)": 1e3 * median(seconds),
+        "ms (slowest)": 1e3 * max(seconds),
+    }
+
+
+def generated(harts: int, operations: int, locations: int, fences: float, seed: int) -> Litmus:
+    """Random loads and stores of different values; the first load of each hart is observed."""
+    source = random.Random(seed)
+    declarations = tuple(Declaration(Register(hart, 20 + n), Pointer(f"v{n}")) for hart in range(harts) for n in range(locations))
+    programs = tuple(tuple(Statement(each) for each in _program(source, hart, operations, locations, fences)) for hart in range(harts))
+    observed = [Register(hart, _first_load(program)) for hart, program in enumerate(programs)]
+    return Litmus("generated", programs, declarations, "exists", And(tuple(Equal(register, 0) for register in observed if register.number)))
+
+
+def _program(source: random.Random, hart: int, operations: int, locations: int, fences: float) -> Iterator[Instruction]:
+    for number in range(operations):
+        if number and source.random() < fences:
+            yield Instruction(*source.choice(_FENCES))
+        address = f"0(x{20 + source.randrange(locations)})"
+        if source.random() < 0.5:
+            yield Instruction("lw", (f"x{10 + number}", address))
+        else:
+            yield Instruction("li", ("x5", str(operations * hart + number + 1)))
+            yield Instruction("sw", ("x5", address))
+
+
+def _first_load(program: tuple[Statement, ...]) -> int:
+    """The register that it writes, or 0."""
+    loads = (s.instruction.operands[0] for s in program if s.instruction is not None and s.instruction.mnemonic == "lw")
+    return int(next(loads, "x0")[1:])
