@@ -30,7 +30,7 @@ from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
 from polyloom.ir.plan_interpret import interpret
 from polyloom.report import html, text
-from polyloom.targets import phases, registry
+from polyloom.targets import phase_views, phases, registry, stages
 from polyloom.targets.phases import Execution
 from polyloom.targets.registry import Arrays, Json, Place, Progress, Report, Target
 
@@ -73,12 +73,12 @@ class Compiled:
     @property
     def symbolic(self) -> Json:
         """The configuration as plain values, as `polyloom show --json` prints it."""
-        return phases.as_json(self.target, self.data)
+        return phase_views.as_json(self.target, self.data)
 
     @property
     def listing(self) -> str:
         """What `polyloom show` prints."""
-        return phases.show(self.target, self.data)
+        return phase_views.show(self.target, self.data)
 
     def save(self, path: str | PathLike[str]) -> None:
         Path(path).write_bytes(self.data)
@@ -118,14 +118,19 @@ class Instance:
         return phases.kernel(self.target, self.data)
 
     @property
+    def signature(self) -> Signature:
+        """The arrays of the configuration; it has no parameters."""
+        return stages.read(self.target, self.data)
+
+    @property
     def concrete(self) -> Json:
         """The configuration as plain values, as `polyloom show --json` prints it."""
-        return phases.as_json(self.target, self.data)
+        return phase_views.as_json(self.target, self.data)
 
     @property
     def listing(self) -> str:
         """What `polyloom show` prints."""
-        return phases.show(self.target, self.data)
+        return phase_views.show(self.target, self.data)
 
     def save(self, path: str | PathLike[str]) -> None:
         Path(path).write_bytes(self.data)
@@ -152,8 +157,7 @@ class Instance:
         return Result(self, execution, clock.seconds, not differences, differences)
 
     def _arrays(self, given: Mapping[str, Any]) -> Arrays:
-        signature: Signature | None = self.compiled.source.plan if self.compiled and self.compiled.source else phases.signature(self.data)
-        scalars = {a.name: a for a in signature.inputs if not a.shape} if signature else {}
+        scalars = {a.name: a for a in self.signature.inputs if not a.shape}
         return {n: scalar(scalars[n], v) if n in scalars and isinstance(v, int | float) else np.asarray(v) for n, v in given.items()}
 
     def __repr__(self) -> str:
@@ -186,7 +190,7 @@ class Result:
     @cached_property
     def views(self) -> tuple[Report, ...]:
         """Pressure, reservation table, array and control flow of every phase as data."""
-        return phases.reports(self.instance.target, self._symbolic, self.instance.data)
+        return phase_views.reports(self.instance.target, self._symbolic, self.instance.data)
 
     @property
     def _symbolic(self) -> bytes | None:
@@ -196,7 +200,7 @@ class Result:
     def data(self) -> dict[str, Json]:
         """What `polyloom run --json` prints."""
         instance, compiled = self.instance, self.instance.compiled
-        facts, alone = phases.facts(instance.target, self._symbolic, instance.data)
+        facts, alone = phase_views.facts(instance.target, self._symbolic, instance.data)
         ran = zip(alone, self.execution.phases, self.execution.transfers, strict=True)
         return {
             "verified": self.verified,
@@ -264,7 +268,7 @@ def load(path: str | PathLike[str]) -> Compiled | Instance:
 
 def decode(name: str, data: bytes) -> Compiled | Instance:
     """`load` for bytes; errors PL0810 and PL07xx, in which the file is called `name`."""
-    target, symbolic = phases.kind_of(name, data)
+    target, symbolic = stages.kind_of(name, data)
     return Compiled(target, None, None, data) if symbolic else Instance(target, data)
 
 

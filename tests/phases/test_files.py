@@ -24,7 +24,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir.operations import ELEMENT_TYPES
 from polyloom.ir.pla import Array
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.targets import phase_file, phases
+from polyloom.targets import phase_file, stages
 from polyloom.targets.phase_file import CONCRETE, SYMBOLIC, Phased, Stage
 
 Call = Callable[..., tuple[int, str, str]]
@@ -66,7 +66,7 @@ def repaired(data: bytes) -> bytes:
 
 def code_of(data: bytes) -> str | None:
     try:
-        phases.kind_of("file", data)
+        stages.kind_of("file", data)
     except PolyloomError as error:
         assert error.exit_code in (1, 3)
         return error.diagnostics[0].code

@@ -9,7 +9,7 @@ from polyloom.cli import files
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.diagnostics import input_error
-from polyloom.targets import phases
+from polyloom.targets import phase_views
 from polyloom.targets.registry import REGION, parse_region
 
 
@@ -30,7 +30,7 @@ def execute(options: Request) -> Answer:
         raise input_error("PL0810", f"'{options.file}' is a concrete configuration already", help="give the symbolic configuration that it was made from")
     instance = compiled.instantiate(parameters, pes=region, candidate=options.candidate)
     files.write({options.output: instance.data})
-    facts, alone = phases.facts(instance.target, compiled.data, instance.data)
+    facts, alone = phase_views.facts(instance.target, compiled.data, instance.data)
     data = {"kernel": instance.kernel, "parameters": parameters, **facts, "instantiate_seconds": instance.seconds, "phases": list(alone)}
     pes = f"{facts['processor_classes']} processor classes, predicted {facts['predicted_cycles']} cycles"
     return Answer(data, f"{options.output}: {instance.kernel}, {len(instance.data)} bytes, {pes}")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from polyloom import api
 from polyloom.cli import arguments as shared
-from polyloom.cli import files
+from polyloom.cli import files, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.diagnostics import input_error, nearest
@@ -19,6 +19,7 @@ from polyloom.targets.registry import Arrays, split_place
 
 def arguments(parser: Parser) -> None:
     shared.file_operand(parser, "a concrete configuration (.plcc)")
+    shared.parameter_operands(parser, "values of scalar inputs")
     shared.array_options(parser)
     shared.on_option(parser, default=None)
 
@@ -30,7 +31,8 @@ def execute(options: Request) -> Answer:
     if not isinstance(instance, api.Instance):
         raise input_error("PL0810", f"'{options.file}' is a symbolic configuration", help="make a concrete one of it with `polyloom instantiate`")
     member = split_place(options.on)[1].member if options.on else None
-    result = instance.measure(given_arrays(inputs), on=member)
+    _, scalars = sources.values(options.words, instance.signature)
+    result = instance.measure({**scalars, **given_arrays(inputs)}, on=member)
     check_names(outputs, result.outputs)
     files.write(array_files(result.outputs, outputs))
     lines = [f"{name}: {array.dtype}{list(array.shape)}" for name, array in result.outputs.items()]

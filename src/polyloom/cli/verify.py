@@ -10,7 +10,7 @@ from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.cli.entry import as_object
 from polyloom.frontend import is_source
-from polyloom.targets import phases
+from polyloom.targets import phase_views
 from polyloom.targets.registry import split_place
 
 
@@ -27,6 +27,6 @@ def execute(options: Request) -> Answer:
         found = ()
     else:
         loaded = api.decode(options.file, files.read(options.file))
-        found = phases.verify(loaded.target, loaded.data, member)
+        found = phase_views.verify(loaded.target, loaded.data, member)
     data = {"file": options.file, "valid": not found, "diagnostics": [as_object(d) for d in found]}
     return Answer(data, "" if found else f"{options.file}: valid", found)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people and scripts are told of a configuration in phases: facts, reports, listings, findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from polyloom.diagnostics import Diagnostic
+from polyloom.ir.pla import Array
+from polyloom.targets.phase_file import INPUT, OUTPUT
+from polyloom.targets.phases import transfers
+from polyloom.targets.registry import Json, Report, Target
+from polyloom.targets.stages import Bound, bound, file_kind, files, in_phase, is_phased, read
+
+_ROLES: Final = {0: "intermediate", INPUT: "input", OUTPUT: "output", INPUT | OUTPUT: "input and output"}
+
+
+def facts(target: Target, symbolic: bytes | None, concrete: bytes) -> tuple[dict[str, Json], tuple[dict[str, Json], ...]]:
+    """The target's keys of `run --json` for the whole, and of them those that belong to each phase."""
+    each = [target.facts(s, c) for s, c in _pairs(symbolic, concrete)]
+    whole = each[0] if len(each) == 1 else target.combine(each, sum(transfers(target, concrete)))
+    sizes: dict[str, Json] = {"symbolic_bytes": len(symbolic) if symbolic else None, "concrete_bytes": len(concrete)}
+    return {**whole, **sizes}, tuple({key: f[key] for key in target.alone} for f in each)
+
+
+def reports(target: Target, symbolic: bytes | None, concrete: bytes) -> tuple[Report, ...]:
+    """One a phase."""
+    return tuple(target.report(s, c) for s, c in _pairs(symbolic, concrete))
+
+
+def _pairs(symbolic: bytes | None, concrete: bytes) -> Iterator[tuple[bytes | None, bytes]]:
+    made = files(concrete)
+    return zip(files(symbolic) if symbolic else [None] * len(made), made, strict=True)
+
+
+def show(target: Target, data: bytes) -> str:
+    """The listing."""
+    if not is_phased(data):
+        return target.show(data)
+    phased = read(target, data)
+    values = f"({', '.join(phased.parameters)})" if phased.parameters else ""
+    lines = [f"{file_kind(data).name} of {phased.name}{values}", "arrays:"]
+    lines += [f"  {_declared(a)}: {a.dtype}, {_ROLES[r]}" for a, r in zip(phased.arrays, phased.roles, strict=True)]
+    stages = bound(target, phased)
+    for n, stage in enumerate(stages, 1):
+        lines += ["", f"phase {n} of {len(stages)}{_renamed(stage)}", target.show(stage.data).rstrip("\n")]
+    return "\n".join(lines)
+
+
+def _declared(array: Array) -> str:
+    return array.name + "".join(f"[{e}]" for e in array.shape)
+
+
+def _renamed(stage: Bound) -> str:
+    names = [f"{inner} is {outer}" for inner, outer in (*stage.inputs, *stage.outputs) if inner != outer]
+    return f", where {', '.join(names)}" if names else ""
+
+
+def as_json(target: Target, data: bytes) -> Json:
+    """The listing as plain values."""
+    if not is_phased(data):
+        return target.as_json(data)
+    phased = read(target, data)
+    return {
+        "kernel": phased.name,
+        "parameters": list(phased.parameters),
+        "assumptions": str(phased.assumptions),
+        "arrays": [
+            {"name": a.name, "dtype": a.dtype, "shape": [str(e) for e in a.shape], "role": _ROLES[r]} for a, r in zip(phased.arrays, phased.roles, strict=True)
+        ],
+        "phases": [
+            {"inputs": dict[str, Json](b.inputs), "outputs": dict[str, Json](b.outputs), "configuration": target.as_json(b.data)} for b in bound(target, phased)
+        ],
+    }
+
+
+def verify(target: Target, data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
+    """The findings of every phase; how phases fit together was checked when the file was read."""
+    made = files(data)
+    return tuple(in_phase(d, n, len(made)) for n, file in enumerate(made, 1) for d in target.verify(file, member))

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A configuration as the stages that it runs in, whichever file it is: a target's own file is the only stage of its program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from polyloom.binary import FileKind
+from polyloom.diagnostics import Diagnostic, input_error
+from polyloom.ir.pla import Array
+from polyloom.sets import Condition
+from polyloom.targets import registry
+from polyloom.targets.phase_file import CONCRETE, INPUT, OUTPUT, SYMBOLIC, Phased, Stage, decode
+from polyloom.targets.registry import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A stage with names: what its file calls its arrays, and what they are outside."""
+
+    data: bytes
+    inputs: tuple[tuple[str, str], ...]
+    outputs: tuple[tuple[str, str], ...]
+
+
+def kind_of(name: str, data: bytes) -> tuple[Target, bool]:
+    """The target of a file and whether it is symbolic; the file is read and checked. Errors: PL0810, PL0701 to PL0705."""
+    if not is_phased(data):
+        target, kind = registry.kind_of(name, data)
+        target.kernel(data)
+        return target, kind.symbolic
+    symbolic = file_kind(data) is SYMBOLIC
+    phased = decode(file_kind(data), data)
+    target, _ = registry.kind_of(name, phased.stages[0].data)
+    for stage in phased.stages:
+        other, kind = registry.kind_of(name, stage.data)
+        if other is not target or kind.symbolic != symbolic:
+            raise input_error("PL0705", "malformed file: its phases are of different kinds", help="create the file again with this version")
+    bound(target, phased)
+    return target, symbolic
+
+
+def is_phased(data: bytes) -> bool:
+    """Whether it is a file of phases, and not a target's own one."""
+    return data.startswith((SYMBOLIC.magic, CONCRETE.magic))
+
+
+def file_kind(data: bytes) -> FileKind:
+    """Of a file of phases."""
+    return SYMBOLIC if data.startswith(SYMBOLIC.magic) else CONCRETE
+
+
+def read(target: Target, data: bytes) -> Phased:
+    """The stages of any file, with the signature of the whole; a target's own symbolic file has its assumptions to itself."""
+    if is_phased(data):
+        return decode(file_kind(data), data)
+    arrays = target.arrays(data)
+    roles = tuple(OUTPUT if is_output else INPUT for _, is_output in arrays)
+    return Phased(target.kernel(data), (), Condition(), tuple(a for a, _ in arrays), roles, (Stage(data, tuple(range(len(arrays)))),))
+
+
+def files(data: bytes) -> Sequence[bytes]:
+    """The target's own file of every phase."""
+    return [s.data for s in decode(file_kind(data), data).stages] if is_phased(data) else [data]
+
+
+def bound(target: Target, phased: Phased) -> tuple[Bound, ...]:
+    """The stages with names. PL0705 where an array of a phase and the array that it is have different types."""
+    return tuple(_with_names(stage.data, target.arrays(stage.data), [phased.arrays[n] for n in stage.arrays]) for stage in phased.stages)
+
+
+def _with_names(data: bytes, inner: Sequence[tuple[Array, bool]], outer: Sequence[Array]) -> Bound:
+    if [(a.dtype, a.shape) for a, _ in inner] != [(a.dtype, a.shape) for a in outer]:
+        raise input_error("PL0705", "malformed file: the arrays of a phase are not those of the kernel", help="create the file again with this version")
+    pairs = [(a.name, o.name, is_output) for (a, is_output), o in zip(inner, outer, strict=True)]
+    return Bound(data, tuple((a, o) for a, o, is_output in pairs if not is_output), tuple((a, o) for a, o, is_output in pairs if is_output))
+
+
+def in_phase(diagnostic: Diagnostic, number: int, count: int) -> Diagnostic:
+    """A diagnostic that arose in phase `number`, counted from 1."""
+    return diagnostic if count == 1 else replace(diagnostic, notes=(*diagnostic.notes, f"in phase {number} of {count}"))
