@@ -171,6 +171,62 @@ for i in range(N):
 """,
         ({"N": 4}, {"N": 0}),
     ),
+    "mttkrp": Kernel(
+        "A[I, J]; B[I, K, L]; D[L, J]; C[K, J]",
+        """
+for i in range(I):
+    for k in range(K):
+        for l in range(L):
+            for j in range(J):
+                A[i, j] += B[i, k, l] * D[l, j] * C[k, j]
+""",
+        ({"I": 2, "J": 3, "K": 2, "L": 3}, {"I": 2, "J": 1, "K": 0, "L": 2}),
+    ),
+    "three_loops_down": Kernel(
+        "A[N, N, N]; r[N]; local s",
+        """
+for t in range(N):
+    s = r[t]
+    for i in range(N - 1, -1, -1):
+        for j in range(i + 1):
+            for k in range(j, -1, -1):
+                s = s - A[i, j, k] - t
+    r[t] = s * 2
+""",
+        ({"N": 3}, {"N": 1}),
+    ),
+    "row_maximum": Kernel(
+        "A[N, M, 4]; r[N]",
+        """
+for i in range(N):
+    r[i] = -5
+    for j in range(M):
+        for k in range(4):
+            r[i] = max(max(A[i, j, k], r[i]), j)
+""",
+        ({"N": 2, "M": 3}, {"N": 2, "M": 0}),
+    ),
+    "prefix_sums": Kernel(
+        "A[N, M]; B[N, M]; local s",
+        """
+s = 0
+for i in range(N):
+    for j in range(M):
+        s += A[i, j]
+        B[i, j] = s
+""",
+        ({"N": 2, "M": 3},),
+    ),
+    "rows_with_gaps": Kernel(
+        "A[N, N]; r[1]",
+        """
+for i in range(N):
+    for j in range(i, N):
+        if j <= 1 or j >= 4:
+            r[0] = r[0] * A[i, j]
+""",
+        ({"N": 6}, {"N": 2}),
+    ),
     "pipeline": Kernel(
         "u[N]; y[N, N]; local x[N, N]",
         """

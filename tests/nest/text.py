@@ -130,6 +130,8 @@ class _Reader:
         match tree:
             case ast.Constant(value=int() | float() as value):
                 return Constant(value, self.dtype, self.span(tree))
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
+                return Constant(-value, self.dtype, self.span(tree))
             case ast.Name(id=name) if name not in self.storage:
                 return Index(Affine.symbol(name), self.dtype, self.span(tree))
             case ast.Name() | ast.Subscript():

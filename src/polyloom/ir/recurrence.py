@@ -89,7 +89,9 @@ class Final:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A whole nest. `storage` holds the arguments only. Output elements that no `Final` writes keep what they held at entry."""
+    """A whole nest. `storage` holds the arguments only. Output elements that no `Final` writes keep what they held at entry.
+
+    `reasons` pairs equations that are not the user's with a sentence that says why they are there."""
 
     name: str
     parameters: tuple[str, ...]
@@ -98,6 +100,7 @@ class System:
     equations: tuple[Recurrence, ...]
     finals: tuple[Final, ...]
     span: Span | None = None
+    reasons: tuple[tuple[str, str], ...] = ()
 
     def __getitem__(self, name: str) -> Recurrence:
         return next(e for e in self.equations if e.name == name)

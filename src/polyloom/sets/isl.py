@@ -153,7 +153,7 @@ def _quotient(aff: isl.Aff) -> tuple[Affine, int]:
     inner = aff.get_div(divs[0])
     nested = any(not inner.get_coefficient_val(isl.dim_type.div, n).is_zero() for n in range(inner.dim(isl.dim_type.div)))
     if denominator != 1 or abs(factor) != 1 or len(divs) > 1 or nested:
-        raise _stride(str(aff))
+        raise stride(str(aff))
     divisor = _integer(inner.get_denominator_val())
     numerator = _linear(inner.scale_val(isl.Val(divisor)))
     # -floor(a / d) = floor((-a + d - 1) / d)
@@ -171,7 +171,7 @@ def _inequalities(piece: isl.BasicSet) -> list[Affine]:
     if piece.dim(isl.dim_type.div):
         piece = piece.detect_equalities().remove_redundancies()
     if piece.dim(isl.dim_type.div):
-        raise _stride(str(piece))
+        raise stride(str(piece))
     found: set[Affine] = set()
     for constraint in piece.get_constraints():
         affine = _constraint(constraint)
@@ -193,7 +193,8 @@ def _integer(value: isl.Val) -> int:
     return int(str(value))
 
 
-def _stride(text: str) -> Exception:
+def stride(text: str) -> Exception:
+    """PL0201, for a set or a function that affine inequalities cannot express."""
     return input_error(
         "PL0201",
         f"the set {text} needs a quotient or a remainder that affine inequalities cannot express",

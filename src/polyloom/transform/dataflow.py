@@ -24,17 +24,20 @@ from polyloom.sets.isl import affine_map, affines, sample
 from polyloom.transform.forward import forward
 from polyloom.transform.pieces import Part, Pieces, affine_pieces, named
 from polyloom.transform.prune import prune
+from polyloom.transform.reduction import nested
 
 LAST = "@last"
 """Reads the outputs after everything else; no front end can give a statement this name."""
 
 
-def analyse(nest: Nest) -> System:
-    """The equations of a checked nest: exact origins, copies forwarded, what no output needs removed.
+def analyse(nest: Nest, reassociate: bool = False) -> System:
+    """The equations of a checked nest: exact origins, copies forwarded, accumulations nested, what no output needs removed.
+
+    `reassociate` allows f32 accumulations to change their order, hence their rounding.
 
     Raises PL0250 where a local is read that nothing wrote, PL0251 where an origin is not affine in the reader's loops.
     """
-    return prune(forward(flow(nest)))
+    return prune(nested(forward(flow(nest)), reassociate))
 
 
 def flow(nest: Nest) -> System:
