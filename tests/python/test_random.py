@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.python.helpers import assert_same, meaning
 from tests.python.programs import Writer
@@ -37,10 +37,10 @@ def check(folder: Path, dtype: str, random: Random) -> None:
 
 @pytest.mark.parametrize("dtype", ["i8", "i16", "i32", "f32"])
 def test_function_equals_nest(dtype: str, tmp_path: Path) -> None:
-    @settings(max_examples=12, suppress_health_check=list(HealthCheck))
-    @given(st.randoms(use_true_random=False))
-    def run(random: Random) -> None:
-        check(tmp_path, dtype, random)
+    @settings(max_examples=12)
+    @given(st.integers(0, 1 << 32))
+    def run(seed: int) -> None:
+        check(tmp_path, dtype, Random(seed))
 
     run()
 
