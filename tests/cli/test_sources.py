@@ -120,6 +120,30 @@ def test_steps_and_show(call: Call) -> None:
     assert data["inputs"]["beta"] == {"dtype": "f32", "shape": []}
 
 
+def test_a_loaded_configuration_takes_scalars_by_name(call: Call, scratch: Path) -> None:
+    for name, parameters in (("twice", {"N": 3}), ("scale", {"N": 1, "M": 3})):
+        pl.compile(f"functions.py:{name}", on="tcpa:1x2").instantiate(parameters).save(f"{name}.plcc")
+    np.save("floats.npy", np.array([1, 2, 3], np.float32))
+    np.save("integers.npy", np.array([[1, 2, 3]], np.int32))
+    assert call("simulate", "twice.plcc", "beta=2", "--in", "x=floats.npy", "--out", "y=y.npy")[0] == 0
+    assert np.load(scratch / "y.npy").tolist() == [8, 8, 8]
+    assert call("simulate", "scale.plcc", "alpha=-3", "--in", "x=integers.npy", "--out", "y=y.npy")[0] == 0
+    assert np.load(scratch / "y.npy").tolist() == [[-3, -6, -9]]
+    instance = pl.load("scale.plcc")
+    assert isinstance(instance, pl.Instance)
+    assert instance.run(alpha=5, x=np.array([[1, 0, 2]], np.int32)).outputs["y"].tolist() == [[5, 0, 10]]
+    assert call("simulate", "scale.plcc", "alpha=1.5", "--in", "x=integers.npy")[2].startswith("error[PL0819]")
+
+
+def test_a_trace_has_the_operations_of_all_phases(call: Call, scratch: Path) -> None:
+    data = json.loads(call("run", "functions.py:twice", "N=4", *ON, "--trace", "run.json", "--report", "run.html", "--json")[1])
+    events = [e for e in json.loads((scratch / "run.json").read_text())["traceEvents"] if e["ph"] == "X"]
+    assert len(events) == data["operations"]
+    assert max(e["ts"] + e["dur"] for e in events) <= data["cycles"]
+    page = (scratch / "run.html").read_text()
+    assert page.count("<h2>Schedule</h2>") == len(data["phases"])
+
+
 def test_show_prints_what_a_function_became(call: Call) -> None:
     lines = call("show", "functions.py:scale")[1].splitlines()
     headings = [lines.index(heading) for heading in ("Nest", "Dataflow", "Equations", "Added variables")]
