@@ -805,6 +805,11 @@ CODES: dict[str, tuple[str, str]] = {
         "Dominators are found by the strategy `scratch`, `cached` or `balanced`, frontiers by the method `cooper` or `cytron`; all give the same\n"
         "result (docs/dominators.md).",
     ),
+    "PL0967": (
+        "benchmark peers not installed",
+        "`polyloom bench dominators` measures networkx, rustworkx and igraph in the same run. Nothing else needs them, so that they are an extra:\n"
+        "`pip install 'polyloom[bench]'`.",
+    ),
     # PL0940 to PL0949: litmus tests (targets/riscv/rvwmo)
     "PL0940": (
         "syntax of a litmus test",

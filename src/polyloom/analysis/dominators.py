@@ -97,7 +97,9 @@ def dominance_frontiers(
     chosen = _index(method, get_args(Method), "method")
     total = int(tree.frontier_sizes().sum())
     if total > limit:
-        raise input_error("PL0965", f"the dominance frontiers have {total} members, more than {limit}", help="raise the limit; iterated frontiers need no frontiers")
+        raise input_error(
+            "PL0965", f"the dominance frontiers have {total} members, more than {limit}", help="raise the limit; iterated frontiers need no frontiers"
+        )
     return Frontiers(*tree.frontiers(chosen == 1))
 
 
@@ -108,7 +110,7 @@ def iterated_frontier(tree: DominatorTree, nodes: Integers, within: npt.NDArray[
     result is where pruned static single assignment form has its arguments. Sreedhar and Gao (1995): O(n + m), without frontiers.
     """
     asked = integers("nodes", nodes).reshape(-1)
-    if (fault := find_outside(("nodes",), asked, len(tree.idom))) is not None:
+    if (fault := find_outside("nodes", asked, len(tree.idom))) is not None:
         raise fault.error()
     mask = np.zeros(0, np.bool_) if within is None else np.ascontiguousarray(within, np.bool_)
     if within is not None and mask.shape != tree.idom.shape:

@@ -25,6 +25,7 @@ Edges = npt.NDArray[np.integer] | Sequence[Sequence[int]]
 _MOST: Final = 2**31 - 2  # nodes and edges are numbered by 32-bit integers, and a virtual exit is one more
 _NODE_BYTES: Final = 200
 _EDGE_BYTES: Final = 40
+_ANYWHERE: Final = 2**28  # bytes that any machine has; asking takes longer than the dominators of a small graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +57,25 @@ def find_fault(n: int, edges: npt.NDArray[np.generic], root: int) -> Fault | Non
     """The first fault of a graph of integers; `edges` has the shape (m, 2), and holds objects where integers are huge."""
     if n < 1:
         return Fault(("n",), "PL0963", f"n is {_short(n)}: a graph has at least one node, its root", "write the number of nodes, from 1 on")
-    needed, available = n * _NODE_BYTES + len(edges) * _EDGE_BYTES, available_bytes()
-    if max(n, len(edges)) > _MOST or needed > available:
-        why = f"n is {_short(n)}, which with {len(edges)} edges needs {_size(needed)} of memory; there are {_size(available)}"
+    needed = n * _NODE_BYTES + len(edges) * _EDGE_BYTES
+    if needed > _ANYWHERE and (max(n, len(edges)) > _MOST or needed > available_bytes()):
+        why = f"n is {_short(n)}, which with {len(edges)} edges needs {_size(needed)} of memory; there are {_size(available_bytes())}"
         return Fault(("n",), "PL0963", why, "number only the nodes that edges reach, from 0 on")
-    return find_outside(("root",), np.array([root]), n) or find_outside(("edges",), edges, n)
+    return find_outside("edges", edges, n) if 0 <= root < n else _outside(("root",), root, n)
 
 
-def find_outside(place: Path, nodes: npt.NDArray[np.generic], n: int) -> Fault | None:
-    """The first element that is none of 0 to n - 1; the place of an edge's end is its index in the array."""
+def find_outside(name: str, nodes: npt.NDArray[np.generic], n: int) -> Fault | None:
+    """The first element that is none of 0 to n - 1; its place is `name` and its index in the array."""
     found = cast("npt.NDArray[np.int64]", nodes)
     if found.size == 0 or (found.min() >= 0 and found.max() < n):
         return None
     at = tuple(int(k) for k in np.argwhere((found < 0) | (found >= n))[0])
-    title = "the root" if place == ("root",) else "".join([str(place[0]), *(f"[{k}]" for k in at)])
-    message = f"{title} is {_short(int(found[at]))}, which is no node of a graph with n = {n}"
-    return Fault(place if place == ("root",) else (*place, *at), "PL0964", message, f"write a node from 0 to {n - 1}")
+    return _outside((name, *at), int(found[at]), n)
+
+
+def _outside(place: Path, node: int, n: int) -> Fault:
+    title = "".join([str(place[0]), *(f"[{k}]" for k in place[1:])])
+    return Fault(place, "PL0964", f"{title} is {_short(node)}, which is no node of a graph with n = {n}", f"write a node from 0 to {n - 1}")
 
 
 def integers(name: str, values: Integers | Edges) -> npt.NDArray[np.integer]:

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Milliseconds from a graph to its dominators, against networkx, rustworkx and igraph in the same run.
+
+Ours begin with an edge array, the building of their graph included; a peer's own graph is built before its clock starts.
+Medians of CPU time (all are single-threaded), so that other work on the machine counts for nobody. Every result is compared
+with ours. A peer that took more than 60 s on a graph is not asked for larger ones of the family.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import thread_time
+from typing import Final
+
+import numpy as np
+
+from polyloom.analysis.dominators import Nodes, Strategy, dominators
+from polyloom.cli.bench import peers
+from polyloom.cli.bench.graphs import FAMILIES
+
+SIZES: Final = (10**3, 10**4, 10**5, 10**6)
+STRATEGIES: Final[tuple[Strategy, ...]] = ("cached", "balanced")
+_SLOW: Final = f"> {peers.LIMIT_SECONDS} s"
+
+
+def rows() -> list[dict[str, object]]:
+    peers.require()
+    with TemporaryDirectory() as folder:
+        return [row for family in FAMILIES for row in _family(family, SIZES, Path(folder))]
+
+
+def _family(family: str, sizes: tuple[int, ...], folder: Path) -> list[dict[str, object]]:
+    slow: set[str] = set()
+    made: list[dict[str, object]] = []
+    for n in sizes:
+        edges = FAMILIES[family](n)
+        times = 5 if n >= 10**5 else 25
+        ours = {str(strategy): _seconds(n, edges, strategy, times) for strategy in STRATEGIES}
+        theirs = {peer: _peer(peer, n, edges, times, folder) for peer in peers.PEERS if peer not in slow}
+        slow |= {peer for peer, seconds in theirs.items() if seconds is None}
+        made.append(_row(family, n, len(edges), ours, theirs))
+    return made
+
+
+def _row(family: str, n: int, m: int, ours: dict[str, float], theirs: dict[str, float | None]) -> dict[str, object]:
+    slowest = max(ours.values())
+    timed = {peer: seconds for peer, seconds in theirs.items() if seconds is not None}
+    return {
+        "graph": family,
+        "n": n,
+        **{strategy: 1e3 * seconds for strategy, seconds in ours.items()},
+        **{peer: 1e3 * timed[peer] if peer in timed else _SLOW for peer in peers.PEERS},
+        **{f"{strategy} ns/edge": 1e9 * seconds / m for strategy, seconds in ours.items()},
+        "times igraph": timed["igraph"] / slowest if "igraph" in timed else None,
+        "fastest": all(seconds > slowest for seconds in timed.values()),
+    }
+
+
+def _seconds(n: int, edges: Nodes, strategy: Strategy, times: int) -> float:
+    def once() -> float:
+        start = thread_time()
+        dominators(n, edges, strategy=strategy)
+        return thread_time() - start
+
+    return median(once() for _ in range(times))
+
+
+def _peer(peer: str, n: int, edges: Nodes, times: int, folder: Path) -> float | None:
+    timing = peers.measure(peer, n, edges, times, folder)
+    if timing.idom is not None and not np.array_equal(timing.idom, dominators(n, edges)):
+        raise AssertionError(f"{peer} has other dominators for {n} nodes")
+    return timing.seconds
