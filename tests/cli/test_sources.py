@@ -121,11 +121,13 @@ def test_steps_and_show(call: Call) -> None:
 
 
 def test_a_loaded_configuration_takes_scalars_by_name(call: Call, scratch: Path) -> None:
-    for name, parameters in (("twice", {"N": 3}), ("scale", {"N": 1, "M": 3})):
-        pl.compile(f"functions.py:{name}", on="tcpa:1x2").instantiate(parameters).save(f"{name}.plcc")
-    np.save("floats.npy", np.array([1, 2, 3], np.float32))
     np.save("integers.npy", np.array([[1, 2, 3]], np.int32))
-    assert call("simulate", "twice.plcc", "beta=2", "--in", "x=floats.npy", "--out", "y=y.npy")[0] == 0
+    pl.compile("functions.py:scale", on="tcpa:1x2").instantiate(N=1, M=3).save("scale.plcc")
+    twice = pl.compile("functions.py:twice", on="tcpa:1x2").instantiate(N=3)
+    twice.save("twice.plcc")
+    given = [word for a in twice.signature.inputs if a.shape for word in ("--in", f"{a.name}=floats.npy")]
+    np.save("floats.npy", np.array([1, 2, 3], np.float32))
+    assert call("simulate", "twice.plcc", "beta=2", *given, "--out", "y=y.npy")[0] == 0
     assert np.load(scratch / "y.npy").tolist() == [8, 8, 8]
     assert call("simulate", "scale.plcc", "alpha=-3", "--in", "x=integers.npy", "--out", "y=y.npy")[0] == 0
     assert np.load(scratch / "y.npy").tolist() == [[-3, -6, -9]]
