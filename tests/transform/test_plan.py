@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from tests.kernels.sizes import MINI
 from tests.python.helpers import KERNELS, arguments, assert_same, meaning
@@ -18,12 +19,14 @@ from polyloom.transform import plan
 
 PHASES = {"atax": 2, "covariance": 5, "gemver": 2, "mm2": 2, "mm3": 3}
 """Kernels that need more than one space; all others have one."""
+REASSOCIATED = {"mttkrp"}
+"""Kernels whose f32 sum runs over two loops: they need its order changed, and are close to the source, not equal."""
 
 
 @pytest.fixture(scope="module", params=sorted(MINI))
 def case(request: pytest.FixtureRequest) -> tuple[str, Plan]:
     kernel = load_kernel(str(KERNELS / f"{request.param}.py"))
-    return str(request.param), plan(kernel.nest)[1]
+    return str(request.param), plan(kernel.nest, request.param in REASSOCIATED)[1]
 
 
 def test_phases(case: tuple[str, Plan]) -> None:
@@ -49,4 +52,8 @@ def test_plan_means_what_the_nest_means(case: tuple[str, Plan], size: int) -> No
     nest = load_kernel(str(KERNELS / f"{name}.py")).nest
     parameters = {p: size + n % 2 for n, p in enumerate(nest.parameters)}
     inputs = arguments(nest, parameters)
-    assert_same(meaning(nest, parameters, inputs), interpret(made, parameters, {a.name: inputs[a.name] for a in made.inputs}))
+    expected, got = meaning(nest, parameters, inputs), interpret(made, parameters, {a.name: inputs[a.name] for a in made.inputs})
+    if name in REASSOCIATED:
+        assert all(np.allclose(expected[n], got[n], rtol=1e-5) for n in expected)
+    else:
+        assert_same(expected, got)

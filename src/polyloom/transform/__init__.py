@@ -17,5 +17,5 @@ from polyloom.transform.phases import make_plan
 
 def plan(nest: Nest, reassociate: bool = False) -> tuple[System, Plan]:
     """The dataflow of a checked nest and the plan made from it; raises PL026x for what cannot be made uniform."""
-    system = analyse(nest, reassociate) if reassociate else analyse(nest)
+    system = analyse(nest, reassociate)
     return system, make_plan(nest, system)

@@ -10,6 +10,7 @@ efficient solutions to the affine scheduling problem", 1992, searches schedules 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, permutations, product
@@ -17,6 +18,7 @@ from math import prod
 
 import islpy as isl
 
+from polyloom.ir.nest import Apply, Expression
 from polyloom.ir.recurrence import Produced, Recurrence, Stored, System
 from polyloom.sets import Affine, Condition
 from polyloom.sets.isl import sample
@@ -32,8 +34,13 @@ IMPOSSIBLE = 1000.0
 TYPICAL = 12
 GROWTH = 2.0
 """The price of a bounding box twice as large."""
-BELOW = 0.2
+BELOW = 0.06
 """The price of starting earlier than the deepest statement, for each dimension: negative coordinates are hard to read."""
+UNITS = 2
+"""Functional units of each kind that a typical machine has."""
+CROWD = 0.5
+"""The price of an initiation interval twice as long."""
+_KINDS = {"sub": "add", "neg": "add", "abs": "add", "madd": "mul", "max": "min"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,8 @@ class _Search:
         self.equalities = {d: self.own[d.reader].equalities(s) for d, s in self.sets.items()}
         self.typical = self._typical()
         self.boxes: dict[tuple[str, Placement], tuple[Vector, Vector]] = {}
+        self.work = {e.name: Counter(_operations(e.value)) for e in equations}
+        self.instances: dict[tuple[str, Placement], isl.Set] = {}
         self.known: dict[tuple[Dependence, Placement, Placement], tuple[float, tuple[Vector, ...]]] = {}
 
     def _typical(self) -> isl.Set:
@@ -185,7 +194,7 @@ class _Search:
         return self.own[d.reader].constant(self.sets[d], affine)
 
     def _cost(self, placed: Placements) -> float:
-        total, vectors = self._mismatch(placed) + self._growth(placed), set[Vector]()
+        total, vectors = self._mismatch(placed) + self._growth(placed) + self._crowd(placed), set[Vector]()
         for d in self.dependences:
             if d.reader in placed and d.writer in placed:
                 cost, found = self._dependence(d, placed[d.reader], placed[d.writer])
@@ -231,9 +240,35 @@ class _Search:
         below = sum(b < base for b, base in zip(low, boxes[0][0], strict=True))
         return BELOW * below + GROWTH * (volume / prod(h - lo + 1 for lo, h in zip(*boxes[0], strict=True)) - 1)
 
+    def _crowd(self, placed: Placements) -> float:
+        """How much more often than the deepest statement alone, the iterations with most operations can start."""
+        deepest = next(iter(placed))
+        intervals = [self._interval(self._together(name, placed)) for name in placed]
+        return CROWD * (max(intervals) / self._interval([deepest]) - 1)
+
+    def _together(self, name: str, placed: Placements) -> list[str]:
+        """Statements that some iteration executes together with `name`, those with most operations first."""
+        found, points = [name], self._instances(name, placed[name])
+        for other in sorted((n for n in placed if n != name), key=lambda n: -self.work[n].total()):
+            common = points.intersect(self._instances(other, placed[other]))
+            if self.work[other] and not common.is_empty():
+                found.append(other)
+                points = common
+        return found
+
+    def _interval(self, names: Sequence[str]) -> int:
+        total = sum((self.work[n] for n in names), Counter[str]())
+        return max((-(-count // UNITS) for count in total.values()), default=1)
+
+    def _instances(self, name: str, placement: Placement) -> isl.Set:
+        """Where the statement is executed, where the parameters are `TYPICAL`."""
+        if (name, placement) not in self.instances:
+            self.instances[name, placement] = placement.points(self.space, self.equations[name].domain).intersect(self.typical)
+        return self.instances[name, placement]
+
     def _box(self, name: str, placement: Placement) -> tuple[Vector, Vector]:
         if (name, placement) not in self.boxes:
-            points = placement.points(self.space, self.equations[name].domain).intersect(self.typical)
+            points = self._instances(name, placement)
             extremes = [(_integer(points.dim_min_val(n)), _integer(points.dim_max_val(n))) for n in range(len(self.space.dims))]
             self.boxes[name, placement] = tuple(low for low, _ in extremes), tuple(high for _, high in extremes)
         return self.boxes[name, placement]
@@ -254,3 +289,11 @@ class _Search:
 def _integer(value: isl.Val) -> int:
     """An extreme of a typical set, 0 where that is empty."""
     return int(str(value)) if value.is_int() else 0
+
+
+def _operations(value: Expression) -> Iterator[str]:
+    """The kind of unit that each operation of a value needs."""
+    if isinstance(value, Apply):
+        yield _KINDS.get(value.operation, value.operation)
+        for operand in value.operands:
+            yield from _operations(operand)
