@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depth first. A value that nothing reads yet must still be read, and an instruction reads at most two: with r instructions to go
-// at most r + 1 values may be unread. That, and not the number of samples, is what makes length 4 and 5 a matter of seconds.
+// at most r + 1 values may be unread. That, and looking at one sample before the others, makes length 4 a matter of seconds.
 #include "search.hpp"
 
 #include <algorithm>
@@ -10,78 +10,69 @@
 namespace polyloom::riscv {
 namespace {
 
+// Calls `use` with the function of `step`, so that loops over values are compiled for each.
 template <class X>
-X apply(Step step, X a, X b) {
+void with(Step step, auto use) {
     using S = std::make_signed_t<X>;
     constexpr int LAST = 8 * sizeof(X) - 1;
     switch (step) {
-        case Step::ADD: return a + b;
-        case Step::SUB: return a - b;
-        case Step::AND: return a & b;
-        case Step::OR: return a | b;
-        case Step::XOR: return a ^ b;
-        case Step::SLT: return S(a) < S(b);
-        case Step::SLTU: return a < b;
-        case Step::CZERO_EQZ: return b == 0 ? 0 : a;
-        case Step::CZERO_NEZ: return b != 0 ? 0 : a;
-        case Step::ANDN: return a & ~b;
-        case Step::ORN: return a | ~b;
-        case Step::XNOR: return ~(a ^ b);
-        case Step::MIN: return S(a) < S(b) ? a : b;
-        case Step::MAX: return S(a) < S(b) ? b : a;
-        case Step::MINU: return a < b ? a : b;
-        case Step::MAXU: return a < b ? b : a;
-        case Step::SLL: return a << (b & LAST);
-        case Step::SRL: return a >> (b & LAST);
-        case Step::SRA: return X(S(a) >> (b & LAST));
-        case Step::ADDI_1: return a + 1;
-        case Step::ADDI_M1: return a - 1;
-        case Step::NOT: return ~a;
-        case Step::XORI_1: return a ^ 1;
-        case Step::ANDI_1: return a & 1;
-        case Step::SEQZ: return a == 0;
-        case Step::SRAI_LAST: return X(S(a) >> LAST);
-        case Step::COUNT: break;
+        case Step::ADD: return use([](X a, X b) -> X { return a + b; });
+        case Step::SUB: return use([](X a, X b) -> X { return a - b; });
+        case Step::AND: return use([](X a, X b) -> X { return a & b; });
+        case Step::OR: return use([](X a, X b) -> X { return a | b; });
+        case Step::XOR: return use([](X a, X b) -> X { return a ^ b; });
+        case Step::SLT: return use([](X a, X b) -> X { return S(a) < S(b); });
+        case Step::SLTU: return use([](X a, X b) -> X { return a < b; });
+        case Step::CZERO_EQZ: return use([](X a, X b) -> X { return b == 0 ? 0 : a; });
+        case Step::CZERO_NEZ: return use([](X a, X b) -> X { return b != 0 ? 0 : a; });
+        case Step::ANDN: return use([](X a, X b) -> X { return a & ~b; });
+        case Step::ORN: return use([](X a, X b) -> X { return a | ~b; });
+        case Step::XNOR: return use([](X a, X b) -> X { return ~(a ^ b); });
+        case Step::MIN: return use([](X a, X b) -> X { return S(a) < S(b) ? a : b; });
+        case Step::MAX: return use([](X a, X b) -> X { return S(a) < S(b) ? b : a; });
+        case Step::MINU: return use([](X a, X b) -> X { return a < b ? a : b; });
+        case Step::MAXU: return use([](X a, X b) -> X { return a < b ? b : a; });
+        case Step::SLL: return use([](X a, X b) -> X { return a << (b & LAST); });
+        case Step::SRL: return use([](X a, X b) -> X { return a >> (b & LAST); });
+        case Step::SRA: return use([](X a, X b) -> X { return X(S(a) >> (b & LAST)); });
+        case Step::ADDI_1: return use([](X a, X) -> X { return a + 1; });
+        case Step::ADDI_M1: return use([](X a, X) -> X { return a - 1; });
+        case Step::NOT: return use([](X a, X) -> X { return ~a; });
+        case Step::XORI_1: return use([](X a, X) -> X { return a ^ 1; });
+        case Step::ANDI_1: return use([](X a, X) -> X { return a & 1; });
+        case Step::SEQZ: return use([](X a, X) -> X { return a == 0; });
+        case Step::SRAI_LAST: return use([](X a, X) -> X { return X(S(a) >> LAST); });
+        case Step::COUNT: return;
     }
-    return 0;
 }
 
 constexpr bool is_unary(Step step) { return step >= Step::ADDI_1; }
 
 constexpr bool commutes(Step step) {
-    switch (step) {
-        case Step::ADD:
-        case Step::AND:
-        case Step::OR:
-        case Step::XOR:
-        case Step::XNOR:
-        case Step::MIN:
-        case Step::MAX:
-        case Step::MINU:
-        case Step::MAXU: return true;
-        default: return false;
-    }
+    return step == Step::ADD || (step >= Step::AND && step <= Step::XOR) || (step >= Step::XNOR && step <= Step::MAXU);
 }
 
 // Of one value twice, the others give the value itself or a constant that zero gives as well.
-constexpr bool doubles(Step step) { return step == Step::ADD || step == Step::SLL || step == Step::SRL || step == Step::SRA; }
+constexpr bool doubles(Step step) { return step == Step::ADD || (step >= Step::SLL && step <= Step::SRA); }
 
 template <class X>
 struct Search {
-    using Values = std::vector<X>;
-
-    const Values& target;
+    const std::vector<X>& target;
     const std::vector<Step>& allowed;
-    size_t most;
-    std::vector<Values> values;
+    size_t most, samples;
+    std::vector<X> values;  // of zero, the inputs, and the results, `samples` each
+    int count;
     std::vector<int> reads;
     std::vector<Line> lines;
     std::vector<std::vector<Line>> found;
 
+    const X* of(int value) const { return values.data() + size_t(value) * samples; }
+    int fresh(int value) const { return value > 0 && reads[value] == 0; }
+
     // `unread` counts the inputs and results that no line reads; the constant zero need not be read.
     void extend(int left, int unread) {
-        for (Step step : allowed) {
-            const int count = int(values.size());
+        if (left == 1) return finish(unread);
+        for (Step step : allowed)
             for (int a = 0; a < count; ++a) {
                 if (is_unary(step)) {
                     attempt({step, uint8_t(a), 0}, left, unread - fresh(a));
@@ -90,27 +81,23 @@ struct Search {
                 for (int b = commutes(step) ? a : 0; b < count; ++b)
                     if (a != b || doubles(step)) attempt({step, uint8_t(a), uint8_t(b)}, left, unread - fresh(a) - (a != b && fresh(b)));
             }
-        }
     }
-
-    int fresh(int value) const { return value > 0 && reads[value] == 0; }
 
     void attempt(Line line, int left, int unread) {
         if (unread > left - 1 || found.size() >= most || !is_next(line)) return;
-        if (left == 1) return finish(line);
-        Values& made = values.emplace_back(target.size());
-        const Values &a = values[line.a], &b = values[line.b];
-        for (size_t n = 0; n < made.size(); ++n) made[n] = apply(line.step, a[n], b[n]);
-        if (std::find(values.begin(), values.end() - 1, made) == values.end() - 1) {
-            read(line, 1);
-            reads.push_back(0);
-            lines.push_back(line);
-            extend(left - 1, unread + 1);
-            lines.pop_back();
-            reads.pop_back();
-            read(line, -1);
-        }
-        values.pop_back();
+        X* made = values.data() + size_t(count) * samples;
+        with<X>(line.step, [&, a = of(line.a), b = of(line.b)](auto f) {
+            for (size_t n = 0; n < samples; ++n) made[n] = f(a[n], b[n]);
+        });
+        for (int value = 0; value < count; ++value)
+            if (std::equal(made, made + samples, of(value))) return;
+        read(line, 1);
+        reads[count++] = 0;
+        lines.push_back(line);
+        extend(left - 1, unread + 1);
+        lines.pop_back();
+        --count;
+        read(line, -1);
     }
 
     void read(Line line, int by) {
@@ -120,17 +107,42 @@ struct Search {
 
     // Independent neighbours stand in one order only.
     bool is_next(Line line) const {
-        if (lines.empty()) return true;
-        const int last = int(values.size()) - 1;
-        if (line.a == last || (!is_unary(line.step) && line.b == last)) return true;
+        if (lines.empty() || line.a == count - 1 || (!is_unary(line.step) && line.b == count - 1)) return true;
         const Line& before = lines.back();
         return std::tuple(before.step, before.a, before.b) < std::tuple(line.step, line.a, line.b);
     }
 
-    void finish(Line line) {
-        const Values &a = values[line.a], &b = values[line.b];
-        for (size_t n = 0; n < target.size(); ++n)
-            if (apply(line.step, a[n], b[n]) != target[n]) return;
+    // The last line reads all that is unread: one value, or two.
+    void finish(int unread) {
+        if (unread > 2) return;
+        int one = count, other = 0;
+        for (int value = 1; value < count; ++value)
+            if (fresh(value)) (one == count ? one : other) = value;
+        if (one == count) one = 0;
+        for (Step step : allowed) {
+            if (is_unary(step) && unread == 2) continue;
+            with<X>(step, [&](auto f) {
+                for (int a = 0; a < count; ++a) {
+                    if (unread > 0 && a != one && (is_unary(step) || (unread == 2 && a != other))) continue;
+                    const int first = is_unary(step) ? 0 : commutes(step) ? a : 0, last = is_unary(step) ? 1 : count;
+                    for (int b = first; b < last; ++b)
+                        if (reads_all(step, a, b, unread, one, other)) compare({step, uint8_t(a), uint8_t(b)}, f);
+                }
+            });
+        }
+    }
+
+    static bool reads_all(Step step, int a, int b, int unread, int one, int other) {
+        if (is_unary(step)) return unread == 0 || a == one;
+        if (a == b && !doubles(step)) return false;
+        return unread == 0 || ((a == one || b == one) && (unread == 1 || a == other || b == other));
+    }
+
+    void compare(Line line, auto f) {
+        const X *a = of(line.a), *b = of(line.b);
+        for (size_t n = 0; n < samples; ++n)
+            if (f(a[n], b[n]) != target[n]) return;
+        if (found.size() >= most || !is_next(line)) return;
         found.push_back(lines);
         found.back().push_back(line);
     }
@@ -140,10 +152,9 @@ struct Search {
 
 template <class X>
 std::vector<std::vector<Line>> search(const std::vector<std::vector<X>>& inputs, const std::vector<X>& target, const std::vector<Step>& allowed, int length, size_t most) {
-    Search<X> made{target, allowed, most, {std::vector<X>(target.size(), 0)}, {0}, {}, {}};
-    made.values.insert(made.values.end(), inputs.begin(), inputs.end());
-    made.values.reserve(inputs.size() + size_t(length) + 1);
-    made.reads.resize(made.values.size());
+    const size_t samples = target.size(), places = inputs.size() + size_t(length) + 1;
+    Search<X> made{target, allowed, most, samples, std::vector<X>(places * samples), int(inputs.size()) + 1, std::vector<int>(places), {}, {}};
+    for (size_t n = 0; n < inputs.size(); ++n) std::copy(inputs[n].begin(), inputs[n].end(), made.values.begin() + ptrdiff_t((n + 1) * samples));
     made.extend(length, int(inputs.size()));
     return made.found;
 }

@@ -98,7 +98,10 @@ def _rewrite(mnemonic: _Text, operands: _Text, isa: Isa) -> Sequence[tuple[_Text
     given = [part.strip() for part in operands.text.split(",")] if operands.text else []
     if mnemonic.text == "li" and len(given) == 2:
         value = _integer(_Text(given[1], operands.span), range(-(1 << isa.xlen - 1), 1 << isa.xlen))
-        lines = [f"{each} {given[0]},{rest}" for each, rest in _load(_signed(value, isa.xlen), given[0], isa.xlen)]
+        lines = [
+            f"{each} {given[0]},{rest}" if each == "lui" else f"{each} {given[0]},{given[0] if n else 'zero'},{rest}"
+            for n, (each, rest) in enumerate(constant(value, isa.xlen))
+        ]
     else:
         pseudo = _pseudos().get((mnemonic.text, len(given)))
         if pseudo is None:
@@ -119,18 +122,20 @@ def _pseudos() -> dict[tuple[str, int], tuple[tuple[str, ...], tuple[str, ...]]]
     return made
 
 
-def _load(value: int, rd: str, xlen: int) -> list[tuple[str, str]]:
-    """Instructions that make a constant, each without its rd: at most eight for 64 bits."""
+def constant(value: int, xlen: int) -> list[tuple[str, str]]:
+    """The chain of lui, addi, addiw, slli that makes a constant modulo 2**xlen, at most eight: (mnemonic, operand) of each. The
+    first reads zero, every other one the result before it."""
+    value = _signed(value, xlen)
     low = _signed(value, 12)
     if value == low:
-        return [("addi", f"zero,{value}")]
+        return [("addi", str(value))]
     if value == _signed(value, 32):
         upper = ("lui", str(value - low >> 12 & 0xFFFFF))
-        return [upper] if low == 0 else [upper, ("addi" if xlen == 32 else "addiw", f"{rd},{low}")]
+        return [upper] if low == 0 else [upper, ("addi" if xlen == 32 else "addiw", str(low))]
     high = value - low >> 12
     shift = (high & -high).bit_length() - 1
-    made = [*_load(_signed(high >> shift, xlen), rd, xlen), ("slli", f"{rd},{shift + 12}")]
-    return made if low == 0 else [*made, ("addi", f"{rd},{low}")]
+    made = [*constant(high >> shift, xlen), ("slli", str(shift + 12))]
+    return made if low == 0 else [*made, ("addi", str(low))]
 
 
 def _signed(value: int, bits: int) -> int:

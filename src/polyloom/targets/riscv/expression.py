@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expressions over integer registers, and the one form that the select table knows them by.
+
+Names are XLEN wide; `s`, `s1`, ... hold 0 or 1. `<u` and `>>u` are unsigned. Canonically the only
+comparisons are `<` and `<u`, the others being these with the operands or the arms exchanged; equality is a zero of `^`;
+constants stand on the right; and min, max, abs and their like are the selects that they mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+COMMUTATIVE: Final = ("+", "*", "&", "|", "^")
+_BOOLEAN: Final = re.compile(r"s\d*")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An operator of C (`?` is the conditional one, `neg` the unary minus) and its operands."""
+
+    operator: str
+    operands: tuple[Expression, ...]
+
+
+Expression: TypeAlias = Node | str | int
+
+
+def choose(condition: Expression, a: Expression, b: Expression) -> Expression:
+    """`condition ? a : b`."""
+    match condition:
+        case int():
+            return a if condition else b
+        case Node("?", (inner, 1, 0)):
+            return choose(inner, a, b)
+        case Node("?", (inner, 0, 1)):
+            return choose(inner, b, a)
+        case _:
+            return condition if (a, b) == (1, 0) and is_boolean(condition) else Node("?", (condition, a, b))
+
+
+def is_boolean(expression: Expression) -> bool:
+    """Whether its value is always 0 or 1."""
+    match expression:
+        case int():
+            return expression in (0, 1)
+        case str():
+            return _BOOLEAN.fullmatch(expression) is not None
+        case Node("<" | "<u"):
+            return True
+        case Node("?", (_, a, b)):
+            return is_boolean(a) and is_boolean(b)
+        case Node("&" | "|" | "^", (a, b)):
+            return is_boolean(a) and is_boolean(b)
+        case _:
+            return False
+
+
+def names(expression: Expression) -> tuple[str, ...]:
+    """The names in it, in the order of their first use."""
+    if isinstance(expression, Node):
+        return tuple(dict.fromkeys(name for operand in expression.operands for name in names(operand)))
+    return (expression,) if isinstance(expression, str) else ()
+
+
+def evaluate(expression: Expression, values: Mapping[str, int], xlen: int) -> int:
+    """Its value modulo 2**xlen, for unsigned values of the names."""
+    if isinstance(expression, str):
+        return values[expression]
+    if isinstance(expression, int):
+        return expression % (1 << xlen)
+    if expression.operator == "?":
+        condition, a, b = expression.operands
+        return evaluate(a if evaluate(condition, values, xlen) else b, values, xlen)
+    operands = [evaluate(operand, values, xlen) for operand in expression.operands]
+    return _MEANING[expression.operator](xlen, operands[0], operands[-1]) % (1 << xlen)
+
+
+def signed(value: int, xlen: int) -> int:
+    """The two's complement reading of `value`."""
+    return value - (1 << xlen) if value >> xlen - 1 else value
+
+
+_MEANING: Final[Mapping[str, Callable[[int, int, int], int]]] = {
+    "+": lambda x, a, b: a + b,
+    "-": lambda x, a, b: a - b,
+    "*": lambda x, a, b: a * b,
+    "&": lambda x, a, b: a & b,
+    "|": lambda x, a, b: a | b,
+    "^": lambda x, a, b: a ^ b,
+    "<<": lambda x, a, b: a << b % x,
+    ">>": lambda x, a, b: signed(a, x) >> b % x,
+    ">>u": lambda x, a, b: a >> b % x,
+    "<": lambda x, a, b: signed(a, x) < signed(b, x),
+    "<u": lambda x, a, b: a < b,
+    "neg": lambda x, a, b: -a,
+    "~": lambda x, a, b: ~a,
+}
+
+
+def binary(operator: str, a: Expression, b: Expression) -> Expression:
+    """`a operator b`, for an operator that compares nothing."""
+    if operator == "-" and isinstance(b, int):
+        return binary("+", a, -b)
+    if operator == "-" and a == 0:
+        return unary("-", b)
+    if operator in COMMUTATIVE and isinstance(a, int):
+        a, b = b, a
+    return Node(operator, (a, b))
+
+
+def unary(operator: str, a: Expression) -> Expression:
+    """`operator a`, for one of - ~ !."""
+    if isinstance(a, int):
+        return {"-": -a, "~": ~a, "!": int(a == 0)}[operator]
+    return choose(a, 0, 1) if operator == "!" else Node("neg" if operator == "-" else operator, (a,))
+
+
+def comparison(operator: str, a: Expression, b: Expression) -> Expression:
+    """A comparison by `<`, `<u` or the zero of a difference."""
+    u = "u" if operator.endswith("u") else ""
+    match operator.removesuffix("u"):
+        case "==":
+            return choose(a if b == 0 else binary("^", a, b), 0, 1)
+        case "!=":
+            return choose(a if b == 0 else binary("^", a, b), 1, 0)
+        case ">":
+            return _less(u, b, a)
+        case "<=":
+            return choose(_less(u, b, a), 0, 1)
+        case ">=":
+            return choose(_less(u, a, b), 0, 1)
+        case _:
+            return _less(u, a, b)
+
+
+def _less(u: str, a: Expression, b: Expression) -> Expression:
+    """a < b; k < b is not b < k + 1, which is an instruction with a constant, where that cannot overflow."""
+    if isinstance(a, int) and a not in (0, -1) and -2048 <= a < 2047:
+        return choose(Node(f"<{u}", (b, a + 1)), 0, 1)
+    return Node(f"<{u}", (a, b))
+
+
+def _minimum(u: str, swap: bool) -> Callable[[Expression, Expression], Expression]:
+    return lambda a, b: choose(_less(u, a, b), *((b, a) if swap else (a, b)))
+
+
+FUNCTIONS: Final[Mapping[str, tuple[int, Callable[[Expression, Expression], Expression]]]] = {
+    "min": (2, _minimum("", False)),
+    "max": (2, _minimum("", True)),
+    "minu": (2, _minimum("u", False)),
+    "maxu": (2, _minimum("u", True)),
+    "abs": (1, lambda a, _: choose(_less("", a, 0), unary("-", a), a)),
+    "absdiff": (2, lambda a, b: choose(_less("", a, b), binary("-", b, a), binary("-", a, b))),
+    "absdiffu": (2, lambda a, b: choose(_less("u", a, b), binary("-", b, a), binary("-", a, b))),
+    "satsubu": (2, lambda a, b: choose(_less("u", a, b), 0, binary("-", a, b))),
+    "sgn": (1, lambda a, _: binary("-", _less("", 0, a), _less("", a, 0))),
+}
+"""By name: the number of arguments, and the expression that the function of the first and the last of them means."""
