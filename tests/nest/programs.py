@@ -13,6 +13,7 @@ from polyloom.ir.nest import Nest
 
 DECLARATIONS = "A[2 * N + 2]; B[N + 3, N + 3]; local t; r[1]"
 DEPTH = 3
+INNER = ("range({0})", "range({0}, N)", "range({0}, -1, -1)", "range(max(0, {0} - 1), min(N, {0} + 2))")
 
 
 @st.composite
@@ -43,7 +44,7 @@ def _indented(lines: list[str]) -> list[str]:
 
 def _range(loops: list[str]) -> st.SearchStrategy[str]:
     plain = ["range(N)", "range(1, N)", "range(N - 1, -1, -1)", "range(min(N, 2))"]
-    inner = [text.replace("x", loop) for loop in loops for text in ("range(x)", "range(x, N)", "range(x, -1, -1)", "range(max(0, x - 1), min(N, x + 2))")]
+    inner = [text.format(loop) for loop in loops for text in INNER]
     return st.sampled_from(plain + inner)
 
 

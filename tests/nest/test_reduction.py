@@ -89,7 +89,7 @@ OPERATION = st.sampled_from(["{} + {}", "{} - {}", "({} + {}) - i", "3 - j + ({}
 
 
 @given(LOOPS, LOOPS | st.sampled_from(["range(i, N)", "range(i + 1)", "range(max(0, i - 1), min(N, i + 2))"]), TERM, OPERATION, st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_random_accumulations(outer: str, inner: str, term: str, operation: str, local: bool) -> None:
     place = "s" if local else "r[0]"
     lines = [f"for i in {outer.format('N')}:", f"    for j in {inner.format('N')}:", f"        {place} = {operation.format(place, term)}"]

@@ -76,7 +76,10 @@ class _Reader:
         return Loop(name, ends[0] if len(ends) == 2 else (Affine(),), ends[-1], body, 1, self.span(statement))
 
     def bounds(self, tree: ast.expr) -> tuple[Affine, ...]:
-        return tuple(map(self.affine, tree.args if isinstance(tree, ast.Call) else [tree]))
+        if not isinstance(tree, ast.Call):
+            return (self.affine(tree),)
+        assert ast.unparse(tree.func) in ("min", "max")
+        return tuple(map(self.affine, tree.args))
 
     def affine(self, tree: ast.expr) -> Affine:
         match tree:
