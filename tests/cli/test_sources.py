@@ -93,7 +93,7 @@ def test_kernels_in_python(scratch: Path) -> None:
     result = kernel.instantiate(N=3).run(beta=2, x=np.array([1, 2, 3], np.float32))
     assert result.outputs["y"].tolist() == [8, 8, 8]
     with pytest.raises(pl.PolyloomError, match="PL0232"):
-        pl.compile("functions.py:scale").instantiate(N=1, M=1).run(alpha=1.5)
+        pl.compile("functions.py:scale", on="tcpa:1x2").instantiate(N=1, M=1).run(alpha=1.5)
 
 
 def test_a_kernel_object_is_a_source() -> None:
@@ -122,18 +122,20 @@ def test_steps_and_show(call: Call) -> None:
 
 def test_a_loaded_configuration_takes_scalars_by_name(call: Call, scratch: Path) -> None:
     np.save("integers.npy", np.array([[1, 2, 3]], np.int32))
-    pl.compile("functions.py:scale", on="tcpa:1x2").instantiate(N=1, M=3).save("scale.plcc")
-    twice = pl.compile("functions.py:twice", on="tcpa:1x2").instantiate(N=3)
-    twice.save("twice.plcc")
-    given = [word for a in twice.signature.inputs if a.shape for word in ("--in", f"{a.name}=floats.npy")]
     np.save("floats.npy", np.array([1, 2, 3], np.float32))
-    assert call("simulate", "twice.plcc", "beta=2", *given, "--out", "y=y.npy")[0] == 0
-    assert np.load(scratch / "y.npy").tolist() == [8, 8, 8]
-    assert call("simulate", "scale.plcc", "alpha=-3", "--in", "x=integers.npy", "--out", "y=y.npy")[0] == 0
-    assert np.load(scratch / "y.npy").tolist() == [[-3, -6, -9]]
+    for name, parameters, scalar, values, want in (
+        ("twice", {"N": 3}, "beta=2", "floats", [8, 8, 8]),
+        ("scale", {"N": 1, "M": 3}, "alpha=-3", "integers", [[-3, -6, -9]]),
+    ):
+        made = pl.compile(f"functions.py:{name}", on="tcpa:1x2").instantiate(parameters)
+        made.save(f"{name}.plcc")
+        given = [word for a in made.signature.inputs if a.shape for word in ("--in", f"{a.name}={values}.npy")]
+        assert call("simulate", f"{name}.plcc", scalar, *given, "--out", "y=y.npy")[0] == 0
+        assert np.load(scratch / "y.npy").tolist() == want
     instance = pl.load("scale.plcc")
     assert isinstance(instance, pl.Instance)
-    assert instance.run(alpha=5, x=np.array([[1, 0, 2]], np.int32)).outputs["y"].tolist() == [[5, 0, 10]]
+    arrays = {a.name: np.array([[1, 0, 2]], np.int32) for a in instance.signature.inputs if a.shape}
+    assert instance.run(arrays, alpha=5).outputs["y"].tolist() == [[5, 0, 10]]
     assert call("simulate", "scale.plcc", "alpha=1.5", "--in", "x=integers.npy")[2].startswith("error[PL0819]")
 
 
