@@ -92,6 +92,7 @@ BODIES: dict[str, str] = {
     "element_of_scalar": "for i in range(N):\n    x[i] = alpha[i]",
     "declared_type": "v: float = 0.0\nx[0] = v",
     "arguments_of_min": "for i in range(N):\n    x[i] = min(x[i])",
+    "test_and_body": "for i in range(N):\n    if y > 0:\n        x[i] = z",
     "several": "for i in range(N):\n    x[i] = b[i]\n    x[i] = y[i]\n    while i:\n        pass",
 }
 
@@ -119,6 +120,7 @@ FILES: dict[str, str] = {
     "extent": f"{_START}@pl.kernel\ndef f(x: pl.f32[N * M]) -> None:\n    pass\n".replace(
         "import polyloom", "from __future__ import annotations\nimport polyloom"
     ),
+    "no_extent": f"{_START}@pl.kernel\ndef f(x: pl.f32[()]) -> None:\n    pass\n",
     "default": f"{_START}@pl.kernel\ndef f(alpha: pl.f32 = 1.0) -> None:\n    pass\n",
     "any_arguments": f"{_START}@pl.kernel\ndef f(*arrays: pl.f32) -> None:\n    pass\n",
     "argument_named_as_size": f"{_START}SIZE = N\n\n\n@pl.kernel\ndef f(N: pl.f32[SIZE]) -> None:\n    N[0] = 1.0\n",

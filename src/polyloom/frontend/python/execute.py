@@ -17,7 +17,8 @@ import numpy as np
 
 from polyloom.frontend.python.affine import affine, as_integer, condition
 from polyloom.frontend.python.function import Function, dtype_named
-from polyloom.frontend.python.infer import BINARY, CALLS, Types
+from polyloom.frontend.python.infer import Types
+from polyloom.frontend.python.operators import BINARY, CALLS
 from polyloom.frontend.python.types import Size
 from polyloom.ir.numbers import NUMPY, WIDTH
 from polyloom.ir.operations import INTEGERS, ElementType

@@ -109,6 +109,9 @@ def _argument(argument: ast.arg, scope: Scope) -> Storage:
     if not isinstance(annotation, ast.Subscript):
         return Storage(argument.arg, _dtype(annotation, scope), writable=False, span=span)
     extents = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
+    if not extents:
+        help = f"write `{argument.arg}: {ast.unparse(annotation.value)}[1]` for one element, without brackets for a scalar"
+        raise scope.text.error("PL0135", "an array has at least one dimension", annotation, help)
     shape = tuple(integer(extent, scope, "PL0135", "an extent") for extent in extents)
     return Storage(argument.arg, _dtype(annotation.value, scope), shape, span=span)
 

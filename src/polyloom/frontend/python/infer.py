@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The element type of every expression that is data, by unification over the whole function (Milner, 1978, for one level of types).
+"""The element type of every expression that is data, by unification over the whole function (Robinson, 1965).
 
 Arrays, scalars and float constants have a type; operands of an operation and both sides of an assignment have the same one;
 comparisons give i32. Integer constants and loop variables take their neighbours' type, i32 where nothing decides.
@@ -9,45 +9,19 @@ What is not of the language is refused here, so that later steps need no error p
 from __future__ import annotations
 
 import ast
-import builtins
 import math
-from collections.abc import Sequence
 from itertools import pairwise
 from types import ModuleType
 
 import numpy as np
 
-from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.names import suggestion
-from polyloom.frontend.python import types
 from polyloom.frontend.python.affine import NOTHING, affine
 from polyloom.frontend.python.function import Function, dtype_named
-from polyloom.frontend.python.refuse import EXPRESSIONS, OPERATORS, STATEMENTS, refused
+from polyloom.frontend.python.operators import BINARY, CALLS, COMPARE
+from polyloom.frontend.python.refuse import EXPRESSIONS, OPERATORS, refused
 from polyloom.ir.operations import BY_NAME, ElementType
-
-BINARY: dict[type[ast.operator], tuple[str, str]] = {
-    ast.Add: ("add", "+"),
-    ast.Sub: ("sub", "-"),
-    ast.Mult: ("mul", "*"),
-    ast.Div: ("div", "/"),
-    ast.FloorDiv: ("floordiv", "//"),
-    ast.Mod: ("mod", "%"),
-    ast.BitAnd: ("and", "&"),
-    ast.BitOr: ("or", "|"),
-    ast.BitXor: ("xor", "^"),
-    ast.LShift: ("shl", "<<"),
-    ast.RShift: ("shr", ">>"),
-}
-COMPARE: dict[type[ast.cmpop], str] = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
-CALLS: dict[object, str] = {
-    builtins.min: "min",
-    builtins.max: "max",
-    builtins.abs: "abs",
-    math.fabs: "abs",
-    math.sqrt: "sqrt",
-    np.sqrt: "sqrt",
-    types.sqrt: "sqrt",
-}
 
 
 class Slot:
@@ -76,10 +50,6 @@ class Types:
         self.function, self.text, self.scope = function, function.text, function.scope
         self.slots: dict[ast.expr, Slot] = {}
         self.variables = {name: Slot() for name in sorted(function.data)}
-        self.found: list[Diagnostic] = []
-        self.block(_after_docstring(function.node.body))
-        if self.found:
-            raise PolyloomError(*self.found)
 
     def of(self, node: ast.expr) -> ElementType:
         """The type of the value of `node`."""
@@ -88,75 +58,6 @@ class Types:
     def variable(self, name: str) -> ElementType:
         """The type of a local variable."""
         return self.variables[name].known()
-
-    def block(self, statements: Sequence[ast.stmt]) -> None:
-        for statement in statements:
-            try:
-                self.statement(statement)
-            except PolyloomError as error:
-                self.found += error.diagnostics
-
-    def statement(self, node: ast.stmt) -> None:
-        match node:
-            case ast.For():
-                self.loop(node)
-                self.block(node.body)
-            case ast.If():
-                self.slot(node.test)
-                self.block(node.body)
-                self.block(node.orelse)
-            case ast.Assign(targets=[ast.Name()], value=ast.Name(id=name)) if name in self.function.storage and self.function.storage[name].shape:
-                raise self.text.error("PL0141", f"`{name}` is an array, which has no other name", node, f"write `{name}` wherever it is meant")
-            case ast.Assign(targets=[target], value=value):
-                self.agree(node, self.target(target), self.slot(value))
-            case ast.Assign():
-                raise self.text.error("PL0133", "an assignment to several targets cannot stand in a kernel", node, "write one assignment for each target")
-            case ast.AugAssign(target=target, op=operator, value=value):
-                self.arithmetic(node, operator, self.target(target), self.slot(value))
-            case ast.AnnAssign(target=target, annotation=annotation, value=value):
-                self.declare(target, annotation)
-                if value is not None:
-                    self.agree(node, self.target(target), self.slot(value))
-            case ast.Assert(test=test):
-                self.slot(test)
-            case ast.Expr(value=value):
-                self.slot(value)
-                raise self.text.error("PL0133", "this value is not used", node, "assign it, or leave it out")
-            case ast.Pass():
-                pass
-            case _:
-                raise refused(self.text, node, node, STATEMENTS)
-
-    def loop(self, node: ast.For) -> None:
-        if not isinstance(node.target, ast.Name):
-            raise self.text.error("PL0136", "a loop counts one variable", node.target, "write `for i in range(...)`")
-        if node.target.id in self.function.order:
-            raise self._assigned(node.target, "an argument")
-        if node.orelse:
-            raise self.text.error("PL0133", "a loop with `else` cannot stand in a kernel", node.orelse[0], "write its statements behind the loop")
-
-    def declare(self, target: ast.expr, annotation: ast.expr) -> None:
-        dtype = dtype_named(annotation, self.scope)
-        if not isinstance(target, ast.Name) or target.id not in self.variables or dtype is None:
-            raise self.text.error("PL0142", "only a local variable can be declared, with an element type", annotation, "write `x: pl.f32 = ...`")
-        self.agree(target, self.variables[target.id], Slot(dtype))
-
-    def target(self, node: ast.expr) -> Slot:
-        if isinstance(node, ast.Subscript):
-            return self.slot(node)
-        if not isinstance(node, ast.Name):
-            raise self.text.error("PL0133", f"`{ast.unparse(node)}` cannot be assigned in a kernel", node, "assign one element or one variable a statement")
-        if node.id in self.function.loops:
-            raise self._assigned(node, "a loop's variable")
-        if node.id in self.function.parameters:
-            raise self._assigned(node, "an integer parameter")
-        storage = self.function.storage.get(node.id)
-        if storage is not None and storage.shape:
-            raise self.text.error("PL0141", f"`{node.id}` is an array, which has no other name", node, "assign its elements")
-        return self.slots.setdefault(node, self.name(node))
-
-    def _assigned(self, node: ast.Name, what: str) -> PolyloomError:
-        return self.text.error("PL0141", f"`{node.id}` is {what}, which a kernel cannot assign", node, "choose another name for the variable")
 
     def slot(self, node: ast.expr) -> Slot:
         """The type of an expression, the same one whenever it is asked for."""
@@ -337,14 +238,6 @@ def _ices(count: int) -> str:
 
 def _head(node: ast.AST) -> str:
     return ast.unparse(node).partition("\n")[0]
-
-
-def _after_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
-    match body:
-        case [ast.Expr(value=ast.Constant(value=str())), *rest]:
-            return rest
-        case _:
-            return body
 
 
 def is_float_constant(node: ast.expr, types: Types) -> bool:

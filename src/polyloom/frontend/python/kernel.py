@@ -22,6 +22,7 @@ from polyloom.frontend.python.function import Function, read
 from polyloom.frontend.python.infer import Types
 from polyloom.frontend.python.lower import lower
 from polyloom.frontend.python.select import assignments
+from polyloom.frontend.python.statements import infer
 from polyloom.frontend.python.text import definition
 from polyloom.frontend.source import Arrays
 from polyloom.ir.nest import Nest
@@ -88,7 +89,7 @@ class Kernel:
 
     @cached_property
     def _types(self) -> Types:
-        return Types(self._read)
+        return infer(self._read)
 
     @cached_property
     def _executable(self) -> Executable:

@@ -13,7 +13,8 @@ import numpy as np
 from polyloom.diagnostics import Span
 from polyloom.frontend.python.affine import affine, integer
 from polyloom.frontend.python.function import Function, dtype_named
-from polyloom.frontend.python.infer import BINARY, CALLS, COMPARE, Types, subscripts
+from polyloom.frontend.python.infer import Types, subscripts
+from polyloom.frontend.python.operators import BINARY, CALLS, COMPARE
 from polyloom.frontend.python.outcome import Place, outcome
 from polyloom.ir.nest import Apply, Expression, Index
 from polyloom.ir.numbers import NUMPY, constant_in

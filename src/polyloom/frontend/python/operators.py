@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operations that Python's operators and functions stand for: names of `ir.operations`."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+
+import numpy as np
+
+from polyloom.frontend.python import types
+
+BINARY: dict[type[ast.operator], tuple[str, str]] = {
+    ast.Add: ("add", "+"),
+    ast.Sub: ("sub", "-"),
+    ast.Mult: ("mul", "*"),
+    ast.Div: ("div", "/"),
+    ast.FloorDiv: ("floordiv", "//"),
+    ast.Mod: ("mod", "%"),
+    ast.BitAnd: ("and", "&"),
+    ast.BitOr: ("or", "|"),
+    ast.BitXor: ("xor", "^"),
+    ast.LShift: ("shl", "<<"),
+    ast.RShift: ("shr", ">>"),
+}
+COMPARE: dict[type[ast.cmpop], str] = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
+CALLS: dict[object, str] = {
+    builtins.min: "min",
+    builtins.max: "max",
+    builtins.abs: "abs",
+    math.fabs: "abs",
+    math.sqrt: "sqrt",
+    np.sqrt: "sqrt",
+    types.sqrt: "sqrt",
+}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The types of a function's statements: both sides of an assignment agree, and what is no statement of kernels is refused.
+
+Statements are independent of each other: the diagnostics of all of them are collected.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.frontend.python.function import Function, dtype_named
+from polyloom.frontend.python.infer import Slot, Types
+from polyloom.frontend.python.refuse import STATEMENTS, refused
+
+
+def infer(function: Function) -> Types:
+    """The types of all expressions of a function; raises PL0133 to PL0147, one for each statement at fault."""
+    statements = _Statements(function)
+    statements.block(_after_docstring(function.node.body))
+    if statements.found:
+        raise PolyloomError(*sorted(statements.found, key=lambda found: found.span.start if found.span else 0))
+    return statements.types
+
+
+class _Statements:
+    def __init__(self, function: Function) -> None:
+        self.function, self.text, self.types = function, function.text, Types(function)
+        self.found: list[Diagnostic] = []
+
+    def block(self, statements: Sequence[ast.stmt]) -> None:
+        for statement in statements:
+            try:
+                self.statement(statement)
+            except PolyloomError as error:
+                self.found += error.diagnostics
+
+    def statement(self, node: ast.stmt) -> None:
+        match node:
+            case ast.For(body=body):
+                self.loop(node)
+                self.block(body)
+            case ast.If(test=test, body=body, orelse=orelse):
+                self.block(body)
+                self.block(orelse)
+                self.types.slot(test)
+            case ast.Assert(test=test):
+                self.types.slot(test)
+            case ast.Assign() | ast.AugAssign() | ast.AnnAssign():
+                self.assignment(node)
+            case ast.Expr(value=value):
+                self.types.slot(value)
+                raise self.text.error("PL0133", "this value is not used", node, "assign it, or leave it out")
+            case ast.Pass():
+                pass
+            case _:
+                raise refused(self.text, node, node, STATEMENTS)
+
+    def loop(self, node: ast.For) -> None:
+        if not isinstance(node.target, ast.Name):
+            raise self.text.error("PL0136", "a loop counts one variable", node.target, "write `for i in range(...)`")
+        if node.target.id in self.function.order:
+            raise self.fixed(node.target, "an argument")
+        if node.orelse:
+            raise self.text.error("PL0133", "a loop with `else` cannot stand in a kernel", node.orelse[0], "write its statements behind the loop")
+
+    def assignment(self, node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> None:
+        types = self.types
+        match node:
+            case ast.Assign(targets=[ast.Name()], value=ast.Name(id=name)) if self.is_array(name):
+                raise self.text.error("PL0141", f"`{name}` is an array, which has no other name", node, f"write `{name}` wherever it is meant")
+            case ast.Assign(targets=[target], value=value):
+                types.agree(node, self.target(target), types.slot(value))
+            case ast.AugAssign(target=target, op=operator, value=value):
+                types.arithmetic(node, operator, self.target(target), types.slot(value))
+            case ast.AnnAssign(target=target, annotation=annotation, value=value):
+                self.declare(target, annotation)
+                if value is not None:
+                    types.agree(node, self.target(target), types.slot(value))
+            case _:
+                raise self.text.error("PL0133", "an assignment to several targets cannot stand in a kernel", node, "write one assignment for each target")
+
+    def declare(self, target: ast.expr, annotation: ast.expr) -> None:
+        dtype = dtype_named(annotation, self.function.scope)
+        if not isinstance(target, ast.Name) or target.id not in self.types.variables or dtype is None:
+            raise self.text.error("PL0142", "only a local variable can be declared, with an element type", annotation, "write `x: pl.f32 = ...`")
+        self.types.agree(target, self.types.variables[target.id], Slot(dtype))
+
+    def target(self, node: ast.expr) -> Slot:
+        if isinstance(node, ast.Subscript):
+            return self.types.slot(node)
+        if not isinstance(node, ast.Name):
+            raise self.text.error("PL0133", f"`{ast.unparse(node)}` cannot be assigned in a kernel", node, "assign one element or one variable a statement")
+        if node.id in self.function.loops:
+            raise self.fixed(node, "a loop's variable")
+        if node.id in self.function.parameters:
+            raise self.fixed(node, "an integer parameter")
+        if self.is_array(node.id):
+            raise self.text.error("PL0141", f"`{node.id}` is an array, which has no other name", node, "assign its elements")
+        return self.types.slot(node)
+
+    def is_array(self, name: str) -> bool:
+        return name in self.function.storage and bool(self.function.storage[name].shape)
+
+    def fixed(self, node: ast.Name, what: str) -> PolyloomError:
+        return self.text.error("PL0141", f"`{node.id}` is {what}, which a kernel cannot assign", node, "choose another name for the variable")
+
+
+def _after_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    match body:
+        case [ast.Expr(value=ast.Constant(value=str())), *rest]:
+            return rest
+        case _:
+            return body
