@@ -8,7 +8,6 @@ with the user's own function.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyloom import frontend
-from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, input_error
+from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options, Source
 from polyloom.ir.arguments import Signature, random_inputs, scalar
@@ -30,14 +29,12 @@ from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
 from polyloom.ir.plan_interpret import interpret
 from polyloom.report import html, text
+from polyloom.report.compare import compare, compare_roughly, describe_array
 from polyloom.targets import phase_views, phases, registry, stages
 from polyloom.targets.phases import Execution
 from polyloom.targets.registry import Arrays, Json, Place, Progress, Report, Target
 
 __all__ = ["Compiled", "Instance", "Options", "PolyloomError", "Result", "compare", "compile", "decode", "load", "source_of"]
-
-CLOSE = 1e-5
-"""Where the order of an f32 reduction was changed, outputs may differ from the source's by this part of the array's largest magnitude (at least 1)."""
 
 
 class _Clock:
@@ -135,10 +132,10 @@ class Instance:
     def save(self, path: str | PathLike[str]) -> None:
         Path(path).write_bytes(self.data)
 
-    def run(self, arrays: Arrays | None = None, /, *, seed: int = 0, trace: bool = False, **more: npt.ArrayLike) -> Result:
+    def run(self, arrays: Mapping[str, npt.ArrayLike] | None = None, /, *, seed: int = 0, trace: bool = False, **more: npt.ArrayLike) -> Result:
         """Run on the model. Inputs that are not given are made up from `seed`; a scalar may be a plain number. A difference from
         the equations or from the source raises PL0812 (exit 4); wrong inputs raise PL0231, PL0232, or, like faults, PL06xx."""
-        result = self.measure({**(arrays or {}), **self._arrays(more)}, seed=seed, trace=trace)
+        result = self.measure(self._arrays({**(arrays or {}), **more}), seed=seed, trace=trace)
         if result.differences:
             raise PolyloomError(*result.differences)
         return result
@@ -277,46 +274,5 @@ def _differences(source: Source, values: Mapping[str, int], inputs: Arrays, got:
     what = "the reference" if source.nest is None else "its equations"
     found = [compare(interpret(source.plan, values, inputs), got, what)]
     if source.nest is not None:
-        found.append((compare if source.exact else _compare_roughly)(source.reference(values, inputs), got, f"the source, {source.path}"))
+        found.append((compare if source.exact else compare_roughly)(source.reference(values, inputs), got, f"the source, {source.path}"))
     return tuple(d for d in found if d is not None)
-
-
-def compare(expected: Arrays, got: Arrays, what: str = "the reference") -> Diagnostic | None:
-    """The first difference in bits, as PL0812 (exit 4); NaNs are alike. `what` says where the expected values come from."""
-    return next((d for name, want in expected.items() if (d := _differs(name, want, got[name], _bits(want) != _bits(got[name]), what))), None)
-
-
-def _compare_roughly(expected: Arrays, got: Arrays, what: str) -> Diagnostic | None:
-    """Like `compare`, for f32 up to `CLOSE`."""
-    return next((d for name, want in expected.items() if (d := _differs(name, want, got[name], _far(want, got[name]), what))), None)
-
-
-def _differs(name: str, want: npt.NDArray[Any], have: npt.NDArray[Any], where: npt.NDArray[np.bool_], what: str) -> Diagnostic | None:
-    wrong = np.argwhere(where)
-    if not len(wrong):
-        return None
-    index = tuple(int(n) for n in wrong[0])
-    element = f"{name}[{', '.join(map(str, index))}]" if index else name
-    message = f"{element} differs from {what}: expected {want[index]}, got {have[index]}"
-    return Diagnostic("PL0812", message, MISMATCH, notes=(f"{len(wrong)} of {want.size} elements of {name} differ",))
-
-
-def _far(want: npt.NDArray[Any], have: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    if want.dtype != np.float32:
-        return _bits(want) != _bits(have)
-    finite = np.abs(want[np.isfinite(want)].astype(np.float64))
-    return ~np.isclose(have.astype(np.float64), want.astype(np.float64), rtol=0, atol=CLOSE * max(1.0, float(finite.max(initial=0))), equal_nan=True)
-
-
-def _bits(array: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
-    """Integers that are equal exactly for equal bits, and for any two NaNs."""
-    if array.dtype != np.float32:
-        return array.astype(np.int64)
-    values = array.astype(np.float32)
-    return np.where(np.isnan(values), -1, values.view(np.uint32).astype(np.int64))
-
-
-def describe_array(array: npt.NDArray[np.generic]) -> dict[str, Json]:
-    """Shape, dtype, and the SHA-256 of the elements in row-major order, little-endian."""
-    data = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes()
-    return {"shape": list(array.shape), "dtype": str(array.dtype), "sha256": hashlib.sha256(data).hexdigest()}

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a run gave what it had to: the first element that differs, in bits or, where an order was changed, by too much."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom.diagnostics import MISMATCH, Diagnostic
+from polyloom.targets.registry import Arrays, Json
+
+CLOSE = 1e-5
+"""Where the order of an f32 reduction was changed, outputs may differ from the source's by this part of the array's largest magnitude (at least 1)."""
+
+
+def compare(expected: Arrays, got: Arrays, what: str = "the reference") -> Diagnostic | None:
+    """The first difference in bits, as PL0812 (exit 4); NaNs are alike. `what` says where the expected values come from."""
+    return next((d for name, want in expected.items() if (d := _differs(name, want, got[name], _bits(want) != _bits(got[name]), what))), None)
+
+
+def compare_roughly(expected: Arrays, got: Arrays, what: str) -> Diagnostic | None:
+    """Like `compare`, for f32 up to `CLOSE`."""
+    return next((d for name, want in expected.items() if (d := _differs(name, want, got[name], _far(want, got[name]), what))), None)
+
+
+def _differs(name: str, want: npt.NDArray[Any], have: npt.NDArray[Any], where: npt.NDArray[np.bool_], what: str) -> Diagnostic | None:
+    wrong = np.argwhere(where)
+    if not len(wrong):
+        return None
+    index = tuple(int(n) for n in wrong[0])
+    element = f"{name}[{', '.join(map(str, index))}]" if index else name
+    message = f"{element} differs from {what}: expected {want[index]}, got {have[index]}"
+    return Diagnostic("PL0812", message, MISMATCH, notes=(f"{len(wrong)} of {want.size} elements of {name} differ",))
+
+
+def _far(want: npt.NDArray[Any], have: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    if want.dtype != np.float32:
+        return _bits(want) != _bits(have)
+    finite = np.abs(want[np.isfinite(want)].astype(np.float64))
+    return ~np.isclose(have.astype(np.float64), want.astype(np.float64), rtol=0, atol=CLOSE * max(1.0, float(finite.max(initial=0))), equal_nan=True)
+
+
+def _bits(array: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
+    """Integers that are equal exactly for equal bits, and for any two NaNs."""
+    if array.dtype != np.float32:
+        return array.astype(np.int64)
+    values = array.astype(np.float32)
+    return np.where(np.isnan(values), -1, values.view(np.uint32).astype(np.int64))
+
+
+def describe_array(array: npt.NDArray[np.generic]) -> dict[str, Json]:
+    """Shape, dtype, and the SHA-256 of the elements in row-major order, little-endian."""
+    data = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes()
+    return {"shape": list(array.shape), "dtype": str(array.dtype), "sha256": hashlib.sha256(data).hexdigest()}
