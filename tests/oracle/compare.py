@@ -17,7 +17,7 @@ from tests.oracle.brute import Brute, Element, Token, Transfer, placement_of
 from tests.oracle.walk import Issue, digits_of, in_domain, issues, start_cycle
 
 from polyloom.targets.tcpa.concrete import Concrete, Generator
-from polyloom.targets.tcpa.isa import File, Register
+from polyloom.targets.tcpa.isa import UNUSED, File, Immediate, Register, Source
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 PE, NORTH, EAST, SOUTH, WEST = range(5)
@@ -42,12 +42,17 @@ def _operations(brute: Brute, concrete: Concrete) -> Iterator[str]:
         key = (*wanted.element, brute.schedule.unit[wanted.node], wanted.cycle)
         found = issued.pop(key, None)
         opcode = brute.symbolic.nodes[wanted.node].opcode
-        if found is None or (found.opcode, found.sources) != (opcode, wanted.sources):
+        if found is None or (found.opcode, found.sources) != (opcode, _written(wanted.sources, found)):
             yield f"{key}: {wanted} is demanded, {found} issues"
         elif not _widened(concrete, found, wanted.destinations):
             yield f"{key}: {wanted} is demanded, {found.destinations} are written"
     for key, found in issued.items():
         yield f"{key}: {found} issues, nothing is demanded"
+
+
+def _written(sources: tuple[Source, ...], found: Issue) -> tuple[Source, ...]:
+    """The sources as words: the constants of an instruction that writes nothing are alike."""
+    return tuple(UNUSED if isinstance(s, Immediate) and not found.destinations else s for s in sources)
 
 
 def _widened(concrete: Concrete, found: Issue, wanted: tuple[Register, ...]) -> bool:
