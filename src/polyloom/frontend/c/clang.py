@@ -142,3 +142,9 @@ def _folder() -> Path:
     if os.name == "posix" and (status.st_uid != owner or status.st_mode & 0o022):
         return Path(tempfile.mkdtemp(prefix="polyloom-"))
     return folder
+
+
+def forget() -> None:
+    """Looks for clang and for its folders anew."""
+    for found in (_zig, _headers, _folder):
+        found.cache_clear()

@@ -31,7 +31,7 @@ def nest(function: Node, printed: str, functions: Mapping[str, Node], options: O
     for parameter in parameters:
         element_type(parameter)
     shapes = _shapes(function, parameters, printed, options)
-    found = roles(function, (name for texts in shapes.values() for text in texts for name in names_in(text)))
+    found = roles(function, {name for texts in shapes.values() for text in texts for name in names_in(text)})
     symbols = {p.id: Affine.symbol(p.name) for p in parameters if p.id in found.parameters}
     storage = {p.id: _argument(p, shapes.get(p.name), symbols) for p in parameters if p.id not in symbols}
     names = tuple(a.terms[0][0] for a in symbols.values())

@@ -7,7 +7,7 @@ variable; otherwise it is a scalar input. A local integer that is never assigned
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from polyloom.frontend.c.affine import COMPARISONS
@@ -23,10 +23,10 @@ class Roles:
     assigned: frozenset[str]
 
 
-def roles(function: Node, sized: Iterable[str]) -> Roles:
+def roles(function: Node, sized: Collection[str]) -> Roles:
     """`sized` are the names of the integers that extents use."""
     integers = {n.id for n in function.inner if n.kind == "ParmVarDecl" and n.ctype == "int"}
-    needed = {n.id for n in function.inner if n.kind == "ParmVarDecl" and n.name in set(sized)}
+    needed = {n.id for n in function.inner if n.kind == "ParmVarDecl" and n.name in sized}
     initial = {n.id: n.inner[-1] for n in function if n.kind == "VarDecl" and n.ctype == "int" and "init" in n.data}
     loops = frozenset(_variables(function))
     needed.update(_names(_positions(function)))
