@@ -31,6 +31,9 @@ class Request(argparse.Namespace):
     inputs: list[str]
     outputs: list[str]
     name: str | None
+    expression: str
+    isa: str
+    short_branches: bool
     files: list[str]
     max_executions: str
     against: list[str]

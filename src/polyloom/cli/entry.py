@@ -28,6 +28,7 @@ VERBS: Final = {
     "show": "print any file",
     "verify": "check a file statically",
     "dominators": "dominators, post-dominators and dominance frontiers of a graph",
+    "select": "find the shortest RISC-V instructions for a conditional value",
     "litmus": "judge litmus tests by the RISC-V memory model",
     "machines": "list the machines, or print one",
     "explain": "explain a diagnostic code",

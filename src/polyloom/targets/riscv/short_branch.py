@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Selects for cores that execute a branch over one simple instruction without speculating.
+
+Such a pair, `bnez c, 8` and the instruction in its shadow, stays one pseudo-instruction, whose result is tied to the value that
+is kept, so that nothing is ever put between the two. It remains a branch: what the memory model orders by it stays ordered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.targets.riscv.expression import Expression, Node
+from polyloom.targets.riscv.names import Isa
+from polyloom.targets.riscv.select import Selection, select
+from polyloom.targets.riscv.table import Line
+
+_BRANCHES: Final = {"<": ("blt", "bge"), "<u": ("bltu", "bgeu"), "^": ("bne", "beq"), "": ("bnez", "beqz")}
+"""By operator of the condition: the branches that are taken where it holds, and where it does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShortForward:
+    """`line` is executed unless the branch is taken; rd holds before what it holds then."""
+
+    branch: str
+    operands: tuple[str, ...]
+    line: Line
+
+    def expand(self) -> tuple[Line, Line]:
+        """The two instructions."""
+        return Line(self.branch, (*self.operands, "8")), self.line
+
+
+def with_branches(expression: Expression, isa: Isa) -> tuple[Line | ShortForward, ...]:
+    """The best sequence of lines and of at most one pair, where it comes last."""
+    plain = select(expression, isa)
+    best = min(_pairs(expression, isa), key=length, default=plain.lines)
+    return best if length(best) < plain.length else plain.lines
+
+
+def length(lines: tuple[Line | ShortForward, ...]) -> int:
+    """Instructions, without moves but for the one in a shadow."""
+    return sum(2 if isinstance(line, ShortForward) else line.mnemonic != "mv" for line in lines)
+
+
+def _pairs(expression: Expression, isa: Isa) -> Iterator[tuple[Line | ShortForward, ...]]:
+    match expression:
+        case Node("?", (condition, a, b)):
+            yield from _pair(condition, 0, a, b, isa)
+            yield from _pair(condition, 1, b, a, isa)
+        case _:
+            pass
+
+
+def _pair(condition: Expression, sense: int, kept: Expression, other: Expression, isa: Isa) -> Iterator[tuple[Line | ShortForward, ...]]:
+    """`kept` in rd, then `other` in the shadow of a branch that is taken where it is kept."""
+    shadow, before = select(other, isa), select(kept, isa)
+    operator, operands = _test(condition)
+    if len(shadow.lines) != 1 or not all(isinstance(operand, str) or operand == 0 for operand in operands):
+        return
+    registers = tuple(operand if isinstance(operand, str) else "zero" for operand in operands)
+    yield (*before.lines, ShortForward(_BRANCHES[operator][sense], registers, shadow.lines[0]))
+
+
+def _test(condition: Expression) -> tuple[str, tuple[Expression, ...]]:
+    match condition:
+        case Node("<" | "<u" | "^", (a, b)):
+            return condition.operator, (a, b)
+        case _:
+            return "", (condition,)
+
+
+def selection(expression: Expression, isa: Isa) -> Selection:
+    """Like `select`, with pairs expanded; where one is there, nothing is known about shorter sequences."""
+    lines = with_branches(expression, isa)
+    plain = tuple(each for line in lines for each in (line.expand() if isinstance(line, ShortForward) else (line,)))
+    return Selection(plain, None) if len(plain) != len(lines) else select(expression, isa)
