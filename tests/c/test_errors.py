@@ -52,7 +52,7 @@ def test_options_are_explained(golden: Golden) -> None:
         ("bare_pointer.c", Options(shapes=("A",))),
         ("bare_pointer.c", Options(shapes=("C=n", "A=n"))),
         ("bare_pointer.c", Options(shapes=("A=k", "B=n,m"))),
-        ("bare_pointer.c", Options(shapes=("A=n,m", "B=n,m"))),
+        ("bare_pointer.c", Options(shapes=("A=n", "B=n"))),
         ("absent.c", Options()),
     ]
     golden("options", "\n\n".join(str(diagnose(Path(name), options)) for name, options in cases))

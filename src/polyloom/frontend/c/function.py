@@ -53,6 +53,9 @@ def _shapes(function: Node, parameters: Sequence[Node], printed: str, options: O
         inner, written = extents(parameter.ctype), extents(declarator)
         if not is_pointer(parameter):
             continue
+        if parameter.name in given and inner and len(given[parameter.name]) != len(inner) + 1:
+            message = f"`{parameter.name}` has {len(inner) + 1} dimensions, and --shape gives {len(given[parameter.name])}"
+            raise refuse("PL0155", message, parameter, _shape_help(parameter.name, inner))
         if parameter.name in given:
             result[parameter.name] = given[parameter.name]
         elif len(written) == len(inner) + 1 and written[0] not in ("", "*"):
