@@ -19,7 +19,7 @@ from polyloom.targets.riscv.rvwmo.reader import read
 from polyloom.targets.riscv.rvwmo.unfold import Hart, Operation, Path
 from polyloom.targets.riscv.rvwmo.values import Constant, Pointer, UndefinedError, signed, unsigned
 
-MAX_EXECUTIONS: Final = 500_000
+MAX_EXECUTIONS: Final = 10_000_000
 _SIZES: Final[Mapping[str, int]] = {"char": 1, "short": 2, "int": 4, "long": 8, "intptr_t": 8, "uintptr_t": 8}
 _TYPES: Final[Mapping[str, int]] = {**_SIZES, **{f"{u}int{8 * n}_t": n for u in ("", "u") for n in (1, 2, 4, 8)}}
 

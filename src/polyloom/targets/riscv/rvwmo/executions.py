@@ -183,16 +183,21 @@ def _by_order(found: Counter[Class], name: str, memory: frozenset[str]) -> Parti
 def _combined(partial: Partial, found: Partial, nodes: Sequence[Node], rest: int, conditions: Sequence[Condition], count: Callable[[], None]) -> Partial:
     """Every partial execution with every class of one location that closes no cycle with it."""
     made: Partial = {}
+    width = len(next(iter(partial), ()))
+    packed = [(_packed(added, width), added, others) for added, others in found.items()]
     for before, some in partial.items():
-        after = [sum(1 << v for v, mask in enumerate(before) if mask >> node.number & 1) for node in nodes]
-        for added, others in found.items():
+        after = _packed([sum(1 << v for v, mask in enumerate(before) if mask >> node.number & 1) for node in nodes], len(before))
+        for opposite, added, others in packed:
             count()
-            if any(mask & later for mask, later in zip(added, after, strict=True)):
-                continue
-            order = _ordered(before, nodes, added, rest)
+            order = None if opposite & after else _ordered(before, nodes, added, rest)
             if order is not None:
                 _multiply(some, others, made.setdefault(order, Counter()), conditions, count)
     return made
+
+
+def _packed(masks: Sequence[int], width: int) -> int:
+    """Masks side by side in one integer, so that one operation compares all: what is to precede an operation must not follow it."""
+    return sum(mask << width * n for n, mask in enumerate(masks))
 
 
 def _multiply(some: Counter[Seen], others: Counter[Seen], into: Counter[Seen], conditions: Sequence[Condition], count: Callable[[], None]) -> None:
