@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from polyloom.analysis.check import check
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.pla import parse
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -125,3 +127,13 @@ def test_cycles_agree_with_enumeration(back: int, forth: int, low: int, high: in
         assert cyclic and error.diagnostics[0].code == "PL0222"
     else:
         assert not cyclic
+
+
+def test_a_program_made_by_hand_is_verified_first() -> None:
+    """A variable that no equation defines, which the language cannot leave undeclared either."""
+    program = parse("parameter N >= 1\ninput u[N]: i32\noutput y[N]: i32\nfor 0 <= i < N do\nx[i] = u[i] + 1\ny[i] = x[i]\n")
+    check(program)
+    missing = replace(program, equations=tuple(e for e in program.equations if e.target.name != "x"))
+    with pytest.raises(PolyloomError, match="no equation defines the variable `x`") as raised:
+        check(missing)
+    assert [d.code for d in raised.value.diagnostics] == ["PL0225"]

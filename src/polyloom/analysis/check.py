@@ -16,12 +16,14 @@ import islpy as isl
 from polyloom.analysis.cycles import dependences, suspicious, zero_cycle
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.pla import Array, Equation, Program, Reference
+from polyloom.ir.pla_verify import verify
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import is_empty, parameter_set, sample, shifted, to_set
 
 
 def check(program: Program) -> None:
-    """Raise every failure of the first rule that fails; `program` is verified (`ir.pla_verify`)."""
+    """Raise every failure of the first rule that fails; what makes a program well formed (`ir.pla_verify`) comes first."""
+    verify(program)
     context = _Context.of(program)
     for rule in RULES:
         found = tuple(rule(context))

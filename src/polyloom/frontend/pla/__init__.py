@@ -11,7 +11,6 @@ from polyloom.frontend.pla.lower import lower
 from polyloom.frontend.pla.syntax import parse_syntax
 from polyloom.frontend.pla.types import infer
 from polyloom.ir.pla import Program
-from polyloom.ir.pla_verify import verify
 
 __all__ = ["load", "parse"]
 
@@ -26,7 +25,6 @@ def parse(text: str, name: str = "<string>") -> Program:
         program = infer(PurePath(name).stem, lower(parse_syntax(source)))
     except RecursionError:
         raise input_error("PL0103", f"{name}: an expression is nested too deeply", help="split it into several equations") from None
-    verify(program)
     check(program)
     return program
 
