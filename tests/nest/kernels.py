@@ -254,6 +254,20 @@ for i in range(N - 1, -1, -1):
 """,
         ({"N": 7}, {"N": 4}),
     ),
+    "first_choices": Kernel(
+        "A[N]; B[N]; local t; local u[N]",
+        """
+for i in range(N):
+    t = select(A[i] > 0, A[i], t)
+    u[i] = select(A[i] > 0, select(A[i] > 3, t * 3, t * 2), u[i])
+    if i > 1:
+        u[i] = select(A[i] > 0, u[i], 3)
+    else:
+        u[i] = 7
+    t = select(A[i] > 0, t, u[i])
+    B[i] = t + u[i]
+""",
+    ),
     "temporaries": Kernel(
         "A[N]; B[N]; C[N]; local t; local u",
         """

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Choices between a value and nothing: `t = select(c, value, t)`, where no earlier instance assigned to the local t, is `t = value`.
+
+Front ends turn an assignment under a data-dependent `if` into such a choice. Where t has no value yet, a program that uses it
+later must have met the condition, or assigns in the other branch; so the first assignment may as well be unconditional.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Nest, Node, Statement
+from polyloom.ir.pla import Reference
+from polyloom.sets import Condition
+from polyloom.transform.writers import Writers
+
+
+def without_undefined(nest: Nest) -> Nest:
+    """The same nest, except that a local's first assignment does not choose the value that it does not have."""
+    writers = Writers.of(nest)
+    first = {s.assign.name: found for s in writers.statements if (found := _first(writers, s)) is not None}
+    return replace(nest, body=tuple(_replaced(nest.body, first))) if first else nest
+
+
+def _first(writers: Writers, statement: Statement) -> tuple[Assign, Condition | None] | None:
+    """The assignment without the choice, and where it holds, if not everywhere."""
+    assign = statement.assign
+    chosen = _chosen(assign.value, assign.target)
+    if writers.nest[assign.target.name].role != "local" or chosen is None or chosen is assign.value:
+        return None
+    points, unwritten = writers.pieces.set(statement.domain, assign.name), writers.unwritten(statement, assign.target)
+    if unwritten.is_empty():
+        return None
+    return replace(assign, value=chosen), None if points.is_subset(unwritten) else writers.pieces.condition(unwritten)
+
+
+def _chosen(value: Expression, target: Reference) -> Expression | None:
+    """`value` without the branches that are `target` itself; None if nothing is left."""
+    if isinstance(value, Reference):
+        return None if (value.name, value.index) == (target.name, target.index) else value
+    if not isinstance(value, Apply) or value.operation != "select":
+        return value
+    condition, *branches = value.operands
+    left, right = (_chosen(b, target) for b in branches)
+    if left is None or right is None:
+        return right if left is None else left
+    return value if (left, right) == tuple(branches) else replace(value, operands=(condition, left, right))
+
+
+def _replaced(nodes: tuple[Node, ...], first: dict[str, tuple[Assign, Condition | None]]) -> Iterator[Node]:
+    for node in nodes:
+        match node:
+            case Assign(name=name) if name in first:
+                assign, where = first[name]
+                yield assign if where is None else If(where, (replace(assign, name=f"{name}.0"),), (node,), node.span)
+            case Assign():
+                yield node
+            case Loop():
+                yield replace(node, body=tuple(_replaced(node.body, first)))
+            case If():
+                yield replace(node, body=tuple(_replaced(node.body, first)), orelse=tuple(_replaced(node.orelse, first)))

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which instance of which statement wrote an element last, as isl relations, for all parameter values.
+
+The instances of a nest run in the lexicographic order of their sequences (`ir.nest.Statement`); isl finds the last writer before
+each read (Feautrier, "Dataflow analysis of array and scalar references", IJPP 20(1), 1991). What an output finally holds is what
+a read after everything else would find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyloom.ir.nest import Nest, Statement, Storage, statements
+from polyloom.ir.pla import Reference
+from polyloom.sets import Affine
+from polyloom.sets.isl import affine_map
+from polyloom.transform.pieces import Pieces, named
+
+LAST = "@last"
+"""Reads the outputs after everything else; no front end can give a statement this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writers:
+    """The instances of a nest: `schedule` gives their sequences, of `width` numbers; `writes[name]` says who writes what."""
+
+    nest: Nest
+    statements: tuple[Statement, ...]
+    pieces: Pieces
+    width: int
+    schedule: isl.UnionMap
+    writes: dict[str, isl.UnionMap]
+
+    @staticmethod
+    def of(nest: Nest) -> Writers:
+        found = statements(nest)
+        pieces = Pieces.of(found, nest.parameters, nest.assumptions)
+        width = max((2 * len(s.order) for s in found), default=2)
+        times = [_relation(pieces, s, _sequence(s, width), "") for s in found]
+        written = {s.assign.name: _relation(pieces, s, s.assign.target.index, s.assign.target.name) for s in found}
+        writes = {a.name: _union(written[s.assign.name] for s in found if s.assign.target.name == a.name) for a in nest.storage}
+        return Writers(nest, found, pieces, width, _union(times), writes)
+
+    def before(self, reader: Statement, read: Reference) -> Iterator[tuple[Statement, isl.Map]]:
+        """`reader[I] -> writer[J]` where J wrote, before I and last, what I reads as `read`."""
+        sink = _relation(self.pieces, reader, read.index, read.name)
+        return ((writer, relation.reverse()) for writer, relation in self._last(read.name, sink, self.schedule))
+
+    def unwritten(self, reader: Statement, read: Reference) -> isl.Set:
+        """The instances of `reader` whose element nobody wrote before."""
+        rest = self.pieces.set(reader.domain, reader.assign.name)
+        for _, relation in self.before(reader, read):
+            rest = rest.subtract(named(relation.domain(), reader.loops))
+        return rest
+
+    def finally_(self, array: Storage) -> Iterator[tuple[Statement, isl.Set]]:
+        """The instances that wrote the last value of an element of `array`."""
+        cells = [f"_{n}" for n in range(len(array.shape))]
+        every = isl.Map.from_multi_aff(affine_map([Affine.symbol(c) for c in cells], cells, self.nest.parameters))
+        sink = every.set_tuple_name(isl.dim_type.in_, LAST).set_tuple_name(isl.dim_type.out, array.name)
+        moment = Affine((), 1 + max((s.order[0][0] for s in self.statements), default=0))
+        last = isl.Map.from_multi_aff(affine_map([moment, *[Affine()] * (self.width - 1)], cells, self.nest.parameters))
+        schedule = self.schedule.union(isl.UnionMap.from_map(last.set_tuple_name(isl.dim_type.in_, LAST)))
+        return ((writer, named(relation.domain(), writer.loops)) for writer, relation in self._last(array.name, sink, schedule))
+
+    def _last(self, name: str, sink: isl.Map, schedule: isl.UnionMap) -> Iterator[tuple[Statement, isl.Map]]:
+        """`writer[J] -> sink[I]`, in the order of the statements."""
+        access = isl.UnionAccessInfo.from_sink(isl.UnionMap.from_map(sink))
+        found = access.set_must_source(self.writes[name]).set_schedule_map(schedule).compute_flow().get_must_dependence()
+        relations: dict[str | None, isl.Map] = {}
+        found.foreach_map(lambda m: relations.update({m.get_tuple_name(isl.dim_type.in_): m}))
+        return ((s, relations[s.assign.name]) for s in self.statements if s.assign.name in relations)
+
+
+def _sequence(statement: Statement, width: int) -> list[Affine]:
+    """(position, direction * loop, position, ...), filled up with 0."""
+    values = [v for at, loop, direction in statement.order for v in (Affine((), at), *([Affine.symbol(loop) * direction] if loop else []))]
+    return [*values, *[Affine()] * (width - len(values))]
+
+
+def _relation(pieces: Pieces, statement: Statement, values: Sequence[Affine], name: str) -> isl.Map:
+    """`statement[loops] -> name[values]` on the statement's domain."""
+    plain = isl.Map.from_multi_aff(affine_map(values, statement.loops, pieces.params))
+    inside = plain.intersect_domain(pieces.set(statement.domain, statement.assign.name)).set_tuple_name(isl.dim_type.in_, statement.assign.name)
+    return inside.set_tuple_name(isl.dim_type.out, name) if name else inside
+
+
+def _union(relations: Iterable[isl.Map]) -> isl.UnionMap:
+    made = isl.UnionMap.empty(isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 0))
+    for relation in relations:
+        made = made.union(isl.UnionMap.from_map(relation))
+    return made
