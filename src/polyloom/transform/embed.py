@@ -21,21 +21,19 @@ import islpy as isl
 from polyloom.ir.nest import Apply, Expression
 from polyloom.ir.recurrence import Produced, Recurrence, Stored, System
 from polyloom.sets import Affine, Condition
-from polyloom.sets.isl import sample
 from polyloom.transform.carry import Carrier, NotUniform, Value
 from polyloom.transform.order import Vector, find_order
-from polyloom.transform.space import Point, Space
+from polyloom.transform.space import Point, Space, extremes
 
 BEAM = 6
 CHOICES = 4
 """Coordinates that are tried for one dimension of one statement."""
 COMBINATIONS = 160
 IMPOSSIBLE = 1000.0
-TYPICAL = 12
 GROWTH = 2.0
 """The price of a bounding box twice as large."""
-BELOW = 0.06
-"""The price of starting earlier than the deepest statement, for each dimension: negative coordinates are hard to read."""
+BELOW = 0.16
+"""The price of starting an iteration earlier than the deepest statement, in any dimension: negative coordinates are hard to read."""
 UNITS = 2
 """Functional units of each kind that a typical machine has."""
 CROWD = 0.5
@@ -112,24 +110,16 @@ class _Search:
         self.own = {e.name: Space(e.loops, system.parameters, system.assumptions) for e in equations}
         self.sets = {d: self.own[d.reader].set(d.domain) for d in self.dependences}
         self.equalities = {d: self.own[d.reader].equalities(s) for d, s in self.sets.items()}
-        self.typical = self._typical()
+        self.typical = self.space.typical()
         self.boxes: dict[tuple[str, Placement], tuple[Vector, Vector]] = {}
         self.work = {e.name: Counter(_operations(e.value)) for e in equations}
         self.instances: dict[tuple[str, Placement], isl.Set] = {}
         self.known: dict[tuple[Dependence, Placement, Placement], tuple[float, tuple[Vector, ...]]] = {}
 
-    def _typical(self) -> isl.Set:
-        """All points for one choice of parameters: `TYPICAL` each if the assumptions allow it, else some that they allow."""
-        values = {name: TYPICAL + n for n, name in enumerate(self.space.params)}
-        if not self.space.assumptions.contains(values):
-            found = sample(self.space.set(Condition())) or {}
-            values = {name: found.get(name, 0) for name in self.space.params}
-        return self.space.where(*(c for name, v in values.items() for c in (Affine.symbol(name) - v, -Affine.symbol(name) + v)))
-
     def run(self) -> list[tuple[float, Placements]]:
         beam: list[tuple[float, Placements]] = [(0.0, {})]
         for name in self._sequence():
-            wider = [{**placed, name: p} for _, placed in beam for p in self._candidates(name, placed)]
+            wider = [{**placed, name: p} for _, placed in beam for p in dict.fromkeys(self._candidates(name, placed))]
             costs = [(self._cost(placed), n) for n, placed in enumerate(wider)]
             beam = [(cost, wider[n]) for cost, n in sorted(costs)[:BEAM] if cost < IMPOSSIBLE]
         return beam
@@ -233,11 +223,11 @@ class _Search:
         return tuple((here - i).constant for here, i in zip(self.space.here, index, strict=True))
 
     def _growth(self, placed: Placements) -> float:
-        """How much larger than the deepest statement's the bounding box is, where the parameters are `TYPICAL`."""
+        """How much larger than the deepest statement's the bounding box is, for typical parameters."""
         boxes = [self._box(name, p) for name, p in placed.items()]
         low, high = ([f(column) for column in zip(*(b[n] for b in boxes), strict=True)] for n, f in ((0, min), (1, max)))
         volume = prod(h - lo + 1 for lo, h in zip(low, high, strict=True))
-        below = sum(b < base for b, base in zip(low, boxes[0][0], strict=True))
+        below = sum(max(0, base - b) for b, base in zip(low, boxes[0][0], strict=True))
         return BELOW * below + GROWTH * (volume / prod(h - lo + 1 for lo, h in zip(*boxes[0], strict=True)) - 1)
 
     def _crowd(self, placed: Placements) -> float:
@@ -261,7 +251,7 @@ class _Search:
         return max((-(-count // UNITS) for count in total.values()), default=1)
 
     def _instances(self, name: str, placement: Placement) -> isl.Set:
-        """Where the statement is executed, where the parameters are `TYPICAL`."""
+        """Where the statement is executed, for typical parameters."""
         if (name, placement) not in self.instances:
             self.instances[name, placement] = placement.points(self.space, self.equations[name].domain).intersect(self.typical)
         return self.instances[name, placement]
@@ -269,8 +259,7 @@ class _Search:
     def _box(self, name: str, placement: Placement) -> tuple[Vector, Vector]:
         if (name, placement) not in self.boxes:
             points = self._instances(name, placement)
-            extremes = [(_integer(points.dim_min_val(n)), _integer(points.dim_max_val(n))) for n in range(len(self.space.dims))]
-            self.boxes[name, placement] = tuple(low for low, _ in extremes), tuple(high for _, high in extremes)
+            self.boxes[name, placement] = extremes(points)
         return self.boxes[name, placement]
 
     def _mismatch(self, placed: Placements) -> float:
@@ -284,11 +273,6 @@ class _Search:
                         index = tuple(a.substitute(values) for a in piece.origin.index)
                         ways.setdefault(piece.origin.name, set()).add(tuple(a - a.constant for a in index))
         return 0.3 * sum(len(w) - 1 for w in ways.values())
-
-
-def _integer(value: isl.Val) -> int:
-    """An extreme of a typical set, 0 where that is empty."""
-    return int(str(value)) if value.is_int() else 0
 
 
 def _operations(value: Expression) -> Iterator[str]:

@@ -16,6 +16,7 @@ from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import parameter_set, sample, shifted, to_set
 
 Vector = tuple[int, ...]
+TYPICAL = 12
 Point = tuple[Affine, ...]
 """One affine coordinate for each dimension."""
 
@@ -69,6 +70,14 @@ class Space:
         """The points I such that I - distance is in `points`."""
         return shifted(points, distance)
 
+    def typical(self) -> isl.Set:
+        """All points for one choice of parameters: about `TYPICAL` if the assumptions allow it, else some that they allow."""
+        values = {name: TYPICAL + n for n, name in enumerate(self.params)}
+        if not self.assumptions.contains(values):
+            found = sample(self.set(Condition())) or {}
+            values = {name: found.get(name, 0) for name in self.params}
+        return self.where(*(c for name, v in values.items() for c in (Affine.symbol(name) - v, -Affine.symbol(name) + v)))
+
     def image(self, points: isl.Set, coordinates: Point, names: tuple[str, ...]) -> isl.Set:
         """The points (over `names`) that the affine `coordinates` of `points` are."""
         return _named(points.apply(self._map(f"[{', '.join(self.dims)}] -> [{', '.join(map(str, coordinates))}]")), names)
@@ -104,6 +113,16 @@ class Space:
 
     def _map(self, text: str) -> isl.Map:
         return isl.Map.read_from_str(isl.DEFAULT_CONTEXT, f"[{', '.join(self.params)}] -> {{ {text} }}")
+
+
+def extremes(points: isl.Set) -> tuple[Vector, Vector]:
+    """The least and the greatest coordinates of points without free parameters; 0 where there are none."""
+    size = points.dim(isl.dim_type.set)
+    return tuple(_integer(points.dim_min_val(n)) for n in range(size)), tuple(_integer(points.dim_max_val(n)) for n in range(size))
+
+
+def _integer(value: isl.Val) -> int:
+    return int(str(value)) if value.is_int() else 0
 
 
 def _named(points: isl.Set, names: tuple[str, ...]) -> isl.Set:

@@ -13,16 +13,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 
 import islpy as isl
 
 from polyloom.ir.pla import Reference
 from polyloom.transform.carry import Transfer, Use
 from polyloom.transform.order import Order, Vector, find_order, positive
-from polyloom.transform.space import Point, Space
+from polyloom.transform.space import Point, Space, extremes
 
 CROSSINGS = 10
 """Channels between elements that a phase may use before variables are relayed, if all dimensions but the outermost were allocated."""
+
+GROWTH = 1.15
+"""How much larger uniting two variables may make the box of a phase."""
+MANY = 6
+"""Channels of one variable from which on relaying it is worth a move."""
 
 Reads = list[list[list[Use]]]
 """For each statement and each of its reads, where the value is found."""
@@ -105,7 +111,15 @@ def _united(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | No
     reads = [[merged([(p, renamed(r)) for p, r in uses]) for uses in reads] for reads in wiring.reads]
     defined = {**wiring.defined, other: wiring.defined[other].union(points).coalesce()}
     made = Wiring(space, reads, [moved(t) for t in wiring.transfers], defined)
+    if _volume(made) > GROWTH * _volume(wiring):
+        return None
     return made if find_order(made.vectors(), len(space.dims)) is not None else None
+
+
+def _volume(wiring: Wiring) -> int:
+    """The bounding box of all definitions, for typical parameters."""
+    everything = _union([*wiring.defined.values(), *(t.points for t in wiring.transfers)]).intersect(wiring.space.typical())
+    return prod(high - low + 1 for low, high in zip(*extremes(everything), strict=True))
 
 
 def fill(wiring: Wiring, shapes: Mapping[str, Point]) -> Wiring:
@@ -167,7 +181,7 @@ def relay(wiring: Wiring, order: Order, fresh: Callable[[str], str]) -> Wiring:
     distances = _distances(wiring)
     crossings = {name: sum(_crossings(d, order) for d in found) for name, found in distances.items()}
     for name in sorted(crossings, key=lambda n: (-crossings[n], n)):
-        if sum(crossings.values()) <= CROSSINGS:
+        if sum(crossings.values()) <= CROSSINGS or crossings[name] < MANY:
             break
         parents = _parents(distances[name], order)
         if parents:
@@ -190,10 +204,10 @@ def _crossings(distance: Vector, order: Order) -> int:
 
 
 def _parents(distances: set[Vector], order: Order) -> dict[Vector, tuple[Vector, Vector]]:
-    """For a distance that is another one and a unit step: that one and the step."""
+    """For a distance that is no unit step itself, but another one and a unit step: that one and the step."""
     units = [tuple(sign * (n == m) for m in range(len(order))) for n, sign in order[1:]]
     parents: dict[Vector, tuple[Vector, Vector]] = {}
-    for d in sorted(distances):
+    for d in sorted(d for d in distances if _crossings(d, order) > 1 or any(abs(d[n]) > 1 for n, _ in order[1:])):
         for unit in units:
             parent = tuple(a - b for a, b in zip(d, unit, strict=True))
             if parent in distances and positive(parent, order):
