@@ -27,11 +27,16 @@ from polyloom.transform.dataflow import analyse, flow
 KERNEL_CASES = [pytest.param(kernel, sizes, id=f"{name}-{n}") for name, kernel in KERNELS.items() for n, sizes in enumerate(kernel.sizes)]
 
 
+def _select(condition: object, a: int, b: int) -> int:
+    return a if condition else b
+
+
 def check_python(source: Nest, body: str, sizes: dict[str, int]) -> None:
     """Unbounded integers, wrapped at the end: sums and products do not mind."""
     inputs = {name: value % 9 - 4 for name, value in inputs_of(source, sizes).items()}
     names: dict[str, Any] = {s.name: np.zeros([e.evaluate(sizes) for e in s.shape], object) if s.shape else 0 for s in source.storage}
     names |= sizes | {name: value.astype(object) if value.shape else int(value) for name, value in inputs.items()}
+    names["select"] = _select
     exec(body, names)
     for name, found in interpret(source, sizes, inputs).items():
         expected = [(int(v) + (1 << 31)) % (1 << 32) - (1 << 31) for v in names[name].flat]
