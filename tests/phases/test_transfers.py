@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.phases.plans import ATAX, CASES, MVT, PARTLY
 
@@ -51,6 +51,7 @@ def counted(steps: list[tuple[dict[str, Pairs], dict[str, Pairs]]]) -> list[int]
     return cycles
 
 
+@settings(max_examples=60)
 @given(st.lists(st.tuples(_arrays, _arrays), max_size=5))
 def test_cycles_are_those_of_the_busiest_bank(steps: list[tuple[dict[str, Pairs], dict[str, Pairs]]]) -> None:
     given_steps = [({n: accesses(p) for n, p in reads.items()}, {n: accesses(p) for n, p in writes.items()}) for reads, writes in steps]
