@@ -33,7 +33,7 @@ class Writer:
 
     def kernel(self) -> str:
         body = self.block(3, self.random.randint(2, 5))
-        step = self.pick(["range(N)", "range(1, N)", "range(N - 1, -1, -1)", "reversed(range(min(N, n)))"])
+        step = self.pick(["range(N)", "range(1, N)", "range(N - 1, -1, -1)", "reversed(range(min(N, n)))", "range(min(N, n) - 1, -1, -1)"])
         header = HEADER.format(dtype=self.dtype, constants="0.5, 3" if self.dtype == "f32" else "7, 3")
         return header + indent(f"for i in {step}:\n{indent(body, '    ')}\n", "    ")
 

@@ -30,6 +30,7 @@ BODIES = {
     "imperfect": "for i in range(N):\n    x[i] = 0.0\n    for j in range(M):\n        x[i] += A[i, j]\n    x[i] *= alpha",
     "decreasing": "for i in range(N - 1, -1, -1):\n    for j in reversed(range(M)):\n        A[i, j] = 2 * A[i, j]",
     "bounds": "for i in range(max(0, n - 1), min(N, n + 2)):\n    x[i] = 1.0",
+    "shifted_bounds": "for i in range(min(N, M) - 1, max(0, n) - 1, -1):\n    x[i] = 1.0",
     "affine_branches": "for i in range(N):\n    if i == 0 or i == N - 1:\n        x[i] = 0.0\n    elif not i < COUNT:\n        x[i] = 1.0\n"
     "    else:\n        x[i] = 2.0",
     "selected": "for i in range(N):\n    if x[i] > alpha:\n        x[i] = alpha\n    elif x[i] < -alpha:\n        x[i] = -alpha",

@@ -39,7 +39,7 @@ class Function:
 def read(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> Function:
     """Resolve the names of a function; raises PL0133 to PL0135, PL0140 to PL0142."""
     arguments = _arguments(text, node)
-    counts = Counter(_stored(node))
+    counts = Counter(stored_names(node))
     loops = frozenset(n.target.id for n in ast.walk(node) if isinstance(n, ast.For) and isinstance(n.target, ast.Name))
     bound = frozenset((*(a.arg for a in arguments), *counts))
     scope = Scope(text, namespace, bound, {name: Affine.symbol(name) for name in loops})
@@ -72,7 +72,7 @@ def _arguments(text: Text, node: ast.FunctionDef) -> list[ast.arg]:
     return [*signature.posonlyargs, *signature.args, *signature.kwonlyargs]
 
 
-def _stored(node: ast.FunctionDef) -> Iterator[str]:
+def stored_names(node: ast.FunctionDef) -> Iterator[str]:
     """Every name that the body binds, once for each time."""
     for n in ast.walk(node):
         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
@@ -131,11 +131,11 @@ def _dtype(node: ast.expr, scope: Scope) -> ElementType:
 
 def _index_names(node: ast.FunctionDef, counts: Counter[str]) -> set[str]:
     """The names in extents, bounds, indices and tests of integers, and in the values of names that stand there."""
-    found = {name for part in _index_parts(node) for name in _names(part)}
+    found = {name for part in _index_parts(node) for name in names_in(part)}
     assigned = [n for n in ast.walk(node) if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name) and counts[n.targets[0].id] == 1]
     for statement in sorted(assigned, key=lambda n: n.lineno, reverse=True):
-        if found & set(_names(statement.targets[0])):
-            found |= set(_names(statement.value))
+        if found & set(names_in(statement.targets[0])):
+            found |= set(names_in(statement.value))
     return found
 
 
@@ -152,7 +152,8 @@ def _index_parts(node: ast.FunctionDef) -> Iterator[ast.expr]:
                 pass
 
 
-def _names(node: ast.expr) -> Iterator[str]:
+def names_in(node: ast.AST) -> Iterator[str]:
+    """Every name in a part of the tree, as often as it stands there."""
     return (n.id for n in ast.walk(node) if isinstance(n, ast.Name))
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from polyloom.frontend.python.affine import Scope, affine, condition, integer
-from polyloom.frontend.python.function import Function
+from polyloom.frontend.python.function import Function, names_in, stored_names
 from polyloom.frontend.python.infer import Types
 from polyloom.frontend.python.outcome import Place, affine_part, affine_test, outcome
 from polyloom.frontend.python.select import assignments, choose, inlined
@@ -42,7 +42,7 @@ class _Lowering:
         self.taken = {*function.storage, *function.parameters, *function.data}
         self.locals = {name: Storage(name, types.variable(name), (), "local") for name in sorted(function.data)}
         self.temporaries: set[str] = set()
-        self.copies = {name: self.local(name, function.storage[name].dtype) for name in _assigned_scalars(function)}
+        self.copies = {name: self.local(name, function.storage[name].dtype) for name in function.storage if name in stored_names(function.node)}
         self.values = Values(function, types, self.copies)
         self.assumptions = _assumptions(function)
 
@@ -114,39 +114,43 @@ class _Lowering:
         return (Loop(name, lower, upper, body, step, self.text.span(node)),) if body else ()
 
     def bounds(self, node: ast.expr, place: Place) -> Bounds:
-        scope, call = place.scope, node
         self.values.in_scope(node, place)
-        if isinstance(node, ast.Call) and scope.value(node.func) is builtins.reversed and len(node.args) == 1:
-            lower, upper, step = self.bounds(node.args[0], place)
-            return lower, upper, 1 if step == -1 else -1
-        if not isinstance(call, ast.Call) or scope.value(call.func) is not builtins.range or call.keywords or not 1 <= len(call.args) <= 3:
-            raise self.text.error("PL0136", f"a kernel cannot iterate over `{ast.unparse(node)}`", node, "write `range(start, stop)`, or with a step of -1")
-        start, stop = (None, call.args[0]) if len(call.args) == 1 else call.args[:2]
-        if self.step(call, scope) == 1:
-            return self.extreme(start, builtins.max, scope), self.extreme(stop, builtins.min, scope), 1
-        after = tuple(bound + 1 for bound in self.extreme(stop, builtins.max, scope))
-        return after, tuple(bound + 1 for bound in self.extreme(start, builtins.min, scope)), -1
+        scope = place.scope
+        match node:
+            case ast.Call(func=function, args=[inner], keywords=[]) if scope.value(function) is builtins.reversed:
+                lower, upper, step = self.bounds(inner, place)
+                return lower, upper, 1 if step == -1 else -1
+            case ast.Call(func=function, args=[stop], keywords=[]) if scope.value(function) is builtins.range:
+                return (Affine(),), self.extreme(stop, builtins.min, scope), 1
+            case ast.Call(func=function, args=[start, stop, *steps], keywords=[]) if scope.value(function) is builtins.range and len(steps) <= 1:
+                if not steps or self.step(steps[0], scope) == 1:
+                    return self.extreme(start, builtins.max, scope), self.extreme(stop, builtins.min, scope), 1
+                after = tuple(bound + 1 for bound in self.extreme(stop, builtins.max, scope))
+                return after, tuple(bound + 1 for bound in self.extreme(start, builtins.min, scope)), -1
+            case _:
+                help = "write `range(start, stop)`, or with a step of -1"
+                raise self.text.error("PL0136", f"a kernel cannot iterate over `{ast.unparse(node)}`", node, help)
 
-    def step(self, call: ast.Call, scope: Scope) -> int:
-        if len(call.args) < 3:
-            return 1
-        step = affine(call.args[2], scope)
+    def step(self, node: ast.expr, scope: Scope) -> int:
+        step = affine(node, scope)
         if step is None or not step.is_constant or abs(step.constant) != 1:
             help = "count in steps of 1 or -1, and multiply the variable where it is used: `A[2 * i]`"
-            raise self.text.error("PL0136", f"a loop's step is 1 or -1, not {ast.unparse(call.args[2])}", call.args[2], help)
+            raise self.text.error("PL0136", f"a loop's step is 1 or -1, not {ast.unparse(node)}", node, help)
         return step.constant
 
-    def extreme(self, node: ast.expr | None, function: Callable[..., object], scope: Scope) -> tuple[Affine, ...]:
+    def extreme(self, node: ast.expr, function: Callable[..., object], scope: Scope) -> tuple[Affine, ...]:
         """The affine operands of max (of a first value) or min (of a last one); several loops would be needed the other way round."""
-        if node is None:
-            return (Affine(),)
-        called = scope.value(node.func) if isinstance(node, ast.Call) else None
-        if isinstance(node, ast.Call) and called is function and not node.keywords:
-            return tuple(dict.fromkeys(bound for argument in node.args for bound in self.extreme(argument, function, scope)))
-        if called is builtins.min or called is builtins.max:
-            help = "a loop begins at the greatest of several bounds and ends at the least of several; otherwise write two loops"
-            raise self.text.error("PL0136", f"`{ast.unparse(node)}` cannot be this bound of a loop", node, help)
-        return (integer(node, scope, "PL0136", "a loop's bound"),)
+        match node:
+            case ast.Call(func=called, args=operands, keywords=[]) if scope.value(called) is function:
+                return tuple(dict.fromkeys(bound for operand in operands for bound in self.extreme(operand, function, scope)))
+            case ast.Call(func=called) if scope.value(called) in (builtins.min, builtins.max):
+                help = "a loop begins at the greatest of several bounds and ends at the least of several; otherwise write two loops"
+                raise self.text.error("PL0136", f"`{ast.unparse(node)}` cannot be this bound of a loop", node, help)
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as sign, right=right) if isinstance(left, ast.Call):
+                shift = integer(right, scope, "PL0136", "a loop's bound")
+                return tuple(bound + (shift if isinstance(sign, ast.Add) else -shift) for bound in self.extreme(left, function, scope))
+            case _:
+                return (integer(node, scope, "PL0136", "a loop's bound"),)
 
     def assign(self, node: ast.Assign | ast.AugAssign | ast.AnnAssign, value: ast.expr, place: Place) -> tuple[Node, ...]:
         part = affine_test(value, place)
@@ -196,11 +200,6 @@ class _Lowering:
         return inlined(nodes, name, test) or (Assign("", held, test, self.text.span(node.test)), *nodes)
 
 
-def _assigned_scalars(function: Function) -> list[str]:
-    stored = {n.id for n in ast.walk(function.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return [name for name, storage in function.storage.items() if not storage.shape and name in stored]
-
-
 def _assumptions(function: Function) -> Condition:
     """Parameters are at least 0, and so are extents."""
     extents = (extent for storage in function.storage.values() for extent in storage.shape)
@@ -209,25 +208,21 @@ def _assumptions(function: Function) -> Condition:
 
 def _private(node: ast.If, function: Function) -> set[str]:
     """The local variables that occur in the branches of `node` only, where they are assigned before anything reads them."""
-    everywhere = Counter(_names(function.node))
-    inside = Counter(name for part in (*node.body, *node.orelse) for name in _names(part))
+    everywhere = Counter(names_in(function.node))
+    inside = Counter(name for part in (*node.body, *node.orelse) for name in names_in(part))
     whole = {name for name in function.data if inside[name] and inside[name] == everywhere[name]}
     return {name for name in whole if all(_begins(name, branch) for branch in (node.body, node.orelse))}
 
 
 def _begins(name: str, branch: Sequence[ast.stmt]) -> bool:
-    first = next((part for part in branch if name in _names(part)), None)
+    first = next((part for part in branch if name in names_in(part)), None)
     match first:
         case None:
             return True
         case ast.Assign(targets=[ast.Name(id=target)], value=value):
-            return target == name and name not in _names(value)
+            return target == name and name not in names_in(value)
         case _:
             return False
-
-
-def _names(node: ast.AST) -> Iterator[str]:
-    return (n.id for n in ast.walk(node) if isinstance(n, ast.Name))
 
 
 def _numbered(nodes: Sequence[Node]) -> tuple[Node, ...]:
