@@ -79,7 +79,7 @@ template <class X>
 std::vector<Sequence> search_as(const std::vector<std::vector<uint64_t>>& inputs, const std::vector<uint64_t>& target, const std::vector<int>& steps, int length, size_t most) {
     std::vector<std::vector<X>> narrow;
     for (const auto& input : inputs) {
-        if (input.size() != target.size()) throw nb::value_error("inputs and target have as many samples");
+        if (input.size() != SAMPLES) throw nb::value_error("an input has 64 samples");
         narrow.emplace_back(input.begin(), input.end());
     }
     std::vector<Step> allowed;
@@ -97,7 +97,7 @@ std::vector<Sequence> search_as(const std::vector<std::vector<uint64_t>>& inputs
 }
 
 std::vector<Sequence> search_width(int xlen, const std::vector<std::vector<uint64_t>>& inputs, const std::vector<uint64_t>& target, const std::vector<int>& steps, int length, size_t most) {
-    if (inputs.size() > 8 || length < 1 || length > 8 || target.empty()) throw nb::value_error("at most 8 inputs and 8 instructions, and a sample");
+    if (inputs.size() > 8 || length < 1 || length > 8 || target.size() != SAMPLES) throw nb::value_error("at most 8 inputs, at most 8 instructions, and 64 samples");
     return xlen == 32 ? search_as<uint32_t>(inputs, target, steps, length, most) : search_as<uint64_t>(inputs, target, steps, length, most);
 }
 

@@ -59,14 +59,14 @@ template <class X>
 struct Search {
     const std::vector<X>& target;
     const std::vector<Step>& allowed;
-    size_t most, samples;
-    std::vector<X> values;  // of zero, the inputs, and the results, `samples` each
+    size_t most;
+    std::vector<X> values;  // of zero, the inputs, and the results, SAMPLES each
     int count;
     std::vector<int> reads;
     std::vector<Line> lines;
     std::vector<std::vector<Line>> found;
 
-    const X* of(int value) const { return values.data() + size_t(value) * samples; }
+    const X* of(int value) const { return values.data() + size_t(value) * SAMPLES; }
     int fresh(int value) const { return value > 0 && reads[value] == 0; }
 
     // `unread` counts the inputs and results that no line reads; the constant zero need not be read.
@@ -85,12 +85,12 @@ struct Search {
 
     void attempt(Line line, int left, int unread) {
         if (unread > left - 1 || found.size() >= most || !is_next(line)) return;
-        X* made = values.data() + size_t(count) * samples;
+        X* made = values.data() + size_t(count) * SAMPLES;
         with<X>(line.step, [&, a = of(line.a), b = of(line.b)](auto f) {
-            for (size_t n = 0; n < samples; ++n) made[n] = f(a[n], b[n]);
+            for (size_t n = 0; n < SAMPLES; ++n) made[n] = f(a[n], b[n]);
         });
         for (int value = 0; value < count; ++value)
-            if (std::equal(made, made + samples, of(value))) return;
+            if (std::equal(made, made + SAMPLES, of(value))) return;
         read(line, 1);
         reads[count++] = 0;
         lines.push_back(line);
@@ -114,33 +114,56 @@ struct Search {
 
     // The last line reads all that is unread: one value, or two.
     void finish(int unread) {
-        if (unread > 2) return;
-        int one = count, other = 0;
+        int one = 0, other = 0;
         for (int value = 1; value < count; ++value)
-            if (fresh(value)) (one == count ? one : other) = value;
-        if (one == count) one = 0;
+            if (fresh(value)) std::swap(one, other), one = value;
+        if (unread < 1 || unread > 2) return;
         for (Step step : allowed) {
             if (is_unary(step) && unread == 2) continue;
             with<X>(step, [&](auto f) {
-                for (int a = 0; a < count; ++a) {
-                    if (unread > 0 && a != one && (is_unary(step) || (unread == 2 && a != other))) continue;
-                    const int first = is_unary(step) ? 0 : commutes(step) ? a : 0, last = is_unary(step) ? 1 : count;
-                    for (int b = first; b < last; ++b)
-                        if (reads_all(step, a, b, unread, one, other)) compare({step, uint8_t(a), uint8_t(b)}, f);
-                }
+                if (is_unary(step)) return compare({step, uint8_t(one), 0}, f);
+                const int low = unread == 2 ? other : 0, high = unread == 2 ? other + 1 : count;
+                if (is_plausible(step, of(one), true))
+                    for (int b = low; b < high; ++b)
+                        if (b != one || doubles(step)) compare(commutes(step) && b < one ? Line{step, uint8_t(b), uint8_t(one)} : Line{step, uint8_t(one), uint8_t(b)}, f);
+                if (!commutes(step) && is_plausible(step, of(one), false))
+                    for (int a = low; a < high; ++a)
+                        if (a != one) compare({step, uint8_t(a), uint8_t(one)}, f);
             });
         }
     }
 
-    static bool reads_all(Step step, int a, int b, int unread, int one, int other) {
-        if (is_unary(step)) return unread == 0 || a == one;
-        if (a == b && !doubles(step)) return false;
-        return unread == 0 || ((a == one || b == one) && (unread == 1 || a == other || b == other));
+    static constexpr size_t FEW = 4;
+
+    // Whether some other operand can make the target of this one, by a few samples.
+    bool is_plausible(Step step, const X* value, bool is_first) const {
+        using S = std::make_signed_t<X>;
+        for (size_t n = 0; n < FEW; ++n) {
+            const X v = value[n], t = target[n];
+            bool can = true;
+            switch (step) {
+                case Step::AND: can = !(t & ~v); break;
+                case Step::OR: can = !(v & ~t); break;
+                case Step::ANDN: can = !(t & (is_first ? ~v : v)); break;
+                case Step::ORN: can = !((is_first ? v : ~v) & ~t); break;
+                case Step::SLT:
+                case Step::SLTU: can = t <= 1; break;
+                case Step::CZERO_EQZ: can = t == 0 || (is_first ? t == v : v != 0); break;
+                case Step::CZERO_NEZ: can = t == 0 || (is_first ? t == v : v == 0); break;
+                case Step::MIN: can = S(t) <= S(v); break;
+                case Step::MAX: can = S(t) >= S(v); break;
+                case Step::MINU: can = t <= v; break;
+                case Step::MAXU: can = t >= v; break;
+                default: break;
+            }
+            if (!can) return false;
+        }
+        return true;
     }
 
     void compare(Line line, auto f) {
         const X *a = of(line.a), *b = of(line.b);
-        for (size_t n = 0; n < samples; ++n)
+        for (size_t n = 0; n < SAMPLES; ++n)
             if (f(a[n], b[n]) != target[n]) return;
         if (found.size() >= most || !is_next(line)) return;
         found.push_back(lines);
@@ -152,9 +175,9 @@ struct Search {
 
 template <class X>
 std::vector<std::vector<Line>> search(const std::vector<std::vector<X>>& inputs, const std::vector<X>& target, const std::vector<Step>& allowed, int length, size_t most) {
-    const size_t samples = target.size(), places = inputs.size() + size_t(length) + 1;
-    Search<X> made{target, allowed, most, samples, std::vector<X>(places * samples), int(inputs.size()) + 1, std::vector<int>(places), {}, {}};
-    for (size_t n = 0; n < inputs.size(); ++n) std::copy(inputs[n].begin(), inputs[n].end(), made.values.begin() + ptrdiff_t((n + 1) * samples));
+    const size_t places = inputs.size() + size_t(length) + 1;
+    Search<X> made{target, allowed, most, std::vector<X>(places * SAMPLES), int(inputs.size()) + 1, std::vector<int>(places), {}, {}};
+    for (size_t n = 0; n < inputs.size(); ++n) std::copy(inputs[n].begin(), inputs[n].end(), made.values.begin() + ptrdiff_t((n + 1) * SAMPLES));
     made.extend(length, int(inputs.size()));
     return made.found;
 }

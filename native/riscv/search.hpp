@@ -21,9 +21,11 @@ struct Line {
     bool operator==(const Line&) const = default;
 };
 
+inline constexpr size_t SAMPLES = 64;
+
 // All sequences of exactly `length` of the `allowed` instructions, up to `most` of them, that give `target` on every sample, use
 // every input, and compute nothing twice or in vain. Sequences that differ only in the order of independent instructions
-// are one. X is the register's type; every input has as many samples as the target.
+// are one. X is the register's type; every input and the target have SAMPLES values.
 template <class X>
 std::vector<std::vector<Line>> search(const std::vector<std::vector<X>>& inputs, const std::vector<X>& target, const std::vector<Step>& allowed, int length, size_t most);
 

@@ -184,6 +184,6 @@ class RiscvHart:
 def riscv_search(
     xlen: int, inputs: Sequence[Sequence[int]], target: Sequence[int], steps: Sequence[int], length: int, most: int
 ) -> list[list[tuple[int, int, int]]]:
-    """Up to `most` sequences of exactly `length` of the allowed steps (native/riscv/search.hpp) that give `target` on all samples.
+    """Up to `most` sequences of exactly `length` of the allowed steps (native/riscv/search.hpp) that give `target` on all 64 samples.
 
     A line is (step, a, b): value 0 is the constant zero, then come the inputs, then the results of the lines before."""

@@ -22,7 +22,8 @@ _BASE: Final = 0x10000
 LOOPS: Final = {
     "integers": "li a1, 5000000\nloop: add a0, a0, a1\nxor a2, a2, a0\nslli a3, a2, 3\naddi a1, a1, -1\nbnez a1, loop\nret",
     "compressed": "li a1, 5000000\nloop: c.add a0, a1\nc.xor a2, a0\nc.slli a3, 3\nc.addi a1, -1\nbnez a1, loop\nret",
-    "memory": "li a1, 4000000\nloop: andi a2, a1, 1020\nadd a2, a2, sp\nlw a3, -2000(a2)\nadd a3, a3, a1\nsw a3, -2000(a2)\naddi a1, a1, -1\nbnez a1, loop\nret",
+    "memory": "li a1, 4000000\n"
+    "loop: andi a2, a1, 1020\nadd a2, a2, sp\nlw a3, -2000(a2)\nadd a3, a3, a1\nsw a3, -2000(a2)\naddi a1, a1, -1\nbnez a1, loop\nret",
     "calls": "mv s0, ra\nli a1, 4000000\nloop: jal leaf\naddi a1, a1, -1\nbnez a1, loop\nmv ra, s0\nret\nleaf: mul a0, a0, a1\nret",
     "doubles": "li a1, 4000000\nli t0, 3\nfcvt.d.w fa1, t0\nfcvt.d.w fa2, a1\nfdiv.d fa1, fa1, fa2\n"
     "loop: fmadd.d fa0, fa0, fa1, fa1\nfadd.d fa3, fa3, fa0\nfmul.d fa4, fa3, fa1\naddi a1, a1, -1\nbnez a1, loop\nret",

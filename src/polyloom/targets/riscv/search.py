@@ -55,10 +55,11 @@ def forms() -> Iterator[str]:
     yield from ("x + y <u x ? -1 : x + y", "x < 0 ? -x : x", "0 < x ? x : -x", "x < 0 ? x : -x", "x < 0 ? 0 : x", "0 < x ? x : 0")
     yield from ("(0 < x) - (x < 0)", "x < 0 ? -1 : x ? 1 : 0", "0 < x ? 1 : x < 0 ? -1 : 0", "(y < x) - (x < y)", "(y <u x) - (x <u y)")
     for test in ("x < y", "x <u y", "x <= y", "x <=u y", "x == y", "x != y"):
-        yield from (test, f"{test} ? -1 : 0", f"{test} ? a : 0")
-        yield from (f"{test} ? a : {arm}" for arm in arms)
-        yield from (f"{test} ? {arm} : b" for arm in arms[1:])
-        yield from (f"{test} ? {group} : a" for group in groups[:6])
+        yield from (test, f"{test} ? -1 : 0", f"{test} ? a : 0", f"{test} ? a : b")
+    for test in ("x < y", "x == y"):
+        yield from (f"{test} ? a : {arm}" for arm in arms[1:])
+    yield from (f"x < y ? {arm} : b" for arm in arms[1:])
+    yield from (f"x < y ? {group} : a" for group in groups[:6])
 
 
 def search(form: str, extensions: frozenset[str], longest: int = LENGTH) -> tuple[int, tuple[Line, ...]]:
