@@ -28,10 +28,11 @@ _SLOW: Final = f"> {peers.LIMIT_SECONDS} s"
 def rows() -> list[dict[str, object]]:
     peers.require()
     with TemporaryDirectory() as folder:
-        return [row for family in FAMILIES for row in _family(family, SIZES, Path(folder))]
+        return [row for family in FAMILIES for row in measure_family(family, SIZES, Path(folder))]
 
 
-def _family(family: str, sizes: tuple[int, ...], folder: Path) -> list[dict[str, object]]:
+def measure_family(family: str, sizes: tuple[int, ...], folder: Path) -> list[dict[str, object]]:
+    """A row for each size, which rises; `folder` is for exchange with the peers' processes."""
     slow: set[str] = set()
     made: list[dict[str, object]] = []
     for n in sizes:
