@@ -9,6 +9,7 @@ from polyloom.cli import files, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.cli.progress import bar
+from polyloom.frontend import file_of
 
 
 def arguments(parser: Parser) -> None:
@@ -19,7 +20,7 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Request) -> Answer:
-    files.check_outputs([options.output], [options.file.partition(":")[0], *([options.mapping] if options.mapping else [])])
+    files.check_outputs([options.output], [file_of(options.file), *([options.mapping] if options.mapping else [])])
     with bar() as progress:
         if progress is not None:
             progress("reading", 0.0)

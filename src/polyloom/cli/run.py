@@ -10,6 +10,7 @@ from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.cli.progress import bar
 from polyloom.cli.simulate import array_files, check_names, given_arrays
+from polyloom.frontend import file_of
 from polyloom.report import html, trace
 from polyloom.targets.registry import split_place
 
@@ -29,7 +30,7 @@ def arguments(parser: Parser) -> None:
 def execute(options: Request) -> Answer:
     outputs = shared.bindings(options.outputs, "--out")
     inputs = shared.bindings(options.inputs, "--in")
-    read = [options.file.partition(":")[0], *inputs.values(), *([options.mapping] if options.mapping else [])]
+    read = [file_of(options.file), *inputs.values(), *([options.mapping] if options.mapping else [])]
     written = [*outputs.values(), *(path for path in (options.trace, options.report) if path)]
     files.check_outputs(written, read)
     _check_trace(options.trace)

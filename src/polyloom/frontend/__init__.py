@@ -8,7 +8,6 @@ is checked for all parameter values, and becomes a plan through `transform.plan`
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import PurePath
 from time import perf_counter
 from typing import Final
 
@@ -19,7 +18,7 @@ from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan, of_program
 from polyloom.ir.plan_interpret import interpret
 
-__all__ = ["Options", "Source", "is_source", "load", "of_nest", "of_plan"]
+__all__ = ["Options", "Source", "file_of", "is_source", "load", "of_nest", "of_plan"]
 
 _FUNCTIONS: Final = (".py", ".c")
 _MEANT_FOR: Final = {
@@ -36,31 +35,37 @@ _MEANT_FOR: Final = {
 def load(path: str, options: Options | None = None) -> Source:
     """The program in the file `path`, or the function NAME of `FILE:NAME`; PL0810 for another kind of file."""
     file, chosen = _named(path, options or Options())
+    if not is_source(path):
+        help = "give a file whose name ends in .py or .c (a function), or in .pla (equations)"
+        raise input_error("PL0810", f"'{path}' is not a program", help=help)
+    _check(file, chosen)
     start = perf_counter()
-    match PurePath(file).suffix:
-        case ".pla":
-            from polyloom.frontend import pla
-
-            _check(file, chosen)
-            source = of_plan(of_program(pla.load(file)), file)
-        case ".py":
-            from polyloom.frontend import python
-
-            _check(file, chosen)
-            source = of_nest(*python.load(file, chosen), file, reassociate=chosen.reassociate)
-        case ".c":
-            from polyloom.frontend import c
-
-            source = of_nest(*c.load(file, chosen), file, reassociate=chosen.reassociate)
-        case _:
-            help = "give a file whose name ends in .py or .c (a function), or in .pla (equations)"
-            raise input_error("PL0810", f"'{path}' is not a program", help=help)
+    source = _equations(file) if file.endswith(".pla") else _function(file, chosen)
     return replace(source, seconds=perf_counter() - start)
 
 
 def is_source(path: str) -> bool:
     """Whether `path` names a source, and not a file that polyloom wrote."""
-    return PurePath(_named(path, Options())[0]).suffix in (".pla", *_FUNCTIONS)
+    return file_of(path).endswith((".pla", *_FUNCTIONS))
+
+
+def file_of(path: str) -> str:
+    """`FILE` of `FILE` or `FILE:NAME`."""
+    return _named(path, Options())[0]
+
+
+def _equations(file: str) -> Source:
+    from polyloom.frontend import pla
+
+    return of_plan(of_program(pla.load(file)), file)
+
+
+def _function(file: str, options: Options) -> Source:
+    if file.endswith(".c"):
+        from polyloom.frontend.c import load as read
+    else:
+        from polyloom.frontend.python import load as read
+    return of_nest(*read(file, options), file, reassociate=options.reassociate)
 
 
 def of_nest(nest: Nest, reference: Reference, path: str, *, reassociate: bool = False) -> Source:
