@@ -7,8 +7,9 @@ BIN := .venv/bin
 NATIVE := CMakeLists.txt $(wildcard native/*.cpp native/*/*.cpp native/*/*.hpp native/*/*.c native/*/*.h)
 SANITIZED := build/sanitize
 WHEEL := build/installed
+SELECT := src/polyloom/targets/riscv/select.txt
 
-.PHONY: demo test test-long check lint native-test wheel-test bench litmus golden clean
+.PHONY: demo test test-long check lint native-test wheel-test bench litmus select-table golden clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -47,6 +48,11 @@ bench: .venv/installed
 litmus: .venv/installed
 	@test -d "$(CORPUS)" || { echo "write make litmus CORPUS=DIR" >&2; exit 2; }
 	$(BIN)/polyloom litmus "$(CORPUS)" $$(find "$(CORPUS)" -name '*.log' -o -name '*.logs' | sort | sed 's/^/--against /')
+
+# Minutes; the tests search a few rows again.
+select-table: .venv/installed
+	$(BIN)/python -m polyloom.targets.riscv.search > $(SELECT).new
+	mv $(SELECT).new $(SELECT)
 
 golden: .venv/installed
 	$(BIN)/python -m pytest -n $(JOBS) --update-golden
