@@ -200,6 +200,8 @@ class _Printer:
             return f"({operands[0]} {_RELATIONS[operation]} {operands[1]})"
         if operation == "select":
             return f"({operands[0]} ? {operands[1]} : {operands[2]})"
+        if operation in ("shl", "shr") and isinstance(value.operands[1], Constant):
+            operands[1] = str(value.operands[1].value)
         text = f"(-{operands[0]})" if operation == "neg" else f"({operands[0]} {_INFIX[operation]} {operands[1]})"
         return f"({_cast(dtype)}{text})" if _cast(dtype) and dtype != "f32" else text
 
