@@ -135,13 +135,24 @@ def test_messages(golden: Golden) -> None:
     golden("errors", "\n".join(shown))
 
 
-def test_a_bound_on_work() -> None:
-    rows = "".join(f"sw x5,0(x6){' | sw x5,0(x6)' * 3} ;\n" for _ in range(6))
-    text = f"RISCV big\n{{ 0:x6=x; 1:x6=x; 2:x6=x; 3:x6=x; }}\nP0 | P1 | P2 | P3 ;\n{rows}exists x=1\n"
+BOUNDS = {
+    "stores": (["sw x5,0(x6)"] * 6, 4, "big: more than 1000 candidate executions"),
+    "branches": (["lw x5,0(x6)", "bnez x5,L{n}", "nop", "L{n}:"] * 20, 1, "big: more than 1000 candidate executions"),
+    "doubled": (["lw x5,0(x6)", *["add x5,x5,x5"] * 60, "sw x5,0(x6)"], 1, "through more than 200 operations"),
+    "long": (["lw x5,0(x6)"] * 201, 1, "more than 200 memory operations"),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_a_bound_on_work(name: str) -> None:
+    rows, harts, message = BOUNDS[name]
+    program = "".join(" | ".join([row.format(n=n // 4)] * harts) + " ;\n" for n, row in enumerate(rows))
+    state = "".join(f"{hart}:x6=x; " for hart in range(harts))
+    text = f"RISCV big\n{{ {state}}}\n{' | '.join(f'P{hart}' for hart in range(harts))} ;\n{program}exists x=1\n"
     with pytest.raises(PolyloomError) as error:
         check(text, "big.litmus", max_executions=1000)
     assert error.value.exit_code == 3
-    assert "big: more than 1000 candidate executions" in str(error.value)
+    assert message in str(error.value)
 
 
 @given(st.text(alphabet="RISCV T{}();:=|,\n01x5 lwsexist/\\~[]*.-&P", max_size=60))

@@ -15,11 +15,12 @@ from typing import Final, Literal
 from polyloom.diagnostics import PolyloomError, Source, infeasible, input_error, nearest
 from polyloom.targets.riscv.rvwmo.executions import Outcome, allowed
 from polyloom.targets.riscv.rvwmo.litmus import Equal, Litmus, Place, Quantifier, Register, holds, places
+from polyloom.targets.riscv.rvwmo.path import Operation, Path
 from polyloom.targets.riscv.rvwmo.reader import read
-from polyloom.targets.riscv.rvwmo.unfold import Hart, Operation, Path
+from polyloom.targets.riscv.rvwmo.unfold import Hart
 from polyloom.targets.riscv.rvwmo.values import Constant, Pointer, UndefinedError, signed, unsigned
 
-MAX_EXECUTIONS: Final = 10_000_000
+MAX_EXECUTIONS: Final = 5_000_000
 _SIZES: Final[Mapping[str, int]] = {"char": 1, "short": 2, "int": 4, "long": 8, "intptr_t": 8, "uintptr_t": 8}
 _TYPES: Final[Mapping[str, int]] = {**_SIZES, **{f"{u}int{8 * n}_t": n for u in ("", "u") for n in (1, 2, 4, 8)}}
 
@@ -72,13 +73,14 @@ class _Judge:
         self._observed = self._shown | (places(test.filter) if test.filter else frozenset[Place]())
         for place in self._observed:
             self._known(place)
-        self._paths = [list(Hart(test, hart, self._names).paths()) for hart in range(len(test.harts))]
+        self._paths = [list(Hart(test, hart, self._names).paths(self._count)) for hart in range(len(test.harts))]
 
     def verdict(self) -> Verdict:
         states: set[str] = set()
         counts = {True: 0, False: 0}
         cut = False
         for paths in product(*self._paths):
+            self._count(1)
             layout = _layout(paths)
             for outcome, number in self._outcomes(paths, layout):
                 if fault := next((path.fault for path in paths if path.fault is not None), None):
@@ -99,8 +101,8 @@ class _Judge:
         memory = frozenset(place for place in self._observed if isinstance(place, str))
         return allowed(paths, initial, registers, memory, self._count)
 
-    def _count(self) -> None:
-        self._budget -= 1
+    def _count(self, candidates: int) -> None:
+        self._budget -= candidates
         if self._budget < 0:
             help = "observe fewer registers, or give more with --max-executions N"
             raise infeasible("PL0944", f"{self._test.name}: more than {self._limit} candidate executions", help=help)

@@ -15,9 +15,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Final
 
-from polyloom.targets.riscv.rvwmo.unfold import Operation
+from polyloom.targets.riscv.rvwmo.path import Operation
 from polyloom.targets.riscv.rvwmo.values import Read, Value
+
+_WORK: Final = 10
+"""What a choice for a whole location costs, in time and memory, against a comparison of two classes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +76,8 @@ class Site:
         return tuple(node for nodes in self.harts for node in nodes if node.ordered)
 
 
-def classes(site: Site, count: Callable[[], None]) -> Counter[Class]:
-    """The classes of a location, and how many executions each has. `count` is called for each step of work."""
+def classes(site: Site, count: Callable[[int], None]) -> Counter[Class]:
+    """The classes of a location, and how many executions each has. `count` is given the work of each step."""
     found: Counter[Class] = Counter()
     numbers = [node.number for node in site.ordered]
     stores = [tuple(node for node in nodes if node.operation.writes) for nodes in site.harts]
@@ -82,7 +86,7 @@ def classes(site: Site, count: Callable[[], None]) -> Counter[Class]:
         last = order[-1].operation.value if order else site.initial
         choices = [list(_grouped(site, nodes, order, position).items()) for nodes in site.harts]
         for combination in product(*choices):
-            count()
+            count(_WORK)
             times = _times(site, position, [choice for choice, _ in combination])
             observed = tuple(pair for choice, _ in combination for pair in choice.observed)
             number = 1

@@ -13,11 +13,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
+from polyloom.diagnostics import infeasible
 from polyloom.targets.riscv.rvwmo.coherence import Class, Node, Site, classes
+from polyloom.targets.riscv.rvwmo.path import Condition, Path
 from polyloom.targets.riscv.rvwmo.ppo import preserved
-from polyloom.targets.riscv.rvwmo.unfold import Condition, Path
 from polyloom.targets.riscv.rvwmo.values import Constant, Pointer, Read, UndefinedError, Value, evaluate, reads
+
+_MOST: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ def allowed(
     initial: Mapping[str, Constant],
     registers: Iterable[Value],
     memory: frozenset[str],
-    count: Callable[[], None],
+    count: Callable[[int], None],
 ) -> Iterator[tuple[Outcome, int]]:
     """Outcomes with the number of their executions. Observed are the values `registers` and the locations `memory`.
 
@@ -98,7 +102,9 @@ def _problem(paths: Sequence[Path], initial: Mapping[str, Constant], registers: 
 
 
 def _nodes(paths: Sequence[Path]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
-    """All operations, and the transitive closure of their preserved program order."""
+    """All operations, and the transitive closure of their preserved program order. Errors: PL0944."""
+    if sum(len(path.operations) for path in paths) > _MOST:
+        raise infeasible("PL0944", f"the harts execute more than {_MOST} memory operations", help="litmus tests are small: split this one")
     nodes: list[Node] = []
     before: list[int] = []
     for hart, path in enumerate(paths):
@@ -180,7 +186,7 @@ def _by_order(found: Counter[Class], name: str, memory: frozenset[str]) -> Parti
     return made
 
 
-def _combined(partial: Partial, found: Partial, nodes: Sequence[Node], rest: int, conditions: Sequence[Condition], count: Callable[[], None]) -> Partial:
+def _combined(partial: Partial, found: Partial, nodes: Sequence[Node], rest: int, conditions: Sequence[Condition], count: Callable[[int], None]) -> Partial:
     """Every partial execution with every class of one location that closes no cycle with it."""
     made: Partial = {}
     width = len(next(iter(partial), ()))
@@ -188,7 +194,7 @@ def _combined(partial: Partial, found: Partial, nodes: Sequence[Node], rest: int
     for before, some in partial.items():
         after = _packed([sum(1 << v for v, mask in enumerate(before) if mask >> node.number & 1) for node in nodes], len(before))
         for opposite, added, others in packed:
-            count()
+            count(1)
             order = None if opposite & after else _ordered(before, nodes, added, rest)
             if order is not None:
                 _multiply(some, others, made.setdefault(order, Counter()), conditions, count)
@@ -200,10 +206,10 @@ def _packed(masks: Sequence[int], width: int) -> int:
     return sum(mask << width * n for n, mask in enumerate(masks))
 
 
-def _multiply(some: Counter[Seen], others: Counter[Seen], into: Counter[Seen], conditions: Sequence[Condition], count: Callable[[], None]) -> None:
+def _multiply(some: Counter[Seen], others: Counter[Seen], into: Counter[Seen], conditions: Sequence[Condition], count: Callable[[int], None]) -> None:
     for (observed, last), many in some.items():
         for (more, final), number in others.items():
-            count()
+            count(1)
             together = observed + more
             if not (conditions and more) or all(_decided(condition, dict(together)) is not False for condition in conditions):
                 into[together, last + final] += many * number

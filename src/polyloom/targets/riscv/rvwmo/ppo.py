@@ -8,7 +8,7 @@ of coherence, reads-from and from-reads there), and 3 and 12 depend on what is r
 
 from __future__ import annotations
 
-from polyloom.targets.riscv.rvwmo.unfold import Fence, Operation, Path
+from polyloom.targets.riscv.rvwmo.path import Fence, Operation, Path
 
 
 def preserved(path: Path) -> tuple[int, ...]:

@@ -12,13 +12,14 @@ and Destination Register Listings". They are sets of operations of the hart, as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.diagnostics import INPUT, Diagnostic, Span, input_error, nearest
+from polyloom.diagnostics import INPUT, Diagnostic, input_error, nearest
 from polyloom.targets.riscv.rvwmo.instructions import Step, decode
 from polyloom.targets.riscv.rvwmo.litmus import Instruction, Litmus, Register, Statement
+from polyloom.targets.riscv.rvwmo.path import Condition, Fence, Operation, Path
 from polyloom.targets.riscv.rvwmo.values import Apply, Constant, Pointer, Read, UndefinedError, Value, apply, bases, signed
 
 UNROLL: Final = 2
@@ -26,60 +27,6 @@ UNROLL: Final = 2
 _WIDTHS: Final = {"b": 1, "h": 2, "w": 4, "d": 8}
 _BRANCHES: Final = {"beq": ("eq", 1), "bne": ("eq", 0), "blt": ("slt", 1), "bge": ("slt", 0), "bltu": ("sltu", 1), "bgeu": ("sltu", 0)}
 _SETS: Final = {"rw": ("r", "w"), "r": ("r",), "w": ("w",)}
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """A memory operation; an AMO both reads and writes. `place` is an offset in the location and a width, in bytes; `address`, `data`
-    and `control` are the operations that it depends on.
-
-    `strong` operations carry RCsc annotations, other acquires and releases are RCpc. `forwards_late`: its value is not forwarded
-    to loads before it is in memory (AMO, SC). `paired` is the load-reserved of a store-conditional.
-    """
-
-    location: str
-    place: tuple[int, int]
-    reads: bool = False
-    writes: bool = False
-    value: Value = 0
-    address: int = 0
-    data: int = 0
-    control: int = 0
-    acquire: bool = False
-    release: bool = False
-    strong: bool = False
-    forwards_late: bool = False
-    paired: int | None = None
-    span: Span | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Fence:
-    """Orders operations before position `place` that are in `before` (some of "rw") and later ones that are in `after`."""
-
-    place: int
-    before: str
-    after: str
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """`value` is `expected` (0: it is 0, 1: it is not, an address: it is that one)."""
-
-    value: Value
-    expected: bool | Pointer
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """One way through a hart's program. `cut`: a loop was not followed further; `fault`: why the path ends early."""
-
-    operations: tuple[Operation, ...] = ()
-    fences: tuple[Fence, ...] = ()
-    conditions: tuple[Condition, ...] = ()
-    registers: tuple[Value, ...] = (0,) * 32
-    cut: bool = False
-    fault: Diagnostic | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +65,11 @@ class Hart:
                 help = nearest(step.label, self._labels, "label")
                 raise input_error("PL0904", f"hart {number} has no label '{step.label}'", span=instruction.span, help=help)
 
-    def paths(self) -> Iterator[Path]:
-        """All paths, in the order of a depth-first walk."""
+    def paths(self, count: Callable[[int], None]) -> Iterator[Path]:
+        """All paths, in the order of a depth-first walk. `count` is called for each step of work."""
         waiting = [_State(Path(registers=self._initial))]
         while waiting:
+            count(1)
             state = waiting.pop()
             if state.at >= len(self._steps) or state.path.cut or state.path.fault:
                 yield state.path

@@ -10,14 +10,17 @@ Manual, Volume I, chapters "RV64I", "Zbb" and "Zicond".
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
+
+from polyloom.diagnostics import infeasible
 
 _SAME_IS_ZERO: Final = {"xor", "sub", "slt", "sltu"}
 _SAME_IS_ITSELF: Final = {"and", "or", "min", "minu", "max", "maxu"}
 _ZERO_RIGHT_IS_LEFT: Final = {"add", "sub", "or", "xor", "sll", "srl", "sra", "andn", "rol", "ror"}
 _ZERO_LEFT_IS_RIGHT: Final = {"add", "or", "xor"}
 _ZERO_LEFT_IS_ZERO: Final = {"and", "andn", "sll", "srl", "sra", "czero.eqz", "czero.nez"}
+_LARGEST: Final = 200
 _PAGE: Final = 4096
 """No location lies below this address, so that an address is a true value and above small constants."""
 
@@ -48,6 +51,8 @@ class Apply:
     operation: str
     left: Value
     right: Value
+    size: int = field(default=1, compare=False, repr=False)
+    """How many operations it has, counted as often as they are mentioned."""
 
 
 Constant = int | Pointer
@@ -68,7 +73,7 @@ def unsigned(value: int, bits: int = 64) -> int:
 
 
 def apply(operation: str, left: Value, right: Value = 0) -> Value:
-    """The result as a constant where it is known. Errors: `UndefinedError`."""
+    """The result as a constant where it is known. Errors: `UndefinedError`; PL0944 for an expression that is too large."""
     if isinstance(left, int) and isinstance(right, int):
         return signed(OPERATIONS[operation](left, right))
     simple = _simplified(operation, left, right)
@@ -76,7 +81,11 @@ def apply(operation: str, left: Value, right: Value = 0) -> Value:
         return simple
     if isinstance(left, int | Pointer) and isinstance(right, int | Pointer):
         return _on_addresses(operation, left, right)
-    return Apply(operation, left, right)
+    size = 1 + sum(value.size for value in (left, right) if isinstance(value, Apply))
+    if size > _LARGEST:
+        help = "use fewer instructions between a load and what depends on it"
+        raise infeasible("PL0944", f"a value depends on what is read through more than {_LARGEST} operations", help=help)
+    return Apply(operation, left, right, size)
 
 
 def _simplified(operation: str, left: Value, right: Value) -> Value | None:
