@@ -13,5 +13,6 @@ def seidel2d(A: pl.f32[N, N]) -> None:
     for _t in range(TSTEPS):
         for i in range(1, N - 1):
             for j in range(1, N - 1):
-                above = A[i - 1, j - 1] + A[i - 1, j] + A[i - 1, j + 1]
-                A[i, j] = (above + A[i, j - 1] + A[i, j] + A[i, j + 1] + A[i + 1, j - 1] + A[i + 1, j] + A[i + 1, j + 1]) / 9.0
+                A[i, j] = (
+                    A[i - 1, j - 1] + A[i - 1, j] + A[i - 1, j + 1] + A[i, j - 1] + A[i, j] + A[i, j + 1] + A[i + 1, j - 1] + A[i + 1, j] + A[i + 1, j + 1]
+                ) / 9.0
