@@ -23,9 +23,9 @@ def canonical(nest: Nest) -> Nest:
 
 
 def renamed(nest: Nest, names: Mapping[str, str], name: str) -> Nest:
-    """`nest` under another name, with other names for parameters and loops; parameters are sorted."""
+    """`nest` under another name, with other names for parameters and loops; parameters are sorted, locals stand last."""
     forms = {old: Affine.symbol(new) for old, new in names.items()}
-    storage = tuple(replace(s, shape=tuple(e.substitute(forms) for e in s.shape)) for s in nest.storage)
+    storage = tuple(replace(s, shape=tuple(e.substitute(forms) for e in s.shape)) for s in sorted(nest.storage, key=lambda s: s.role))
     parameters = tuple(sorted(names.get(p, p) for p in nest.parameters))
     body = tuple([_node(node, names, forms) for node in nest.body])
     return without_spans(Nest(name, parameters, _condition(nest.assumptions, forms), storage, body))

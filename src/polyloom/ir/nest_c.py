@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, Storage, statements
@@ -64,6 +64,12 @@ def print_c(nest: Nest) -> str:
     return "\n".join([*declared, *(_helper(*helper) for helper in sorted(printer.helpers)), *lines, ""])
 
 
+def assumed(parameters: Sequence[str], storage: Iterable[Storage]) -> Condition:
+    """What holds for a C function's parameters unless it says more: they are at least 0, and so are extents that subtract."""
+    extents = [e for s in storage for e in s.shape if e.constant < 0 or any(c < 0 for _, c in e.terms)]
+    return normalize(Condition((Polyhedron((*map(Affine.symbol, parameters), *extents)),)))
+
+
 def _identifiers(nest: Nest) -> dict[str, str]:
     """Identifiers of C by names of the nest; the function's is at ""."""
     result, taken = dict[str, str](), set[str](_RESERVED)
@@ -115,9 +121,7 @@ class _Printer:
 
     def assumptions(self) -> list[str]:
         """What the reader would not assume by itself, also of parameters that nothing else shows to be parameters."""
-        sizes = [extent for s in self.nest.storage for extent in s.shape if not extent.is_constant]
-        usual = normalize(Condition((Polyhedron((*map(Affine.symbol, self.nest.parameters), *sizes)),)))
-        if normalize(self.nest.assumptions) != usual:
+        if normalize(self.nest.assumptions) != assumed(self.nest.parameters, self.nest.storage):
             return [f"  __builtin_assume({self.condition(self.nest.assumptions)});"]
         unseen = [p for p in self.nest.parameters if p not in self.needed()]
         return [f"  __builtin_assume({' && '.join(f'{self.names[p]} >= 0' for p in unseen)});"] if unseen else []

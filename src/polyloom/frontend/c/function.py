@@ -20,9 +20,10 @@ from polyloom.frontend.c.statements import Nodes, Statements
 from polyloom.frontend.c.tree import Node, refuse, strip
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Nest, Storage
+from polyloom.ir.nest_c import assumed
 from polyloom.ir.pla import Reference
-from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.normal import conjunction, normalize
+from polyloom.sets import Affine, Condition
+from polyloom.sets.normal import conjunction
 
 
 def nest(function: Node, printed: str, functions: Mapping[str, Node], options: Options) -> Nest:
@@ -35,8 +36,7 @@ def nest(function: Node, printed: str, functions: Mapping[str, Node], options: O
     symbols = {p.id: Affine.symbol(p.name) for p in parameters if p.id in found.parameters}
     storage = {p.id: _argument(p, shapes.get(p.name), symbols) for p in parameters if p.id not in symbols}
     names = tuple(a.terms[0][0] for a in symbols.values())
-    sizes = (extent for s in storage.values() for extent in s.shape if not extent.is_constant)
-    domain = normalize(Condition((Polyhedron((*map(Affine.symbol, names), *sizes)),)))
+    domain = assumed(names, storage.values())
     scope = Scope(symbols, storage, functions, found.loops, domain=domain)
     body, assumptions, stored = _body(function, parameters, found, scope)
     result = Nest(function.name, names, conjunction(domain, assumptions), tuple(stored), body, function.span)
