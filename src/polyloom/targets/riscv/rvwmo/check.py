@@ -71,7 +71,7 @@ class _Judge:
         self._names = _locations(test)
         self._shown = places(test.condition) | frozenset(test.locations)
         self._observed = self._shown | (places(test.filter) if test.filter else frozenset[Place]())
-        for place in self._observed:
+        for place in sorted(self._observed, key=str):
             self._known(place)
         self._paths = [list(Hart(test, hart, self._names).paths(self._count)) for hart in range(len(test.harts))]
 
@@ -108,6 +108,8 @@ class _Judge:
             raise infeasible("PL0944", f"{self._test.name}: more than {self._limit} candidate executions", help=help)
 
     def _known(self, place: Place) -> None:
+        if isinstance(place, Register) and place.hart not in range(len(self._test.harts)):
+            raise input_error("PL0941", f"the test has no hart {place.hart}", help=f"the harts are P0 to P{len(self._test.harts) - 1}")
         if isinstance(place, str) and place not in self._names:
             span = next((e.span for e in _equations(self._test) if e.place == place), None)
             raise input_error("PL0941", f"the test has no location '{place}'", span=span, help=nearest(place, sorted(self._names), "location"))
