@@ -120,6 +120,7 @@ ERRORS = {
     "arithmetic": HEAD + "P0 ;\nsll x5,x6,x7 ;\nexists x=1\n",
     "arithmetic-of-what-is-read": "RISCV T\n{ int *p=x; 0:x6=p; }\nP0 ;\nld x5,0(x6) ;\nslli x5,x5,1 ;\nexists 0:x5=1\n",
     "branch-on-what-is-read": "RISCV T\n{ int *p=x; 0:x6=p; }\nP0 ;\nld x5,0(x6) ;\nblt x5,x6,L0 ;\nsd x6,0(x6) ;\nL0: ;\nexists p=x\n",
+    "jump-to-what-is-read": HEAD + "P0 ;\nld x5,0(x6) ;\njr x5 ;\nexists x=1\n",
     "jump": HEAD + "P0 ;\njr x6 ;\nexists x=1\n",
 }
 

@@ -12,7 +12,7 @@ and Destination Register Listings". They are sets of operations of the hart, as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -20,13 +20,12 @@ from polyloom.diagnostics import INPUT, Diagnostic, input_error, nearest
 from polyloom.targets.riscv.rvwmo.instructions import Step, decode
 from polyloom.targets.riscv.rvwmo.litmus import Instruction, Litmus, Register, Statement
 from polyloom.targets.riscv.rvwmo.path import Condition, Fence, Operation, Path
-from polyloom.targets.riscv.rvwmo.values import Apply, Constant, Pointer, Read, UndefinedError, Value, apply, bases, signed
+from polyloom.targets.riscv.rvwmo.values import Apply, Pointer, Read, UndefinedError, Value, apply, bases, signed
 
 UNROLL: Final = 2
 """How often a path takes one backward branch."""
 _WIDTHS: Final = {"b": 1, "h": 2, "w": 4, "d": 8}
 _BRANCHES: Final = {"beq": ("eq", 1), "bne": ("eq", 0), "blt": ("slt", 1), "bge": ("slt", 0), "bltu": ("sltu", 1), "bgeu": ("sltu", 0)}
-_SETS: Final = {"rw": ("r", "w"), "r": ("r",), "w": ("w",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +94,23 @@ class Hart:
             yield from self._indirect(state, step, instruction)
         elif name.startswith("fence"):
             yield _next(_fenced(state, step))
-        elif name.startswith("lr.") or (name[0] == "l" and name[1:2] in _WIDTHS and name.rstrip("u")[1:] in _WIDTHS):
-            for target, after in self._targets(state, step, instruction):
-                yield _next(self._load(after, step, target, instruction)) if target else after
-        elif name in ("sb", "sh", "sw", "sd"):
-            for target, after in self._targets(state, step, instruction):
-                yield _next(self._store(after, step, target, instruction)) if target else after
         elif name.startswith("sc."):
             yield _next(self._write(replace(state, reservation=None), step.rd, 1))
             for target, after in self._targets(state, step, instruction) if state.reservation else ():
                 yield from self._conditional(after, step, target, instruction) if target else (after,)
-        elif name.startswith("amo"):
+        elif (access := self._accesses(name)) is not None:
             for target, after in self._targets(state, step, instruction):
-                yield _next(self._atomic(after, step, target, instruction)) if target else after
+                yield _next(access(after, step, target, instruction)) if target else after
         else:
             yield _next(self._computed(state, step))
+
+    def _accesses(self, name: str) -> Callable[[_State, Step, Pointer, Instruction], _State] | None:
+        """What a load, a store or an atomic does where it accesses memory."""
+        if name in ("sb", "sh", "sw", "sd"):
+            return self._store
+        if name.startswith("amo"):
+            return self._atomic
+        return self._load if name.startswith("lr.") or (name[0] == "l" and name.rstrip("u")[1:] in _WIDTHS) else None
 
     # Registers and control
 
@@ -155,17 +156,9 @@ class Hart:
         value = apply("add", state.path.registers[step.rs1], step.immediate)
         after = self._write(state, step.rd, self._code(state.at + 1))
         codes = {self._code(at): at for at in range(len(self._steps) + 1)} | {Pointer(f"P{self._number}:{label}"): at for label, at in self._labels.items()}
-        known = [value] if isinstance(value, int | Pointer) else list(codes)
-        for target in known:
-            if not isinstance(target, Pointer) or target not in codes:
-                yield _faulty(
-                    state,
-                    f"the jump goes to {target}, which is no label of the hart",
-                    instruction,
-                    f"write for instance {self._number}:x9=P{self._number}:LC00",
-                )
-            else:
-                yield self._jump(after if isinstance(value, Pointer) else _assume(after, Condition(value, target)), codes[target])
+        for target, fork in _forks(after, value, codes):
+            what, help = f"the jump goes to {_known(value)}, which is no label of the hart", f"write for instance {self._number}:x9=P{self._number}:LC00"
+            yield self._jump(fork, codes[target]) if target is not None else _faulty(fork, what, instruction, help)
 
     def _code(self, at: int) -> Pointer:
         return Pointer(f"P{self._number}:", 4 * at)
@@ -175,24 +168,13 @@ class Hart:
     def _targets(self, state: _State, step: Step, instruction: Instruction) -> Iterator[tuple[Pointer | None, _State]]:
         """Where an instruction may access memory, each with the state that assumes it; without a target a state with a fault."""
         value = apply("add", state.path.registers[step.rs1], step.immediate)
-        candidates: list[Constant] = [value] if isinstance(value, int | Pointer) else [Pointer(name) for name in sorted(bases(value, self._locations))]
-        rest = state
-        for target in candidates:
-            if not isinstance(target, Pointer) or target.name not in self._locations:
-                help = f"give x{step.rs1} an address in the initial state, for instance {self._number}:x{step.rs1}=x"
-                yield None, _faulty(state, f"'{instruction}' accesses the address {target}, which is no location", instruction, help)
-                return
-            if target == value:
-                yield target, state
-                return
-            yield target, _assume(state, Condition(value, target))
-            rest = _assume(rest, Condition(Apply("eq", value, target), False))
-        yield (
-            None,
-            _faulty(
-                rest, f"'{instruction}' accesses an address that is no location", instruction, "let every address that is read be one of the test's locations"
-            ),
-        )
+        candidates = [Pointer(name) for name in sorted(bases(value, self._locations))]
+        if isinstance(value, Pointer):
+            candidates = [value] if value.name in self._locations else []
+        for target, fork in _forks(state, value, candidates):
+            what = f"'{instruction}' accesses {_known(value)}, which is no location"
+            help = f"let x{step.rs1} have an address, for instance {self._number}:x{step.rs1}=x in the initial state"
+            yield (target, fork) if target is not None else (None, _faulty(fork, what, instruction, help))
 
     def _operation(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> Operation:
         place = (target.offset, _width(step))
@@ -271,6 +253,24 @@ def _width(step: Step) -> int:
 
 def _narrowed(value: Value, width: int) -> Value:
     return value if width == 8 else apply(f"sext{8 * width}", value)
+
+
+def _forks(state: _State, value: Value, candidates: Iterable[Pointer]) -> Iterator[tuple[Pointer | None, _State]]:
+    """Each candidate with the state that assumes it to be `value`; None where it is none of them."""
+    rest = state
+    for target in () if isinstance(value, int) else candidates:
+        if isinstance(value, Pointer):
+            if value == target:
+                yield target, state
+                return
+        else:
+            yield target, _assume(state, Condition(value, target))
+            rest = _assume(rest, Condition(Apply("eq", value, target), False))
+    yield None, rest
+
+
+def _known(value: Value) -> str:
+    return f"the address {value}" if isinstance(value, int | Pointer) else "an address that was read"
 
 
 def _next(state: _State) -> _State:
