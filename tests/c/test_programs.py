@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 from tests.c.helpers import HERE
 from tests.python.helpers import arguments, assert_same, meaning
@@ -37,9 +40,9 @@ def test_function_equals_nest(name: str) -> None:
         assert_same(meaning(nest, parameters, shifted), reference(parameters, shifted))
 
 
-def _signed(storage: Storage, values: object) -> object:
+def _signed(storage: Storage, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Integers from -2 to 1 and numbers in [-1, 1) instead of natural ones."""
-    return ((values - 2) if storage.dtype != "f32" else (values * 2 - 3)).astype(NUMPY[storage.dtype])  # type: ignore[operator]
+    return np.asarray(values - 2 if storage.dtype != "f32" else values * 2 - 3).astype(NUMPY[storage.dtype])
 
 
 def test_integers_that_make_sizes_are_parameters_and_others_are_data() -> None:
