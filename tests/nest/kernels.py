@@ -268,6 +268,34 @@ for i in range(N):
     B[i] = t + u[i]
 """,
     ),
+    "branches": Kernel(
+        "A[N]; B[N]; local t; local u; local c; local d",
+        """
+for i in range(N):
+    c = A[i] > 0
+    t = select(c, A[i], t)
+    u = select(c, t * 2, u)
+    d = A[i] < B[i]
+    t = select(c, t, select(d, 0, t))
+    u = select(c, u, select(d, t + 1, u))
+    u = select(c, u, select(d, u, 3))
+    t = select(c, t, select(d, t, u))
+    B[i] = t + u
+""",
+    ),
+    "other_conditions": Kernel(
+        "A[N]; B[N]; local t; local c",
+        """
+t = 5
+for i in range(1, N):
+    c = A[i] > 0
+    t = select(c, A[i], t)
+    c = A[i - 1] > 0
+    t = select(c, t, B[i])
+    A[i] = select(A[i] > 3, t, A[i])
+    B[i] = select(A[i] > 3, A[i], t)
+""",
+    ),
     "temporaries": Kernel(
         "A[N]; B[N]; C[N]; local t; local u",
         """

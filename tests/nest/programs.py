@@ -33,6 +33,8 @@ def _block(draw: st.DrawFn, loops: list[str], depth: int, fresh: Iterator[int]) 
         elif kind == "if":
             lines += [f"if {draw(_condition(loops))}:", *_indented(_block(draw, loops, depth + 1, fresh))]
             lines += ["else:", *_indented(_block(draw, loops, depth + 1, fresh))] if draw(st.booleans()) else []
+        elif draw(st.integers(0, 3)) == 0:
+            lines += draw(_branches(loops))
         else:
             lines.append(f"{draw(_element(loops))} = {draw(_value(loops))}")
     return lines
@@ -57,6 +59,16 @@ def _element(loops: list[str]) -> st.SearchStrategy[str]:
     one = st.sampled_from([*loops, *(f"{x} + {c}" for x in loops for c in (1, 2)), "0", "N"])
     line = st.sampled_from([*loops, *(f"N - {x}" for x in loops), *(f"{x} + {y}" for x in loops for y in loops), "N + 1"])
     return st.builds("A[{}]".format, line) | st.builds("B[{}, {}]".format, one, one) | st.sampled_from(["t", "r[0]"])
+
+
+@st.composite
+def _branches(draw: st.DrawFn, loops: list[str]) -> list[str]:
+    """Assignments in the two branches of a condition on data, the branches perhaps of another condition."""
+    element = _element(loops)
+    condition, target = draw(element), draw(element)
+    other = draw(st.sampled_from([condition, draw(element)]))
+    lines = [f"{target} = select({condition} > 0, {draw(_value(loops))}, {target})", f"{target} = select({other} > 0, {target}, {draw(_value(loops))})"]
+    return [f"t = {condition}", *(line.replace(f"{condition} > 0", "t > 0") for line in lines)] if draw(st.booleans()) else lines
 
 
 def _value(loops: list[str]) -> st.SearchStrategy[str]:

@@ -18,6 +18,7 @@ from polyloom.ir.nest import Nest, Statement, Storage, accesses, dtype_of
 from polyloom.ir.pla import Reference
 from polyloom.ir.recurrence import Final, Piece, Produced, Recurrence, Stored, System
 from polyloom.sets.isl import affines, sample
+from polyloom.transform.choices import through_choices
 from polyloom.transform.forward import forward
 from polyloom.transform.pieces import Part, affine_pieces, named
 from polyloom.transform.prune import prune
@@ -33,7 +34,7 @@ def analyse(nest: Nest, reassociate: bool = False) -> System:
 
     Raises PL0250 where a local is read that nothing wrote, PL0251 where an origin is not affine in the reader's loops.
     """
-    return prune(nested(forward(flow(without_undefined(nest))), reassociate))
+    return prune(nested(forward(through_choices(forward(flow(without_undefined(nest))))), reassociate))
 
 
 def flow(nest: Nest) -> System:

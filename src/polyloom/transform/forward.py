@@ -63,14 +63,18 @@ def _through(read: tuple[Piece, ...], reader: Recurrence, copies: Copies, pieces
 
 def _origins(piece: Piece, copies: Copies, pieces: Pieces) -> Iterator[tuple[Condition, Origin]]:
     """`piece` itself, or the pieces of the copy that it names, at the reader's points."""
-    origin = piece.origin
-    if isinstance(origin, Stored) or origin.statement not in copies:
-        yield piece.domain, origin
-        return
-    at = dict(zip(pieces.loops[origin.statement], origin.index, strict=True))
-    for inner in copies[origin.statement]:
-        where = Condition(tuple(p.substitute(at) for p in inner.domain.pieces))
-        yield conjunction(piece.domain, where), replace(inner.origin, index=tuple(a.substitute(at) for a in inner.origin.index))
+    if isinstance(piece.origin, Produced) and piece.origin.statement in copies:
+        yield from composed(piece, copies[piece.origin.statement], pieces.loops[piece.origin.statement])
+    else:
+        yield piece.domain, piece.origin
+
+
+def composed(piece: Piece, inner: tuple[Piece, ...], loops: tuple[str, ...]) -> Iterator[tuple[Condition, Origin]]:
+    """The origins that `inner`, a read of a statement with `loops`, has at the instances that `piece` names."""
+    at = dict(zip(loops, piece.origin.index, strict=True))
+    for part in inner:
+        where = Condition(tuple(p.substitute(at) for p in part.domain.pieces))
+        yield conjunction(piece.domain, where), replace(part.origin, index=tuple(a.substitute(at) for a in part.origin.index))
 
 
 def _final(final: Final, writer: Recurrence, copies: Copies, pieces: Pieces) -> Iterator[Final]:

@@ -47,16 +47,17 @@ class Pieces:
         for points, origin in sorted((p for p in parts if not p[0].is_empty()), key=lambda part: _equations(part[0])):
             self._join(joined, points.coalesce(), origin, reader)
         pieces = [Piece(self.condition(points), self._uniform(points, origin, reader)) for points, origin in joined]
-        return tuple(sorted(pieces, key=lambda p: (isinstance(p.origin, Stored), _name(p.origin), str(p.origin), str(p.domain))))
+        return tuple(sorted(pieces, key=lambda p: (isinstance(p.origin, Stored), source(p.origin), str(p.origin), str(p.domain))))
 
     def _join(self, joined: list[Part], points: isl.Set, origin: Origin, reader: str) -> None:
         for n, (others, other) in enumerate(joined):
-            if _name(other) == _name(origin) and type(other) is type(origin) and self._agree(points, other.index, origin.index, reader):
+            if source(other) == source(origin) and type(other) is type(origin) and self.agree(points, other.index, origin.index, reader):
                 joined[n] = (others.union(points).coalesce(), other)
                 return
         joined.append((points, origin))
 
-    def _agree(self, points: isl.Set, a: Index, b: Index, reader: str) -> bool:
+    def agree(self, points: isl.Set, a: Index, b: Index, reader: str) -> bool:
+        """Whether two index functions are equal on all `points`."""
         apart = [difference for x, y in zip(a, b, strict=True) if x != y for difference in (x - y - 1, y - x - 1)]
         return points.intersect(self.set(Condition(tuple(Polyhedron((d,)) for d in apart)), reader)).is_empty()
 
@@ -68,7 +69,7 @@ class Pieces:
         for n, loop in enumerate(self.loops[origin.statement]):
             if loop in self.loops[reader] and not (index[n] - Affine.symbol(loop)).is_constant:
                 shifted = Affine.symbol(loop) + (index[n].evaluate(point) - point[loop])
-                index[n] = shifted if self._agree(points, (index[n],), (shifted,), reader) else index[n]
+                index[n] = shifted if self.agree(points, (index[n],), (shifted,), reader) else index[n]
         return Produced(origin.statement, tuple(index))
 
 
@@ -87,7 +88,8 @@ def named(points: isl.Set, loops: tuple[str, ...]) -> isl.Set:
     return plain
 
 
-def _name(origin: Origin) -> str:
+def source(origin: Origin) -> str:
+    """The statement or the array."""
     return origin.name if isinstance(origin, Stored) else origin.statement
 
 

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads through choices whose outcome the reader knows: `select(c, t, u)` needs of `t = select(c, a, b)` only a.
+
+Front ends turn the branches of a data-dependent `if` into assignments t = select(c, value, t), one after another. Taken literally,
+each keeps the older t, often that of the iteration before, in case c does not hold, although every use is guarded by c again.
+Two conditions are the same if they have the same form and read the same instances. A chosen operand that is not a read becomes
+an equation of its own, which costs nothing: equations have one operation each in the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from polyloom.ir.nest import Apply, Expression, Index, accesses
+from polyloom.ir.pla import Constant, Reference
+from polyloom.ir.recurrence import Origin, Piece, Produced, Recurrence, System
+from polyloom.sets import Affine, Condition
+from polyloom.transform.forward import composed
+from polyloom.transform.pieces import Pieces, source
+
+Read = tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    """`condition`, with the origins of its reads, holds or does not hold wherever a value matters."""
+
+    condition: Expression
+    reads: tuple[Read, ...]
+    holds: bool
+
+
+def through_choices(system: System) -> System:
+    """The same outputs; reads under a condition see through choices by the same condition."""
+    found = _Equations(system)
+    for _ in system.equations:
+        before = dict(found.equations)
+        for name in list(found.equations):
+            found.equations[name] = found.seen_through(found.equations[name])
+        if found.equations == before:
+            break
+    return replace(system, equations=tuple(found.equations.values()))
+
+
+class _Equations:
+    """The equations by name, in order; operands that were chosen are split off as they are needed."""
+
+    def __init__(self, system: System) -> None:
+        self.equations = {e.name: e for e in system.equations}
+        self.pieces = Pieces.of([e.statement for e in system.equations], system.parameters, system.assumptions)
+
+    def seen_through(self, reader: Recurrence) -> Recurrence:
+        reads = list(reader.reads)
+        for n, facts in enumerate(_facts(reader.value, iter(reader.reads), ())):
+            chosen = {piece: found for piece in reads[n] if (found := self.chosen(piece, facts, reader)) is not None}
+            if chosen:
+                parts = [part for piece in reads[n] for part in chosen.get(piece, [(piece.domain, piece.origin)])]
+                reads[n] = self.pieces.of_parts([(self.pieces.set(domain, reader.name), origin) for domain, origin in parts], reader.name)
+        return replace(reader, reads=tuple(reads)) if tuple(reads) != reader.reads else reader
+
+    def chosen(self, piece: Piece, facts: tuple[_Fact, ...], reader: Recurrence) -> list[tuple[Condition, Origin]] | None:
+        """The origins of `piece` behind the choice that it names, if a fact decides that choice."""
+        writer = self.equations[piece.origin.statement] if isinstance(piece.origin, Produced) else None
+        if writer is None or not isinstance(writer.value, Apply) or writer.value.operation != "select":
+            return None
+        for fact in facts:
+            if self.same(fact, piece, writer, writer.value.operands[0], reader):
+                return list(composed(piece, self.operand(writer.name, 1 if fact.holds else 2), writer.loops))
+        return None
+
+    def same(self, fact: _Fact, piece: Piece, writer: Recurrence, condition: Expression, reader: Recurrence) -> bool:
+        """Whether `condition` at the instances that `piece` names is the fact's."""
+        at = dict(zip(writer.loops, piece.origin.index, strict=True))
+        if _form(fact.condition, {}) != _form(condition, at):
+            return False
+        pairs = zip(fact.reads, writer.reads, strict=False)
+        return all(self.alike(here, part, reader) for mine, theirs in pairs for here in mine for part in composed(piece, theirs, writer.loops))
+
+    def alike(self, here: Piece, there: tuple[Condition, Origin], reader: Recurrence) -> bool:
+        domain, origin = there
+        points = self.pieces.set(domain, reader.name).intersect(self.pieces.set(here.domain, reader.name))
+        if type(here.origin) is type(origin) and source(here.origin) == source(origin):
+            return self.pieces.agree(points, here.origin.index, origin.index, reader.name)
+        return points.is_empty()
+
+    def operand(self, name: str, n: int) -> Read:
+        """Where operand n of a choice comes from, as one read."""
+        writer = self.equations[name]
+        assert isinstance(writer.value, Apply)
+        operands = writer.value.operands
+        first = sum(_width(o) for o in operands[:n])
+        if not isinstance(operands[n], Reference):
+            writer = self.split(writer, operands, n, first)
+        return writer.reads[first]
+
+    def split(self, writer: Recurrence, operands: tuple[Expression, ...], n: int, first: int) -> Recurrence:
+        """`writer` with operand n read from a new equation, which stands before it."""
+        statement, last = writer.statement, first + _width(operands[n])
+        assert isinstance(writer.value, Apply)
+        made = replace(statement, assign=replace(statement.assign, name=f"{writer.name}.{n}", value=operands[n]))
+        value = replace(writer.value, operands=(*operands[:n], statement.assign.target, *operands[n + 1 :]))
+        read = (Piece(statement.domain, Produced(made.assign.name, tuple(map(Affine.symbol, writer.loops)))),)
+        changed = replace(
+            writer, statement=replace(statement, assign=replace(statement.assign, value=value)), reads=(*writer.reads[:first], read, *writer.reads[last:])
+        )
+        new = {made.assign.name: Recurrence(made, writer.dtype, writer.reads[first:last]), writer.name: changed}
+        self.equations = {name: e for old in self.equations.values() for name, e in (new if old.name == writer.name else {old.name: old}).items()}
+        self.pieces = replace(self.pieces, loops={**self.pieces.loops, made.assign.name: writer.loops})
+        return changed
+
+
+def _facts(value: Expression, reads: Iterator[Read], known: tuple[_Fact, ...]) -> Iterator[tuple[_Fact, ...]]:
+    """What is known wherever each read of `value` matters, in the order of the reads."""
+    match value:
+        case Reference():
+            next(reads)
+            yield known
+        case Apply(operation="select", operands=(condition, yes, no)):
+            own = [next(reads) for _ in accesses(condition)]
+            yield from _facts(condition, iter(own), known)
+            for branch, holds in ((yes, True), (no, False)):
+                yield from _facts(branch, reads, (*known, _Fact(condition, tuple(own), holds)))
+        case Apply(operands=operands):
+            for operand in operands:
+                yield from _facts(operand, reads, known)
+        case _:
+            pass
+
+
+def _width(expression: Expression) -> int:
+    return sum(1 for _ in accesses(expression))
+
+
+def _form(expression: Expression, at: dict[str, Affine]) -> object:
+    """`expression` without its names and places, its loops replaced."""
+    match expression:
+        case Reference():
+            return "read"
+        case Constant(value=value, dtype=dtype):
+            return value, dtype
+        case Index(value=value, dtype=dtype):
+            return value.substitute(at), dtype
+        case Apply(operation=operation, dtype=dtype, operands=operands):
+            return operation, dtype, tuple(_form(o, at) for o in operands)
