@@ -159,7 +159,7 @@ class _Lowering:
         target = self.target(node.targets[0] if isinstance(node, ast.Assign) else node.target, place)
         found = self.values.value(value, place)
         if isinstance(node, ast.AugAssign):
-            found = self.values.binary(node, node.op, target, found, place)
+            found = self.values.binary(node, node.op, self.types.of(node.target), (target, found), place)
         return (Assign("", target, found, self.text.span(node)),)
 
     def target(self, node: ast.expr, place: Place) -> Reference:

@@ -44,7 +44,7 @@ class Values:
             case ast.Subscript():
                 return self.element(node, place)
             case ast.BinOp(left=left, op=operator, right=right):
-                return self.binary(node, operator, self.value(left, place), self.value(right, place), place)
+                return self.binary(node, operator, self.types.of(node), (self.value(left, place), self.value(right, place)), place)
             case ast.UnaryOp(operand=operand) if not isinstance(node.op, ast.Not):
                 return self.unary(node, self.value(operand, place))
             case ast.IfExp():
@@ -126,9 +126,8 @@ class Values:
                 raise self.text.error("PL0137", f"the index {found} counts from the end", part, help)
         return Reference(array.id, index, self.text.span(node))
 
-    def binary(self, node: Node, operator: ast.operator, left: Expression, right: Expression, place: Place) -> Expression:
-        name = BINARY[type(operator)][0]
-        dtype = self.types.of(node.target if isinstance(node, ast.AugAssign) else node)  # pyright: ignore[reportArgumentType] (no other statement)
+    def binary(self, node: Node, operator: ast.operator, dtype: ElementType, operands: tuple[Expression, Expression], place: Place) -> Expression:
+        name, (left, right) = BINARY[type(operator)][0], operands
         return self.apply(name, dtype, (left, self.divisor(right, dtype, place) if name in DIVIDES else right), node)
 
     def divisor(self, value: Expression, dtype: ElementType, place: Place) -> Expression:
