@@ -17,9 +17,10 @@ from polyloom.diagnostics import PolyloomError, input_error, nearest
 from polyloom.targets.riscv import names
 from polyloom.targets.riscv.isa import OPERAND, X_NAMES, Field, Role, Row, by_mnemonic, find, lines, register
 from polyloom.targets.riscv.rvwmo.litmus import Instruction
+from polyloom.targets.riscv.rvwmo.values import signed
 
 ISA: Final = names.parse("rv64ia_zicond_zifencei_zbb")
-_ORDERED: Final = re.compile(r"(.+?)(?:\.(aq))?(?:\.?(rl))?")
+_ORDERED: Final = re.compile(r"(.+?)(\.aq)?((?(2)\.?|\.)rl)?")
 _ACCESS: Final = re.compile(r"l[bhwd]u?|s[bhwd]|(?:lr|sc|amo\w+)\.[wd]")
 _ADDRESS: Final = re.compile(r"([^()]*)\((\w+)\)")
 _OUTSIDE: Final = {"ecall", "ebreak", "auipc"}
@@ -151,13 +152,8 @@ def _value(instruction: Instruction, field: Field, text: str) -> int | str:
     if field.kind == "offset":
         return text
     if field.kind == "upper":
-        return signed_upper(_integer(instruction, text, range(-(1 << 19), 1 << 20)))
+        return signed(_integer(instruction, text, range(-(1 << 19), 1 << 20)), 20) << 12
     return _integer(instruction, text, field.range)
-
-
-def signed_upper(value: int) -> int:
-    """What `lui` makes of its operand."""
-    return (value + (1 << 19)) % (1 << 20) - (1 << 19) << 12
 
 
 def _register(instruction: Instruction, text: str) -> int:
