@@ -84,7 +84,7 @@ def test_dataflow(name: str, golden: Golden) -> None:
 
 
 @given(programs())
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_random_nests(source: Nest) -> None:
     check_random(source)
 
