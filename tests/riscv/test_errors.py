@@ -46,6 +46,8 @@ TEXTS = {
     "syntax": "nop\n  1: nop",
     "data": ".byte 256",
     "zero": ".zero -1",
+    "trailing-comma": ".byte 1,",
+    "no-data": ".word",
     "li": "li a0, 0x100000000",
 }
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.diagnostics import input_error
-from polyloom.targets.riscv.assemble import constant
 from polyloom.targets.riscv.expression import COMMUTATIVE, Expression, Node, is_boolean
 from polyloom.targets.riscv.names import Isa
 from polyloom.targets.riscv.notation import parse
+from polyloom.targets.riscv.pseudo import constant
 from polyloom.targets.riscv.table import SETS, Line, Row, results, rows
 
 Bindings = Mapping[str, Expression]
