@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.rvwmo.shapes import litmus
 
+from polyloom.targets.riscv.isa import Row, find, table
 from polyloom.targets.riscv.rvwmo import check
+from polyloom.targets.riscv.rvwmo.instructions import ISA
 from polyloom.targets.riscv.rvwmo.values import OPERATIONS, Apply, Pointer, Read, UndefinedError, apply, evaluate, signed
 
 INTEGERS = st.one_of(st.sampled_from([0, 1, -1, 63, 64, 1 << 31, -(1 << 31), (1 << 63) - 1, -(1 << 63)]), st.integers(-(1 << 63), (1 << 63) - 1))
@@ -65,6 +67,18 @@ FINAL = {
     "li x5,0; jal x0,L0; li x5,1; L0:": 0,
     "la x9,x; li x5,3; beq x9,x6,L0; li x5,4; L0:": 3,
 }
+
+
+COMPUTING = [row for row in table() if find(row.mnemonic, ISA) is row and row.operands in ("rd,rs1,rs2", "rd,rs1", "rd,rs1,i12", "rd,rs1,sh5", "rd,rs1,sh6")]
+
+
+@pytest.mark.parametrize("row", COMPUTING, ids=lambda row: row.mnemonic)
+def test_every_computing_instruction_runs(row: Row) -> None:
+    """With known operands and with ones that are read."""
+    operands = row.operands.replace("rd", "x5").replace("rs1", "x9").replace("rs2", "x10").replace("i12", "3").replace("sh5", "3").replace("sh6", "3")
+    known = check(litmus("known", (f"li x9,5; li x10,6; {row.mnemonic} {operands}",), "locations [0:x5;]"))
+    later = check(litmus("later", (f"lw x9,0(x6); lw x10,0(x7); {row.mnemonic} {operands}",), "locations [0:x5;]", "x=5; y=6;"))
+    assert known.states == later.states
 
 
 @pytest.mark.parametrize("column", FINAL)
