@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, input_error, nearest
 from polyloom.targets.riscv import names
-from polyloom.targets.riscv.isa import OPERAND, X_NAMES, Field, Role, Row, by_mnemonic, find, lines, register
+from polyloom.targets.riscv.isa import OPERAND, X_NAMES, Field, Role, Row, by_mnemonic, find, register
+from polyloom.targets.riscv.pseudo import pseudos
 from polyloom.targets.riscv.rvwmo.litmus import Instruction
 from polyloom.targets.riscv.rvwmo.values import signed
 
@@ -101,23 +101,12 @@ def _constant(instruction: Instruction) -> Step:
 
 def _expanded(mnemonic: str, operands: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """What a pseudo-instruction stands for; any other instruction itself."""
-    pseudo = _pseudos().get((mnemonic, len(operands)))
-    if pseudo is None:
+    pseudo = pseudos().get((mnemonic, len(operands)))
+    if pseudo is None or ";" in (line := ";".join(pseudo[1])):
         return mnemonic, operands
     given = dict(zip(pseudo[0], operands, strict=True))
-    base, _, rest = OPERAND.sub(lambda m: given.get(m[0], m[0]), pseudo[1]).partition(" ")
+    base, _, rest = OPERAND.sub(lambda m: given.get(m[0], m[0]), line).partition(" ")
     return base, tuple(rest.split(",")) if rest else ()
-
-
-@cache
-def _pseudos() -> dict[tuple[str, int], tuple[tuple[str, ...], str]]:
-    """Those that stand for one instruction, by mnemonic and number of operands."""
-    made: dict[tuple[str, int], tuple[tuple[str, ...], str]] = {}
-    for mnemonic, operands, *rest in lines("pseudo.txt"):
-        given = () if operands == "-" else tuple(operands.split(","))
-        if ";" not in rest:
-            made[mnemonic, len(given)] = (given, " ".join(rest))
-    return made
 
 
 def _values(instruction: Instruction, row: Row, texts: tuple[str, ...]) -> Iterator[tuple[Role, int | str]]:
@@ -177,7 +166,7 @@ def _unknown(instruction: Instruction, base: str) -> PolyloomError:
     if base in by_mnemonic():
         help = "a test has integer instructions, branches, loads, stores, atomics and fences: RV64IA with Zbb and Zicond"
         return input_error("PL0945", f"the memory model has no '{instruction.mnemonic}'", span=instruction.span, help=help)
-    known = [*(name for name, rows in by_mnemonic().items() if any(row.is_in(ISA) for row in rows)), *(name for name, _ in _pseudos()), "li", "la"]
+    known = [*(name for name, rows in by_mnemonic().items() if any(row.is_in(ISA) for row in rows)), *(name for name, _ in pseudos()), "li", "la"]
     return input_error("PL0902", f"there is no instruction '{instruction.mnemonic}'", span=instruction.span, help=nearest(base, known, "instruction"))
 
 
