@@ -131,7 +131,7 @@ def add(form: Format, mode: str, a: int, b: int) -> Answer:
     if isinstance(p, Infinite) or isinstance(q, Infinite):
         if isinstance(p, Infinite) and isinstance(q, Infinite) and p.negative != q.negative:
             return form.nan, NV
-        return form.sign((p if isinstance(p, Infinite) else q).negative) | form.infinity, 0
+        return (a if isinstance(p, Infinite) else b), 0
     assert isinstance(p, Real) and isinstance(q, Real)
     zero = p.negative if p.negative == q.negative else mode == "rdn"
     return form.round(p.value + q.value, mode, zero)
@@ -183,6 +183,15 @@ def fused(form: Format, mode: str, a: int, b: int, c: int) -> Answer:
         return c, 0
     assert isinstance(p, Real) and isinstance(q, Real) and isinstance(r, Real)
     return form.round(p.value * q.value + r.value, mode, negative if negative == r.negative else mode == "rdn")
+
+
+def fused_with(form: Format, mode: str, a: int, b: int, c: int, *, product: bool, addend: bool) -> Answer:
+    """+-(a * b) +- c: whether the product and whether the addend are negated."""
+    return fused(form, mode, _negated(form, a) if product else a, b, _negated(form, c) if addend else c)
+
+
+def _negated(form: Format, a: int) -> int:
+    return a if isinstance(form.read(a), NotANumber) else a ^ form.sign(True)
 
 
 def square_root(form: Format, mode: str, a: int) -> Answer:

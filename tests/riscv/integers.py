@@ -56,7 +56,7 @@ _BOTH: dict[str, Meaning] = {
 }
 """Those that have a form with an immediate, `sltiu` and `addi` for instance."""
 
-REGISTERS: dict[str, Meaning] = {
+_FULL: dict[str, Meaning] = {
     **_BOTH,
     "sub": lambda a, b, x: a - b,
     "mul": lambda a, b, x: a * b,
@@ -79,10 +79,12 @@ REGISTERS: dict[str, Meaning] = {
     "czero.nez": lambda a, b, x: 0 if b else a,
 }
 _WORDS = ("add", "sub", "sll", "srl", "sra", "mul", "div", "divu", "rem", "remu", "rol", "ror")
-REGISTERS |= {f"{name}w": _word(REGISTERS[name]) for name in _WORDS}
+REGISTERS: dict[str, Meaning] = {**_FULL, **{f"{name}w": _word(_FULL[name]) for name in _WORDS}}
 
-IMMEDIATES: dict[str, Meaning] = {"sltiu" if name == "sltu" else f"{name}i": meaning for name, meaning in _BOTH.items()}
-IMMEDIATES |= {f"{name}iw": _word(_BOTH[name]) for name in ("add", "sll", "srl", "sra", "ror")}
+IMMEDIATES: dict[str, Meaning] = {
+    **{"sltiu" if name == "sltu" else f"{name}i": meaning for name, meaning in _BOTH.items()},
+    **{f"{name}iw": _word(_BOTH[name]) for name in ("add", "sll", "srl", "sra", "ror")},
+}
 
 UNARY: dict[str, Meaning] = {
     "clz": lambda a, b, x: _leading(a, x),

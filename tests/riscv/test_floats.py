@@ -5,7 +5,7 @@ the flag NX clear (all in integers) and set (the host's arithmetic where it is s
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from operator import eq, le, lt
 
 import numpy as np
@@ -21,18 +21,19 @@ from polyloom.targets.riscv.isa import meanings
 
 FORMATS = pytest.mark.parametrize("form", [SINGLE, DOUBLE], ids=lambda form: form.letter)
 BOX = 0xFFFFFFFF << 32
-Meaning = Callable[..., Answer]
+Rounded = Callable[..., Answer]
+Meaning = Callable[[Format, int, int], Answer]
 
-ROUNDED: dict[str, tuple[int, Meaning]] = {
+ROUNDED: dict[str, tuple[int, Rounded]] = {
     "fadd": (2, floats.add),
     "fsub": (2, floats.subtract),
     "fmul": (2, floats.multiply),
     "fdiv": (2, floats.divide),
     "fsqrt": (1, floats.square_root),
     "fmadd": (3, floats.fused),
-    "fmsub": (3, lambda f, m, a, b, c: floats.fused(f, m, a, b, negated(f, c))),
-    "fnmsub": (3, lambda f, m, a, b, c: floats.fused(f, m, negated(f, a), b, c)),
-    "fnmadd": (3, lambda f, m, a, b, c: floats.fused(f, m, negated(f, a), b, negated(f, c))),
+    "fmsub": (3, partial(floats.fused_with, product=False, addend=True)),
+    "fnmsub": (3, partial(floats.fused_with, product=True, addend=False)),
+    "fnmadd": (3, partial(floats.fused_with, product=True, addend=True)),
 }
 """By mnemonic: the number of operands and the meaning, from the format, the mode and the operands."""
 TESTS: dict[str, Meaning] = {
@@ -49,10 +50,6 @@ BITWISE: dict[str, Meaning] = {
     "fsgnjx": lambda f, a, b: (a ^ b & f.sign(True), 0),
 }
 INTEGERS = {"w": (32, True), "wu": (32, False), "l": (64, True), "lu": (64, False)}
-
-
-def negated(form: Format, a: int) -> int:
-    return a if isinstance(form.read(a), floats.NotANumber) else a ^ form.sign(True)
 
 
 def edges(form: Format) -> list[int]:
@@ -79,10 +76,17 @@ def edges(form: Format) -> list[int]:
 
 def bits_of(form: Format) -> st.SearchStrategy[int]:
     """Edges, anything, numbers near one, and numbers near the least normal one."""
-    near = st.integers(-3, 3).flatmap(lambda e: st.integers(0, (1 << form.precision - 1) - 1).map(lambda f: (form.greatest + e << form.precision - 1) + f))
-    tiny = st.integers(0, 4 << form.precision - 1)
-    signed = st.builds(lambda bits, negative: bits | form.sign(negative), near | tiny, st.booleans())
-    return st.sampled_from(edges(form)) | st.integers(0, (1 << form.bits) - 1) | signed
+    near = _with_exponent(form, form.greatest - 3, form.greatest + 3)
+    return st.sampled_from(edges(form)) | st.integers(0, (1 << form.bits) - 1) | _of_both_signs(form, near | st.integers(0, 4 << form.precision - 1))
+
+
+def _with_exponent(form: Format, least: int, greatest: int) -> st.SearchStrategy[int]:
+    """Positive numbers whose biased exponent is in a range."""
+    return st.integers(least << form.precision - 1, (greatest + 1 << form.precision - 1) - 1)
+
+
+def _of_both_signs(form: Format, positive: st.SearchStrategy[int]) -> st.SearchStrategy[int]:
+    return st.sampled_from([0, form.sign(True)]).flatmap(lambda sign: positive.map(lambda bits: bits | sign))
 
 
 TRIPLES = {form: st.tuples(bits_of(form), bits_of(form), bits_of(form)) for form in (SINGLE, DOUBLE)}
@@ -156,10 +160,7 @@ def conversion_bench(form: Format, mode: str) -> Bench:
 @pytest.mark.parametrize("mode", MODES)
 @given(data=st.data(), integer=st.sampled_from([0, 1, 2**31, 2**32 - 1, 2**63, 2**64 - 1, 2**24 + 1, 2**53 + 1]) | st.integers(0, 2**64 - 1))
 def test_conversions(form: Format, mode: str, data: st.DataObject, integer: int) -> None:
-    scale = st.integers(form.greatest - 2, form.greatest + 66).flatmap(
-        lambda e: st.integers(0, (1 << form.precision - 1) - 1).map(lambda f: (e << form.precision - 1) + f)
-    )
-    a = data.draw(bits_of(form) | scale | scale.map(lambda bits: bits | form.sign(True)))
+    a = data.draw(bits_of(form) | _of_both_signs(form, _with_exponent(form, form.greatest - 2, form.greatest + 66)))
     on = conversion_bench(form, mode)
     load(on, form, a)
     on.machine.set_x(10, integer)
