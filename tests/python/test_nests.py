@@ -37,6 +37,7 @@ BODIES = {
     "held_test": "best = x[0]\nfor i in range(1, N):\n    if x[i] > best:\n        best = x[i]\n        b[0] = i",
     "own_variable": "for i in range(N):\n    if b[i] > 0:\n        twice = 2 * b[i]\n        b[i] = twice + twice",
     "mixed_test": "for i in range(N):\n    if i > 0 and x[i - 1] > 0:\n        x[i] = 0.0\n    else:\n        x[i] = 1.0",
+    "repeated_test": "for i in range(N):\n    if i >= 1:\n        x[i] = (x[i - 1] if not i < 1 else 0.0) + (1.0 if 0 < i else 2.0)",
     "conditional_value": "for i in range(N):\n    x[i] = 1.0 + (x[i - 1] if i > 0 else alpha)",
     "guarded_division": "for i in range(N):\n    b[i] = b[i] // b[0] if b[0] != 0 else -1",
     "guarded_operand": "for i in range(N):\n    if b[0] != 0 and b[i] % b[0] == 0:\n        b[i] = 0",

@@ -177,10 +177,10 @@ def _relation(difference: Affine, relation: ast.cmpop) -> Condition | None:
     return normalize(Condition(tuple(map(Polyhedron, pieces))))
 
 
-def decided(where: Condition | None) -> bool | None:
+def decided(where: Condition) -> bool | None:
     """Whether a condition holds always or never, as far as its form shows."""
-    if where is None or not where.pieces:
-        return None if where is None else False
+    if not where.pieces:
+        return False
     return True if any(not piece.constraints for piece in where.pieces) else None
 
 

@@ -173,13 +173,13 @@ class _Lowering:
         self.values.in_scope(test, place)
         where = condition(test, place.scope)
         assert where is not None
-        body, orelse = lowered(place.knowing(test, True)), lowered(place.knowing(test, False))
+        body, orelse = lowered(place.knowing(where, True)), lowered(place.knowing(where, False))
         return (If(where, body, orelse, self.text.span(test)),) if body or orelse else ()
 
     def branch(self, node: ast.If, place: Place) -> tuple[Node, ...]:
         known = outcome(node.test, place)
         if known is not None:
-            return self.block(node.body if known else node.orelse, replace(place, outcomes={}))
+            return self.block(node.body if known else node.orelse, place)
         part = affine_part(node.test, place)
         return self.select(node, place) if part is None else self.split(part, place, lambda inner: self.branch(node, inner))
 
@@ -190,12 +190,12 @@ class _Lowering:
             return self.split(part, place, lambda inner: self.select(node, inner))
         test = self.values.test(node.test, place)
         if isinstance(test, Constant):
-            return self.block(node.body if test.value else node.orelse, replace(place, outcomes={}))
+            return self.block(node.body if test.value else node.orelse, place)
         name = self.local("test", "i32")
         self.temporaries.add(name)
-        held, inner = Reference(name, (), self.text.span(node.test)), replace(place, outcomes={})
-        then = self.block(node.body, self.values.guarded(inner, held, True))
-        orelse = self.block(node.orelse, self.values.guarded(inner, held, False))
+        held = Reference(name, (), self.text.span(node.test))
+        then = self.block(node.body, self.values.guarded(place, held, True))
+        orelse = self.block(node.orelse, self.values.guarded(place, held, False))
         nodes = choose(held, then, orelse, self.temporaries | _private(node, self.function), self.dtype)
         return inlined(nodes, name, test) or (Assign("", held, test, self.text.span(node.test)), *nodes)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which parts of a test are affine, and what a test comes to once some of them are known.
 
-A `Place` is where an expression stands: its scope, the outcomes of affine tests that the statement was split by, and the data
-condition under which it counts (`guard`), outside of which it must not fault.
+A `Place` is where an expression stands: its scope, the outcomes of the affine tests around it (of a condition, whatever its text, as
+loops have names of their own), and the data condition under which it counts (`guard`), outside of which it must not fault.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from polyloom.frontend.python.affine import Scope, affine, condition, decided
 from polyloom.ir.nest import Expression
+from polyloom.sets import Condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +21,18 @@ class Place:
     """See the module."""
 
     scope: Scope
-    outcomes: Mapping[ast.expr, bool] = field(default_factory=dict[ast.expr, bool])
+    outcomes: Mapping[Condition, bool] = field(default_factory=dict[Condition, bool])
     guard: Expression | None = None
 
-    def knowing(self, test: ast.expr, outcome: bool) -> Place:
-        return replace(self, outcomes={**self.outcomes, test: outcome})
+    def knowing(self, where: Condition, outcome: bool) -> Place:
+        return replace(self, outcomes={**self.outcomes, where: outcome})
 
 
 def outcome(test: ast.expr, place: Place) -> bool | None:
     """What a test comes to, or None where that depends on data or on loops."""
-    if test in place.outcomes:
-        return place.outcomes[test]
+    where = condition(test, place.scope)
+    if where is not None:
+        return place.outcomes.get(where, decided(where))
     match test:
         case ast.BoolOp(op=operator, values=values):
             parts = [outcome(value, place) for value in values]
@@ -42,7 +44,7 @@ def outcome(test: ast.expr, place: Place) -> bool | None:
             inner = outcome(operand, place)
             return None if inner is None else not inner
         case _:
-            return decided(condition(test, place.scope))
+            return None
 
 
 def affine_part(test: ast.expr, place: Place) -> ast.expr | None:
