@@ -22,6 +22,8 @@ from polyloom.targets.riscv.table import SETS, Line
 
 LENGTH: Final = 4
 """How far all forms are searched."""
+LONGER: Final = {f"x {less} y ? y - x : x - y": 5 for less in ("<", "<u")}
+"""Forms that are searched further."""
 _SAMPLES: Final = 64
 _CHECKS: Final = 4000
 _RANDOM: Final = 2
@@ -62,9 +64,9 @@ def forms() -> Iterator[str]:
     yield from (f"x < y ? {group} : a" for group in groups[:6])
 
 
-def search(form: str, extensions: frozenset[str], longest: int = LENGTH) -> tuple[int, tuple[Line, ...]]:
-    """(the greatest length searched in vain, up to `longest`; the lines of the first that is not, () for none)."""
-    expression = parse(form)
+def search(form: str, extensions: frozenset[str]) -> tuple[int, tuple[Line, ...]]:
+    """(the greatest length searched in vain, the lines of the first that is not, () for none as far as the form is searched)."""
+    expression, longest = parse(form), LONGER.get(form, LENGTH)
     for length in range(1, longest + 1):
         found = [_sequences(expression, extensions, length, xlen) for xlen in (64, 32)]
         if found[0] or found[1]:
