@@ -2,6 +2,7 @@
 /* What the C front end reads, a function for each: the tests run every one natively and as a nest. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define AT(array, i, j) array[i][j]
 #define MIN(a, b) ((a) < (b) ? (a) : (b))

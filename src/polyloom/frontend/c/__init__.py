@@ -22,7 +22,10 @@ def load(path: str, options: Options) -> tuple[Nest, Reference]:
         Path(path).read_bytes()
     except OSError as error:
         raise input_error("PL0104", f"cannot read {path}: {error.strerror or error}", help="give the path of a .c file") from None
-    function, functions = choose(path, syntax_tree(path, options), options.function)
-    found = nest(function, printed_function(path, function.name, options), functions, options)
+    try:
+        function, functions = choose(path, syntax_tree(path, options), options.function)
+        found = nest(function, printed_function(path, function.name, options), functions, options)
+    except RecursionError:
+        raise input_error("PL0103", f"{path}: an expression is nested too deeply", help="split it into several assignments") from None
     parameters = tuple(n.name for n in function.inner if n.kind == "ParmVarDecl")
     return found, Native(path, found, parameters, options)

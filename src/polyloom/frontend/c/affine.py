@@ -42,6 +42,10 @@ class Scope:
     def choosing(self, conditional: Node, first: bool) -> Scope:
         return replace(self, choices={**self.choices, conditional.id: first})
 
+    def without(self, function: str) -> Scope:
+        """While `function` is expanded, it cannot be expanded again."""
+        return replace(self, functions={key: node for key, node in self.functions.items() if node.name != function})
+
     def chosen(self, conditional: Node) -> Node | None:
         """The operand of a decided conditional operator."""
         choice = self.choices.get(conditional.id)
@@ -174,15 +178,22 @@ def expand(call: Node, scope: Scope) -> tuple[Node, Scope] | None:
     parameters, result = body
     values = [affine(argument, scope) for argument in call.inner[1:]]
     bound = {p.id: value for p, value in zip(parameters, values, strict=True) if value is not None}
-    return (result, replace(scope, symbols={**scope.symbols, **bound})) if len(bound) == len(values) else None
+    inside = replace(scope, symbols={**scope.symbols, **bound}).without(callee(call))
+    return (result, inside) if len(bound) == len(values) else None
+
+
+def callee(call: Node) -> str:
+    """The name of the called function, "" where it is computed."""
+    function = strip(call.inner[0])
+    return function.data["referencedDecl"].get("name", "") if function.kind == "DeclRefExpr" else ""
 
 
 def function_result(call: Node, scope: Scope) -> tuple[list[Node], Node] | None:
     """The parameters of the called function and the expression that it returns, if that is all it does."""
     if call.kind != "CallExpr":
         return None
-    callee = strip(call.inner[0])
-    function = scope.functions.get(callee.declaration) if callee.kind == "DeclRefExpr" else None
+    called = strip(call.inner[0])
+    function = scope.functions.get(called.declaration) if called.kind == "DeclRefExpr" else None
     if function is None:
         return None
     parameters, body = [n for n in function.inner if n.kind == "ParmVarDecl"], function.inner[-1]

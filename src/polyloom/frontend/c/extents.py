@@ -8,9 +8,11 @@ isl) and excluded, judged where every parameter is at least 1, so that an empty 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import islpy as isl
 
+from polyloom.diagnostics import PolyloomError
 from polyloom.ir.nest import Nest, Statement, accesses, statements
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import from_set, parameter_set, to_set
@@ -26,7 +28,8 @@ def bounded(nest: Nest) -> Condition:
         domain = conjunction(statement.domain, Condition((Polyhedron((past,)),)))
         allowed = context.subtract(_projected(domain, statement, nest))
         if not allowed.is_empty() and not context.is_subset(allowed):
-            result = conjunction(result, from_set(allowed, context))
+            with suppress(PolyloomError):  # a bound with a remainder is left to the check of subscripts
+                result = conjunction(result, from_set(allowed, context))
     return normalize(result)
 
 

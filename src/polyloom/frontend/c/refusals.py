@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c.affine import Scope, obstacle
-from polyloom.frontend.c.tree import Node, refuse, strip
+from polyloom.frontend.c.affine import Scope, callee, obstacle
+from polyloom.frontend.c.tree import Node, refuse
 
 _IN_SINGLE = {"sqrt": "sqrtf", "fabs": "fabsf", "fmin": "fminf", "fmax": "fmaxf", "fma": "fmaf"}
 _STATEMENTS = {
@@ -40,8 +40,7 @@ def statement(node: Node) -> PolyloomError:
 
 def call(node: Node) -> PolyloomError:
     """A call of a function that is not one of the operations."""
-    callee = strip(node.inner[0])
-    name = callee.data["referencedDecl"].get("name", "") if callee.kind == "DeclRefExpr" else ""
+    name = callee(node)
     if name in _IN_SINGLE:
         return refuse("PL0157", f"`{name}` computes in double precision", node, f"call `{_IN_SINGLE[name]}`")
     help = "call sqrtf, fabsf, fminf, fmaxf, fmaf or abs, or a function whose body is `return` with an expression; write out others"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from polyloom.frontend.c.affine import COMPARISONS
+from polyloom.frontend.c.affine import COMPARISONS, callee
 from polyloom.frontend.c.tree import Node, strip
 
 
@@ -72,7 +72,7 @@ def _positions(function: Node) -> Iterator[Node]:
 
 def is_assumption(node: Node) -> bool:
     """Whether this is `__builtin_assume`, by which a function restricts its parameters."""
-    return node.kind == "CallExpr" and strip(node.inner[0]).data.get("referencedDecl", {}).get("name") == "__builtin_assume"
+    return node.kind == "CallExpr" and callee(node) == "__builtin_assume"
 
 
 def _names(nodes: Iterable[Node]) -> Iterator[str]:

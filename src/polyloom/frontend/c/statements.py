@@ -7,7 +7,7 @@ what only one side accesses is accessed nowhere else. Data-dependent conditions 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from polyloom.frontend.c import refusals
@@ -94,7 +94,7 @@ class Statements:
         if initial is None:
             return (), scope
         target = Reference(storage.name, (), declaration.span)
-        return self.choose(initial, lambda s: self.store(target, value(initial, storage.dtype, s), declaration), declaration, scope), scope
+        return self.choose(initial, lambda s: self.store(target, value(initial, storage.dtype, s), declaration), scope), scope
 
     def local(self, declaration: Node, scope: Scope) -> Storage:
         dtype = element_type(declaration)
@@ -121,6 +121,9 @@ class Statements:
 
     def loop(self, node: Node, scope: Scope) -> Nodes:
         found = header(node, scope)
+        if identity(found.variable) in scope.symbols:
+            name = found.variable.data["referencedDecl"]["name"]
+            raise refuse("PL0165", f"`{name}` counts two loops, one within the other", node.inner[0], "give the inner loop a variable of its own")
         name = self.fresh(found.variable.name or found.variable.data["referencedDecl"]["name"])
         symbol = Affine.symbol(name)
         bounds = Polyhedron((*(symbol - low for low in found.lower), *(high - symbol - 1 for high in found.upper)))
@@ -139,7 +142,7 @@ class Statements:
             if test.opcode == "&&":
                 return self.branch(first, lambda s: self.branch(second, body, orelse, node, s), orelse, node, scope)
             return self.branch(first, body, lambda s: self.branch(second, body, orelse, node, s), node, scope)
-        return self.choose(test, lambda s: self.selection(test, body, orelse, s), node, scope)
+        return self.choose(test, lambda s: self.selection(test, body, orelse, s), scope)
 
     def selection(self, test: Node, body: Part, orelse: Part, scope: Scope) -> Nodes:
         found = truth(test, scope)
@@ -164,7 +167,7 @@ class Statements:
             name = left.data["referencedDecl"]["name"]
             kind = "loop variable" if left.declaration in self.roles.loops else "parameter that bounds or subscripts depend on"
             raise refuse("PL0165", f"`{name}` is a {kind} and is assigned", node, "use another variable")
-        return self.choose(node, lambda s: self.store(reference(left, s), self.assigned(node, left, s), node), node, scope)
+        return self.choose(node, lambda s: self.store(reference(left, s), self.assigned(node, left, s), node), scope)
 
     def assigned(self, node: Node, left: Node, scope: Scope) -> Expression:
         """The value that an assignment stores."""
@@ -183,25 +186,33 @@ class Statements:
         data = {"id": node.id, "opcode": node.opcode.removesuffix("=")}
         return value(replace(node, kind="BinaryOperator", ctype=computed, data=data), dtype, scope)
 
-    def choose(self, expression: Node, part: Part, node: Node, scope: Scope) -> Nodes:
+    def choose(self, expression: Node, part: Part, scope: Scope) -> Nodes:
         """`part`, once for each outcome of the affine conditions of conditional operators in `expression`."""
-        for conditional in expression:
-            if conditional.kind == "ConditionalOperator" and conditional.id not in scope.choices:
-                where = condition(conditional.inner[0], scope)
-                if where is not None:
-                    return self.sides(where, conditional, expression, part, node, scope)
+        for conditional in _undecided(expression, scope):
+            where = condition(conditional.inner[0], scope)
+            if where is not None:
+                return self.sides(where, conditional, expression, part, scope)
         return part(scope)
 
-    def sides(self, where: Condition, conditional: Node, expression: Node, part: Part, node: Node, scope: Scope) -> Nodes:
+    def sides(self, where: Condition, conditional: Node, expression: Node, part: Part, scope: Scope) -> Nodes:
         if where.pieces in ((), (Polyhedron(),)):
-            return self.choose(expression, part, node, scope.choosing(conditional, bool(where.pieces)))
-        first = self.choose(expression, part, node, scope.within(where).choosing(conditional, True))
-        second = self.choose(expression, part, node, scope.within(negate(where)).choosing(conditional, False))
+            return self.choose(expression, part, scope.choosing(conditional, bool(where.pieces)))
+        first = self.choose(expression, part, scope.within(where).choosing(conditional, True))
+        second = self.choose(expression, part, scope.within(negate(where)).choosing(conditional, False))
         return _if(where, first, second, conditional)
 
     def store(self, target: Reference, stored: Expression, node: Node) -> Nodes:
         self.labels += 1
         return (Assign(f"S{self.labels}", target, stored, node.span),)
+
+
+def _undecided(node: Node, scope: Scope) -> Iterator[Node]:
+    """The conditional operators in an expression, but those in operands that are not chosen."""
+    chosen = scope.chosen(node)
+    if chosen is None and node.kind == "ConditionalOperator":
+        yield node
+    for child in node.inner if chosen is None else (chosen,):
+        yield from _undecided(child, scope)
 
 
 def _if(where: Condition, body: Nodes, orelse: Nodes, node: Node) -> Nodes:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c import refusals
-from polyloom.frontend.c.affine import COMPARISONS, Scope, affine, function_result
+from polyloom.frontend.c.affine import COMPARISONS, Scope, affine, callee, function_result
 from polyloom.frontend.c.constants import folded, single_constant
 from polyloom.frontend.c.elements import reference
 from polyloom.frontend.c.promotion import common_type
@@ -267,14 +267,13 @@ def _conditional(node: Node, dtype: ElementType, scope: Scope, lower: Callable[[
 
 def _call(node: Node, dtype: ElementType, scope: Scope, lower: Callable[[Node, Scope], Expression]) -> Expression:
     """An operation by its name in C, or a function that only returns an expression, expanded."""
-    callee = strip(node.inner[0])
-    name = callee.data["referencedDecl"].get("name", "").removeprefix("__builtin_") if callee.kind == "DeclRefExpr" else ""
+    name = callee(node).removeprefix("__builtin_")
     if name.startswith(PREFIX):
         return _named(node, name.removeprefix(PREFIX), dtype, scope)
     expanded = function_result(node, scope)
     if expanded is not None:
         parameters, result = expanded
-        return lower(result, _bound(parameters, node.inner[1:], scope))
+        return lower(result, _bound(parameters, node.inner[1:], scope).without(name))
     if name in _SPECIAL:
         return Constant(_SPECIAL[name], "f32", node.span)
     operation, of = CALLS.get(name, ("", dtype))
