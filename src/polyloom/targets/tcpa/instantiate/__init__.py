@@ -28,6 +28,8 @@ __all__ = ["instantiate", "predicted_cycles"]
 
 _TRIES = 24
 """Configurations that are built before instantiation gives up."""
+_SIGNALS = "PL0513"
+"""Too many control signals: their number follows from the region, hardly from the candidate, so only half of the region is tried next."""
 
 
 def instantiate(
@@ -49,16 +51,23 @@ def instantiate(
     for n in numbers:
         search.offer(tiling(symbolic, n, values, bounds, (rows, columns), sizes), shrink=sizes is None)
     failures: list[PolyloomError] = []
+    crowded: set[tuple[int, int]] = set()
     while search.queue and len(failures) < _TRIES:
         plan = search.pop()
+        if (plan.tiling.rows, plan.tiling.columns) in crowded:
+            search.fewer(plan.tiling, halve=True)
+            continue
         try:
             return _build(plan.tiling, plan.timing)
         except PolyloomError as error:
             if error.exit_code != INFEASIBLE:
                 raise
             failures.append(error)
+            signals = error.diagnostics[0].code == _SIGNALS
+            if signals:
+                crowded.add((plan.tiling.rows, plan.tiling.columns))
             if sizes is None and error.diagnostics[0].code != "PL0517":
-                search.fewer(plan.tiling)
+                search.fewer(plan.tiling, halve=signals)
     raise failures[0] if failures else _no_candidate(symbolic, search)
 
 
@@ -93,21 +102,21 @@ class _Search:
                 self.refused.append((t, timing))
                 pending += list(_smaller(t)) if shrink else []
 
-    def fewer(self, failed: Tiling) -> None:
-        for t in _smaller(failed):
+    def fewer(self, failed: Tiling, *, halve: bool) -> None:
+        for t in _smaller(failed, halve):
             self.offer(t)
 
     def pop(self) -> _Plan:
         return self._plans[heappop(self.queue)[2]]
 
 
-def _smaller(t: Tiling) -> Iterator[Tiling]:
-    """The same candidate with the next larger tiles, and on half of the elements, along rows and along columns."""
+def _smaller(t: Tiling, halve: bool = False) -> Iterator[Tiling]:
+    """The same candidate with the next larger tiles (unless `halve`), and on half of the elements, along rows and along columns."""
     bounds = t.lower, t.upper
     for axis, m in enumerate((t.candidate.rows, t.candidate.columns)):
         if m is not None and t.tiles[m] > 1:
             extent, p = t.upper[m] - t.lower[m] + 1, t.sizes[m]
-            for count in sorted({min(-(-extent // (p + 1)), t.tiles[m] - 1), t.tiles[m] // 2}):
+            for count in sorted({t.tiles[m] // 2 if halve else min(-(-extent // (p + 1)), t.tiles[m] - 1), t.tiles[m] // 2}):
                 region = (count, t.columns) if axis == 0 else (t.rows, count)
                 yield tiling(t.symbolic, t.number, t.values, bounds, region, None)
 
