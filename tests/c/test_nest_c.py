@@ -113,7 +113,7 @@ def test_names_that_c_cannot_have_are_changed() -> None:
     store = Assign("S1", Reference("linux", (i,)), Apply("add", "i32", (Reference("polyloom_x"), Index(i, "i32"))))
     storage = (Storage("linux", "i32", (n,)), Storage("polyloom_x", "i32", (), "argument", False))
     nest = Nest("float", ("int",), Condition((Polyhedron((n,)),)), storage, (Loop("x.1", (Affine(),), (n,), (store,)),))
-    assert "void float_(int int_, int linux_[int_], int polyloom_x_) {" in print_c(nest)
+    assert "void float_(int int_, int linux_[int_], int v_polyloom_x) {" in print_c(nest)
 
 
 def test_types_have_their_numbers() -> None:

@@ -75,7 +75,9 @@ def _identifiers(nest: Nest) -> dict[str, str]:
     result, taken = dict[str, str](), set[str](_RESERVED)
     for name in ("", *nest.parameters, *(s.name for s in nest.storage), *_loops(nest.body)):
         found = re.sub(r"\W", "_", name or nest.name)
-        while found in taken or found.startswith((PREFIX, "__")):
+        if found.startswith((PREFIX, "__")):
+            found = f"v_{found}"
+        while found in taken:
             found += "_"
         taken.add(found)
         result[name] = found
