@@ -45,9 +45,20 @@ def make_plan(nest: Nest, system: System) -> Plan:
         phases.append(assemble(system, name, group, placements, Ports(earlier, exports, arrays)))
     written = {f.name for f in system.finals}
     given = {p.origin.name for e in system.equations for r in e.reads for p in r if isinstance(p.origin, Stored)}
-    inputs = tuple(_array(s) for s in system.storage if s.name in given or (s.name in written and s.shape))
+    inputs = tuple(_array(s) for s in system.storage if s.name in given or (s.name in written and not _is_overwritten(system, s)))
     outputs = tuple(_array(s) for s in system.storage if s.name in written)
     return Plan(system.name, system.parameters, system.assumptions, inputs, outputs, crossing.intermediates, tuple(phases))
+
+
+def _is_overwritten(system: System, storage: Storage) -> bool:
+    """Whether every element gets a new value, whatever the parameters, so that what it held at entry never shows."""
+    cells = tuple(f"e{n}" for n in range(len(storage.shape)))
+    space = Space(cells, system.parameters, system.assumptions)
+    rest = space.where(*(bound for here, extent in zip(space.here, storage.shape, strict=True) for bound in (here, extent - here - 1)))
+    for final in (f for f in system.finals if f.name == storage.name):
+        own = _own(system, system[final.statement])
+        rest = rest.subtract(own.image(own.set(final.domain), final.index, cells))
+    return rest.is_empty()
 
 
 def _array(storage: Storage) -> Array:
