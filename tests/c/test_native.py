@@ -74,4 +74,4 @@ def test_positions_count_characters(tmp_path: Path) -> None:
         load(path, Options(function="f"))
     span = caught.value.diagnostics[0].span
     assert span is not None
-    assert span.source.text[span.start : span.end] == "while (n) A[0] = 1;"[:-1] or span.source.text[span.start :].startswith("while")
+    assert span.source.text[span.start : span.end] == "while (n) A[0] = 1"

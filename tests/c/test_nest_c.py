@@ -17,7 +17,7 @@ from polyloom.frontend import c, python
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Apply, Assign, Expression, Index, Loop, Nest, Storage
 from polyloom.ir.nest_c import print_c
-from polyloom.ir.numbers import NUMPY, WIDTH
+from polyloom.ir.numbers import WIDTH
 from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, ElementType, divides
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -114,7 +114,3 @@ def test_names_that_c_cannot_have_are_changed() -> None:
     storage = (Storage("linux", "i32", (n,)), Storage("polyloom_x", "i32", (), "argument", False))
     nest = Nest("float", ("int",), Condition((Polyhedron((n,)),)), storage, (Loop("x.1", (Affine(),), (n,), (store,)),))
     assert "void float_(int int_, int linux_[int_], int v_polyloom_x) {" in print_c(nest)
-
-
-def test_types_have_their_numbers() -> None:
-    assert set(NUMPY) == set(ELEMENT_TYPES)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C files: a function's loops as a nest, and the function itself, compiled, as the oracle (docs/c.md)."""
+"""C files: a function's loops as a nest, and the function itself, compiled, as the oracle."""
 
 from __future__ import annotations
 
