@@ -81,6 +81,7 @@ class _Assembler:
         self.raw: list[_Raw] = []
         self.variable_of = {e.name: self._statement_variable(e) for e in equations}
         self.carrier = Carrier(self.space, self.variable_of, self._passed)
+        self.reasons |= {self.variable_of[n]: why for n, why in system.reasons if n in self.variable_of}
 
     def run(self) -> Phase:
         reads = [[self._needs(e, n) for n in range(len(e.reads))] for e in self.equations]
