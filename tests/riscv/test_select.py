@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import Golden
 from tests.riscv import bitvectors, integers
@@ -52,11 +52,10 @@ def test_searched_rows_are_right_for_all_inputs(xlen: int) -> None:
     assert [(form, lines, wrong) for form, lines in found if (wrong := proved(form, lines, xlen))] == []
 
 
-@pytest.mark.parametrize("xlen", [32, 64])
-def test_selects_are_right_for_all_inputs(xlen: int) -> None:
-    """Those with f in identity, +1, ~, - at both widths in the default run."""
+def test_selects_are_right_for_all_inputs_of_64_bits() -> None:
+    """Those with f in identity, +1, ~, -, in the default run too."""
     found = [(form, lines) for form, _, _, lines in results() if lines and form in FORMS_OF_CSEL]
-    assert [(form, lines, wrong) for form, lines in found if (wrong := proved(form, lines, xlen))] == []
+    assert [(form, lines, wrong) for form, lines in found if (wrong := proved(form, lines, 64))] == []
 
 
 FORMS_OF_CSEL = {f"{c} ? {arms}" for c in "cs" for arm in ("b", "b + 1", "~b", "-b") for arms in (f"a : {arm}", f"{arm} : a")}
@@ -248,6 +247,7 @@ NODES = st.recursive(LEAVES, larger, max_leaves=6)
 VALUES = st.sampled_from([0, 1, 2, 2**31, 2**32 - 1, 2**63, 2**64 - 1]) | st.integers(0, 2**64 - 1)
 
 
+@settings(max_examples=60)
 @given(expression=NODES, values=st.fixed_dictionaries(dict.fromkeys("abcx", VALUES) | {"s": st.integers(0, 1), "s1": st.integers(0, 1)}))
 def test_sequences_compute_what_the_expression_says(expression: Meant, values: dict[str, int]) -> None:
     for isa in ISAS:

@@ -174,6 +174,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "sltiu": "a <u b",
     "seqz": "a == 0",
     "snez": "a != 0",
+    "lui": "((a ^ 0x80000) - 0x80000) << 12",
+    "addiw": "((a + b & 0xffffffff) ^ 0x80000000) - 0x80000000",
     "czero.eqz": "b ? a : 0",
     "czero.nez": "b ? 0 : a",
     "mv": "a",

@@ -34,8 +34,9 @@ class Selection:
 
     @property
     def length(self) -> int:
-        """Instructions, without moves."""
-        return sum(line.mnemonic != "mv" for line in self.lines)
+        """Instructions, without moves, but with one in the shadow of a branch."""
+        before = ("", *(line.mnemonic for line in self.lines))
+        return sum(line.mnemonic != "mv" or last.startswith("b") for last, line in zip(before, self.lines, strict=False))
 
     @property
     def proved_minimal(self) -> bool:
