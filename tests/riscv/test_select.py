@@ -316,7 +316,10 @@ ERRORS = {
     "register": "c ? t0 : b",
     "rest": "a b",
     "assignment": "a = b",
-    "deep": "-" * 200 + "a",
+    "deep": "-" * 60 + "a",
+    "nested": "(" * 60 + "a" + ")" * 60,
+    "long": "a" + " + a" * 60,
+    "number": "a + " + "9" * 120,
 }
 
 

@@ -14,7 +14,9 @@ from polyloom.targets.riscv.expression import FUNCTIONS, Expression, binary, cho
 
 _TOKEN: Final = re.compile(r"\s*(?:(0[xX][0-9a-fA-F]+|\d+)|([A-Za-z_]\w*)|((?:<=|>=|<|>|>>)u(?!\w)|<<|>>|<=|>=|==|!=|[-+*&|^~!?:(),<>])|$)")
 _LEVELS: Final = (("|",), ("^",), ("&",), ("==", "!="), ("<", "<u", "<=", "<=u", ">", ">u", ">=", ">=u"), ("<<", ">>", ">>u"), ("+", "-"), ("*",))
-_DEEPEST: Final = 100
+_DEEPEST: Final = 50
+_LONGEST: Final = 100
+"""Words in an expression, and characters in a number."""
 
 
 def parse(text: str) -> Expression:
@@ -37,6 +39,8 @@ class _Parser:
                 raise self._error(place, place + 1, f"'{text[place]}' is no part of an expression", "the operators are those of C, but for / % && ||")
             self.tokens += [(found[n], found.start(n)) for n in (1, 2, 3) if found[n] is not None]
             place = found.end()
+        if len(self.tokens) > _LONGEST or any(len(word) > _LONGEST for word, _ in self.tokens):
+            raise self._error(0, len(text), f"the expression has more than {_LONGEST} words, or a word of more characters", "write it in parts")
         self.tokens.append(("", len(text)))
 
     def whole(self) -> Expression:
