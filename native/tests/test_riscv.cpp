@@ -3,7 +3,9 @@
 #include <cstdio>
 #include <string>
 
+#include "riscv/float.hpp"
 #include "riscv/hart.hpp"
+#include "riscv/search.hpp"
 
 using namespace polyloom::riscv;
 
@@ -70,7 +72,47 @@ static void the_edges_of_memory() {
     }
 }
 
+// Every operation on edges in every mode: nothing is asserted but what the sanitizers see, and that results are exact where they must be.
+template <class F>
+static void arithmetic_on_edges() {
+    using Bits = typename F::Bits;
+    std::vector<Bits> edges{0, 1, F::HIDDEN - 1, F::HIDDEN, F::INFINITE - 1, F::INFINITE, F::INFINITE + 1, F::NAN_BITS, Bits(F::GREATEST) << (F::PRECISION - 1), 0x5bd1e995};
+    for (size_t n = 0, count = edges.size(); n < count; ++n) edges.push_back(edges[n] | F::SIGN);
+    uint8_t flags = 0;
+    for (int mode = RNE; mode <= RMM; ++mode)
+        for (Bits a : edges) {
+            to_integer<int32_t, F>(a, mode, flags);
+            to_integer<uint64_t, F>(a, mode, flags);
+            convert<Single, F>(a, mode, flags);
+            convert<Double, F>(a, mode, flags);
+            from_integer<F>(int64_t(a), mode, flags);
+            sqrt<F>(a, mode, flags);
+            for (Bits b : edges) {
+                expect(add<F>(a, b, mode, flags) == add<F>(b, a, mode, flags), "a sum commutes");
+                expect(mul<F>(a, b, mode, flags) == mul<F>(b, a, mode, flags), "a product commutes");
+                div<F>(a, b, mode, flags);
+                for (Bits c : edges) fma<F>(a, b, c, mode, flags);
+            }
+        }
+}
+
+static void a_search() {
+    std::vector<std::vector<uint64_t>> inputs(2, std::vector<uint64_t>(SAMPLES));
+    std::vector<uint64_t> target(SAMPLES);
+    uint64_t state = 1;
+    for (size_t n = 0; n < SAMPLES; ++n) {
+        for (auto& input : inputs) input[n] = state = state * 6364136223846793005u + 1442695040888963407u;
+        target[n] = inputs[0][n] & ~inputs[1][n];
+    }
+    const std::vector<Step> allowed{Step::AND, Step::NOT, Step::XOR, Step::SUB};
+    expect(search(inputs, target, allowed, 1, 10).empty(), "one instruction does not suffice");
+    expect(search(inputs, target, allowed, 2, 10).size() == 4, "a & ~b is a & not b, a & (a ^ b), a ^ (a & b), a - (a & b)");
+}
+
 int main() {
+    arithmetic_on_edges<Single>();
+    arithmetic_on_edges<Double>();
+    a_search();
     a_custom_instruction<uint32_t>();
     a_custom_instruction<uint64_t>();
     without_it_the_word_is_illegal();
