@@ -36,6 +36,10 @@ class _Context:
     domain: isl.Set
     statements: tuple[Statement, ...]
 
+    def points(self, statement: Statement) -> isl.Set:
+        """The instances of a statement for the parameter values that are known to hold."""
+        return to_set(statement.domain, statement.loops, self.nest.parameters).intersect_params(self.domain)
+
     def when(self, point: Mapping[str, int], loops: tuple[str, ...] = ()) -> str:
         """` when N = 4, i = 3`, or nothing where there is nothing to choose."""
         values = ", ".join(f"{name} = {point[name]}" for name in (*self.nest.parameters, *loops))
@@ -59,14 +63,16 @@ def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
 
 def something_is_computed(context: _Context) -> Iterator[Diagnostic]:
     arguments = [s.name for s in context.nest.storage if s.role == "argument"]
-    if not any(s.assign.target.name in arguments for s in context.statements):
-        message = f"`{context.nest.name}` computes nothing: it assigns to none of its arguments"
+    writers = [s for s in context.statements if s.assign.target.name in arguments]
+    if all(context.points(s).is_empty() for s in writers):
+        what = "none of its assignments to an argument is ever executed" if writers else "it assigns to none of its arguments"
+        message = f"`{context.nest.name}` computes nothing: {what}"
         yield Diagnostic("PL0242", message, span=context.nest.span, help="assign results to the elements of an array that is an argument")
 
 
 def subscripts_are_inside(context: _Context) -> Iterator[Diagnostic]:
     for statement in context.statements:
-        points = to_set(statement.domain, statement.loops, context.nest.parameters).intersect_params(context.domain)
+        points = context.points(statement)
         distinct = {(r.name, r.index): r for r in (*accesses(statement.assign.value), statement.assign.target)}
         for reference in distinct.values():
             yield from _outside(context, statement, reference, points)

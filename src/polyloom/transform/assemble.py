@@ -15,7 +15,7 @@ from math import prod
 
 import islpy as isl
 
-from polyloom.diagnostics import Span, input_error
+from polyloom.diagnostics import Span
 from polyloom.ir.nest import Apply, Expression, Index
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Array, Constant, Equation, Operand, Program, Reference, Variable
@@ -209,7 +209,7 @@ class _Assembler:
             case Constant():
                 return value
             case Index():
-                raise input_error("PL0263", f"the value of `{value.value}` is used as data", span=value.span, help="pass an array that holds it")
+                raise AssertionError(value)  # refused by make_plan
             case Apply():
                 inner = self._fresh(name.split(".")[0])
                 self.types[inner] = BY_NAME[value.operation].result(value.dtype)

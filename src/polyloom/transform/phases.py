@@ -15,7 +15,7 @@ import islpy as isl
 
 from polyloom.analysis.components import components
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.nest import Apply, Expression, Nest, Storage
+from polyloom.ir.nest import Apply, Expression, Index, Nest, Storage
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import Final, Piece, Produced, Recurrence, Stored, System
@@ -32,7 +32,9 @@ SLOW = frozenset({"div", "rem", "floordiv", "mod", "sqrt"})
 
 
 def make_plan(nest: Nest, system: System) -> Plan:
-    """The plan of `system`, which is the dataflow of `nest`; raises PL0261 and PL0262 for what cannot be made uniform."""
+    """The plan of `system`, which is the dataflow of `nest`; raises PL0261 to PL0263 for what cannot be made uniform."""
+    for e in system.equations:
+        _check_values(e.value)
     groups = _groups(system)
     crossing = _crossing(nest, system, [[e.name for e in g] for g, _ in groups])
     arrays = {s.name: _array(s) for s in system.storage} | {a.name: a for a in crossing.intermediates}
@@ -48,6 +50,18 @@ def make_plan(nest: Nest, system: System) -> Plan:
     inputs = tuple(_array(s) for s in system.storage if s.name in given or (s.name in written and not _is_overwritten(system, s)))
     outputs = tuple(_array(s) for s in system.storage if s.name in written)
     return Plan(system.name, system.parameters, system.assumptions, inputs, outputs, crossing.intermediates, tuple(phases))
+
+
+def _check_values(value: Expression) -> None:
+    """PL0263 for indices as data: parameters have no values here, and iterations do not know their place."""
+    match value:
+        case Index():
+            raise input_error("PL0263", f"the value of `{value.value}` is used as data", span=value.span, help="pass an array that holds it")
+        case Apply():
+            for operand in value.operands:
+                _check_values(operand)
+        case _:
+            pass
 
 
 def _is_overwritten(system: System, storage: Storage) -> bool:
