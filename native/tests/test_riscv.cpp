@@ -101,7 +101,10 @@ static void a_search() {
     std::vector<uint64_t> target(SAMPLES);
     uint64_t state = 1;
     for (size_t n = 0; n < SAMPLES; ++n) {
-        for (auto& input : inputs) input[n] = state = state * 6364136223846793005u + 1442695040888963407u;
+        for (auto& input : inputs) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            input[n] = state ^ state >> 33;
+        }
         target[n] = inputs[0][n] & ~inputs[1][n];
     }
     const std::vector<Step> allowed{Step::AND, Step::NOT, Step::XOR, Step::SUB};
