@@ -9,6 +9,7 @@ The search is complete although start offsets are bounded. With places fixed, th
 between start offsets; their least solution is given by longest paths, which visit an operation at most once and gain at most
 latency + pi - 1 at each. And if no pi up to the sum of all latencies has a schedule, none has: a schedule at any pi, taken
 alone without overlap, loses its idle cycles and then fits into that sum, and a larger pi only relaxes the other constraints.
+Large problems are first tried by `greedy`, whose answer at the lower bound needs no search.
 """
 
 from __future__ import annotations
@@ -21,9 +22,12 @@ from ortools.sat.python import cp_model
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.modulo.bounds import Bound, recurrence_minimum, resource_minimum
 from polyloom.modulo.check import check
+from polyloom.modulo.greedy import schedule
 from polyloom.modulo.packing import Place, pairs_sharing_a_unit, place, solver
 from polyloom.modulo.problem import Problem, Solution, validate
 
+LARGE = 1500
+"""Places from which on a quick schedule, if there is one, is taken as it is: improving it would take long and gain little."""
 FEASIBILITY_LIMIT = 5.0
 IMPROVEMENT_LIMIT = 0.3
 """Deterministic effort of one search, in CP-SAT's unit (about a second)."""
@@ -42,7 +46,8 @@ def solve(problem: Problem, *, at_least: int = 1, limit: int | None = None) -> S
     highest = max(lowest, sum(max(o.latencies) for o in problem.operations)) if limit is None else limit
     proved = True
     for pi in range(lowest, highest + 1):
-        status, found = _search(problem, pi)
+        quick = schedule(problem, pi) if _literals(problem, pi) > LARGE else None
+        status, found = _search(problem, pi) if quick is None else (cp_model.FEASIBLE, quick)
         if found is not None:
             start, unit = found
             first = min(start, default=0)
@@ -51,6 +56,11 @@ def solve(problem: Problem, *, at_least: int = 1, limit: int | None = None) -> S
             return solution
         proved = proved and status == cp_model.INFEASIBLE
     raise _no_schedule(bounds, lowest, highest, limit is None and proved)
+
+
+def _literals(problem: Problem, pi: int) -> int:
+    """The places that an exact search would choose from."""
+    return pi * sum(len(o.units) for o in problem.operations)
 
 
 @dataclass(frozen=True, slots=True)

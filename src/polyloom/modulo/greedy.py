@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A quick modulo schedule for large problems: the operation with least slack first, as early as its units allow.
+
+All constraints but the units' are differences between ready offsets, so longest paths (Floyd and Warshall) give every operation
+a window that shrinks as others are placed (Huff, "Lifetime-sensitive modulo scheduling", 1993). There is no backtracking: a
+schedule at the lower bound of pi is proof enough of its minimality, and where none is found the exact search decides.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom.modulo.problem import Problem
+
+_NEVER = -(1 << 40)
+Found = tuple[tuple[int, ...], tuple[int, ...]]
+"""(start, unit)"""
+
+
+def schedule(problem: Problem, pi: int) -> Found | None:
+    """A schedule with initiation interval `pi`, or None where this order of placing finds none."""
+    groups = _groups(problem)
+    latency = [min(o.latencies) for o in problem.operations]
+    longest = _longest(problem, pi, groups, latency)
+    if longest is None:
+        return None
+    lower = np.max(longest + np.array([max(latency[i] for i in g) for g in groups])[:, None], axis=0)
+    upper = np.full(len(groups), 1 << 40)
+    table, waiting = _Table(problem, pi), set(range(len(groups)))
+    start, unit = [0] * len(latency), [0] * len(latency)
+    while waiting:
+        g = min(waiting, key=lambda n: (upper[n] - lower[n], lower[n], n))
+        waiting.remove(g)
+        times = range(int(lower[g]), int(min(upper[g], lower[g] + pi - 1)) + 1)
+        found = next((p for p in ((t, table.place([(i, t - latency[i]) for i in groups[g]])) for t in times) if p[1] is not None), None)
+        if found is None or found[1] is None:
+            return None
+        for i, u in zip(groups[g], found[1], strict=True):
+            start[i], unit[i] = found[0] - latency[i], u
+        lower = np.maximum(lower, found[0] + longest[g])
+        upper = np.minimum(upper, found[0] - longest[:, g])
+    return tuple(start), tuple(unit)
+
+
+def _groups(problem: Problem) -> list[tuple[int, ...]]:
+    """Operations that must be ready together; every operation is in one group."""
+    aligned = {i for group in problem.aligned for i in group}
+    return [*problem.aligned, *((i,) for i in range(len(problem.operations)) if i not in aligned)]
+
+
+def _longest(problem: Problem, pi: int, groups: list[tuple[int, ...]], latency: list[int]) -> npt.NDArray[np.int64] | None:
+    """`[g, h]`: by how much h must be ready after g at least; None where some group would have to follow itself."""
+    of = {i: g for g, group in enumerate(groups) for i in group}
+    if len(of) < sum(map(len, groups)):
+        return None
+    path = np.full((len(groups), len(groups)), _NEVER, dtype=np.int64)
+    np.fill_diagonal(path, 0)
+    for d in problem.dependences:
+        path[of[d.source], of[d.sink]] = max(path[of[d.source], of[d.sink]], latency[d.sink] - pi * d.distance)
+    for s in problem.short:
+        path[of[s.sink], of[s.source]] = max(path[of[s.sink], of[s.source]], 1 - pi - latency[s.sink])
+    for via in range(len(groups)):
+        path = np.maximum(path, path[:, via, None] + path[None, via, :])
+    return None if np.any(np.diagonal(path) > 0) else path
+
+
+class _Table:
+    """The reservation table: who holds each cell of each unit, modulo pi."""
+
+    def __init__(self, problem: Problem, pi: int) -> None:
+        self.problem, self.pi = problem, pi
+        self.cells: dict[tuple[int, int], list[tuple[int, int]]] = {}
+
+    def place(self, wanted: list[tuple[int, int]]) -> list[int] | None:
+        """Units for all (operation, start), which are then taken; None, and nothing taken, if one has none."""
+        taken: list[tuple[int, int, int]] = []
+        for operation, start in wanted:
+            unit = self._unit(operation, start)
+            if unit is None:
+                for i, s, u in taken:
+                    for cell in self._held(i, s, u):
+                        self.cells[cell].remove((i, s))
+                return None
+            for cell in self._held(operation, start, unit):
+                self.cells.setdefault(cell, []).append((operation, start))
+            taken.append((operation, start, unit))
+        return [u for _, _, u in taken]
+
+    def _unit(self, operation: int, start: int) -> int | None:
+        """One that an exclusive operation holds already, if there is one; units slower than the fastest are left out."""
+        own = self.problem.operations[operation]
+        free = [u for u, latency in zip(own.units, own.latencies, strict=True) if latency == min(own.latencies) and self._is_free(operation, start, u)]
+        return next((u for u in free if self.cells.get((u, start % self.pi))), free[0] if free else None)
+
+    def _is_free(self, operation: int, start: int, unit: int) -> bool:
+        held = self._held(operation, start, unit)
+        others = (other for cell in held for other in self.cells.get(cell, ()))
+        return len(held) <= self.pi and all(s == start and self.problem.are_exclusive(operation, i) for i, s in others)
+
+    def _held(self, operation: int, start: int, unit: int) -> list[tuple[int, int]]:
+        return [(unit, (start + n) % self.pi) for n in range(self.problem.occupancy(operation, unit))]
