@@ -846,4 +846,27 @@ CODES: dict[str, tuple[str, str]] = {
         "`polyloom litmus --against LOG` found a test with other states or counts than the log has. One of the two tools is wrong, or models\n"
         "something else: docs/memory-model.md tells what is modelled here.",
     ),
+    # PL097x: static single assignment form (ir/ssa, frontend/c/llvm)
+    "PL0970": (
+        "syntax of a function in SSA form",
+        "The text has a block's name and a colon, instructions such as `%x: i32 = add %a, 1:i32`, and a terminator such as `jump next(%x)`, one a line;\n"
+        "docs/ssa.md shows a whole function.",
+    ),
+    "PL0971": (
+        "function in SSA form not well formed",
+        "A value is defined once, before its uses on every path; jumps give a block the arguments that it asks for; operands have the types that\n"
+        "their operation takes. The message names the block.",
+    ),
+    "PL0972": (
+        "undefined behaviour",
+        "The C standard, or LLVM's reference, gives what happened no meaning: an access outside of an array or at a misaligned address, a division\n"
+        "by zero, a shift by the width or more, a float converted to an integer that cannot hold it, the use of a variable that was never set.",
+    ),
+    "PL0973": ("arguments that do not fit a function", "Integers and floats are given for scalars, contiguous NumPy arrays for pointers, one for each parameter."),
+    "PL0974": ("too many steps", "A function in SSA form was interpreted for the allowed number of instructions and did not return."),
+    "PL0975": (
+        "C that SSA form does not have",
+        "Functions are made of integers of at most 64 bits, `float`, `double` and pointers. They call no other functions, unless those are inlined, and\n"
+        "the intrinsics that docs/ssa.md lists. There are no vectors, structures as values, variable arguments, `goto *p` or assembler.",
+    ),
 }

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions in static single assignment form: basic blocks with arguments, over bytes of memory.
+
+    function f(%n: i32, %a: ptr) -> i32 { entry: ... loop(%i: i32): %x: i32 = load %p align 4 ... branch %c, loop(%j), done }
+
+A value has one definition, a parameter of a block or the result of an instruction, which dominates its uses. A jump passes
+arguments to its target (what others write as phi functions). Integers have no sign, operations do; arithmetic wraps, except that
+`nsw`, `nuw` and `exact` make a result undefined that they exclude. Pointers are 64-bit addresses, memory is little-endian.
+`ir.ssa_text` prints and reads it, `ir.ssa_verify` has its rules, `ir.ssa_interpret` its meaning; C becomes it in `frontend.c.llvm`.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Type = Literal["i1", "i8", "i16", "i32", "i64", "f32", "f64", "ptr"]
+
+WIDTH: Final[dict[Type, int]] = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "f32": 32, "f64": 64, "ptr": 64}
+SIZE: Final[dict[Type, int]] = {name: (width + 7) // 8 for name, width in WIDTH.items()}
+INTEGERS: Final[tuple[Type, ...]] = ("i1", "i8", "i16", "i32", "i64")
+FLOATS: Final[tuple[Type, ...]] = ("f32", "f64")
+
+ARITHMETIC: Final = ("add", "sub", "mul", "sdiv", "udiv", "srem", "urem", "shl", "lshr", "ashr", "and", "or", "xor")
+FLOATING: Final = ("fadd", "fsub", "fmul", "fdiv")
+COMPARISONS: Final = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+"""Of integers and of pointers. Those of floats begin with `f`, then `o` (false) or `u` (true) where an operand is a NaN."""
+FLOAT_COMPARISONS: Final = ("foeq", "fone", "folt", "fole", "fogt", "foge", "ford", "fueq", "fune", "fult", "fule", "fugt", "fuge", "funo")
+CASTS: Final[dict[str, tuple[tuple[Type, ...], tuple[Type, ...]]]] = {
+    "trunc": (INTEGERS, INTEGERS),
+    "zext": (INTEGERS, INTEGERS),
+    "sext": (INTEGERS, INTEGERS),
+    "fptrunc": (("f64",), ("f32",)),
+    "fpext": (("f32",), ("f64",)),
+    "fptosi": (FLOATS, INTEGERS),
+    "fptoui": (FLOATS, INTEGERS),
+    "sitofp": (INTEGERS, FLOATS),
+    "uitofp": (INTEGERS, FLOATS),
+    "ptrtoint": (("ptr",), ("i64",)),
+    "inttoptr": (("i64",), ("ptr",)),
+    "bitcast": (("i32", "i64", *FLOATS), ("i32", "i64", *FLOATS)),
+}
+"""By name: the types of the operand, and those of the result. `fptosi` and `fptoui` of what does not fit are undefined."""
+OTHERS: Final = ("fneg", "select", "offset", "load", "store", "fence", "alloca", "call")
+"""`offset p, i` is p + i bytes; `alloca n` is the address of n bytes that begin undefined and live as long as the call."""
+OPERATIONS: Final = (*ARITHMETIC, *FLOATING, *COMPARISONS, *FLOAT_COMPARISONS, *CASTS, *OTHERS)
+FLAGS: Final = ("nsw", "nuw", "exact")
+
+INTRINSICS: Final[dict[str, tuple[int, tuple[Type, ...]]]] = {
+    **dict.fromkeys(("smin", "smax", "umin", "umax", "uadd.sat", "usub.sat", "sadd.sat", "ssub.sat"), (2, INTEGERS)),
+    **dict.fromkeys(("abs", "ctpop", "ctlz", "cttz"), (1, INTEGERS)),
+    "bswap": (1, ("i16", "i32", "i64")),
+    **dict.fromkeys(("fshl", "fshr"), (3, INTEGERS)),
+    **dict.fromkeys(("fabs", "sqrt"), (1, FLOATS)),
+    **dict.fromkeys(("copysign", "minnum", "maxnum"), (2, FLOATS)),
+}
+"""What is called, without side effects: the number of operands, all of the result's type, and the types. `ctlz` and `cttz` of 0
+are the width; fshl(a, b, c) is the upper half of (a:b) << c; `minnum` and `maxnum` prefer numbers to NaNs."""
+EFFECTS: Final[dict[str, tuple[Type, ...]]] = {"memcpy": ("ptr", "ptr", "i64"), "memmove": ("ptr", "ptr", "i64"), "memset": ("ptr", "i8", "i64")}
+"""What is called for what it does to memory, with the types of the operands: target, source or byte, number of bytes."""
+
+Order = Literal["", "unordered", "monotonic", "acquire", "release", "acq_rel", "seq_cst"]
+ORDERS: Final[dict[str, tuple[Order, ...]]] = {
+    "load": ("", "unordered", "monotonic", "acquire", "seq_cst"),
+    "store": ("", "unordered", "monotonic", "release", "seq_cst"),
+    "fence": ("acquire", "release", "acq_rel", "seq_cst"),
+}
+"""The atomic orders of LLVM's language reference that an operation can have; "" is no atomic access."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a parameter or an instruction defines; names are unique in the function."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """An integer in the range of its type taken as signed (0 or 1 for i1), an address for ptr, the bits of a float."""
+
+    type: Type
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Undef:
+    """No particular value: to pass it on is allowed, to compute with it is not."""
+
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The address of a datum, plus bytes."""
+
+    name: str
+    offset: int = 0
+
+    @property
+    def type(self) -> Type:
+        return "ptr"
+
+
+Operand = Value | Constant | Undef | Address
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How memory is accessed; `align` in bytes. A fence has an order alone, an alloca an alignment."""
+
+    align: int = 1
+    volatile: bool = False
+    order: Order = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """`result = operation operands`; `callee` is the intrinsic of a call, `line` the line of the source or 0."""
+
+    operation: str
+    operands: tuple[Operand, ...] = ()
+    result: Value | None = None
+    flags: tuple[str, ...] = ()
+    access: Access | None = None
+    callee: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A jump to a block, which gets the arguments as its parameters."""
+
+    block: str
+    arguments: tuple[Operand, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    target: Edge
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """To `then` where the condition, an i1, is 1."""
+
+    condition: Operand
+    then: Edge
+    orelse: Edge
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """To the edge beside the value, or to `default`."""
+
+    value: Operand
+    default: Edge
+    cases: tuple[tuple[int, Edge], ...]
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    value: Operand | None = None
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """To come here is undefined."""
+
+    line: int = 0
+
+
+Terminator = Jump | Branch | Switch | Return | Unreachable
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    name: str
+    parameters: tuple[Value, ...]
+    instructions: tuple[Instruction, ...]
+    terminator: Terminator
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Named bytes with which a run begins."""
+
+    name: str
+    initial: bytes
+    align: int = 1
+    constant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """Control enters at the first block, whose parameters are the function's and to which nothing jumps."""
+
+    name: str
+    result: Type | None
+    blocks: tuple[Block, ...]
+    data: tuple[Data, ...] = ()
+
+    @property
+    def parameters(self) -> tuple[Value, ...]:
+        return self.blocks[0].parameters
+
+
+def edges_of(terminator: Terminator) -> tuple[Edge, ...]:
+    """Where control may go on: then before else, cases in their order before the default."""
+    match terminator:
+        case Jump(target):
+            return (target,)
+        case Branch(_, then, orelse):
+            return then, orelse
+        case Switch(_, default, cases):
+            return (*(edge for _, edge in cases), default)
+        case _:
+            return ()
+
+
+def operand_of(terminator: Terminator) -> Operand | None:
+    """What decides or is returned."""
+    match terminator:
+        case Branch(value) | Switch(value) | Return(value):
+            return value
+        case _:
+            return None
+
+
+def flow_edges(function: Function) -> npt.NDArray[np.int32]:
+    """(m, 2): blocks by position, from and to, in the order of the text."""
+    position = {block.name: k for k, block in enumerate(function.blocks)}
+    pairs = [(k, position[edge.block]) for k, block in enumerate(function.blocks) for edge in edges_of(block.terminator)]
+    return np.array(pairs, np.int32).reshape(-1, 2)
+
+
+def integer(type: Type, number: int) -> Constant:
+    """The constant that `number` wraps to."""
+    return Constant(type, wrapped(type, number))
+
+
+def floating(type: Type, number: float) -> Constant:
+    """The constant of a float, which must be one of the type."""
+    return Constant(type, int.from_bytes(struct.pack("<f" if type == "f32" else "<d", number), "little"))
+
+
+def number(constant: Constant) -> float:
+    """The float that a constant's bits are."""
+    form, size = ("<f", 4) if constant.type == "f32" else ("<d", 8)
+    found: float = struct.unpack(form, constant.value.to_bytes(size, "little"))[0]
+    return found
+
+
+def wrapped(type: Type, number: int) -> int:
+    """An integer in the type's range: signed, but for i1 and ptr."""
+    width = WIDTH[type]
+    low = number & ((1 << width) - 1)
+    return low - (1 << width) if type not in ("i1", "ptr") and low >> (width - 1) else low

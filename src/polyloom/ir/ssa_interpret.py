@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a function of `ir.ssa` over NumPy arrays: the meaning that every transformation and every target must keep.
+
+Arrays are passed as pointers to their bytes and are changed in place. What is undefined is a fault, never a made-up value: an
+access outside of objects or misaligned, division by zero, too large a shift, overflow against a flag, computing with undef.
+Volatile and atomic accesses are plain ones here, in the order of the program: there is one hart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.ir import ssa_semantics as semantics
+from polyloom.ir.ssa import (
+    ARITHMETIC,
+    CASTS,
+    COMPARISONS,
+    FLOAT_COMPARISONS,
+    FLOATING,
+    FLOATS,
+    Address,
+    Block,
+    Branch,
+    Constant,
+    Edge,
+    Function,
+    Instruction,
+    Jump,
+    Operand,
+    Return,
+    Switch,
+    Type,
+    Undef,
+    Unreachable,
+    Value,
+    number,
+    wrapped,
+)
+from polyloom.ir.ssa_intrinsics import intrinsic
+from polyloom.ir.ssa_memory import Memory
+from polyloom.ir.ssa_semantics import Number, Undefined
+
+Argument = int | float | npt.NDArray[Any]
+STEPS: Final = 10**8
+
+
+def interpret(function: Function, arguments: Sequence[Argument], steps: int = STEPS) -> Number | None:
+    """What the function returns: integers in the range of their type taken as signed, None where there is nothing.
+
+    One argument a parameter: arrays (contiguous, writable) for pointers. Raises PL0972 for what is undefined, PL0974 after
+    `steps` blocks and instructions, PL0973 for arguments that do not fit.
+    """
+    return _Run(function, steps).run(arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    value: Number | None
+
+
+class _Run:
+    def __init__(self, function: Function, steps: int) -> None:
+        self.function, self.steps = function, steps
+        self.blocks = {block.name: block for block in function.blocks}
+        self.memory = Memory()
+        self.data = {d.name: self.memory.place(np.frombuffer(bytearray(d.initial), np.uint8), max(d.align, 1), True, not d.constant) for d in function.data}
+        self.values: dict[str, Number | None] = {}
+
+    def run(self, arguments: Sequence[Argument]) -> Number | None:
+        self._enter(self.function.blocks[0], self._arguments(arguments))
+        block: Block | _Done = self.function.blocks[0]
+        while isinstance(block, Block):
+            block = self._block(block)
+        return block.value
+
+    def _arguments(self, arguments: Sequence[Argument]) -> list[Number | None]:
+        parameters = self.function.parameters
+        if len(arguments) != len(parameters):
+            message = f"@{self.function.name} has {len(parameters)} parameters and gets {len(arguments)} arguments"
+            raise input_error("PL0973", message, help="give one argument for each parameter, arrays for pointers")
+        places: dict[int, int] = {}
+        return [self._argument(parameter, argument, places) for parameter, argument in zip(parameters, arguments, strict=True)]
+
+    def _argument(self, parameter: Value, argument: Argument, places: dict[int, int]) -> Number:
+        """The same array twice is one object."""
+        match argument:
+            case np.ndarray() if parameter.type == "ptr" and argument.flags.c_contiguous:
+                if id(argument) not in places:
+                    places[id(argument)] = self.memory.place(_bytes(argument), 64, writable=argument.flags.writeable)
+                return places[id(argument)]
+            case int() if parameter.type not in FLOATS:
+                return wrapped(parameter.type, argument)
+            case int() | float() if parameter.type in FLOATS:
+                return semantics.rounded(parameter.type, float(argument))
+            case _:
+                message = f"the argument for %{parameter.name} does not fit its type {parameter.type}"
+                raise input_error("PL0973", message, help="give integers and floats for scalars, contiguous arrays for pointers")
+
+    def _enter(self, block: Block, arguments: Sequence[Number | None]) -> None:
+        for parameter, argument in zip(block.parameters, arguments, strict=True):
+            self.values[parameter.name] = argument
+
+    def _block(self, block: Block) -> Block | _Done:
+        for instruction in block.instructions:
+            self._step(instruction.line)
+            try:
+                result = self._instruction(instruction)
+            except Undefined as fault:
+                raise self._fault(str(fault), block, instruction.line) from None
+            if instruction.result is not None:
+                self.values[instruction.result.name] = result
+        self._step(block.terminator.line)
+        try:
+            return self._terminator(block)
+        except Undefined as fault:
+            raise self._fault(str(fault), block, block.terminator.line) from None
+
+    def _step(self, line: int) -> None:
+        self.steps -= 1
+        if self.steps < 0:
+            help = "give smaller arguments, or more steps; is there a loop without an end?"
+            raise input_error("PL0974", f"@{self.function.name} has not returned after all its steps, near line {line}", help=help)
+
+    def _fault(self, message: str, block: Block, line: int) -> PolyloomError:
+        place = f"line {line}, " if line else ""
+        return input_error("PL0972", f"@{self.function.name}, {place}block {block.name}: {message}", help="C leaves this undefined: give other arguments")
+
+    def _terminator(self, block: Block) -> Block | _Done:
+        match block.terminator:
+            case Jump(target):
+                return self._jump(target)
+            case Branch(condition, then, orelse):
+                return self._jump(then if self._defined(condition) else orelse)
+            case Switch(value, default, cases):
+                return self._jump(dict(cases).get(int(self._defined(value)), default))
+            case Return(value):
+                return _Done(self._value(value) if value is not None else None)
+            case Unreachable():
+                raise Undefined("control comes to a place that the source says it never reaches")
+
+    def _jump(self, edge: Edge) -> Block:
+        target = self.blocks[edge.block]
+        self._enter(target, [self._value(argument) for argument in edge.arguments])
+        return target
+
+    def _value(self, operand: Operand) -> Number | None:
+        match operand:
+            case Value(name):
+                return self.values[name]
+            case Constant(type, value):
+                return number(operand) if type in FLOATS else value
+            case Address(name, offset):
+                return self.data[name] + offset
+            case Undef():
+                return None
+
+    def _defined(self, operand: Operand) -> Any:
+        found = self._value(operand)
+        if found is None:
+            raise Undefined("a value is used that was never set")
+        return found
+
+    def _instruction(self, instruction: Instruction) -> Number | None:
+        operands, result = instruction.operands, instruction.result
+        type: Type = result.type if result else "i64"
+        align = instruction.access.align if instruction.access else 1
+        match instruction.operation:
+            case "load":
+                return self.memory.load(type, self._defined(operands[0]), align)
+            case "store":
+                self.memory.store(operands[0].type, self._value(operands[0]), self._defined(operands[1]), align)
+                return None
+            case "select":
+                return self._value(operands[1] if self._defined(operands[0]) else operands[2])
+            case "alloca":
+                return self.memory.place(np.zeros(int(self._defined(operands[0])), np.uint8), align, defined=False)
+            case "fence":
+                return None
+            case "call" if result is None:
+                self._effect(instruction.callee, operands)
+                return None
+            case _:
+                return self._pure(instruction, type, tuple(self._defined(operand) for operand in operands))
+
+    def _effect(self, callee: str, operands: Sequence[Operand]) -> None:
+        target, source, size = self._defined(operands[0]), operands[1], semantics.unsigned("i64", self._defined(operands[2]))
+        if callee == "memset":
+            self.memory.fill(target, cast("int | None", self._value(source)), size)
+        else:
+            self.memory.copy(target, self._defined(source), size, callee == "memmove")
+
+    def _pure(self, instruction: Instruction, type: Type, operands: tuple[Any, ...]) -> Number:
+        match instruction.operation:
+            case name if name in ARITHMETIC:
+                return semantics.arithmetic(name, type, operands[0], operands[1], instruction.flags)
+            case name if name in COMPARISONS:
+                return semantics.compare(name, instruction.operands[0].type, *operands)
+            case name if name in FLOATING:
+                return semantics.floating(name, type, *operands)
+            case name if name in FLOAT_COMPARISONS:
+                return semantics.compare_floats(name, *operands)
+            case name if name in CASTS:
+                return semantics.cast(name, instruction.operands[0].type, type, operands[0])
+            case "offset":
+                return wrapped("ptr", operands[0] + operands[1])
+            case "fneg":
+                return -operands[0]
+            case _:
+                return intrinsic(instruction.callee, type, operands, instruction.flags)
+
+
+def _bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    return array.reshape(-1).view(np.uint8)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the intrinsics of `ir.ssa` that have a result give, on the numbers of `ir.ssa_semantics`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from operator import add, sub
+from typing import Any, Final
+
+from polyloom.ir.ssa import WIDTH, Type, wrapped
+from polyloom.ir.ssa_semantics import Number, Undefined, rounded, signed, unsigned
+
+
+def intrinsic(callee: str, type: Type, operands: tuple[Any, ...], flags: tuple[str, ...] = ()) -> Number:
+    """An operation of `ssa.INTRINSICS`."""
+    if callee == "abs" and flags and operands[0] == -(1 << (WIDTH[type] - 1)):
+        raise Undefined("the absolute value of the least number is no number, and nsw is set")
+    if callee in _FLOATING:
+        return rounded(type, _FLOATING[callee](*operands))
+    return wrapped(type, _INTEGER[callee](type, *operands))
+
+
+def _by_sign(choose: Callable[[int, int], int], view: Callable[[Type, int], int]) -> Callable[[Type, int, int], int]:
+    return lambda type, a, b: choose(view(type, a), view(type, b))
+
+
+def _saturated(function: Callable[[int, int], int], view: Callable[[Type, int], int]) -> Callable[[Type, int, int], int]:
+    def saturate(type: Type, a: int, b: int) -> int:
+        least, most = (0, (1 << WIDTH[type]) - 1) if view is unsigned else (-(1 << (WIDTH[type] - 1)), (1 << (WIDTH[type] - 1)) - 1)
+        return max(least, min(most, function(view(type, a), view(type, b))))
+
+    return saturate
+
+
+def _funnel(left: bool) -> Callable[[Type, int, int, int], int]:
+    def shift(type: Type, a: int, b: int, c: int) -> int:
+        width = WIDTH[type]
+        amount = unsigned(type, c) % width
+        return ((unsigned(type, a) << width | unsigned(type, b)) << amount) >> width if left else (unsigned(type, a) << width | unsigned(type, b)) >> amount
+
+    return shift
+
+
+def _number_first(choose: Callable[[float, float], float]) -> Callable[[float, float], float]:
+    return lambda a, b: b if math.isnan(a) else a if math.isnan(b) else choose(a, b)
+
+
+def _trailing(type: Type, a: int) -> int:
+    return WIDTH[type] if a == 0 else (a & -a).bit_length() - 1
+
+
+_UNARY: Final[dict[str, Callable[[Type, int], int]]] = {
+    "abs": lambda type, a: abs(signed(type, a)),
+    "ctpop": lambda type, a: unsigned(type, a).bit_count(),
+    "ctlz": lambda type, a: WIDTH[type] - unsigned(type, a).bit_length(),
+    "cttz": lambda type, a: _trailing(type, unsigned(type, a)),
+    "bswap": lambda type, a: int.from_bytes(unsigned(type, a).to_bytes(WIDTH[type] // 8, "little"), "big"),
+}
+_INTEGER: Final[dict[str, Callable[..., int]]] = {
+    **_UNARY,
+    "smin": _by_sign(min, signed),
+    "smax": _by_sign(max, signed),
+    "umin": _by_sign(min, unsigned),
+    "umax": _by_sign(max, unsigned),
+    "uadd.sat": _saturated(add, unsigned),
+    "usub.sat": _saturated(sub, unsigned),
+    "sadd.sat": _saturated(add, signed),
+    "ssub.sat": _saturated(sub, signed),
+    "fshl": _funnel(True),
+    "fshr": _funnel(False),
+}
+
+
+def _root(a: float) -> float:
+    return math.nan if a < 0 else math.sqrt(a)
+
+
+_FLOATING: Final[dict[str, Callable[..., float]]] = {
+    "fabs": math.fabs,
+    "sqrt": _root,
+    "copysign": math.copysign,
+    "minnum": _number_first(min),
+    "maxnum": _number_first(max),
+}

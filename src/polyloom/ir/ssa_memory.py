@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory for the interpreter of `ir.ssa`: objects of bytes (NumPy arrays, or new ones) at addresses with gaps between them.
+
+An access must lie within one object and be aligned as it says. Objects that begin undefined remember which bytes were written;
+a value read from undefined bytes is undefined. Addresses are made in order of allocation, so that runs repeat.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom.ir.ssa import SIZE, Type
+from polyloom.ir.ssa_semantics import Number, Undefined, bits, value
+
+Bytes = npt.NDArray[np.uint8]
+_FIRST: Final = 1 << 16
+_GAP: Final = 64
+"""At least as many bytes lie between two objects: an index that is a little too large hits nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """`data` is a view of what the caller sees; `defined` is, by byte, whether it has a value."""
+
+    base: int
+    data: Bytes
+    defined: npt.NDArray[np.bool_]
+    writable: bool
+
+
+@dataclass(slots=True)
+class Memory:
+    """Mutable: what a run writes."""
+
+    objects: list[Object] = field(default_factory=list[Object])
+    bases: list[int] = field(default_factory=list[int])
+    end: int = _FIRST
+
+    def place(self, data: Bytes, align: int = 16, defined: bool = True, writable: bool = True) -> int:
+        """The address of an object made of `data`, which is accessed in place."""
+        base = -(-self.end // align) * align
+        self.objects.append(Object(base, data, np.full(len(data), defined), writable))
+        self.bases.append(base)
+        self.end = base + len(data) + _GAP
+        return base
+
+    def load(self, type: Type, address: int, align: int) -> Number | None:
+        """The value at the address; None where a byte of it is undefined."""
+        found, start = self._object(address, SIZE[type], align)
+        if not found.defined[start : start + SIZE[type]].all():
+            return None
+        pattern = int.from_bytes(found.data[start : start + SIZE[type]].tobytes(), "little")
+        return value(type, pattern & 1 if type == "i1" else pattern)
+
+    def store(self, type: Type, stored: Number | None, address: int, align: int) -> None:
+        found, start = self._object(address, SIZE[type], align, writes=True)
+        found.defined[start : start + SIZE[type]] = stored is not None
+        if stored is not None:
+            found.data[start : start + SIZE[type]] = np.frombuffer(bits(type, stored).to_bytes(SIZE[type], "little"), np.uint8)
+
+    def copy(self, target: int, source: int, size: int, may_overlap: bool) -> None:
+        """memcpy, and with `may_overlap` memmove; undefined bytes stay so."""
+        if size == 0:
+            return
+        if not may_overlap and target != source and abs(target - source) < size:
+            raise Undefined("memcpy between bytes that overlap")
+        (to, a), (of, b) = self._object(target, size, 1, writes=True), self._object(source, size, 1)
+        to.data[a : a + size] = of.data[b : b + size].copy()
+        to.defined[a : a + size] = of.defined[b : b + size].copy()
+
+    def fill(self, target: int, byte: int | None, size: int) -> None:
+        if size:
+            found, start = self._object(target, size, 1, writes=True)
+            found.data[start : start + size] = (byte or 0) & 0xFF
+            found.defined[start : start + size] = byte is not None
+
+    def _object(self, address: int, size: int, align: int, writes: bool = False) -> tuple[Object, int]:
+        k = bisect_right(self.bases, address) - 1
+        start = address - self.bases[k] if k >= 0 else 0
+        if k < 0 or start + size > len(self.objects[k].data):
+            raise Undefined(f"{size} bytes at address {address:#x} are no part of an object{self._near(k, start)}")
+        if address % align:
+            raise Undefined(f"the address {address:#x} is not a multiple of {align}")
+        if writes and not self.objects[k].writable:
+            raise Undefined(f"a store to a constant, at address {address:#x}")
+        return self.objects[k], start
+
+    def _near(self, k: int, start: int) -> str:
+        return f": {start} bytes after the beginning of one of {len(self.objects[k].data)} bytes" if k >= 0 else ""

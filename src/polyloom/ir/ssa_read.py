@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the text of a function that `ir.ssa_text` prints: `read(print_ssa(f)) == f`.
+
+By recursive descent, line by line. The types of values are collected first, because a use may stand before its definition.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NoReturn, cast
+
+from polyloom.diagnostics import Source, Span, input_error
+from polyloom.ir.ssa import (
+    FLAGS,
+    FLOATS,
+    OPERATIONS,
+    ORDERS,
+    WIDTH,
+    Access,
+    Address,
+    Block,
+    Branch,
+    Constant,
+    Data,
+    Edge,
+    Function,
+    Instruction,
+    Jump,
+    Operand,
+    Order,
+    Return,
+    Switch,
+    Terminator,
+    Type,
+    Undef,
+    Unreachable,
+    Value,
+    floating,
+    integer,
+)
+
+_NAME = r"[\w.$]+"
+_WORD = re.compile(rf"\s*(?:(?P<value>%{_NAME})|(?P<address>@{_NAME}(?:[+-]\d+)?)|(?P<constant>[-\w.+]+:(?:[if]\d+|ptr)\b)|(?P<word>-?{_NAME})|(?P<mark>\S))")
+_DEFINED = re.compile(rf"%({_NAME}): (\w+)")
+_ALL_ORDERS = {order for orders in ORDERS.values() for order in orders if order}
+
+
+def read(text: str, name: str = "<string>") -> Function:
+    """The function of a text. Raises PL0970 with the place."""
+    return _Reader(Source(name, text)).function()
+
+
+class _Reader:
+    """The words of a line are consumed from the front; each is (kind, text, place)."""
+
+    def __init__(self, source: Source) -> None:
+        self.source, self.next, self.line = source, 0, 0
+        self.lines = [(match.start(), match[0]) for match in re.finditer(r"[^\n]+", source.text) if match[0].strip()]
+        self.values = {n: Value(n, t) for n, t in _DEFINED.findall(source.text) if t in WIDTH}
+        self.words: list[tuple[str, str, int]] = []
+
+    def function(self) -> Function:
+        data = tuple(self._data())
+        self._keyword("function")
+        name = self._word("a name")
+        parameters = self._parameters()
+        result = self._type() if self._take("-") and self._take(">") else None
+        self._mark("{")
+        blocks: list[Block] = []
+        self._advance()
+        while not self._take("}"):
+            blocks.append(self._block(parameters if not blocks else ()))
+        if not blocks:
+            self._fail("a function has at least one block")
+        return Function(name, result, tuple(blocks), data)
+
+    def _data(self) -> Iterator[Data]:
+        self._advance()
+        while self._take("data"):
+            name = self._kind("address", "the name of a datum, such as @g")[1:]
+            self._keyword("align")
+            align = self._integer()
+            constant = self._take("constant")
+            initial = self._word("bytes in hexadecimal") if self.words else ""
+            if re.fullmatch(r"(?:[0-9a-f]{2})*", initial) is None:
+                self._fail(f"'{initial}' is not a number of bytes in hexadecimal")
+            yield Data(name, bytes.fromhex(initial), align, constant)
+            self._advance()
+
+    def _block(self, parameters: tuple[Value, ...]) -> Block:
+        name = self._word("the name of a block")
+        parameters = self._parameters() if self.words and self.words[0][1] == "(" else parameters
+        self._mark(":")
+        instructions: list[Instruction] = []
+        while True:
+            self._advance()
+            if (terminator := self._terminator()) is not None:
+                self._advance()
+                return Block(name, parameters, tuple(instructions), terminator)
+            instructions.append(self._instruction())
+
+    def _instruction(self) -> Instruction:
+        result = None
+        if self.words and self.words[0][0] == "value":
+            result = self._parameter()
+            self._mark("=")
+        if self.words and self.words[0][1] not in OPERATIONS:
+            self._fail(f"there is no operation '{self.words[0][1]}'")
+        operation = self._word("an operation")
+        flags = tuple(flag for flag in iter(lambda: self._flag(), ""))
+        callee = self._word("an intrinsic") if operation == "call" else ""
+        operands = tuple(self._list(())) if operation != "fence" else ()
+        align = self._integer() if self._take("align") else 1
+        volatile = self._take("volatile")
+        order = cast("Order", self._word("an order")) if self.words and self.words[0][1] in _ALL_ORDERS else ""
+        access = Access(align, volatile, order) if operation in ("load", "store", "fence", "alloca") else None
+        return Instruction(operation, operands, result, flags, access, callee, self._end())
+
+    def _flag(self) -> str:
+        return self._word("a flag") if self.words and self.words[0][1] in FLAGS else ""
+
+    def _terminator(self) -> Terminator | None:
+        match self.words[0][1] if self.words else "":
+            case "jump":
+                self.words.pop(0)
+                return Jump(self._edge(), self._end())
+            case "branch":
+                self.words.pop(0)
+                condition = self._operand()
+                return Branch(condition, self._after_comma(), self._after_comma(), self._end())
+            case "switch":
+                self.words.pop(0)
+                return Switch(self._operand(), self._after_comma(), tuple(self._cases()), self._end())
+            case "return":
+                self.words.pop(0)
+                return Return(self._operand() if self.words and self.words[0][1] != "!" else None, self._end())
+            case "unreachable":
+                self.words.pop(0)
+                return Unreachable(self._end())
+            case _:
+                return None
+
+    def _cases(self) -> Iterator[tuple[int, Edge]]:
+        while self._take(","):
+            case = self._integer()
+            self._mark(":")
+            yield case, self._edge()
+
+    def _after_comma(self) -> Edge:
+        self._mark(",")
+        return self._edge()
+
+    def _edge(self) -> Edge:
+        block = self._word("the name of a block")
+        if not self._take("("):
+            return Edge(block)
+        arguments = tuple(self._list((")",)))
+        self._mark(")")
+        return Edge(block, arguments)
+
+    def _list(self, ends: tuple[str, ...]) -> Iterator[Operand]:
+        if self.words and self.words[0][0] in ("value", "address", "constant") and self.words[0][1] not in ends:
+            yield self._operand()
+            while self._take(","):
+                yield self._operand()
+
+    def _parameters(self) -> tuple[Value, ...]:
+        self._mark("(")
+        found: list[Value] = []
+        while not self._take(")"):
+            found.append(self._parameter())
+            self._take(",")
+        return tuple(found)
+
+    def _parameter(self) -> Value:
+        name = self._kind("value", "a value, such as %x")[1:]
+        self._mark(":")
+        return Value(name, self._type())
+
+    def _operand(self) -> Operand:
+        kind, text, _ = self.words[0] if self.words else ("", "", 0)
+        match kind:
+            case "value":
+                if text[1:] not in self.values:
+                    self._fail(f"{text} is not defined")
+                self.words.pop(0)
+                return self.values[text[1:]]
+            case "address":
+                self.words.pop(0)
+                name = re.split(r"[+-]", text)[0]
+                return Address(name[1:], int(text[len(name) :] or 0))
+            case "constant":
+                found = self._constant(text)
+                self.words.pop(0)
+                return found
+            case _:
+                return self._fail("expected a value, a constant such as 4:i32, or @ and a datum")
+
+    def _constant(self, text: str) -> Operand:
+        value, _, name = text.rpartition(":")
+        if name not in WIDTH:
+            self._fail(f"there is no type '{name}'")
+        type = name
+        if value == "undef":
+            return Undef(type)
+        try:
+            if type in FLOATS:
+                return Constant(type, int(value, 16)) if value.startswith("0x") else floating(type, float(value))
+            found = integer(type, int(value))
+        except (ValueError, OverflowError):
+            self._fail(f"'{value}' is no constant of type {type}")
+        if found.value != int(value):
+            self._fail(f"{value} is out of the range of {type}")
+        return found
+
+    def _type(self) -> Type:
+        name = self._word("a type")
+        if name not in WIDTH:
+            self._fail(f"there is no type '{name}'; the types are {', '.join(WIDTH)}")
+        return name
+
+    def _integer(self) -> int:
+        text = self._word("an integer")
+        if re.fullmatch(r"-?\d+", text) is None:
+            self._fail(f"'{text}' is not an integer")
+        return int(text)
+
+    def _end(self) -> int:
+        line = self._integer() if self._take("!") else 0
+        if self.words:
+            self._fail(f"'{self.words[0][1]}' does not belong here")
+        return line
+
+    def _word(self, what: str) -> str:
+        return self._kind("word", what)
+
+    def _keyword(self, word: str) -> None:
+        if not self._take(word):
+            self._fail(f"expected '{word}'")
+
+    _mark = _keyword
+
+    def _kind(self, kind: str, what: str) -> str:
+        if not self.words or self.words[0][0] != kind:
+            self._fail(f"expected {what}")
+        return self.words.pop(0)[1]
+
+    def _take(self, text: str) -> bool:
+        if self.words and self.words[0][1] == text:
+            self.words.pop(0)
+            return True
+        return False
+
+    def _advance(self) -> None:
+        """On to the next line; the text must not end before the function does."""
+        if self.words:
+            self._fail(f"'{self.words[0][1]}' does not belong here")
+        if self.next == len(self.lines):
+            self._fail("the text ends before the function does: it ends in '}'")
+        self.line, text = self.lines[self.next]
+        self.next += 1
+        self.words = [(cast("str", m.lastgroup), m[cast("str", m.lastgroup)], self.line + m.start(cast("str", m.lastgroup))) for m in _WORD.finditer(text)]
+
+    def _fail(self, message: str) -> NoReturn:
+        start, length = (self.words[0][2], len(self.words[0][1])) if self.words else (len(self.source.text[self.line :].split("\n")[0]) + self.line, 1)
+        help = "docs/ssa.md shows the text of a function; `%x: i32 = add %a, 1:i32` is an instruction"
+        raise input_error("PL0970", message, span=Span(self.source, start, start + length), help=help)
