@@ -25,8 +25,8 @@ from polyloom.transform.space import Point, Space, extremes
 CROSSINGS = 10
 """Channels between elements that a phase may use before variables are relayed, if all dimensions but the outermost were allocated."""
 
-GROWTH = 1.15
-"""How much larger uniting two variables may make the box of a phase."""
+GROWTH = 1.5
+"""How much larger uniting two variables may make the box of a phase, for typical parameters, where a plane more counts for much."""
 MANY = 6
 """Channels of one variable from which on relaying it is worth a move."""
 
