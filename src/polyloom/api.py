@@ -275,6 +275,6 @@ def _differences(source: Source, values: Mapping[str, int], inputs: Arrays, got:
     found = [compare(interpret(source.plan, values, inputs), got, what)]
     if source.nest is not None:
         expected = source.reference(values, inputs)
-        held = {name: np.zeros_like(array) for name, array in expected.items() if name not in got}  # assigned to in loops that are never executed
+        held = {n: inputs.get(n, np.zeros_like(a)) for n, a in expected.items() if n not in got}  # assigned to in loops that are never executed
         found.append((compare if source.exact else compare_roughly)(expected, {**held, **got}, f"the source, {source.path}"))
     return tuple(d for d in found if d is not None)

@@ -55,11 +55,12 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What a model observed. `events` is empty unless a trace was asked for."""
+    """What a model observed. `issues` are the operations by unit; `events` is empty unless a trace was asked for."""
 
     outputs: Arrays
     cycles: int
     operations: int
+    issues: tuple[tuple[str, int], ...] = ()
     events: tuple[Event, ...] = ()
 
 

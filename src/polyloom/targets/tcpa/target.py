@@ -73,7 +73,8 @@ def _simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool) -> S
     machine = _machine(data, member)
     result = model.run(data, machine, inputs, trace=trace)
     events = tuple(_events(result.trace, concrete_file.decode(data), machine)) if result.trace else ()
-    return Simulation(result.outputs, result.cycles, result.operations, events)
+    issues = zip((unit.name for unit in machine.units), result.issues, strict=True)
+    return Simulation(result.outputs, result.cycles, result.operations, tuple(issues), events)
 
 
 def _arrays(data: bytes) -> tuple[tuple[Array, bool], ...]:
