@@ -28,6 +28,7 @@ from polyloom.frontend.source import Options
 
 LANGUAGE = ("-std=gnu17", "-fsigned-char", "-w", "-fno-color-diagnostics", "-fno-caret-diagnostics")
 ARITHMETIC = ("-O1", "-fPIC", "-ffp-contract=off", "-fwrapv", "-fno-math-errno", "-fno-strict-aliasing", "-fno-builtin-fminf", "-fno-builtin-fmaxf")
+SCALAR = ("-fno-pic", "-fno-vectorize", "-fno-slp-vectorize", "-fno-discard-value-names", "-gline-tables-only")
 ALONE = ("-fvisibility=hidden", "-ffunction-sections", "-fdata-sections")
 """Only what the entry function needs stays in a library: neither `main` nor the functions that it calls must link."""
 
@@ -52,6 +53,14 @@ def printed_function(path: str, name: str, options: Options) -> str:
     """The function as clang prints it, macros expanded: the tree has lost the outermost extents of its array parameters."""
     text = _clang(options, "-fsyntax-only", "-Xclang", "-ast-print", "-Xclang", f"-ast-dump-filter={name}", path)
     return next(part for part in re.split(r"^Printing ", text, flags=re.MULTILINE) if part.startswith(f"{name}:\n") and "{" in part)
+
+
+def llvm_module(unit: str, level: int, target: str, options: Options) -> str:
+    """The LLVM IR of the C text `unit`, with names and lines, optimized to `level`, 0 or 1, for `target`."""
+    with tempfile.TemporaryDirectory(prefix="polyloom-") as folder:
+        source = Path(folder, "unit.c")
+        source.write_text(unit, encoding="utf-8")
+        return _clang(options, *ARITHMETIC, *SCALAR, f"-O{level}", f"--target={target}", "-S", "-emit-llvm", "-o", "-", str(source))
 
 
 def shared_library(unit: str, options: Options) -> Path:

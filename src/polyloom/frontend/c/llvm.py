@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A C function in SSA form (`ir.ssa`), from clang's LLVM IR at -O0 or -O1.
+
+llvmlite checks the module; its printed text is read by `llvm_text`, `llvm_data` and `llvm_lower`. Phi functions become block
+arguments. The unit that is compiled includes the file and takes the function's address, which keeps a `static` one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from importlib import import_module
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, Source, Span, input_error
+from polyloom.frontend.c.choose import choose
+from polyloom.frontend.c.clang import llvm_module, syntax_tree
+from polyloom.frontend.c.llvm_data import datum, name_of
+from polyloom.frontend.c.llvm_flow import phi, terminator
+from polyloom.frontend.c.llvm_lower import Lowering
+from polyloom.frontend.c.llvm_text import Unsupported, Words
+from polyloom.frontend.source import Options
+from polyloom.ir.ssa import Address, Block, Branch, Data, Edge, Function, Jump, Operand, Switch, Terminator, Type, Unreachable, Value
+from polyloom.ir.ssa_verify import uses, verify
+
+TARGET: Final = "riscv64-unknown-elf"
+_LABEL = re.compile(r'([-\w.$]+|"[^"]*"):')
+_PLACE = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)(?:.*?inlinedAt: !(\d+))?", re.MULTILINE)
+_STRUCTURE = re.compile(r"^(%\S+|%\"[^\"]*\") = type (.*)$", re.MULTILINE)
+_GLOBAL = re.compile(r'^@([-\w.$]+|"[^"]*") = (.*)$', re.MULTILINE)
+
+
+def load_ssa(path: str, options: Options, level: int = 0, target: str = TARGET) -> Function:
+    """The function of the file that `options.function` names, or the only one with a loop. Raises PL0104, PL0150 to PL0152, PL0975."""
+    try:
+        text = Path(path).read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        raise input_error("PL0104", f"cannot read {path}: {error.strerror or error}", help="give the path of a .c file") from None
+    name = choose(path, syntax_tree(path, options), options.function)[0].name
+    unit = f"#include {json.dumps(str(Path(path).resolve()))}\nvoid *const polyloom_kept = (void *){name};\n"
+    module = _checked(llvm_module(unit, level, target, options))
+    return verify(_Reader(module, Source(path, text)).function(name))
+
+
+def _checked(text: str) -> str:
+    """The module as llvmlite prints it, which has verified it."""
+    try:
+        llvm: Any = import_module("llvmlite.binding")  # it has no types
+    except ImportError:
+        help = "install the extra: `pip install polyloom[c]`"
+        raise PolyloomError(Diagnostic("PL0150", "C needs llvmlite, which is not installed", USAGE, help=help)) from None
+    module = llvm.parse_assembly(text)
+    module.verify()
+    return str(module)
+
+
+@dataclass(frozen=True, slots=True)
+class _Raw:
+    """A block: its phis, and its other instructions with their lines, as text."""
+
+    name: str
+    phis: tuple[tuple[Value, dict[str, Operand]], ...]
+    block: Block
+
+
+class _Reader:
+    def __init__(self, module: str, source: Source) -> None:
+        self.module, self.source = module, source
+        self.structures = dict(_STRUCTURE.findall(module))
+        found = {place: (int(line), outer) for place, line, outer in _PLACE.findall(module)}
+        self.lines = {place: _outermost(found, place) for place in found}
+        self.line, self.numbers = 0, count()
+
+    def function(self, name: str) -> Function:
+        try:
+            return self._function(name)
+        except Unsupported as reason:
+            raise self._refused(str(reason)) from None
+
+    def _function(self, name: str) -> Function:
+        match = re.search(rf"^define (.*?)@{re.escape(name)}\((.*)\{{\n((?:(?!\}}).*\n)*)", self.module, re.MULTILINE)
+        if match is None:
+            raise Unsupported(f"`{name}`, which clang leaves without a body,")
+        before, rest, body = match.groups()
+        parameters, after = _enclosed(rest)
+        self.line = self._first_line(after)
+        result = self._result(before)
+        values = self._parameters(parameters)
+        raw = [self._block(label, list(lines)) for label, lines in _blocks(body)]
+        incoming = {block.name: block.phis for block in raw}
+        blocks = [replace(r.block, terminator=_with_arguments(r.name, r.block.terminator, incoming)) for r in raw]
+        blocks[0] = replace(blocks[0], parameters=values)
+        return Function(name, result, tuple(blocks), tuple(self._data(blocks)))
+
+    def _first_line(self, after: str) -> int:
+        scope = re.search(r"!dbg !(\d+)", after)
+        found = re.search(rf"^!{scope[1]} = .*?line: (\d+)", self.module, re.MULTILINE) if scope else None
+        return int(found[1]) if found else 0
+
+    def _result(self, before: str) -> Type | None:
+        """The type is the last word, before which attributes stand."""
+        if before.split()[-1] == "void":
+            return None
+        text = before.rstrip()
+        words = Words(text if text.endswith(("]", "}", ">")) else text.split()[-1], self.structures)
+        return words.scalar() if not text.endswith(("]", "}", ">")) else _refuse("a structure or an array as a result")
+
+    def _parameters(self, text: str) -> tuple[Value, ...]:
+        words = Words(text, self.structures)
+        found: list[Value] = []
+        while words.peek():
+            if words.peek() == "...":
+                raise Unsupported("a variable number of arguments")
+            type = words.scalar()
+            while words.peek() not in (",", "") and not words.peek().startswith("%"):
+                if words.peek() in ("byval", "sret"):
+                    raise Unsupported("a structure by value")
+                words.skip()
+            found.append(Value(name_of(words.pop()), type))
+            words.take(",")
+        return tuple(found)
+
+    def _block(self, name: str, lines: list[str]) -> _Raw:
+        lowering = Lowering(self.structures, self._fresh)
+        phis: list[tuple[Value, dict[str, Operand]]] = []
+        end: Terminator = Unreachable()
+        for line in lines:
+            text, _, metadata = line.partition(", !")
+            place = re.search(r"!dbg !(\d+)", "!" + metadata)
+            lowering.line = self.lines.get(place[1], 0) if place else 0
+            self.line = lowering.line or self.line
+            if re.match(r"%\S+ = phi ", text):
+                phis.append(phi(text, self.structures))
+            elif (found := terminator(text, lowering.line, self.structures)) is not None:
+                end = found
+            else:
+                lowering.instruction(text)
+        return _Raw(name, tuple(phis), Block(name, tuple(value for value, _ in phis), tuple(lowering.made), end))
+
+    def _data(self, blocks: list[Block]) -> Iterator[Data]:
+        """The variables that the function mentions, in the module's order."""
+        used = {o.name for block in blocks for _, group in uses(block) for o in group if isinstance(o, Address)}
+        for name, text in _GLOBAL.findall(self.module):
+            if name_of(f"@{name}") in used:
+                used.discard(name_of(f"@{name}"))
+                yield datum(name_of(f"@{name}"), text, self.structures)
+        if used:
+            raise Unsupported(f"the address of the function `{min(used)}`")
+
+    def _fresh(self) -> str:
+        return f"byte.{next(self.numbers)}"
+
+    def _refused(self, what: str) -> PolyloomError:
+        lines = self.source.text.split("\n")
+        text = lines[self.line - 1] if 0 < self.line <= len(lines) else ""
+        start = sum(len(line) + 1 for line in lines[: self.line - 1]) + len(text) - len(text.lstrip())
+        span = Span(self.source, start, start + len(text.strip())) if text.strip() else None
+        return input_error("PL0975", f"{what} is not supported in SSA form", span=span, help=_HELP)
+
+
+_HELP: Final = "use scalars of at most 64 bits and pointers; write functions that are called as `static inline`, and compile with -O1"
+
+
+def _refuse(what: str) -> Type:
+    raise Unsupported(what)
+
+
+def _enclosed(text: str) -> tuple[str, str]:
+    """What stands before the parenthesis that closes one before the text, and what stands behind."""
+    depth = 1
+    for place, mark in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(mark, 0)
+        if depth == 0:
+            return text[:place], text[place + 1 :]
+    raise Unsupported(f"`{text}`")
+
+
+def _outermost(places: dict[str, tuple[int, str]], place: str) -> int:
+    """The line in the function itself of what was inlined into it."""
+    line, outer = places[place]
+    while outer:
+        line, outer = places[outer]
+    return line
+
+
+def _blocks(body: str) -> Iterator[tuple[str, list[str]]]:
+    """Labels, and the instructions as lines; the cases of a switch, which take several, are joined."""
+    label, lines, inside = "", list[str](), False
+    for line in (raw.strip() for raw in body.split("\n")):
+        if (match := _LABEL.match(line)) and not inside:
+            if lines:
+                yield label, lines
+            label, lines = name_of("%" + match[1]), []
+        elif line and not line.startswith((";", "#dbg")):
+            lines[-1:] = [f"{lines[-1]} {line}"] if inside else [*lines[-1:], line]
+            inside = lines[-1].startswith("switch") and "]" not in lines[-1]
+    yield label, lines
+
+
+def _with_arguments(name: str, end: Terminator, incoming: dict[str, tuple[tuple[Value, dict[str, Operand]], ...]]) -> Terminator:
+    def edge(target: Edge) -> Edge:
+        return Edge(target.block, tuple(values[name] for _, values in incoming[target.block]))
+
+    match end:
+        case Jump(target):
+            return replace(end, target=edge(target))
+        case Branch(_, then, orelse):
+            return replace(end, then=edge(then), orelse=edge(orelse))
+        case Switch(_, default, cases):
+            return replace(end, default=edge(default), cases=tuple((case, edge(target)) for case, target in cases))
+        case _:
+            return end

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Constants of LLVM's text: scalars as operands of `ir.ssa`, initializers of variables as bytes."""
+
+from __future__ import annotations
+
+import re
+import struct
+from typing import Final
+
+from polyloom.frontend.c.llvm_text import Layout, Odd, Scalar, Sequence, Structure, Unsupported, Words, offset_of, size_of
+from polyloom.ir.ssa import FLAGS, FLOATS, Address, Constant, Data, Operand, Type, Undef, Value, floating, integer
+
+_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
+_LINKAGE = ("private", "internal", "unnamed_addr", "local_unnamed_addr", "dso_local", "hidden", "common")
+"""Words before `global` or `constant` that say nothing about the bytes."""
+_DROPPED: Final = ("inbounds", "nusw", "nneg", "disjoint", "samesign", "nnan", "ninf", "nsz", "arcp", "contract", "reassoc", "afn", "fast")
+"""Flags that only make more undefined."""
+
+
+def operand(words: Words, type: Type) -> Operand:
+    """A value, or a constant of the type."""
+    word = words.pop()
+    if word.startswith("%"):
+        return Value(name_of(word), type)
+    if word.startswith("@"):
+        return Address(name_of(word))
+    if word in ("undef", "poison"):
+        return Undef(type)
+    if word == "getelementptr":
+        return _address(words)
+    if type in FLOATS:
+        return floating(type, _float(word))
+    if (number := {"true": 1, "false": 0, "null": 0, "zeroinitializer": 0}.get(word)) is not None:
+        return Constant(type, number)
+    if re.fullmatch(r"-?\d+", word) is None:
+        raise Unsupported(f"the constant `{word}`")
+    return integer(type, int(word))
+
+
+def flags(words: Words) -> tuple[str, ...]:
+    """Those that are kept."""
+    found: list[str] = []
+    while word := words.take(*FLAGS, *_DROPPED):
+        found += [word] if word in FLAGS else []
+    return tuple(found)
+
+
+def typed(words: Words) -> Operand:
+    return operand(words, words.scalar())
+
+
+def name_of(word: str) -> str:
+    """A name as `ir.ssa` can have it; `%` or `@` and quotes left out."""
+    return re.sub(r"[^\w.$]", "_", word[1:].strip('"'))
+
+
+def datum(name: str, text: str, structures: dict[str, str]) -> Data:
+    """The variable that the text after `@name =` defines."""
+    words = Words(text, structures)
+    while words.take(*_LINKAGE):
+        pass
+    if (kind := words.pop()) not in ("global", "constant"):
+        raise Unsupported(f"the variable `{name}`, which is {'defined elsewhere' if kind == 'external' else kind},")
+    layout = words.layout()
+    initial = _bytes(words, layout)
+    align = int(words.pop()) if words.take(",") and words.take("align") else 1
+    return Data(name, initial, align, kind == "constant")
+
+
+def _bytes(words: Words, layout: Layout) -> bytes:
+    """An initializer of the layout, little-endian."""
+    if words.take("zeroinitializer", "undef"):
+        return bytes(size_of(layout))
+    match layout:
+        case Scalar(type):
+            value = operand(words, type)
+            if not isinstance(value, Constant):
+                raise Unsupported("a variable that begins with an address")
+            size = size_of(layout)
+            return (value.value & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
+        case Odd(width):
+            raise Unsupported(f"an integer of {width} bits")
+        case Sequence(_, element):
+            if words.peek().startswith("c"):
+                return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), words.pop()[2:-1].encode("latin-1"))
+            return b"".join(_elements(words, [element] * layout.count, ("[", "]")))
+        case Structure(fields, packed):
+            if packed:
+                words.expect("<")
+            parts = _elements(words, list(fields), ("{", "}"))
+            if packed:
+                words.expect(">")
+            whole = bytearray(size_of(layout))
+            for k, part in enumerate(parts):
+                whole[offset_of(layout, k) : offset_of(layout, k) + len(part)] = part
+            return bytes(whole)
+
+
+def _elements(words: Words, layouts: list[Layout], marks: tuple[str, str]) -> list[bytes]:
+    words.expect(marks[0])
+    parts: list[bytes] = []
+    for layout in layouts:
+        words.layout()
+        parts.append(_bytes(words, layout))
+        words.take(",")
+    words.expect(marks[1])
+    return parts
+
+
+def _address(words: Words) -> Operand:
+    """A constant `getelementptr`."""
+    while words.peek() != "(":
+        words.skip()
+    words.expect("(")
+    layout: Layout = Sequence(1, words.layout())
+    words.expect(",")
+    words.layout()
+    base = operand(words, "ptr")
+    offset = 0
+    while words.take(","):
+        index = operand(words, words.scalar())
+        if not isinstance(index, Constant):
+            raise Unsupported("a constant address with an index that is none")
+        layout, distance = inner(layout, index.value)
+        offset += distance
+    words.expect(")")
+    if not isinstance(base, Address):
+        raise Unsupported("a constant address that no variable has")
+    return Address(base.name, base.offset + offset)
+
+
+def inner(layout: Layout, index: int) -> tuple[Layout, int]:
+    """What an index leads to, and how many bytes away."""
+    match layout:
+        case Sequence(_, element):
+            return element, index * size_of(element)
+        case Structure(fields):
+            return fields[index], offset_of(layout, index)
+        case _:
+            raise Unsupported("an index into a scalar")
+
+
+def _float(word: str) -> float:
+    """A decimal that is exact, or the bits of a double, with which singles are written, too."""
+    if word.startswith("0x"):
+        found: float = struct.unpack(">d", int(word, 16).to_bytes(8, "big"))[0]
+        return found
+    return 0.0 if word == "zeroinitializer" else float(word)

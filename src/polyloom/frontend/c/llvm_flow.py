@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Phi functions and terminators of LLVM's text."""
+
+from __future__ import annotations
+
+from polyloom.frontend.c.llvm_data import flags, name_of, operand, typed
+from polyloom.frontend.c.llvm_text import Unsupported, Words
+from polyloom.ir.ssa import Branch, Constant, Edge, Jump, Operand, Return, Switch, Terminator, Unreachable, Value
+
+
+def phi(text: str, structures: dict[str, str]) -> tuple[Value, dict[str, Operand]]:
+    """The value, and what it is by the block that control comes from."""
+    words = Words(text, structures)
+    name = name_of(words.pop())
+    words.expect("=")
+    words.expect("phi")
+    flags(words)
+    type = words.scalar()
+    incoming: dict[str, Operand] = {}
+    while words.take("["):
+        value = operand(words, type)
+        words.expect(",")
+        incoming[name_of(words.pop())] = value
+        words.expect("]")
+        words.take(",")
+    return Value(name, type), incoming
+
+
+def terminator(text: str, line: int, structures: dict[str, str]) -> Terminator | None:
+    """None where the text is no terminator; edges are without arguments."""
+    words = Words(text, structures)
+    match words.pop():
+        case "br" if words.take("label"):
+            return Jump(Edge(name_of(words.pop())), line)
+        case "br":
+            condition = typed(words)
+            return Branch(condition, _label(words), _label(words), line)
+        case "switch":
+            value = typed(words)
+            default = _label(words)
+            words.expect("[")
+            cases: list[tuple[int, Edge]] = []
+            while not words.take("]"):
+                case = typed(words)
+                assert isinstance(case, Constant)
+                cases.append((case.value, _label(words)))
+            return Switch(value, default, tuple(cases), line)
+        case "ret" if words.take("void"):
+            return Return(None, line)
+        case "ret":
+            return Return(typed(words), line)
+        case "unreachable":
+            return Unreachable(line)
+        case "indirectbr" | "invoke" | "callbr" | "resume" as other:
+            raise Unsupported("`goto *`" if other == "indirectbr" else f"LLVM's `{other}`")
+        case _:
+            return None
+
+
+def _label(words: Words) -> Edge:
+    words.expect(",")
+    words.expect("label")
+    return Edge(name_of(words.pop()))

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One instruction of LLVM's text as instructions of `ir.ssa`.
+
+Address arithmetic becomes bytes; flags that only make more undefined (`inbounds`, `nneg`, `disjoint`, `samesign`, fast-math flags)
+are left out, save `nsw`, `nuw` and `exact` of arithmetic. What is not supported raises `Unsupported` with its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from polyloom.frontend.c.llvm_data import flags, inner, name_of, operand, typed
+from polyloom.frontend.c.llvm_text import Layout, Sequence, Unsupported, Words, size_of
+from polyloom.ir.ssa import (
+    ARITHMETIC,
+    CASTS,
+    EFFECTS,
+    FLOATING,
+    INTRINSICS,
+    ORDERS,
+    Access,
+    Constant,
+    Instruction,
+    Operand,
+    Order,
+    Type,
+    Value,
+    integer,
+)
+
+_NO_EFFECT: Final = ("lifetime.start", "lifetime.end", "assume", "experimental.noalias.scope.decl", "donothing")
+_SUFFIX = re.compile(r"(\.(?:[if]\d+|p\d+))+$")
+
+
+@dataclass(slots=True)
+class Lowering:
+    """Mutable: the instructions of the block so far. `fresh` makes names that no value of the function has."""
+
+    structures: dict[str, str]
+    fresh: Callable[[], str]
+    line: int = 0
+    made: list[Instruction] = field(default_factory=list[Instruction])
+
+    def instruction(self, text: str) -> None:
+        """`text` without metadata, no phi and no terminator."""
+        words = Words(text, self.structures)
+        name = name_of(words.pop()) if words.peek().startswith("%") else ""
+        if name:
+            words.expect("=")
+        words.take("tail", "musttail", "notail")
+        opcode = words.pop()
+        match opcode:
+            case _ if opcode in ARITHMETIC or opcode in FLOATING or opcode == "fneg":
+                self._arithmetic(opcode, name, words)
+            case "icmp" | "fcmp":
+                self._compare(opcode, name, words)
+            case _ if opcode in CASTS:
+                self._cast(opcode, name, words)
+            case _ if opcode in _OTHERS:
+                _OTHERS[opcode](self, name, words)
+            case _:
+                raise Unsupported(f"LLVM's instruction `{opcode}`")
+
+    def emit(
+        self,
+        operation: str,
+        operands: tuple[Operand, ...],
+        name: str,
+        type: Type,
+        flags: tuple[str, ...] = (),
+        access: Access | None = None,
+        callee: str = "",
+    ) -> Value:
+        """Appends an instruction; gives its result, with a new name where it has none."""
+        result = Value(name or self.fresh(), type)
+        self.made.append(Instruction(operation, operands, result, flags, access, callee, self.line))
+        return result
+
+    def effect(self, operation: str, operands: tuple[Operand, ...], access: Access | None = None, callee: str = "") -> None:
+        """Appends an instruction without a result."""
+        self.made.append(Instruction(operation, operands, None, (), access, callee, self.line))
+
+    def _arithmetic(self, opcode: str, name: str, words: Words) -> None:
+        kept = flags(words)
+        type = words.scalar()
+        self.emit(opcode, _list(words, type, 1 if opcode == "fneg" else 2), name, type, kept if opcode in ARITHMETIC else ())
+
+    def _compare(self, opcode: str, name: str, words: Words) -> None:
+        flags(words)
+        predicate = words.pop()
+        type = words.scalar()
+        self.emit("f" * (opcode == "fcmp") + predicate, _list(words, type, 2), name, "i1")
+
+    def _cast(self, opcode: str, name: str, words: Words) -> None:
+        flags(words)
+        value = typed(words)
+        words.expect("to")
+        target = words.scalar()
+        if opcode in ("ptrtoint", "inttoptr") and "i64" not in (value.type, target):
+            raise Unsupported(f"`{opcode}` between a pointer and {target if opcode == 'ptrtoint' else value.type}")
+        if value.type == target:
+            self.emit("select", (Constant("i1", 1), value, value), name, target)
+        else:
+            self.emit(opcode, (value,), name, target)
+
+    def select(self, name: str, words: Words) -> None:
+        flags(words)
+        condition = typed(words)
+        words.expect(",")
+        then = typed(words)
+        words.expect(",")
+        self.emit("select", (condition, then, typed(words)), name, then.type)
+
+    def freeze(self, name: str, words: Words) -> None:
+        value = typed(words)
+        self.emit("select", (Constant("i1", 1), value, value), name, value.type)
+
+    def load(self, name: str, words: Words) -> None:
+        atomic, volatile = bool(words.take("atomic")), bool(words.take("volatile"))
+        type = words.scalar()
+        words.expect(",")
+        address = typed(words)
+        self.emit("load", (address,), name, type, access=_access(words, atomic, volatile))
+
+    def store(self, _: str, words: Words) -> None:
+        atomic, volatile = bool(words.take("atomic")), bool(words.take("volatile"))
+        value = typed(words)
+        words.expect(",")
+        address = typed(words)
+        self.effect("store", (value, address), _access(words, atomic, volatile))
+
+    def fence(self, _: str, words: Words) -> None:
+        scope = words.take("syncscope")
+        if scope:
+            words.group()
+        self.effect("fence", (), Access(order=_order(words.pop(), "fence")))
+
+    def alloca(self, name: str, words: Words) -> None:
+        layout = words.layout()
+        size: Operand = integer("i64", size_of(layout))
+        if words.take(",") and words.peek() != "align":
+            count = typed(words)
+            if count.type != "i64":
+                count = self.emit("zext", (count,), "", "i64")
+            size = self.emit("mul", (count, size), "", "i64")
+            words.take(",")
+        align = int(words.pop()) if words.take("align") else 1
+        self.emit("alloca", (size,), name, "ptr", access=Access(align))
+
+    def getelementptr(self, name: str, words: Words) -> None:
+        flags(words)
+        layout: Layout = Sequence(1, words.layout())
+        words.expect(",")
+        address, constant = typed(words), 0
+        parts: list[Operand] = []
+        while words.take(","):
+            index = typed(words)
+            layout, distance = inner(layout, index.value if isinstance(index, Constant) else 1)
+            if isinstance(index, Constant):
+                constant += distance
+            else:
+                parts.append(self._scaled(index, distance))
+        if constant or not parts:
+            parts.append(integer("i64", constant))
+        for part in parts[:-1]:
+            address = self.emit("offset", (address, part), "", "ptr")
+        self.emit("offset", (address, parts[-1]), name, "ptr")
+
+    def _scaled(self, index: Operand, scale: int) -> Operand:
+        """index * scale in bytes, i64."""
+        if index.type != "i64":
+            index = self.emit("sext", (index,), "", "i64")
+        if scale == 1:
+            return index
+        if scale & (scale - 1) == 0 and scale:
+            return self.emit("shl", (index, integer("i64", scale.bit_length() - 1)), "", "i64")
+        return self.emit("mul", (index, integer("i64", scale)), "", "i64")
+
+    def call(self, name: str, words: Words) -> None:
+        flags(words)
+        while not words.peek().startswith(("@", "%", "asm")) and words.peek():
+            words.skip()
+        if not (callee := words.pop()).startswith("@"):
+            raise Unsupported("assembler" if callee == "asm" else "a call through a pointer")
+        known = _SUFFIX.sub("", callee.removeprefix("@llvm.")) if callee.startswith("@llvm.") else ""
+        if known in _NO_EFFECT:
+            return
+        if known not in INTRINSICS and known not in EFFECTS:
+            raise Unsupported(f"the intrinsic `{callee[1:]}`" if callee.startswith("@llvm.") else f"a call of `{callee[1:]}`")
+        self._intrinsic(known, name, _arguments(words))
+
+    def _intrinsic(self, known: str, name: str, operands: list[Operand]) -> None:
+        if known in EFFECTS:
+            if operands.pop() != Constant("i1", 0):
+                raise Unsupported(f"a volatile {known}")
+            size = operands[2] if operands[2].type == "i64" else self.emit("zext", (operands[2],), "", "i64")
+            self.effect("call", (operands[0], operands[1], size), callee=known)
+            return
+        count = INTRINSICS[known][0]
+        kept = ("nsw",) if known == "abs" and operands[count:] == [Constant("i1", 1)] else ()
+        self.emit("call", tuple(operands[:count]), name, operands[0].type, kept, callee=known)
+
+
+def _list(words: Words, type: Type, count: int) -> tuple[Operand, ...]:
+    operands = [operand(words, type)]
+    for _ in range(count - 1):
+        words.expect(",")
+        operands.append(operand(words, type))
+    return tuple(operands)
+
+
+def _arguments(words: Words) -> list[Operand]:
+    """Of a call: types, attributes and values."""
+    words.expect("(")
+    found: list[Operand] = []
+    while not words.take(")"):
+        type = words.scalar()
+        while re.match(r"[a-z]", words.peek()) and words.peek() not in ("true", "false", "null", "undef", "poison", "getelementptr", "zeroinitializer"):
+            words.skip()
+        found.append(operand(words, type))
+        words.take(",")
+    return found
+
+
+def _access(words: Words, atomic: bool, volatile: bool) -> Access:
+    if words.take("syncscope"):
+        words.group()
+    order = _order(words.pop(), "load", "store") if atomic else ""
+    align = int(words.pop()) if words.take(",") and words.take("align") else 1
+    return Access(align, volatile, order)
+
+
+def _order(word: str, *operations: str) -> Order:
+    found: Order | None = next((order for operation in operations for order in ORDERS[operation] if order == word), None)
+    if found is None:
+        raise Unsupported(f"the order `{word}`")
+    return found
+
+
+_OTHERS: Final[dict[str, Callable[[Lowering, str, Words], None]]] = {
+    "select": Lowering.select,
+    "freeze": Lowering.freeze,
+    "load": Lowering.load,
+    "store": Lowering.store,
+    "fence": Lowering.fence,
+    "alloca": Lowering.alloca,
+    "getelementptr": Lowering.getelementptr,
+    "call": Lowering.call,
+}

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words of a module as LLVM prints it, and its types with their layout (LLVM language reference, "Data Layout").
+
+llvmlite verifies a module and names what it has, but shows no predicates, cases, source types, flags or lines: they are read here.
+Only what 64-bit targets share is known: natural alignment of scalars, pointers of 64 bits in one address space.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.ir.ssa import SIZE, Type
+
+_WORD = re.compile(r'\s*([%@](?:"[^"]*"|[-\w.$]+)|c"[^"]*"|"[^"]*"|![\w.]*|-?\d+\.\d+e[+-]\d+|0x[0-9A-FKLMHR]+|-?\d+(?![\w.])|[\w.]+|\.\.\.|\S)')
+_SCALARS: Final[dict[str, Type]] = {"float": "f32", "double": "f64", "ptr": "ptr"}
+
+
+class Unsupported(Exception):
+    """The text says what is not supported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Odd:
+    """An integer of a width that no C type has, at most 64 bits."""
+
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    count: int
+    element: Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    fields: tuple[Layout, ...]
+    packed: bool
+
+
+Layout = Scalar | Odd | Sequence | Structure
+
+
+def align_of(layout: Layout) -> int:
+    match layout:
+        case Scalar(type):
+            return SIZE[type]
+        case Odd(width):
+            return min(8, 1 << ((width + 7) // 8 - 1).bit_length())
+        case Sequence(_, element):
+            return align_of(element)
+        case Structure(fields, packed):
+            return 1 if packed else max(map(align_of, fields), default=1)
+
+
+def size_of(layout: Layout) -> int:
+    """Bytes from one element of an array to the next."""
+    match layout:
+        case Scalar(type):
+            return SIZE[type]
+        case Odd():
+            return align_of(layout)
+        case Sequence(count, element):
+            return count * size_of(element)
+        case Structure(fields):
+            end = offset_of(layout, len(fields))
+            return -(-end // align_of(layout)) * align_of(layout)
+
+
+def offset_of(structure: Structure, field: int) -> int:
+    """Where a field begins; one after the last gives the end, without padding."""
+    place = 0
+    for k, layout in enumerate(structure.fields):
+        align = 1 if structure.packed else align_of(layout)
+        place = -(-place // align) * align
+        if k == field:
+            return place
+        place += size_of(layout)
+    return place
+
+
+class Words:
+    """The words of a text, consumed from the front."""
+
+    def __init__(self, text: str, structures: dict[str, str]) -> None:
+        self.words, self.next, self.structures = _WORD.findall(text), 0, structures
+
+    def peek(self) -> str:
+        return self.words[self.next] if self.next < len(self.words) else ""
+
+    def pop(self) -> str:
+        self.next += 1
+        return self.words[self.next - 1] if self.next <= len(self.words) else ""
+
+    def take(self, *words: str) -> str:
+        """The next word if it is one of these, else nothing."""
+        return self.pop() if self.peek() in words else ""
+
+    def expect(self, word: str) -> None:
+        if self.pop() != word:
+            raise Unsupported(f"`{' '.join(self.words)}`")
+
+    def skip(self) -> None:
+        """An attribute, which a word in parentheses may follow: `align(4)`, `align 4`."""
+        word = self.pop()
+        if self.peek() == "(":
+            self.group()
+        elif word == "align":
+            self.pop()
+
+    def group(self) -> None:
+        """Parentheses with all that is in them."""
+        depth = 0
+        while True:
+            word = self.pop()
+            depth += {"(": 1, ")": -1}.get(word, 0)
+            if depth == 0 or not word:
+                return
+
+    def layout(self) -> Layout:
+        word = self.pop()
+        if word in _SCALARS:
+            if word == "ptr" and self.peek() == "addrspace":
+                raise Unsupported("a pointer into another address space")
+            return Scalar(_SCALARS[word])
+        if word == "[":
+            count = int(self.pop())
+            self.expect("x")
+            element = self.layout()
+            self.expect("]")
+            return Sequence(count, element)
+        if word == "{" or (word == "<" and self.peek() == "{"):
+            return self._structure(word == "<")
+        if word in self.structures:
+            return Words(self.structures[word], self.structures).layout()
+        return _integer(word)
+
+    def _structure(self, packed: bool) -> Structure:
+        if packed:
+            self.expect("{")
+        fields: list[Layout] = []
+        while not self.take("}"):
+            fields.append(self.layout())
+            self.take(",")
+        if packed:
+            self.expect(">")
+        return Structure(tuple(fields), packed)
+
+    def scalar(self) -> Type:
+        """A type that a value can have."""
+        layout = self.layout()
+        match layout:
+            case Scalar(type):
+                return type
+            case Odd(width):
+                raise Unsupported(f"an integer of {width} bits")
+            case Sequence() | Structure():
+                raise Unsupported("a structure or an array as a value")
+
+
+def _integer(word: str) -> Layout:
+    if word == "<":
+        raise Unsupported("a vector")
+    if (match := re.fullmatch(r"i(\d+)", word)) is None:
+        raise Unsupported(f"the type `{word}`")
+    width = int(match[1])
+    if width > 64:
+        raise Unsupported(f"an integer of {width} bits")
+    known: dict[int, Type] = {1: "i1", 8: "i8", 16: "i16", 32: "i32", 64: "i64"}
+    return Scalar(known[width]) if width in known else Odd(width)
