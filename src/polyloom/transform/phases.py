@@ -23,7 +23,8 @@ from polyloom.sets import Affine
 from polyloom.sets.isl import from_set
 from polyloom.transform.assemble import NoOrder, Ports, assemble
 from polyloom.transform.carry import NotUniform
-from polyloom.transform.embed import Placements, dependences, dimensions, embed
+from polyloom.transform.embed import Placements, dependences, embed
+from polyloom.transform.refusal import refusal
 from polyloom.transform.space import Space
 
 Group = list[Recurrence]
@@ -141,7 +142,7 @@ class _Groups:
             done.update(pick)
             placements = self.placements(pick)
             if placements is None:
-                raise _refusal(self.system, self._members(pick))
+                raise refusal(self.system, self._members(pick))
             made.append((self._members(pick), placements))
         return made
 
@@ -266,20 +267,3 @@ def _intermediate(nest: Nest, system: System, equation: Recurrence, points: isl.
     array, before = made.get(name, (Array(name, storage.dtype, storage.shape), elements))
     made[name] = array, before.union(elements)
     return name, target.index
-
-
-def _refusal(system: System, unit: Group) -> PolyloomError:
-    """Why the statements of `unit` cannot be placed: the dependence that no space makes uniform, or that no order respects."""
-    dims = dimensions(unit)
-    for d in dependences(unit):
-        reader, writer = system[d.reader], system[d.writer]
-        if not embed(system, [reader] if reader is writer else [writer, reader]):
-            at, come = ", ".join(reader.loops), ", ".join(map(str, d.index))
-            array = writer.statement.assign.target.name
-            message = f"iteration ({at}) needs what iteration ({come}) wrote to `{array}`, and that cannot be passed from neighbour to neighbour"
-            note = f"the distance is not constant, and no loop among {', '.join(dims)} keeps the value in step"
-            help = "store the value in an array of its own in a separate loop nest, so that a later phase reads it as an input"
-            return input_error("PL0261", message, span=reader.span, notes=(note,), help=help)
-    names = ", ".join(e.name for e in unit)
-    help = "separate the statements into loop nests of their own, or reverse a loop"
-    return input_error("PL0262", f"the dependences among {names} have no common order of the loops", span=unit[0].span, help=help)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why statements found no common space: the read whose value travels too far, or dependences that contradict every order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.ir.nest import accesses
+from polyloom.ir.pla import Reference
+from polyloom.ir.recurrence import Produced, Recurrence, System
+from polyloom.sets import Affine
+from polyloom.transform.embed import dimensions, embed
+from polyloom.transform.reduction import nested
+
+
+def refusal(system: System, unit: Sequence[Recurrence]) -> PolyloomError:
+    """PL0261 with the first read that no space makes uniform, else PL0262."""
+    for reader, access, origin in _reads(unit):
+        writer = system[origin.statement]
+        if not _is_constant(reader, origin) and not embed(system, [reader] if reader is writer else [writer, reader]):
+            return _too_far(system, unit, reader, access, origin)
+    names = ", ".join(e.name for e in unit)
+    help = "separate the statements into loop nests of their own, or reverse a loop"
+    return input_error("PL0262", f"the dependences among {names} have no common order of the loops", span=unit[0].span, help=help)
+
+
+def _reads(unit: Sequence[Recurrence]) -> Iterator[tuple[Recurrence, Reference, Produced]]:
+    """Every value that one of `unit` produces for another."""
+    names = {e.name for e in unit}
+    for reader in unit:
+        for access, pieces in zip(accesses(reader.value), reader.reads, strict=True):
+            yield from ((reader, access, p.origin) for p in pieces if isinstance(p.origin, Produced) and p.origin.statement in names)
+
+
+def _is_constant(reader: Recurrence, origin: Produced) -> bool:
+    """Whether a statement reads what it wrote itself a constant number of iterations before."""
+    return origin.statement == reader.name and all(not (Affine.symbol(loop) - at).terms for loop, at in zip(reader.loops, origin.index, strict=True))
+
+
+def _too_far(system: System, unit: Sequence[Recurrence], reader: Recurrence, access: Reference, origin: Produced) -> PolyloomError:
+    at, come, dims = ", ".join(reader.loops), ", ".join(map(str, origin.index)), ", ".join(dimensions(unit))
+    message = f"iteration ({at}) needs what iteration ({come}) wrote to `{access.name}`, and that cannot be passed from neighbour to neighbour"
+    note = f"the distance is not constant, and no loop among {dims} keeps the value in step"
+    if _is_one_sum(system, reader):
+        help = "allow another order of this f32 reduction, hence other roundings: --reassociate, in Python `Options(reassociate=True)`"
+    else:
+        help = "store the value in an array of its own in a separate loop nest, so that a later phase reads it as an input"
+    return input_error("PL0261", message, span=access.span or reader.span, notes=(note,), help=help)
+
+
+def _is_one_sum(system: System, reader: Recurrence) -> bool:
+    """Whether only the order of an f32 reduction stands in the way."""
+    if reader.dtype != "f32":
+        return False
+    added = {e.name for e in nested(system, reassociate=True).equations} - {e.name for e in system.equations}
+    return any(name.startswith(f"{reader.name}.") for name in added)
