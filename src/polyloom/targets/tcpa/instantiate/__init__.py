@@ -28,8 +28,8 @@ __all__ = ["instantiate", "predicted_cycles"]
 
 _TRIES = 24
 """Configurations that are built before instantiation gives up."""
-_SIGNALS = "PL0513"
-"""Too many control signals: their number follows from the region, hardly from the candidate, so only half of the region is tried next."""
+_FAR = 1.5
+"""Where a region needs that many times the control signals that there are, only half of it is tried next."""
 
 
 def instantiate(
@@ -51,11 +51,12 @@ def instantiate(
     for n in numbers:
         search.offer(tiling(symbolic, n, values, bounds, (rows, columns), sizes), shrink=sizes is None)
     failures: list[PolyloomError] = []
-    crowded: set[tuple[int, int]] = set()
+    crowded: dict[tuple[int, int], bool] = {}
     while search.queue and len(failures) < _TRIES:
         plan = search.pop()
-        if (plan.tiling.rows, plan.tiling.columns) in crowded:
-            search.fewer(plan.tiling, halve=True)
+        far = crowded.get((plan.tiling.rows, plan.tiling.columns))
+        if far is not None:
+            search.fewer(plan.tiling, halve=far)
             continue
         try:
             return _build(plan.tiling, plan.timing)
@@ -63,11 +64,11 @@ def instantiate(
             if error.exit_code != INFEASIBLE:
                 raise
             failures.append(error)
-            signals = error.diagnostics[0].code == _SIGNALS
-            if signals:
-                crowded.add((plan.tiling.rows, plan.tiling.columns))
+            excess = error.excess if isinstance(error, control.SignalsExceeded) else 0.0
+            if excess:
+                crowded[plan.tiling.rows, plan.tiling.columns] = excess > _FAR
             if sizes is None and error.diagnostics[0].code != "PL0517":
-                search.fewer(plan.tiling, halve=signals)
+                search.fewer(plan.tiling, halve=excess > _FAR)
     raise failures[0] if failures else _no_candidate(symbolic, search)
 
 

@@ -16,7 +16,7 @@ from math import prod
 
 import numpy as np
 
-from polyloom.diagnostics import infeasible
+from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError, infeasible
 from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain
 from polyloom.targets.tcpa.instantiate.kernels import Graph
@@ -31,6 +31,15 @@ class Branching:
     codes: dict[int, int]
 
 
+class SignalsExceeded(PolyloomError):
+    """PL0513: more signals than the machine has. How many follows from the region, hardly from the candidate."""
+
+    def __init__(self, needed: int, limit: int) -> None:
+        help = f"use a machine with {needed} control signals, or a region that divides the loop bounds"
+        super().__init__(Diagnostic("PL0513", f"{needed} control signals are needed, the machine has {limit}", INFEASIBLE, help=help))
+        self.excess = needed / max(limit, 1)
+
+
 Partial = tuple[Domain, Domain]
 """Where a signal must be 1 and where 0."""
 
@@ -42,11 +51,7 @@ def allocate(graphs: Sequence[Graph], limits: Limits) -> tuple[tuple[Domain, ...
     branchings = [{v: _branching(palette, c) for v, c in kernels.items()} for kernels in coded]
     signals = tuple(digits.union(on) for on in palette.colours)
     if limits.control_signals is not None and len(signals) > limits.control_signals:
-        raise infeasible(
-            "PL0513",
-            f"{len(signals)} control signals are needed, the machine has {limits.control_signals}",
-            help=f"use a machine with {len(signals)} control signals, or a region that divides the loop bounds",
-        )
+        raise SignalsExceeded(len(signals), limits.control_signals)
     for domain in signals:
         check_domain(domain, limits, "a control signal")
     return signals, branchings
