@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.kernels.sizes import MINI
+from tests.nest.text import nest
 from tests.python.helpers import KERNELS, arguments, assert_same, meaning
 
 from polyloom.analysis.check import check
@@ -57,3 +58,21 @@ def test_plan_means_what_the_nest_means(case: tuple[str, Plan], size: int) -> No
         assert all(np.allclose(expected[n], got[n], rtol=1e-5) for n in expected)
     else:
         assert_same(expected, got)
+
+
+def test_old_elements_are_read_before_they_are_overwritten() -> None:
+    """The second phase reads B as it was given, where the first has results for it: they are written by a third."""
+    body = """
+for i in range(N):
+    for j in range(N):
+        B[i + 2, j + 2] += 1
+        total = p
+        for l in range(N):
+            total = total * 3 - B[i + 2, l + 1] + B[i + 1, j + 2]
+        A[i + 2, j + 2] = total
+"""
+    found = nest("A[N + 4, N + 4]; B[N + 4, N + 4]; const p; local total", body.strip("\n"))
+    made = plan(found)[1]
+    assert len(made.phases) == 3
+    inputs = arguments(found, {"N": 5})
+    assert_same(meaning(found, {"N": 5}, inputs), interpret(made, {"N": 5}, inputs))

@@ -23,6 +23,7 @@ from polyloom.sets import Affine
 from polyloom.sets.isl import from_set
 from polyloom.transform.assemble import NoOrder, Ports, assemble
 from polyloom.transform.carry import NotUniform
+from polyloom.transform.delay import delayed
 from polyloom.transform.embed import Placements, dependences, embed
 from polyloom.transform.refusal import refusal
 from polyloom.transform.space import Space
@@ -37,6 +38,8 @@ def make_plan(nest: Nest, system: System) -> Plan:
     for e in system.equations:
         _check_values(e.value)
     groups = _groups(system)
+    system, copies = delayed(system, [g for g, _ in groups])
+    groups += [([copy], _placed_alone(system, copy)) for copy in copies]
     crossing = _crossing(nest, system, [[e.name for e in g] for g, _ in groups])
     arrays = {s.name: _array(s) for s in system.storage} | {a.name: a for a in crossing.intermediates}
     phases: list[Phase] = []
@@ -192,6 +195,13 @@ def _placed(system: System, group: Group) -> Placements | None:
         if _is_bounded(system, phase):
             return placements
     return None
+
+
+def _placed_alone(system: System, equation: Recurrence) -> Placements:
+    placements = _placed(system, [equation])
+    if placements is None:
+        raise refusal(system, [equation])
+    return placements
 
 
 def _is_bounded(system: System, phase: Phase) -> bool:
