@@ -9,7 +9,7 @@ SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/targets/riscv/select.txt
 
-.PHONY: demo test test-long check lint native-test wheel-test bench litmus select-table golden clean
+.PHONY: demo test test-long check lint native-test wheel-test bench polybench litmus select-table golden clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -43,6 +43,11 @@ wheel-test: .venv/installed
 
 bench: .venv/installed
 	$(BIN)/polyloom bench
+
+# POLYBENCH: the folder of PolyBench/C 4.2.1, which is not in this repository.
+polybench: .venv/installed
+	@test -d "$(POLYBENCH)" || { echo "write make polybench POLYBENCH=DIR" >&2; exit 2; }
+	$(BIN)/python -m tests.kernels.polybench "$(POLYBENCH)"
 
 # CORPUS: a folder with litmus tests and the logs of another tool.
 litmus: .venv/installed
