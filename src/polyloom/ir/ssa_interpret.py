@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a function of `ir.ssa` over NumPy arrays: the meaning that every transformation and every target must keep.
 
-Arrays are passed as pointers to their bytes and are changed in place. What is undefined is a fault, never a made-up value: an
-access outside of objects or misaligned, division by zero, too large a shift, overflow against a flag, computing with undef.
+Arrays are passed as pointers to their bytes and are changed in place. An access outside of objects or misaligned and a division by
+zero are faults. What too large a shift, overflow against a flag or a variable that was never set gives is a `Poison`, which passes
+through arithmetic; its use is a fault: as a condition, an address, a divisor, a result, or in an array of the caller's.
 Volatile and atomic accesses are plain ones here, in the order of the program: there is one hart.
 """
 
@@ -44,8 +45,9 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_intrinsics import intrinsic
 from polyloom.ir.ssa_memory import Memory
-from polyloom.ir.ssa_semantics import Number, Undefined
+from polyloom.ir.ssa_semantics import Number, Poison, Undefined
 
+Result = Number | Poison
 Argument = int | float | npt.NDArray[Any]
 STEPS: Final = 10**8
 
@@ -70,7 +72,8 @@ class _Run:
         self.blocks = {block.name: block for block in function.blocks}
         self.memory = Memory()
         self.data = {d.name: self.memory.place(np.frombuffer(bytearray(d.initial), np.uint8), max(d.align, 1), True, not d.constant) for d in function.data}
-        self.values: dict[str, Number | None] = {}
+        self.places: dict[int, int] = {}
+        self.values: dict[str, Result] = {}
 
     def run(self, arguments: Sequence[Argument]) -> Number | None:
         self._enter(self.function.blocks[0], self._arguments(arguments))
@@ -79,21 +82,20 @@ class _Run:
             block = self._block(block)
         return block.value
 
-    def _arguments(self, arguments: Sequence[Argument]) -> list[Number | None]:
+    def _arguments(self, arguments: Sequence[Argument]) -> list[Result]:
         parameters = self.function.parameters
         if len(arguments) != len(parameters):
             message = f"@{self.function.name} has {len(parameters)} parameters and gets {len(arguments)} arguments"
             raise input_error("PL0973", message, help="give one argument for each parameter, arrays for pointers")
-        places: dict[int, int] = {}
-        return [self._argument(parameter, argument, places) for parameter, argument in zip(parameters, arguments, strict=True)]
+        return [self._argument(parameter, argument) for parameter, argument in zip(parameters, arguments, strict=True)]
 
-    def _argument(self, parameter: Value, argument: Argument, places: dict[int, int]) -> Number:
+    def _argument(self, parameter: Value, argument: Argument) -> Number:
         """The same array twice is one object."""
         match argument:
             case np.ndarray() if parameter.type == "ptr" and argument.flags.c_contiguous:
-                if id(argument) not in places:
-                    places[id(argument)] = self.memory.place(_bytes(argument), 64, writable=argument.flags.writeable)
-                return places[id(argument)]
+                if id(argument) not in self.places:
+                    self.places[id(argument)] = self.memory.place(_bytes(argument), 64, writable=argument.flags.writeable)
+                return self.places[id(argument)]
             case int() if parameter.type not in FLOATS:
                 return wrapped(parameter.type, argument)
             case int() | float() if parameter.type in FLOATS:
@@ -102,7 +104,7 @@ class _Run:
                 message = f"the argument for %{parameter.name} does not fit its type {parameter.type}"
                 raise input_error("PL0973", message, help="give integers and floats for scalars, contiguous arrays for pointers")
 
-    def _enter(self, block: Block, arguments: Sequence[Number | None]) -> None:
+    def _enter(self, block: Block, arguments: Sequence[Result]) -> None:
         for parameter, argument in zip(block.parameters, arguments, strict=True):
             self.values[parameter.name] = argument
 
@@ -113,7 +115,7 @@ class _Run:
                 result = self._instruction(instruction)
             except Undefined as fault:
                 raise self._fault(str(fault), block, instruction.line) from None
-            if instruction.result is not None:
+            if instruction.result is not None and result is not None:
                 self.values[instruction.result.name] = result
         self._step(block.terminator.line)
         try:
@@ -140,7 +142,8 @@ class _Run:
             case Switch(value, default, cases):
                 return self._jump(dict(cases).get(int(self._defined(value)), default))
             case Return(value):
-                return _Done(self._value(value) if value is not None else None)
+                self._check_arrays()
+                return _Done(self._defined(value) if value is not None else None)
             case Unreachable():
                 raise Undefined("control comes to a place that the source says it never reaches")
 
@@ -149,7 +152,7 @@ class _Run:
         self._enter(target, [self._value(argument) for argument in edge.arguments])
         return target
 
-    def _value(self, operand: Operand) -> Number | None:
+    def _value(self, operand: Operand) -> Result:
         match operand:
             case Value(name):
                 return self.values[name]
@@ -158,15 +161,21 @@ class _Run:
             case Address(name, offset):
                 return self.data[name] + offset
             case Undef():
-                return None
+                return Poison("a variable is used that was never set")
 
     def _defined(self, operand: Operand) -> Any:
         found = self._value(operand)
-        if found is None:
-            raise Undefined("a value is used that was never set")
+        if isinstance(found, Poison):
+            raise Undefined(str(found))
         return found
 
-    def _instruction(self, instruction: Instruction) -> Number | None:
+    def _check_arrays(self) -> None:
+        """What the caller gets back has values."""
+        for array in self.places.values():
+            if not self.memory.at(array).defined.all():
+                raise Undefined("an array was given values that were never set")
+
+    def _instruction(self, instruction: Instruction) -> Result | None:
         operands, result = instruction.operands, instruction.result
         type: Type = result.type if result else "i64"
         align = instruction.access.align if instruction.access else 1
@@ -177,7 +186,8 @@ class _Run:
                 self.memory.store(operands[0].type, self._value(operands[0]), self._defined(operands[1]), align)
                 return None
             case "select":
-                return self._value(operands[1] if self._defined(operands[0]) else operands[2])
+                condition = self._value(operands[0])
+                return condition if isinstance(condition, Poison) else self._value(operands[1] if condition else operands[2])
             case "alloca":
                 return self.memory.place(np.zeros(int(self._defined(operands[0])), np.uint8), align, defined=False)
             case "fence":
@@ -186,12 +196,22 @@ class _Run:
                 self._effect(instruction.callee, operands)
                 return None
             case _:
-                return self._pure(instruction, type, tuple(self._defined(operand) for operand in operands))
+                return self._computed(instruction, type)
+
+    def _computed(self, instruction: Instruction, type: Type) -> Result:
+        if instruction.operation in ("sdiv", "udiv", "srem", "urem"):
+            self._defined(instruction.operands[1])
+        operands = tuple(map(self._value, instruction.operands))
+        poison = next((operand for operand in operands if isinstance(operand, Poison)), None)
+        try:
+            return poison or self._pure(instruction, type, operands)
+        except Poison as made:
+            return Poison(f"{made}, in line {instruction.line}" if instruction.line else str(made))
 
     def _effect(self, callee: str, operands: Sequence[Operand]) -> None:
         target, source, size = self._defined(operands[0]), operands[1], semantics.unsigned("i64", self._defined(operands[2]))
         if callee == "memset":
-            self.memory.fill(target, cast("int | None", self._value(source)), size)
+            self.memory.fill(target, cast("int | Poison", self._value(source)), size)
         else:
             self.memory.copy(target, self._defined(source), size, callee == "memmove")
 

@@ -9,13 +9,13 @@ from operator import add, sub
 from typing import Any, Final
 
 from polyloom.ir.ssa import WIDTH, Type, wrapped
-from polyloom.ir.ssa_semantics import Number, Undefined, rounded, signed, unsigned
+from polyloom.ir.ssa_semantics import Number, Poison, rounded, signed, unsigned
 
 
 def intrinsic(callee: str, type: Type, operands: tuple[Any, ...], flags: tuple[str, ...] = ()) -> Number:
     """An operation of `ssa.INTRINSICS`."""
     if callee == "abs" and flags and operands[0] == -(1 << (WIDTH[type] - 1)):
-        raise Undefined("the absolute value of the least number is no number, and nsw is set")
+        raise Poison("the absolute value of the least number is no number, and nsw is set")
     if callee in _FLOATING:
         return rounded(type, _FLOATING[callee](*operands))
     return wrapped(type, _INTEGER[callee](type, *operands))

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyloom.ir.ssa import SIZE, Type
-from polyloom.ir.ssa_semantics import Number, Undefined, bits, value
+from polyloom.ir.ssa_semantics import Number, Poison, Undefined, bits, value
 
 Bytes = npt.NDArray[np.uint8]
 _FIRST: Final = 1 << 16
@@ -49,18 +49,22 @@ class Memory:
         self.end = base + len(data) + _GAP
         return base
 
-    def load(self, type: Type, address: int, align: int) -> Number | None:
-        """The value at the address; None where a byte of it is undefined."""
+    def at(self, base: int) -> Object:
+        """The object that begins at an address."""
+        return self.objects[bisect_right(self.bases, base) - 1]
+
+    def load(self, type: Type, address: int, align: int) -> Number | Poison:
+        """The value at the address; Poison where a byte of it is undefined."""
         found, start = self._object(address, SIZE[type], align)
         if not found.defined[start : start + SIZE[type]].all():
-            return None
+            return Poison("a variable is used that was never set")
         pattern = int.from_bytes(found.data[start : start + SIZE[type]].tobytes(), "little")
         return value(type, pattern & 1 if type == "i1" else pattern)
 
-    def store(self, type: Type, stored: Number | None, address: int, align: int) -> None:
+    def store(self, type: Type, stored: Number | Poison, address: int, align: int) -> None:
         found, start = self._object(address, SIZE[type], align, writes=True)
-        found.defined[start : start + SIZE[type]] = stored is not None
-        if stored is not None:
+        found.defined[start : start + SIZE[type]] = not isinstance(stored, Poison)
+        if not isinstance(stored, Poison):
             found.data[start : start + SIZE[type]] = np.frombuffer(bits(type, stored).to_bytes(SIZE[type], "little"), np.uint8)
 
     def copy(self, target: int, source: int, size: int, may_overlap: bool) -> None:
@@ -73,11 +77,11 @@ class Memory:
         to.data[a : a + size] = of.data[b : b + size].copy()
         to.defined[a : a + size] = of.defined[b : b + size].copy()
 
-    def fill(self, target: int, byte: int | None, size: int) -> None:
+    def fill(self, target: int, byte: int | Poison, size: int) -> None:
         if size:
             found, start = self._object(target, size, 1, writes=True)
-            found.data[start : start + size] = (byte or 0) & 0xFF
-            found.defined[start : start + size] = byte is not None
+            found.data[start : start + size] = 0 if isinstance(byte, Poison) else byte & 0xFF
+            found.defined[start : start + size] = not isinstance(byte, Poison)
 
     def _object(self, address: int, size: int, align: int, writes: bool = False) -> tuple[Object, int]:
         k = bisect_right(self.bases, address) - 1

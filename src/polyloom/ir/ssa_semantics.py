@@ -21,7 +21,11 @@ Number = int | float
 
 
 class Undefined(Exception):
-    """The operation has no result; the text says why."""
+    """The operation has no meaning; the text says why."""
+
+
+class Poison(Undefined):
+    """The operation has no result, which matters only if that is used: LLVM moves such operations to where they were not asked for."""
 
 
 def arithmetic(operation: str, type: Type, a: int, b: int, flags: tuple[str, ...] = ()) -> int:
@@ -116,7 +120,7 @@ def _truncated(operation: str, source: Type, target: Type, a: float) -> int:
     least = -(1 << (WIDTH[target] - 1)) if operation == "fptosi" else 0
     most = (1 << (WIDTH[target] - (operation == "fptosi"))) - 1
     if not math.isfinite(a) or not least <= int(a) <= most:
-        raise Undefined(f"{a} of type {source} does not fit into {target}")
+        raise Poison(f"{a} of type {source} does not fit into {target}")
     return wrapped(target, int(a))
 
 
@@ -131,7 +135,7 @@ def _check(operation: str, type: Type, a: int, b: int, flags: tuple[str, ...]) -
             exact = _EXACT[operation](view(type, a), view(type, b) if operation != "shl" else unsigned(type, b))
             lost = view(type, wrapped(type, exact)) != exact
         if lost:
-            raise Undefined(f"the result of {operation} is not what {flag} promises")
+            raise Poison(f"the result of {operation} is not what {flag} promises")
 
 
 def _lost(operation: str, type: Type, a: int, b: int) -> bool:
@@ -163,7 +167,7 @@ def _remainder(type: Type, a: int, b: int) -> int:
 
 def _amount(type: Type, b: int) -> int:
     if unsigned(type, b) >= WIDTH[type]:
-        raise Undefined(f"a shift of {type} by {unsigned(type, b)}")
+        raise Poison(f"a shift of {type} by {unsigned(type, b)}")
     return unsigned(type, b)
 
 

@@ -32,6 +32,7 @@ from polyloom.ir.ssa import (
 )
 
 _NO_EFFECT: Final = ("lifetime.start", "lifetime.end", "assume", "experimental.noalias.scope.decl", "donothing")
+_LIBRARY: Final = {"fmin": "minnum", "fminf": "minnum", "fmax": "maxnum", "fmaxf": "maxnum"}
 _SUFFIX = re.compile(r"(\.(?:[if]\d+|p\d+))+$")
 
 
@@ -185,7 +186,7 @@ class Lowering:
             words.skip()
         if not (callee := words.pop()).startswith("@"):
             raise Unsupported("assembler" if callee == "asm" else "a call through a pointer")
-        known = _SUFFIX.sub("", callee.removeprefix("@llvm.")) if callee.startswith("@llvm.") else ""
+        known = _SUFFIX.sub("", callee.removeprefix("@llvm.")) if callee.startswith("@llvm.") else _LIBRARY.get(callee[1:], "")
         if known in _NO_EFFECT:
             return
         if known not in INTRINSICS and known not in EFFECTS:

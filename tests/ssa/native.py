@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of a C file called natively, as the oracle; and arguments for them."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polyloom.frontend.c.clang import shared_library
+from polyloom.frontend.source import Options
+from polyloom.ir.ssa import FLOATS, Function, Type, wrapped
+from polyloom.ir.ssa_interpret import Argument
+from polyloom.ir.ssa_semantics import Number
+
+_TYPES: dict[Type, Any] = {
+    "i1": ctypes.c_bool,
+    "i8": ctypes.c_int8,  # as a parameter only of signed types: the callee believes in the extension
+    "i16": ctypes.c_int16,
+    "i32": ctypes.c_int32,
+    "i64": ctypes.c_int64,
+    "f32": ctypes.c_float,
+    "f64": ctypes.c_double,
+    "ptr": ctypes.c_void_p,
+}
+
+
+@cache
+def _library(path: Path) -> ctypes.CDLL:
+    unit = f"#pragma GCC visibility push(default)\n#include {json.dumps(str(path))}\n#pragma GCC visibility pop\n"
+    library = "float fminf(float a, float b) { return a < b ? a : b; }\nfloat fmaxf(float a, float b) { return a > b ? a : b; }\n"
+    return ctypes.CDLL(str(shared_library(unit + library, Options())))
+
+
+def call(path: Path, function: Function, arguments: Sequence[Argument]) -> Number | None:
+    """The function itself; arrays are changed in place."""
+    native = _library(path)[function.name]
+    native.restype = _TYPES[function.result] if function.result else None
+    native.argtypes = [_TYPES[p.type] for p in function.parameters]
+    found = native(*(a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments))
+    return int(found) if function.result == "i1" else found
+
+
+def same(a: Number | None, b: Number | None) -> bool:
+    """NaNs are equal, and zeros have signs."""
+    if isinstance(a, float) and isinstance(b, float):
+        return (math.isnan(a) and math.isnan(b)) or (a == b and math.copysign(1, a) == math.copysign(1, b))
+    return a == b
+
+
+def arguments(function: Function, random: np.random.Generator) -> list[Argument]:
+    """For pointers 64 bytes of small integers, which are small numbers as floats too; edge and random values for scalars."""
+    make: dict[bool, Callable[[Type], Argument]] = {True: lambda type: _float(type, random), False: lambda type: _integer(type, random)}
+    return [random.integers(-9, 9, 16).astype(np.int32) if p.type == "ptr" else make[p.type in FLOATS](p.type) for p in function.parameters]
+
+
+def _integer(type: Type, random: np.random.Generator) -> int:
+    chosen = int(random.choice([0, 1, -1, 3, 7, 2**31 - 1, -(2**31), 100]))
+    return wrapped(type, chosen if random.random() < 0.5 else int(random.integers(-(2**63), 2**63 - 1)) >> int(random.integers(0, 63)))
+
+
+def _float(type: Type, random: np.random.Generator) -> float:
+    chosen = float(random.choice([0.0, -0.0, 1.0, -1.5, math.inf, math.nan, 1e-3]))
+    return chosen if random.random() < 0.4 else float(np.float32(random.normal() * 10.0 ** int(random.integers(-2, 5))))

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What SSA form does not have, a function for each. */
+struct big {
+  long a[4];
+};
+typedef int four __attribute__((vector_size(16)));
+extern int elsewhere;
+static int *where = &elsewhere;
+int other(int x);
+
+int calls(int x) {
+  return x
+       + other(x);
+}
+
+int pointer(int (*f)(int), int x) { return f(x); }
+
+int outside(int x) { return x + elsewhere; }
+
+int address(int x) { return x + *where++; }
+
+four vector(four a) { return a + a; }
+
+__int128 wide(__int128 a) { return a * 3; }
+
+long double extended(long double a) { return a; }
+
+struct big structure(struct big a) { return a; }
+
+int variable(int n, ...) { return n; }
+
+int assembler(int x) {
+  asm volatile("" ::: "memory");
+  return x;
+}
+
+int computed(int x) {
+  static void *const places[] = {&&a, &&b};
+  goto *places[x];
+a:
+  return 1;
+b:
+  return 2;
+}
+
+int rotating(_Atomic int *p) {
+  return (*p)++;
+}
+
+_Bool vowel(int c) {
+  return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u';
+}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C functions in SSA form: what clang compiles natively and what the interpreter does with them at -O0 and -O1 is the same."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.conftest import Golden
+from tests.ssa.native import arguments, call, same
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.c.llvm import load_ssa
+from polyloom.frontend.source import Options
+from polyloom.ir.ssa import Function
+from polyloom.ir.ssa_interpret import interpret
+from polyloom.ir.ssa_read import read
+from polyloom.ir.ssa_text import print_ssa
+
+pytest.importorskip("ziglang", reason="C needs the extra `c`")
+
+PROGRAMS = Path(__file__).with_name("programs.c")
+NAMES = re.findall(r"^(?!static|struct)\w[\w ]*?(\w+)\(.*\{", PROGRAMS.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@cache
+def load(name: str, level: int) -> Function:
+    return load_ssa(str(PROGRAMS), Options(function=name), level)
+
+
+@pytest.mark.parametrize("level", [0, 1])
+@pytest.mark.parametrize("name", NAMES)
+def test_means_what_the_c_means(name: str, level: int) -> None:
+    function = load(name, level)
+    assert read(print_ssa(function)) == function
+    random = np.random.default_rng(len(name))
+    for _ in range(3 if name == "globals" else 12):
+        given = arguments(function, random)
+        ours, theirs = ([a.copy() if isinstance(a, np.ndarray) else a for a in given] for _ in range(2))
+        if name == "globals":  # its static variable lives on
+            assert interpret(function, ours, 20000) == 2 * (5 + (1, -2, 3, 40)[int(str(given[0])) & 3])
+            continue
+        expected = call(PROGRAMS, function, theirs)
+        assert same(interpret(function, ours, 20000), expected), (given, expected)
+        assert all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True) if isinstance(a, np.ndarray))
+
+
+def test_a_static_function_is_kept() -> None:
+    assert interpret(load("hidden", 1), [7]) == 50
+
+
+def test_what_is_refused_is_named(golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(PROGRAMS.parent)
+    names = re.findall(r"^(?!typedef)\w[\w ]*?(\w+)\(.*\{", Path("refused.c").read_text(encoding="utf-8"), re.MULTILINE)
+    texts: list[str] = []
+    for name in names:
+        with pytest.raises(PolyloomError) as caught:
+            load_ssa("refused.c", Options(function=name), int(name == "vowel"))
+        assert caught.value.exit_code == 1
+        texts.append(f"{name}\n{caught.value}")
+    golden("refused", "\n\n".join(texts))
