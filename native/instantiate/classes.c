@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processor classes: elements whose specialized syntax trees are equal (the paper, section 6.1, Algorithm 1). A destination whose
+// port drives nothing takes the pattern of the nearest element that does drive it.
+#include "internal.h"
+
+// A fragment of a position, and one piece of its iterations.
+typedef struct {
+    uint64_t source;
+    Piece piece;
+} Owned;
+
+typedef struct {
+    uint32_t unit, tau, opcode, first;
+} Instruction;
+
+enum { RD, FD, IO, CONSTANT };
+
+static uint64_t source(uint32_t file, uint32_t number) { return (uint64_t)file << 32 | number; }
+
+// By group, whether a piece has iterations.
+static bool *holding(Context *c, uint32_t condition_) {
+    bool *found = keep(c, c->groups, 1);
+    if (!found) return NULL;
+    for (uint32_t g = 0; g < c->groups; ++g) {
+        const Domain *d;
+        if (!condition(c, condition_, g, &d)) return NULL;
+        found[g] = d->count > 0;
+    }
+    return found;
+}
+
+static bool arrive(Context *c, uint32_t u, const Link *link) {
+    const Piece p = reads(c, &c->s.use[u], link);
+    const size_t mark = c->high;
+    for (uint32_t g = 0; g < c->groups; ++g) {
+        Vec sets = {0};
+        TRY(piece_sets(c, &p, g, &sets));
+        if (sets.count) c->arriving[link->number][g] = true;
+        c->high = mark;
+    }
+    return true;
+}
+
+// Which tiles are not empty, and over which routes and output registers tokens pass.
+bool make_traffic(Context *c) {
+    TRY((c->occupied = keep(c, c->groups, 1)) && (c->accessing = keep(c, c->s.conditions, sizeof *c->accessing)));
+    TRY(c->arriving = keep(c, c->candidate->routes, sizeof *c->arriving));
+    for (uint32_t v = 0; v < c->s.nodes; ++v) {
+        bool **there = &c->accessing[c->s.node[v].condition];
+        if (!*there) TRY(*there = holding(c, c->s.node[v].condition));
+        for (uint32_t g = 0; g < c->groups; ++g) c->occupied[g] = c->occupied[g] || (*there)[g];
+    }
+    for (uint32_t r = 0; r < c->candidate->routes; ++r) TRY(c->arriving[r] = keep(c, c->groups, 1));
+    for (uint32_t u = 0; u < c->s.uses; ++u)
+        for (uint32_t i = 0; i < c->candidate->links[u].count; ++i)
+            if (c->candidate->links[u].at[i].kind == CHANNEL) TRY(arrive(c, u, &c->candidate->links[u].at[i]));
+    return ok(c);
+}
+
+// Whether an element sends tokens over a route.
+bool leaving(const Context *c, const Route *r, uint32_t element) {
+    const Int row = (Int)(element / c->t->columns) + r->theta.rows, column = (Int)(element % c->t->columns) + r->theta.columns;
+    if (row < 0 || column < 0 || row >= c->t->rows || column >= c->t->columns) return false;
+    const uint32_t to = (uint32_t)(row * c->t->columns + column);
+    return c->arriving[r - c->candidate->route][c->group[to]] && c->occupied[c->group[element]];
+}
+
+bool driven(const Context *c, uint32_t reg, uint32_t element) {
+    for (uint32_t r = 0; r < c->candidate->routes; ++r)
+        if (c->candidate->route[r].output == reg && leaving(c, &c->candidate->route[r], element)) return true;
+    for (uint32_t o = 0; o < c->s.outputs; ++o)
+        if (c->candidate->output[o] == reg && c->accessing[c->s.node[c->s.output[o].node].condition][c->group[element]]) return true;
+    return false;
+}
+
+// The instructions, by unit and offset, then by first equation.
+static Instruction *instructions(Context *c, uint32_t *count) {
+    const Schedule *p = c->schedule;
+    Instruction *at = temp(c, c->s.nodes, sizeof *at);
+    *count = 0;
+    for (uint32_t v = 0; at && v < c->s.nodes; ++v) {
+        const Instruction made = {p->unit[v], p->tau[v], c->s.node[v].opcode, v};
+        uint32_t i = 0;
+        while (i < *count && (at[i].unit != made.unit || at[i].tau != made.tau || at[i].opcode != made.opcode)) ++i;
+        if (i < *count) continue;
+        for (i = (*count)++; i && (at[i - 1].unit > made.unit || (at[i - 1].unit == made.unit && at[i - 1].tau > made.tau)); --i) at[i] = at[i - 1];
+        at[i] = made;
+    }
+    return at;
+}
+
+static bool executes(const Context *c, const Instruction *i, uint32_t v) {
+    return c->schedule->unit[v] == i->unit && c->schedule->tau[v] == i->tau && c->s.node[v].opcode == i->opcode;
+}
+
+static bool own(Context *c, Vec *out, uint64_t fragment, Piece p) {
+    Owned *slot = push(c, out, sizeof *slot);
+    TRY(slot);
+    *slot = (Owned){fragment, p};
+    return true;
+}
+
+static uint64_t carrier(const Context *c, const Link *link, bool reading) {
+    if (link->kind != CHANNEL) return source(link->kind == GENERAL ? RD : FD, link->number);
+    const Route *r = &c->candidate->route[link->number];
+    return source(IO, reading ? r->input : r->output);
+}
+
+static bool sources(Context *c, const Instruction *instruction, uint32_t position, Vec *out) {
+    for (uint32_t v = instruction->first; v < c->s.nodes; ++v) {
+        if (!executes(c, instruction, v)) continue;
+        const Operand o = c->s.node[v].operand[position];
+        const Piece whole = {.condition = c->s.node[v].condition};
+        if (o.kind != USE) {
+            TRY(own(c, out, o.kind == IMMEDIATE ? source(CONSTANT, o.value) : source(IO, c->candidate->input[o.value]), whole));
+            continue;
+        }
+        const Links *l = &c->candidate->links[o.value];
+        for (uint32_t i = 0; i < l->count; ++i) TRY(own(c, out, carrier(c, &l->at[i], true), reads(c, &c->s.use[o.value], &l->at[i])));
+    }
+    return true;
+}
+
+static bool destinations(Context *c, const Instruction *instruction, Vec *out) {
+    for (uint32_t v = instruction->first; v < c->s.nodes; ++v) {
+        if (!executes(c, instruction, v)) continue;
+        const Node *n = &c->s.node[v];
+        if (n->output != NONE) {
+            TRY(own(c, out, source(IO, c->candidate->output[n->output]), (Piece){.condition = n->condition}));
+            continue;
+        }
+        for (uint32_t u = 0; u < c->s.uses; ++u) {
+            const Use *use = &c->s.use[u];
+            const Links *l = &c->candidate->links[u];
+            for (uint32_t w = 0; w < use->writers; ++w)
+                for (uint32_t i = 0; i < l->count && use->writer[w].node == v; ++i) {
+                    Piece p = bounds_of(c, use->writer[w].condition, use, l->at[i].theta, true);
+                    p.widens = l->at[i].kind == CHANNEL;
+                    p.widen = l->at[i].theta;
+                    TRY(own(c, out, carrier(c, &l->at[i], false), p));
+                }
+        }
+    }
+    return true;
+}
+
+// For an element the nearest one whose neighbour at theta has a tile; itself where there is none.
+static uint32_t clamped(const Context *c, Displacement theta, uint32_t element) {
+    const int step[2] = {theta.rows, theta.columns};
+    const uint32_t at[2] = {element / c->t->columns, element % c->t->columns};
+    Int moved[2];
+    for (int axis = 0; axis < 2; ++axis) {
+        const uint32_t m = c->candidate->axis[axis];
+        const Int count = m == NONE ? 1 : c->t->tiles[m];
+        if (step[axis] && count <= 1) return element;
+        moved[axis] = min(max(at[axis], max(0, -step[axis])), count - 1 - max(0, step[axis]));
+    }
+    return (uint32_t)(moved[0] * c->t->columns + moved[1]);
+}
+
+// The sets of every piece of one fragment, united.
+static bool united(Context *c, const Vec *owned, uint64_t fragment, uint32_t group, const Domain **out) {
+    Vec sets = {0};
+    for (uint32_t i = 0; i < owned->count; ++i) {
+        const Owned *o = (Owned *)owned->at + i;
+        if (o->source == fragment) TRY(piece_sets(c, &o->piece, group, &sets));
+    }
+    return unite(c, sets.at, sets.count, out);
+}
+
+static bool widened(Context *c, const Vec *owned, uint64_t fragment, uint32_t element, const Domain *issues, const Domain **out) {
+    Vec sets = {0}, inside = {0};
+    for (uint32_t i = 0; i < owned->count; ++i) {
+        const Owned *o = (Owned *)owned->at + i;
+        if (o->source == fragment && o->piece.widens) TRY(piece_sets(c, &o->piece, c->group[clamped(c, o->piece.widen, element)], &sets));
+    }
+    for (uint32_t i = 0; i < sets.count; ++i)
+        for (uint32_t k = 0; k < issues->count; ++k) {
+            const Set *s;
+            TRY(intersect(c, ((const Set **)sets.at)[i], issues->set[k], &s));
+            if (!s) continue;
+            const Set **slot = push(c, &inside, sizeof *slot);
+            TRY(slot);
+            *slot = s;
+        }
+    return unite(c, inside.at, inside.count, out);
+}
+
+static bool sends(const Vec *owned, uint64_t fragment) {
+    for (uint32_t i = 0; i < owned->count; ++i)
+        if (((Owned *)owned->at)[i].source == fragment && ((Owned *)owned->at)[i].piece.widens) return true;
+    return false;
+}
+
+// The distinct fragments, in the order of first occurrence or, sorted, by register.
+static bool fragments(Context *c, const Vec *owned, bool sorted, Vec *out) {
+    for (uint32_t i = 0; i < owned->count; ++i) {
+        const uint64_t s = ((Owned *)owned->at)[i].source;
+        uint64_t *at = out->at;
+        uint32_t k = 0;
+        while (k < out->count && at[k] != s) ++k;
+        if (k < out->count) continue;
+        TRY(push(c, out, sizeof *at));
+        at = out->at;
+        for (k = out->count - 1; sorted && k && at[k - 1] > s; --k) at[k] = at[k - 1];
+        at[k] = s;
+    }
+    return true;
+}
+
+static bool add_fragment(Context *c, Vec *found, uint32_t position, uint64_t s, const Domain *d) {
+    if (!d->count) return true;
+    if (s >> 32 != CONSTANT && (s & 0xFFFFFFFF) >= 64) return fail(c, 706, 0);
+    Fragment *slot = push(c, found, sizeof *slot);
+    TRY(slot);
+    *slot = (Fragment){position, s, d};
+    return true;
+}
+
+static bool specialize_one(Context *c, const Instruction *instruction, uint32_t element, Operation *out) {
+    const uint32_t group = c->group[element];
+    Vec issues = {0}, found = {0};
+    for (uint32_t v = instruction->first; v < c->s.nodes; ++v)
+        if (executes(c, instruction, v)) TRY(piece_sets(c, &(Piece){.condition = c->s.node[v].condition}, group, &issues));
+    TRY(unite(c, issues.at, issues.count, &out->domain));
+    out->tau = instruction->tau;
+    out->opcode = instruction->opcode;
+    if (!out->domain->count) return true;
+    const uint32_t arity = c->s.node[instruction->first].arity;
+    for (uint32_t position = 0; position <= arity; ++position) {
+        const bool writes = position == arity;
+        Vec owned = {0}, names = {0};
+        TRY(writes ? destinations(c, instruction, &owned) : sources(c, instruction, position, &owned));
+        TRY(fragments(c, &owned, writes, &names));
+        for (uint32_t i = 0; i < names.count; ++i) {
+            const uint64_t s = ((uint64_t *)names.at)[i];
+            const Domain *d;
+            if (writes && sends(&owned, s) && !driven(c, (uint32_t)s, element))
+                TRY(widened(c, &owned, s, element, out->domain, &d));
+            else
+                TRY(united(c, &owned, s, group, &d));
+            TRY(add_fragment(c, &found, writes ? NONE : position, s, d));
+        }
+    }
+    out->fragments = found.count;
+    TRY(out->fragment = keep(c, found.count, sizeof(Fragment)));
+    if (found.count) memcpy(out->fragment, found.at, found.count * sizeof(Fragment));
+    return true;
+}
+
+static bool same_tree(const UnitTree *a, const UnitTree *b) {
+    if (a->operations != b->operations) return false;
+    for (uint32_t i = 0; i < a->operations; ++i) {
+        const Operation *x = &a->operation[i], *y = &b->operation[i];
+        if (x->tau != y->tau || x->opcode != y->opcode || x->domain != y->domain || x->fragments != y->fragments) return false;
+        for (uint32_t k = 0; k < x->fragments; ++k)
+            if (x->fragment[k].position != y->fragment[k].position || x->fragment[k].source != y->fragment[k].source || x->fragment[k].domain != y->fragment[k].domain)
+                return false;
+    }
+    return true;
+}
+
+// The number of an equal tree in the list, which grows by one if there is none; NONE for a tree without operations.
+static bool number_of(Context *c, Vec *trees, const UnitTree *tree, uint32_t unit, uint32_t *out) {
+    *out = NONE;
+    if (!tree->operations) return true;
+    UnitTree **at = trees->at;
+    for (*out = 0; *out < trees->count; ++*out)
+        if (same_tree(at[*out], tree)) {
+            at[*out]->unit = at[*out]->unit < unit ? at[*out]->unit : unit;
+            return true;
+        }
+    UnitTree *kept = keep(c, 1, sizeof *kept), **slot = push(c, trees, sizeof *slot);
+    TRY(kept && slot);
+    *kept = *tree;
+    kept->unit = unit;
+    *slot = kept;
+    return true;
+}
+
+static bool specialize(Context *c, const Instruction *at, uint32_t count, uint32_t unit, uint32_t element, UnitTree *out) {
+    *out = (UnitTree){0};
+    TRY(out->operation = keep(c, count, sizeof(Operation)));
+    for (uint32_t i = 0; i < count; ++i) {
+        if (at[i].unit != unit) continue;
+        const size_t mark = c->high;
+        Operation made = {0};
+        TRY(specialize_one(c, &at[i], element, &made));
+        if (made.domain->count) out->operation[out->operations++] = made;
+        c->high = mark;
+    }
+    return true;
+}
+
+// A port that sends to neighbours, of one unit.
+typedef struct {
+    uint32_t unit, reg;
+    Displacement theta;
+} Sender;
+
+static bool senders(Context *c, const Instruction *at, uint32_t count, Vec *out) {
+    for (uint32_t i = 0; i < count; ++i) {
+        Vec owned = {0};
+        TRY(destinations(c, &at[i], &owned));
+        for (uint32_t k = 0; k < owned.count; ++k) {
+            const Owned *o = (Owned *)owned.at + k;
+            if (!o->piece.widens) continue;
+            const Sender s = {at[i].unit, (uint32_t)o->source, o->piece.widen};
+            bool known = false;
+            for (uint32_t j = 0; j < out->count; ++j) {
+                const Sender *p = (Sender *)out->at + j;
+                known = known || (p->unit == s.unit && p->reg == s.reg && p->theta.rows == s.theta.rows && p->theta.columns == s.theta.columns);
+            }
+            if (known) continue;
+            Sender *slot = push(c, out, sizeof *slot);
+            TRY(slot);
+            *slot = s;
+        }
+    }
+    return true;
+}
+
+// Elements with equal marks have equal trees.
+typedef struct Kind {
+    struct Kind *next;
+    uint32_t element, tuple;
+    uint32_t *marks;
+} Kind;
+
+typedef struct {
+    Instruction *at;
+    uint32_t count;
+    Vec senders;
+    uint32_t **alike;  // by unit, by group
+    uint32_t length;
+    Vec kinds;  // Kind *
+    Kind *buckets[BUCKETS];
+} Classifier;
+
+static bool label_units(Context *c, Classifier *k) {
+    TRY(k->alike = temp(c, c->s.units, sizeof *k->alike));
+    bool *used = temp(c, c->s.conditions, 1);
+    TRY(used);
+    for (uint32_t unit = 0; unit < c->s.units; ++unit) {
+        memset(used, 0, c->s.conditions);
+        for (uint32_t i = 0; i < k->count; ++i) {
+            if (k->at[i].unit != unit) continue;
+            Vec owned = {0};
+            for (uint32_t position = 0; position < c->s.node[k->at[i].first].arity; ++position) TRY(sources(c, &k->at[i], position, &owned));
+            TRY(destinations(c, &k->at[i], &owned));
+            for (uint32_t j = 0; j < owned.count; ++j) used[((Owned *)owned.at)[j].piece.condition] = true;
+            for (uint32_t v = 0; v < c->s.nodes; ++v)
+                if (executes(c, &k->at[i], v)) used[c->s.node[v].condition] = true;
+        }
+        TRY(k->alike[unit] = alike(c, used));
+    }
+    return true;
+}
+
+static void mark(const Context *c, const Classifier *k, uint32_t element, uint32_t *marks) {
+    uint32_t *at = marks;
+    for (uint32_t unit = 0; unit < c->s.units; ++unit) *at++ = k->alike[unit][c->group[element]];
+    for (uint32_t i = 0; i < k->senders.count; ++i) {
+        const Sender *s = (Sender *)k->senders.at + i;
+        *at++ = driven(c, s->reg, element) ? NONE : k->alike[s->unit][c->group[clamped(c, s->theta, element)]];
+    }
+}
+
+static Kind *kind_of(Context *c, Classifier *k, uint32_t element, uint32_t *marks) {
+    mark(c, k, element, marks);
+    const size_t bytes = k->length * sizeof *marks;
+    Kind **bucket = &k->buckets[hash(2166136261u, marks, bytes) % BUCKETS];
+    for (Kind *p = *bucket; p; p = p->next)
+        if (!memcmp(p->marks, marks, bytes)) return p;
+    Kind *made = temp(c, 1, sizeof *made), **slot = push(c, &k->kinds, sizeof *slot);
+    if (!made || !slot || !(made->marks = temp(c, k->length, sizeof *marks))) return NULL;
+    memcpy(made->marks, marks, bytes);
+    made->element = element;
+    made->tuple = k->kinds.count - 1;
+    made->next = *bucket;
+    *slot = made;
+    return *bucket = made;
+}
+
+static bool prune(Context *c, const UnitTree *tree, const bool *silent, UnitTree *out) {
+    *out = *tree;
+    TRY(out->operation = keep(c, tree->operations, sizeof(Operation)));
+    for (uint32_t i = 0; i < tree->operations; ++i) {
+        Operation *o = &out->operation[i];
+        const Operation *from = &tree->operation[i];
+        *o = *from;
+        TRY(o->fragment = keep(c, from->fragments, sizeof(Fragment)));
+        o->fragments = 0;
+        for (uint32_t f = 0; f < from->fragments; ++f) {
+            const Fragment *p = &from->fragment[f];
+            if (p->position == NONE && p->source >> 32 == IO && silent[(uint32_t)p->source]) continue;
+            o->fragment[o->fragments++] = *p;
+        }
+    }
+    return true;
+}
+
+// Kinds to tuples of trees, in the order of first elements; the tuple of kind k is tuples[kind->tuple].
+static bool tuples(Context *c, Classifier *k, Vec *trees, uint32_t **tuple, uint32_t *count) {
+    const uint32_t units = c->s.units;
+    TRY(*tuple = temp(c, (size_t)k->kinds.count * units, sizeof **tuple));
+    *count = 0;
+    for (uint32_t i = 0; i < k->kinds.count; ++i) {
+        Kind *kind = ((Kind **)k->kinds.at)[i];
+        uint32_t *made = *tuple + (size_t)*count * units;
+        for (uint32_t unit = 0; unit < units; ++unit) {
+            UnitTree tree;
+            TRY(specialize(c, k->at, k->count, unit, kind->element, &tree));
+            TRY(number_of(c, trees, &tree, unit, &made[unit]));
+        }
+        for (kind->tuple = 0; kind->tuple < *count && memcmp(*tuple + (size_t)kind->tuple * units, made, units * sizeof *made);) ++kind->tuple;
+        if (kind->tuple == *count) ++*count;
+    }
+    return true;
+}
+
+static bool silence(Context *c, const Classifier *k, uint32_t tuple, bool *silent) {
+    for (uint32_t i = 0; i < k->senders.count; ++i) {
+        const uint32_t reg = ((Sender *)k->senders.at)[i].reg;
+        if (reg >= 64) continue;
+        silent[reg] = true;
+        for (uint32_t j = 0; j < k->kinds.count && silent[reg]; ++j) {
+            const Kind *kind = ((Kind **)k->kinds.at)[j];
+            if (kind->tuple == tuple && driven(c, reg, kind->element)) silent[reg] = false;
+        }
+    }
+    return ok(c);
+}
+
+static bool make_classes(Context *c, Classifier *k, uint32_t *kind_of_element) {
+    const uint32_t units = c->s.units;
+    Vec trees = {0}, pruned = {0};
+    uint32_t *tuple, count;
+    TRY(tuples(c, k, &trees, &tuple, &count));
+    uint32_t *class_of = temp(c, count, sizeof *class_of);
+    TRY(class_of && (c->class_ = keep(c, count, sizeof(Class))));
+    c->classes = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        bool silent[64] = {false};
+        TRY(silence(c, k, i, silent));
+        Class *made = &c->class_[c->classes];
+        TRY(made->program = keep(c, units, sizeof(uint32_t)));
+        for (uint32_t unit = 0; unit < units; ++unit) {
+            const uint32_t n = tuple[(size_t)i * units + unit];
+            made->program[unit] = NONE;
+            if (n == NONE) continue;
+            UnitTree tree;
+            TRY(prune(c, ((UnitTree **)trees.at)[n], silent, &tree));
+            TRY(number_of(c, &pruned, &tree, unit, &made->program[unit]));
+        }
+        uint32_t same = 0;
+        while (memcmp(c->class_[same].program, made->program, units * sizeof(uint32_t))) ++same;
+        class_of[i] = same;
+        if (same == c->classes) ++c->classes;
+    }
+    for (uint32_t e = 0; e < c->elements; ++e)
+        if (kind_of_element[e] != NONE) kind_of_element[e] = class_of[((Kind **)k->kinds.at)[kind_of_element[e]]->tuple];
+    c->units = pruned.count;
+    TRY(c->unit = keep(c, pruned.count, sizeof *c->unit));
+    if (pruned.count) memcpy(c->unit, pruned.at, pruned.count * sizeof *c->unit);
+    return true;
+}
+
+// The classes, numbered by their first element in row-major order.
+bool classify(Context *c) {
+    const size_t high = c->high;
+    TRY(c->element = keep(c, c->elements, sizeof *c->element));
+    Classifier *k = temp(c, 1, sizeof *k);
+    TRY(k && (k->at = instructions(c, &k->count)));
+    TRY(senders(c, k->at, k->count, &k->senders) && label_units(c, k));
+    k->length = c->s.units + k->senders.count;
+    uint32_t *marks = temp(c, k->length, sizeof *marks);
+    TRY(marks);
+    for (uint32_t e = 0; e < c->elements; ++e) {
+        c->element[e] = NONE;
+        if (!c->occupied[c->group[e]]) continue;
+        const Kind *kind = kind_of(c, k, e, marks);
+        TRY(kind);
+        c->element[e] = kind->tuple;
+    }
+    TRY(make_classes(c, k, c->element));
+    c->high = high;
+    return ok(c);
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// Concretization: parameters and a region become numbers (the paper, section 6, step 1). The constant of a constraint depends on
+// the tile; tiles whose constants are equal up to what their box implies form a group and have equal conditions.
+#include "internal.h"
+
+Int parametric(Context *c, const Row *row) {
+    Int value = row->constant;
+    for (uint32_t k = 0; k < c->s.parameters; ++k) value = add(c, value, mul(c, row->a[c->n + k], c->values[k]));
+    return value;
+}
+
+static bool all_hold(Context *c, const List *rows) {
+    for (uint32_t i = 0; i < rows->count; ++i)
+        if (parametric(c, &c->s.row[rows->at[i]]) < 0) return false;
+    return true;
+}
+
+bool check_request(Context *c, const polyloom_request *r) {
+    if (r->value_count != c->s.parameters) return fail(c, r->value_count < c->s.parameters ? 501 : 502, 0);
+    for (uint32_t k = 0; k < r->value_count; ++k)
+        if (r->values[k] < 0 || r->values[k] >> 31) return fail(c, 503, 0);
+    bool inside = false;
+    for (uint32_t i = 0; i < c->s.assumptions.count; ++i) inside = inside || all_hold(c, &c->s.assumptions.at[i]);
+    if (!inside) return fail(c, 504, 0);
+    const Limits *l = &c->s.limits;
+    if (!r->rows || !r->columns || (l->rows >= 0 && r->rows > l->rows) || (l->columns >= 0 && r->columns > l->columns)) return fail(c, 505, 0);
+    if (r->rows > 65535 || r->columns > 65535) return fail(c, 706, 0);
+    return ok(c);
+}
+
+static bool bound(Context *c, const Pieces *p, Int *out) {
+    for (uint32_t i = 0; i < p->count; ++i)
+        if (all_hold(c, &p->at[i].guards)) {
+            *out = floor_div(c, parametric(c, &c->s.row[p->at[i].numerator]), p->at[i].denominator);
+            return true;
+        }
+    return false;
+}
+
+bool space_bounds(Context *c, bool *empty) {
+    TRY((c->lower = keep(c, c->n, sizeof(Int))) && (c->upper = keep(c, c->n, sizeof(Int))));
+    *empty = false;
+    for (uint32_t m = 0; m < c->n; ++m)
+        if (!bound(c, &c->s.extent[m][0], &c->lower[m]) || !bound(c, &c->s.extent[m][1], &c->upper[m]) || c->lower[m] > c->upper[m]) *empty = true;
+    return ok(c);
+}
+
+static Int ceiling(Context *c, Int a, Int b) { return sub(c, 0, floor_div(c, sub(c, 0, a), b)); }
+
+static bool coupled(const Context *c, const uint32_t *axis) {
+    for (uint32_t i = 0; i < c->s.constraints; ++i) {
+        const Int a = magnitude(c->s.row[i].a[axis[0]]), b = magnitude(c->s.row[i].a[axis[1]]);
+        if (a && a == b) return true;
+    }
+    return false;
+}
+
+// Tiles of p = ceil(N / t), or larger where a dependence is longer; coupled dimensions take the larger p.
+bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, Tiling *t) {
+    const Candidate *k = &c->s.candidate[number];
+    const uint32_t region[2] = {k->axis[0] == NONE ? 1 : rows, k->axis[1] == NONE ? 1 : columns};
+    *t = (Tiling){number, region[0], region[1], keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int))};
+    TRY(t->sizes && t->tiles && t->extents);
+    for (uint32_t m = 0; m < c->n; ++m) {
+        const Int extent = add(c, sub(c, c->upper[m], c->lower[m]), 1);
+        Int count = 1, longest = 0;
+        for (int axis = 0; axis < 2; ++axis)
+            if (k->axis[axis] == m) count = region[axis];
+        for (uint32_t u = 0; u < c->s.uses && count > 1; ++u) longest = max(longest, magnitude(c->s.use[u].distance[m]));
+        t->sizes[m] = max(ceiling(c, extent, count), longest);
+    }
+    if (region[0] > 1 && region[1] > 1 && coupled(c, k->axis)) {
+        const Int p = max(t->sizes[k->axis[0]], t->sizes[k->axis[1]]);
+        t->sizes[k->axis[0]] = t->sizes[k->axis[1]] = p;
+    }
+    for (uint32_t m = 0; m < c->n; ++m) t->tiles[m] = ceiling(c, add(c, sub(c, c->upper[m], c->lower[m]), 1), max(t->sizes[m], 1));
+    for (uint32_t g = 0; g < c->n; ++g) t->extents[g] = t->sizes[k->order[g]];
+    return ok(c);
+}
+
+// A row over x = P K + J: coefficients by dimension; the constant is returned.
+Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients) {
+    Int constant = parametric(c, row);
+    for (uint32_t m = 0; m < c->n; ++m) {
+        constant = add(c, constant, mul(c, row->a[m], k->reflected[m] ? c->upper[m] : c->lower[m]));
+        coefficients[m] = k->reflected[m] ? sub(c, 0, row->a[m]) : row->a[m];
+    }
+    return constant;
+}
+
+// The constants of all constraints in one tile, clipped to what is not implied.
+typedef struct {
+    Int constant, step[2], low, high;
+} Line;
+
+static Int at(Context *c, const Line *l, uint32_t row, uint32_t column) {
+    const Int value = add(c, l->constant, add(c, mul(c, l->step[0], row), mul(c, l->step[1], column)));
+    return min(max(value, l->low), l->high);
+}
+
+// By row (column) a number, equal where the constraints that depend on that coordinate alone are.
+static bool labels(Context *c, const Line *lines, int axis, uint32_t count, uint32_t *label, uint32_t *number) {
+    Vec first = {0};
+    for (uint32_t k = 0; k < count; ++k) {
+        uint32_t f = first.count;
+        while (f-- > 0) {
+            bool same = true;
+            const uint32_t other = ((uint32_t *)first.at)[f];
+            for (uint32_t i = 0; i < c->s.constraints && same; ++i)
+                if (lines[i].step[axis] && !lines[i].step[!axis])
+                    same = at(c, &lines[i], axis ? 0 : k, axis ? k : 0) == at(c, &lines[i], axis ? 0 : other, axis ? other : 0);
+            if (same) break;
+        }
+        TRY(ok(c));
+        if (f == NONE) {
+            uint32_t *slot = push(c, &first, sizeof *slot);
+            TRY(slot);
+            *slot = k;
+            f = first.count - 1;
+        }
+        label[k] = f;
+    }
+    *number = first.count;
+    return true;
+}
+
+typedef struct Tile {
+    struct Tile *next;
+    uint32_t row, column, labels[2];
+} Tile;
+
+static bool alike_here(Context *c, const Line *lines, const Tile *a, uint32_t row, uint32_t column) {
+    for (uint32_t i = 0; i < c->s.constraints; ++i)
+        if (lines[i].step[0] && lines[i].step[1] && at(c, &lines[i], a->row, a->column) != at(c, &lines[i], row, column)) return false;
+    return true;
+}
+
+static bool group(Context *c, const Line *lines, Tile **tiles) {
+    const Tiling *t = c->t;
+    uint32_t *label[2] = {temp(c, t->rows, sizeof(uint32_t)), temp(c, t->columns, sizeof(uint32_t))}, number[2];
+    TRY(label[0] && label[1]);
+    TRY(labels(c, lines, 0, t->rows, label[0], &number[0]) && labels(c, lines, 1, t->columns, label[1], &number[1]));
+    bool slanted = false;
+    for (uint32_t i = 0; i < c->s.constraints; ++i) slanted = slanted || (lines[i].step[0] && lines[i].step[1]);
+    Tile *buckets[BUCKETS] = {NULL}, **tail = tiles;
+    uint32_t *known = temp(c, slanted ? 0 : (size_t)number[0] * number[1], sizeof *known);
+    TRY(known);
+    for (uint32_t e = 0; e < c->elements; ++e) {
+        const uint32_t row = e / t->columns, column = e % t->columns;
+        const uint32_t pair = label[0][row] * number[1] + label[1][column];
+        if (!slanted && known[pair]) {
+            c->group[e] = known[pair] - 1;
+            continue;
+        }
+        uint32_t h = pair * 2654435761u, found = NONE;
+        for (uint32_t i = 0; i < c->s.constraints && slanted; ++i)
+            if (lines[i].step[0] && lines[i].step[1]) h = (h ^ (uint32_t)at(c, &lines[i], row, column)) * 16777619u;
+        TRY(ok(c));
+        for (const Tile *p = slanted ? buckets[h % BUCKETS] : NULL; p && found == NONE; p = p->next)
+            if (p->labels[0] == label[0][row] && p->labels[1] == label[1][column] && alike_here(c, lines, p, row, column))
+                found = c->group[p->row * t->columns + p->column];
+        if (found == NONE) {
+            Tile *made = temp(c, 1, sizeof *made), *listed = temp(c, 1, sizeof *listed);
+            TRY(made && listed);
+            *made = *listed = (Tile){buckets[h % BUCKETS], row, column, {label[0][row], label[1][column]}};
+            buckets[h % BUCKETS] = made;
+            listed->next = NULL;
+            *tail = listed;
+            tail = &listed->next;
+            found = c->groups++;
+        }
+        c->group[e] = found;
+        if (!slanted) known[pair] = found + 1;
+    }
+    return true;
+}
+
+bool make_tiles(Context *c) {
+    const Tiling *t = c->t;
+    const uint32_t constraints = c->s.constraints;
+    c->elements = t->rows * t->columns;
+    c->groups = 0;
+    TRY((c->group = keep(c, c->elements, sizeof *c->group)) && (c->scan = keep(c, constraints, sizeof *c->scan)));
+    TRY((c->least = keep(c, constraints, sizeof *c->least)) && (c->constant = keep(c, constraints, sizeof *c->constant)));
+    const size_t mark = c->high;
+    Line *lines = temp(c, constraints, sizeof *lines);
+    TRY(lines);
+    for (uint32_t i = 0; i < constraints; ++i) {
+        Int a[DIMENSIONS], most = 0;
+        lines[i].constant = affine(c, c->candidate, &c->s.row[i], a);
+        TRY(c->scan[i] = keep(c, c->n, sizeof(Int)));
+        for (uint32_t g = 0; g < c->n; ++g) {
+            const Int x = a[c->candidate->order[g]], end = mul(c, x, t->extents[g] - 1);
+            c->scan[i][g] = x;
+            c->least[i] = add(c, c->least[i], min(0, end));
+            most = add(c, most, max(0, end));
+        }
+        for (int axis = 0; axis < 2; ++axis) {
+            const uint32_t m = c->candidate->axis[axis];
+            if (m != NONE && (axis ? t->columns : t->rows) > 1) lines[i].step[axis] = mul(c, a[m], t->sizes[m]);
+        }
+        lines[i].low = sub(c, sub(c, 0, most), 1);
+        lines[i].high = sub(c, 0, c->least[i]);
+    }
+    Tile *tiles = NULL;
+    TRY(ok(c) && group(c, lines, &tiles));
+    for (uint32_t i = 0; i < constraints; ++i) {
+        TRY(c->constant[i] = keep(c, c->groups, sizeof(Int)));
+        uint32_t g = 0;
+        for (const Tile *p = tiles; p; p = p->next) c->constant[i][g++] = at(c, &lines[i], p->row, p->column);
+    }
+    c->high = mark;
+    return ok(c) && (c->cache = keep(c, (size_t)c->s.conditions * c->groups, sizeof *c->cache));
+}
+
+static bool conjunction(Context *c, const List *constraints, uint32_t group, const Set **out) {
+    Int lower[DIMENSIONS] = {0}, upper[DIMENSIONS];
+    for (uint32_t g = 0; g < c->n; ++g) upper[g] = c->t->extents[g] - 1;
+    const Half **spaces = temp(c, constraints->count, sizeof *spaces);
+    TRY(spaces);
+    uint32_t cutting = 0;
+    for (uint32_t i = 0; i < constraints->count; ++i) {
+        const uint32_t k = constraints->at[i];
+        if (add(c, c->constant[k][group], c->least[k]) < 0) TRY(spaces[cutting++] = half_space(c, c->scan[k], c->constant[k][group]));
+    }
+    return convex(c, lower, upper, cutting, spaces, out);
+}
+
+// The digits in a condition within the tiles of a group: distinct sets, perhaps not disjoint.
+bool condition(Context *c, uint32_t number, uint32_t group, const Domain **out) {
+    const Domain **known = &c->cache[(size_t)number * c->groups + group];
+    if (!*known) {
+        const size_t mark = c->high;
+        const Union *u = &c->s.condition[number];
+        const Set **sets = temp(c, u->count, sizeof *sets);
+        TRY(sets);
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < u->count; ++i) {
+            const Set *s;
+            TRY(conjunction(c, &u->at[i], group, &s));
+            bool seen = !s;
+            for (uint32_t k = 0; k < count; ++k) seen = seen || sets[k] == s;
+            if (!seen) sets[count++] = s;
+        }
+        TRY(*known = domain(c, sets, count));
+        c->high = mark;
+    }
+    *out = *known;
+    return true;
+}
+
+// The digits of a leaf's piece, without widening, appended.
+bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out) {
+    const Domain *inside;
+    TRY(condition(c, p->condition, group, &inside));
+    if (!inside->count) return true;
+    Int lower[DIMENSIONS] = {0}, upper[DIMENSIONS];
+    bool hollow = false;
+    for (uint32_t g = 0; g < c->n; ++g) {
+        upper[g] = c->t->extents[g] - 1;
+        for (int axis = 0; axis < 2 && p->bounded; ++axis)
+            if (c->candidate->axis[axis] == c->candidate->order[g]) {
+                lower[g] = max(0, p->low[axis]);
+                upper[g] = min(upper[g], p->high[axis]);
+            }
+        hollow = hollow || lower[g] > upper[g];
+    }
+    if (hollow) return true;
+    const Set *tile = box(c, lower, upper);
+    TRY(tile);
+    for (uint32_t i = 0; i < inside->count; ++i) {
+        const Set *s = inside->set[i];
+        if (p->bounded) TRY(intersect(c, s, tile, &s));
+        if (!s) continue;
+        const Set **slot = push(c, out, sizeof *slot);
+        TRY(slot);
+        *slot = s;
+    }
+    return true;
+}
+
+// The positions J in a tile whose source J - d lies in the tile at -theta; backwards, those that send to theta.
+Piece bounds_of(const Context *c, uint32_t condition, const Use *u, Displacement theta, bool backwards) {
+    Piece p = {.condition = condition};
+    for (int axis = 0; axis < 2; ++axis) {
+        const uint32_t m = c->candidate->axis[axis];
+        p.low[axis] = 0;
+        p.high[axis] = INT64_MAX;
+        if (m == NONE || !u->distance[m]) continue;
+        const Int d = c->candidate->reflected[m] == backwards ? u->distance[m] : -u->distance[m], size = c->t->sizes[m];
+        const bool crosses = (axis ? theta.columns : theta.rows) != 0;
+        p.bounded = true;
+        if (d > 0 && crosses)
+            p.high[axis] = d - 1;
+        else if (d > 0)
+            p.low[axis] = d;
+        else if (crosses)
+            p.low[axis] = size + d;
+        else
+            p.high[axis] = size - 1 + d;
+    }
+    return p;
+}
+
+Piece reads(const Context *c, const Use *u, const Link *link) { return bounds_of(c, c->s.node[u->consumer].condition, u, link->theta, false); }
+
+// By group a number, equal where the groups agree on these conditions; temporary memory of the caller.
+uint32_t *alike(Context *c, const bool *conditions) {
+    bool *used = temp(c, c->s.constraints, 1);
+    uint32_t *number = temp(c, c->groups, sizeof *number);
+    if (!used || !number) return NULL;
+    for (uint32_t k = 0; k < c->s.conditions; ++k)
+        for (uint32_t i = 0; conditions[k] && i < c->s.condition[k].count; ++i)
+            for (uint32_t j = 0; j < c->s.condition[k].at[i].count; ++j) used[c->s.condition[k].at[i].at[j]] = true;
+    for (uint32_t g = 0; g < c->groups; ++g) {
+        number[g] = g;
+        for (uint32_t f = 0; f < g && number[g] == g; ++f) {
+            bool same = number[f] == f;
+            for (uint32_t i = 0; i < c->s.constraints && same; ++i) same = !used[i] || c->constant[i][f] == c->constant[i][g];
+            if (same) number[g] = f;
+        }
+    }
+    return number;
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Control signals (the paper, section 6.2): codes for branch targets; the partial signals of all kernels are merged by greedy
+// colouring. A partial signal is 1 in the transition sets of the successors whose code has its bit, 0 in the others'.
+#include "internal.h"
+
+// Where a signal must be 1 and where 0, as sorted sets.
+typedef struct {
+    const Domain *on, *off;
+    uint32_t colour;
+    bool flipped;
+} Placed;
+
+typedef struct {
+    Vec ones, zeros;  // const Set *
+} Colour;
+
+typedef struct {
+    Context *c;
+    Vec known;    // Placed
+    Vec colours;  // Colour *
+} Palette;
+
+static Int volume(Context *c, const Domain *d) {
+    Int sum = 0;
+    for (uint32_t i = 0; i < d->count; ++i) {
+        Int product = 1;
+        for (uint32_t g = 0; g < c->n; ++g) product = mul(c, product, d->set[i]->upper[g] - d->set[i]->lower[g] + 1);
+        sum = add(c, sum, product);
+    }
+    return sum;
+}
+
+static uint32_t ones_in(uint32_t x) {
+    uint32_t count = 0;
+    for (; x; x &= x - 1) ++count;
+    return count;
+}
+
+static uint32_t bits_for(uint32_t count) {
+    uint32_t bits = 0;
+    while (count > (uint32_t)1 << bits) ++bits;
+    return bits;
+}
+
+// The most frequent successor gets code 0, rare ones codes with more ones.
+static bool encode(Context *c, GraphNode *v, uint32_t bits) {
+    uint32_t *order = temp(c, v->edges, sizeof *order);
+    Int *volumes = temp(c, v->edges, sizeof *volumes);
+    TRY(order && volumes);
+    for (uint32_t e = 0; e < v->edges; ++e) {
+        volumes[e] = volume(c, v->edge[e].domain);
+        uint32_t i = e;
+        for (; i && volumes[e] > volumes[order[i - 1]]; --i) order[i] = order[i - 1];
+        order[i] = e;
+    }
+    uint32_t next = 0;
+    for (uint32_t ones = 0; ones <= bits; ++ones)
+        for (uint32_t code = 0; code >> bits == 0 && next < v->edges; ++code)
+            if (ones_in(code) == ones) v->edge[order[next++]].code = code;
+    return ok(c);
+}
+
+static bool side(Context *c, const GraphNode *v, uint32_t bit, bool one, const Domain **out) {
+    Vec sets = {0};
+    for (uint32_t e = 0; e < v->edges; ++e)
+        for (uint32_t i = 0; (v->edge[e].code >> bit & 1) == one && i < v->edge[e].domain->count; ++i) {
+            const Set **slot = push(c, &sets, sizeof *slot);
+            TRY(slot);
+            *slot = v->edge[e].domain->set[i];
+        }
+    sort_sets(c, sets.at, sets.count);
+    return (*out = domain(c, sets.at, sets.count)) != NULL;
+}
+
+static bool meet(Context *c, const Domain *d, const Vec *sets, bool *out) {
+    *out = false;
+    for (uint32_t k = 0; k < sets->count; ++k)
+        for (uint32_t i = 0; i < d->count; ++i) {
+            const Set *a = d->set[i], *b = ((const Set **)sets->at)[k], *common = a;
+            bool near = true;
+            for (uint32_t g = 0; g < c->n && near; ++g) near = a->lower[g] <= b->upper[g] && b->lower[g] <= a->upper[g];
+            if (near && (a->spaces || b->spaces)) TRY(intersect(c, a, b, &common));
+            if ((*out = near && common)) return true;
+        }
+    return true;
+}
+
+static bool fits(Context *c, const Colour *colour, const Domain *one, bool *out) {
+    const Int limit = c->s.limits.signal_sets;
+    const uint32_t count = colour->ones.count + one->count;
+    *out = limit < 0 || count <= limit;
+    if (*out) return true;
+    const size_t mark = c->high;
+    const Set **all = temp(c, count, sizeof *all);
+    TRY(all);
+    for (uint32_t i = 0; i < count; ++i) all[i] = i < colour->ones.count ? ((const Set **)colour->ones.at)[i] : one->set[i - colour->ones.count];
+    const Domain *united;
+    TRY(unite(c, all, count, &united));
+    *out = united->count <= limit;
+    c->high = mark;
+    return true;
+}
+
+static bool extend(Context *c, Vec *sets, const Domain *d) {
+    for (uint32_t i = 0; i < d->count; ++i) {
+        bool known = false;
+        for (uint32_t k = 0; k < sets->count && !known; ++k) known = ((const Set **)sets->at)[k] == d->set[i];
+        if (known) continue;
+        const Set **slot = push(c, sets, sizeof *slot);
+        TRY(slot);
+        *slot = d->set[i];
+    }
+    return true;
+}
+
+static bool first_fit(Palette *p, Placed *placed) {
+    Context *c = p->c;
+    for (int flipped = 0; flipped < 2; ++flipped) {
+        const Domain *one = flipped ? placed->off : placed->on, *zero = flipped ? placed->on : placed->off;
+        for (uint32_t k = 0; k < p->colours.count; ++k) {
+            Colour *colour = ((Colour **)p->colours.at)[k];
+            bool bad, fitting;
+            TRY(meet(c, one, &colour->zeros, &bad));
+            if (!bad) TRY(meet(c, zero, &colour->ones, &bad));
+            if (bad) continue;
+            TRY(fits(c, colour, one, &fitting));
+            if (!fitting) continue;
+            placed->colour = k;
+            placed->flipped = flipped;
+            return extend(c, &colour->ones, one) && extend(c, &colour->zeros, zero);
+        }
+    }
+    Colour *colour = temp(c, 1, sizeof *colour), **slot = push(c, &p->colours, sizeof *slot);
+    TRY(colour && slot);
+    *slot = colour;
+    placed->colour = p->colours.count - 1;
+    return extend(c, &colour->ones, placed->on) && extend(c, &colour->zeros, placed->off);
+}
+
+static bool place(Palette *p, const Domain *on, const Domain *off, Placed *out) {
+    for (uint32_t i = 0; i < p->known.count; ++i) {
+        *out = ((Placed *)p->known.at)[i];
+        if (out->on == on && out->off == off) return true;
+        if (out->on == off && out->off == on) {
+            out->flipped = !out->flipped;
+            return true;
+        }
+    }
+    *out = (Placed){on, off, 0, false};
+    TRY(first_fit(p, out));
+    Placed *slot = push(p->c, &p->known, sizeof *slot);
+    TRY(slot);
+    *slot = *out;
+    return true;
+}
+
+// The global signals that a kernel reads, ascending, and its codes as they carry them.
+static bool branch(Palette *p, GraphNode *v) {
+    Context *c = p->c;
+    const uint32_t bits = bits_for(v->edges);
+    TRY(encode(c, v, bits));
+    Placed chosen[32];
+    uint32_t order[32];
+    for (uint32_t b = 0; b < bits; ++b) {
+        const Domain *on, *off;
+        TRY(side(c, v, b, true, &on) && side(c, v, b, false, &off) && place(p, on, off, &chosen[b]));
+        uint32_t i = b;
+        for (; i && chosen[order[i - 1]].colour > chosen[b].colour; --i) order[i] = order[i - 1];
+        order[i] = b;
+    }
+    v->signals = bits;
+    TRY(v->signal = keep(c, bits, 1));
+    for (uint32_t i = 0; i < bits; ++i) {
+        if (chosen[order[i]].colour > 255) return fail(c, c->s.limits.control_signals >= 0 && c->s.limits.control_signals < 256 ? 513 : 706, 0);
+        v->signal[i] = (uint8_t)chosen[order[i]].colour;
+    }
+    for (uint32_t e = 0; e < v->edges; ++e) {
+        uint32_t code = 0;
+        for (uint32_t i = 0; i < bits; ++i) code |= ((v->edge[e].code >> order[i] & 1) ^ chosen[order[i]].flipped) << i;
+        v->edge[e].code = code;
+    }
+    return true;
+}
+
+bool check_domain(Context *c, const Domain *d) {
+    const Limits *l = &c->s.limits;
+    if (l->signal_sets >= 0 && d->count > l->signal_sets) return fail(c, 514, 0);
+    for (uint32_t i = 0; i < d->count; ++i)
+        if (!l->half_spaces && d->set[i]->spaces) return fail(c, 514, 0);
+    return true;
+}
+
+// The signals of all graphs, and the branches of their nodes.
+bool allocate(Context *c) {
+    const size_t high = c->high;
+    Palette *p = temp(c, 1, sizeof *p);
+    TRY(p);
+    p->c = c;
+    for (uint32_t g = 0; g < c->units; ++g)
+        for (uint32_t v = 0; v < c->graph[g].nodes; ++v)
+            if (c->graph[g].node[v].edges > 1) TRY(branch(p, &c->graph[g].node[v]));
+    c->signals = p->colours.count;
+    TRY(c->signal = keep(c, c->signals, sizeof *c->signal));
+    for (uint32_t i = 0; i < c->signals; ++i) {
+        const Vec *ones = &((Colour **)p->colours.at)[i]->ones;
+        TRY(unite(c, ones->at, ones->count, &c->signal[i]));
+    }
+    if (c->s.limits.control_signals >= 0 && c->signals > c->s.limits.control_signals) return fail(c, 513, 0);
+    for (uint32_t i = 0; i < c->signals; ++i) TRY(check_domain(c, c->signal[i]));
+    c->high = high;
+    return ok(c);
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Concrete configurations as bytes (docs/formats.md), written from front to back; the checksum is filled in at the end.
+#include "internal.h"
+
+#define SECTIONS 7
+#define HEADER (32 + 4 * SECTIONS)
+
+typedef struct {
+    Context *c;
+    uint8_t *data;
+    size_t size, at;
+} Out;
+
+static bool bytes(Out *o, const uint8_t *data, size_t size) {
+    if (size > o->size - o->at) return fail(o->c, POLYLOOM_OUTPUT, 0);
+    if (size) memcpy(o->data + o->at, data, size);
+    o->at += size;
+    return true;
+}
+
+static void store(uint8_t *at, uint64_t value, int size) {
+    for (int i = 0; i < size; ++i) at[i] = (uint8_t)(value >> 8 * i);
+}
+
+static bool put(Out *o, Int value, int size) {
+    uint8_t word[4];
+    if (value < 0 || value >> 8 * size) return fail(o->c, 706, 0);
+    store(word, (uint64_t)value, size);
+    return bytes(o, word, (size_t)size);
+}
+
+static bool put_signed(Out *o, Int value) {
+    if (value < INT32_MIN || value > INT32_MAX) return fail(o->c, 706, 0);
+    return put(o, (Int)(uint32_t)value, 4);
+}
+
+static bool all(Out *o, const Int *values, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) TRY(put(o, values[i], 4));
+    return true;
+}
+
+static bool close(Out *o, int section) {
+    if (o->at >> 32) return fail(o->c, 706, 0);
+    store(o->data + 32 + 4 * section, o->at, 4);
+    while (o->at % 4) TRY(put(o, 0, 1));
+    return true;
+}
+
+static bool controller(Out *o, bool empty) {
+    Context *c = o->c;
+    for (int axis = 0; axis < 2; ++axis) TRY(put(o, !empty && c->delay[axis] < 0, 1));
+    TRY(put(o, empty ? 0 : c->start, 4));
+    for (int axis = 0; axis < 2; ++axis) TRY(put(o, empty ? 0 : magnitude(c->delay[axis]), 4));
+    TRY(put(o, empty ? 0 : c->steps, 4) && put(o, empty ? 0 : c->signals, 2));
+    for (uint32_t i = 0; i < c->signals && !empty; ++i) TRY(put(o, c->signal[i]->number, 4));
+    return true;
+}
+
+static bool head(Out *o, uint32_t rows, uint32_t columns, bool empty) {
+    Context *c = o->c;
+    TRY(put(o, empty ? 1 : c->schedule->interval, 4) && put(o, rows, 2) && put(o, columns, 2) && put(o, c->n, 1));
+    for (uint32_t g = 0; g < c->n; ++g) TRY(put(o, empty ? 0 : c->t->extents[g], 4));
+    TRY(controller(o, empty) && put(o, c->s.arrays, 2));
+    for (uint32_t i = 0; i < c->s.arrays; ++i) {
+        const uint32_t rank = c->s.array[i].shape.count;
+        TRY(put(o, c->s.array[i].head, 1) && all(o, c->layout[i].shape, rank) && all(o, c->layout[i].strides, rank));
+    }
+    return close(o, 0);
+}
+
+static bool same_depths(const Int *a, uint32_t count, const Int *b, uint32_t other) {
+    return count == other && (!count || !memcmp(a, b, count * sizeof *a));
+}
+
+static bool same_class(const Context *c, const Class *a, const Class *b) {
+    for (uint32_t unit = 0; unit < c->s.units; ++unit) {
+        const uint32_t x = a->program[unit], y = b->program[unit];
+        if ((x == NONE) != (y == NONE) || (x != NONE && c->graph[x].same != c->graph[y].same)) return false;
+    }
+    return same_depths(a->feedback, a->feedbacks, b->feedback, b->feedbacks) && same_depths(a->input, a->inputs, b->input, b->inputs);
+}
+
+// Equal programs become one class: trees may differ where the words do not.
+static void number_classes(Context *c) {
+    for (uint32_t g = 0; g < c->units; ++g) {
+        uint32_t f = 0;
+        while (c->graph[f].size != c->graph[g].size || memcmp(c->graph[f].bytes, c->graph[g].bytes, c->graph[g].size)) ++f;
+        c->graph[g].same = f;
+    }
+    c->distinct = 0;
+    for (uint32_t k = 0; k < c->classes; ++k) {
+        uint32_t other = 0;
+        while (!same_class(c, &c->class_[other], &c->class_[k])) ++other;
+        c->class_[k].number = other == k ? c->distinct++ : c->class_[other].number;
+    }
+}
+
+static bool classes(Out *o, bool empty) {
+    Context *c = o->c;
+    if (!empty) number_classes(c);
+    TRY(put(o, empty ? 0 : c->distinct, 2));
+    uint32_t written = 0;
+    for (uint32_t k = 0; k < c->classes && !empty; ++k) {
+        const Class *class_ = &c->class_[k];
+        if (class_->number != written) continue;
+        ++written;
+        TRY(put(o, c->s.units, 1));
+        for (uint32_t unit = 0; unit < c->s.units; ++unit) {
+            const Graph *g = class_->program[unit] == NONE ? NULL : &c->graph[class_->program[unit]];
+            TRY(put(o, g ? g->words : 0, 2) && (!g || bytes(o, g->bytes, g->size)));
+        }
+        TRY(put(o, class_->feedbacks, 1) && all(o, class_->feedback, class_->feedbacks));
+        TRY(put(o, class_->inputs, 1) && all(o, class_->input, class_->inputs));
+    }
+    return close(o, 1);
+}
+
+static bool wrappers(Out *o, bool empty) {
+    Context *c = o->c;
+    TRY(put(o, empty ? 1 : c->wires.count, 2));
+    if (empty) TRY(put(o, 0, 2));
+    for (uint32_t i = 0; i < c->wires.count && !empty; ++i) {
+        const Wires *w = ((Wires **)c->wires.at)[i];
+        TRY(put(o, w->count, 2));
+        for (uint32_t k = 0; k < w->count; ++k) TRY(put(o, w->connection[k].sink, 2) && put(o, w->connection[k].source, 2));
+    }
+    return close(o, 2);
+}
+
+static bool maps(Out *o, uint32_t elements, bool empty) {
+    Context *c = o->c;
+    const int class_size = empty || c->distinct + 1 <= 256 ? 1 : 2, wrapper_size = empty || c->wires.count <= 256 ? 1 : 2;
+    for (uint32_t e = 0; e < elements; ++e)
+        TRY(put(o, empty || c->element[e] == NONE ? 0 : c->class_[c->element[e]].number + 1, class_size));
+    for (uint32_t e = 0; e < elements; ++e) TRY(put(o, empty ? 0 : c->wrapper[e], wrapper_size));
+    return close(o, 3);
+}
+
+static bool domains(Out *o, bool empty) {
+    Context *c = o->c;
+    const uint32_t count = empty ? 0 : c->pool.count;
+    TRY(put(o, count, 4));
+    for (uint32_t i = 0; i < count; ++i) {
+        const Domain *d = ((const Domain **)c->pool.at)[i];
+        TRY(put(o, d->count, 2));
+        for (uint32_t k = 0; k < d->count; ++k) {
+            const Set *s = d->set[k];
+            TRY(all(o, s->lower, c->n) && all(o, s->upper, c->n) && put(o, s->spaces, 2));
+            for (uint32_t h = 0; h < s->spaces; ++h) {
+                for (uint32_t g = 0; g < c->n; ++g) TRY(put_signed(o, s->space[h]->a[g]));
+                TRY(put_signed(o, s->space[h]->constant));
+            }
+        }
+    }
+    return close(o, 4);
+}
+
+static bool generator(Out *o, const Mapped *m, uint32_t element) {
+    Context *c = o->c;
+    uint32_t channel, links;
+    const uint32_t side = terminal_side(c, m, element, &channel, &links), at[2] = {element / c->t->columns, element % c->t->columns};
+    const Pattern *p = m->pattern[c->group[element]];
+    Int base = add(c, m->base, p->base);
+    for (int axis = 0; axis < 2; ++axis) {
+        const uint32_t d = c->candidate->axis[axis];
+        if (d != NONE) base = add(c, base, mul(c, mul(c, m->weights[d], c->t->sizes[d]), at[axis]));
+    }
+    TRY(ok(c) && put(o, side - 1, 2) && put(o, at[side == NORTH || side == SOUTH], 2) && put(o, channel, 2) && put(o, m->access->array, 2));
+    TRY(put_signed(o, base));
+    for (uint32_t g = 0; g < c->n; ++g) TRY(put_signed(o, p->coefficients[g]));
+    return put(o, terminal_delay(c, m, element), 4) && put(o, p->domain->number, 4);
+}
+
+static bool all_generators(Out *o, bool empty) {
+    Context *c = o->c;
+    TRY(put(o, empty ? 0 : c->generators, 4));
+    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs && !empty; ++i)
+        for (uint32_t e = 0; e < c->elements && c->mapped[i].used; ++e)
+            if (has_terminal(c, &c->mapped[i], e)) TRY(generator(o, &c->mapped[i], e));
+    return close(o, 5);
+}
+
+// Kernel, machine and arrays, out of the names of the symbolic configuration.
+static bool names(Out *o) {
+    Context *c = o->c;
+    const uint32_t first = 2 + c->s.units + c->s.parameters + c->s.dimensions;
+    size_t at = c->s.names;
+    for (uint32_t i = 0; i < first + c->s.arrays; ++i) {
+        const size_t start = at;
+        size_t length = 0;
+        for (int shift = 0;; shift += 7) {
+            if (at >= c->s.names_end || shift > 21) return fail(c, 705, at);
+            length |= (size_t)(c->data[at] & 127) << shift;
+            if (c->data[at++] < 128) break;
+        }
+        if (length > c->s.names_end - at) return fail(c, 705, at);
+        at += length;
+        if (i < 2 || i >= first) TRY(bytes(o, c->data + start, at - start));
+    }
+    return close(o, 6);
+}
+
+bool emit(Context *c, const polyloom_request *r, uint32_t rows, uint32_t columns, bool empty, size_t *size) {
+    Out out = {c, r->output, r->output_size, HEADER}, *o = &out;
+    if (r->output_size < HEADER) return fail(c, POLYLOOM_OUTPUT, 0);
+    memset(o->data, 0, HEADER);
+    TRY(head(o, rows, columns, empty) && classes(o, empty) && wrappers(o, empty) && maps(o, rows * columns, empty));
+    TRY(domains(o, empty) && all_generators(o, empty));
+    const size_t start = o->at;
+    TRY(names(o));
+    memcpy(o->data, "PLCC", 4);
+    store(o->data + 4, 1, 4);
+    memcpy(o->data + 16, c->data + 16, 8);
+    store(o->data + 24, fletcher64(o->data + start, o->at - start), 8);
+    store(o->data + 8, fletcher64(o->data + 16, o->at - 16), 8);
+    *size = o->at;
+    return true;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depths of feedback and input registers: the greatest number of tokens that are ever in them (docs: Mapping to time). Exact for
+// a box; where the iterations are no box, or a register serves uses of different slack, the reads of a short tile are replayed.
+#include "internal.h"
+
+#define REPLAYED ((Int)1 << 18)  // steps of the longest tile that is replayed
+
+typedef struct {
+    uint32_t reg;  // id registers have bit 31
+    Int tau, slack;
+    Piece piece;
+} Reader;
+
+typedef struct {
+    Int tau, slack;
+    const Domain *domain;
+    Vec sets;
+} Reads;
+
+#define INPUT_FILE ((uint32_t)1 << 31)
+
+static bool add_reader(Context *c, Vec *readers, uint32_t reg, Int tau, Int slack, Piece piece) {
+    Reader *slot = push(c, readers, sizeof *slot);
+    TRY(slot);
+    *slot = (Reader){reg, tau, slack, piece};
+    return true;
+}
+
+static bool readers_of(Context *c, Vec *out) {
+    for (uint32_t u = 0; u < c->s.uses; ++u) {
+        const Use *use = &c->s.use[u];
+        for (uint32_t i = 0; i < c->candidate->links[u].count && use->writers; ++i) {
+            const Link *link = &c->candidate->links[u].at[i];
+            if (link->kind == GENERAL) continue;
+            const uint32_t reg = link->kind == CHANNEL ? c->candidate->route[link->number].input | INPUT_FILE : link->number;
+            const Int cycles = slack(c, c->t, c->timing->inner, c->timing->outer, use, link);
+            TRY(add_reader(c, out, reg, c->schedule->tau[use->consumer], cycles, reads(c, use, link)));
+        }
+    }
+    for (uint32_t i = 0; i < c->s.inputs; ++i) {
+        const uint32_t v = c->s.input[i].node;
+        TRY(add_reader(c, out, c->candidate->input[i] | INPUT_FILE, c->schedule->tau[v], 0, (Piece){.condition = c->s.node[v].condition}));
+    }
+    return ok(c);
+}
+
+// The steps of a domain one by one.
+typedef struct {
+    const Domain *domain;
+    Int step, end, digits[DIMENSIONS];
+} Cursor;
+
+static void settle(Context *c, Cursor *at) {
+    for (; at->step < at->end && !contains(c, at->domain, at->digits); ++at->step)
+        for (uint32_t g = 0; g < c->n && ++at->digits[g] == c->t->extents[g] && g + 1 < c->n; ++g) at->digits[g] = 0;
+}
+
+static void advance(Context *c, Cursor *at) {
+    for (uint32_t g = 0; g < c->n && ++at->digits[g] == c->t->extents[g] && g + 1 < c->n; ++g) at->digits[g] = 0;
+    ++at->step;
+    settle(c, at);
+}
+
+// A token is there from its arrival to its pop, both inclusive; the most are there when one arrives.
+static bool replay(Context *c, const Reads *uses, uint32_t count, Int steps, Int *out) {
+    const Int interval = c->schedule->interval;
+    Cursor *arrivals = temp(c, count, sizeof *arrivals), *pops = temp(c, count, sizeof *pops);
+    TRY(arrivals && pops);
+    for (uint32_t i = 0; i < count; ++i) {
+        arrivals[i] = (Cursor){.domain = uses[i].domain, .end = steps};
+        settle(c, &arrivals[i]);
+        pops[i] = arrivals[i];
+    }
+    Int present = 0;
+    for (*out = 0;;) {
+        bool any = false;
+        Int now = 0;
+        for (uint32_t i = 0; i < count; ++i) {
+            if (arrivals[i].step >= steps) continue;
+            const Int time = arrivals[i].step * interval + uses[i].tau - uses[i].slack;
+            now = any ? min(now, time) : time;
+            any = true;
+        }
+        if (!any || !ok(c)) return ok(c);
+        for (uint32_t i = 0; i < count; ++i) {
+            for (; arrivals[i].step < steps && arrivals[i].step * interval + uses[i].tau - uses[i].slack <= now; ++present) advance(c, &arrivals[i]);
+            for (; pops[i].step < steps && pops[i].step * interval + uses[i].tau < now; --present) advance(c, &pops[i]);
+        }
+        *out = max(*out, present);
+    }
+}
+
+static bool occupancy(Context *c, const Reads *uses, uint32_t count, Int *out) {
+    Int steps = 1;
+    for (uint32_t g = 0; g < c->n; ++g) steps = mul(c, steps, c->t->extents[g]);
+    const bool one_box = count == 1 && uses[0].domain->count == 1 && !uses[0].domain->set[0]->spaces;
+    if (!one_box && ok(c) && steps <= REPLAYED) return replay(c, uses, count, steps, out);
+    *out = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const Domain *d = uses[i].domain;
+        const Int length = floor_div(c, uses[i].slack, c->schedule->interval) + 1;
+        Int lower[DIMENSIONS], upper[DIMENSIONS], sum = 0;
+        for (uint32_t g = 0; g < c->n; ++g) {
+            lower[g] = d->set[0]->lower[g];
+            upper[g] = d->set[0]->upper[g];
+            for (uint32_t k = 1; k < d->count; ++k) {
+                lower[g] = min(lower[g], d->set[k]->lower[g]);
+                upper[g] = max(upper[g], d->set[k]->upper[g]);
+            }
+        }
+        for (uint32_t k = 0; k < d->count; ++k) sum = add(c, sum, window(c, d->set[k]->lower, d->set[k]->upper, length));
+        *out = add(c, *out, min(sum, window(c, lower, upper, length)));
+    }
+    return ok(c);
+}
+
+static bool depth(Context *c, const Vec *readers, uint32_t reg, uint32_t group, Int *out) {
+    Vec uses = {0};
+    *out = 0;
+    for (uint32_t i = 0; i < readers->count; ++i) {
+        const Reader *r = (Reader *)readers->at + i;
+        if (r->reg != reg) continue;
+        Vec sets = {0};
+        TRY(piece_sets(c, &r->piece, group, &sets));
+        if (!sets.count) continue;
+        Reads *at = uses.at;
+        uint32_t k = 0;
+        while (k < uses.count && (at[k].tau != r->tau || at[k].slack != r->slack)) ++k;
+        if (k == uses.count) {
+            TRY(at = push(c, &uses, sizeof *at));
+            *at = (Reads){r->tau, r->slack, NULL, sets};
+            continue;
+        }
+        for (uint32_t s = 0; s < sets.count; ++s) {
+            const Set **slot = push(c, &at[k].sets, sizeof *slot);
+            TRY(slot);
+            *slot = ((const Set **)sets.at)[s];
+        }
+    }
+    Reads *at = uses.at;
+    for (uint32_t k = 0; k < uses.count; ++k) TRY(unite(c, at[k].sets.at, at[k].sets.count, &at[k].domain));
+    return !uses.count || occupancy(c, at, uses.count, out);
+}
+
+static bool listed(Context *c, Int **list, uint32_t *count, uint32_t index, Int depth) {
+    if (index >= 64) return fail(c, 706, 0);
+    if (!*list) TRY(*list = keep(c, 64, sizeof(Int)));
+    (*list)[index] = depth;
+    if (index + 1 > *count) *count = index + 1;
+    return true;
+}
+
+// By group, the depth of one register, for the groups that agree on its readers once.
+static bool of_register(Context *c, const Vec *readers, uint32_t reg, const bool *member) {
+    bool *conditions = temp(c, c->s.conditions, 1);
+    Int *known = temp(c, c->groups, sizeof *known);
+    TRY(conditions && known);
+    for (uint32_t i = 0; i < readers->count; ++i)
+        if (((Reader *)readers->at)[i].reg == reg) conditions[((Reader *)readers->at)[i].piece.condition] = true;
+    const uint32_t *same = alike(c, conditions);
+    TRY(same);
+    for (uint32_t g = 0; g < c->groups; ++g) known[g] = -1;
+    for (uint32_t k = 0; k < c->classes; ++k) {
+        Int most = 0;
+        for (uint32_t g = 0; g < c->groups; ++g) {
+            if (!member[(size_t)k * c->groups + g]) continue;
+            const size_t mark = c->high;
+            Int *at = &known[same[g]];
+            if (*at < 0) TRY(depth(c, readers, reg, same[g], at));
+            c->high = mark;
+            most = max(most, *at);
+        }
+        if (!most) continue;
+        if (c->s.limits.fifo_depth >= 0 && most > c->s.limits.fifo_depth) return fail(c, 511, 0);
+        if (most >> 32) return fail(c, 706, 0);
+        Class *class_ = &c->class_[k];
+        if (reg & INPUT_FILE)
+            TRY(listed(c, &class_->input, &class_->inputs, reg & ~INPUT_FILE, most));
+        else
+            TRY(listed(c, &class_->feedback, &class_->feedbacks, reg, most));
+    }
+    return ok(c);
+}
+
+// The depths of all classes. PL0511 beyond the machine's.
+bool depths(Context *c) {
+    const size_t high = c->high;
+    Vec readers = {0};
+    bool *member = temp(c, (size_t)c->classes * c->groups, 1);
+    TRY(member && readers_of(c, &readers));
+    for (uint32_t e = 0; e < c->elements; ++e)
+        if (c->element[e] != NONE) member[(size_t)c->element[e] * c->groups + c->group[e]] = true;
+    for (uint32_t i = 0; i < readers.count; ++i) {
+        const uint32_t reg = ((Reader *)readers.at)[i].reg;
+        bool first = true;
+        for (uint32_t k = 0; k < i; ++k) first = first && ((Reader *)readers.at)[k].reg != reg;
+        const size_t mark = c->high;
+        if (first) TRY(of_register(c, &readers, reg, member));
+        c->high = mark;
+    }
+    c->high = high;
+    return ok(c);
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Address generators from access mappings (the paper, section 6.4), and the global controller. An input's token is at the border
+// port so early that it reaches the id in the cycle of its pop; an output's is taken when it arrives.
+#include "internal.h"
+
+// The arrays, row-major; a shape that would be negative is 0.
+bool layouts(Context *c) {
+    TRY(c->layout = keep(c, c->s.arrays, sizeof(Layout)));
+    for (uint32_t i = 0; i < c->s.arrays; ++i) {
+        const List *rows = &c->s.array[i].shape;
+        Layout *l = &c->layout[i];
+        TRY((l->shape = keep(c, rows->count, sizeof(Int))) && (l->strides = keep(c, rows->count, sizeof(Int))));
+        Int words = 1;
+        for (uint32_t r = rows->count; r-- > 0;) {
+            l->shape[r] = max(0, parametric(c, &c->s.row[rows->at[r]]));
+            l->strides[r] = words;
+            words = mul(c, words, l->shape[r]);
+        }
+    }
+    return ok(c);
+}
+
+// The cycle of step 0 at the border port, counted from the controller's start.
+static Int delay(Context *c, const Mapped *m, uint32_t element) {
+    const uint32_t at[2] = {element / c->t->columns, element % c->t->columns}, size[2] = {c->t->rows, c->t->columns};
+    const uint32_t v = m->access->node;
+    uint32_t channel, links;
+    terminal_side(c, m, element, &channel, &links);
+    const Int travel = mul(c, links, c->s.limits.hop_delay);
+    Int issue = c->schedule->tau[v];
+    for (int axis = 0; axis < 2; ++axis) {
+        const Int skew = c->timing->outer[axis];
+        issue = add(c, issue, mul(c, magnitude(skew), skew >= 0 ? at[axis] : size[axis] - 1 - at[axis]));
+    }
+    return m->is_output ? add(c, issue, add(c, c->schedule->latency[v], travel)) : sub(c, issue, travel);
+}
+
+Int terminal_delay(Context *c, const Mapped *m, uint32_t element) { return add(c, c->start, delay(c, m, element)); }
+
+static bool address(Context *c, Mapped *m) {
+    const Layout *l = &c->layout[m->access->array];
+    TRY((m->weights = keep(c, c->n, sizeof(Int))) && (m->pattern = keep(c, c->groups, sizeof *m->pattern)));
+    m->base = 0;
+    for (uint32_t r = 0; r < m->access->index.count; ++r) {
+        Int a[DIMENSIONS];
+        const Int constant = affine(c, c->candidate, &c->s.row[m->access->index.at[r]], a);
+        m->base = add(c, m->base, mul(c, l->strides[r], constant));
+        for (uint32_t g = 0; g < c->n; ++g) m->weights[g] = add(c, m->weights[g], mul(c, l->strides[r], a[g]));
+    }
+    return ok(c);
+}
+
+static bool pattern(Context *c, const Mapped *m, uint32_t group, Pattern *p) {
+    const Domain *d;
+    TRY(condition(c, c->s.node[m->access->node].condition, group, &d));
+    TRY(unite(c, d->set, d->count, &p->domain));
+    TRY(p->coefficients = keep(c, c->n, sizeof(Int)));
+    d = p->domain;
+    p->base = 0;
+    for (uint32_t g = 0; g < c->n; ++g) {
+        Int low = d->set[0]->lower[g], high = d->set[0]->upper[g];
+        for (uint32_t i = 1; i < d->count; ++i) {
+            low = min(low, d->set[i]->lower[g]);
+            high = max(high, d->set[i]->upper[g]);
+        }
+        const Int a = m->weights[c->candidate->order[g]];
+        if (low < high)
+            p->coefficients[g] = a;
+        else
+            p->base = add(c, p->base, mul(c, a, low));
+    }
+    Int least = 0, most = 0;
+    for (uint32_t i = 0; i < d->count; ++i) {
+        Int low = 0, high = 0;
+        for (uint32_t g = 0; g < c->n; ++g) {
+            const Int a = p->coefficients[g], x = d->set[i]->lower[g], y = d->set[i]->upper[g];
+            low = add(c, low, mul(c, a, a > 0 ? x : y));
+            high = add(c, high, mul(c, a, a > 0 ? y : x));
+        }
+        least = i ? min(least, low) : low;
+        most = i ? max(most, high) : high;
+    }
+    p->words = add(c, sub(c, most, least), 1);
+    return ok(c);
+}
+
+bool pool_domain(Context *c, const Domain *d) {
+    if (d->number != NONE) return true;
+    const Domain **slot = push(c, &c->pool, sizeof *slot);
+    TRY(slot);
+    *slot = d;
+    ((Domain *)d)->number = c->pool.count - 1;
+    return true;
+}
+
+static bool over(Int value, Int bits) { return bits < 63 && value >> bits; }
+
+static bool check(Context *c, const Mapped *m, const Pattern *p, uint32_t element) {
+    const Limits *l = &c->s.limits;
+    Int dimensions = 0;
+    for (uint32_t g = 0; g < c->n; ++g) dimensions += p->coefficients[g] != 0;
+    if (l->generator_dimensions >= 0 && dimensions > l->generator_dimensions) return fail(c, 518, 0);
+    if (over(terminal_delay(c, m, element), l->delay_bits)) return fail(c, 519, 0);
+    if (l->bank_words >= 0 && p->words > l->bank_words) return fail(c, 520, 0);
+    return check_domain(c, p->domain);
+}
+
+// The patterns of all generators, checked; their domains, after those of the signals, are numbered by first use.
+bool generators(Context *c) {
+    c->pool = (Vec){0};
+    c->generators = 0;
+    for (uint32_t i = 0; i < c->signals; ++i) TRY(pool_domain(c, c->signal[i]));
+    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i) {
+        Mapped *m = &c->mapped[i];
+        if (!m->used) continue;
+        TRY(address(c, m));
+        for (uint32_t e = 0; e < c->elements; ++e) {
+            if (!has_terminal(c, m, e)) continue;
+            Pattern **p = &m->pattern[c->group[e]];
+            if (!*p) TRY((*p = keep(c, 1, sizeof **p)) && pattern(c, m, c->group[e], *p));
+            TRY(check(c, m, *p, e) && pool_domain(c, (*p)->domain));
+            ++c->generators;
+        }
+    }
+    return ok(c);
+}
+
+// Whether any element that is not empty is away from the border where a skew starts.
+static bool waits(const Context *c, int axis, Int skew) {
+    const uint32_t border = skew >= 0 ? 0 : (axis ? c->t->columns : c->t->rows) - 1;
+    for (uint32_t e = 0; e < c->elements; ++e)
+        if (c->occupied[c->group[e]] && (axis ? e % c->t->columns : e / c->t->columns) != border) return true;
+    return false;
+}
+
+// The global controller; a delay that no element waits for is 0. PL0515 where a counter or a delay does not fit.
+bool control(Context *c) {
+    Int digits[DIMENSIONS], least = 0, epilogue = 0, counted = 0;
+    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
+        for (uint32_t e = 0; e < c->elements && c->mapped[i].used; ++e)
+            if (has_terminal(c, &c->mapped[i], e)) least = min(least, delay(c, &c->mapped[i], e));
+    c->start = sub(c, 0, least);
+    for (uint32_t g = 0; g < c->units; ++g) epilogue = max(epilogue, c->graph[g].epilogue);
+    c->steps = 1;
+    for (uint32_t g = 0; g < c->n; ++g) c->steps = mul(c, c->steps, c->t->extents[g]);
+    c->steps = add(c, c->steps, epilogue);
+    digits_of(c, c->steps - 1, digits);
+    for (uint32_t g = 0; g < c->n; ++g) counted = max(counted, max(digits[g], c->t->extents[g] - 1));
+    for (int axis = 0; axis < 2; ++axis) {
+        c->delay[axis] = waits(c, axis, c->timing->outer[axis]) ? c->timing->outer[axis] : 0;
+        counted = max(counted, magnitude(c->delay[axis]));
+    }
+    TRY(ok(c));
+    return !over(max(counted, c->start), c->s.limits.counter_bits) || fail(c, 515, 0);
+}

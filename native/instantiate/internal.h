@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the instantiation share. Functions that return bool return false once the context has an error.
+// Arithmetic is checked: an overflow sets the error and gives 0. Sets, half-spaces and domains are interned: equal ones are one pointer.
+#ifndef POLYLOOM_INTERNAL_H
+#define POLYLOOM_INTERNAL_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "polyloom_instantiate.h"
+
+#define DIMENSIONS 63
+#define BUCKETS 128
+#define NONE UINT32_MAX
+#define TRY(x)                    \
+    do {                          \
+        if (!(x)) return false;   \
+    } while (0)
+
+typedef int64_t Int;
+
+// A half-space a.x + constant >= 0.
+typedef struct Half {
+    struct Half *next;
+    Int constant;
+    Int a[];
+} Half;
+
+// A box with half-spaces, in normal form.
+typedef struct Set {
+    struct Set *next;
+    uint32_t spaces;
+    const Int *lower, *upper;
+    const Half **space;
+} Set;
+
+typedef struct Domain {
+    struct Domain *next;
+    uint32_t count;
+    uint32_t number;  // among the domains of the file that is written
+    const Set *set[];
+} Domain;
+
+typedef struct {
+    void *at;
+    uint32_t count, capacity;
+} Vec;
+
+typedef struct {
+    uint32_t count;
+    uint32_t *at;
+} List;
+
+typedef struct {
+    const Int *a;  // dimensions, then parameters
+    Int constant;
+} Row;
+
+typedef struct {
+    List guards;
+    uint32_t numerator;
+    Int denominator;
+} Bound;
+
+typedef struct {
+    uint32_t count;
+    Bound *at;
+} Pieces;
+
+typedef struct {
+    uint32_t count;
+    List *at;
+} Union;
+
+typedef struct {
+    uint8_t head;
+    List shape;
+} Array;
+
+enum { IMMEDIATE, USE, INPUT };
+
+typedef struct {
+    uint32_t kind, value;
+} Operand;
+
+typedef struct {
+    uint8_t opcode, arity;
+    uint32_t condition, output;
+    Operand operand[3];
+} Node;
+
+typedef struct {
+    uint32_t node, condition;
+} Writer;
+
+typedef struct {
+    uint32_t consumer, writers;
+    Writer *writer;
+    Int *distance;
+} Use;
+
+// An access mapping: the node that reads or writes, the array, the rows of the index.
+typedef struct {
+    uint32_t node, array;
+    List index;
+} Access;
+
+typedef struct {
+    Int interval;
+    uint32_t *tau, *unit, *latency;
+} Schedule;
+
+typedef struct {
+    int rows, columns;
+} Displacement;
+
+enum { PE, NORTH, EAST, SOUTH, WEST };
+
+typedef struct {
+    uint32_t location, index;
+} Port;
+
+typedef struct {
+    Displacement theta;
+    uint32_t output, input, hops;
+    Port *hop;
+} Route;
+
+enum { GENERAL, FEEDBACK, CHANNEL };
+
+typedef struct {
+    Displacement theta;
+    uint32_t kind, number;
+} Link;
+
+typedef struct {
+    uint32_t count;
+    Link *at;
+} Links;
+
+typedef struct {
+    uint32_t axis[2];  // the dimensions mapped to rows and columns, or NONE
+    uint32_t *order;
+    bool *reflected;
+    uint32_t schedule, routes;
+    Route *route;
+    Links *links;  // by use
+    uint32_t *input, *output;
+} Candidate;
+
+typedef struct {
+    Int fifo_depth, instruction_words, branch_flags, channels;
+    bool restricted, half_spaces;
+    uint32_t pairs;
+    Port (*adjacent)[2];
+    Int hop_delay, control_signals, signal_sets, counter_bits, generator_dimensions, delay_bits, bank_words, rows, columns;
+} Limits;
+
+typedef struct {
+    uint32_t parameters, dimensions, arrays, nodes, units;
+    Limits limits;
+    uint32_t rows, constraints, conditions, uses, inputs, outputs, schedules, candidates;
+    Row *row;
+    Union *condition;
+    Union assumptions;
+    Pieces (*extent)[2];
+    Array *array;
+    Node *node;
+    Use *use;
+    Access *input, *output;
+    Schedule *schedule;
+    Candidate *candidate;
+    size_t names, names_end;
+} Symbolic;
+
+typedef struct {
+    uint32_t number, rows, columns;
+    Int *sizes, *tiles, *extents;
+} Tiling;
+
+typedef struct {
+    Int *inner;
+    Int outer[2];
+    Int latency;
+} Timing;
+
+// The iterations of a condition within bounds of the position in the tile, along rows and columns.
+typedef struct {
+    uint32_t condition;
+    Int low[2], high[2];
+    bool bounded, widens;
+    Displacement widen;
+} Piece;
+
+// Operand `position`, or a destination where that is NONE. A source is a register file (0 rd, 1 fd, 2 io, 3 immediate) and a number.
+typedef struct {
+    uint32_t position;
+    uint64_t source;
+    const Domain *domain;
+} Fragment;
+
+typedef struct {
+    Int tau;
+    uint32_t opcode, fragments;
+    const Domain *domain;
+    Fragment *fragment;
+} Operation;
+
+typedef struct UnitTree {
+    uint32_t operations, words;
+    Operation *operation;
+    uint32_t number, unit;
+} UnitTree;
+
+// The instructions of a kernel as the file has them, but for the branch of the last one, which begins at `last`.
+typedef struct {
+    uint32_t size, last;
+    bool halts;
+    uint8_t *bytes;
+} Kernel;
+
+typedef struct {
+    uint32_t to;
+    const Domain *domain;  // null where there is no choice
+    uint32_t code;
+} Edge;
+
+typedef struct {
+    const Kernel *kernel;
+    uint32_t edges;
+    Edge *edge;  // by successor
+    uint32_t signals;
+    uint8_t *signal;
+} GraphNode;
+
+typedef struct {
+    uint32_t nodes;
+    GraphNode *node;
+    uint32_t epilogue, words, size, same;
+    uint8_t *bytes;
+} Graph;
+
+typedef struct {
+    uint32_t *program;  // by unit
+    Int *feedback, *input;
+    uint32_t feedbacks, inputs, number;
+} Class;
+
+// Sink and source of a connection within a wrapper, as the file has them.
+typedef struct {
+    uint32_t sink, source;
+} Connection;
+
+typedef struct Wires {
+    struct Wires *next;
+    uint32_t count, number;
+    Connection connection[];
+} Wires;
+
+// A bank's route of each element of an access: by element where it is not at the border.
+typedef struct {
+    const Access *access;
+    uint32_t reg;
+    bool is_output, used, border;
+    uint32_t side, channel;
+    struct Inner {
+        uint32_t links, channel;
+        uint32_t side;
+    } *inner;
+    Int base, *weights;         // of the word that is accessed, by dimension
+    struct Pattern **pattern;  // by group
+} Mapped;
+
+// What the generators of one access in equal tiles share; `words` are those from the lowest to the highest address.
+typedef struct Pattern {
+    const Domain *domain;
+    Int *coefficients;
+    Int base, words;
+} Pattern;
+
+typedef struct {
+    Int *shape, *strides;
+} Layout;
+
+typedef struct Context {
+    uint8_t *base;
+    size_t low, high, size, peak;
+    uint32_t error, position;
+    uint32_t n;
+    Set *sets[BUCKETS];
+    Half *halves[BUCKETS];
+    Domain *domains[BUCKETS];
+
+    const uint8_t *data;
+    Symbolic s;
+    const Int *values;
+    Int *lower, *upper;  // of the iteration space, by dimension
+
+    // Of the tiling that is being built.
+    const Tiling *t;
+    const Candidate *candidate;
+    const Schedule *schedule;
+    const Timing *timing;
+    uint32_t elements, groups;
+    uint32_t *group;  // by element
+    Int **constant;   // by constraint, by group
+    Int **scan;       // by constraint, by digit
+    Int *least;       // by constraint
+    const Domain **cache;  // by condition and group
+    bool *occupied;        // by group
+    bool **arriving;       // by route, by group
+    bool **accessing;      // by condition, by group
+    uint32_t *element;     // class by element, NONE for an empty tile
+    uint32_t classes, units, trees, signals, distinct, wrappers;
+    Class *class_;
+    UnitTree **unit;
+    Graph *graph;
+    const Domain **signal;
+    Mapped *mapped;
+    Layout *layout;
+    uint32_t *wrapper;  // by element
+    Vec wires;          // distinct wrappers: Wires *
+    Vec pool;           // the domains of the file: const Domain *
+    uint32_t generators;
+    Int start, delay[2], steps;
+} Context;
+
+// memory.c
+bool fail(Context *c, uint32_t error, size_t position);
+void *keep(Context *c, size_t count, size_t size);
+void *temp(Context *c, size_t count, size_t size);
+void *push(Context *c, Vec *v, size_t size);
+uint32_t hash(uint32_t h, const void *bytes, size_t size);
+Int add(Context *c, Int a, Int b);
+Int sub(Context *c, Int a, Int b);
+Int mul(Context *c, Int a, Int b);
+Int floor_div(Context *c, Int a, Int b);
+static inline bool ok(const Context *c) { return c->error == 0; }
+static inline Int min(Int a, Int b) { return a < b ? a : b; }
+static inline Int max(Int a, Int b) { return a > b ? a : b; }
+static inline Int magnitude(Int a) { return a < 0 ? -a : a; }
+
+// read.c
+bool read_symbolic(Context *c, size_t size);
+uint64_t fletcher64(const uint8_t *data, size_t size);
+uint32_t load32(const uint8_t *p);
+
+// sets.c, omega.c
+const Half *half_space(Context *c, const Int *a, Int constant);
+const Half *negated(Context *c, const Half *h);
+const Set *box(Context *c, const Int *lower, const Int *upper);
+const Set *interned(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half **space);
+bool convex(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, const Set **out);
+bool intersect(Context *c, const Set *a, const Set *b, const Set **out);
+bool normalize(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out);
+const Domain *domain(Context *c, const Set *const *sets, uint32_t count);
+bool contains(Context *c, const Domain *d, const Int *point);
+bool shift(Context *c, const Domain *d, Int steps, Vec *out);
+bool after(Context *c, const Int *last, const Int *lower, const Int *upper, Vec *out);
+int scan_compare(Context *c, const Set *a, const Set *b);
+void sort_sets(Context *c, const Set **sets, uint32_t count);
+void digits_of(Context *c, Int step, Int *digits);
+Int window(Context *c, const Int *lower, const Int *upper, Int steps);
+
+// partition.c
+typedef struct {
+    const Set *set;
+    uint32_t family;
+} Member;
+typedef struct Grid Grid;
+typedef struct Part {
+    struct Part *next;
+    uint32_t *key;
+    uint32_t id, first;
+    bool whole;
+    struct Group *groups;
+    Int *corner;
+} Part;
+bool partition(Context *c, const Member *members, uint32_t count, uint32_t families, Grid **grid, Part ***parts, uint32_t *number);
+bool part_sets(Context *c, const Grid *grid, const Part *part, Vec *out);
+bool unite(Context *c, const Set *const *sets, uint32_t count, const Domain **out);
+
+// concretize.c
+bool check_request(Context *c, const polyloom_request *r);
+bool space_bounds(Context *c, bool *empty);
+bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, Tiling *t);
+Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients);
+Int parametric(Context *c, const Row *row);
+bool make_tiles(Context *c);
+bool condition(Context *c, uint32_t number, uint32_t group, const Domain **out);
+bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out);
+Piece reads(const Context *c, const Use *u, const Link *link);
+Piece bounds_of(const Context *c, uint32_t condition, const Use *u, Displacement theta, bool backwards);
+uint32_t *alike(Context *c, const bool *conditions);
+
+// choose.c
+bool timing(Context *c, const Tiling *t, Timing *out, bool *valid);
+Int slack(Context *c, const Tiling *t, const Int *inner, const Int *outer, const Use *u, const Link *link);
+
+// traffic and classes: classes.c
+bool make_traffic(Context *c);
+bool leaving(const Context *c, const Route *r, uint32_t element);
+bool driven(const Context *c, uint32_t reg, uint32_t element);
+bool classify(Context *c);
+
+// kernels.c, control.c, program.c
+bool control_flow(Context *c, const UnitTree *unit, Graph *out);
+bool allocate(Context *c);
+bool check_domain(Context *c, const Domain *d);
+bool program(Context *c, Graph *g);
+
+// wires.c, fifo.c, generators.c, emit.c
+bool terminals(Context *c);
+bool depths(Context *c);
+uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t element, uint32_t *channel, uint32_t *links);
+Int terminal_delay(Context *c, const Mapped *m, uint32_t element);
+bool has_terminal(const Context *c, const Mapped *m, uint32_t element);
+bool wire(Context *c);
+bool layouts(Context *c);
+bool control(Context *c);
+bool generators(Context *c);
+bool pool_domain(Context *c, const Domain *d);
+bool emit(Context *c, const polyloom_request *r, uint32_t rows, uint32_t columns, bool empty, size_t *size);
+
+#endif

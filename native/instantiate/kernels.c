@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folding, kernel classes and control flow of one functional unit (the paper, section 6.1, Algorithms 2 and 3): steps are
+// partitioned by the folded leaves that hold in them and in the next ones; edges and their transition sets follow.
+#include "internal.h"
+
+#define LOOK_AHEAD 4  // how many steps ahead a kernel may be told apart to reduce out-degrees
+
+typedef struct {
+    Int steps;
+    const Domain *domain;
+} Leaf;
+
+// The steps of a part, with the names of the kernels of theirs and of the next ones; NONE after the last step.
+typedef struct {
+    const Part *part;
+    uint32_t *content[LOOK_AHEAD + 2];
+    uint32_t name[LOOK_AHEAD + 2];
+} Line;
+
+typedef struct {
+    Context *c;
+    const UnitTree *unit;
+    Int last[DIMENSIONS];
+    uint32_t epilogue, count, words;  // leaves, and words of a bit set of them
+    Leaf *leaf;
+    const Grid *grid;
+    Line *line;
+    uint32_t lines, levels;
+    Kernel *kernel;
+    uint32_t kernels;
+} Folded;
+
+static bool has(const uint32_t *bits, uint32_t i) { return bits[i / 32] >> i % 32 & 1; }
+static void set(uint32_t *bits, uint32_t i) { bits[i / 32] |= (uint32_t)1 << i % 32; }
+
+static bool fold(Context *c, const UnitTree *unit, Folded *f) {
+    const Int interval = c->schedule->interval;
+    *f = (Folded){.c = c, .unit = unit};
+    Int steps = 1;
+    for (uint32_t g = 0; g < c->n; ++g) steps = mul(c, steps, c->t->extents[g]);
+    for (uint32_t i = 0; i < unit->operations; ++i) {
+        f->epilogue = (uint32_t)max(f->epilogue, unit->operation[i].tau / interval);
+        f->count += 1 + unit->operation[i].fragments;
+    }
+    TRY(ok(c) && (f->leaf = temp(c, f->count + 1, sizeof(Leaf))));
+    digits_of(c, add(c, steps - 1, f->epilogue), f->last);
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < unit->operations; ++i) {
+        const Operation *o = &unit->operation[i];
+        f->leaf[k++] = (Leaf){o->tau / interval, o->domain};
+        for (uint32_t j = 0; j < o->fragments; ++j) f->leaf[k++] = (Leaf){o->tau / interval, o->fragment[j].domain};
+    }
+    const Set *end = box(c, f->last, f->last);
+    TRY(end && (f->leaf[k].domain = domain(c, &end, 1)));
+    f->words = (++f->count + 31) / 32;
+    return true;
+}
+
+static bool add_members(Context *c, Vec *members, const Vec *sets, uint32_t family) {
+    for (uint32_t i = 0; i < sets->count; ++i) {
+        Member *slot = push(c, members, sizeof *slot);
+        TRY(slot);
+        *slot = (Member){((const Set **)sets->at)[i], family};
+    }
+    return true;
+}
+
+// The families that the steps are partitioned by, each once: leaves, shifted; then all steps, then those after the last.
+static bool families(Folded *f, uint32_t levels, Vec *members, uint32_t **family, uint32_t *count) {
+    Context *c = f->c;
+    TRY(*family = temp(c, (size_t)levels * f->count, sizeof **family));
+    Leaf *known = temp(c, (size_t)levels * f->count, sizeof *known);
+    TRY(known);
+    *count = 0;
+    for (uint32_t i = 0; i < levels * f->count; ++i) {
+        const Leaf wanted = {f->leaf[i % f->count].steps - i / f->count, f->leaf[i % f->count].domain};
+        uint32_t k = 0;
+        while (k < *count && (known[k].steps != wanted.steps || known[k].domain != wanted.domain)) ++k;
+        (*family)[i] = k;
+        if (k < *count) continue;
+        known[(*count)++] = wanted;
+        Vec sets = {0};
+        TRY(shift(c, wanted.domain, wanted.steps, &sets) && add_members(c, members, &sets, k));
+    }
+    Int lower[DIMENSIONS] = {0}, upper[DIMENSIONS];
+    for (uint32_t g = 0; g < c->n; ++g) upper[g] = g + 1 < c->n ? c->t->extents[g] - 1 : f->last[g];
+    const Set *all = box(c, lower, upper);
+    Vec everything = {&all, 1, 1}, late = {0};
+    TRY(all && add_members(c, members, &everything, (*count)++));
+    TRY(after(c, f->last, lower, upper, &late));
+    return add_members(c, members, &late, (*count)++);
+}
+
+// Lines of contents, cut off after the step that halts.
+static bool trace(Folded *f, uint32_t levels) {
+    Context *c = f->c;
+    Vec members = {0};
+    uint32_t *family, count, number;
+    Grid *grid = NULL;
+    Part **parts = NULL;
+    TRY(families(f, levels, &members, &family, &count));
+    TRY(partition(c, members.at, members.count, count, &grid, &parts, &number));
+    f->grid = grid;
+    f->levels = levels;
+    f->lines = 0;
+    TRY(f->line = temp(c, number, sizeof(Line)));
+    for (uint32_t p = 0; p < number; ++p) {
+        if (has(parts[p]->key, count - 1)) continue;
+        Line *line = &f->line[f->lines++];
+        line->part = parts[p];
+        for (uint32_t level = 0; level < levels; ++level) {
+            uint32_t *content = temp(c, f->words, sizeof *content);
+            TRY(content);
+            for (uint32_t leaf = 0; leaf < f->count; ++leaf)
+                if (has(parts[p]->key, family[level * f->count + leaf])) set(content, leaf);
+            line->content[level] = content;
+            if (has(content, f->count - 1)) break;
+        }
+    }
+    return true;
+}
+
+static int compare(const uint32_t *a, const uint32_t *b, uint32_t words) {
+    for (uint32_t i = words; i-- > 0;)
+        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
+static uint32_t where(uint32_t *const *contents, uint32_t count, const uint32_t *content, uint32_t words) {
+    uint32_t first = 0, last = count;
+    while (first < last) {
+        const uint32_t middle = (first + last) / 2;
+        if (compare(contents[middle], content, words) < 0)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    return first;
+}
+
+static bool clash(Context *c) { return fail(c, 530, 0); }
+
+typedef struct {
+    const Operation *operation;
+    uint32_t first;  // its leaf
+} Slot;
+
+// The bytes of an instruction without its branch (docs/formats.md); what writes nothing has constants of 1.
+static uint32_t instruction(Context *c, const Slot *s, const uint32_t *content, uint8_t *out) {
+    const Operation *o = s->operation;
+    uint32_t destinations = 0, sources = 0, at = 2;
+    if (!o) {
+        out[0] = 255;
+        out[1] = 0;
+        return 2;
+    }
+    for (uint32_t i = 0; i < o->fragments; ++i)
+        if (has(content, s->first + 1 + i) && o->fragment[i].position == NONE) {
+            out[at++] = (uint8_t)(o->fragment[i].source >> 32 << 6 | (o->fragment[i].source & 63));
+            if (++destinations > 15) return fail(c, 706, 0);
+        }
+    uint32_t immediate[3], immediates = 0;
+    for (uint32_t i = 0; i < o->fragments; ++i) {
+        const Fragment *f = &o->fragment[i];
+        if (!has(content, s->first + 1 + i) || f->position == NONE) continue;
+        if (f->position != sources++) return clash(c);
+        const bool constant = f->source >> 32 == 3;
+        out[at++] = constant ? 0xC0 : (uint8_t)(f->source >> 32 << 6 | (f->source & 63));
+        if (constant) immediate[immediates++] = destinations ? (uint32_t)f->source : 1;
+    }
+    for (uint32_t i = 0; i < immediates; ++i)
+        for (int k = 0; k < 4; ++k) out[at++] = (uint8_t)(immediate[i] >> 8 * k);
+    out[0] = (uint8_t)o->opcode;
+    out[1] = (uint8_t)(destinations | sources << 4);
+    return at;
+}
+
+#define LONGEST 40  // bytes of an instruction without its branch
+
+static bool kernel(Folded *f, const uint32_t *content, Kernel *out) {
+    Context *c = f->c;
+    const uint32_t interval = (uint32_t)c->schedule->interval;
+    Slot *slots = temp(c, interval, sizeof *slots);
+    TRY(slots && (out->bytes = temp(c, interval, LONGEST)));
+    uint32_t bit = 0;
+    for (uint32_t i = 0; i < f->unit->operations; ++i) {
+        const Operation *o = &f->unit->operation[i];
+        bool any = false;
+        for (uint32_t k = 0; k <= o->fragments; ++k) any = any || has(content, bit + k);
+        if (any) {
+            Slot *s = &slots[o->tau % interval];
+            if (s->operation || !has(content, bit)) return clash(c);
+            *s = (Slot){o, bit};
+        }
+        bit += 1 + o->fragments;
+    }
+    out->size = 0;
+    for (uint32_t i = 0; i < interval; ++i) {
+        out->last = out->size;
+        out->size += instruction(c, &slots[i], content, out->bytes + out->size);
+        TRY(ok(c));
+    }
+    out->halts = has(content, f->count - 1);
+    return true;
+}
+
+// Name kernels by their contents, in ascending order; equal kernels have one name.
+static bool name(Folded *f) {
+    Context *c = f->c;
+    uint32_t count = 0;
+    uint32_t **contents = temp(c, (size_t)f->lines * f->levels, sizeof *contents);
+    TRY(contents);
+    for (uint32_t i = 0; i < f->lines * f->levels; ++i) {
+        uint32_t *content = f->line[i / f->levels].content[i % f->levels];
+        if (!content) continue;
+        const uint32_t at = where(contents, count, content, f->words);
+        if (at < count && !compare(contents[at], content, f->words)) continue;
+        memmove(contents + at + 1, contents + at, (count - at) * sizeof *contents);
+        contents[at] = content;
+        ++count;
+    }
+    uint32_t *names = temp(c, count, sizeof *names);
+    TRY(names && (f->kernel = temp(c, count, sizeof(Kernel))));
+    f->kernels = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        Kernel made;
+        TRY(kernel(f, contents[i], &made));
+        uint32_t k = 0;
+        while (k < f->kernels && (f->kernel[k].size != made.size || f->kernel[k].halts != made.halts || memcmp(f->kernel[k].bytes, made.bytes, made.size))) ++k;
+        if (k == f->kernels) f->kernel[f->kernels++] = made;
+        names[i] = k;
+    }
+    for (uint32_t i = 0; i < f->lines; ++i)
+        for (uint32_t level = 0; level < f->levels; ++level) {
+            const uint32_t *content = f->line[i].content[level];
+            f->line[i].name[level] = content ? names[where(contents, count, content, f->words)] : NONE;
+        }
+    return true;
+}
+
+// By kernel and successor the batch, of `targets` successors: a node that follows itself is followed by each of its clones.
+static bool batches(Folded *f, uint32_t targets, uint32_t *batch) {
+    Context *c = f->c;
+    bool *follows = temp(c, (size_t)f->kernels * f->kernels, 1);
+    TRY(follows);
+    for (uint32_t i = 0; i < f->lines; ++i)
+        for (uint32_t level = 0; level + 1 < f->levels; ++level) {
+            const uint32_t a = f->line[i].name[level], b = f->line[i].name[level + 1];
+            if (a != NONE && b != NONE) follows[(size_t)a * f->kernels + b] = true;
+        }
+    for (uint32_t a = 0; a < f->kernels; ++a) {
+        const bool *next = follows + (size_t)a * f->kernels;
+        uint32_t successors = 0, place = 0;
+        for (uint32_t b = 0; b < f->kernels; ++b) successors += next[b];
+        if (successors <= targets) continue;
+        const uint32_t room = targets > 1 ? targets - 1 : 1, clones = next[a] ? (successors - 1 + room - 1) / room : 1;
+        const uint32_t first = targets + 1 > clones + 1 ? targets - clones + 1 : 1;
+        for (uint32_t k = 0; k <= f->kernels; ++k) {  // itself first
+            const uint32_t b = k ? k - 1 : a;
+            if ((k && b == a) || !next[b]) continue;
+            batch[(size_t)a * f->kernels + b] = place < first ? 0 : 1 + (place - first) / targets;
+            ++place;
+        }
+    }
+    return true;
+}
+
+// Clone every kernel with too many successors, one clone a batch of them: the branch before decides which.
+static bool look_ahead(Folded *f, uint32_t targets) {
+    Context *c = f->c;
+    uint32_t *batch = temp(c, (size_t)f->kernels * f->kernels, sizeof *batch);
+    TRY(batch && batches(f, targets, batch));
+    Vec clones = {0};
+    for (uint32_t i = 0; i < f->lines; ++i)
+        for (uint32_t level = 0; level + 1 < f->levels; ++level) {
+            const uint32_t a = f->line[i].name[level], b = f->line[i].name[level + 1];
+            if (a == NONE) continue;
+            const Writer wanted = {a, b == NONE ? 0 : batch[(size_t)a * f->kernels + b]};
+            uint32_t k = 0;
+            while (k < clones.count && (((Writer *)clones.at)[k].node != wanted.node || ((Writer *)clones.at)[k].condition != wanted.condition)) ++k;
+            if (k == clones.count) {
+                Writer *slot = push(c, &clones, sizeof *slot);
+                TRY(slot);
+                *slot = wanted;
+            }
+            f->line[i].name[level] = k;
+        }
+    --f->levels;
+    Kernel *cloned = temp(c, clones.count, sizeof *cloned);
+    TRY(cloned);
+    for (uint32_t k = 0; k < clones.count; ++k) cloned[k] = f->kernel[((Writer *)clones.at)[k].node];
+    f->kernel = cloned;
+    f->kernels = clones.count;
+    return true;
+}
+
+// The node of step 0: half-spaces may leave several that share the first cell.
+static bool start(Folded *f, const uint32_t *order, uint32_t nodes, uint32_t *out) {
+    Context *c = f->c;
+    static const Int zero[DIMENSIONS] = {0};
+    uint32_t candidates = 0;
+    *out = order[0];
+    for (int pass = 0; pass < 2; ++pass) {
+        for (uint32_t v = 0; v < nodes; ++v)
+            for (uint32_t i = 0; i < f->lines; ++i) {
+                const Line *line = &f->line[i];
+                if (line->name[0] != order[v] || line->name[1] == NONE || memcmp(line->part->corner, zero, c->n * sizeof(Int))) continue;
+                if (!pass) {
+                    if (!candidates++) *out = order[v];
+                    continue;
+                }
+                Vec sets = {0};
+                TRY(part_sets(c, f->grid, line->part, &sets));
+                const Domain *d = domain(c, sets.at, sets.count);
+                TRY(d);
+                if (contains(c, d, zero)) {
+                    *out = order[v];
+                    return true;
+                }
+            }
+        if (candidates == 1) return true;
+        if (pass) *out = order[0];
+    }
+    return ok(c);
+}
+
+// The transition set of an edge: the sets of its parts, in the order of first steps.
+static bool transition(Folded *f, uint32_t from, uint32_t to, const Domain **out) {
+    Context *c = f->c;
+    Vec sets = {0};
+    for (uint32_t i = 0; i < f->lines; ++i)
+        if (f->line[i].name[0] == from && f->line[i].name[1] == to) TRY(part_sets(c, f->grid, f->line[i].part, &sets));
+    return (*out = domain(c, sets.at, sets.count)) != NULL;
+}
+
+static bool node(Folded *f, uint32_t v, const uint32_t *order, uint32_t nodes, GraphNode *out) {
+    Context *c = f->c;
+    bool *follows = temp(c, f->kernels, 1);
+    TRY(follows);
+    for (uint32_t i = 0; i < f->lines; ++i)
+        if (f->line[i].name[0] == v && f->line[i].name[1] != NONE && !follows[f->line[i].name[1]]) {
+            follows[f->line[i].name[1]] = true;
+            ++out->edges;
+        }
+    Kernel *kernel = keep(c, 1, sizeof *kernel);
+    TRY(kernel && (out->edge = keep(c, out->edges, sizeof(Edge))));
+    *kernel = f->kernel[v];
+    TRY(kernel->bytes = keep(c, kernel->size, 1));
+    memcpy(kernel->bytes, f->kernel[v].bytes, kernel->size);
+    out->kernel = kernel;
+    uint32_t k = 0;
+    for (uint32_t place = 0; place < nodes; ++place) {
+        if (!follows[order[place]]) continue;
+        out->edge[k].to = place;
+        if (out->edges > 1) TRY(transition(f, v, order[place], &out->edge[k].domain));
+        ++k;
+    }
+    return k == out->edges || clash(c);
+}
+
+// Nodes in the order of their first steps, but first the one of step 0.
+static bool ordered(Folded *f, Graph *out) {
+    Context *c = f->c;
+    bool *seen = temp(c, f->kernels, 1);
+    uint32_t *order = temp(c, f->kernels, sizeof *order), nodes = 0, first;
+    TRY(seen && order);
+    for (uint32_t i = 0; i < f->lines; ++i) {
+        const uint32_t v = f->line[i].name[0];
+        if (v == NONE || seen[v]) continue;
+        seen[v] = true;
+        order[nodes++] = v;
+    }
+    if (!nodes) return clash(c);
+    TRY(start(f, order, nodes, &first));
+    uint32_t at = 0;
+    while (order[at] != first) ++at;
+    for (; at; --at) order[at] = order[at - 1];
+    order[0] = first;
+    *out = (Graph){.nodes = nodes, .epilogue = f->epilogue};
+    TRY(out->node = keep(c, nodes, sizeof(GraphNode)));
+    for (uint32_t v = 0; v < nodes; ++v) TRY(node(f, order[v], order, nodes, &out->node[v]));
+    return true;
+}
+
+static uint32_t degree(Folded *f) {
+    uint32_t most = 0;
+    bool *seen = temp(f->c, (size_t)f->kernels, 1);
+    for (uint32_t v = 0; seen && v < f->kernels; ++v) {
+        uint32_t count = 0;
+        memset(seen, 0, f->kernels);
+        for (uint32_t i = 0; i < f->lines; ++i) {
+            const uint32_t to = f->line[i].name[1];
+            if (f->line[i].name[0] != v || to == NONE || seen[to]) continue;
+            seen[to] = true;
+            ++count;
+        }
+        most = (uint32_t)max(most, count);
+    }
+    return most;
+}
+
+bool control_flow(Context *c, const UnitTree *unit, Graph *out) {
+    const size_t high = c->high;
+    const Int flags = c->s.limits.branch_flags;
+    const uint32_t targets = flags > 30 ? (uint32_t)1 << 30 : (uint32_t)1 << flags;
+    Folded *f = temp(c, 1, sizeof *f);
+    TRY(f && fold(c, unit, f));
+    const size_t folded = c->high;
+    for (uint32_t rounds = 0; rounds < LOOK_AHEAD; ++rounds) {
+        c->high = folded;
+        TRY(trace(f, rounds + 2) && name(f));
+        for (uint32_t i = 0; i < rounds; ++i) TRY(look_ahead(f, targets));
+        const uint32_t worst = degree(f);
+        TRY(ok(c));
+        if (worst > targets) continue;
+        TRY(ordered(f, out));
+        c->high = high;
+        return ok(c);
+    }
+    return fail(c, 512, 0);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scratch memory and checked arithmetic. What lasts is taken from the low end of the scratch, what a function needs for itself
+// from the high end; callers reset `low` or `high` to what they were to give it back.
+#include "internal.h"
+
+bool fail(Context *c, uint32_t error, size_t position) {
+    if (!c->error) {
+        c->error = error;
+        c->position = (uint32_t)position;
+    }
+    return false;
+}
+
+static bool fits(Context *c, size_t count, size_t size, size_t *bytes) {
+    if (size && count > (SIZE_MAX - 7) / size) return fail(c, POLYLOOM_SCRATCH, 0);
+    *bytes = (count * size + 7) & ~(size_t)7;
+    if (*bytes > c->high - c->low) return fail(c, POLYLOOM_SCRATCH, 0);
+    if (c->low + *bytes + c->size - c->high > c->peak) c->peak = c->low + *bytes + c->size - c->high;
+    return true;
+}
+
+void *keep(Context *c, size_t count, size_t size) {
+    size_t bytes;
+    if (!fits(c, count, size, &bytes)) return NULL;
+    c->low += bytes;
+    return memset(c->base + c->low - bytes, 0, bytes);
+}
+
+void *temp(Context *c, size_t count, size_t size) {
+    size_t bytes;
+    if (!fits(c, count, size, &bytes)) return NULL;
+    c->high -= bytes;
+    return memset(c->base + c->high, 0, bytes);
+}
+
+// Room for one more item of a temporary list.
+void *push(Context *c, Vec *v, size_t size) {
+    if (v->count == v->capacity) {
+        const uint32_t capacity = v->capacity ? 2 * v->capacity : 4;
+        void *grown = capacity > v->capacity ? temp(c, capacity, size) : NULL;
+        if (!grown) {
+            fail(c, POLYLOOM_SCRATCH, 0);
+            return NULL;
+        }
+        if (v->count) memcpy(grown, v->at, v->count * size);
+        v->at = grown;
+        v->capacity = capacity;
+    }
+    return (uint8_t *)v->at + size * v->count++;
+}
+
+// FNV-1a.
+uint32_t hash(uint32_t h, const void *bytes, size_t size) {
+    const uint8_t *p = bytes;
+    for (size_t i = 0; i < size; ++i) h = (h ^ p[i]) * 16777619u;
+    return h;
+}
+
+Int add(Context *c, Int a, Int b) {
+    Int r;
+    if (!__builtin_add_overflow(a, b, &r)) return r;
+    fail(c, POLYLOOM_OVERFLOW, 0);
+    return 0;
+}
+
+Int sub(Context *c, Int a, Int b) {
+    Int r;
+    if (!__builtin_sub_overflow(a, b, &r)) return r;
+    fail(c, POLYLOOM_OVERFLOW, 0);
+    return 0;
+}
+
+Int mul(Context *c, Int a, Int b) {
+    Int r;
+    if (!__builtin_mul_overflow(a, b, &r)) return r;
+    fail(c, POLYLOOM_OVERFLOW, 0);
+    return 0;
+}
+
+Int floor_div(Context *c, Int a, Int b) {
+    if (b == -1) return sub(c, 0, a);
+    const Int q = a / b;
+    return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sets of iterations: boxes with half-spaces on the digits of a scan, interned (the paper, section 6.1).
+#include "internal.h"
+
+#define SEED 2166136261u
+
+const Half *half_space(Context *c, const Int *a, Int constant) {
+    Half **bucket = &c->halves[hash(hash(SEED, a, c->n * sizeof(Int)), &constant, sizeof constant) % BUCKETS];
+    for (Half *h = *bucket; h; h = h->next)
+        if (h->constant == constant && !memcmp(h->a, a, c->n * sizeof(Int))) return h;
+    Half *h = keep(c, 1, sizeof(Half) + c->n * sizeof(Int));
+    if (!h) return NULL;
+    memcpy(h->a, a, c->n * sizeof(Int));
+    h->constant = constant;
+    h->next = *bucket;
+    return *bucket = h;
+}
+
+const Half *negated(Context *c, const Half *h) {
+    Int a[DIMENSIONS];
+    for (uint32_t g = 0; g < c->n; ++g) a[g] = sub(c, 0, h->a[g]);
+    return half_space(c, a, sub(c, sub(c, 0, h->constant), 1));
+}
+
+const Set *interned(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half **space) {
+    const size_t bytes = c->n * sizeof(Int);
+    uint32_t key = hash(hash(SEED, lower, bytes), upper, bytes);
+    if (spaces) key = hash(key, space, spaces * sizeof *space);
+    Set **bucket = &c->sets[key % BUCKETS];
+    for (Set *s = *bucket; s; s = s->next)
+        if (s->spaces == spaces && !memcmp(s->lower, lower, bytes) && !memcmp(s->upper, upper, bytes) &&
+            (!spaces || !memcmp(s->space, space, spaces * sizeof *space)))
+            return s;
+    Set *s = keep(c, 1, sizeof(Set));
+    Int *bounds = s ? keep(c, 2 * c->n, sizeof(Int)) : NULL;
+    if (!bounds || !(s->space = keep(c, spaces, sizeof *space))) return NULL;
+    memcpy(bounds, lower, bytes);
+    memcpy(bounds + c->n, upper, bytes);
+    if (spaces) memcpy(s->space, space, spaces * sizeof *space);
+    s->spaces = spaces;
+    s->lower = bounds;
+    s->upper = bounds + c->n;
+    s->next = *bucket;
+    return *bucket = s;
+}
+
+const Set *box(Context *c, const Int *lower, const Int *upper) { return interned(c, lower, upper, 0, NULL); }
+
+const Domain *domain(Context *c, const Set *const *sets, uint32_t count) {
+    Domain **bucket = &c->domains[(count ? hash(SEED, sets, count * sizeof *sets) : 0) % BUCKETS];
+    for (Domain *d = *bucket; d; d = d->next)
+        if (d->count == count && (!count || !memcmp(d->set, sets, count * sizeof *sets))) return d;
+    Domain *d = keep(c, 1, sizeof(Domain) + count * sizeof *sets);
+    if (!d) return NULL;
+    if (count) memcpy(d->set, sets, count * sizeof *sets);
+    d->count = count;
+    d->number = NONE;
+    d->next = *bucket;
+    return *bucket = d;
+}
+
+// The normal form of a box with half-spaces, or null where it is empty. Half-spaces with one coefficient are bounds.
+bool convex(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, const Set **out) {
+    Int low[DIMENSIONS], high[DIMENSIONS];
+    memcpy(low, lower, c->n * sizeof(Int));
+    memcpy(high, upper, c->n * sizeof(Int));
+    *out = NULL;
+    const size_t mark = c->high;
+    uint32_t slanted = 0;
+    const Half **kept = temp(c, spaces, sizeof *kept);
+    TRY(kept);
+    for (uint32_t i = 0; i < spaces; ++i) {
+        const Half *h = space[i];
+        uint32_t used = 0, last = 0;
+        for (uint32_t g = 0; g < c->n; ++g)
+            if (h->a[g]) ++used, last = g;
+        if (used > 1)
+            kept[slanted++] = h;
+        else if (used && h->a[last] > 0)
+            low[last] = max(low[last], sub(c, 0, floor_div(c, h->constant, h->a[last])));
+        else if (used)
+            high[last] = min(high[last], floor_div(c, h->constant, sub(c, 0, h->a[last])));
+        else if (h->constant < 0)
+            goto done;
+    }
+    for (uint32_t g = 0; g < c->n; ++g)
+        if (low[g] > high[g]) goto done;
+    if (slanted)
+        normalize(c, low, high, slanted, kept, out);
+    else
+        *out = box(c, low, high);
+done:
+    c->high = mark;
+    return ok(c);
+}
+
+bool intersect(Context *c, const Set *a, const Set *b, const Set **out) {
+    Int low[DIMENSIONS], high[DIMENSIONS];
+    *out = NULL;
+    for (uint32_t g = 0; g < c->n; ++g) {
+        low[g] = max(a->lower[g], b->lower[g]);
+        high[g] = min(a->upper[g], b->upper[g]);
+        if (low[g] > high[g]) return true;
+    }
+    const size_t mark = c->high;
+    const Half **both = temp(c, a->spaces + b->spaces, sizeof *both);
+    TRY(both);
+    for (uint32_t i = 0; i < a->spaces; ++i) both[i] = a->space[i];
+    for (uint32_t i = 0; i < b->spaces; ++i) both[a->spaces + i] = b->space[i];
+    convex(c, low, high, a->spaces + b->spaces, both, out);
+    c->high = mark;
+    return ok(c);
+}
+
+static bool holds(Context *c, const Set *s, const Int *x) {
+    for (uint32_t g = 0; g < c->n; ++g)
+        if (x[g] < s->lower[g] || x[g] > s->upper[g]) return false;
+    for (uint32_t i = 0; i < s->spaces; ++i) {
+        Int value = s->space[i]->constant;
+        for (uint32_t g = 0; g < c->n; ++g) value = add(c, value, mul(c, s->space[i]->a[g], x[g]));
+        if (value < 0) return false;
+    }
+    return true;
+}
+
+bool contains(Context *c, const Domain *d, const Int *point) {
+    for (uint32_t i = 0; i < d->count; ++i)
+        if (holds(c, d->set[i], point)) return true;
+    return false;
+}
+
+static bool append(Context *c, Vec *out, const Set *s) {
+    TRY(ok(c) && s);
+    const Set **slot = push(c, out, sizeof *slot);
+    TRY(slot);
+    *slot = s;
+    return true;
+}
+
+// One pattern of carries: the digits below `g` moved, the others as they are.
+static bool carried(Context *c, const Set *s, const Int *low, const Int *high, const Int *moves, uint32_t moved, Vec *out) {
+    Int lower[DIMENSIONS], upper[DIMENSIONS];
+    for (uint32_t g = 0; g < c->n; ++g) {
+        lower[g] = g < moved ? low[g] : s->lower[g];
+        upper[g] = g < moved ? high[g] : s->upper[g];
+    }
+    if (!s->spaces) return append(c, out, box(c, lower, upper));
+    const size_t mark = c->high;
+    const Half **spaces = temp(c, s->spaces, sizeof *spaces);
+    TRY(spaces);
+    for (uint32_t i = 0; i < s->spaces; ++i) {
+        Int constant = s->space[i]->constant;
+        for (uint32_t g = 0; g < moved; ++g) constant = sub(c, constant, mul(c, s->space[i]->a[g], moves[g]));
+        TRY(spaces[i] = half_space(c, s->space[i]->a, constant));
+    }
+    const Set *found;
+    convex(c, lower, upper, s->spaces, spaces, &found);
+    c->high = mark;
+    TRY(ok(c));
+    return !found || append(c, out, found);
+}
+
+// Depth first over the digits: each stays below its extent, or wraps and carries.
+static bool carries(Context *c, const Set *s, const Int *addend, Vec *out) {
+    const uint32_t n = c->n;
+    const Int *extents = c->t->extents;
+    Int low[DIMENSIONS], high[DIMENSIONS], moves[DIMENSIONS];
+    uint8_t carry[DIMENSIONS + 1] = {0}, choice[DIMENSIONS + 1] = {0};
+    uint32_t busy = 0;
+    for (uint32_t g = 0; g < n; ++g)
+        if (addend[g]) busy = g;
+    for (uint32_t g = 0;;) {
+        bool back = false;
+        if (g == n || (g > busy && !carry[g])) {
+            TRY(carried(c, s, low, high, moves, g, out));
+            back = true;
+        } else if (choice[g] > (g + 1 < n)) {
+            choice[g] = 0;
+            back = true;
+        } else {
+            const Int amount = add(c, addend[g], carry[g]), wraps = sub(c, extents[g], amount);
+            const uint8_t wrap = choice[g]++;
+            Int a = s->lower[g], b = s->upper[g];
+            if (g + 1 == n)
+                a = max(a, sub(c, 0, amount));
+            else if (wrap)
+                a = max(a, wraps);
+            else
+                b = min(b, wraps - 1);
+            TRY(ok(c));
+            if (a > b) continue;
+            moves[g] = sub(c, amount, wrap ? extents[g] : 0);
+            low[g] = add(c, a, moves[g]);
+            high[g] = add(c, b, moves[g]);
+            carry[++g] = wrap;
+            choice[g] = 0;
+        }
+        if (back && g-- == 0) return ok(c);
+    }
+}
+
+// The iterations `steps` steps after (before, if negative) those of `d`, appended in order.
+bool shift(Context *c, const Domain *d, Int steps, Vec *out) {
+    Int addend[DIMENSIONS];
+    for (uint32_t g = 0; g + 1 < c->n; ++g) {
+        const Int q = floor_div(c, steps, c->t->extents[g]);
+        addend[g] = steps - q * c->t->extents[g];
+        steps = q;
+    }
+    addend[c->n - 1] = steps;
+    bool moved = false;
+    for (uint32_t g = 0; g < c->n; ++g) moved = moved || addend[g];
+    for (uint32_t i = 0; i < d->count; ++i) TRY(moved ? carries(c, d->set[i], addend, out) : append(c, out, d->set[i]));
+    return ok(c);
+}
+
+// The digits within [lower, upper] that follow `last` in scan order.
+bool after(Context *c, const Int *last, const Int *lower, const Int *upper, Vec *out) {
+    for (uint32_t g = c->n; g-- > 0;) {
+        Int low[DIMENSIONS], high[DIMENSIONS];
+        bool empty = false;
+        for (uint32_t k = 0; k < c->n; ++k) {
+            low[k] = k < g ? lower[k] : last[k] + (k == g);
+            high[k] = k <= g ? upper[k] : last[k];
+            empty = empty || low[k] > high[k];
+        }
+        if (!empty) TRY(append(c, out, box(c, low, high)));
+    }
+    return true;
+}
+
+int scan_compare(Context *c, const Set *a, const Set *b) {
+    for (uint32_t g = c->n; g-- > 0;)
+        if (a->lower[g] != b->lower[g]) return a->lower[g] < b->lower[g] ? -1 : 1;
+    for (uint32_t g = c->n; g-- > 0;)
+        if (a->upper[g] != b->upper[g]) return a->upper[g] < b->upper[g] ? -1 : 1;
+    for (uint32_t i = 0; i < a->spaces && i < b->spaces; ++i) {
+        for (uint32_t g = 0; g < c->n; ++g)
+            if (a->space[i]->a[g] != b->space[i]->a[g]) return a->space[i]->a[g] < b->space[i]->a[g] ? -1 : 1;
+        if (a->space[i]->constant != b->space[i]->constant) return a->space[i]->constant < b->space[i]->constant ? -1 : 1;
+    }
+    return (int)a->spaces - (int)b->spaces;
+}
+
+void sort_sets(Context *c, const Set **sets, uint32_t count) {
+    for (uint32_t i = 1; i < count; ++i) {
+        const Set *s = sets[i];
+        uint32_t k = i;
+        for (; k && scan_compare(c, s, sets[k - 1]) < 0; --k) sets[k] = sets[k - 1];
+        sets[k] = s;
+    }
+}
+
+void digits_of(Context *c, Int step, Int *digits) {
+    for (uint32_t g = 0; g + 1 < c->n; ++g) {
+        digits[g] = step % c->t->extents[g];
+        step /= c->t->extents[g];
+    }
+    digits[c->n - 1] = step;
+}
+
+typedef struct {
+    Context *c;
+    const Int *lower, *upper;
+    Int blocks[DIMENSIONS], counts[DIMENSIONS + 1];
+} Window;
+
+static Int cyclic(Window *w, int g, Int steps);
+
+// Both call only each other and themselves with smaller g, of at most 63 digits.
+static Int linear(Window *w, int g, Int steps) {
+    if (g < 0) return min(steps, 1);
+    const Int size = w->upper[g] - w->lower[g] + 1, q = steps / w->blocks[g], r = steps % w->blocks[g];
+    if (size <= q) return w->counts[g + 1];
+    return add(w->c, mul(w->c, q, w->counts[g]), size == q + 1 ? linear(w, g - 1, r) : cyclic(w, g - 1, r));
+}
+
+static Int cyclic(Window *w, int g, Int steps) {
+    if (g < 0) return min(steps, 1);
+    const Int size = w->upper[g] - w->lower[g] + 1;
+    const Int gap = mul(w->c, w->c->t->extents[g] - size, w->blocks[g]), rest = max(sub(w->c, steps, gap), 0);
+    const Int q = rest / w->blocks[g], r = rest % w->blocks[g];
+    const Int wrapped = q >= size ? w->counts[g + 1] : add(w->c, mul(w->c, q, w->counts[g]), cyclic(w, g - 1, r));
+    return max(linear(w, g, steps), wrapped);
+}
+
+// The greatest number of a box's iterations in any `steps` consecutive steps of the scan.
+Int window(Context *c, const Int *lower, const Int *upper, Int steps) {
+    Window w = {.c = c, .lower = lower, .upper = upper};
+    Int block = 1;
+    w.counts[0] = 1;
+    for (uint32_t g = 0; g < c->n; ++g) {
+        w.blocks[g] = block;
+        block = mul(c, block, c->t->extents[g]);
+        w.counts[g + 1] = mul(c, w.counts[g], upper[g] - lower[g] + 1);
+    }
+    return ok(c) ? linear(&w, (int)c->n - 1, steps) : 0;
+}
