@@ -21,6 +21,8 @@ RANGES = ("range(N)", "range(1, N)", "range(N - 1, -1, -1)")
 INNER = ("range({0})", "range({0}, N)", "range({0} + 1, N)", "range(N - 1, {0} - 1, -1)", "range(max(0, {0} - 1), min(N, {0} + 2))")
 TESTS = ("{0} > 0", "{0} < N - 1", "{0} == 0", "{0} != 1", "{0} < {1}", "{0} >= {1}", "{0} == {1}")
 VALUES = ("{}", "{} + {}", "{} - {}", "{} * {}", "{} * {} + 1", "max({}, {})", "min({}, {})", "({} if {} < p else {})")
+CARRIED = 3
+"""Reads of written elements in a nest: each may need channels of its own, and where many do, compilation takes long."""
 DEPTHS = (1, 1, 2, 2, 2, 3, 3, 4)
 
 
@@ -38,11 +40,12 @@ def _indented(lines: list[str]) -> str:
 
 
 class _Writer:
-    """One nest. `written` are the names of the arrays that its statements write, which others may read."""
+    """One nest. `written` are the names of the arrays that its statements write, which others may read, `carried` times so far."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
         self.written: list[str] = []
+        self.carried = 0
 
     def nest(self, loops: list[str], depth: int) -> list[str]:
         """`depth` loops, the innermost with one or two statements, perhaps with others around it."""
@@ -98,8 +101,9 @@ class _Writer:
         kind, offsets = self.random.random(), (self.random.randint(0, 4), self.random.randint(0, 4))
         if kind < 0.2:
             return self.random.choice(["p", "3"] * 8 + [loops[-1]])
-        if kind < 0.65 or not self.written:
+        if kind < 0.65 or not self.written or self.carried == CARRIED:
             return _element(self.random.choice("Pq"), self.random.sample([*loops, loops[0]], 2), offsets)
+        self.carried += 1
         near = offsets if self.random.random() < 0.3 else (min(2, offsets[0]), min(2, offsets[1]))
         return _element(self.random.choice(self.written), self.kept(loops), near)
 
