@@ -19,6 +19,9 @@ from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_text import print_ssa
+from polyloom.ir.ssa_verify import verify
+from polyloom.transform.ssa.construct import construct
+from polyloom.transform.ssa.destruct import destruct
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
@@ -31,13 +34,18 @@ def load(name: str, level: int) -> Function:
     return load_ssa(str(PROGRAMS), Options(function=name), level)
 
 
-@pytest.mark.parametrize("level", [0, 1])
 @pytest.mark.parametrize("name", NAMES)
-def test_means_what_the_c_means(name: str, level: int) -> None:
-    function = load(name, level)
+def test_means_what_the_c_means(name: str) -> None:
+    first = load(name, 0)
+    constructed = verify(construct(first))
+    for function in (first, constructed, destruct(constructed), verify(load(name, 1))):
+        _check(name, function)
+
+
+def _check(name: str, function: Function) -> None:
     assert read(print_ssa(function)) == function
     random = np.random.default_rng(len(name))
-    for _ in range(3 if name == "globals" else 12):
+    for _ in range(3 if name == "globals" else 6):
         given = arguments(function, random)
         ours, theirs = ([a.copy() if isinstance(a, np.ndarray) else a for a in given] for _ in range(2))
         if name == "globals":  # its static variable lives on

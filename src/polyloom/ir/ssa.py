@@ -12,6 +12,7 @@ arguments to its target (what others write as phi functions). Integers have no s
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -45,7 +46,7 @@ CASTS: Final[dict[str, tuple[tuple[Type, ...], tuple[Type, ...]]]] = {
     "bitcast": (("i32", "i64", *FLOATS), ("i32", "i64", *FLOATS)),
 }
 """By name: the types of the operand, and those of the result. `fptosi` and `fptoui` of what does not fit are undefined."""
-OTHERS: Final = ("fneg", "select", "offset", "load", "store", "fence", "alloca", "call")
+OTHERS: Final = ("copy", "fneg", "select", "offset", "load", "store", "fence", "alloca", "call")
 """`offset p, i` is p + i bytes; `alloca n` is the address of n bytes that begin undefined and live as long as the call."""
 OPERATIONS: Final = (*ARITHMETIC, *FLOATING, *COMPARISONS, *FLOAT_COMPARISONS, *CASTS, *OTHERS)
 FLAGS: Final = ("nsw", "nuw", "exact")
@@ -234,6 +235,22 @@ def operand_of(terminator: Terminator) -> Operand | None:
             return value
         case _:
             return None
+
+
+def with_edges(terminator: Terminator, operand: Callable[[Operand], Operand], edge: Callable[[Edge], Edge]) -> Terminator:
+    """The terminator with other operands and edges."""
+    line = terminator.line
+    match terminator:
+        case Jump(target):
+            return Jump(edge(target), line)
+        case Branch(condition, then, orelse):
+            return Branch(operand(condition), edge(then), edge(orelse), line)
+        case Switch(value, default, cases):
+            return Switch(operand(value), edge(default), tuple([(case, edge(target)) for case, target in cases]), line)
+        case Return(value) if value is not None:
+            return Return(operand(value), line)
+        case _:
+            return terminator
 
 
 def flow_edges(function: Function) -> npt.NDArray[np.int32]:

@@ -185,6 +185,8 @@ class _Run:
             case "store":
                 self.memory.store(operands[0].type, self._value(operands[0]), self._defined(operands[1]), align)
                 return None
+            case "copy":
+                return self._value(operands[0])
             case "select":
                 condition = self._value(operands[0])
                 return condition if isinstance(condition, Poison) else self._value(operands[1] if condition else operands[2])

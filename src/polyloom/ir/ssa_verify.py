@@ -147,6 +147,7 @@ def _called(callee: str, types: tuple[Type, ...], result: Type | None) -> bool:
 
 
 _OTHERS: dict[str, Callable[[tuple[Type, ...], Type | None], bool]] = {
+    "copy": lambda types, result: types == (result,),
     "fneg": lambda types, result: result in FLOATS and types == (result,),
     "select": lambda types, result: result is not None and types == ("i1", result, result),
     "offset": lambda types, result: result == "ptr" and types == ("ptr", "i64"),

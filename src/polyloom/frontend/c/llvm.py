@@ -24,7 +24,7 @@ from polyloom.frontend.c.llvm_flow import phi, terminator
 from polyloom.frontend.c.llvm_lower import Lowering
 from polyloom.frontend.c.llvm_text import Unsupported, Words
 from polyloom.frontend.source import Options
-from polyloom.ir.ssa import Address, Block, Branch, Data, Edge, Function, Jump, Operand, Switch, Terminator, Type, Unreachable, Value
+from polyloom.ir.ssa import Address, Block, Data, Edge, Function, Operand, Terminator, Type, Unreachable, Value, with_edges
 from polyloom.ir.ssa_verify import uses, verify
 
 TARGET: Final = "riscv64-unknown-elf"
@@ -205,12 +205,4 @@ def _with_arguments(name: str, end: Terminator, incoming: dict[str, tuple[tuple[
     def edge(target: Edge) -> Edge:
         return Edge(target.block, tuple(values[name] for _, values in incoming[target.block]))
 
-    match end:
-        case Jump(target):
-            return replace(end, target=edge(target))
-        case Branch(_, then, orelse):
-            return replace(end, then=edge(then), orelse=edge(orelse))
-        case Switch(_, default, cases):
-            return replace(end, default=edge(default), cases=tuple((case, edge(target)) for case, target in cases))
-        case _:
-            return end
+    return with_edges(end, lambda operand: operand, edge)

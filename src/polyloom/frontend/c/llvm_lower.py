@@ -103,7 +103,7 @@ class Lowering:
         if opcode in ("ptrtoint", "inttoptr") and "i64" not in (value.type, target):
             raise Unsupported(f"`{opcode}` between a pointer and {target if opcode == 'ptrtoint' else value.type}")
         if value.type == target:
-            self.emit("select", (Constant("i1", 1), value, value), name, target)
+            self.emit("copy", (value,), name, target)
         else:
             self.emit(opcode, (value,), name, target)
 
@@ -117,7 +117,7 @@ class Lowering:
 
     def freeze(self, name: str, words: Words) -> None:
         value = typed(words)
-        self.emit("select", (Constant("i1", 1), value, value), name, value.type)
+        self.emit("copy", (value,), name, value.type)
 
     def load(self, name: str, words: Words) -> None:
         atomic, volatile = bool(words.take("atomic")), bool(words.take("volatile"))
