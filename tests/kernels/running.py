@@ -10,6 +10,7 @@ from typing import Literal, get_args
 from tests.python.helpers import KERNELS, Arrays, arguments
 
 from polyloom import api
+from polyloom.cli.bench.polybench import REASSOCIATED
 from polyloom.frontend.source import Options
 from polyloom.ir.operations import ElementType
 
@@ -19,8 +20,6 @@ C_TYPES: dict[ElementType, str] = {"i8": "signed char", "i16": "short", "i32": "
 OF_INTEGERS = ("smith_waterman", "lcs")
 OF_REALS = ("trisolv", "lu", "cholesky", "jacobi1d", "jacobi2d", "heat3d", "seidel2d", "fdtd2d", "covariance")
 """Kernels that divide, take roots, or multiply by fractions: they make no sense for integers."""
-REASSOCIATED = ("mttkrp",)
-"""An f32 sum over two loops: its order must change, and the result is close to the source's, not equal."""
 
 
 def types(name: str) -> tuple[ElementType, ...]:

@@ -11,11 +11,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from tests.kernels.running import LANGUAGES, REASSOCIATED, Language, compiled, in_type, run, types
+from tests.kernels.running import LANGUAGES, Language, compiled, in_type, run, types
 from tests.kernels.sizes import MINI, PRIMES
 from tests.python.helpers import KERNELS, assert_same
 
 from polyloom import frontend
+from polyloom.cli.bench.polybench import REASSOCIATED
 from polyloom.frontend import c, python
 from polyloom.frontend.source import Options
 from polyloom.ir.operations import ElementType

@@ -58,6 +58,7 @@ PUBLISHED: Final = {"gemm": 17, "bicg": 9, "fir": 5, "matvec": 11}
 """Cycles an innermost iteration of the whole 4x4 array, integers: what Neura's tests expect (coredac/dataflow, 02ca318; bicg: its
 exact mapper, pull request 344). Its elements issue one operation a cycle, of 20 kinds; wide's have 20 units, 8 of them for moves."""
 REASSOCIATED: Final = ("mttkrp",)
+"""An f32 sum over two loops: its order must change, and the result is close to the source's, not equal."""
 REGION: Final = (4, 4)
 
 

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`polyloom bench polybench`: its columns, and fewer cycles than every published figure for the same loops."""
+
+from __future__ import annotations
+
+import pytest
+
+from polyloom.cli.bench import polybench
+
+
+@pytest.mark.parametrize("kernel", [k if k in ("gemm", "fir") else pytest.param(k, marks=pytest.mark.long) for k in polybench.PUBLISHED])
+def test_fewer_cycles_than_published(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(polybench, "SIZES", {kernel: polybench.SIZES[kernel]})
+    (row,) = polybench.rows()
+    cycles, published, utilization = row["cycles"], row["published cycles"], row["utilization"]
+    assert isinstance(cycles, int) and isinstance(published, int) and isinstance(utilization, float)
+    assert cycles < published
+    assert 0 < utilization <= 1
+    assert row["pi"] == row["minimum"]
+
+
+def test_kernels_with_published_figures_exist() -> None:
+    assert {*polybench.PUBLISHED, *polybench.REASSOCIATED} <= polybench.SIZES.keys()
