@@ -170,10 +170,7 @@ static bool branch(Palette *p, GraphNode *v) {
     }
     v->signals = bits;
     TRY(v->signal = keep(c, bits, 1));
-    for (uint32_t i = 0; i < bits; ++i) {
-        if (chosen[order[i]].colour > 255) return fail(c, c->s.limits.control_signals >= 0 && c->s.limits.control_signals < 256 ? 513 : 706, 0);
-        v->signal[i] = (uint8_t)chosen[order[i]].colour;
-    }
+    for (uint32_t i = 0; i < bits; ++i) v->signal[i] = (uint8_t)chosen[order[i]].colour;  // `emit` refuses more than 256
     for (uint32_t e = 0; e < v->edges; ++e) {
         uint32_t code = 0;
         for (uint32_t i = 0; i < bits; ++i) code |= ((v->edge[e].code >> order[i] & 1) ^ chosen[order[i]].flipped) << i;

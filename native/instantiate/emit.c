@@ -202,6 +202,7 @@ static bool names(Out *o) {
 
 bool emit(Context *c, const polyloom_request *r, uint32_t rows, uint32_t columns, bool empty, size_t *size) {
     Out out = {c, r->output, r->output_size, HEADER}, *o = &out;
+    if (!empty && c->signals > 256) return fail(c, 706, 0);
     if (r->output_size < HEADER) return fail(c, POLYLOOM_OUTPUT, 0);
     memset(o->data, 0, HEADER);
     TRY(head(o, rows, columns, empty) && classes(o, empty) && wrappers(o, empty) && maps(o, rows * columns, empty));

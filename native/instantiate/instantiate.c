@@ -11,8 +11,10 @@ typedef struct {
     bool done, waiting;
 } Plan;
 
+// Of a region that needs too many control signals: whether far too many, so that only half of it is tried next.
 typedef struct {
     uint32_t rows, columns;
+    bool far;
 } Region;
 
 typedef struct {
@@ -122,17 +124,18 @@ static Plan *pop(const Search *s) {
     return best;
 }
 
-static bool is_crowded(const Search *s, const Tiling *t) {
+static const Region *crowded(const Search *s, const Tiling *t) {
     for (uint32_t i = 0; i < s->crowds; ++i)
-        if (s->crowded[i].rows == t->rows && s->crowded[i].columns == t->columns) return true;
-    return false;
+        if (s->crowded[i].rows == t->rows && s->crowded[i].columns == t->columns) return &s->crowded[i];
+    return NULL;
 }
 
 static bool search(Search *s) {
     Context *c = s->c;
     for (Plan *p; s->failures < TRIES && (p = pop(s));) {
-        if (is_crowded(s, &p->tiling)) {
-            TRY(fewer(s, &p->tiling, true));
+        const Region *region = crowded(s, &p->tiling);
+        if (region) {
+            TRY(fewer(s, &p->tiling, region->far));
             continue;
         }
         const size_t low = c->low, high = c->high;
@@ -143,8 +146,9 @@ static bool search(Search *s) {
         c->low = low;
         c->high = high;
         if (!s->failures++) s->first = error;
-        if (error == 513) s->crowded[s->crowds++] = (Region){p->tiling.rows, p->tiling.columns};
-        if (error != 517) TRY(fewer(s, &p->tiling, error == 513));
+        const bool far = error == 513 && 2 * (Int)c->signals > 3 * max(c->s.limits.control_signals, 1);
+        if (error == 513) s->crowded[s->crowds++] = (Region){p->tiling.rows, p->tiling.columns, far};
+        if (error != 517) TRY(fewer(s, &p->tiling, far));
     }
     return fail(c, s->failures ? s->first : 510, 0);
 }

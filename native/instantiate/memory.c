@@ -20,14 +20,14 @@ static bool fits(Context *c, size_t count, size_t size, size_t *bytes) {
 }
 
 void *keep(Context *c, size_t count, size_t size) {
-    size_t bytes;
+    size_t bytes = 0;
     if (!fits(c, count, size, &bytes)) return NULL;
     c->low += bytes;
     return memset(c->base + c->low - bytes, 0, bytes);
 }
 
 void *temp(Context *c, size_t count, size_t size) {
-    size_t bytes;
+    size_t bytes = 0;
     if (!fits(c, count, size, &bytes)) return NULL;
     c->high -= bytes;
     return memset(c->base + c->high, 0, bytes);
