@@ -181,6 +181,12 @@ class RiscvHart:
     def written(self, file: int) -> bytes:
         """What the program wrote to file 1 or 2."""
 
+def instantiate(symbolic: bytes, values: Sequence[int], rows: int, columns: int) -> tuple[int, int, bytes, int]:
+    """A concrete file from a symbolic one, values in the order of its parameters, and a region (native/instantiate).
+
+    Returns (status, position, file, bytes of scratch that were used). The status is 0, or the number of a diagnostic (510 is
+    PL0510), then the file is empty; 1 to 3 say that scratch or output would exceed 2 GiB, or that a number does not fit."""
+
 def riscv_search(
     xlen: int, inputs: Sequence[Sequence[int]], target: Sequence[int], steps: Sequence[int], length: int, most: int
 ) -> list[list[tuple[int, int, int]]]:

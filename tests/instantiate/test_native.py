@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C library (native/instantiate) against the Python instantiation: the same bytes, or the same diagnostic's number."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.end_to_end.test_examples import REGIONS, SIZES, bounds, mapped
+from tests.instantiate import samples
+from tests.instantiate.naive import symbolic
+from tests.instantiate.test_random import mappings, programs
+
+from polyloom import _core, binary
+from polyloom.diagnostics import PolyloomError
+from polyloom.targets.tcpa import concrete_file, symbolic_file
+from polyloom.targets.tcpa.instantiate import instantiate
+from polyloom.targets.tcpa.symbolic import Symbolic
+
+OVERFLOW = 3
+
+
+def python(configuration: Symbolic, values: Mapping[str, int], rows: int, columns: int) -> tuple[int, bytes]:
+    try:
+        return 0, concrete_file.encode(instantiate(configuration, values, rows, columns))
+    except PolyloomError as error:
+        return int(error.diagnostics[0].code.removeprefix("PL")), b""
+
+
+def native(configuration: Symbolic, values: Mapping[str, int], rows: int, columns: int) -> tuple[int, bytes]:
+    data = symbolic_file.encode(configuration)
+    status, _, made, _ = _core.instantiate(data, [values[p] for p in configuration.parameters], rows, columns)
+    return status, made
+
+
+def same(configuration: Symbolic, values: Mapping[str, int], rows: int, columns: int) -> int:
+    status, made = native(configuration, values, rows, columns)
+    assert (status, made) == python(configuration, values, rows, columns)
+    return status
+
+
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("member", ["wide", "paper"])
+def test_examples_on_every_region(name: str, member: str) -> None:
+    for sizes in SIZES[name]:
+        for region in REGIONS if name not in ("conv", "lcs") else REGIONS[3:5]:
+            same(mapped(name, member), bounds(name, sizes), *region)
+
+
+@given(st.data())
+@settings(max_examples=150, deadline=None)
+def test_random_programs(data: st.DataObject) -> None:
+    program, values = data.draw(programs())
+    mapping = data.draw(mappings(len(program.dims)))
+    same(mapping.of(program), values, *data.draw(st.tuples(st.integers(1, 5), st.integers(1, 5))))
+
+
+@pytest.mark.long
+@given(st.data())
+def test_many_random_programs(data: st.DataObject) -> None:
+    program, values = data.draw(programs())
+    mapping = data.draw(mappings(len(program.dims)))
+    same(mapping.of(program), values, *data.draw(st.tuples(st.integers(1, 9), st.integers(1, 9))))
+
+
+MATMUL = symbolic(samples.MATMUL, rows=0, columns=1, order=(2, 1, 0), interval=1)
+BOUNDS = {"N": 5, "M": 7, "K": 3}
+
+
+@pytest.mark.parametrize(
+    ("limit", "code"),
+    [
+        ({"fifo_depth": 0}, 511),
+        ({"branch_flags": 0}, 512),
+        ({"control_signals": 0}, 513),
+        ({"signal_sets": 0}, 514),
+        ({"counter_bits": 1}, 515),
+        ({"instruction_words": 1}, 516),
+        ({"channels": 0}, 517),
+        ({"generator_dimensions": 0}, 518),
+        ({"delay_bits": 0}, 519),
+        ({"bank_words": 1}, 520),
+    ],
+)
+def test_limits_of_the_machine(limit: dict[str, int], code: int) -> None:
+    tight = replace(MATMUL, limits=replace(MATMUL.limits, **limit))
+    assert same(tight, BOUNDS, 3, 2) == code
+
+
+@pytest.mark.parametrize(("values", "region", "code"), [((5, 7, -1), (2, 2), 503), ((5, 7, 1 << 31), (2, 2), 503), ((5, 7, 3), (0, 2), 505)])
+def test_wrong_input(values: tuple[int, ...], region: tuple[int, int], code: int) -> None:
+    assert same(MATMUL, dict(zip("NMK", values, strict=True)), *region) == code
+
+
+def test_the_number_of_values_is_checked() -> None:
+    data = symbolic_file.encode(MATMUL)
+    assert [_core.instantiate(data, [4] * n, 2, 2)[0] for n in (2, 3, 4)] == [501, 0, 502]
+
+
+def test_overflow_is_detected() -> None:
+    """Python's numbers grow; 64 bits do not hold the address of 2^93 words."""
+    status, _ = native(MATMUL, dict.fromkeys("NMK", (1 << 31) - 1), 1, 1)
+    assert status == OVERFLOW
+
+
+def test_truncated_and_altered_files() -> None:
+    data = symbolic_file.encode(MATMUL)
+    for length in range(0, len(data), 7):
+        assert _core.instantiate(data[:length], [5, 7, 3], 2, 2)[0] in (701, 702, 704)
+    for place in range(16, len(data), 5):
+        altered = bytearray(data)
+        altered[place] ^= 1
+        assert _core.instantiate(bytes(altered), [5, 7, 3], 2, 2)[0] in (702, 704)
+
+
+def test_malformed_files_end_in_a_code() -> None:
+    """Altered files with a right checksum: an error's number or a configuration, but no crash."""
+    data, draw = symbolic_file.encode(MATMUL), random.Random(1)
+    statuses: set[int] = set()
+    for _ in range(1500):
+        altered = bytearray(data)
+        for _ in range(draw.randint(1, 3)):
+            altered[draw.randrange(56, len(data))] = draw.choice((0, 1, 2, 127, 128, 255, draw.randrange(256)))
+        altered[8:16] = binary.fletcher64(bytes(altered[16:])).to_bytes(8, "little")
+        status, position, made, _ = _core.instantiate(bytes(altered), [5, 7, 3], 2, 2)
+        assert bool(made) == (status == 0)
+        assert position <= len(data)
+        statuses.add(status)
+    assert {0, 705} <= statuses
