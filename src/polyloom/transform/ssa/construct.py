@@ -8,7 +8,9 @@ parameter in every block of the iterated dominance frontier of its stores, here 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,15 +18,44 @@ import numpy.typing as npt
 
 from polyloom.analysis.dominators import DominatorTree, dominator_tree, iterated_frontier
 from polyloom.analysis.liveness import live, successors_of
-from polyloom.ir.ssa import SIZE, Block, Constant, Edge, Function, Instruction, Operand, Terminator, Type, Undef, Value, flow_edges, with_edges
-from polyloom.ir.ssa_verify import definitions, uses
+from polyloom.ir.ssa import (
+    SIZE,
+    Block,
+    Constant,
+    Edge,
+    Function,
+    Instruction,
+    Operand,
+    Terminator,
+    Type,
+    Undef,
+    Value,
+    edges_of,
+    flow_edges,
+    operand_of,
+    with_edges,
+)
+from polyloom.ir.ssa_verify import definitions
 
 
 def construct(function: Function) -> Function:
     """The function with its promotable variables as values."""
     tree = dominator_tree(len(function.blocks), flow_edges(function))
     variables = _promotable(function)
-    return _Renaming(function, tree, variables, _places(function, tree, variables)).function()
+    with uncollected():
+        return _Renaming(function, tree, variables, _places(function, tree, variables)).function()
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """No search for cycles of garbage: millions of small objects are made, none is in a cycle, and looking takes half of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +70,19 @@ def _promotable(function: Function) -> dict[str, _Variable]:
     sizes = dict(_allocas(function))
     types: dict[str, Type | None] = dict.fromkeys(sizes)
     for block in function.blocks:
-        for k, operands in uses(block):
-            accessed = _accessed(block.instructions[k]) if k < len(block.instructions) else None
-            for operand in operands:
-                if isinstance(operand, Value) and operand.name in types:
-                    _meet(types, operand, accessed)
-            if accessed and operands[0] == accessed[0] and len(operands) == 2:
-                types.pop(accessed[0].name, None)  # it stores its own address
+        for instruction in block.instructions:
+            accessed = _accessed(instruction)
+            if accessed is None:
+                _escape(types, instruction.operands)
+            else:
+                _escape(types, instruction.operands[:-1])
+                name, type = accessed
+                if name in types and types[name] not in (None, type):
+                    del types[name]
+                elif name in types:
+                    types[name] = type
+        _escape(types, (operand for edge in edges_of(block.terminator) for operand in edge.arguments))
+        _escape(types, () if (decided := operand_of(block.terminator)) is None else (decided,))
     found: list[tuple[str, Type]] = [(name, type or "i8") for name, type in types.items() if sizes[name] >= SIZE[type or "i8"]]  # unused ones, too
     return {name: _Variable(k, name, type) for k, (name, type) in enumerate(found)}
 
@@ -57,21 +94,21 @@ def _allocas(function: Function) -> Iterator[tuple[str, int]]:
             yield instruction.result.name, size.value
 
 
-def _accessed(instruction: Instruction) -> tuple[Value, Type] | None:
+def _escape(types: dict[str, Type | None], operands: Iterable[Operand]) -> None:
+    """What is used as a value is no variable."""
+    for operand in operands:
+        if isinstance(operand, Value) and operand.type == "ptr":
+            types.pop(operand.name, None)
+
+
+def _accessed(instruction: Instruction) -> tuple[str, Type] | None:
     """The address and the type of a plain access."""
-    if instruction.access is None or instruction.access.volatile or instruction.access.order or instruction.operation not in ("load", "store"):
+    access = instruction.access
+    if access is None or access.volatile or access.order or instruction.operation not in ("load", "store"):
         return None
     address = instruction.operands[-1]
     type = instruction.result.type if instruction.result else instruction.operands[0].type
-    return (address, type) if isinstance(address, Value) else None
-
-
-def _meet(types: dict[str, Type | None], variable: Value, accessed: tuple[Value, Type] | None) -> None:
-    """One more use of the variable; others than accesses of one type take it away."""
-    if accessed is None or accessed[0].name != variable.name or types[variable.name] not in (None, accessed[1]):
-        del types[variable.name]
-    else:
-        types[variable.name] = accessed[1]
+    return (address.name, type) if isinstance(address, Value) else None
 
 
 def _places(function: Function, tree: DominatorTree, variables: dict[str, _Variable]) -> list[list[_Variable]]:
@@ -123,14 +160,15 @@ def _columns(sets: list[int], count: int) -> npt.NDArray[np.bool_]:
 
 
 class _Renaming:
-    """The walk over the dominator tree. `current` holds the value of each variable, `undo` what it was higher up."""
+    """The walk over the dominator tree. `current` holds the value of each variable, `undo_*` what was changed since the entry."""
 
     def __init__(self, source: Function, tree: DominatorTree, variables: dict[str, _Variable], places: list[list[_Variable]]) -> None:
         self.source, self.tree, self.variables, self.places = source, tree, variables, places
         self.taken = {value.name for block in source.blocks for value in definitions(block)}
         self.counts = [0] * len(variables)
         self.current: list[Operand] = [Undef(variable.type) for variable in variables.values()]
-        self.undo: list[tuple[int, Operand]] = []
+        self.undo_index: list[int] = []
+        self.undo_value: list[Operand] = []
         self.replaced: dict[str, Operand] = {}
         self.by_name = {block.name: place for block, place in zip(source.blocks, places, strict=True)}
 
@@ -142,14 +180,13 @@ class _Renaming:
         for place, k in enumerate(preorder):
             while open and open[-1][0] <= place:
                 self._back(open.pop()[1])
-            open.append((place + sizes[k], len(self.undo)))
+            open.append((place + sizes[k], len(self.undo_index)))
             made[k] = self._block(self.source.blocks[k], self.places[k])
         return replace(self.source, blocks=tuple(made[k] for k in sorted(made)))
 
     def _back(self, mark: int) -> None:
-        while len(self.undo) > mark:
-            index, operand = self.undo.pop()
-            self.current[index] = operand
+        while len(self.undo_index) > mark:
+            self.current[self.undo_index.pop()] = self.undo_value.pop()
 
     def _block(self, block: Block, places: list[_Variable]) -> Block:
         parameters = tuple([self._parameter(variable) for variable in places])
@@ -157,20 +194,18 @@ class _Renaming:
         return Block(block.name, (*block.parameters, *parameters), tuple(instructions), self._terminator(block.terminator))
 
     def _parameter(self, variable: _Variable) -> Value:
-        value = Value(self._name(variable), variable.type)
-        self._assign(variable, value)
+        index = variable.index
+        self.counts[index] += 1
+        while (name := f"{variable.name}.{self.counts[index]}") in self.taken:
+            self.counts[index] += 1
+        value = Value(name, variable.type)
+        self._assign(index, value)
         return value
 
-    def _name(self, variable: _Variable) -> str:
-        while True:
-            self.counts[variable.index] += 1
-            name = f"{variable.name}.{self.counts[variable.index]}"
-            if name not in self.taken:
-                return name
-
-    def _assign(self, variable: _Variable, value: Operand) -> None:
-        self.undo.append((variable.index, self.current[variable.index]))
-        self.current[variable.index] = value
+    def _assign(self, index: int, value: Operand) -> None:
+        self.undo_index.append(index)
+        self.undo_value.append(self.current[index])
+        self.current[index] = value
 
     def _instruction(self, instruction: Instruction) -> Instruction | None:
         variable = _touched(instruction, self.variables)
@@ -180,7 +215,7 @@ class _Renaming:
         if instruction.operation == "load" and instruction.result is not None:
             self.replaced[instruction.result.name] = self.current[variable.index]
         else:
-            self._assign(variable, self._operand(instruction.operands[0]) if instruction.operation == "store" else Undef(variable.type))
+            self._assign(variable.index, self._operand(instruction.operands[0]) if instruction.operation == "store" else Undef(variable.type))
         return None
 
     def _operand(self, operand: Operand) -> Operand:
