@@ -40,7 +40,7 @@ static bool all(Out *o, const Int *values, uint32_t count) {
 }
 
 static bool close(Out *o, int section) {
-    if (o->at >> 32) return fail(o->c, 706, 0);
+    if ((uint64_t)o->at >> 32) return fail(o->c, 706, 0);
     store(o->data + 32 + 4 * section, o->at, 4);
     while (o->at % 4) TRY(put(o, 0, 1));
     return true;

@@ -5,9 +5,14 @@
 #define POLYLOOM_INTERNAL_H
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "polyloom_instantiate.h"
+
+// A freestanding compiler has no <string.h>, but expects these four to exist.
+void *memcpy(void *restrict to, const void *restrict from, size_t size);
+void *memmove(void *to, const void *from, size_t size);
+void *memset(void *to, int value, size_t size);
+int memcmp(const void *a, const void *b, size_t size);
 
 #define DIMENSIONS 63
 #define BUCKETS 128
