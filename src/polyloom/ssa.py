@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dominators and what static single assignment form is built from: `import polyloom as pl; pl.ssa.dominators(n, edges)`."""
+"""Static single assignment form: dominators (`pl.ssa.dominators(n, edges)`), functions of blocks, C functions as such.
+
+`load("dot.c", Options())` is a C function with its variables as values, `interpret(function, arguments)` runs it, `print_ssa` and
+`read` are its text, `verify` its rules, `destruct` leaves SSA form; docs/ssa.md shows them.
+"""
 
 from polyloom.analysis.dominators import (
     MAX_FRONTIER,
@@ -12,15 +16,38 @@ from polyloom.analysis.dominators import (
     post_dominators,
     reversed_edges,
 )
+from polyloom.analysis.liveness import Liveness, liveness
+from polyloom.frontend import ssa as load
+from polyloom.frontend.source import Options
+from polyloom.ir.ssa import Function
+from polyloom.ir.ssa_interpret import interpret
+from polyloom.ir.ssa_read import read
+from polyloom.ir.ssa_text import print_ssa
+from polyloom.ir.ssa_verify import verify
+from polyloom.transform.ssa.construct import construct
+from polyloom.transform.ssa.destruct import destruct, sequential, split_critical_edges
 
 __all__ = [
     "MAX_FRONTIER",
     "DominatorTree",
     "Frontiers",
+    "Function",
+    "Liveness",
+    "Options",
+    "construct",
+    "destruct",
     "dominance_frontiers",
     "dominator_tree",
     "dominators",
+    "interpret",
     "iterated_frontier",
+    "liveness",
+    "load",
     "post_dominators",
+    "print_ssa",
+    "read",
     "reversed_edges",
+    "sequential",
+    "split_critical_edges",
+    "verify",
 ]

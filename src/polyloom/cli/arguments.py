@@ -47,6 +47,7 @@ class Request(argparse.Namespace):
     shapes: list[str]
     single_constants: bool
     reassociate: bool
+    level: str | None
 
 
 class Parser(argparse.ArgumentParser):

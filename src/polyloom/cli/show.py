@@ -9,20 +9,25 @@ from polyloom import api
 from polyloom.cli import files, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
-from polyloom.frontend import is_source
+from polyloom.frontend import is_source, ssa
 from polyloom.frontend.source import Source
 from polyloom.ir.nest_c import print_c
 from polyloom.ir.pla import Array
 from polyloom.ir.pla_text import print_program
 from polyloom.ir.plan import Phase
 from polyloom.ir.recurrence_text import print_system
+from polyloom.ir.ssa_text import print_ssa
 
 
 def arguments(parser: Parser) -> None:
     sources.operand(parser, ", or a configuration (.plsc, .plcc)")
+    parser.add_argument("--ssa", dest="level", choices=("0", "1"), help="C: the function in SSA form, from clang's code at -O0 or -O1")
 
 
 def execute(options: Request) -> Answer:
+    if options.level is not None:
+        function = ssa(options.file, sources.options_of(options), int(options.level))
+        return Answer({"function": function.name, "blocks": len(function.blocks), "ssa": print_ssa(function)}, print_ssa(function).rstrip("\n"))
     if is_source(options.file):
         source = api.source_of(options.file, sources.options_of(options))
         return Answer(_data(source), "\n".join(_text(source)))

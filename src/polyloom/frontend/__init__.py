@@ -17,8 +17,9 @@ from polyloom.ir.nest import Nest
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan, of_program
 from polyloom.ir.plan_interpret import interpret
+from polyloom.ir.ssa import Function
 
-__all__ = ["Options", "Source", "file_of", "is_source", "load", "of_nest", "of_plan"]
+__all__ = ["Options", "Source", "file_of", "is_source", "load", "of_nest", "of_plan", "ssa"]
 
 _FUNCTIONS: Final = (".py", ".c")
 _MEANT_FOR: Final = {
@@ -42,6 +43,17 @@ def load(path: str, options: Options | None = None) -> Source:
     start = perf_counter()
     source = _equations(file) if file.endswith(".pla") else _function(file, chosen)
     return replace(source, seconds=perf_counter() - start)
+
+
+def ssa(path: str, options: Options, level: int = 0) -> Function:
+    """A C function in SSA form, from LLVM's IR at -O0 or -O1; variables in memory are made values. Errors: PL0801, PL015x, PL0975."""
+    from polyloom.frontend.c.llvm import load_ssa
+    from polyloom.transform.ssa.construct import construct
+
+    file, chosen = _named(path, options)
+    if not file.endswith(".c"):
+        raise _usage(f"'{file}' is not a C file, of which SSA form is made", "give the path of a .c file")
+    return construct(load_ssa(file, chosen, level))
 
 
 def is_source(path: str) -> bool:

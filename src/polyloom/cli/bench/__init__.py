@@ -9,7 +9,7 @@ from typing import Final
 
 from polyloom.cli.answer import Answer, table
 from polyloom.cli.arguments import Parser, Request
-from polyloom.cli.bench import compilation, dominators, examples, instantiation, litmus, model, polybench, riscv, sizes
+from polyloom.cli.bench import compilation, dominators, examples, instantiation, litmus, model, polybench, riscv, sizes, ssa
 from polyloom.diagnostics import input_error, nearest
 
 Row = dict[str, object]
@@ -24,6 +24,7 @@ TABLES: Final[dict[str, Callable[[], list[Row]]]] = {
     "dominators": dominators.rows,
     "litmus": litmus.rows,
     "riscv": riscv.rows,
+    "ssa": ssa.rows,
 }
 
 

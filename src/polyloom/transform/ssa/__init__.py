@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions in SSA form to functions in SSA form (`construct`, `simplify`, `ifconvert`), and out of it (`destruct`)."""
+"""Functions of `ir.ssa` into SSA form (`construct`), and out of it (`destruct`)."""

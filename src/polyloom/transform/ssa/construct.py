@@ -9,7 +9,7 @@ parameter in every block of the iterated dominance frontier of its stores, here 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -47,7 +47,7 @@ def construct(function: Function) -> Function:
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def uncollected() -> Generator[None, None, None]:
     """No search for cycles of garbage: millions of small objects are made, none is in a cycle, and looking takes half of the time."""
     enabled = gc.isenabled()
     gc.disable()

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Seconds to make SSA form of generated functions: flow graphs of `graphs`, 200 variables in memory, three instructions a block.
+
+CPU time of `transform.ssa.construct` alone, the median of three; the result is checked by the verifier.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from statistics import median
+from time import thread_time
+from typing import Final
+
+from polyloom.cli.bench.graphs import FAMILIES, Edges
+from polyloom.ir.ssa import Access, Block, Edge, Function, Instruction, Jump, Operand, Return, Switch, Terminator, Value, integer
+from polyloom.ir.ssa_verify import verify
+from polyloom.transform.ssa.construct import construct
+
+SIZES: Final = (10**3, 10**4, 10**5)
+VARIABLES: Final = 200
+_WORD: Final = Access(4)
+
+
+def rows() -> list[dict[str, object]]:
+    return [measure(family, n) for family in ("cfg", "nest", "irr") for n in SIZES]
+
+
+def measure(family: str, n: int, variables: int = VARIABLES) -> dict[str, object]:
+    """One row: the function of a family's graph on n blocks, and how long construction takes."""
+    function = generate(FAMILIES[family](n - 1), n - 1, variables)
+    result = verify(construct(function))
+    seconds = median(_seconds(function) for _ in range(3))
+    return {
+        "graph": family,
+        "blocks": len(function.blocks),
+        "instructions": sum(len(block.instructions) for block in function.blocks),
+        "variables": variables,
+        "parameters": sum(len(block.parameters) for block in result.blocks[1:]),
+        "seconds": seconds,
+    }
+
+
+def generate(edges: Edges, n: int, variables: int) -> Function:
+    """A function whose blocks, after an entry that sets all variables, each load one, compute, and store one."""
+    random = Random(n)
+    targets: list[list[int]] = [[] for _ in range(n)]
+    pairs: list[tuple[int, int]] = edges.tolist()
+    for source, target in pairs:
+        targets[source].append(target)
+    names = [f"v{k}" for k in range(variables)]
+    parameter = Value("n", "i32")
+    setting = [Instruction("alloca", (integer("i64", 4),), Value(name, "ptr"), access=_WORD) for name in names]
+    setting += [Instruction("store", (parameter, Value(name, "ptr")), access=_WORD) for name in names]
+    entry = Block("entry", (parameter,), tuple(setting), Jump(Edge("b0")))
+    return Function("generated", "i32", (entry, *(_block(k, targets[k], random.choice(names), random.choice(names)) for k in range(n))))
+
+
+def _block(k: int, targets: list[int], read: str, written: str) -> Block:
+    value, new = Value(f"x{k}", "i32"), Value(f"y{k}", "i32")
+    instructions = (
+        Instruction("load", (Value(read, "ptr"),), value, access=_WORD),
+        Instruction("add", (value, integer("i32", k)), new),
+        Instruction("store", (new, Value(written, "ptr")), access=_WORD),
+    )
+    return Block(f"b{k}", (), instructions, _terminator(value, targets))
+
+
+def _terminator(value: Operand, targets: list[int]) -> Terminator:
+    edges = [Edge(f"b{target}") for target in targets]
+    if not edges:
+        return Return(value)
+    return Switch(value, edges[0], tuple(enumerate(edges[1:]))) if len(edges) > 1 else Jump(edges[0])
+
+
+def _seconds(function: Function) -> float:
+    start = thread_time()
+    construct(function)
+    return thread_time() - start
