@@ -22,7 +22,7 @@ _WORD: Final = Access(4)
 
 
 def rows() -> list[dict[str, object]]:
-    return [measure(family, n) for family in ("cfg", "nest", "irr") for n in SIZES]
+    return [measure("cfg", n) for n in SIZES]
 
 
 def measure(family: str, n: int, variables: int = VARIABLES) -> dict[str, object]:
