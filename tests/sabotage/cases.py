@@ -24,9 +24,11 @@ CASES: tuple[Case, ...] = (
     ("lcs", "unit", {"N": 4, "M": 2}, (2, 1)),
     ("jacobi1d", "unit", {"T": 2, "N": 5}, (1, 2)),
     ("matvec", "wide", {"N": 4, "M": 3}, (2, 1)),
+    ("matvec", "unit", {"N": 3, "M": 2}, (1, 2)),
     ("matvec", "unit", {"N": 0, "M": 3}, (2, 2)),
 )
-"""Program, machine, parameters, region: full, partial and empty tiles, one element, no iteration at all."""
+"""Ten of which every change is noticed, and lcs, whose maxima a lower border does not change. Program, machine, parameters, region:
+full, partial and empty tiles, one element, no iteration at all."""
 
 
 @cache

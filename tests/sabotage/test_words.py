@@ -80,7 +80,7 @@ def _unnoticed(subject: Subject) -> set[str]:
 
 
 def test_there_are_ten_of_each() -> None:
-    assert len(SUBJECTS) == len(CASES) == 10
+    assert len(SUBJECTS) == len(CASES) - len(UNNOTICED) == 10
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c[0]} on {c[1]}")
