@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, get_args
@@ -42,7 +43,8 @@ def in_type(name: str, language: Language, dtype: ElementType, folder: Path) -> 
     header = (KERNELS / "kernels.h").read_text(encoding="utf-8").replace("DATA_TYPE float", f"DATA_TYPE {kind}").replace("x##f", f"({kind})(x)")
     (folder / "kernels.h").write_text(header, encoding="utf-8")
     copied = folder / path.name
-    copied.write_text(path.read_text(encoding="utf-8").replace("pl.f32", f"pl.{dtype}"), encoding="utf-8")
+    text = path.read_text(encoding="utf-8").replace("pl.f32", f"pl.{dtype}")
+    copied.write_text(re.sub(r"(?<=\d)\.0\b(?!f)", "", text) if language == "py" else text, encoding="utf-8")
     return copied
 
 
