@@ -862,7 +862,10 @@ CODES: dict[str, tuple[str, str]] = {
         "The C standard, or LLVM's reference, gives what happened no meaning: an access outside of an array or at a misaligned address, a division\n"
         "by zero, a shift by the width or more, a float converted to an integer that cannot hold it, the use of a variable that was never set.",
     ),
-    "PL0973": ("arguments that do not fit a function", "Integers and floats are given for scalars, contiguous NumPy arrays for pointers, one for each parameter."),
+    "PL0973": (
+        "arguments that do not fit a function",
+        "Integers and floats are given for scalars, contiguous NumPy arrays for pointers, one for each parameter.",
+    ),
     "PL0974": ("too many steps", "A function in SSA form was interpreted for the allowed number of instructions and did not return."),
     "PL0975": (
         "C that SSA form does not have",
