@@ -28,7 +28,7 @@ from polyloom.transform.carry import Carrier, Use, Value
 from polyloom.transform.embed import Placements, dimensions
 from polyloom.transform.order import Order, Vector, find_order
 from polyloom.transform.share import Element, share
-from polyloom.transform.space import Space
+from polyloom.transform.space import Space, union
 from polyloom.transform.wiring import Wiring, fill, merged, relay, settle, unite
 
 VARIANTS = 4
@@ -89,7 +89,7 @@ class _Assembler:
         transfers = self.carrier.transfers()
         elements = [d for needs in reads for need in needs for d in need if isinstance(d[1], Element)]
         fixed = [r for needs in reads for need in needs for d in need if isinstance(r := d[1], Reference)]
-        order = self._order({self._distance(r) for r in (*fixed, *(t.reference for t in transfers))})
+        order = self._order({self.space.distance(r) for r in (*fixed, *(t.reference for t in transfers))})
         shared, entering = share(self.space, [(p, e) for p, e in elements if isinstance(e, Element)], order, self._entered)
         found = iter(shared)
         uses = [[merged([next(found) if isinstance(d[1], Element) else (d[0], d[1]) for d in need]) for need in needs] for needs in reads]
@@ -102,8 +102,8 @@ class _Assembler:
             self._statement(equation, ways, defined[self.variable_of[equation.name]])
         for transfer in wiring.transfers:
             self._add(transfer.variable, transfer.variable, "move", self.types[transfer.variable], (transfer.reference,), transfer.points, None)
-        for final, uses in exports:
-            self._export(final, uses)
+        for final, points in exports:
+            self._export(final, points)
         return self._phase()
 
     def _order(self, vectors: set[Vector]) -> Order:
@@ -182,9 +182,6 @@ class _Assembler:
     def _needs_value(self, final: Final) -> isl.Set:
         return self.placements[final.statement].points(self.space, final.domain)
 
-    def _distance(self, reference: Reference) -> Vector:
-        return tuple((here - i).constant for here, i in zip(self.space.here, reference.index, strict=True))
-
     # equations
 
     def _statement(self, equation: Recurrence, reads: list[list[Use]], points: isl.Set) -> None:
@@ -215,7 +212,7 @@ class _Assembler:
                 self.types[inner] = BY_NAME[value.operation].result(value.dtype)
                 self.reasons[inner] = f"an operand of {label}"
                 self._define(inner, label, value, value.dtype, points, reads, value.span)
-                return [(points, self.carrier.at(inner, [0] * len(self.space.dims)))]
+                return [(points, self.space.at(inner))]
 
     def _few(self, name: str, label: str, operands: list[_Operand], points: isl.Set) -> list[_Operand]:
         """The operands, those from most places selected by copies until `VARIANTS` equations suffice."""
@@ -228,7 +225,7 @@ class _Assembler:
             self.reasons[chosen] = f"selects an operand of {label}, which comes from {len(uses)} places"
             for part, reference in uses:
                 self._add(chosen, label, "move", self.types[chosen], (reference,), part.intersect(points), None)
-            operands = [*operands[:widest], [(points, self.carrier.at(chosen, [0] * len(self.space.dims)))], *operands[widest + 1 :]]
+            operands = [*operands[:widest], [(points, self.space.at(chosen))], *operands[widest + 1 :]]
         return operands
 
     def _dtype(self, reference: Reference) -> ElementType:
@@ -236,13 +233,13 @@ class _Assembler:
 
     def _add(self, name: str, label: str, operation: str, dtype: ElementType, operands: tuple[Operand, ...], points: isl.Set, span: Span | None) -> None:
         if not points.is_empty():
-            target = self.carrier.at(name, [0] * len(self.space.dims))
+            target = self.space.at(name)
             self.raw.append(_Raw(self._label(label), target, operation, dtype, operands, points.coalesce(), span))
 
     def _export(self, final: Final, points: isl.Set) -> None:
         values = self.placements[final.statement].loop_values(self.space.dims)
         index = tuple(a.substitute(values) for a in final.index)
-        source = self.carrier.at(self.variable_of[final.statement], [0] * len(self.space.dims))
+        source = self.space.at(self.variable_of[final.statement])
         if not points.is_empty():
             dtype = self.types[source.name]
             self.raw.append(_Raw(self._label(final.name), Reference(final.name, index), "move", dtype, (source,), points.coalesce(), None))
@@ -277,7 +274,4 @@ class _Assembler:
 
     def _hull(self) -> isl.Set:
         """The convex hull, as far as the sets' own constraints express it, of all points."""
-        points = self.raw[0].points
-        for raw in self.raw[1:]:
-            points = points.union(raw.points)
-        return isl.Set.from_basic_set(points.coalesce().simple_hull().remove_divs())
+        return isl.Set.from_basic_set(union([raw.points for raw in self.raw]).simple_hull().remove_divs())

@@ -9,7 +9,7 @@ Reads of equal values along the same axis share one variable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import islpy as isl
@@ -76,7 +76,7 @@ class Carrier:
         gaps = [here - at for here, at in zip(self.space.here, value.at, strict=True)]
         constants = [self.space.constant(points, gap) for gap in gaps]
         if None not in constants:
-            return [(points, self.at(self.names[value.statement], [c or 0 for c in constants]))]
+            return [(points, self.space.at(self.names[value.statement], [c or 0 for c in constants]))]
         axes = self._axes(points, value, tuple(n for n, c in enumerate(constants) if c is None))
         if axes is None:
             raise NotUniform(points, value)
@@ -85,7 +85,7 @@ class Carrier:
         if sign is None:
             ahead = points.intersect(self.space.where(gaps[axis]))
             return [*self.need(ahead, value), *self.need(points.subtract(ahead), value)]
-        return [(points, self.at(self._moved(points, value, axis, sign).name, [0] * len(gaps)))]
+        return [(points, self.space.at(self._moved(points, value, axis, sign).name))]
 
     def transfers(self) -> list[Transfer]:
         """The equations of all variables; those that pass a value along more axes come first, as they need others."""
@@ -93,9 +93,6 @@ class Carrier:
         while waiting := [m for m in self.moved if not m.done]:
             made += self._transfer(max(waiting, key=lambda m: self._open(m.value)))
         return made
-
-    def at(self, name: str, distance: Iterable[int]) -> Reference:
-        return Reference(name, tuple(here - d for here, d in zip(self.space.here, distance, strict=True)))
 
     def _open(self, value: Value) -> int:
         return sum(not (here - at).is_constant for here, at in zip(self.space.here, value.at, strict=True))
@@ -150,7 +147,7 @@ class Carrier:
         gap = (self.space.here[moved.axis] - moved.value.at[moved.axis]) * moved.sign
         path = self.space.ray(moved.demands, moved.axis, moved.sign).intersect(self.space.where(gap - moved.base)).coalesce()
         inner = path.intersect(self.space.shift(path, step)).coalesce()
-        made = [Transfer(moved.name, inner, self.at(moved.name, step))]
+        made = [Transfer(moved.name, inner, self.space.at(moved.name, step))]
         back = tuple(moved.base * s for s in step)
         before = self.space.shift(path.subtract(inner).coalesce(), tuple(-b for b in back))
         for points, reference in self.need(before, self._aligned(moved.value, moved.axis)):

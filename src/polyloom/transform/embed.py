@@ -217,10 +217,7 @@ class _Search:
             transfers = carrier.transfers()
         except NotUniform:
             return IMPOSSIBLE, ()
-        return 1.0 + 0.5 * len(transfers), tuple({self._distance(t.reference.index) for t in transfers})
-
-    def _distance(self, index: Point) -> Vector:
-        return tuple((here - i).constant for here, i in zip(self.space.here, index, strict=True))
+        return 1.0 + 0.5 * len(transfers), tuple({self.space.distance(t.reference) for t in transfers})
 
     def _growth(self, placed: Placements) -> float:
         """How much larger than the deepest statement's the bounding box is, for typical parameters."""

@@ -19,7 +19,7 @@ from polyloom.ir.pla import Reference
 from polyloom.sets import Affine
 from polyloom.transform.carry import Transfer, Use
 from polyloom.transform.order import Order, Vector, positive
-from polyloom.transform.space import Point, Space, kernel
+from polyloom.transform.space import Point, Space, kernel, union
 
 FAR = 4
 """Offsets up to this distance are served by one variable; farther reads enter on their own."""
@@ -47,7 +47,7 @@ def share(space: Space, demands: Sequence[tuple[isl.Set, Element]], order: Order
     transfers: list[Transfer] = []
     for group in _groups(space, demands):
         element, distances = _based(space, group, order)
-        points = _union([space.shift(demands[n][0], tuple(-d for d in distance)) for n, distance in distances.items()])
+        points = union([space.shift(demands[n][0], tuple(-d for d in distance)) for n, distance in distances.items()])
         directions = _directions(space, points, element, order)
         if not directions and _apart([demands[n][0] for n in distances], distances.values()):
             uses |= {n: (demands[n][0], Reference(element.name, element.index)) for n in distances}
@@ -55,7 +55,7 @@ def share(space: Space, demands: Sequence[tuple[isl.Set, Element]], order: Order
         name = fresh(element.name)
         transfers += _spread(space, name, points, element, directions)
         for n, distance in distances.items():
-            uses[n] = demands[n][0], Reference(name, tuple(h - d for h, d in zip(space.here, distance, strict=True)))
+            uses[n] = demands[n][0], space.at(name, distance)
     return [uses[n] for n in range(len(demands))], transfers
 
 
@@ -116,7 +116,7 @@ def _spread(space: Space, name: str, points: isl.Set, element: Element, directio
     rest = points
     for direction in directions:
         inner = rest.intersect(space.shift(points, direction)).coalesce()
-        made.append(Transfer(name, inner, Reference(name, tuple(h - d for h, d in zip(space.here, direction, strict=True)))))
+        made.append(Transfer(name, inner, space.at(name, direction)))
         rest = rest.subtract(inner).coalesce()
     made.append(Transfer(name, rest, Reference(element.name, element.index)))
     return [t for t in made if not t.points.is_empty()]
@@ -128,10 +128,3 @@ def _linear(space: Space, affine: Affine) -> Vector:
 
 def _dot(row: Vector, vector: Vector) -> int:
     return sum(a * b for a, b in zip(row, vector, strict=True))
-
-
-def _union(sets: list[isl.Set]) -> isl.Set:
-    made = sets[0]
-    for other in sets[1:]:
-        made = made.union(other)
-    return made.coalesce()

@@ -6,12 +6,14 @@ A `Space` names dimensions and parameters; its sets are isl sets over them, alre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import gcd, lcm
 
 import islpy as isl
 
+from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import parameter_set, sample, shifted, to_set
 
@@ -66,6 +68,14 @@ class Space:
                 found.append(Affine.of(values, int(str(constraint.get_constant_val()))))
         return tuple(found)
 
+    def at(self, name: str, distance: Iterable[int] | None = None) -> Reference:
+        """The variable `name` at the point minus `distance`; at the point itself without one."""
+        return Reference(name, self.here if distance is None else tuple(here - d for here, d in zip(self.here, distance, strict=True)))
+
+    def distance(self, reference: Reference) -> Vector:
+        """How far before the point a variable is read."""
+        return tuple((here - i).constant for here, i in zip(self.here, reference.index, strict=True))
+
     def shift(self, points: isl.Set, distance: Vector) -> isl.Set:
         """The points I such that I - distance is in `points`."""
         return shifted(points, distance)
@@ -113,6 +123,11 @@ class Space:
 
     def _map(self, text: str) -> isl.Map:
         return isl.Map.read_from_str(isl.DEFAULT_CONTEXT, f"[{', '.join(self.params)}] -> {{ {text} }}")
+
+
+def union(sets: Sequence[isl.Set]) -> isl.Set:
+    """The points of one or more sets, in few pieces."""
+    return reduce(isl.Set.union, sets).coalesce()
 
 
 def extremes(points: isl.Set) -> tuple[Vector, Vector]:

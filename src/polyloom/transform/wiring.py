@@ -20,7 +20,7 @@ import islpy as isl
 from polyloom.ir.pla import Reference
 from polyloom.transform.carry import Transfer, Use
 from polyloom.transform.order import Order, Vector, find_order, positive
-from polyloom.transform.space import Point, Space, extremes
+from polyloom.transform.space import Point, Space, extremes, union
 
 CROSSINGS = 10
 """Channels between elements that a phase may use before variables are relayed, if all dimensions but the outermost were allocated."""
@@ -43,17 +43,11 @@ class Wiring:
     transfers: list[Transfer]
     defined: dict[str, isl.Set]
 
-    def distance(self, reference: Reference) -> Vector:
-        return tuple((here - i).constant for here, i in zip(self.space.here, reference.index, strict=True))
-
-    def at(self, name: str, distance: Vector) -> Reference:
-        return Reference(name, tuple(here - d for here, d in zip(self.space.here, distance, strict=True)))
-
     def is_variable(self, reference: Reference) -> bool:
         return reference.name in self.defined or any(t.variable == reference.name for t in self.transfers)
 
     def vectors(self) -> set[Vector]:
-        return {self.distance(r) for r in self.references() if self.is_variable(r)}
+        return {self.space.distance(r) for r in self.references() if self.is_variable(r)}
 
     def references(self) -> Iterable[Reference]:
         yield from (r for reads in self.reads for uses in reads for _, r in uses)
@@ -78,7 +72,7 @@ def _partners(wiring: Wiring, name: str) -> Counter[tuple[str, Vector]]:
         for _, own in uses:
             for _, other in uses:
                 if own.name == name and other.name in wiring.defined:
-                    pairs = zip(wiring.distance(own), wiring.distance(other), strict=True)
+                    pairs = zip(wiring.space.distance(own), wiring.space.distance(other), strict=True)
                     found[other.name, tuple(a - b for a, b in pairs)] += 1
     return found
 
@@ -87,7 +81,7 @@ def _united(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | No
     """`name` at P becomes `other` at P + shift; None if some point would have both or no order of the loops were left."""
     space = wiring.space
     own = [t for t in wiring.transfers if t.variable == name]
-    points = _union([space.shift(t.points, shift) for t in own])
+    points = union([space.shift(t.points, shift) for t in own])
     if any(t.reference.name == other for t in own) or not points.is_disjoint(wiring.defined[other]):
         return None
     back = {dim: here - s for dim, here, s in zip(space.dims, space.here, shift, strict=True)}
@@ -95,15 +89,15 @@ def _united(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | No
     def renamed(reference: Reference) -> Reference:
         if reference.name != name:
             return reference
-        return wiring.at(other, tuple(d - s for d, s in zip(wiring.distance(reference), shift, strict=True)))
+        return wiring.space.at(other, tuple(d - s for d, s in zip(wiring.space.distance(reference), shift, strict=True)))
 
     def moved(transfer: Transfer) -> Transfer:
         if transfer.variable != name:
             return replace(transfer, reference=renamed(transfer.reference))
         if wiring.is_variable(transfer.reference):  # a distance stays; only `name` itself changes its name
-            reference = wiring.at(other if transfer.reference.name == name else transfer.reference.name, wiring.distance(transfer.reference))
+            reference = wiring.space.at(other if transfer.reference.name == name else transfer.reference.name, wiring.space.distance(transfer.reference))
             if reference.name != other:
-                reference = wiring.at(reference.name, tuple(d + s for d, s in zip(wiring.distance(transfer.reference), shift, strict=True)))
+                reference = wiring.space.at(reference.name, tuple(d + s for d, s in zip(wiring.space.distance(transfer.reference), shift, strict=True)))
         else:
             reference = replace(transfer.reference, index=tuple(i.substitute(back) for i in transfer.reference.index))
         return Transfer(other, space.shift(transfer.points, shift), reference)
@@ -118,7 +112,7 @@ def _united(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | No
 
 def _volume(wiring: Wiring) -> int:
     """The bounding box of all definitions, for typical parameters."""
-    everything = _union([*wiring.defined.values(), *(t.points for t in wiring.transfers)]).intersect(wiring.space.typical())
+    everything = union([*wiring.defined.values(), *(t.points for t in wiring.transfers)]).intersect(wiring.space.typical())
     return prod(high - low + 1 for low, high in zip(*extremes(everything), strict=True))
 
 
@@ -129,7 +123,7 @@ def fill(wiring: Wiring, shapes: Mapping[str, Point]) -> Wiring:
     for name, points in wiring.defined.items():
         own = [t for t in transfers if t.variable == name]
         box = wiring.space.box(points) if own else None
-        computed = points.subtract(_union([t.points for t in own])) if own else points
+        computed = points.subtract(union([t.points for t in own])) if own else points
         filled = _filled(wiring, own, box, box.subtract(computed), shapes) if box is not None else None
         if filled is not None:
             transfers = [t for t in transfers if t.variable != name] + filled
@@ -141,7 +135,7 @@ def _filled(wiring: Wiring, own: list[Transfer], box: isl.Set, rest: isl.Set, sh
     made: list[Transfer] = []
     for transfer in sorted(own, key=lambda t: t.reference.name != t.variable):
         if transfer.reference.name == transfer.variable:
-            where = rest.intersect(wiring.space.shift(box, wiring.distance(transfer.reference)))
+            where = rest.intersect(wiring.space.shift(box, wiring.space.distance(transfer.reference)))
         elif transfer.reference.name in shapes:
             pairs = zip(transfer.reference.index, shapes[transfer.reference.name], strict=True)
             where = rest.intersect(wiring.space.where(*(b for i, extent in pairs for b in (i, extent - i - 1))))
@@ -156,8 +150,8 @@ def _filled(wiring: Wiring, own: list[Transfer], box: isl.Set, rest: isl.Set, sh
 
 def settle(wiring: Wiring) -> Wiring:
     """A read that takes a variable at several distances takes it at one, where the value that is passed on is the same there."""
-    passed = {n: _union([t.points for t in wiring.transfers if t.variable == n]) for n in {t.variable for t in wiring.transfers}}
-    steps = {t.variable: wiring.distance(t.reference) for t in wiring.transfers if t.variable == t.reference.name}
+    passed = {n: union([t.points for t in wiring.transfers if t.variable == n]) for n in {t.variable for t in wiring.transfers}}
+    steps = {t.variable: wiring.space.distance(t.reference) for t in wiring.transfers if t.variable == t.reference.name}
     return replace(wiring, reads=[[_settled(wiring, uses, passed, steps) for uses in reads] for reads in wiring.reads])
 
 
@@ -166,7 +160,7 @@ def _settled(wiring: Wiring, uses: list[Use], passed: Mapping[str, isl.Set], ste
         points, reference = use
         for _, other in uses:
             if other != reference and other.name == reference.name and reference.name in steps:
-                here, there = wiring.distance(reference), wiring.distance(other)
+                here, there = wiring.space.distance(reference), wiring.space.distance(other)
                 gap = tuple(a - b for a, b in zip(here, there, strict=True))
                 ends = [wiring.space.shift(points, tuple(-n for n in d)) for d in (here, there)]
                 if gap in (steps[other.name], tuple(-n for n in steps[other.name])) and all(e.is_subset(passed[other.name]) for e in ends):
@@ -194,7 +188,7 @@ def _distances(wiring: Wiring) -> dict[str, set[Vector]]:
     found: dict[str, set[Vector]] = {}
     for reference in wiring.references():
         if wiring.is_variable(reference):
-            found.setdefault(reference.name, set()).add(wiring.distance(reference))
+            found.setdefault(reference.name, set()).add(wiring.space.distance(reference))
     return found
 
 
@@ -226,16 +220,16 @@ def _relayed(wiring: Wiring, name: str, distances: set[Vector], parents: dict[Ve
         """Where `name` at `distance` is found on `points`, which is noted."""
         if distance in relays:
             demands[distance] = demands[distance].union(points) if distance in demands else points
-            return wiring.at(relays[distance], (0,) * len(distance))
+            return wiring.space.at(relays[distance])
         if distance in parents:
             parent, unit = parents[distance]
             back = tuple(-u for u in unit)
             found = demand(wiring.space.shift(points, back), parent)
-            return wiring.at(found.name, tuple(a + b for a, b in zip(wiring.distance(found), unit, strict=True)))
-        return wiring.at(name, distance)
+            return wiring.space.at(found.name, tuple(a + b for a, b in zip(wiring.space.distance(found), unit, strict=True)))
+        return wiring.space.at(name, distance)
 
     def use(points: isl.Set, reference: Reference) -> Reference:
-        return demand(points, wiring.distance(reference)) if reference.name == name else reference
+        return demand(points, wiring.space.distance(reference)) if reference.name == name else reference
 
     reads = [[[(p, use(p, r)) for p, r in uses] for uses in reads] for reads in wiring.reads]
     transfers = [replace(t, reference=use(t.points, t.reference)) for t in wiring.transfers if t.variable != name]
@@ -246,14 +240,14 @@ def _relayed(wiring: Wiring, name: str, distances: set[Vector], parents: dict[Ve
             parent, unit = parents.get(distance, (None, distance))
             if parent is not None:
                 demand(wiring.space.shift(demands[distance], tuple(-u for u in unit)), parent)
-            sources[distance] = wiring.at(relays[parent] if parent else name, unit), parent
+            sources[distance] = wiring.space.at(relays[parent] if parent else name, unit), parent
     known: dict[Vector | None, isl.Set] = {
-        None: _union([t.points for t in wiring.transfers if t.variable == name] + [p for n, p in wiring.defined.items() if n == name])
+        None: union([t.points for t in wiring.transfers if t.variable == name] + [p for n, p in wiring.defined.items() if n == name])
     }
     made: list[Transfer] = []
     for distance, (reference, parent) in reversed(sources.items()):
         points, box = demands[distance].coalesce(), wiring.space.box(demands[distance])
-        back = tuple(-d for d in wiring.distance(reference))
+        back = tuple(-d for d in wiring.space.distance(reference))
         known[distance] = box if box is not None and wiring.space.shift(box, back).is_subset(known[parent]) else points
         made.append(Transfer(relays[distance], known[distance], reference))
     return replace(wiring, reads=reads, transfers=[*transfers, *made])
@@ -269,10 +263,3 @@ def merged(uses: list[Use]) -> list[Use]:
     for points, reference in uses:
         found[reference] = (found[reference][0].union(points).coalesce(), reference) if reference in found else (points, reference)
     return list(found.values())
-
-
-def _union(sets: list[isl.Set]) -> isl.Set:
-    made = sets[0]
-    for other in sets[1:]:
-        made = made.union(other)
-    return made.coalesce()
