@@ -24,8 +24,6 @@ from polyloom.ir.operations import ElementType
 pytestmark = pytest.mark.skipif(find_spec("ziglang") is None, reason="C needs the extra `c`")
 REGION = (4, 4)
 REGIONS = ((1, 1), (2, 3), REGION)
-FEWER = {"lu": (2, 2), "cholesky": (2, 2), "symm": (2, 2)}
-"""Kernels whose control signals do not fit on 4x4: the search for a smaller region takes long, so that only `long` tests begin there."""
 PRODUCT = [(name, language, dtype) for name in MINI for language in LANGUAGES for dtype in types(name)]
 
 
@@ -33,7 +31,7 @@ PRODUCT = [(name, language, dtype) for name in MINI for language in LANGUAGES fo
 def test_kernel_runs_as_both_sources_do(name: str, language: Language) -> None:
     """Compiled from one language only: tests/c/test_kernels.py shows that both give one nest."""
     made = compiled(KERNELS / f"{name}.{language}", name, types(name)[0])
-    inputs, result = run(made, PRIMES[name], FEWER.get(name, REGION))
+    inputs, result = run(made, PRIMES[name], REGION)
     assert result.verified
     assert result.data["proved_minimal"] is not False
     if name not in REASSOCIATED:
