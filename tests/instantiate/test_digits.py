@@ -9,7 +9,7 @@ from math import prod
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa import cells, digits
 from polyloom.targets.tcpa.concrete import ConvexSet, HalfSpace
 
 Points = set[tuple[int, ...]]
@@ -95,14 +95,14 @@ def test_partition_is_disjoint_and_exact(case: tuple[tuple[int, ...], list[list[
         key = sum(1 << f for f, family in enumerate(sets) if digits.contains(family, x))
         if key:
             expected[x] = key
-    found = [(x, key) for key, part in digits.partition(sets).items() for s in part.sets for x in points(s)]
+    found = [(x, key) for key, part in cells.partition(sets).items() for s in part.sets for x in points(s)]
     assert len(found) == len(expected)
     assert dict(found) == expected
 
 
 def test_partition_distinguishes_more_families_than_a_machine_word() -> None:
     sets = [[ConvexSet((i,), (i + 70,))] for i in range(70)]
-    found = digits.partition(sets)
+    found = cells.partition(sets)
     assert found[(1 << 70) - 1].sets == [ConvexSet((69,), (70,))]
     assert len(found) == 139
 

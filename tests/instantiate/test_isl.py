@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.instantiate import samples
 from tests.instantiate.naive import symbolic
 
-from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa import cells, digits
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain, HalfSpace
 from polyloom.targets.tcpa.instantiate.concretize import Tiles, check_parameters, space_bounds, tiling
 
@@ -105,7 +105,7 @@ def test_union_and_hull(data: st.DataObject) -> None:
     extents = data.draw(extents_of_a_scan)
     domain = data.draw(domains(extents))
     assume(domain)
-    n, wanted, found = len(extents), union_of(domain, len(extents)), digits.union(domain)
+    n, wanted, found = len(extents), union_of(domain, len(extents)), cells.union(domain)
     assert union_of(found, n).is_equal(wanted)
     assert disjoint(found)
     hull = digits.hull(found)
@@ -119,7 +119,7 @@ def test_partition(data: st.DataObject) -> None:
     extents = data.draw(st.lists(st.integers(1, 3000), min_size=1, max_size=3).map(tuple))
     families = data.draw(st.lists(domains(extents, most=2), min_size=1, max_size=4))
     n = len(extents)
-    parts = digits.partition(families)
+    parts = cells.partition(families)
     assert disjoint([s for part in parts.values() for s in part.sets])
     for f, family in enumerate(families):
         assert union_of((s for key, part in parts.items() if key >> f & 1 for s in part.sets), n).is_equal(union_of(family, n))

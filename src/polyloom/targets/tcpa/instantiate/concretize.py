@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
-from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa import cells, digits
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain, HalfSpace
 from polyloom.targets.tcpa.symbolic import Bound, Candidate, Row, Schedule, Symbolic
 from polyloom.targets.tcpa.tree import BoundKind, Piece, TileBound, distance
@@ -202,12 +202,12 @@ class Tiles:
         return self._conditions[condition, group]
 
     def union(self, sets: Iterable[ConvexSet]) -> Domain:
-        """`digits.union`, once for equal sets: most groups of tiles share most of their domains."""
+        """`cells.union`, once for equal sets: most groups of tiles share most of their domains."""
         key = tuple(sets)
         if len(key) < 2:
             return key
         if key not in self._unions:
-            self._unions[key] = digits.union(key)
+            self._unions[key] = cells.union(key)
         return self._unions[key]
 
     def piece(self, piece: Piece, group: int) -> Domain:

@@ -17,7 +17,7 @@ from math import prod
 import numpy as np
 
 from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError, infeasible
-from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa import cells, digits
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain
 from polyloom.targets.tcpa.instantiate.kernels import Graph
 from polyloom.targets.tcpa.symbolic import Limits
@@ -49,7 +49,7 @@ def allocate(graphs: Sequence[Graph], limits: Limits) -> tuple[tuple[Domain, ...
     coded = [{v: _encode(edges) for v, edges in enumerate(g.edges) if len(edges) > 1} for g in graphs]
     palette = _Palette(limits.signal_sets, [s for kernels in coded for c in kernels.values() for partial in c.partials for domain in partial for s in domain])
     branchings = [{v: _branching(palette, c) for v, c in kernels.items()} for kernels in coded]
-    signals = tuple(digits.union(on) for on in palette.colours)
+    signals = tuple(cells.union(on) for on in palette.colours)
     if limits.control_signals is not None and len(signals) > limits.control_signals:
         raise SignalsExceeded(len(signals), limits.control_signals)
     for domain in signals:
@@ -146,7 +146,7 @@ class _Palette:
         self.colours[colour].update(dict.fromkeys(one.domain))
 
     def _fits(self, ones: tuple[ConvexSet, ...]) -> bool:
-        return self._limit is None or len(ones) <= self._limit or len(digits.union(ones)) <= self._limit
+        return self._limit is None or len(ones) <= self._limit or len(cells.union(ones)) <= self._limit
 
 
 @dataclass(frozen=True, slots=True)

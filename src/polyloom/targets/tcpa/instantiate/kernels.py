@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import prod
 
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
-from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa import cells, digits
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain
 from polyloom.targets.tcpa.instantiate.classes import UnitTree
 from polyloom.targets.tcpa.isa import UNUSED, Instruction, Register
@@ -72,7 +72,7 @@ class _Folded:
         leaves.append((0, (ConvexSet(self.last, self.last),)))
         self.leaves = leaves
 
-    def partition(self, levels: int) -> list[tuple[tuple[int, ...], digits.Part]]:
+    def partition(self, levels: int) -> list[tuple[tuple[int, ...], cells.Part]]:
         """The steps by what holds in them and in the `levels - 1` next ones; each a bit set over the leaves, the marker last."""
         extents, top = self.extents, self.last
         upper = (*(p - 1 for p in extents[:-1]), top[-1])
@@ -81,7 +81,7 @@ class _Folded:
         # An instruction and its operands mostly have one domain: each distinct one is folded once.
         wanted = [[(n - ahead, d) for n, d in self.leaves] for ahead in range(levels)]
         number = {key: f for f, key in enumerate(dict.fromkeys(key for level in wanted for key in level))}
-        parts = digits.partition([*(list(digits.shift(d, n, extents)) for n, d in number), everything, late])
+        parts = cells.partition([*(list(digits.shift(d, n, extents)) for n, d in number), everything, late])
         bits = [[number[key] for key in level] for level in wanted]
         return [
             (tuple(sum((key >> f & 1) << leaf for leaf, f in enumerate(level)) for level in bits), part)
@@ -120,7 +120,7 @@ def _graph(folded: _Folded, rounds: int, targets: int) -> Graph:
     names: list[tuple[tuple[int | None, ...], _Window]] = [(tuple(None if c is None else name[c] for c in w.contents), w) for w in windows]
     for _ in range(rounds):
         names, kernels = _look_ahead(names, kernels, targets)
-    edges: dict[int, dict[int, list[digits.Part]]] = {}
+    edges: dict[int, dict[int, list[cells.Part]]] = {}
     for (here, there, *_), window in names:
         assert here is not None
         out = edges.setdefault(here, {})  # in the order of first steps, which is that of the windows
@@ -134,7 +134,7 @@ class _Window:
     """Steps with the contents of theirs and of the next ones; None after the last step."""
 
     contents: tuple[int | None, ...]
-    part: digits.Part
+    part: cells.Part
 
 
 def _until_halt(contents: tuple[int, ...], folded: _Folded) -> tuple[int | None, ...]:
@@ -172,7 +172,7 @@ def _batches(node: int, successors: set[int], targets: int) -> dict[int, int]:
     return {b: 0 if i < first else 1 + (i - first) // targets for i, b in enumerate(order)}
 
 
-def _ordered(folded: _Folded, kernels: list[Kernel], edges: dict[int, dict[int, list[digits.Part]]]) -> Graph:
+def _ordered(folded: _Folded, kernels: list[Kernel], edges: dict[int, dict[int, list[cells.Part]]]) -> Graph:
     """Nodes in the order of `edges`, but first the one of step 0."""
     start = _start(folded, edges)
     order = sorted(edges, key=lambda v: v != start)
@@ -185,7 +185,7 @@ def _ordered(folded: _Folded, kernels: list[Kernel], edges: dict[int, dict[int, 
     return Graph(folded.name, tuple(kernels[v] for v in order), tuple(out), folded.epilogue)
 
 
-def _start(folded: _Folded, edges: dict[int, dict[int, list[digits.Part]]]) -> int:
+def _start(folded: _Folded, edges: dict[int, dict[int, list[cells.Part]]]) -> int:
     """The node of step 0: half-spaces may leave several that share the first cell."""
     zero = (0,) * len(folded.extents)
     at_zero = [(v, p) for v, out in edges.items() for parts in out.values() for p in parts if p.first == zero]
