@@ -17,9 +17,10 @@ from polyloom.analysis.dominators import (
     reversed_edges,
 )
 from polyloom.analysis.liveness import Liveness, liveness
+from polyloom.analysis.loops import Loop, LoopForest, loop_forest, natural_loops
 from polyloom.frontend import ssa as load
 from polyloom.frontend.source import Options
-from polyloom.ir.ssa import Function
+from polyloom.ir.ssa import Function, flow_edges
 from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_text import print_ssa
@@ -33,16 +34,21 @@ __all__ = [
     "Frontiers",
     "Function",
     "Liveness",
+    "Loop",
+    "LoopForest",
     "Options",
     "construct",
     "destruct",
     "dominance_frontiers",
     "dominator_tree",
     "dominators",
+    "flow_edges",
     "interpret",
     "iterated_frontier",
     "liveness",
     "load",
+    "loop_forest",
+    "natural_loops",
     "post_dominators",
     "print_ssa",
     "read",

@@ -25,7 +25,11 @@ def test_show(capsys: pytest.CaptureFixture[str]) -> None:
     a = np.arange(16, dtype=np.int32)
     assert ssa.interpret(function, [5, a, a]) == 30
     assert main(["show", f"{PROGRAMS}:dot", "--ssa", "1", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["function"] == "dot"
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["function"] == "dot"
+    assert [(loop["inside"], loop["irreducible"]) for loop in shown["loops"]] == [(None, False)]
+    assert main(["show", f"{PROGRAMS}:jumps", "--ssa", "0"]) == 0
+    assert "# irreducible loop " in capsys.readouterr().out
     assert main(["show", "kernel.py", "--ssa", "1"]) == 2
 
 

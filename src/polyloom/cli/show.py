@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from polyloom import api
+from polyloom.analysis.loops import loop_forest
 from polyloom.cli import files, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
@@ -16,6 +17,7 @@ from polyloom.ir.pla import Array
 from polyloom.ir.pla_text import print_program
 from polyloom.ir.plan import Phase
 from polyloom.ir.recurrence_text import print_system
+from polyloom.ir.ssa import Function, flow_edges
 from polyloom.ir.ssa_text import print_ssa
 
 
@@ -26,13 +28,27 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Request) -> Answer:
     if options.level is not None:
-        function = ssa(options.file, sources.options_of(options), int(options.level))
-        return Answer({"function": function.name, "blocks": len(function.blocks), "ssa": print_ssa(function)}, print_ssa(function).rstrip("\n"))
+        return _blocks(ssa(options.file, sources.options_of(options), int(options.level)))
     if is_source(options.file):
         source = api.source_of(options.file, sources.options_of(options))
         return Answer(_data(source), "\n".join(_text(source)))
     loaded = api.decode(options.file, files.read(options.file))
     return Answer(loaded.symbolic if isinstance(loaded, api.Compiled) else loaded.concrete, loaded.listing.rstrip("\n"))
+
+
+def _blocks(function: Function) -> Answer:
+    """The text, and after it a line for each loop, its header first."""
+    forest = loop_forest(len(function.blocks), flow_edges(function))
+    names = [block.name for block in function.blocks]
+    found: list[dict[str, object]] = []
+    lines: list[str] = []
+    for k, loop in enumerate(forest.loops):
+        around = names[forest.loops[loop.parent].header] if loop.parent >= 0 else None
+        members = [names[loop.header], *(names[node] for node in forest.members(k) if node != loop.header)]
+        found.append({"header": members[0], "blocks": members, "inside": around, "irreducible": loop.irreducible})
+        lines.append(f"# {'irreducible loop' if loop.irreducible else 'loop'} {' '.join(members)}{f', inside {around}' if around else ''}")
+    text = print_ssa(function)
+    return Answer({"function": function.name, "blocks": len(names), "loops": found, "ssa": text}, "\n".join((text.rstrip("\n"), *lines)))
 
 
 def _text(source: Source) -> Iterator[str]:
