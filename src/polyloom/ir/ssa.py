@@ -64,13 +64,14 @@ are the width; fshl(a, b, c) is the upper half of (a:b) << c; `minnum` and `maxn
 EFFECTS: Final[dict[str, tuple[Type, ...]]] = {"memcpy": ("ptr", "ptr", "i64"), "memmove": ("ptr", "ptr", "i64"), "memset": ("ptr", "i8", "i64")}
 """What is called for what it does to memory, with the types of the operands: target, source or byte, number of bytes."""
 
-Order = Literal["", "unordered", "monotonic", "acquire", "release", "acq_rel", "seq_cst"]
+Order = Literal["", "unordered", "monotonic", "acquire", "release", "acq_rel", "seq_cst", "load_store"]
 ORDERS: Final[dict[str, tuple[Order, ...]]] = {
     "load": ("", "unordered", "monotonic", "acquire", "seq_cst"),
     "store": ("", "unordered", "monotonic", "release", "seq_cst"),
-    "fence": ("acquire", "release", "acq_rel", "seq_cst"),
+    "fence": ("acquire", "release", "acq_rel", "seq_cst", "load_store"),
 }
-"""The atomic orders of LLVM's language reference that an operation can have; "" is no atomic access."""
+"""The atomic orders of LLVM's language reference that an operation can have; "" is no atomic access. Beyond it, a fence `load_store`
+orders what was read before what is stored later, and nothing else, on targets that have one."""
 
 
 @dataclass(frozen=True, slots=True)
