@@ -8,14 +8,14 @@ with the user's own function.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike, fspath
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -32,9 +32,12 @@ from polyloom.report import html, text
 from polyloom.report.compare import compare, compare_roughly, describe_array
 from polyloom.targets import phase_views, phases, registry, stages
 from polyloom.targets.phases import Execution
-from polyloom.targets.registry import Arrays, Json, Place, Progress, Report, Target
+from polyloom.targets.registry import Arrays, Event, Json, Place, Progress, Report, Target
 
 __all__ = ["Compiled", "Instance", "Options", "PolyloomError", "Result", "compare", "compile", "decode", "load", "source_of"]
+
+_DRAWN: Final = 500_000
+"""Operations of a run that is repeated with a trace only to be drawn."""
 
 
 class _Clock:
@@ -146,12 +149,13 @@ class Instance:
         made_up = random_inputs(source.plan, values, seed) if source is not None and values is not None else {}
         inputs = {**made_up, **given}
         member = on or (self.compiled.place.member if self.compiled and self.compiled.place else None)
+        simulate = partial(phases.simulate, self.target, self.data, member, inputs)
         with _timed() as clock:
-            execution = phases.simulate(self.target, self.data, member, inputs, trace)
+            execution = simulate(trace)
         if source is None or values is None:
-            return Result(self, execution, clock.seconds, None, ())
+            return Result(self, execution, clock.seconds, None, (), simulate)
         differences = _differences(source, values, inputs, execution.outputs)
-        return Result(self, execution, clock.seconds, not differences, differences)
+        return Result(self, execution, clock.seconds, not differences, differences, simulate)
 
     def _arrays(self, given: Mapping[str, Any]) -> Arrays:
         scalars = {a.name: a for a in self.signature.inputs if not a.shape}
@@ -174,6 +178,7 @@ class Result:
     seconds: float
     verified: bool | None
     differences: tuple[Diagnostic, ...] = field(repr=False)
+    _simulate: Callable[[bool], Execution] = field(repr=False)
 
     @property
     def outputs(self) -> Arrays:
@@ -188,6 +193,11 @@ class Result:
     def views(self) -> tuple[Report, ...]:
         """Pressure, reservation table, array and control flow of every phase as data."""
         return phase_views.reports(self.instance.target, self._symbolic, self.instance.data)
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """What every unit did. A run without a trace is repeated with one, unless it is long: then nothing."""
+        return self.execution.events or (self._simulate(True).events if self.execution.operations <= _DRAWN else ())
 
     @property
     def _symbolic(self) -> bytes | None:
@@ -218,8 +228,12 @@ class Result:
         """The text that `polyloom run` prints."""
         return text.page(self.data, self.views)
 
+    def page(self) -> str:
+        """The HTML page that `polyloom run --report` writes."""
+        return html.document(self.data, self.views, self.events, self.instance.listing)
+
     def _repr_html_(self) -> str:
-        return html.body(self.data, self.views)
+        return html.body(self.data, self.views, self.events)
 
 
 def compile(

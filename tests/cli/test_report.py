@@ -14,7 +14,7 @@ from tests.conftest import Golden
 
 import polyloom as pl
 from polyloom.api import compare
-from polyloom.report import html, text, trace
+from polyloom.report import activity, text, trace
 from polyloom.targets.registry import Event
 
 _TIMES = re.compile(r"\b\d+(\.\d+)? m?s\b")
@@ -52,7 +52,7 @@ def test_text(result: pl.Result, golden: Golden) -> None:
 
 
 def test_page_is_whole(result: pl.Result) -> None:
-    page = html.document(result.data, result.views, result.instance.listing)
+    page = result.page()
     nesting = _Nesting()
     nesting.feed(page)
     assert nesting.open == []
@@ -68,6 +68,24 @@ def test_events_are_operations(result: pl.Result) -> None:
     assert len(events) == result.execution.operations == 48
     assert events[0] == Event("element (0, 0)", "alu0", "move = 0x0000000b", 0, 1)
     assert max(e.start + e.cycles for e in events) + 1 == result.cycles  # the last bank write is in the cycle that sees the value
+
+
+def test_activity_shows_every_cycle_with_an_operation(result: pl.Result) -> None:
+    """The run is shorter than the picture is wide: a column a cycle, so that the rectangles of an element add up to its busy cycles."""
+    drawn = activity.picture(result.events)
+    width = 720 / (1 + max(e.start for e in result.events))
+    rows = re.findall(r'<rect x="[\d.]+" y="(\d+)" width="([\d.]+)"', drawn)
+    for row in range(3):
+        busy = {e.start for e in result.events if e.group == f"element (0, {row})"}
+        assert sum(float(w) for y, w in rows if int(y) == 14 * row) == pytest.approx(width * len(busy), abs=0.1 * len(rows))
+    assert [drawn.index(f"element (0, {n})") for n in range(3)] == sorted(drawn.index(f"element (0, {n})") for n in range(3))
+    assert activity.picture(()) == ""
+
+
+def test_an_untraced_run_is_repeated_to_be_drawn(result: pl.Result) -> None:
+    again = result.instance.run({"in": np.asarray(np.int32(0b1011))})
+    assert again.execution.events == ()
+    assert again.events == result.events
 
 
 def test_perfetto(result: pl.Result) -> None:

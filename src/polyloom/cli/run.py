@@ -11,7 +11,7 @@ from polyloom.cli.arguments import Parser, Request
 from polyloom.cli.progress import bar
 from polyloom.cli.simulate import array_files, check_names, given_arrays
 from polyloom.frontend import file_of
-from polyloom.report import html, trace
+from polyloom.report import trace
 from polyloom.targets.registry import split_place
 
 
@@ -55,7 +55,7 @@ def _artefacts(options: Request, result: api.Result, outputs: dict[str, str]) ->
     if options.trace:
         made[options.trace] = (trace.vcd if options.trace.endswith(".vcd") else trace.perfetto)(result.execution.events)
     if options.report:
-        made[options.report] = html.document(result.data, result.views, result.instance.listing).encode()
+        made[options.report] = result.page().encode()
     return made
 
 

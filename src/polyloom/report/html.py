@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One HTML page without a network: summary, pressure and reservation table, the array with its routes, control flow.
+"""One HTML page without a network: summary, activity, pressure and reservation table, the array with its routes, control flow.
 
 The array is drawn once an element, coloured by the program that it runs; arrows are the links that carry values, squares are
 banks. A control flow graph stands on a line: arcs above lead forward, arcs below lead back.
@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Final
 
-from polyloom.report import text
-from polyloom.targets.registry import Flow, Grid, Json, Report
+from polyloom.report import activity, text
+from polyloom.targets.registry import Event, Flow, Grid, Json, Report
 
 _STYLE: Final = """
 .polyloom { font: 14px/1.5 system-ui, sans-serif; color: #223; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
@@ -27,19 +27,20 @@ _FLOWS: Final = 24
 """Control flow graphs that are drawn; the listing has them all."""
 
 
-def document(data: Mapping[str, Json], views: Sequence[Report], listing_text: str = "") -> str:
+def document(data: Mapping[str, Json], views: Sequence[Report], events: Sequence[Event], listing_text: str = "") -> str:
     """The whole page."""
     title = escape(text.headline(data))
     details = f"<details><summary>Listing</summary>{listing(listing_text)}</details>" if listing_text else ""
-    return f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{title}</title>\n<body>{body(data, views, details)}</body></html>\n'
+    return f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{title}</title>\n<body>{body(data, views, events, details)}</body></html>\n'
 
 
-def body(data: Mapping[str, Json], views: Sequence[Report], more: str = "") -> str:
+def body(data: Mapping[str, Json], views: Sequence[Report], events: Sequence[Event], more: str = "") -> str:
     """The page's content, which is also what a notebook shows."""
     bad = "" if data["verified"] is not False else ' class="bad"'
     sections = [
         f"<style>{_STYLE}</style><h1{bad}>{escape(text.headline(data))}</h1>",
         _rows((escape(a), escape(b)) for a, b in text.summary(data)),
+        "<h2>Activity (darker: more operations)</h2>" + activity.picture(events) if events else "",
         *(_phase(title, view) for title, view in text.titled(views)),
         more,
     ]
