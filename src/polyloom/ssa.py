@@ -26,10 +26,14 @@ from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_verify import verify
 from polyloom.transform.ssa.construct import construct
+from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.destruct import destruct, sequential, split_critical_edges
+from polyloom.transform.ssa.editing import merge_blocks
+from polyloom.transform.ssa.ifconvert import Cost, if_convert
 
 __all__ = [
     "MAX_FRONTIER",
+    "Cost",
     "DominatorTree",
     "Frontiers",
     "Function",
@@ -38,16 +42,19 @@ __all__ = [
     "LoopForest",
     "Options",
     "construct",
+    "dce",
     "destruct",
     "dominance_frontiers",
     "dominator_tree",
     "dominators",
     "flow_edges",
+    "if_convert",
     "interpret",
     "iterated_frontier",
     "liveness",
     "load",
     "loop_forest",
+    "merge_blocks",
     "natural_loops",
     "post_dominators",
     "print_ssa",

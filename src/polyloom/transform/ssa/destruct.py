@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import count
 
 from polyloom.ir.ssa import Block, Edge, Function, Instruction, Jump, Operand, Terminator, Value, edges_of, with_edges
-from polyloom.ir.ssa_verify import definitions
+from polyloom.transform.ssa.editing import names
 
 Copy = tuple[Value, Operand]
 
@@ -22,7 +21,7 @@ Copy = tuple[Value, Operand]
 def destruct(function: Function) -> Function:
     """The function with copies; only its entry has parameters. `ir.ssa_interpret` runs it, `ir.ssa_verify` refuses it."""
     parameters = {block.name: block.parameters for block in function.blocks[1:]}
-    fresh = _names(function)
+    fresh = names(function)
     made = [part for block in function.blocks for part in _block(block, parameters, fresh)]
     return replace(function, blocks=(made[0], *(replace(block, parameters=()) for block in made[1:])))
 
@@ -54,7 +53,7 @@ def split_critical_edges(function: Function) -> Function:
     """The function with a block on every edge from a block with several edges to one that several reach."""
     arrivals = Counter(edge.block for block in function.blocks for edge in edges_of(block.terminator))
     several = {name for name, number in arrivals.items() if number > 1}
-    fresh = _names(function)
+    fresh = names(function)
     return replace(function, blocks=tuple(part for block in function.blocks for part in _split(block, several, fresh)))
 
 
@@ -98,16 +97,3 @@ def _copying(block: Block, edge: Edge, parameters: dict[str, tuple[Value, ...]],
     terminator: Terminator = with_edges(block.terminator, lambda operand: operand, lambda edge: Edge(edge.block))
     made = tuple(Instruction("copy", (operand,), target, line=line) for target, operand in copies)
     return replace(block, instructions=(*block.instructions, *made), terminator=terminator)
-
-
-def _names(function: Function) -> Callable[[str], str]:
-    """New names of blocks and values, after a given one."""
-    taken = {block.name for block in function.blocks} | {value.name for block in function.blocks for value in definitions(block)}
-    numbers = count(1)
-
-    def fresh(name: str) -> str:
-        while (found := f"{name}.{next(numbers)}") in taken:
-            pass
-        return found
-
-    return fresh

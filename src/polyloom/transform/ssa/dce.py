@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dead code: blocks that nothing reaches, instructions and block parameters that nothing needs.
+
+Needed is what stores, fences, volatile and atomic accesses, conditions and results use, and what that uses (Cytron et al., 1991,
+section 7.1, with every branch kept). An argument is used where the parameter is needed, so that loop-carried values that
+only feed themselves go. A plain load or a division that nothing needs goes too, and with it the fault that it could be.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+
+from polyloom.ir.ssa import EFFECTS, Block, Edge, Function, Instruction, Operand, Value, edges_of, operand_of, with_edges
+from polyloom.transform.ssa.editing import reached
+
+
+def dce(function: Function) -> Function:
+    """The function without dead code; the parameters of its entry stay."""
+    live = reached(function)
+    needed = _needed(live)
+    kept = {block.name: [k for k, p in enumerate(block.parameters) if p.name in needed] for block in live.blocks[1:]}
+    first, *rest = live.blocks
+    blocks = (first, *(replace(b, parameters=tuple(b.parameters[k] for k in kept[b.name])) for b in rest))
+    used = tuple(_without(block, needed, kept) for block in blocks)
+    return replace(live, blocks=used)
+
+
+def has_effect(instruction: Instruction) -> bool:
+    """Whether the instruction does more than give its result."""
+    access = instruction.access
+    return instruction.operation in ("store", "fence") or instruction.callee in EFFECTS or (access is not None and (access.volatile or access.order != ""))
+
+
+def _needed(function: Function) -> set[str]:
+    """The names of the values that something needs, found from what has an effect backwards."""
+    sources = _sources(function)
+    found: set[str] = set()
+    work = [operand for block in function.blocks for operand in _roots(block)]
+    while work:
+        operand = work.pop()
+        if isinstance(operand, Value) and operand.name not in found:
+            found.add(operand.name)
+            work += sources[operand.name]
+    return found
+
+
+def _sources(function: Function) -> defaultdict[str, list[Operand]]:
+    """By value what it is made of: operands of an instruction, arguments for a parameter."""
+    parameters = {block.name: block.parameters for block in function.blocks}
+    found: defaultdict[str, list[Operand]] = defaultdict(list)
+    for block in function.blocks:
+        for instruction in block.instructions:
+            if instruction.result is not None:
+                found[instruction.result.name] += instruction.operands
+        for edge in edges_of(block.terminator):
+            for parameter, argument in zip(parameters[edge.block], edge.arguments, strict=True):
+                found[parameter.name].append(argument)
+    return found
+
+
+def _roots(block: Block) -> Iterator[Operand]:
+    for instruction in block.instructions:
+        if has_effect(instruction):
+            yield from instruction.operands
+    if (decided := operand_of(block.terminator)) is not None:
+        yield decided
+
+
+def _without(block: Block, needed: set[str], kept: dict[str, list[int]]) -> Block:
+    left = tuple(i for i in block.instructions if has_effect(i) or (i.result is not None and i.result.name in needed))
+    end = with_edges(block.terminator, lambda operand: operand, lambda edge: Edge(edge.block, tuple(edge.arguments[k] for k in kept[edge.block])))
+    return replace(block, instructions=left, terminator=end)
