@@ -846,6 +846,20 @@ CODES: dict[str, tuple[str, str]] = {
         "`polyloom litmus --against LOG` found a test with other states or counts than the log has. One of the two tools is wrong, or models\n"
         "something else: docs/memory-model.md tells what is modelled here.",
     ),
+    "PL0947": (
+        "function that makes no litmus test",
+        "`polyloom litmus FILE.c` makes litmus tests of small functions: integers, pointers, volatile and atomic loads and stores, fences, comparisons,\n"
+        "selects and branches. Every value has a register of its own. The message names what has no part in the memory model, with its line.",
+    ),
+    "PL0948": (
+        "value of a parameter, for a litmus test",
+        "A litmus test has fixed values. Give those of the integer parameters, `n=3`; for a pointer `x`, `x=5` is what the other hart writes there.",
+    ),
+    "PL0949": (
+        "function without an order to test",
+        "Another hart sees the order of two accesses to different locations that it can reach, of which the first is a volatile or atomic load. The function\n"
+        "has to make both when the load reads what the other hart writes: 1, or 5 with `x=5` where the load is from `x`.",
+    ),
     # PL097x: static single assignment form (ir/ssa, frontend/c/llvm)
     "PL0970": (
         "syntax of a function in SSA form",

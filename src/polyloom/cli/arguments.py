@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
-from typing import Final, NoReturn
+from typing import Final, Literal, NoReturn
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
 
@@ -48,6 +48,8 @@ class Request(argparse.Namespace):
     single_constants: bool
     reassociate: bool
     level: str | None
+    ordering: Literal["branch", "fence"] | None
+    emit: bool
 
 
 class Parser(argparse.ArgumentParser):

@@ -1,35 +1,68 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom litmus`: what the RISC-V memory model says of litmus tests; with `--against`, whether logs of another tool agree."""
+"""`polyloom litmus`: what the RISC-V memory model says of litmus tests, or of a C function; with `--against`, whether logs of another tool agree.
+
+Of a C function tests are made that show whether its accesses are ordered; the pass of `targets.riscv.ordering` may keep the order of branches.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from polyloom.cli import files
+from polyloom.cli import files, sources
 from polyloom.cli.answer import Answer
-from polyloom.cli.arguments import Parser, Request, integer, usage_error
+from polyloom.cli.arguments import Parser, Request, integer, parameters, usage_error
 from polyloom.cli.entry import as_object
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, input_error
-from polyloom.targets.riscv.rvwmo import Verdict, check
+from polyloom.frontend import file_of, ssa
+from polyloom.targets.riscv import names
+from polyloom.targets.riscv.ordering import ordered
+from polyloom.targets.riscv.rvwmo import Verdict, check, judge
 from polyloom.targets.riscv.rvwmo.check import MAX_EXECUTIONS
+from polyloom.targets.riscv.rvwmo.litmus import Litmus, emit
 from polyloom.targets.riscv.rvwmo.log import Entry, entries, entry
+from polyloom.targets.riscv.rvwmo.pattern import patterns
 
 
 def arguments(parser: Parser) -> None:
-    parser.add_argument("files", metavar="FILE", nargs="+", help="a litmus test in the herd format; of a directory, all its files *.litmus")
+    parser.add_argument("files", metavar="FILE", nargs="+", help="litmus tests in the herd format, or directories of them; or one C file and NAME=VALUE...")
     parser.add_argument("--max-executions", metavar="N", default=str(MAX_EXECUTIONS), help=f"give up after so many candidates ({MAX_EXECUTIONS})")
     parser.add_argument("--against", metavar="LOG", action="append", default=[], help="compare with a log of herd; tests that it lacks are left out")
+    sources.function_options(parser)
+    parser.add_argument("--ssa", dest="level", choices=("0", "1"), help="C: clang's code at -O0 with its branches, or at -O1 with selects (1)")
+    parser.add_argument("--isa", default="rv64gc_zicond", help="C: what selects are made of (rv64gc_zicond)")
+    parser.add_argument("--ordering", choices=("branch", "fence"), help="C: order stores after selects of racy values as branches would, by these or by fences")
+    parser.add_argument("--emit", action="store_true", help="C: print the tests instead of judging them")
 
 
 def execute(options: Request) -> Answer:
     limit = integer(options.max_executions, "--max-executions")
     if limit < 1:
         raise usage_error("--max-executions is less than 1", "give a positive integer")
+    if file_of(options.files[0]).endswith(".c"):
+        tests = _of_function(options)
+        if options.emit:
+            return Answer([{"name": test.name, "test": emit(test)} for test in tests], "\n".join(map(emit, tests)).rstrip("\n"))
+        return _answer([judge(test, limit) for test in tests])
     paths = _tests(options.files)
     if options.against:
         return _compared(paths, options.against, limit)
-    verdicts = [_verdict(path, limit) for path in paths]
+    return _answer([_verdict(path, limit) for path in paths])
+
+
+def _of_function(options: Request) -> tuple[Litmus, ...]:
+    """The tests of a C function."""
+    if options.against:
+        raise usage_error("--against is for litmus tests, not for a C file", "write the tests to files with --emit")
+    file, *words = options.files
+    isa = names.parse(options.isa)
+    if isa.xlen != 64:
+        raise usage_error(f"the memory model is that of RV64, not of {isa}", "write for instance --isa rv64gc_zicond")
+    function = ssa(file, sources.options_of(options), int(options.level or 1))
+    return patterns(ordered(function, options.ordering) if options.ordering else function, isa, parameters(words))
+
+
+def _answer(verdicts: Sequence[Verdict]) -> Answer:
     return Answer([_data(verdict) for verdict in verdicts], "\n\n".join(map(_text, verdicts)))
 
 

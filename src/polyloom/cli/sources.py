@@ -19,6 +19,11 @@ from polyloom.ir.pla import Array
 def operand(parser: Parser, more: str = "") -> None:
     """A file of equations or of functions, and how the latter are read."""
     shared.file_operand(parser, f"a function (.py, .c; FILE:NAME for one of several) or equations (.pla){more}")
+    function_options(parser)
+
+
+def function_options(parser: Parser) -> None:
+    """How a file of functions is read."""
     parser.add_argument("--function", metavar="NAME", help="the function, where the file has several")
     parser.add_argument("-I", dest="includes", metavar="DIR", action="append", default=[], help="C: search DIR for headers")
     parser.add_argument("-D", dest="defines", metavar="NAME[=VALUE]", action="append", default=[], help="C: define a macro")
