@@ -23,6 +23,7 @@ from polyloom.ir.nest_interpret import signature_of
 from polyloom.ir.recurrence import Piece, Produced, System
 from polyloom.ir.recurrence_text import print_system
 from polyloom.transform.dataflow import analyse, flow
+from polyloom.transform.pieces import source
 from polyloom.transform.undefined import without_undefined
 
 CASES = [pytest.param(name, sizes, id=f"{name}-{'-'.join(map(str, sizes.values()))}") for name, kernel in KERNELS.items() for sizes in kernel.sizes]
@@ -30,7 +31,7 @@ CASES = [pytest.param(name, sizes, id=f"{name}-{'-'.join(map(str, sizes.values()
 
 def origins(read: tuple[Piece, ...], at: Mapping[str, int]) -> list[Instance]:
     found = [p.origin for p in read if p.domain.contains(at)]
-    return [(o.statement if isinstance(o, Produced) else f"@{o.name}", tuple(a.evaluate(at) for a in o.index)) for o in found]
+    return [(source(o) if isinstance(o, Produced) else f"@{source(o)}", tuple(a.evaluate(at) for a in o.index)) for o in found]
 
 
 def check_flow(source: Nest, system: System, sizes: dict[str, int]) -> None:

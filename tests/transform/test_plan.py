@@ -18,7 +18,7 @@ from polyloom.ir.plan import Plan
 from polyloom.ir.plan_interpret import interpret
 from polyloom.transform import plan
 
-PHASES = {"atax": 2, "covariance": 5, "gemver": 2, "mm2": 2, "mm3": 3}
+PHASES = {"atax": 2, "covariance": 4, "gemver": 2, "mm2": 2, "mm3": 3}
 """Kernels that need more than one space; all others have one."""
 REASSOCIATED = {"mttkrp"}
 """Kernels whose f32 sum runs over two loops: they need its order changed, and are close to the source, not equal."""

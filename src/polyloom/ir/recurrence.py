@@ -3,8 +3,8 @@
 
     S[I] = value(R[f(I)], A[g(I)], ...) for I in domain
 
-Each statement of a nest is one equation over its own loops; a read takes its value, piece by piece, from an instance of a statement
-or from what an argument held at entry. `transform.dataflow` makes this by last-writer analysis (Feautrier, "Dataflow analysis of
+Each statement of a nest is one equation over its own loops; a read takes its value, piece by piece, from an instance of a statement,
+from what an argument held at entry, or is a constant. `transform.dataflow` makes this by last-writer analysis (Feautrier, "Dataflow analysis of
 array and scalar references", 1991); `transform.embed` and `transform.localize` make a piecewise linear algorithm of it.
 """
 
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from polyloom.diagnostics import Span
 from polyloom.ir.nest import Expression, Statement, Storage
 from polyloom.ir.operations import ElementType
+from polyloom.ir.pla import Constant
 from polyloom.sets import Affine, Condition
 
 
@@ -34,7 +35,15 @@ class Stored:
     index: tuple[Affine, ...]
 
 
-Origin = Produced | Stored
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """The constant that was assigned last; no statement need execute for it."""
+
+    constant: Constant
+    index: tuple[Affine, ...] = ()
+
+
+Origin = Produced | Stored | Immediate
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, shape_of
 from polyloom.ir.nest import accesses
 from polyloom.ir.numbers import NUMPY
-from polyloom.ir.pla import Array
+from polyloom.ir.pla import Array, Constant
 from polyloom.ir.plan import Plan
 from polyloom.ir.python_source import Scope
-from polyloom.ir.recurrence import Final, Piece, Produced, Recurrence, System
+from polyloom.ir.recurrence import Final, Immediate, Origin, Piece, Produced, Recurrence, Stored, System
 from polyloom.sets.isl import to_set
 
 Point = tuple[int, ...]
@@ -87,9 +87,18 @@ class _Run:
         return eval(f"lambda {', '.join(arguments)}: {text}", self.scope.values)
 
     def piece(self, piece: Piece) -> str:
-        origin = piece.origin
-        number = self.number[origin.statement if isinstance(origin, Produced) else f"@{origin.name}"]
-        return f"({self.scope.condition(piece.domain)}, ({number}, {self.scope.tuple(origin.index)}))"
+        return f"({self.scope.condition(piece.domain)}, ({self.source(piece.origin)}, {self.scope.tuple(piece.origin.index)}))"
+
+    def source(self, origin: Origin) -> int:
+        """The number of what `origin` is an instance or an element of; a constant is an array of its own."""
+        match origin:
+            case Produced(statement=statement):
+                return self.number[statement]
+            case Stored(name=name):
+                return self.number[f"@{name}"]
+            case Immediate(constant=Constant(value=value, dtype=dtype)):
+                self.arrays.append(np.array(value, NUMPY[dtype]))
+                return ~(len(self.arrays) - 1)
 
     def store(self, outputs: Arrays) -> None:
         written: set[tuple[str, Point]] = set()

@@ -16,7 +16,7 @@ from polyloom.ir.nest import Expression, Index, accesses
 from polyloom.ir.operations import BY_NAME
 from polyloom.ir.pla import Constant, Reference
 from polyloom.ir.pla_text import print_condition, print_operand
-from polyloom.ir.recurrence import Final, Origin, Produced, Recurrence, System
+from polyloom.ir.recurrence import Final, Immediate, Origin, Produced, Recurrence, System
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import from_set, parameter_set, to_set
 
@@ -57,6 +57,8 @@ def _equation(equation: Recurrence, system: System) -> Iterator[str]:
 def _origin(origin: Origin, access: Reference) -> str:
     if isinstance(origin, Produced):
         return f"from {_at(origin.statement, origin.index)}"
+    if isinstance(origin, Immediate):
+        return f"as the constant {print_operand(origin.constant)}"
     return "as given" if (origin.name, origin.index) == (access.name, access.index) else f"as {_at(origin.name, origin.index)} was given"
 
 

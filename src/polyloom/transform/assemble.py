@@ -20,11 +20,11 @@ from polyloom.ir.nest import Apply, Expression, Index
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Array, Constant, Equation, Operand, Program, Reference, Variable
 from polyloom.ir.plan import Phase
-from polyloom.ir.recurrence import Final, Origin, Produced, Recurrence, System
+from polyloom.ir.recurrence import Final, Immediate, Origin, Recurrence, Stored, System
 from polyloom.sets import Affine, Condition
 from polyloom.sets.isl import from_set
 from polyloom.sets.normal import conjunction, normalize
-from polyloom.transform.carry import Carrier, Use, Value
+from polyloom.transform.carry import Carrier, Value
 from polyloom.transform.embed import Placements, dimensions
 from polyloom.transform.order import Order, Vector, find_order
 from polyloom.transform.share import Element, share
@@ -62,7 +62,8 @@ class _Raw:
     span: Span | None
 
 
-_Operand = Constant | list[Use]
+Way = tuple[isl.Set, Operand]
+"""At these points an operand is a value from somewhere, or a constant."""
 
 
 def assemble(system: System, name: str, equations: Sequence[Recurrence], placements: Placements, ports: Ports) -> Phase:
@@ -92,18 +93,23 @@ class _Assembler:
         order = self._order({self.space.distance(r) for r in (*fixed, *(t.reference for t in transfers))})
         shared, entering = share(self.space, [(p, e) for p, e in elements if isinstance(e, Element)], order, self._entered)
         found = iter(shared)
-        uses = [[merged([next(found) if isinstance(d[1], Element) else (d[0], d[1]) for d in need]) for need in needs] for needs in reads]
+        uses = [
+            [merged([next(found) if isinstance(s, Element) else (p, s) for p, s in need if not isinstance(s, Constant)]) for need in needs] for needs in reads
+        ]
+        constants = [[[(p, s) for p, s in need if isinstance(s, Constant)] for need in needs] for needs in reads]
         defined = {self.variable_of[e.name]: self.placements[e.name].points(self.space, e.domain) for e in self.equations}
         wiring = unite(Wiring(self.space, uses, [*transfers, *entering], defined), self.types)
         wiring = fill(wiring, {n: a.shape for n, a in self.ports.arrays.items()})
         wiring = settle(wiring)
         wiring = relay(wiring, self._order(wiring.vectors()), self._handed)
-        for equation, ways in zip(self.equations, wiring.reads, strict=True):
+        for equation, uses, known in zip(self.equations, wiring.reads, constants, strict=True):
+            ways: list[list[Way]] = [[*u, *k] for u, k in zip(uses, known, strict=True)]
             self._statement(equation, ways, defined[self.variable_of[equation.name]])
         for transfer in wiring.transfers:
             self._add(transfer.variable, transfer.variable, "move", self.types[transfer.variable], (transfer.reference,), transfer.points, None)
         for final, points in exports:
             self._export(final, points)
+        self._remove_unread()
         return self._phase()
 
     def _order(self, vectors: set[Vector]) -> Order:
@@ -157,21 +163,23 @@ class _Assembler:
 
     # reads
 
-    def _needs(self, equation: Recurrence, read: int) -> list[tuple[isl.Set, Reference | Element]]:
+    def _needs(self, equation: Recurrence, read: int) -> list[tuple[isl.Set, Reference | Element | Constant]]:
         placement = self.placements[equation.name]
         values = placement.loop_values(self.space.dims)
-        found: list[tuple[isl.Set, Reference | Element]] = []
+        found: list[tuple[isl.Set, Reference | Element | Constant]] = []
         for piece in equation.reads[read]:
             points = placement.points(self.space, piece.domain)
             source = self._source(piece.origin, values)
             if points.is_empty():
                 continue
-            found += [(points, source)] if isinstance(source, Element) else self.carrier.need(points, source)
+            found += self.carrier.need(points, source) if isinstance(source, Value) else [(points, source)]
         return found
 
-    def _source(self, origin: Origin, values: dict[str, Affine]) -> Value | Element:
+    def _source(self, origin: Origin, values: dict[str, Affine]) -> Value | Element | Constant:
+        if isinstance(origin, Immediate):
+            return origin.constant
         index = tuple(a.substitute(values) for a in origin.index)
-        if not isinstance(origin, Produced):
+        if isinstance(origin, Stored):
             return Element(origin.name, index)
         loops = dict(zip(self.system[origin.statement].loops, index, strict=True))
         if origin.statement in self.placements:
@@ -184,27 +192,27 @@ class _Assembler:
 
     # equations
 
-    def _statement(self, equation: Recurrence, reads: list[list[Use]], points: isl.Set) -> None:
+    def _statement(self, equation: Recurrence, reads: list[list[Way]], points: isl.Set) -> None:
         name = self.variable_of[equation.name]
         self._define(name, equation.name, equation.value, equation.dtype, points, iter(reads), equation.span)
 
-    def _define(self, name: str, label: str, value: Expression, dtype: ElementType, points: isl.Set, reads: Iterator[list[Use]], span: Span | None) -> None:
+    def _define(self, name: str, label: str, value: Expression, dtype: ElementType, points: isl.Set, reads: Iterator[list[Way]], span: Span | None) -> None:
         """Equations for `name` = `value` on `points`, operands first."""
         operation, dtype, parts = (value.operation, value.dtype, value.operands) if isinstance(value, Apply) else ("move", dtype, (value,))
         operands = [self._operand(name, label, part, points, reads) for part in parts]
         operands = self._few(name, label, operands, points)
-        for chosen in product(*(o if isinstance(o, list) else [(points, o)] for o in operands)):
+        for chosen in product(*operands):
             where = points
             for part, _ in chosen:
                 where = where if part is points else where.intersect(part)
             self._add(name, label, operation, dtype, tuple(o for _, o in chosen), where, span)
 
-    def _operand(self, name: str, label: str, value: Expression, points: isl.Set, reads: Iterator[list[Use]]) -> _Operand:
+    def _operand(self, name: str, label: str, value: Expression, points: isl.Set, reads: Iterator[list[Way]]) -> list[Way]:
         match value:
             case Reference():
                 return next(reads)
             case Constant():
-                return value
+                return [(points, value)]
             case Index():
                 raise AssertionError(value)  # refused by make_plan
             case Apply():
@@ -214,22 +222,23 @@ class _Assembler:
                 self._define(inner, label, value, value.dtype, points, reads, value.span)
                 return [(points, self.space.at(inner))]
 
-    def _few(self, name: str, label: str, operands: list[_Operand], points: isl.Set) -> list[_Operand]:
+    def _few(self, name: str, label: str, operands: list[list[Way]], points: isl.Set) -> list[list[Way]]:
         """The operands, those from most places selected by copies until `VARIANTS` equations suffice."""
-        while prod(len(o) for o in operands if isinstance(o, list)) > VARIANTS:
-            widest = max((n for n, o in enumerate(operands) if isinstance(o, list)), key=lambda n: len(operands[n]) if isinstance(operands[n], list) else 0)  # pyright: ignore[reportArgumentType]
-            uses = operands[widest]
+        while prod(map(len, operands)) > VARIANTS:
+            widest = max(range(len(operands)), key=lambda n: len(operands[n]))
+            ways = operands[widest]
             chosen = self._fresh(name.split(".")[0])
-            assert isinstance(uses, list)
-            self.types[chosen] = self._dtype(uses[0][1])
-            self.reasons[chosen] = f"selects an operand of {label}, which comes from {len(uses)} places"
-            for part, reference in uses:
-                self._add(chosen, label, "move", self.types[chosen], (reference,), part.intersect(points), None)
+            self.types[chosen] = self._dtype(ways[0][1])
+            self.reasons[chosen] = f"selects an operand of {label}, which comes from {len(ways)} places"
+            for part, operand in ways:
+                self._add(chosen, label, "move", self.types[chosen], (operand,), part.intersect(points), None)
             operands = [*operands[:widest], [(points, self.space.at(chosen))], *operands[widest + 1 :]]
         return operands
 
-    def _dtype(self, reference: Reference) -> ElementType:
-        return self.types[reference.name] if reference.name in self.types else self.ports.arrays[reference.name].dtype
+    def _dtype(self, operand: Operand) -> ElementType:
+        if isinstance(operand, Constant):
+            return operand.dtype
+        return self.types[operand.name] if operand.name in self.types else self.ports.arrays[operand.name].dtype
 
     def _add(self, name: str, label: str, operation: str, dtype: ElementType, operands: tuple[Operand, ...], points: isl.Set, span: Span | None) -> None:
         if not points.is_empty():
@@ -239,10 +248,16 @@ class _Assembler:
     def _export(self, final: Final, points: isl.Set) -> None:
         values = self.placements[final.statement].loop_values(self.space.dims)
         index = tuple(a.substitute(values) for a in final.index)
-        source = self.space.at(self.variable_of[final.statement])
+        variable, value = self.variable_of[final.statement], self.system[final.statement].value
+        source = value if isinstance(value, Constant) else self.space.at(variable)
         if not points.is_empty():
-            dtype = self.types[source.name]
+            dtype = self.types[variable]
             self.raw.append(_Raw(self._label(final.name), Reference(final.name, index), "move", dtype, (source,), points.coalesce(), None))
+
+    def _remove_unread(self) -> None:
+        """Constants that are written to arrays only need no variable."""
+        needed = {o.name for r in self.raw for o in r.operands if isinstance(o, Reference)} | self.ports.arrays.keys()
+        self.raw = [r for r in self.raw if r.target.name in needed]
 
     # the program
 

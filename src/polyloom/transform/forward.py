@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads through copies: who reads what a statement copied reads what that statement read, so that temporaries cost nothing.
 
-A copy is a statement whose value is one read. Origins are composed, piece by piece: where R[I] takes its value from W[f(I)] and
+A copy is a statement whose value is one read, or a constant. Origins are composed, piece by piece: where R[I] takes its value from W[f(I)] and
 W[J] copies P[g(J)] on a domain D, R[I] takes it from P[g(f(I))] where f(I) is in D. Copies that reach themselves through copies
 (x[i] = x[i-1], a pipeline of the user's) are recurrences and stay, so that this terminates.
 """
@@ -15,12 +15,12 @@ import islpy as isl
 
 from polyloom.analysis.components import components
 from polyloom.ir.nest import Apply
-from polyloom.ir.pla import Reference
-from polyloom.ir.recurrence import Final, Origin, Piece, Produced, Recurrence, Stored, System
+from polyloom.ir.pla import Constant, Reference
+from polyloom.ir.recurrence import Final, Immediate, Origin, Piece, Produced, Recurrence, System
 from polyloom.sets import Condition
 from polyloom.sets.isl import affine_map, affines
 from polyloom.sets.normal import conjunction
-from polyloom.transform.pieces import Pieces, affine_pieces, named
+from polyloom.transform.pieces import Part, Pieces, affine_pieces, named
 
 Copies = Mapping[str, tuple[Piece, ...]]
 """What each copy's one read finds, itself read through earlier copies."""
@@ -31,23 +31,30 @@ def forward(system: System) -> System:
     pieces = Pieces.of([e.statement for e in system.equations], system.parameters, system.assumptions)
     copies: dict[str, tuple[Piece, ...]] = {}
     for equation in _in_order(system):
-        copies[equation.name] = _through(equation.reads[0], equation, copies, pieces)
+        copies[equation.name] = _through(_copied(equation) or (), equation, copies, pieces)
     equations = tuple(replace(e, reads=tuple(_through(read, e, copies, pieces) for read in e.reads)) for e in system.equations)
     finals = tuple(made for final in system.finals for made in _final(final, system[final.statement], copies, pieces))
     return replace(system, equations=equations, finals=finals)
 
 
-def is_copy(equation: Recurrence) -> bool:
-    value = equation.value
-    return isinstance(value, Reference) or (isinstance(value, Apply) and value.operation == "move" and isinstance(value.operands[0], Reference))
+def _copied(equation: Recurrence) -> tuple[Piece, ...] | None:
+    """What a copy finds, None for what is no copy."""
+    match equation.value:
+        case Reference() | Apply(operation="move", operands=(Reference(),)):
+            return equation.reads[0]
+        case (Constant() as constant) | Apply(operation="move", operands=(Constant() as constant,)):
+            return (Piece(equation.domain, Immediate(replace(constant, span=None))),)
+        case _:
+            return None
 
 
 def _in_order(system: System) -> Iterator[Recurrence]:
     """The copies that no chain of copies leads back to, each after those that it reads."""
-    copies = [e for e in system.equations if is_copy(e)]
+    copies = [e for e in system.equations if _copied(e) is not None]
     number = {e.name: n for n, e in enumerate(copies)}
     reads = {
-        n: [number[p.origin.statement] for p in e.reads[0] if isinstance(p.origin, Produced) and p.origin.statement in number] for n, e in enumerate(copies)
+        n: [number[p.origin.statement] for r in e.reads for p in r if isinstance(p.origin, Produced) and p.origin.statement in number]
+        for n, e in enumerate(copies)
     }
     for component in components(reads):
         if len(component) == 1 and component[0] not in reads[component[0]]:
@@ -57,8 +64,14 @@ def _in_order(system: System) -> Iterator[Recurrence]:
 def _through(read: tuple[Piece, ...], reader: Recurrence, copies: Copies, pieces: Pieces) -> tuple[Piece, ...]:
     if not any(isinstance(p.origin, Produced) and p.origin.statement in copies for p in read):
         return read
-    parts = [(pieces.set(domain, reader.name), origin) for piece in read for domain, origin in _origins(piece, copies, pieces)]
-    return pieces.of_parts(parts, reader.name)
+    return pieces.of_parts([part for piece in read for part in _parts(piece, reader, copies, pieces)], reader.name)
+
+
+def _parts(piece: Piece, reader: Recurrence, copies: Copies, pieces: Pieces) -> Iterator[Part]:
+    """`piece` through copies. A constant that is read only where a loop is empty would be one more case in every iteration: it stays where it is."""
+    for domain, origin in _origins(piece, copies, pieces):
+        points = pieces.set(domain, reader.name)
+        yield points, piece.origin if isinstance(origin, Immediate) and pieces.is_rare(points) else origin
 
 
 def _origins(piece: Piece, copies: Copies, pieces: Pieces) -> Iterator[tuple[Condition, Origin]]:
@@ -91,7 +104,7 @@ def _final(final: Final, writer: Recurrence, copies: Copies, pieces: Pieces) -> 
 
 
 def _source(final: Final, piece: Piece, points: isl.Set, writer: Recurrence, pieces: Pieces) -> list[Final] | None:
-    if isinstance(piece.origin, Stored):
+    if not isinstance(piece.origin, Produced):
         return None
     source, there = piece.origin.statement, affine_map(piece.origin.index, writer.loops, pieces.params)
     found: list[Final] = []

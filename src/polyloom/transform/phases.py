@@ -18,7 +18,7 @@ from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.nest import Apply, Expression, Index, Nest, Storage
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
-from polyloom.ir.recurrence import Final, Piece, Produced, Recurrence, Stored, System
+from polyloom.ir.recurrence import Final, Origin, Piece, Produced, Recurrence, Stored, System
 from polyloom.sets import Affine
 from polyloom.sets.isl import from_set
 from polyloom.transform.assemble import NoOrder, Ports, assemble
@@ -168,16 +168,20 @@ def _is_slow(value: Expression) -> bool:
 
 
 def _related(group: Group, unit: Group) -> bool:
-    """Whether `unit` reads what `group` computes, or both read one array."""
+    """Whether `unit` reads what `group` computes, or both read one array, or both write one."""
     names = {e.name for e in group}
-    return any(isinstance(o, Produced) and o.statement in names for o in _origins(unit)) or bool(_stored(group) & _stored(unit))
+    return any(isinstance(o, Produced) and o.statement in names for o in _origins(unit)) or any(f(group) & f(unit) for f in (_stored, _written))
 
 
 def _stored(group: Group) -> set[str]:
     return {o.name for o in _origins(group) if isinstance(o, Stored) and o.index}
 
 
-def _origins(group: Group) -> list[Produced | Stored]:
+def _written(group: Group) -> set[str]:
+    return {e.statement.assign.target.name for e in group}
+
+
+def _origins(group: Group) -> list[Origin]:
     return [p.origin for e in group for r in e.reads for p in r]
 
 

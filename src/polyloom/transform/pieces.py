@@ -13,10 +13,12 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polyloom.ir.nest import Statement
-from polyloom.ir.recurrence import Origin, Piece, Produced, Stored
+from polyloom.ir.recurrence import Immediate, Origin, Piece, Produced, Stored
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import from_set, parameter_set, sample, to_set
 
+SMALL = 4
+"""Parameters below this are rare."""
 Index = tuple[Affine, ...]
 Part = tuple[isl.Set, Origin]
 """Points of the reader's loops, and where their values come from."""
@@ -36,6 +38,10 @@ class Pieces:
 
     def set(self, condition: Condition, reader: str) -> isl.Set:
         return to_set(condition, self.loops[reader], self.params).intersect_params(self.domain)
+
+    def is_rare(self, points: isl.Set) -> bool:
+        """Whether there are only `points` where some parameter is small."""
+        return points.intersect_params(parameter_set(Condition((Polyhedron(tuple(Affine.symbol(p) - SMALL for p in self.params)),)), self.params)).is_empty()
 
     def condition(self, points: isl.Set) -> Condition:
         """`points` in few polyhedra; raises PL0201 when they have a stride."""
@@ -62,7 +68,7 @@ class Pieces:
         return points.intersect(self.set(Condition(tuple(Polyhedron((d,)) for d in apart)), reader)).is_empty()
 
     def _uniform(self, points: isl.Set, origin: Origin, reader: str) -> Origin:
-        if isinstance(origin, Stored) or not _equations(points):
+        if not isinstance(origin, Produced) or not _equations(points):
             return origin
         point = sample(points) or {}
         index = list(origin.index)
@@ -89,8 +95,14 @@ def named(points: isl.Set, loops: tuple[str, ...]) -> isl.Set:
 
 
 def source(origin: Origin) -> str:
-    """The statement or the array."""
-    return origin.name if isinstance(origin, Stored) else origin.statement
+    """The statement, the array or the constant."""
+    match origin:
+        case Produced(statement=statement):
+            return statement
+        case Stored(name=name):
+            return name
+        case Immediate(constant=constant):
+            return str(constant.value)
 
 
 def _equations(points: isl.Set) -> int:

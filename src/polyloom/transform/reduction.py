@@ -18,7 +18,7 @@ import islpy as isl
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.nest import Apply, Expression
-from polyloom.ir.recurrence import Final, Piece, Produced, Recurrence, System
+from polyloom.ir.recurrence import Final, Immediate, Piece, Produced, Recurrence, System
 from polyloom.sets import Affine, Condition
 from polyloom.sets.isl import affine_map, affines, shifted, stride, to_set
 from polyloom.sets.normal import conjunction
@@ -69,19 +69,14 @@ class _Chain:
 
     def name(self, level: int) -> str:
         """The results of the outermost rows keep the statement's name."""
-        return f"{self.equation.name}.{2 * level}" if level else self.equation.name
-
-    def begin(self, level: int) -> str:
-        """The identity that rows of a level begin with."""
-        return f"{self.equation.name}.{2 * level - 1}"
+        return f"{self.equation.name}.{level}" if level else self.equation.name
 
     def loops_of(self, level: int) -> tuple[str, ...]:
         return self.loops[: self.outer + level + 1]
 
     def extended(self) -> Pieces:
         """`pieces` with the loops of the new equations."""
-        made = {name: self.loops_of(m) for m in range(len(self.levels)) for name in (self.name(m), self.begin(m + 1))}
-        return replace(self.pieces, loops={**self.pieces.loops, **made})
+        return replace(self.pieces, loops={**self.pieces.loops, **{self.name(m): self.loops_of(m) for m in range(len(self.levels))}})
 
 
 def _chain(system: System, equation: Recurrence, accumulation: Accumulation) -> _Chain | None:
@@ -178,21 +173,19 @@ def _nested_equations(chain: _Chain) -> tuple[list[Recurrence], list[tuple[str, 
         term = accumulation.term if innermost else accumulation.accumulator
         reads = accumulation.reads if innermost else (pieces.of_parts(_row_ends(chain, m + 1), chain.name(m)),)
         before = pieces.of_parts(_before(chain, m), chain.name(m))
-        if m:
-            found.append(_equation(chain, m - 1, chain.begin(m), identity_of(accumulation.combine, accumulation.dtype), ()))
-            reasons += _reasons(chain, m)
+        reasons += [_reason(chain, m)] if m else []
         joined = Apply(accumulation.combine if m else accumulation.join, accumulation.dtype, (accumulation.accumulator, term), chain.equation.span)
         found.append(_equation(chain, m, chain.name(m), joined, (before, *reads)))
     return found, reasons
 
 
-def _reasons(chain: _Chain, m: int) -> list[tuple[str, str]]:
+def _reason(chain: _Chain, m: int) -> tuple[str, str]:
     row, loop = chain.name(m), chain.loops[chain.outer + m]
     sentence = (
         f"accumulates `{chain.accumulation.accumulator.name}` over {loop} by itself, because the end of one row is at no constant distance "
         f"from the beginning of the next, and the order of {chain.accumulation.combine} does not matter"
     )
-    return [(chain.begin(m), f"is what {row} begins with"), (row, sentence)]
+    return row, sentence
 
 
 def _equation(chain: _Chain, m: int, name: str, value: Expression, reads: tuple[tuple[Piece, ...], ...]) -> Recurrence:
@@ -207,7 +200,8 @@ def _before(chain: _Chain, m: int) -> list[Part]:
     """What row m has accumulated so far: the row's own result, and at its first point the identity, or what was there before."""
     level, here = chain.levels[m], tuple(map(Affine.symbol, chain.loops_of(m)))
     own = (level.points.subtract(level.first), Produced(chain.name(m), (*here[:-1], here[-1] - level.step)))
-    return [own, (level.first, Produced(chain.begin(m), here[:-1]))] if m else [own, *_entry(chain)]
+    identity = Immediate(identity_of(chain.accumulation.combine, chain.accumulation.dtype))
+    return [own, (level.first, identity)] if m else [own, *_entry(chain)]
 
 
 def _entry(chain: _Chain) -> Iterator[Part]:
