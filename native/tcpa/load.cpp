@@ -86,7 +86,7 @@ uint64_t fletcher64(std::span<const uint8_t> bytes) {
 std::array<Reader, section_count> sections(std::span<const uint8_t> bytes, uint64_t& stamp) {
     Reader head(bytes);
     if (bytes.size() % 4 || bytes.size() < header + 4 * section_count || !std::ranges::equal(head.take(4), std::string_view("PLCC"))) throw FormatError("not a concrete configuration");
-    if (head.u32() != 1) throw FormatError("another format version");
+    if (head.u32() != 2) throw FormatError("another format version");
     if (head.number(8) != fletcher64(bytes.subspan(checked_from))) throw FormatError("the checksum does not match");
     stamp = head.number(8);
     const uint64_t names_hash = head.number(8);
@@ -187,6 +187,13 @@ Array array(Reader& in) {
     return made;
 }
 
+void place(Reader& in, std::vector<Array>& arrays) {
+    const uint32_t number = in.u16();
+    if (number >= arrays.size()) throw FormatError("an array is placed that does not exist");
+    in.u16();  // each array is a memory of the model's own, whatever bank it shares
+    arrays[number].base = in.u32();
+}
+
 Generator generator(Reader& in, const std::vector<Domain>& pool, size_t rank) {
     Generator made;
     made.side = Location(std::min(in.u16(), 4u) + 1);
@@ -213,12 +220,15 @@ Config load(std::span<const uint8_t> bytes) {
     const auto pool = list<Domain>(domains.count(4), [&] { return list<ConvexSet>(domains.count(2), [&] { return convex_set(domains, rank); }); });
     config.controller = controller(head, pool);
     config.arrays = list<Array>(head.count(2), [&] { return array(head); });
+    for (size_t places = head.count(2); places; --places) place(head, config.arrays);
     config.classes = list<ElementProgram>(classes.count(2), [&] { return element_program(classes); });
     config.wrappers = list<std::vector<Connection>>(wrappers.count(2), [&] { return list<Connection>(wrappers.count(2), [&] { return connection(wrappers); }); });
     const size_t class_bytes = config.classes.size() + 1 <= 256 ? 1 : 2, wrapper_bytes = config.wrappers.size() <= 256 ? 1 : 2;
     config.element_class = list<int32_t>(elements, [&] { return int32_t(maps.number(class_bytes)) - 1; });
     config.wrapper = list<uint32_t>(elements, [&] { return uint32_t(maps.number(wrapper_bytes)); });
     config.generators = list<Generator>(generators.count(4), [&] { return generator(generators, pool, rank); });
+    for (Generator& g : config.generators)
+        if (g.array < config.arrays.size()) g.base -= config.arrays[g.array].base;
     config.kernel = names.text();
     config.machine = names.text();
     for (Array& array : config.arrays) array.name = names.text();

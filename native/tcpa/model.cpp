@@ -7,140 +7,14 @@
 #include <algorithm>
 #include <bit>
 #include <deque>
-#include <limits>
 
-#include "domain.hpp"
-#include "operations.hpp"
-#include "queue.hpp"
-#include "wires.hpp"
+#include "decode.hpp"
+#include "state.hpp"
 
 namespace polyloom::tcpa {
 namespace {
 
-constexpr int64_t never = std::numeric_limits<int64_t>::max();
-constexpr uint32_t any_type = 4;  // of an immediate, in a static run
 constexpr const char* type_names[] = {"i8", "i16", "i32", "f32", "constant"};
-
-constexpr size_t max_destinations = 15, max_signals = 15;
-
-// An instruction, decoded once a class. Destinations are sorted by file: first rd, then fd, then od. FIFOs are numbered
-// through, the fds of an element before its ids.
-struct Code {
-    uint8_t opcode = opcode_nop, sources = 0;
-    Branch branch = Branch::next;
-    bool special = false;  // needs a look before it issues: no such operation, blocking unit, or a division
-    bool outside = false;  // stands after a program's last instruction and for all targets beyond
-    uint8_t to_general = 0, to_feedback = 0, to_output = 0;
-    std::array<File, max_sources> file{};  // rd, fd for any FIFO, immediate
-    uint8_t signals = 0;
-    uint16_t latency = 0;
-    std::array<uint32_t, max_sources> source{};
-    Function function = nullptr;
-    std::vector<const Code*> targets;
-    std::array<uint8_t, max_destinations> destination{};
-    std::array<uint8_t, max_signals> signal{};
-    std::array<uint8_t, max_destinations> position{};  // of a destination in the instruction's words
-    Coverage* coverage = nullptr;
-};
-
-// A general register. Writes under way wait in order of readiness: the next one here, where the model looks in every
-// cycle, those after it in a queue of their own.
-struct General {
-    Token next;
-    uint32_t value = 0;
-    bool defined = false, read = false, waiting = false, more = false;
-
-    // False for a second write with the same ready cycle.
-    bool write(Token token, Queue& later) {
-        if (!waiting) {
-            next = token;
-            return waiting = true;
-        }
-        if (next.ready == token.ready) return false;
-        if (token.ready < next.ready) std::swap(token, next);
-        return more = later.insert(token);
-    }
-
-    void take_next(Queue& later) {
-        value = next.value;
-        defined = true;
-        read = false;
-        waiting = more;
-        if (!more) return;
-        next = later.front();
-        later.pop();
-        more = !later.empty();
-    }
-};
-
-// A token FIFO, or what arrives at a border port; `arrived` counts the tokens that were ready at the last pop.
-struct alignas(64) Fifo {
-    Queue tokens;
-    int64_t last_pop = -1;
-    uint32_t arrived = 0, high = 0, depth = 0, element = 0;
-    uint8_t index = 0;
-    bool feedback = false, driven = false, fed = false, is_port = false;
-};
-
-struct Sink {
-    Fifo* fifo;
-    int64_t delay;
-};
-
-struct Output {
-    std::vector<Sink> sinks;
-    Queue pending;
-    int64_t latest = -1;
-
-    // False for a second write with the same ready cycle.
-    bool write(int64_t ready, int64_t now, bool uniform) {
-        if (!uniform) {
-            while (!pending.empty() && pending.front().ready <= now) pending.pop();
-            if (!pending.insert({ready, 0})) return false;
-        } else if (ready == latest) {
-            return false;
-        }
-        latest = ready;
-        return true;
-    }
-};
-
-struct UnitState {
-    const Code* at;
-    int32_t unit;
-    int64_t issued = 0, free = 0;
-    const std::vector<Code>* program = nullptr;
-
-    size_t pc() const { return size_t(at - program->data()); }
-};
-
-struct Element {
-    uint32_t index = 0, inputs = 0;  // `inputs` is the number of the first id among the FIFOs
-    int32_t number = 0;
-    int64_t start = 0, step = 0, slot = 0;
-    const uint64_t* signals = nullptr;  // of this step
-    std::vector<UnitState> running;
-    std::span<General> general;
-    std::span<Queue> later;  // by general register
-    std::span<Fifo> fifos;
-    std::span<Output> output;
-};
-
-struct Bank {
-    int64_t last_access = -1;
-};
-
-// A generator at work: the sinks that it feeds, or the exit that it takes from.
-struct Stream {
-    const Generator* generator;
-    BorderPort port;
-    Scan scan;
-    int64_t due = never;
-    uint64_t words = 0;
-    Bank* bank = nullptr;
-    std::vector<Sink>* sinks = nullptr;
-    Fifo* exit = nullptr;
-};
 
 template <bool Static, bool Traced>
 class Rectangle {
@@ -157,7 +31,6 @@ class Rectangle {
     [[noreturn]] void fail(Cause cause, int64_t cycle, const BorderPort& port, const std::string& what) const;
     static std::string name(const Fifo& fifo);
 
-    void decode();
     void build_elements();
     void connect();
     std::vector<Place> idle_connections() const;
@@ -194,7 +67,8 @@ class Rectangle {
     const Placement& placement_;
     const Machine& machine_;
     Wires wires_;
-    std::vector<std::vector<std::vector<Code>>> programs_;  // by class, unit, instruction
+    Result result_;
+    const Programs programs_;
     std::vector<Element> elements_;                         // only those with a program
     // The registers that elements refer to.
     std::deque<std::vector<General>> generals_;
@@ -216,8 +90,6 @@ class Rectangle {
     int64_t ring_ = 1, generated_ = 0, used_steps_ = 0;
     std::vector<uint64_t> signals_, readings_;
     std::vector<int64_t> digits_;
-
-    Result result_;
 };
 
 template <bool Static, bool Traced>
@@ -250,10 +122,14 @@ static bool uniform(const Machine& machine) {
 
 template <bool Static, bool Traced>
 Rectangle<Static, Traced>::Rectangle(const Placement& placement, const Machine& machine)
-    : config_(*placement.config), placement_(placement), machine_(machine), wires_(config_), digits_(config_.extents.size()) {
+    : config_(*placement.config),
+      placement_(placement),
+      machine_(machine),
+      wires_(config_),
+      programs_(decode(config_, machine, Static ? &result_.report.coverage : nullptr)),
+      digits_(config_.extents.size()) {
     result_.issues.resize(machine.units.size());
     uniform_ = uniform(machine);
-    decode();
     build_elements();
     connect();
     const Controller& controller = config_.controller;
@@ -263,75 +139,6 @@ Rectangle<Static, Traced>::Rectangle(const Placement& placement, const Machine& 
     signal_words_ = (controller.signals.size() + 63) / 64;
     signals_.resize(signal_words_ * size_t(ring_));
     if constexpr (Static) readings_.resize(signals_.size());
-}
-
-// Registers of each file that a class's programs or an element's wires name.
-static std::array<size_t, 4> registers_used(const ElementProgram& element, const std::vector<Connection>& wrapper) {
-    std::array<size_t, 4> used{0, element.feedback_depths.size(), element.input_depths.size(), 0};  // rd, fd, id, od
-    const auto need = [&](size_t file, uint32_t index) { used[file] = std::max<size_t>(used[file], index + 1); };
-    for (const Program& program : element.programs)
-        for (const Instruction& instruction : program) {
-            for (const Operand& o : instruction.sources)
-                if (o.file != File::immediate) need(size_t(o.file), o.value);
-            for (const Operand& o : instruction.destinations) need(o.file == File::io ? 3 : size_t(o.file), o.value);
-        }
-    for (const Connection& c : wrapper) {
-        if (c.sink.location == Location::pe) need(2, c.sink.index);
-        if (c.source.location == Location::pe) need(3, c.source.index);
-    }
-    return used;
-}
-
-template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::decode() {
-    if constexpr (Static) {
-        for (const ElementProgram& element : config_.classes) {
-            auto& units = result_.report.coverage.emplace_back();
-            for (const Program& program : element.programs) {
-                auto& coverages = units.emplace_back(program.size());
-                for (size_t pc = 0; pc < program.size(); ++pc) {
-                    coverages[pc].driven.resize(program[pc].destinations.size());
-                    if (program[pc].branch != Branch::select) continue;
-                    coverages[pc].codes.resize(program[pc].targets.size());
-                    coverages[pc].equals.assign(program[pc].signals.size(), std::vector<uint64_t>((config_.controller.signals.size() + 63) / 64, ~uint64_t(0)));
-                }
-            }
-        }
-    }
-    for (size_t c = 0; c < config_.classes.size(); ++c) {
-        auto& units = programs_.emplace_back();
-        const auto feedback = uint32_t(registers_used(config_.classes[c], {})[1]);
-        for (size_t u = 0; u < config_.classes[c].programs.size(); ++u) {
-            auto& codes = units.emplace_back();
-            for (const Instruction& words : config_.classes[c].programs[u]) {
-                Code code;
-                code.opcode = words.opcode;
-                code.branch = words.branch;
-                code.latency = machine_.units[u].latency[words.opcode];
-                for (const Operand& source : words.sources) {
-                    code.file[code.sources] = source.file == File::io ? File::fd : source.file;
-                    code.source[code.sources++] = source.file == File::io ? feedback + source.value : Static && source.file == File::immediate ? any_type : source.value;
-                }
-                size_t destinations = 0;
-                for (auto [file, count] : {std::pair(File::rd, &code.to_general), {File::fd, &code.to_feedback}, {File::io, &code.to_output}})
-                    for (size_t n = 0; n < words.destinations.size(); ++n) {
-                        if (words.destinations[n].file != file) continue;
-                        code.position[destinations] = uint8_t(n);
-                        code.destination[destinations++] = uint8_t(words.destinations[n].value);
-                        ++*count;
-                    }
-                for (uint32_t signal : words.signals) code.signal[code.signals++] = uint8_t(signal);
-                code.special = code.latency == 0 || !machine_.units[u].pipelined || divides(words.opcode);
-                if (words.opcode != opcode_nop) code.function = function_table[words.opcode];
-                if constexpr (Static) code.coverage = &result_.report.coverage[c][u][codes.size()];
-                codes.push_back(code);
-            }
-            codes.emplace_back().outside = true;
-            const Program& words = config_.classes[c].programs[u];
-            for (size_t pc = 0; pc < words.size(); ++pc)
-                for (uint32_t number : words[pc].targets) codes[pc].targets.push_back(&codes[std::min<size_t>(number, words.size())]);
-        }
-    }
 }
 
 template <bool Static, bool Traced>
