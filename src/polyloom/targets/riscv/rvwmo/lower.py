@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, input_error
@@ -296,7 +296,7 @@ class _Writer:
         return f"L{[b.name for b in self.function.blocks].index(block)}"
 
     def _refused(self, instruction: Instruction) -> PolyloomError:
-        return self._error(f"the memory model has no `{print_instruction(instruction)}`")
+        return self._error(f"the memory model has no `{print_instruction(replace(instruction, line=0))}`")
 
     def _error(self, message: str) -> PolyloomError:
         where = f"line {self.line}: " if self.line else ""
