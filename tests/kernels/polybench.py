@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make polybench POLYBENCH=DIR`: the sources of PolyBench/C 4.2.1, as they are, on 4x4 elements of `wide`.
 
-For each DIR/**/NAME/NAME.c with a NAME.h: the function kernel_NAME, in single precision, at the bounds that the header gives for
-MINI_DATASET, compared with the same function compiled for the processor. The exit code is 1 if one differs, or if none runs.
+For each DIR/**/NAME/NAME.c with a NAME.h: the function kernel_NAME, in single precision (kernels of integers as they are), at the bounds
+that the header gives for MINI_DATASET, compared with the same function compiled for the processor. Constants without a suffix count as
+single precision. The exit code is 1 if one differs, or if none runs.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from polyloom.frontend.source import Options
 DATASET = "MINI_DATASET"
 REGION = (4, 4)
 EQUAL = "equal"
-DEFINES = (DATASET, "DATA_TYPE_IS_FLOAT")
 SECTION = re.compile(rf"^\s*#\s*ifdef\s+{DATASET}\b(.*?)^\s*#\s*endif", re.MULTILINE | re.DOTALL)
+OF_INTEGERS = re.compile(r"^\s*#\s*define\s+DATA_TYPE_IS_INT\b", re.MULTILINE)
 BOUND = re.compile(r"^\s*#\s*define\s+(\w+)\s+(\d+)\s*$", re.MULTILINE)
 
 
@@ -34,13 +35,23 @@ def kernels(folder: Path) -> Iterator[Path]:
 
 def bounds(path: Path) -> dict[str, int]:
     """What the kernel's header defines for the data set."""
-    sections = SECTION.findall(path.with_suffix(".h").read_text(encoding="utf-8", errors="replace"))
+    sections = SECTION.findall(_header(path))
     return {name: int(value) for section in sections for name, value in BOUND.findall(section)}
+
+
+def defines(path: Path) -> tuple[str, ...]:
+    """The data set and, but for a kernel of integers, the element type."""
+    return (DATASET,) if OF_INTEGERS.search(_header(path)) else (DATASET, "DATA_TYPE_IS_FLOAT")
+
+
+def _header(path: Path) -> str:
+    return path.with_suffix(".h").read_text(encoding="utf-8", errors="replace")
 
 
 def measured(path: Path, folder: Path) -> dict[str, object]:
     """A row of the table; `result` is `EQUAL`, or the code of what went wrong."""
-    options = Options(function=f"kernel_{path.stem.replace('-', '_')}", includes=(str(folder / "utilities"),), defines=DEFINES)
+    name = f"kernel_{path.stem.replace('-', '_')}"
+    options = Options(name, includes=(str(folder / "utilities"),), defines=defines(path), single_constants=True)
     row: dict[str, object] = {"kernel": path.stem, "result": EQUAL, "pi": None, "cycles": None, "seconds": None, "wrong": False}
     try:
         made = api.compile(path, on="tcpa:wide", options=options)
