@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library on small hosts (32 and 64 bits, both byte orders), under QEMU: the bytes and the refusals of this host."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from tests.device.cases import Case, answers, convolutions, examples, kernels, on_host, refusals
+from tests.device.devices import DEVICES, ROOT, Device, build, missing, run
+
+HARNESS = ROOT / "tests" / "device" / "harness.c"
+
+
+@cache
+def cases() -> tuple[Case, ...]:
+    regions = ((1, 1), (1, 3), (2, 3), (4, 4), (8, 8))
+    programs = examples(["bits", "fir", "matmul", "jacobi1d", "matvec"], "wide", regions)
+    return (*programs, *convolutions(regions), *kernels(["trisolv", "trmm"], ((3, 2), (4, 4))), *refusals())
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=lambda d: d.name)
+def test_a_device_makes_the_bytes_of_this_host(device: Device) -> None:
+    if reason := missing(device):
+        pytest.skip(reason)
+    asked = cases()
+    given = list(answers(run(device, build(device, "harness", [HARNESS]), b"".join(c.message() for c in asked))))
+    expected = [on_host(case) for case in asked]
+    assert [c.name for c, a, e in zip(asked, given, expected, strict=True) if a.outcome != e] == []
+    assert {0, 3, 501, 502, 503, 505, 511, 512, 513, 514, 515, 516, 517, 519, 520, 701, 702, 704} <= {e.status for e in expected}
