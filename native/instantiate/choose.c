@@ -140,9 +140,12 @@ bool timing(Context *c, const Tiling *t, Timing *out, bool *valid) {
             static const Int still[2] = {0, 0};
             const Int least = slack(c, t, out->inner, still, use, link);
             if (link->theta.rows || link->theta.columns)
-                bind(&bounds, link->theta.rows, link->theta.columns, sub(c, 0, least));
-            else if (least < 0)
+                bind(&bounds, link->theta.rows, link->theta.columns, sub(c, 0, least)), out->use = u;
+            else if (least < 0) {
+                out->use = u;
+                out->slack = least;
                 return ok(c);
+            }
         }
     }
     *valid = skew(c, &bounds, counts[0], counts[1], out->outer);

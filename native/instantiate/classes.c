@@ -210,7 +210,7 @@ static bool fragments(Context *c, const Vec *owned, bool sorted, Vec *out) {
 
 static bool add_fragment(Context *c, Vec *found, uint32_t position, uint64_t s, const Domain *d) {
     if (!d->count) return true;
-    if (s >> 32 != CONSTANT && (s & 0xFFFFFFFF) >= 64) return fail(c, 706, 0);
+    if (s >> 32 != CONSTANT && (s & 0xFFFFFFFF) >= 64) return refuse(c, 706, POLYLOOM_FIELD, 1, (Int)(s & 0x7FFFFFFF), 64);
     Fragment *slot = push(c, found, sizeof *slot);
     TRY(slot);
     *slot = (Fragment){position, s, d};
@@ -261,18 +261,16 @@ static bool same_tree(const UnitTree *a, const UnitTree *b) {
 }
 
 // The number of an equal tree in the list, which grows by one if there is none; NONE for a tree without operations.
-static bool number_of(Context *c, Vec *trees, const UnitTree *tree, uint32_t unit, uint32_t *out) {
+static bool number_of(Context *c, Vec *trees, const UnitTree *tree, uint32_t class_, uint32_t unit, uint32_t *out) {
     *out = NONE;
     if (!tree->operations) return true;
     UnitTree **at = trees->at;
     for (*out = 0; *out < trees->count; ++*out)
-        if (same_tree(at[*out], tree)) {
-            at[*out]->unit = at[*out]->unit < unit ? at[*out]->unit : unit;
-            return true;
-        }
+        if (same_tree(at[*out], tree)) return true;
     UnitTree *kept = keep(c, 1, sizeof *kept), **slot = push(c, trees, sizeof *slot);
     TRY(kept && slot);
     *kept = *tree;
+    kept->class_ = class_;
     kept->unit = unit;
     *slot = kept;
     return true;
@@ -411,7 +409,7 @@ static bool tuples(Context *c, Classifier *k, Vec *trees, uint32_t **tuple, uint
         for (uint32_t unit = 0; unit < units; ++unit) {
             UnitTree tree;
             TRY(specialize(c, k->at, k->count, unit, kind->element, &tree));
-            TRY(number_of(c, trees, &tree, unit, &made[unit]));
+            TRY(number_of(c, trees, &tree, 0, unit, &made[unit]));
         }
         for (kind->tuple = 0; kind->tuple < *count && memcmp(*tuple + (size_t)kind->tuple * units, made, units * sizeof *made);) ++kind->tuple;
         if (kind->tuple == *count) ++*count;
@@ -451,7 +449,7 @@ static bool make_classes(Context *c, Classifier *k, uint32_t *kind_of_element) {
             if (n == NONE) continue;
             UnitTree tree;
             TRY(prune(c, ((UnitTree **)trees.at)[n], silent, &tree));
-            TRY(number_of(c, &pruned, &tree, unit, &made->program[unit]));
+            TRY(number_of(c, &pruned, &tree, c->classes, unit, &made->program[unit]));
         }
         uint32_t same = 0;
         while (memcmp(c->class_[same].program, made->program, units * sizeof(uint32_t))) ++same;

@@ -18,13 +18,17 @@ static bool all_hold(Context *c, const List *rows) {
 bool check_request(Context *c, const polyloom_request *r) {
     if (r->value_count != c->s.parameters) return fail(c, r->value_count < c->s.parameters ? 501 : 502, 0);
     for (uint32_t k = 0; k < r->value_count; ++k)
-        if (r->values[k] < 0 || r->values[k] >> 31) return fail(c, 503, 0);
+        if (r->values[k] < 0 || r->values[k] >> 31) return refuse(c, 503, POLYLOOM_NOTHING, k, 0, 0);
+    Int *values = keep(c, r->value_count, sizeof *values);
+    TRY(values);
+    for (uint32_t k = 0; k < r->value_count; ++k) values[k] = (Int)r->values[k];
+    c->values = values;
     bool inside = false;
     for (uint32_t i = 0; i < c->s.assumptions.count; ++i) inside = inside || all_hold(c, &c->s.assumptions.at[i]);
     if (!inside) return fail(c, 504, 0);
     const Limits *l = &c->s.limits;
     if (!r->rows || !r->columns || (l->rows >= 0 && r->rows > l->rows) || (l->columns >= 0 && r->columns > l->columns)) return fail(c, 505, 0);
-    if (r->rows > 65535 || r->columns > 65535) return fail(c, 706, 0);
+    if (r->rows > 65535 || r->columns > 65535) return refuse(c, 706, POLYLOOM_FIELD, 0, r->rows > 65535 ? r->rows : r->columns, 65536);
     return ok(c);
 }
 
@@ -55,21 +59,31 @@ static bool coupled(const Context *c, const uint32_t *axis) {
     return false;
 }
 
-// Tiles of p = ceil(N / t), or larger where a dependence is longer; coupled dimensions take the larger p.
-bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, Tiling *t) {
+// Tiles of p = ceil(N / t), or larger where a dependence is longer; coupled dimensions take the larger p. Those of a request are taken
+// instead if they cover the space: PL0506.
+bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, Tiling *t) {
     const Candidate *k = &c->s.candidate[number];
     const uint32_t region[2] = {k->axis[0] == NONE ? 1 : rows, k->axis[1] == NONE ? 1 : columns};
     *t = (Tiling){number, region[0], region[1], keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int))};
     TRY(t->sizes && t->tiles && t->extents);
+    const int64_t *sizes = r ? r->sizes : NULL;
+    bool fitting = !sizes || r->size_count == c->n;
     for (uint32_t m = 0; m < c->n; ++m) {
         const Int extent = add(c, sub(c, c->upper[m], c->lower[m]), 1);
         Int count = 1, longest = 0;
         for (int axis = 0; axis < 2; ++axis)
             if (k->axis[axis] == m) count = region[axis];
         for (uint32_t u = 0; u < c->s.uses && count > 1; ++u) longest = max(longest, magnitude(c->s.use[u].distance[m]));
-        t->sizes[m] = max(ceiling(c, extent, count), longest);
+        t->sizes[m] = ceiling(c, extent, count);
+        fitting = fitting && (!sizes || sizes[m] >= t->sizes[m]);
+        if (!sizes) t->sizes[m] = max(t->sizes[m], longest);
     }
-    if (region[0] > 1 && region[1] > 1 && coupled(c, k->axis)) {
+    if (!fitting) {
+        c->t = t;
+        return refuse(c, 506, POLYLOOM_TILES, 0, 0, 0);
+    }
+    for (uint32_t m = 0; m < c->n && sizes; ++m) t->sizes[m] = narrowed(c, sizes[m]);
+    if (!sizes && region[0] > 1 && region[1] > 1 && coupled(c, k->axis)) {
         const Int p = max(t->sizes[k->axis[0]], t->sizes[k->axis[1]]);
         t->sizes[k->axis[0]] = t->sizes[k->axis[1]] = p;
     }

@@ -179,11 +179,11 @@ static bool branch(Palette *p, GraphNode *v) {
     return true;
 }
 
-bool check_domain(Context *c, const Domain *d) {
+bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index) {
     const Limits *l = &c->s.limits;
-    if (l->signal_sets >= 0 && d->count > l->signal_sets) return fail(c, 514, 0);
+    if (l->signal_sets >= 0 && d->count > l->signal_sets) return refuse(c, 514, kind, index, d->count, l->signal_sets);
     for (uint32_t i = 0; i < d->count; ++i)
-        if (!l->half_spaces && d->set[i]->spaces) return fail(c, 514, 0);
+        if (!l->half_spaces && d->set[i]->spaces) return refuse(c, 514, kind, index, 0, 0);
     return true;
 }
 
@@ -202,8 +202,9 @@ bool allocate(Context *c) {
         const Vec *ones = &((Colour **)p->colours.at)[i]->ones;
         TRY(unite(c, ones->at, ones->count, &c->signal[i]));
     }
-    if (c->s.limits.control_signals >= 0 && c->signals > c->s.limits.control_signals) return fail(c, 513, 0);
-    for (uint32_t i = 0; i < c->signals; ++i) TRY(check_domain(c, c->signal[i]));
+    const Int limit = c->s.limits.control_signals;
+    if (limit >= 0 && c->signals > limit) return refuse(c, 513, POLYLOOM_SIGNAL, 0, c->signals, limit);
+    for (uint32_t i = 0; i < c->signals; ++i) TRY(check_domain(c, c->signal[i], POLYLOOM_SIGNAL, i));
     c->high = high;
     return ok(c);
 }

@@ -9,11 +9,12 @@ typedef struct {
     Context *c;
     uint8_t *data;
     size_t size, at;
+    uint32_t section;
 } Out;
 
 static bool bytes(Out *o, const uint8_t *data, size_t size) {
     if (size > o->size - o->at) return fail(o->c, POLYLOOM_OUTPUT, 0);
-    if (size) memcpy(o->data + o->at, data, size);
+    if (size && o->data) memcpy(o->data + o->at, data, size);
     o->at += size;
     return true;
 }
@@ -24,13 +25,13 @@ static void store(uint8_t *at, uint64_t value, int size) {
 
 static bool put(Out *o, Int value, int size) {
     uint8_t word[4];
-    if (value < 0 || value >> 8 * size) return fail(o->c, 706, 0);
+    if (value < 0 || value >> 8 * size) return refuse(o->c, 706, POLYLOOM_FIELD, o->section, value, (Int)1 << 8 * size);
     store(word, (uint64_t)value, size);
     return bytes(o, word, (size_t)size);
 }
 
 static bool put_signed(Out *o, Int value) {
-    if (value < INT32_MIN || value > INT32_MAX) return fail(o->c, 706, 0);
+    if (value < INT32_MIN || value > INT32_MAX) return refuse(o->c, 706, POLYLOOM_FIELD, o->section, value, (Int)1 << 31);
     return put(o, (Int)(uint32_t)value, 4);
 }
 
@@ -39,9 +40,10 @@ static bool all(Out *o, const Int *values, uint32_t count) {
     return true;
 }
 
-static bool close(Out *o, int section) {
-    if ((uint64_t)o->at >> 32) return fail(o->c, 706, 0);
-    store(o->data + 32 + 4 * section, o->at, 4);
+static bool close(Out *o) {
+    if ((uint64_t)o->at >> 32) return refuse(o->c, 706, POLYLOOM_FIELD, o->section, 0, 0);
+    if (o->data) store(o->data + 32 + 4 * o->section, o->at, 4);
+    ++o->section;
     while (o->at % 4) TRY(put(o, 0, 1));
     return true;
 }
@@ -61,11 +63,16 @@ static bool head(Out *o, uint32_t rows, uint32_t columns, bool empty) {
     TRY(put(o, empty ? 1 : c->schedule->interval, 4) && put(o, rows, 2) && put(o, columns, 2) && put(o, c->n, 1));
     for (uint32_t g = 0; g < c->n; ++g) TRY(put(o, empty ? 0 : c->t->extents[g], 4));
     TRY(controller(o, empty) && put(o, c->s.arrays, 2));
+    uint32_t placed = 0;
     for (uint32_t i = 0; i < c->s.arrays; ++i) {
         const uint32_t rank = c->s.array[i].shape.count;
         TRY(put(o, c->s.array[i].head, 1) && all(o, c->layout[i].shape, rank) && all(o, c->layout[i].strides, rank));
+        placed += c->layout[i].placed;
     }
-    return close(o, 0);
+    TRY(put(o, placed, 2));
+    for (uint32_t i = 0; i < c->s.arrays; ++i)
+        if (c->layout[i].placed) TRY(put(o, i, 2) && put(o, c->layout[i].bank, 2) && put(o, c->layout[i].base, 4));
+    return close(o);
 }
 
 static bool same_depths(const Int *a, uint32_t count, const Int *b, uint32_t other) {
@@ -112,7 +119,7 @@ static bool classes(Out *o, bool empty) {
         TRY(put(o, class_->feedbacks, 1) && all(o, class_->feedback, class_->feedbacks));
         TRY(put(o, class_->inputs, 1) && all(o, class_->input, class_->inputs));
     }
-    return close(o, 1);
+    return close(o);
 }
 
 static bool wrappers(Out *o, bool empty) {
@@ -124,7 +131,7 @@ static bool wrappers(Out *o, bool empty) {
         TRY(put(o, w->count, 2));
         for (uint32_t k = 0; k < w->count; ++k) TRY(put(o, w->connection[k].sink, 2) && put(o, w->connection[k].source, 2));
     }
-    return close(o, 2);
+    return close(o);
 }
 
 static bool maps(Out *o, uint32_t elements, bool empty) {
@@ -133,7 +140,7 @@ static bool maps(Out *o, uint32_t elements, bool empty) {
     for (uint32_t e = 0; e < elements; ++e)
         TRY(put(o, empty || c->element[e] == NONE ? 0 : c->class_[c->element[e]].number + 1, class_size));
     for (uint32_t e = 0; e < elements; ++e) TRY(put(o, empty ? 0 : c->wrapper[e], wrapper_size));
-    return close(o, 3);
+    return close(o);
 }
 
 static bool domains(Out *o, bool empty) {
@@ -152,7 +159,7 @@ static bool domains(Out *o, bool empty) {
             }
         }
     }
-    return close(o, 4);
+    return close(o);
 }
 
 static bool generator(Out *o, const Mapped *m, uint32_t element) {
@@ -177,7 +184,7 @@ static bool all_generators(Out *o, bool empty) {
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs && !empty; ++i)
         for (uint32_t e = 0; e < c->elements && c->mapped[i].used; ++e)
             if (has_terminal(c, &c->mapped[i], e)) TRY(generator(o, &c->mapped[i], e));
-    return close(o, 5);
+    return close(o);
 }
 
 // Kernel, machine and arrays, out of the names of the symbolic configuration.
@@ -197,23 +204,27 @@ static bool names(Out *o) {
         at += length;
         if (i < 2 || i >= first) TRY(bytes(o, c->data + start, at - start));
     }
-    return close(o, 6);
+    return close(o);
 }
 
-bool emit(Context *c, const polyloom_request *r, uint32_t rows, uint32_t columns, bool empty, size_t *size) {
-    Out out = {c, r->output, r->output_size, HEADER}, *o = &out;
-    if (!empty && c->signals > 256) return fail(c, 706, 0);
-    if (r->output_size < HEADER) return fail(c, POLYLOOM_OUTPUT, 0);
-    memset(o->data, 0, HEADER);
+// Counting, nothing is written.
+bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size) {
+    Out out = {c, counting ? NULL : r->output, counting ? SIZE_MAX : r->output_size, HEADER, 0}, *o = &out;
+    const bool empty = c->nothing;
+    const uint32_t rows = c->t ? c->t->rows : r->rows, columns = c->t ? c->t->columns : r->columns;
+    if (!empty && c->signals > 256) return refuse(c, 706, POLYLOOM_FIELD, 1, c->signals, 257);
+    if (o->size < HEADER) return fail(c, POLYLOOM_OUTPUT, 0);
+    if (!counting) memset(o->data, 0, HEADER);
     TRY(head(o, rows, columns, empty) && classes(o, empty) && wrappers(o, empty) && maps(o, rows * columns, empty));
     TRY(domains(o, empty) && all_generators(o, empty));
     const size_t start = o->at;
     TRY(names(o));
+    *size = o->at;
+    if (counting) return true;
     memcpy(o->data, "PLCC", 4);
-    store(o->data + 4, 1, 4);
+    store(o->data + 4, 2, 4);
     memcpy(o->data + 16, c->data + 16, 8);
     store(o->data + 24, fletcher64(o->data + start, o->at - start), 8);
     store(o->data + 8, fletcher64(o->data + 16, o->at - 16), 8);
-    *size = o->at;
     return true;
 }

@@ -143,61 +143,68 @@ static bool depth(Context *c, const Vec *readers, uint32_t reg, uint32_t group, 
 }
 
 static bool listed(Context *c, Int **list, uint32_t *count, uint32_t index, Int depth) {
-    if (index >= 64) return fail(c, 706, 0);
+    if (index >= 64) return refuse(c, 706, POLYLOOM_FIELD, 1, (Int)index, 64);
     if (!*list) TRY(*list = keep(c, 64, sizeof(Int)));
     (*list)[index] = depth;
     if (index + 1 > *count) *count = index + 1;
     return true;
 }
 
-// By group, the depth of one register, for the groups that agree on its readers once.
-static bool of_register(Context *c, const Vec *readers, uint32_t reg, const bool *member) {
+// The depths of one register, by group; groups that agree on its readers share one that is found once.
+typedef struct {
+    uint32_t reg;
+    const uint32_t *same;
+    Int *known;
+} Register;
+
+static bool register_of(Context *c, const Vec *readers, uint32_t reg, Register *out) {
     bool *conditions = temp(c, c->s.conditions, 1);
-    Int *known = temp(c, c->groups, sizeof *known);
-    TRY(conditions && known);
+    TRY(conditions && (out->known = temp(c, c->groups, sizeof *out->known)));
     for (uint32_t i = 0; i < readers->count; ++i)
         if (((Reader *)readers->at)[i].reg == reg) conditions[((Reader *)readers->at)[i].piece.condition] = true;
-    const uint32_t *same = alike(c, conditions);
-    TRY(same);
-    for (uint32_t g = 0; g < c->groups; ++g) known[g] = -1;
-    for (uint32_t k = 0; k < c->classes; ++k) {
-        Int most = 0;
-        for (uint32_t g = 0; g < c->groups; ++g) {
-            if (!member[(size_t)k * c->groups + g]) continue;
-            const size_t mark = c->high;
-            Int *at = &known[same[g]];
-            if (*at < 0) TRY(depth(c, readers, reg, same[g], at));
-            c->high = mark;
-            most = max(most, *at);
-        }
-        if (!most) continue;
-        if (c->s.limits.fifo_depth >= 0 && most > c->s.limits.fifo_depth) return fail(c, 511, 0);
-        if (most >> 32) return fail(c, 706, 0);
-        Class *class_ = &c->class_[k];
-        if (reg & INPUT_FILE)
-            TRY(listed(c, &class_->input, &class_->inputs, reg & ~INPUT_FILE, most));
-        else
-            TRY(listed(c, &class_->feedback, &class_->feedbacks, reg, most));
+    out->reg = reg;
+    for (uint32_t g = 0; g < c->groups; ++g) out->known[g] = -1;
+    return (out->same = alike(c, conditions)) != NULL;
+}
+
+static bool of_class(Context *c, const Vec *readers, const Register *r, const bool *member, Class *class_) {
+    Int most = 0;
+    for (uint32_t g = 0; g < c->groups; ++g) {
+        if (!member[g]) continue;
+        const size_t mark = c->high;
+        Int *at = &r->known[r->same[g]];
+        if (*at < 0) TRY(depth(c, readers, r->reg, r->same[g], at));
+        c->high = mark;
+        most = max(most, *at);
     }
-    return ok(c);
+    if (!most) return true;
+    const bool input = r->reg & INPUT_FILE;
+    const uint32_t index = r->reg & ~INPUT_FILE;
+    const Int limit = c->s.limits.fifo_depth;
+    if (limit >= 0 && most > limit) return refuse(c, 511, input ? POLYLOOM_INPUT : POLYLOOM_FEEDBACK, index, most, limit);
+    if (most > UINT32_MAX) return refuse(c, 706, POLYLOOM_FIELD, 1, most, (Int)UINT32_MAX + 1);
+    return input ? listed(c, &class_->input, &class_->inputs, index, most) : listed(c, &class_->feedback, &class_->feedbacks, index, most);
 }
 
 // The depths of all classes. PL0511 beyond the machine's.
 bool depths(Context *c) {
     const size_t high = c->high;
-    Vec readers = {0};
+    Vec readers = {0}, registers = {0};
     bool *member = temp(c, (size_t)c->classes * c->groups, 1);
     TRY(member && readers_of(c, &readers));
     for (uint32_t e = 0; e < c->elements; ++e)
         if (c->element[e] != NONE) member[(size_t)c->element[e] * c->groups + c->group[e]] = true;
     for (uint32_t i = 0; i < readers.count; ++i) {
         const uint32_t reg = ((Reader *)readers.at)[i].reg;
-        bool first = true;
-        for (uint32_t k = 0; k < i; ++k) first = first && ((Reader *)readers.at)[k].reg != reg;
-        const size_t mark = c->high;
-        if (first) TRY(of_register(c, &readers, reg, member));
-        c->high = mark;
+        uint32_t k = 0;
+        while (k < registers.count && ((Register *)registers.at)[k].reg != reg) ++k;
+        if (k < registers.count) continue;
+        Register *slot = push(c, &registers, sizeof *slot);
+        TRY(slot && register_of(c, &readers, reg, slot));
     }
+    for (uint32_t k = 0; k < c->classes; ++k)
+        for (uint32_t i = 0; i < registers.count; ++i)
+            TRY(of_class(c, &readers, (Register *)registers.at + i, member + (size_t)k * c->groups, &c->class_[k]));
     c->high = high;
     return ok(c);
 }

@@ -4,7 +4,7 @@
 #include "internal.h"
 
 // The arrays, row-major; a shape that would be negative is 0.
-bool layouts(Context *c) {
+bool layouts(Context *c, const polyloom_layout *given) {
     TRY(c->layout = keep(c, c->s.arrays, sizeof(Layout)));
     for (uint32_t i = 0; i < c->s.arrays; ++i) {
         const List *rows = &c->s.array[i].shape;
@@ -16,6 +16,13 @@ bool layouts(Context *c) {
             l->strides[r] = words;
             words = mul(c, words, l->shape[r]);
         }
+        if (!given) continue;
+        for (uint32_t r = 0; r < rows->count; ++r) {
+            if (given[i].strides) l->strides[r] = narrowed(c, given[i].strides[r]);
+        }
+        l->base = narrowed(c, given[i].base);
+        l->bank = given[i].bank;
+        l->placed = true;
     }
     return ok(c);
 }
@@ -40,7 +47,7 @@ Int terminal_delay(Context *c, const Mapped *m, uint32_t element) { return add(c
 static bool address(Context *c, Mapped *m) {
     const Layout *l = &c->layout[m->access->array];
     TRY((m->weights = keep(c, c->n, sizeof(Int))) && (m->pattern = keep(c, c->groups, sizeof *m->pattern)));
-    m->base = 0;
+    m->base = l->base;
     for (uint32_t r = 0; r < m->access->index.count; ++r) {
         Int a[DIMENSIONS];
         const Int constant = affine(c, c->candidate, &c->s.row[m->access->index.at[r]], a);
@@ -97,12 +104,18 @@ static bool over(Int value, Int bits) { return bits < 63 && value >> bits; }
 
 static bool check(Context *c, const Mapped *m, const Pattern *p, uint32_t element) {
     const Limits *l = &c->s.limits;
+    const uint32_t array = m->access->array;
+    uint32_t channel, links;
+    c->about.side = terminal_side(c, m, element, &channel, &links);
+    c->about.place = c->about.side == NORTH || c->about.side == SOUTH ? element % c->t->columns : element / c->t->columns;
     Int dimensions = 0;
     for (uint32_t g = 0; g < c->n; ++g) dimensions += p->coefficients[g] != 0;
-    if (l->generator_dimensions >= 0 && dimensions > l->generator_dimensions) return fail(c, 518, 0);
-    if (over(terminal_delay(c, m, element), l->delay_bits)) return fail(c, 519, 0);
-    if (l->bank_words >= 0 && p->words > l->bank_words) return fail(c, 520, 0);
-    return check_domain(c, p->domain);
+    if (l->generator_dimensions >= 0 && dimensions > l->generator_dimensions)
+        return refuse(c, 518, POLYLOOM_GENERATOR, array, dimensions, l->generator_dimensions);
+    const Int wait = terminal_delay(c, m, element);
+    if (over(wait, l->delay_bits)) return refuse(c, 519, POLYLOOM_GENERATOR, array, wait, l->delay_bits);
+    if (l->bank_words >= 0 && p->words > l->bank_words) return refuse(c, 520, POLYLOOM_GENERATOR, array, p->words, l->bank_words);
+    return check_domain(c, p->domain, POLYLOOM_GENERATOR, array);
 }
 
 // The patterns of all generators, checked; their domains, after those of the signals, are numbered by first use.
@@ -151,5 +164,6 @@ bool control(Context *c) {
         counted = max(counted, magnitude(c->delay[axis]));
     }
     TRY(ok(c));
-    return !over(max(counted, c->start), c->s.limits.counter_bits) || fail(c, 515, 0);
+    counted = max(counted, c->start);
+    return !over(counted, c->s.limits.counter_bits) || refuse(c, 515, POLYLOOM_COUNTER, 0, counted, c->s.limits.counter_bits);
 }

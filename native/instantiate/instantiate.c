@@ -8,7 +8,7 @@
 typedef struct {
     Tiling tiling;
     Timing timing;
-    bool done, waiting;
+    bool valid, waiting;
 } Plan;
 
 // Of a region that needs too many control signals: whether far too many, so that only half of it is tried next.
@@ -17,13 +17,16 @@ typedef struct {
     bool far;
 } Region;
 
-typedef struct {
-    Context *c;
-    const polyloom_request *request;
+typedef struct Search {
     Vec plans;  // Plan *, valid or refused
     Region crowded[TRIES];
-    uint32_t crowds, failures, first;
-    size_t size;
+    uint32_t crowds, failures;
+    size_t low, high;  // of the scratch, before the tiling that is being built
+    bool shrinks;
+    // The first failure, which is the one that is reported.
+    uint32_t error;
+    About about;
+    const Tiling *tiling;
 } Search;
 
 static bool infeasible(uint32_t error) { return error >= 510 && error <= 520; }
@@ -35,36 +38,76 @@ static bool reset(Context *c) {
     return true;
 }
 
-static bool programs(Context *c) {
-    TRY(c->graph = keep(c, c->units, sizeof(Graph)));
-    for (uint32_t g = 0; g < c->units; ++g) TRY(control_flow(c, c->unit[g], &c->graph[g]));
-    TRY(allocate(c));
-    for (uint32_t g = 0; g < c->units; ++g) TRY(program(c, &c->graph[g]));
-    return true;
-}
-
-static bool build(Search *s, const Plan *p) {
-    Context *c = s->c;
+// Up to the classes.
+static bool begin(Context *c, const polyloom_request *r, const Plan *p) {
     c->t = &p->tiling;
     c->timing = &p->timing;
     c->candidate = &c->s.candidate[p->tiling.number];
     c->schedule = &c->s.schedule[c->candidate->schedule];
+    c->classes = 0;
     reset(c);
-    TRY(make_tiles(c) && make_traffic(c) && layouts(c));
-    bool any = false;
-    for (uint32_t g = 0; g < c->groups; ++g) any = any || c->occupied[g];
-    if (!any) return emit(c, s->request, p->tiling.rows, p->tiling.columns, true, &s->size);
-    TRY(terminals(c) && classify(c) && programs(c) && depths(c) && wire(c) && control(c) && generators(c));
-    return emit(c, s->request, p->tiling.rows, p->tiling.columns, false, &s->size);
+    TRY(make_tiles(c) && make_traffic(c) && layouts(c, r->layouts));
+    c->nothing = true;
+    for (uint32_t g = 0; g < c->groups; ++g) c->nothing = c->nothing && !c->occupied[g];
+    if (c->nothing) return true;
+    TRY(terminals(c));
+    const Int limit = c->s.limits.channels;
+    if (limit >= 0 && c->needed > limit) return refuse(c, 517, POLYLOOM_CHANNELS, 0, c->needed, limit);
+    return classify(c) && (c->graph = keep(c, c->units, sizeof(Graph)));
+}
+
+// The programs of the units that no class before has.
+static bool one_class(Context *c, const Context *from, uint32_t number) {
+    for (uint32_t unit = 0; unit < c->s.units; ++unit) {
+        const uint32_t g = from->class_[number].program[unit];
+        if (g == NONE || from->unit[g]->class_ != number || from->unit[g]->unit != unit) continue;
+        TRY(control_flow(c, from->unit[g], &from->graph[g]));
+    }
+    return true;
+}
+
+// Like `one_class`, but what goes wrong is left to `finish`.
+static uint32_t class_in(Context *c, const Context *from, uint32_t number) {
+    one_class(c, from, number);
+    Class *k = &from->class_[number];
+    const uint32_t error = k->error = c->error;
+    k->about = c->about;
+    k->done = true;
+    k->apart = c != from;
+    c->error = 0;
+    return error;
+}
+
+static bool adopt(Context *c, Graph *g) {
+    for (uint32_t v = 0; v < g->nodes; ++v)
+        for (uint32_t e = 0; e < g->node[v].edges; ++e) {
+            Edge *edge = &g->node[v].edge[e];
+            if (edge->domain) TRY(edge->domain = adopted(c, edge->domain));
+        }
+    return true;
+}
+
+static bool finish(Context *c) {
+    for (uint32_t k = 0; k < c->classes; ++k) {
+        if (!c->class_[k].done) class_in(c, c, k);
+        if (!c->class_[k].error) continue;
+        c->about = c->class_[k].about;
+        return fail(c, c->class_[k].error, 0);
+    }
+    for (uint32_t g = 0; g < c->units; ++g)
+        if (c->class_[c->unit[g]->class_].apart) TRY(adopt(c, &c->graph[g]));
+    TRY(allocate(c));
+    for (uint32_t g = 0; g < c->units; ++g) TRY(program(c, &c->graph[g], c->unit[g]->unit));
+    return depths(c) && wire(c) && control(c) && generators(c);
 }
 
 static bool same(const Context *c, const Tiling *a, const Tiling *b) {
     return a->number == b->number && a->rows == b->rows && a->columns == b->columns && !memcmp(a->sizes, b->sizes, c->n * sizeof(Int));
 }
 
-static bool seen(const Search *s, const Tiling *t) {
+static bool seen(const Context *c, const Search *s, const Tiling *t) {
     for (uint32_t i = 0; i < s->plans.count; ++i)
-        if (same(s->c, &((Plan **)s->plans.at)[i]->tiling, t)) return true;
+        if (same(c, &((Plan **)s->plans.at)[i]->tiling, t)) return true;
     return false;
 }
 
@@ -79,36 +122,37 @@ static bool smaller(Context *c, const Tiling *t, bool halve, Vec *out) {
         for (int i = 0; i < 1 + (counts[0] != counts[1]); ++i) {
             Tiling *slot = push(c, out, sizeof *slot);
             TRY(slot);
-            TRY(make_tiling(c, t->number, axis ? t->rows : (uint32_t)counts[i], axis ? (uint32_t)counts[i] : t->columns, slot));
+            TRY(make_tiling(c, t->number, axis ? t->rows : (uint32_t)counts[i], axis ? (uint32_t)counts[i] : t->columns, NULL, slot));
         }
     }
     return true;
 }
 
 // An invalid tiling is replaced by smaller ones, the last one first.
-static bool offer(Search *s, const Tiling *t) {
-    Context *c = s->c;
+static bool offer(Context *c, const Tiling *t) {
+    Search *s = c->search;
     Vec pending = {0};
     Tiling *slot = push(c, &pending, sizeof *slot);
     TRY(slot);
     *slot = *t;
     while (pending.count) {
         const Tiling next = ((Tiling *)pending.at)[--pending.count];
-        if (seen(s, &next)) continue;
+        if (seen(c, s, &next)) continue;
         Plan *plan = keep(c, 1, sizeof *plan), **at = push(c, &s->plans, sizeof *at);
         TRY(plan && at);
         *at = plan;
         plan->tiling = next;
-        TRY(timing(c, &plan->tiling, &plan->timing, &plan->waiting));
-        if (!plan->waiting) TRY(smaller(c, &plan->tiling, false, &pending));
+        TRY(timing(c, &plan->tiling, &plan->timing, &plan->valid));
+        plan->waiting = plan->valid;
+        if (!plan->valid && s->shrinks) TRY(smaller(c, &plan->tiling, false, &pending));
     }
     return true;
 }
 
-static bool fewer(Search *s, const Tiling *t, bool halve) {
+static bool fewer(Context *c, const Tiling *t, bool halve) {
     Vec found = {0};
-    TRY(smaller(s->c, t, halve, &found));
-    for (uint32_t i = 0; i < found.count; ++i) TRY(offer(s, (Tiling *)found.at + i));
+    TRY(smaller(c, t, halve, &found));
+    for (uint32_t i = 0; i < found.count; ++i) TRY(offer(c, (Tiling *)found.at + i));
     return true;
 }
 
@@ -130,62 +174,197 @@ static const Region *crowded(const Search *s, const Tiling *t) {
     return NULL;
 }
 
-static bool search(Search *s) {
-    Context *c = s->c;
-    for (Plan *p; s->failures < TRIES && (p = pop(s));) {
-        const Region *region = crowded(s, &p->tiling);
-        if (region) {
-            TRY(fewer(s, &p->tiling, region->far));
-            continue;
-        }
-        const size_t low = c->low, high = c->high;
-        if (build(s, p)) return true;
-        const uint32_t error = c->error;
-        if (!infeasible(error)) return false;
-        c->error = 0;
-        c->low = low;
-        c->high = high;
-        if (!s->failures++) s->first = error;
-        const bool far = error == 513 && 2 * (Int)c->signals > 3 * max(c->s.limits.control_signals, 1);
-        if (error == 513) s->crowded[s->crowds++] = (Region){p->tiling.rows, p->tiling.columns, far};
-        if (error != 517) TRY(fewer(s, &p->tiling, far));
+// The tiling that was being built is refused: note why, and offer it on fewer elements.
+static bool failed(Context *c) {
+    Search *s = c->search;
+    const uint32_t error = c->error;
+    const Tiling *t = c->t;
+    if (!infeasible(error)) return false;
+    c->error = 0;
+    c->low = s->low;
+    c->high = s->high;
+    if (!s->failures++) {
+        s->error = error;
+        s->about = c->about;
+        s->tiling = t;
     }
-    return fail(c, s->failures ? s->first : 510, 0);
+    const bool far = error == 513 && 2 * c->about.needed > 3 * max(c->about.available, 1);
+    if (error == 513) s->crowded[s->crowds++] = (Region){t->rows, t->columns, far};
+    return error == 517 || !s->shrinks || fewer(c, t, far);
 }
 
-static bool run(Context *c, const polyloom_request *r, size_t *size) {
-    TRY(read_symbolic(c, r->symbolic_size));
-    c->values = r->values;
-    TRY(check_request(c, r));
-    bool empty;
-    TRY(space_bounds(c, &empty));
-    if (empty) return layouts(c) && emit(c, r, r->rows, r->columns, true, size);
-    Search *s = temp(c, 1, sizeof *s);
-    TRY(s);
-    s->c = c;
-    s->request = r;
-    for (uint32_t i = 0; i < c->s.candidates; ++i) {
-        Tiling t;
-        TRY(make_tiling(c, i, r->rows, r->columns, &t) && offer(s, &t));
-    }
-    TRY(search(s));
-    *size = s->size;
+static bool channels_of_square(Context *c, const polyloom_request *r, uint32_t size, Int *out) {
+    const size_t low = c->low, high = c->high;
+    Plan *p = keep(c, 1, sizeof *p);
+    TRY(p && make_tiling(c, c->search->tiling->number, size, size, NULL, &p->tiling));
+    c->t = &p->tiling;
+    TRY(reset(c) && make_tiles(c) && make_traffic(c) && layouts(c, r->layouts) && terminals(c));
+    *out = c->needed;
+    c->low = low;
+    c->high = high;
     return true;
 }
 
-uint32_t polyloom_instantiate(const polyloom_request *request, polyloom_result *result) {
-    *result = (polyloom_result){POLYLOOM_SCRATCH, 0, 0, 0};
-    const size_t skipped = (size_t)(-(uintptr_t)request->scratch & 15);
-    if (request->scratch_size < skipped + sizeof(Context)) return POLYLOOM_SCRATCH;
-    Context *c = (Context *)((uint8_t *)request->scratch + skipped);
-    memset(c, 0, sizeof *c);
+// The largest square that the channels suffice for.
+static bool find_square(Context *c, const polyloom_request *r, uint32_t *out) {
+    const Tiling *t = c->search->tiling;
+    c->candidate = &c->s.candidate[t->number];
+    c->schedule = &c->s.schedule[c->candidate->schedule];
+    Int needed = 0;
+    for (*out = t->rows < t->columns ? t->rows : t->columns; *out; --*out) {
+        TRY(channels_of_square(c, r, *out, &needed));
+        if (needed <= c->s.limits.channels) break;
+    }
+    return true;
+}
+
+// The error of a search that has no plan left.
+static bool give_up(Context *c, const polyloom_request *r) {
+    Search *s = c->search;
+    if (s->failures) {
+        if (s->about.kind == POLYLOOM_CHANNELS) TRY(find_square(c, r, &s->about.place));
+        c->about = s->about;
+        c->t = s->tiling;
+        return fail(c, s->error, 0);
+    }
+    for (uint32_t i = 0; i < s->plans.count; ++i) {
+        const Plan *p = ((Plan **)s->plans.at)[i];
+        if (p->valid) continue;
+        c->t = &p->tiling;
+        return refuse(c, 510, p->timing.slack < 0 ? POLYLOOM_USE : POLYLOOM_WAVEFRONT, p->timing.use, p->timing.slack, 0);
+    }
+    return fail(c, 510, 0);
+}
+
+// The plan of least latency that the machine may hold, up to its classes.
+static bool next(Context *c, const polyloom_request *r) {
+    Search *s = c->search;
+    for (Plan *p; s->failures < TRIES && (p = pop(s));) {
+        const Region *region = crowded(s, &p->tiling);
+        if (region) {
+            TRY(fewer(c, &p->tiling, region->far));
+            continue;
+        }
+        s->low = c->low;
+        s->high = c->high;
+        if (begin(c, r, p)) return true;
+        TRY(failed(c));
+    }
+    return give_up(c, r);
+}
+
+static bool plan(Context *c, const polyloom_request *r) {
+    TRY(read_symbolic(c, r->symbolic_size) && check_request(c, r) && space_bounds(c, &c->nothing));
+    if (c->nothing) return layouts(c, r->layouts);
+    Search *s = c->search = temp(c, 1, sizeof *s);
+    TRY(s);
+    s->shrinks = !r->sizes;
+    if (r->candidate != POLYLOOM_ALL && r->candidate >= c->s.candidates) return fail(c, 815, 0);
+    for (uint32_t i = 0; i < c->s.candidates; ++i) {
+        if (r->candidate != POLYLOOM_ALL && r->candidate != i) continue;
+        Tiling *t = keep(c, 1, sizeof *t);
+        TRY(t && make_tiling(c, i, r->rows, r->columns, r, t) && offer(c, t));
+    }
+    return next(c, r);
+}
+
+// The context at the first multiple of 16 in some scratch, which follows it; null where there is no room.
+static Context *context(void *scratch, size_t size) {
+    const size_t skipped = (size_t)(-(uintptr_t)scratch & 15);
+    return size < skipped + sizeof(Context) + 16 ? NULL : (Context *)((uint8_t *)scratch + skipped);
+}
+
+static void claim(Context *c, void *scratch, size_t size) {
     c->base = (uint8_t *)c;
-    c->size = c->high = (request->scratch_size - skipped) & ~(size_t)15;
+    c->size = c->high = (size - (size_t)(c->base - (uint8_t *)scratch)) & ~(size_t)15;
     c->low = c->peak = (sizeof *c + 15) & ~(size_t)15;
-    if (c->low > c->high) return POLYLOOM_SCRATCH;
-    c->data = request->symbolic;
+}
+
+static uint32_t report(const Context *c, uint32_t status, polyloom_result *out) {
+    *out = (polyloom_result){.status = status};
+    if (!c) return status;
+    out->position = c->position;
+    out->classes = c->classes;
+    out->scratch_size = c->peak + 15;
+    out->kind = c->about.kind;
+    out->index = c->about.index;
+    out->side = c->about.side;
+    out->place = c->about.place;
+    out->needed = c->about.needed;
+    out->available = c->about.available;
+    if (!c->t) return status;
+    out->candidate = c->t->number;
+    out->rows = c->t->rows;
+    out->columns = c->t->columns;
+    for (uint32_t m = 0; m < c->n; ++m) out->sizes[m] = c->t->sizes[m];
+    return status;
+}
+
+uint32_t polyloom_plan(const polyloom_request *r, polyloom_result *result) {
+    Context *c = context(r->scratch, r->scratch_size);
+    if (!c) return report(NULL, POLYLOOM_SCRATCH, result);
+    memset(c, 0, sizeof *c);
+    claim(c, r->scratch, r->scratch_size);
+    c->data = r->symbolic;
+    plan(c, r);
+    return report(c, c->error, result);
+}
+
+uint32_t polyloom_class(const polyloom_request *r, uint32_t number, void *scratch, size_t size, polyloom_result *result) {
+    Context *from = context(r->scratch, r->scratch_size), *c = scratch ? context(scratch, size) : from;
+    if (!c) return report(NULL, POLYLOOM_SCRATCH, result);
+    if (scratch) {
+        *c = *from;
+        c->parent = from;
+        reset(c);
+        claim(c, scratch, size);
+    }
+    return report(c, class_in(c, from, number), result);
+}
+
+uint32_t polyloom_merge(const polyloom_request *r, polyloom_result *result) {
+    Context *c = context(r->scratch, r->scratch_size);
+    if (c->nothing || finish(c)) return report(c, POLYLOOM_OK, result);
+    return report(c, failed(c) && next(c, r) ? POLYLOOM_AGAIN : c->error, result);
+}
+
+uint32_t polyloom_emit(const polyloom_request *r, polyloom_result *result) {
+    Context *c = context(r->scratch, r->scratch_size);
     size_t size = 0;
-    if (!run(c, request, &size)) size = 0;
-    *result = (polyloom_result){c->error, c->position, size, c->peak + skipped};
+    if (!emit(c, r, false, &size)) size = 0;
+    report(c, c->error, result);
+    result->output_size = size;
     return c->error;
+}
+
+// What the classes take in scratch of their own, tried in what is free of the request's.
+static uint32_t try_classes(const polyloom_request *r, size_t *most) {
+    Context *c = context(r->scratch, r->scratch_size);
+    for (uint32_t i = 0; i < c->classes; ++i) {
+        polyloom_result own;
+        const uint32_t status = polyloom_class(r, i, c->base + c->low, c->high - c->low, &own);
+        if (status && !infeasible(status)) return status;
+        if (own.scratch_size > *most) *most = own.scratch_size;
+        c->class_[i].done = false;
+    }
+    if (c->classes) memset(c->graph, 0, c->units * sizeof(Graph));
+    return POLYLOOM_OK;
+}
+
+uint32_t polyloom_query(const polyloom_request *r, polyloom_result *result) {
+    size_t size = 0, most = 0;
+    uint32_t status = polyloom_plan(r, result);
+    while (!status && !(status = try_classes(r, &most)) && (status = polyloom_merge(r, result)) == POLYLOOM_AGAIN) status = POLYLOOM_OK;
+    Context *c = context(r->scratch, r->scratch_size);
+    if (!status && !emit(c, r, true, &size)) status = c->error;
+    report(c, status, result);
+    result->output_size = size;
+    result->class_size = most;
+    return status;
+}
+
+uint32_t polyloom_instantiate(const polyloom_request *r, polyloom_result *result) {
+    uint32_t status = polyloom_plan(r, result);
+    while (!status && (status = polyloom_merge(r, result)) == POLYLOOM_AGAIN) status = POLYLOOM_OK;
+    return status ? status : polyloom_emit(r, result);
 }

@@ -183,10 +183,19 @@ typedef struct {
     Int *sizes, *tiles, *extents;
 } Tiling;
 
+// What a refusal is about (polyloom_instantiate.h).
+typedef struct {
+    uint32_t kind, index, side, place;
+    Int needed, available;
+} About;
+
+// Where there is none, `use` is the one that no wavefront serves or, if it stays in its tile, comes too early: its slack is negative.
 typedef struct {
     Int *inner;
     Int outer[2];
     Int latency;
+    uint32_t use;
+    Int slack;
 } Timing;
 
 // The iterations of a condition within bounds of the position in the tile, along rows and columns.
@@ -212,9 +221,9 @@ typedef struct {
 } Operation;
 
 typedef struct UnitTree {
-    uint32_t operations, words;
+    uint32_t operations;
     Operation *operation;
-    uint32_t number, unit;
+    uint32_t class_, unit;  // the first ones that have it
 } UnitTree;
 
 // The instructions of a kernel as the file has them, but for the branch of the last one, which begins at `last`.
@@ -249,6 +258,9 @@ typedef struct {
     uint32_t *program;  // by unit
     Int *feedback, *input;
     uint32_t feedbacks, inputs, number;
+    bool done, apart;  // instantiated; in scratch of its own
+    uint32_t error;
+    About about;
 } Class;
 
 // Sink and source of a connection within a wrapper, as the file has them.
@@ -285,17 +297,24 @@ typedef struct Pattern {
 
 typedef struct {
     Int *shape, *strides;
+    Int base;
+    uint32_t bank;
+    bool placed;  // by the caller
 } Layout;
 
 typedef struct Context {
     uint8_t *base;
     size_t low, high, size, peak;
     uint32_t error, position;
+    About about;
+    const struct Context *parent;  // of the context of a class in scratch of its own; what is interned there is not made again
     uint32_t n;
     Set *sets[BUCKETS];
     Half *halves[BUCKETS];
     Domain *domains[BUCKETS];
 
+    struct Search *search;
+    bool nothing;  // there is no iteration
     const uint8_t *data;
     Symbolic s;
     const Int *values;
@@ -328,10 +347,12 @@ typedef struct Context {
     Vec pool;           // the domains of the file: const Domain *
     uint32_t generators;
     Int start, delay[2], steps;
+    Int needed;  // channels a side
 } Context;
 
 // memory.c
 bool fail(Context *c, uint32_t error, size_t position);
+bool refuse(Context *c, uint32_t error, uint32_t kind, uint32_t index, Int needed, Int available);
 void *keep(Context *c, size_t count, size_t size);
 void *temp(Context *c, size_t count, size_t size);
 void *push(Context *c, Vec *v, size_t size);
@@ -340,6 +361,7 @@ Int add(Context *c, Int a, Int b);
 Int sub(Context *c, Int a, Int b);
 Int mul(Context *c, Int a, Int b);
 Int floor_div(Context *c, Int a, Int b);
+Int narrowed(Context *c, int64_t x);
 static inline bool ok(const Context *c) { return c->error == 0; }
 static inline Int min(Int a, Int b) { return a < b ? a : b; }
 static inline Int max(Int a, Int b) { return a > b ? a : b; }
@@ -359,6 +381,7 @@ bool convex(Context *c, const Int *lower, const Int *upper, uint32_t spaces, con
 bool intersect(Context *c, const Set *a, const Set *b, const Set **out);
 bool normalize(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out);
 const Domain *domain(Context *c, const Set *const *sets, uint32_t count);
+const Domain *adopted(Context *c, const Domain *d);
 bool contains(Context *c, const Domain *d, const Int *point);
 bool shift(Context *c, const Domain *d, Int steps, Vec *out);
 bool after(Context *c, const Int *last, const Int *lower, const Int *upper, Vec *out);
@@ -388,7 +411,7 @@ bool unite(Context *c, const Set *const *sets, uint32_t count, const Domain **ou
 // concretize.c
 bool check_request(Context *c, const polyloom_request *r);
 bool space_bounds(Context *c, bool *empty);
-bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, Tiling *t);
+bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, Tiling *t);
 Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients);
 Int parametric(Context *c, const Row *row);
 bool make_tiles(Context *c);
@@ -411,8 +434,8 @@ bool classify(Context *c);
 // kernels.c, control.c, program.c
 bool control_flow(Context *c, const UnitTree *unit, Graph *out);
 bool allocate(Context *c);
-bool check_domain(Context *c, const Domain *d);
-bool program(Context *c, Graph *g);
+bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index);
+bool program(Context *c, Graph *g, uint32_t unit);
 
 // wires.c, fifo.c, generators.c, emit.c
 bool terminals(Context *c);
@@ -421,10 +444,10 @@ uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t element, uint
 Int terminal_delay(Context *c, const Mapped *m, uint32_t element);
 bool has_terminal(const Context *c, const Mapped *m, uint32_t element);
 bool wire(Context *c);
-bool layouts(Context *c);
+bool layouts(Context *c, const polyloom_layout *given);
 bool control(Context *c);
 bool generators(Context *c);
 bool pool_domain(Context *c, const Domain *d);
-bool emit(Context *c, const polyloom_request *r, uint32_t rows, uint32_t columns, bool empty, size_t *size);
+bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size);
 
 #endif

@@ -157,7 +157,7 @@ static uint32_t instruction(Context *c, const Slot *s, const uint32_t *content, 
     for (uint32_t i = 0; i < o->fragments; ++i)
         if (has(content, s->first + 1 + i) && o->fragment[i].position == NONE) {
             out[at++] = (uint8_t)(o->fragment[i].source >> 32 << 6 | (o->fragment[i].source & 63));
-            if (++destinations > 15) return fail(c, 706, 0);
+            if (++destinations > 15) return refuse(c, 706, POLYLOOM_FIELD, 1, destinations, 16);
         }
     uint32_t immediate[3], immediates = 0;
     for (uint32_t i = 0; i < o->fragments; ++i) {
@@ -189,7 +189,10 @@ static bool kernel(Folded *f, const uint32_t *content, Kernel *out) {
         for (uint32_t k = 0; k <= o->fragments; ++k) any = any || has(content, bit + k);
         if (any) {
             Slot *s = &slots[o->tau % interval];
-            if (s->operation || !has(content, bit)) return clash(c);
+            if (s->operation || !has(content, bit)) {
+                c->about.place = (uint32_t)(o->tau % interval);
+                return refuse(c, 530, POLYLOOM_SLOT, 0, o->tau, 0);
+            }
             *s = (Slot){o, bit};
         }
         bit += 1 + o->fragments;
@@ -417,5 +420,10 @@ bool control_flow(Context *c, const UnitTree *unit, Graph *out) {
         c->high = high;
         return ok(c);
     }
-    return fail(c, 512, 0);
+    TRY(ordered(f, out));
+    uint32_t worst = 0;
+    for (uint32_t v = 0; v < out->nodes; ++v)
+        if (out->node[v].edges > out->node[worst].edges) worst = v;
+    c->about.place = worst;
+    return refuse(c, 512, POLYLOOM_KERNEL, unit->unit, out->node[worst].edges, targets);
 }

@@ -11,6 +11,11 @@ bool fail(Context *c, uint32_t error, size_t position) {
     return false;
 }
 
+bool refuse(Context *c, uint32_t error, uint32_t kind, uint32_t index, Int needed, Int available) {
+    if (!c->error) c->about = (About){kind, index, c->about.side, c->about.place, needed, available};
+    return fail(c, error, 0);
+}
+
 static bool fits(Context *c, size_t count, size_t size, size_t *bytes) {
     if (size && count > (SIZE_MAX - 7) / size) return fail(c, POLYLOOM_SCRATCH, 0);
     *bytes = (count * size + 7) & ~(size_t)7;
@@ -75,6 +80,12 @@ Int mul(Context *c, Int a, Int b) {
     if (!__builtin_mul_overflow(a, b, &r)) return r;
     fail(c, POLYLOOM_OVERFLOW, 0);
     return 0;
+}
+
+Int narrowed(Context *c, int64_t x) {
+    const Int r = (Int)x;
+    if (r != x) fail(c, POLYLOOM_OVERFLOW, 0);
+    return r;
 }
 
 Int floor_div(Context *c, Int a, Int b) {

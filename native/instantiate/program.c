@@ -17,7 +17,7 @@ static uint32_t branch_size(const GraphNode *n, uint32_t v) {
 
 static bool target(Context *c, uint8_t **at, uint32_t node) {
     const Int place = mul(c, node, c->schedule->interval);
-    if (place >> 16) return fail(c, 706, 0);
+    if (place >> 16) return refuse(c, 706, POLYLOOM_FIELD, 1, place, 65536);
     *(*at)++ = (uint8_t)place;
     *(*at)++ = (uint8_t)(place >> 8);
     return true;
@@ -37,14 +37,15 @@ static bool targets(Context *c, uint8_t **at, const GraphNode *n) {
     return true;
 }
 
-bool program(Context *c, Graph *g) {
+bool program(Context *c, Graph *g, uint32_t unit) {
     const Int words = mul(c, g->nodes, c->schedule->interval), limit = c->s.limits.instruction_words;
-    if (limit >= 0 && words > limit) return fail(c, 516, 0);
-    if (words > 65535) return fail(c, 706, 0);
+    c->about.place = g->nodes;
+    if (limit >= 0 && words > limit) return refuse(c, 516, POLYLOOM_UNIT, unit, words, limit);
+    if (words > 65535) return refuse(c, 706, POLYLOOM_FIELD, 1, words, 65536);
     g->words = (uint32_t)words;
     g->size = 0;
     for (uint32_t v = 0; v < g->nodes; ++v) {
-        if (g->node[v].signals > 15) return fail(c, 706, 0);
+        if (g->node[v].signals > 15) return refuse(c, 706, POLYLOOM_FIELD, 1, g->node[v].signals, 16);
         g->size += g->node[v].kernel->size + branch_size(&g->node[v], v);
     }
     TRY(g->bytes = keep(c, g->size, 1));

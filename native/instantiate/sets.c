@@ -6,8 +6,9 @@
 
 const Half *half_space(Context *c, const Int *a, Int constant) {
     Half **bucket = &c->halves[hash(hash(SEED, a, c->n * sizeof(Int)), &constant, sizeof constant) % BUCKETS];
-    for (Half *h = *bucket; h; h = h->next)
-        if (h->constant == constant && !memcmp(h->a, a, c->n * sizeof(Int))) return h;
+    for (const Context *in = c; in; in = in->parent)
+        for (const Half *h = in->halves[bucket - c->halves]; h; h = h->next)
+            if (h->constant == constant && !memcmp(h->a, a, c->n * sizeof(Int))) return h;
     Half *h = keep(c, 1, sizeof(Half) + c->n * sizeof(Int));
     if (!h) return NULL;
     memcpy(h->a, a, c->n * sizeof(Int));
@@ -27,10 +28,11 @@ const Set *interned(Context *c, const Int *lower, const Int *upper, uint32_t spa
     uint32_t key = hash(hash(SEED, lower, bytes), upper, bytes);
     if (spaces) key = hash(key, space, spaces * sizeof *space);
     Set **bucket = &c->sets[key % BUCKETS];
-    for (Set *s = *bucket; s; s = s->next)
-        if (s->spaces == spaces && !memcmp(s->lower, lower, bytes) && !memcmp(s->upper, upper, bytes) &&
-            (!spaces || !memcmp(s->space, space, spaces * sizeof *space)))
-            return s;
+    for (const Context *in = c; in; in = in->parent)
+        for (const Set *s = in->sets[bucket - c->sets]; s; s = s->next)
+            if (s->spaces == spaces && !memcmp(s->lower, lower, bytes) && !memcmp(s->upper, upper, bytes) &&
+                (!spaces || !memcmp(s->space, space, spaces * sizeof *space)))
+                return s;
     Set *s = keep(c, 1, sizeof(Set));
     Int *bounds = s ? keep(c, 2 * c->n, sizeof(Int)) : NULL;
     if (!bounds || !(s->space = keep(c, spaces, sizeof *space))) return NULL;
@@ -48,8 +50,9 @@ const Set *box(Context *c, const Int *lower, const Int *upper) { return interned
 
 const Domain *domain(Context *c, const Set *const *sets, uint32_t count) {
     Domain **bucket = &c->domains[(count ? hash(SEED, sets, count * sizeof *sets) : 0) % BUCKETS];
-    for (Domain *d = *bucket; d; d = d->next)
-        if (d->count == count && (!count || !memcmp(d->set, sets, count * sizeof *sets))) return d;
+    for (const Context *in = c; in; in = in->parent)
+        for (const Domain *d = in->domains[bucket - c->domains]; d; d = d->next)
+            if (d->count == count && (!count || !memcmp(d->set, sets, count * sizeof *sets))) return d;
     Domain *d = keep(c, 1, sizeof(Domain) + count * sizeof *sets);
     if (!d) return NULL;
     if (count) memcpy(d->set, sets, count * sizeof *sets);
@@ -57,6 +60,23 @@ const Domain *domain(Context *c, const Set *const *sets, uint32_t count) {
     d->number = NONE;
     d->next = *bucket;
     return *bucket = d;
+}
+
+// The same domain of another context, here.
+const Domain *adopted(Context *c, const Domain *d) {
+    const size_t mark = c->high;
+    const Set **sets = temp(c, d->count, sizeof *sets);
+    for (uint32_t i = 0; sets && i < d->count; ++i) {
+        const Set *s = d->set[i];
+        const Half **space = temp(c, s->spaces, sizeof *space);
+        if (!space) return NULL;
+        for (uint32_t k = 0; k < s->spaces; ++k)
+            if (!(space[k] = half_space(c, s->space[k]->a, s->space[k]->constant))) return NULL;
+        if (!(sets[i] = interned(c, s->lower, s->upper, s->spaces, space))) return NULL;
+    }
+    const Domain *made = sets ? domain(c, sets, d->count) : NULL;
+    c->high = mark;
+    return made;
 }
 
 // The normal form of a box with half-spaces, or null where it is empty. Half-spaces with one coefficient are bounds.

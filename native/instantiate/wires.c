@@ -105,7 +105,8 @@ static bool border(Context *c, Mapped *m, Ports *p) {
             if (has_terminal(c, m, e)) TRY(take(p, m->side, position(c, m->side, e), channel));
         return true;
     }
-    return fail(c, 517, 0);
+    c->about.side = m->side;
+    return refuse(c, 517, m->is_output ? POLYLOOM_RESULT : POLYLOOM_INPUT, m->reg, 0, 0);
 }
 
 static void nearest(const Context *c, uint32_t element, uint32_t *side, uint32_t *links) {
@@ -126,7 +127,8 @@ static bool route(Context *c, Mapped *m, Ports *p, uint32_t element) {
         inner->channel = channel;
         return take(p, inner->side, place, channel);
     }
-    return fail(c, 517, 0);
+    c->about.side = inner->side;
+    return refuse(c, 517, m->is_output ? POLYLOOM_RESULT : POLYLOOM_INPUT, m->reg, 0, 0);
 }
 
 static bool interior(Context *c, Mapped *m, Ports *p) {
@@ -172,7 +174,8 @@ bool terminals(Context *c) {
         }
     }
     c->high = high;
-    return c->s.limits.channels < 0 || needed <= c->s.limits.channels || fail(c, 517, 0);
+    c->needed = needed;
+    return true;
 }
 
 uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t element, uint32_t *channel, uint32_t *links) {
@@ -183,14 +186,18 @@ uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t element, uint
 }
 
 static bool connect(Context *c, Vec *out, Port sink, Port source) {
-    if (sink.index >= 8192 || source.index >= 8192) return fail(c, 706, 0);
+    const uint32_t most = sink.index > source.index ? sink.index : source.index;
+    if (most >= 8192) return refuse(c, 706, POLYLOOM_FIELD, 2, most, 8192);
     // Sorted by location, then index.
     const Connection made = {sink.index * 8 + sink.location, source.index * 8 + source.location};
     const uint32_t key = sink.location << 16 | sink.index;
     uint32_t i = out->count;
     for (Connection *at = out->at; i; --i) {
         const uint32_t other = (at[i - 1].sink & 7) << 16 | at[i - 1].sink >> 3;
-        if (other == key) return at[i - 1].source == made.source || fail(c, 530, 0);
+        if (other == key) {
+            c->about.side = sink.location;
+            return at[i - 1].source == made.source || refuse(c, 530, POLYLOOM_PORT, sink.index, 0, 0);
+        }
         if (other < key) break;
     }
     TRY(push(c, out, sizeof made));
@@ -218,7 +225,7 @@ static bool propagation(Context *c, uint32_t element, const Route *r, Vec *out) 
     for (uint32_t i = 0; i < r->hops && starts; ++i) {
         row += STEP[r->hop[i].location][0];
         column += STEP[r->hop[i].location][1];
-        if (row < 0 || column < 0 || row >= height || column >= width) return fail(c, 530, 0);
+        if (row < 0 || column < 0 || row >= height || column >= width) return refuse(c, 530, POLYLOOM_REGION, 0, 0, 0);
     }
     return true;
 }
@@ -262,6 +269,7 @@ bool wire(Context *c) {
     for (uint32_t e = 0; e < c->elements; ++e) {
         const size_t mark = c->high;
         Vec found = {0};
+        c->about.place = e;
         TRY(wrapper_of(c, e, &found));
         const size_t bytes = found.count * sizeof(Connection);
         tail = &buckets[(bytes ? hash(2166136261u, found.at, bytes) : 0) % BUCKETS];

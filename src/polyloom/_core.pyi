@@ -155,6 +155,11 @@ class DominatorTree:
     def iterated_frontier(self, nodes: NDArray[np.int32], within: NDArray[np.bool_]) -> NDArray[np.int32]:
         """Ascending; nodes w with `within[w]` false are left out and lead no further, unless `within` is empty."""
 
+    def construct(
+        self, node: NDArray[np.int32], variable: NDArray[np.int32], kind: NDArray[np.uint8], variables: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+        """(start, variable, reaching, arguments) of native/graph/construct.hpp for touches, nodes ascending: 0 loads, 1 stores, 2 forgets."""
+
 @final
 class RiscvHart:
     """One RISC-V hart and its memory of zeros (native/riscv/hart.hpp), whose code lies in [code_base, code_base + code_size)."""
@@ -181,11 +186,57 @@ class RiscvHart:
     def written(self, file: int) -> bytes:
         """What the program wrote to file 1 or 2."""
 
-def instantiate(symbolic: bytes, values: Sequence[int], rows: int, columns: int) -> tuple[int, int, bytes, int]:
+class Instantiation:
+    """What native/instantiate made: polyloom_result of polyloom_instantiate.h, where the fields are explained, and the file.
+
+    `status` is 0, or the number of a diagnostic (510 is PL0510), then `file` is empty; 1 to 3 say that scratch or output would exceed
+    2 GiB, or that a number does not fit. `scratch`: bytes that were used. `asked`: the tile sizes of the request."""
+
+    status: int
+    position: int
+    file: bytes
+    scratch: int
+    kind: int
+    index: int
+    side: int
+    place: int
+    needed: int
+    available: int
+    candidate: int
+    region: tuple[int, int]
+    asked: Sequence[int]
+
+    def sizes(self, dimensions: int) -> tuple[int, ...]:
+        """Of the tiles that are refused or were taken, by dimension; in PL0506 the least ones."""
+
+def instantiate(
+    symbolic: bytes,
+    values: Sequence[int],
+    rows: int,
+    columns: int,
+    candidate: int | None = None,
+    sizes: Sequence[int] | None = None,
+    layouts: Sequence[tuple[Sequence[int], int, int]] | None = None,
+    threads: int = 0,
+) -> Instantiation:
     """A concrete file from a symbolic one, values in the order of its parameters, and a region (native/instantiate).
 
-    Returns (status, position, file, bytes of scratch that were used). The status is 0, or the number of a diagnostic (510 is
-    PL0510), then the file is empty; 1 to 3 say that scratch or output would exceed 2 GiB, or that a number does not fit."""
+    `candidate`: the only one that is tried. `sizes`: of the tiles, by dimension. `layouts`: by array (strides, base, bank), without
+    strides row-major. Classes are instantiated by so many threads, each in scratch of its own; 0: one after another."""
+
+def instantiate_sizes(
+    symbolic: bytes,
+    values: Sequence[int],
+    rows: int,
+    columns: int,
+    candidate: int | None = None,
+    sizes: Sequence[int] | None = None,
+    layouts: Sequence[tuple[Sequence[int], int, int]] | None = None,
+) -> tuple[int, int, int, int]:
+    """(status, bytes of output, bytes of scratch, bytes of scratch of one class's own) that such a request needs."""
+
+def instantiate_text(status: int) -> str:
+    """What a status means."""
 
 def riscv_search(
     xlen: int, inputs: Sequence[Sequence[int]], target: Sequence[int], steps: Sequence[int], length: int, most: int

@@ -19,6 +19,7 @@ from polyloom.targets.tcpa.concrete import (
     ElementProgram,
     Generator,
     HalfSpace,
+    Place,
     Side,
 )
 from polyloom.targets.tcpa.isa import Branch, File, Goto, Halt, If, Immediate, Instruction, Next, Register, opcode
@@ -108,10 +109,15 @@ def generators(n: int, rows: int, columns: int, arrays: int) -> SearchStrategy[G
     )
 
 
+PLACES = st.none() | st.builds(Place, st.integers(0, 65535), words)
+
+
 @st.composite
 def layouts(draw: DrawFn) -> ArrayLayout:
     rank = draw(st.integers(0, 3))
-    return ArrayLayout(draw(names), draw(st.sampled_from(ELEMENT_TYPES)), draw(tuples(words, rank)), draw(tuples(words, rank)), draw(st.booleans()))
+    return ArrayLayout(
+        draw(names), draw(st.sampled_from(ELEMENT_TYPES)), draw(tuples(words, rank)), draw(tuples(words, rank)), draw(st.booleans()), draw(PLACES)
+    )
 
 
 @st.composite

@@ -31,7 +31,7 @@ def accesses(concrete: Concrete) -> dict[str, Accesses]:
 
 
 def _checked(array: ArrayLayout) -> ArrayLayout:
-    if array.strides != tuple(prod(array.shape[n + 1 :]) for n in range(len(array.shape))):
+    if array.place is not None or array.strides != tuple(prod(array.shape[n + 1 :]) for n in range(len(array.shape))):
         raise input_error("PL0705", f"malformed file: the array {array.name} is not stored row by row", help="instantiate the configuration again")
     return array
 

@@ -76,7 +76,7 @@ class Generator:
     """The address generator of the bank at channel `channel` of border `side`, at row or column `position`.
 
     It steps through the tile's digits once every pi cycles from cycle `delay` on (absolute, like `Controller.start`). In the
-    steps of `domain` it reads element `base + coefficients . digits` of array `array` (in words of that array's layout) and
+    steps of `domain` it reads word `base + coefficients . digits` of the memory that has array `array` and
     the token is at the border port in that very cycle; or, for an output, takes the token that arrives in that cycle.
     """
 
@@ -91,14 +91,24 @@ class Generator:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where whoever asked for the configuration put an array: its first element is word `base` of memory `bank`."""
+
+    bank: int
+    base: int
+
+
+@dataclass(frozen=True, slots=True)
 class ArrayLayout:
-    """A concrete array: element (i0, i1, ...) is word `sum(stride * index)`, row-major when made by `instantiate`."""
+    """A concrete array: element (i0, i1, ...) is word `sum(stride * index)` after the first element's. Without a place, which is
+    how `instantiate` makes it unless told otherwise, it is row-major and begins with word 0 of a memory of its own."""
 
     name: str
     dtype: ElementType
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     is_output: bool
+    place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)

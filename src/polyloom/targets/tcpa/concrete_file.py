@@ -22,9 +22,10 @@ from polyloom.targets.tcpa.concrete import (
     ElementProgram,
     Generator,
     HalfSpace,
+    Place,
 )
 
-KIND = FileKind(b"PLCC", "concrete configuration", version=1, sections=7)
+KIND = FileKind(b"PLCC", "concrete configuration", version=2, sections=7)
 SIDES = ("north", "east", "south", "west")
 LOCATIONS = 5
 DIMENSIONS = 63
@@ -150,8 +151,36 @@ def _read_array(reader: Reader) -> ArrayLayout:
     return ArrayLayout("", dtype, sizes.read(reader), sizes.read(reader), is_output)
 
 
-_arrays: Codec[tuple[ArrayLayout, ...]] = counted(Codec(_write_array, _read_array), u16("the number of arrays"))
-"""Without their names."""
+_unplaced: Codec[tuple[ArrayLayout, ...]] = counted(Codec(_write_array, _read_array), u16("the number of arrays"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    array: int
+    place: Place
+
+
+_places = counted(
+    record(_Placed, array=u16("a placed array"), place=record(Place, bank=u16("an array's bank"), base=u32("an array's base"))),
+    u16("the number of placed arrays"),
+)
+
+
+def _write_arrays(out: bytearray, arrays: tuple[ArrayLayout, ...]) -> None:
+    _unplaced.write(out, arrays)
+    _places.write(out, tuple(_Placed(n, a.place) for n, a in enumerate(arrays) if a.place))
+
+
+def _read_arrays(reader: Reader) -> tuple[ArrayLayout, ...]:
+    arrays, at = _unplaced.read(reader), reader.position
+    places = {p.array: p.place for p in _places.read(reader)}
+    if any(n >= len(arrays) for n in places):
+        raise binary.malformed(at, "an array is placed that does not exist")
+    return tuple(replace(a, place=places.get(n)) for n, a in enumerate(arrays))
+
+
+_arrays = Codec(_write_arrays, _read_arrays)
+"""Without their names; the places follow all arrays."""
 
 
 def encode(concrete: Concrete) -> bytes:

@@ -11,18 +11,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
-from polyloom import _core, binary
+from polyloom import binary
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.ir.pla import Array, Program
 from polyloom.sets import Affine
 from polyloom.targets import registry
 from polyloom.targets.registry import Arrays, Event, Flow, Grid, Json, Kind, Place, Pressure, Progress, Report, Simulation, Target
-from polyloom.targets.tcpa import banks, compile, concrete_file, listing, machine_file, model, notation, symbolic_file, verify
+from polyloom.targets.tcpa import banks, compile, concrete_file, instantiation, listing, machine_file, model, notation, symbolic_file, verify
 from polyloom.targets.tcpa.concrete import Concrete, Connection
-from polyloom.targets.tcpa.instantiate import instantiate, predicted_cycles
-from polyloom.targets.tcpa.instantiate.concretize import check_parameters, check_region
 from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, operation_of
 from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.predict import predicted_cycles
+from polyloom.targets.tcpa.request import check_parameters, check_region
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 _DEFAULT_MEMBER: Final = "wide"
@@ -53,18 +53,12 @@ def _compile(program: Program, member: str, mapping: tuple[str, str] | None, pro
 
 
 def _instantiate(data: bytes, parameters: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
-    """The C library makes the file. What it refuses the Python instantiation, which gives the same bytes, explains; and it takes
-    a candidate, for which the library has no argument yet."""
     symbolic = symbolic_file.decode(data)
     if candidate is not None and not 0 <= candidate < len(symbolic.candidates):
         raise input_error("PL0815", f"there is no candidate {candidate}", help=f"the file stores candidates 0 to {len(symbolic.candidates) - 1}")
-    if candidate is None:
-        values = check_parameters(symbolic, parameters)
-        check_region(symbolic, *region)
-        status, _, made, _ = _core.instantiate(data, values, *region)
-        if status == 0:
-            return made
-    return concrete_file.encode(instantiate(symbolic, parameters, *region, candidate=candidate))
+    values = check_parameters(symbolic, parameters)
+    check_region(symbolic, *region)
+    return instantiation.instantiate(data, symbolic, values, *region, candidate=candidate)
 
 
 def _machine(data: bytes, member: str | None) -> Machine:

@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 from polyloom import _core
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.targets.tcpa import concrete_file, digits, model
-from polyloom.targets.tcpa.concrete import Concrete, ConvexSet, Domain, ElementProgram, Generator
+from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, ConvexSet, Domain, ElementProgram, Generator
 from polyloom.targets.tcpa.isa import OPCODE_NOP, UNUSED, File, Goto, If, Immediate, Instruction, Next, Register, operation_of
 from polyloom.targets.tcpa.machine import Machine
 
@@ -252,8 +252,28 @@ def _arrays(c: Concrete, machine: Machine) -> Iterator[Finding]:
     for name, _ in _repeated(a.name for a in c.arrays):
         yield "PL0644", f"two arrays are called {name}"
     for a in c.arrays:
-        if a.strides != tuple(prod(a.shape[i + 1 :]) for i in range(len(a.shape))):
+        if a.place is None and a.strides != tuple(prod(a.shape[i + 1 :]) for i in range(len(a.shape))):
             yield "PL0644", f"the strides of {a.name} are not row-major"
+        if a.place is not None and not _apart(a):
+            yield "PL0644", f"elements of {a.name} share a word"
+    for a, b in combinations([(a, a.place) for a in c.arrays if a.place], 2):
+        if a[1].bank == b[1].bank and a[1].base < b[1].base + _words(b[0]) and b[1].base < a[1].base + _words(a[0]):
+            yield "PL0644", f"{a[0].name} and {b[0].name} share words of bank {a[1].bank}"
+
+
+def _apart(array: ArrayLayout) -> bool:
+    """Whether, in some order of the dimensions, each stride passes all words of the inner ones."""
+    reach = 1
+    for stride, extent in sorted((s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
+        if stride < reach:
+            return False
+        reach += stride * (extent - 1)
+    return True
+
+
+def _words(array: ArrayLayout) -> int:
+    """From the first element's word to the last one's."""
+    return 0 if 0 in array.shape else 1 + sum(s * (n - 1) for s, n in zip(array.strides, array.shape, strict=True))
 
 
 def _generators(c: Concrete, machine: Machine) -> Iterator[Finding]:

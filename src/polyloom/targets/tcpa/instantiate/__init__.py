@@ -18,10 +18,11 @@ from polyloom.targets.tcpa.concrete import Concrete, Controller, ElementProgram
 from polyloom.targets.tcpa.instantiate import control, generators, interconnect, program
 from polyloom.targets.tcpa.instantiate.choose import Refusal, Timing, time
 from polyloom.targets.tcpa.instantiate.classes import Classes, Traffic, classify
-from polyloom.targets.tcpa.instantiate.concretize import Tiles, Tiling, check_parameters, check_region, space_bounds, tiling
+from polyloom.targets.tcpa.instantiate.concretize import Tiles, Tiling, space_bounds, tiling
 from polyloom.targets.tcpa.instantiate.fifo import Depths
 from polyloom.targets.tcpa.instantiate.kernels import Graph, control_flow
-from polyloom.targets.tcpa.instantiate.predict import predicted_cycles
+from polyloom.targets.tcpa.predict import predicted_cycles
+from polyloom.targets.tcpa.request import check_parameters, check_region
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 __all__ = ["instantiate", "predicted_cycles"]
