@@ -771,6 +771,16 @@ CODES: dict[str, tuple[str, str]] = {
         "A select is written in C's operators over names of registers and integers: `c ? a : -b`, `x < y ? a + 1 : a`, `min(a, b)`.",
     ),
     "PL0921": ("no sequence for an expression", "The table has no sequence for this expression, whose operators must be in its rows."),
+    "PL0930": (
+        "floats that the instruction set does not have",
+        "`float` needs the extension f, `double` needs d; there is no floating point made of integers. Give an instruction set that has them, such as\nrv64gc.",
+    ),
+    "PL0931": (
+        "not supported by the RISC-V backend",
+        "The C function does what the backend does not compile: an array whose size is known at run time only, a pointer in memory on RV32, an\n"
+        "atomic access wider than a register, a pointer as a result. The message names the line.",
+    ),
+    "PL0932": ("a function that is too long", "A jump of RISC-V reaches one megabyte, and the code of this function is longer. Split the function."),
     # PL0960 to PL0979: graphs (analysis/dominators, `polyloom dominators`)
     "PL0960": (
         "malformed JSON",

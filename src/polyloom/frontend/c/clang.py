@@ -61,7 +61,9 @@ def llvm_module(unit: str, level: int, target: str, options: Options) -> str:
     with tempfile.TemporaryDirectory(prefix="polyloom-") as folder:
         source = Path(folder, "unit.c")
         source.write_text(unit, encoding="utf-8")
-        return _clang(options, *ARITHMETIC, *SCALAR, f"-O{level}", f"--target={target}", "-S", "-emit-llvm", "-o", "-", str(source))
+        return _clang(
+            options, *ARITHMETIC, *SCALAR, f"-O{level}", f"--target={target}", "-S", "-emit-llvm", "-o", "-", str(source), machine=target.partition("-")[0]
+        )
 
 
 def shared_library(unit: str, options: Options) -> Path:
@@ -85,11 +87,11 @@ def _build(source: Path, library: Path, options: Options) -> None:
     temporary.replace(library)
 
 
-def _clang(options: Options, *arguments: str) -> str:
-    """What clang writes. Its errors become ours."""
+def _clang(options: Options, *arguments: str, machine: str = platform.machine()) -> str:
+    """What clang writes, with the headers of a machine. Its errors become ours."""
     given = (*(f"-I{folder}" for folder in options.includes), *(f"-D{definition}" for definition in options.defines))
     single = ("-Xclang", "-cl-single-precision-constant") if options.single_constants else ()
-    return _run("clang", *LANGUAGE, *_headers(), *given, *single, *arguments)
+    return _run("clang", *LANGUAGE, *_headers(machine), *given, *single, *arguments)
 
 
 def _run(*arguments: str) -> str:
@@ -133,11 +135,11 @@ def _zig() -> str:
 
 
 @cache
-def _headers() -> tuple[str, ...]:
-    machine = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
+def _headers(machine: str) -> tuple[str, ...]:
+    machine = {"AMD64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
     library = Path(_zig()).parent / "lib"
     libc = library / "libc" / "include"
-    kernel = "x86" if machine == "x86_64" else machine
+    kernel = "x86" if machine == "x86_64" else "riscv" if machine.startswith("riscv") else machine
     folders = (library / "include", libc / f"{machine}-linux-musl", libc / "generic-musl", libc / f"{kernel}-linux-any", libc / "any-linux-any")
     return ("-nostdinc", *(word for folder in folders for word in ("-isystem", str(folder))))
 

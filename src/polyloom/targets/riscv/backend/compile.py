@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pipeline: a C function in SSA form to a RISC-V executable.
+
+    SSA form -> legal operations -> critical edges split, out of SSA form -> instruction selection -> list scheduling
+    -> linear-scan allocation, checked -> frame -> words -> ELF
+
+Scheduling lengthens the lives of values; where that makes the allocation spill more, the order of the program is kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polyloom.ir.ssa import Function
+from polyloom.targets.riscv.backend.allocate import allocate
+from polyloom.targets.riscv.backend.check import check
+from polyloom.targets.riscv.backend.code import Code
+from polyloom.targets.riscv.backend.data import Layout
+from polyloom.targets.riscv.backend.expand import expand
+from polyloom.targets.riscv.backend.legalize import legalize
+from polyloom.targets.riscv.backend.link import executable
+from polyloom.targets.riscv.backend.live import without_dead
+from polyloom.targets.riscv.backend.lower import lower
+from polyloom.targets.riscv.backend.schedule import schedule
+from polyloom.targets.riscv.backend.words import assemble
+from polyloom.targets.riscv.names import Isa
+from polyloom.transform.ssa.destruct import destruct, split_critical_edges
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """An executable, and the number of bytes of its instructions, which begin at `entry`."""
+
+    elf: bytes
+    entry: int
+    code_bytes: int
+
+
+def compile_function(function: Function, isa: Isa) -> Compiled:
+    """Errors: PL0930 for what the instruction set cannot do, PL0931 for what is not supported, PL0932 for what is too long."""
+    layout = Layout(function.data)
+    plain = destruct(split_critical_edges(legalize(function, isa)))
+    code = expand(allocated(without_dead(lower(plain, isa, layout))))
+    words = assemble(code)
+    return Compiled(executable(bytes(layout.bytes), layout.end, words, isa), layout.end, len(words))
+
+
+def allocated(code: Code) -> Code:
+    """The code with registers; scheduled, unless that costs slots."""
+    scheduled = schedule(code)
+    best = check(scheduled, allocate(scheduled))
+    if best.slots:
+        kept = check(code, allocate(code))
+        best = kept if kept.slots < best.slots else best
+    return best

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a program's data are: the variables of the C file, then constants of its code, from a fixed address on. Code follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from polyloom.ir.ssa import SIZE, Data, Type
+
+BASE: Final = 0x10000
+"""Its low twelve bits are 0, so that one instruction makes the upper part of an address near it."""
+
+
+class Layout:
+    """Mutable: constants are added while instructions are selected."""
+
+    def __init__(self, data: Sequence[Data]) -> None:
+        self.bytes = bytearray()
+        self.places: dict[str, int] = {datum.name: self._add(datum.initial, datum.align) for datum in data}
+        self._constants: dict[tuple[Type, int], int] = {}
+
+    @property
+    def end(self) -> int:
+        """Where code can begin."""
+        return -(-(BASE + len(self.bytes)) // 16) * 16
+
+    def constant(self, type: Type, bits: int) -> int:
+        """The address of a number, of which there is one copy."""
+        if (type, bits) not in self._constants:
+            self._constants[type, bits] = self._add(bits.to_bytes(SIZE[type], "little"), SIZE[type])
+        return self._constants[type, bits]
+
+    def _add(self, data: bytes, align: int) -> int:
+        self.bytes += bytes(-len(self.bytes) % max(align, 1)) + data
+        return BASE + len(self.bytes) - len(data)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rewrites a function of `ir.ssa` instruction by instruction, in place of which there may come several, and blocks.
+
+What a rule writes is rewritten by the rules again, so that a rule may use whatever another makes legal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from polyloom.ir.ssa import Access, Block, Branch, Edge, Function, Instruction, Jump, Operand, Terminator, Type, Value
+from polyloom.transform.ssa.editing import names
+
+
+class Editor:
+    """Mutable: the blocks so far, and the one that is being written."""
+
+    def __init__(self, function: Function, rule: Callable[[Editor, Instruction], None]) -> None:
+        self.function, self.rule, self.fresh = function, rule, names(function)
+        self.blocks: list[Block] = []
+        self.name, self.parameters, self.made, self.line = "", tuple[Value, ...](), list[Instruction](), 0
+
+    def run(self, end: Callable[[Editor, Terminator], None]) -> Function:
+        """The function with every instruction given to the rule, and every end of a block to `end`, which closes it."""
+        for block in self.function.blocks:
+            self.begin(block.name, block.parameters)
+            for instruction in block.instructions:
+                self.line = instruction.line
+                self.rule(self, instruction)
+            self.line = block.terminator.line
+            end(self, block.terminator)
+        return replace(self.function, blocks=tuple(self.blocks))
+
+    def keep(self, instruction: Instruction) -> None:
+        """Writes an instruction as it is."""
+        self.made.append(instruction)
+
+    def make(self, operation: str, type: Type, *operands: Operand, to: Value | None = None, callee: str = "", access: Access | None = None) -> Value:
+        """The result of a new instruction, `to` where it is given."""
+        result = to or self.value(type)
+        self.rule(self, Instruction(operation, operands, result, (), access, callee, self.line))
+        return result
+
+    def put(self, operation: str, *operands: Operand, access: Access | None = None, callee: str = "") -> None:
+        """A new instruction without a result."""
+        self.rule(self, Instruction(operation, operands, None, (), access, callee, self.line))
+
+    def value(self, type: Type) -> Value:
+        return Value(self.fresh("legal"), type)
+
+    def begin(self, name: str, parameters: Sequence[Value] = ()) -> None:
+        self.name, self.parameters, self.made = name, tuple(parameters), []
+
+    def end(self, terminator: Terminator) -> None:
+        """Closes the block."""
+        self.blocks.append(Block(self.name, self.parameters, tuple(self.made), terminator))
+
+    def jump(self, block: str, *arguments: Operand) -> None:
+        self.end(Jump(Edge(block, arguments), self.line))
+
+    def branch(self, condition: Operand, then: Edge, orelse: Edge) -> None:
+        self.end(Branch(condition, then, orelse, self.line))
+
+    def repeat(self, first: Sequence[Operand], body: Callable[[Sequence[Value]], tuple[Operand, Sequence[Operand]]]) -> Sequence[Value]:
+        """A loop over variables that begin with `first`: `body` writes it, and gives the condition to go on and the next values.
+        The values behind the loop, which is executed at least once."""
+        head, behind = self.fresh("again"), self.fresh("behind")
+        self.jump(head, *first)
+        variables = [self.value(operand.type) for operand in first]
+        self.begin(head, variables)
+        condition, following = body(variables)
+        left = [self.value(operand.type) for operand in first]
+        self.branch(condition, Edge(head, tuple(following)), Edge(behind, tuple(following)))
+        self.begin(behind, left)
+        return left

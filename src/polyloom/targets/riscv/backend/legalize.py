@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of `ir.ssa` as functions whose operations an instruction set has: legal ones are kept, others made of legal ones.
+
+The meaning does not change, so that `ir.ssa_interpret` runs the result as it does the original; it is not what clang's -O1 would
+write, but each rule is short. What no instruction set here can do is refused with its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.ir.ssa import FLOATS, SIZE, WIDTH, Constant, Edge, Function, Instruction, Operand, Switch, Terminator, Type, integer
+from polyloom.targets.riscv.backend import legal_division, legal_floats, legal_integers, legal_memory
+from polyloom.targets.riscv.backend.editor import Editor
+from polyloom.targets.riscv.names import Isa
+
+Rule = Callable[[Editor, Instruction, Isa], bool]
+_RULES: Final[dict[str, Rule]] = {
+    **dict.fromkeys(("mul", "sdiv", "udiv", "srem", "urem"), legal_division.rewrite),
+    **dict.fromkeys(("fptosi", "fptoui", "sitofp", "uitofp"), legal_floats.convert),
+    "select": legal_floats.select,
+    **dict.fromkeys(("load", "store"), legal_memory.access),
+    "call": lambda editor, instruction, isa: _CALLS.get(instruction.callee, _nothing)(editor, instruction, isa),
+}
+"""By operation. A rule says whether it has replaced the instruction."""
+
+
+def _nothing(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+    del editor, instruction, isa
+    return False
+
+
+_CALLS: Final[dict[str, Rule]] = {
+    **dict.fromkeys(("smin", "smax", "umin", "umax", "usub.sat", "abs"), legal_integers.compared),
+    **dict.fromkeys(("uadd.sat", "sadd.sat", "ssub.sat"), legal_integers.saturating),
+    **dict.fromkeys(("ctpop", "ctlz", "cttz"), legal_integers.counted),
+    "bswap": legal_integers.swapped,
+    **dict.fromkeys(("fshl", "fshr"), legal_integers.funnel),
+    **dict.fromkeys(("minnum", "maxnum"), legal_floats.number_first),
+    **dict.fromkeys(("memcpy", "memmove", "memset"), legal_memory.bulk),
+}
+
+
+def legalize(function: Function, isa: Isa) -> Function:
+    """Errors: PL0930 for floats that the instruction set does not have, PL0931 for what is not supported at all."""
+
+    def rule(editor: Editor, instruction: Instruction) -> None:
+        _check(function, instruction, isa)
+        if not _RULES.get(instruction.operation, _nothing)(editor, instruction, isa):
+            editor.keep(instruction)
+
+    for parameter in function.parameters:
+        _check_type(function, parameter.type, isa, 0)
+    return Editor(function, rule).run(_end)
+
+
+def _end(editor: Editor, terminator: Terminator) -> None:
+    """A switch becomes a search by comparisons; every other end stays."""
+    if isinstance(terminator, Switch):
+        _search(editor, terminator.value, sorted(terminator.cases, key=lambda case: case[0]), terminator.default)
+    else:
+        editor.end(terminator)
+
+
+_LINEAR: Final = 3
+"""As many cases are compared one after the other."""
+
+
+def _search(editor: Editor, value: Operand, cases: list[tuple[int, Edge]], default: Edge) -> None:
+    middle = len(cases) // 2
+    if not cases:
+        editor.jump(default.block, *default.arguments)
+        return
+    rest = editor.fresh("case")
+    if len(cases) <= _LINEAR:
+        case, target = cases[0]
+        found = editor.make("eq", "i1", value, integer(value.type, case))
+        editor.branch(found, target, Edge(rest) if len(cases) > 1 else default)
+        if len(cases) > 1:
+            editor.begin(rest)
+            _search(editor, value, cases[1:], default)
+        return
+    other = editor.fresh("case")
+    below = editor.make("slt" if value.type != "i1" else "ult", "i1", value, integer(value.type, cases[middle][0]))
+    editor.branch(below, Edge(rest), Edge(other))
+    for name, part in ((rest, cases[:middle]), (other, cases[middle:])):
+        editor.begin(name)
+        _search(editor, value, part, default)
+
+
+def _check(function: Function, instruction: Instruction, isa: Isa) -> None:
+    operation, line = instruction.operation, instruction.line
+    types: list[Type] = [*(o.type for o in instruction.operands), *([instruction.result.type] if instruction.result else [])]
+    for type in types:
+        _check_type(function, type, isa, line)
+    if operation == "alloca" and not isinstance(instruction.operands[0], Constant):
+        raise _unsupported(function, line, "an array of a size that is known at run time only", "give it a constant size, or pass it as a parameter")
+    if operation in ("load", "store"):
+        accessed = types[0] if operation == "store" else types[-1]
+        if accessed == "ptr" and isa.xlen == 32:
+            raise _unsupported(function, line, "a pointer in memory on RV32, where the model of C's memory has pointers of 64 bits,", "compile it for rv64")
+        if instruction.access and instruction.access.order and SIZE[accessed] * 8 > isa.xlen and accessed != "ptr":
+            raise _unsupported(function, line, f"an atomic access of {WIDTH[accessed]} bits on RV{isa.xlen}", "use a narrower type, or compile it for rv64")
+
+
+def _check_type(function: Function, type: Type, isa: Isa, line: int) -> None:
+    needed = {"f32": "f", "f64": "d"}.get(type) if type in FLOATS else None
+    if needed and needed not in isa.extensions:
+        what = "float" if type == "f32" else "double"
+        place = f", line {line}" if line else ""
+        raise input_error(
+            "PL0930",
+            f"@{function.name}{place}: `{what}` needs the extension {needed}, which {isa} does not have",
+            help=f"run it on rv{isa.xlen}gc, or on integers",
+        )
+
+
+def _unsupported(function: Function, line: int, what: str, help: str) -> PolyloomError:
+    place = f", line {line}" if line else ""
+    return input_error("PL0931", f"@{function.name}{place}: {what} is not supported", help=help)

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A static ELF executable of one function and its data, whose entry is the function: what runs is this file, read back.
+
+Sources: the Tool Interface Standard's ELF specification, version 1.2, and the RISC-V ELF psABI specification.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from polyloom.targets.riscv.backend.data import BASE
+from polyloom.targets.riscv.names import Isa
+
+_PAGE: Final = 4096
+_READ, _WRITE, _EXECUTE = 4, 2, 1
+_RISCV, _EXECUTABLE, _LOAD = 243, 2, 1
+
+
+def executable(data: bytes, place: int, words: bytes, isa: Isa) -> bytes:
+    """`data` from `BASE` on, and `words` at `place`, where the program starts."""
+    wide = isa.xlen == 64
+    segments = [(_READ | _EXECUTE, place, words)]
+    if data:
+        segments.insert(0, (_READ | _WRITE, BASE, data))
+    header, size = (64, 56) if wide else (52, 32)
+    offset = header + size * len(segments)
+    table, contents = bytearray(), bytearray()
+    for flags, address, content in segments:
+        contents += bytes((address - offset - len(contents)) % _PAGE)  # offsets and addresses agree within a page
+        start = offset + len(contents)
+        fields = (address, address, len(content), len(content))
+        table += struct.pack("<IIQQQQQQ", _LOAD, flags, start, *fields, _PAGE) if wide else struct.pack("<IIIIIIII", _LOAD, start, *fields, flags, _PAGE)
+        contents += content
+    return _header(place, header, size, len(segments), isa) + bytes(table) + bytes(contents)
+
+
+def _header(entry: int, header: int, size: int, count: int, isa: Isa) -> bytes:
+    wide = isa.xlen == 64
+    flags = ("c" in isa.extensions) | (4 if "d" in isa.extensions else 2 if "f" in isa.extensions else 0)
+    ident = bytes([0x7F, *b"ELF", 2 if wide else 1, 1, 1]).ljust(16, b"\0")
+    sections = 64 if wide else 40
+    return ident + struct.pack(
+        "<HHIQQQIHHHHHH" if wide else "<HHIIIIIHHHHHH", _EXECUTABLE, _RISCV, 1, entry, header, 0, flags, header, size, count, sections, 0, 0
+    )

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instruction selection: a legal function out of SSA form to machine code over virtual registers.
+
+Operation by operation; a comparison is folded into the branch or the select that it decides, constants into instructions that take
+them, constant distances into loads and stores. Whatever selects or compares goes through the select table.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from polyloom.ir.ssa import (
+    ARITHMETIC,
+    CASTS,
+    COMPARISONS,
+    FLOAT_COMPARISONS,
+    FLOATING,
+    FLOATS,
+    Branch,
+    Constant,
+    Function,
+    Instruction,
+    Jump,
+    Operand,
+    Return,
+    Terminator,
+    Type,
+    Value,
+)
+from polyloom.targets.riscv.backend import abi, floats, integers, memory, selects, wide
+from polyloom.targets.riscv.backend.code import ZERO, Block, Code, Reg
+from polyloom.targets.riscv.backend.context import FUNCTIONS, Context
+from polyloom.targets.riscv.backend.data import Layout
+from polyloom.targets.riscv.names import Isa
+
+_FLOATING_CALLS: Final = ("fabs", "sqrt", "copysign")
+_BRANCHES: Final = {
+    "eq": ("beq", False),
+    "ne": ("bne", False),
+    "slt": ("blt", False),
+    "sge": ("bge", False),
+    "sgt": ("blt", True),
+    "sle": ("bge", True),
+    "ult": ("bltu", False),
+    "uge": ("bgeu", False),
+    "ugt": ("bltu", True),
+    "ule": ("bgeu", True),
+}
+"""By comparison: the branch, and whether its operands are exchanged."""
+
+
+def lower(function: Function, isa: Isa, layout: Layout) -> Code:
+    """The code of a function whose operations are legal and whose blocks, but for the first, have no parameters."""
+    context = Context(function, isa, layout, _emit)
+    blocks: list[Block] = []
+    for number, block in enumerate(function.blocks):
+        if number == 0:
+            _enter(context, function)
+        for instruction in block.instructions:
+            if instruction.result is None or instruction.result.name not in context.deferred:
+                _emit(context, instruction)
+        _end(context, block.terminator)
+        blocks.append(Block(block.name, context.b.take()))
+    return Code(function.name, isa, tuple(blocks), context.frame)
+
+
+def _enter(context: Context, function: Function) -> None:
+    """The parameters, from where the caller put them. All come out of registers first: what loads the others needs some."""
+    places = abi.places([p.type for p in function.parameters], context.isa)
+    moved = [[place if isinstance(place, abi.Stack) else context.move(context.b.fresh(place.bank), place) for place in group] for group in places]
+    for parameter, group in zip(function.parameters, moved, strict=True):
+        context.define(parameter, *_arrived(context, parameter.type, group))
+
+
+def _arrived(context: Context, type: Type, places: list[Reg | abi.Stack]) -> tuple[Reg, ...]:
+    """A parameter as values of its type are held."""
+    first = places[0]
+    if type in FLOATS:
+        if len(places) == 1 and isinstance(first, abi.Stack):
+            return (context.b.make("flw" if type == "f32" else "fld", 0, context.b.make("incoming", first.offset)),)
+        if isinstance(first, Reg) and first.bank == "f":
+            return (first,)
+    words = [place if isinstance(place, Reg) else _word(context, place) for place in places]
+    if type == "f32":
+        return (context.b.make("fmv.w.x", words[0]),)
+    if type == "f64" and len(words) == 1:
+        return (context.b.make("fmv.d.x", words[0]),)
+    if type == "f64":
+        place = context.scratch_address()
+        for k, word in enumerate(words):
+            context.b.put("sw", word, 4 * k, place)
+        return (context.b.make("fld", 0, place),)
+    return tuple(words) if len(words) == 2 or type == "i32" else (context.canonical(type, words[0]),)
+
+
+def _word(context: Context, place: abi.Stack) -> Reg:
+    return context.b.make("ld" if context.isa.xlen == 64 else "lw", 0, context.b.make("incoming", place.offset))
+
+
+def _emit(context: Context, instruction: Instruction) -> None:
+    """Selects an instruction and defines its result."""
+    if instruction.result is None:
+        _effect(context, instruction)
+    else:
+        context.define(instruction.result, *_value(context, instruction))
+
+
+def _effect(context: Context, instruction: Instruction) -> None:
+    if instruction.operation == "store":
+        memory.store(context, instruction)
+    else:
+        assert instruction.operation == "fence", f"{instruction.operation} {instruction.callee} is not legal"
+        memory.fence(context, instruction)
+
+
+def _value(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
+    result = instruction.result
+    assert result is not None
+    is_wide = context.is_wide(result.type) or any(context.is_wide(operand.type) for operand in instruction.operands)
+    match instruction.operation:
+        case "load":
+            return memory.load(context, instruction)
+        case "offset":
+            return (memory.offset(context, instruction),)
+        case "alloca":
+            return (memory.alloca(context, instruction),)
+        case "copy":
+            return context.parts(instruction.operands[0])
+        case operation if operation in CASTS and (instruction.operands[0].type in FLOATS or result.type in FLOATS):
+            return floats.cast(context, instruction)
+        case operation if operation in CASTS:
+            return wide.cast(context, instruction) if is_wide else (integers.cast(context, instruction),)
+        case operation if operation in ARITHMETIC:
+            return wide.arithmetic(context, instruction) if is_wide else (integers.arithmetic(context, instruction),)
+        case operation if operation in COMPARISONS:
+            return (wide.compare(context, instruction) if is_wide else selects.chosen(context, instruction),)
+        case operation if operation in FLOAT_COMPARISONS:
+            return (floats.compare(context, instruction),)
+        case operation if operation in FLOATING or operation == "fneg" or instruction.callee in _FLOATING_CALLS:
+            return (floats.arithmetic(context, instruction),)
+        case "select":
+            return wide.select(context, instruction) if is_wide else (selects.chosen(context, instruction),)
+        case "call" if instruction.callee in FUNCTIONS:
+            return (selects.chosen(context, instruction),)
+        case "call" if instruction.callee in ("ctpop", "ctlz", "cttz"):
+            return (integers.count(context, instruction.callee, result.type, instruction.operands[0]),)
+        case "call" if instruction.callee == "bswap":
+            return (integers.swapped(context, result.type, instruction.operands[0]),)
+        case "call" if instruction.callee in ("fshl", "fshr"):
+            return (integers.rotation(context, instruction),)
+        case operation:
+            raise AssertionError(f"{operation} {instruction.callee} is not legal")
+
+
+def _end(context: Context, terminator: Terminator) -> None:
+    match terminator:
+        case Jump(target):
+            context.b.put("j", target.block)
+        case Branch(condition, then, orelse):
+            _branch(context, condition, then.block)
+            context.b.put("j", orelse.block)
+        case Return(value):
+            _return(context, value)
+        case _:
+            context.b.put("unreachable")
+
+
+def _branch(context: Context, condition: Operand, target: str) -> None:
+    if isinstance(condition, Constant):
+        if condition.value:
+            context.b.put("beq", ZERO, ZERO, target)
+        return
+    deferred = context.deferred.get(condition.name) if isinstance(condition, Value) and condition.name not in context.values else None
+    if deferred is None or deferred.operands[0].type == "i1":
+        context.b.put("bne", context.reg(condition), ZERO, target)
+        return
+    mnemonic, is_exchanged = _BRANCHES[deferred.operation]
+    a, b = (context.reg(operand) for operand in deferred.operands)
+    context.b.put(mnemonic, *((b, a) if is_exchanged else (a, b)), target)
+
+
+def _return(context: Context, value: Operand | None) -> None:
+    if value is None:
+        context.b.put("ret")
+        return
+    parts = context.parts(value)
+    places = abi.result_places(value.type, context.isa)
+    for place, part in zip(places, parts, strict=True):
+        context.move(place, part)
+    context.b.put("ret", *places)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls an executable's function on the interpreter: arguments where the calling convention has them, arrays above the image."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from polyloom.ir.ssa import FLOATS, WIDTH, Function, Type
+from polyloom.ir.ssa_interpret import Argument
+from polyloom.ir.ssa_semantics import Number, bits, value
+from polyloom.targets.riscv.backend import abi
+from polyloom.targets.riscv.image import elf
+from polyloom.targets.riscv.model import LIMIT, RA, SP, STACK, Machine
+from polyloom.targets.riscv.names import Isa
+
+_ALIGNMENT: Final = 64
+_ONES: Final = 0xFFFFFFFF << 32
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the function returned, and how many instructions it executed."""
+
+    result: Number | None
+    instructions: int
+
+
+def call(executable: bytes, isa: Isa, function: Function, arguments: Sequence[Argument], limit: int = LIMIT) -> Outcome:
+    """Runs the file on one argument a parameter; arrays are changed in place. Errors: PL0910 to PL0914."""
+    image = elf(executable, isa)
+    top = max(s.address + s.size for s in image.segments)
+    arrays = [a for a in arguments if isinstance(a, np.ndarray)]
+    room = sum(a.nbytes + 2 * _ALIGNMENT for a in arrays)
+    machine = Machine(image, room + _ALIGNMENT + STACK)
+    addresses: list[int] = []
+    for array in arrays:
+        top = -(-top // _ALIGNMENT) * _ALIGNMENT
+        machine.write(top, array.tobytes())
+        addresses.append(top)
+        top += array.nbytes + _ALIGNMENT
+    following = iter(addresses)
+    values = [next(following) if isinstance(a, np.ndarray) else bits(p.type, a) for p, a in zip(function.parameters, arguments, strict=True)]
+    _pass(machine, isa, [p.type for p in function.parameters], values)
+    end = (machine.base + machine.size) % (1 << isa.xlen)
+    machine.set_x(RA, end)
+    done = machine.run(stop=end, limit=limit)
+    for array, address in zip(arrays, addresses, strict=True):
+        array.reshape(-1).view(np.uint8)[:] = np.frombuffer(machine.read(address, array.nbytes), np.uint8)
+    return Outcome(_result(machine, isa, function.result), done.instructions)
+
+
+def _pass(machine: Machine, isa: Isa, types: Sequence[Type], values: Sequence[int]) -> None:
+    """Puts the bits of arguments into registers and on the stack."""
+    places = abi.places(types, isa)
+    words = [place for group in places for place in group if isinstance(place, abi.Stack)]
+    sp = machine.x[SP] - -(-max((w.offset + 8 for w in words), default=0) // 16) * 16
+    machine.set_x(SP, sp)
+    for type, group, pattern in zip(types, places, values, strict=True):
+        for place, part in zip(group, _words(type, pattern, len(group), isa), strict=True):
+            if isinstance(place, abi.Stack):
+                machine.write(sp + place.offset, (part % (1 << isa.xlen)).to_bytes(isa.xlen // 8, "little"))
+            elif place.bank == "x":
+                machine.set_x(place.number, part)
+            else:
+                machine.set_f(place.number, _ONES | pattern if type == "f32" else pattern)
+
+
+def _words(type: Type, pattern: int, count: int, isa: Isa) -> list[int]:
+    """The parts of an argument; an integer narrower than a register is extended, as signed ones are."""
+    if count == 2:
+        return [pattern & 0xFFFFFFFF, pattern >> 32]
+    if type not in FLOATS and type not in ("ptr", "i1"):
+        return [int(value(type, pattern))]
+    return [pattern % (1 << isa.xlen) if type not in FLOATS else pattern]
+
+
+def _result(machine: Machine, isa: Isa, type: Type | None) -> Number | None:
+    if type is None:
+        return None
+    places = abi.result_places(type, isa)
+    if places[0].bank == "f":
+        return value(type, machine.f[places[0].number] & ((1 << WIDTH[type]) - 1))
+    whole = sum(machine.x[place.number] << (isa.xlen * k) for k, place in enumerate(places))
+    return value(type, whole & ((1 << WIDTH[type]) - 1))
