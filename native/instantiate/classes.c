@@ -58,18 +58,17 @@ bool make_traffic(Context *c) {
 }
 
 // Whether an element sends tokens over a route.
-bool leaving(const Context *c, const Route *r, uint32_t element) {
-    const Int row = (Int)(element / c->t->columns) + r->theta.rows, column = (Int)(element % c->t->columns) + r->theta.columns;
-    if (row < 0 || column < 0 || row >= c->t->rows || column >= c->t->columns) return false;
-    const uint32_t to = (uint32_t)(row * c->t->columns + column);
-    return c->arriving[r - c->candidate->route][c->group[to]] && c->occupied[c->group[element]];
+bool leaving(Context *c, const Route *r, Int row, Int column) {
+    const Int rows = c->t->rows, columns = c->t->columns, to[2] = {row + r->theta.rows, column + r->theta.columns};
+    if (row < 0 || column < 0 || row >= rows || column >= columns || to[0] < 0 || to[1] < 0 || to[0] >= rows || to[1] >= columns) return false;
+    return c->arriving[r - c->candidate->route][group_at(c, (uint32_t)to[0], (uint32_t)to[1])] && c->occupied[group_at(c, (uint32_t)row, (uint32_t)column)];
 }
 
-bool driven(const Context *c, uint32_t reg, uint32_t element) {
-    for (uint32_t r = 0; r < c->candidate->routes; ++r)
-        if (c->candidate->route[r].output == reg && leaving(c, &c->candidate->route[r], element)) return true;
+bool driven(Context *c, uint32_t reg, const Cell *cell) {
     for (uint32_t o = 0; o < c->s.outputs; ++o)
-        if (c->candidate->output[o] == reg && c->accessing[c->s.node[c->s.output[o].node].condition][c->group[element]]) return true;
+        if (c->candidate->output[o] == reg && c->accessing[c->s.node[c->s.output[o].node].condition][cell->group]) return true;
+    for (uint32_t r = 0; r < c->candidate->routes; ++r)
+        if (c->candidate->route[r].output == reg && leaving(c, &c->candidate->route[r], cell->row, cell->column)) return true;
     return false;
 }
 
@@ -144,18 +143,18 @@ static bool destinations(Context *c, const Instruction *instruction, Vec *out) {
     return true;
 }
 
-// For an element the nearest one whose neighbour at theta has a tile; itself where there is none.
-static uint32_t clamped(const Context *c, Displacement theta, uint32_t element) {
+// The group of the nearest element whose neighbour at theta has a tile; of the element itself where there is none.
+static uint32_t clamped(Context *c, Displacement theta, const Cell *cell) {
     const int step[2] = {theta.rows, theta.columns};
-    const uint32_t at[2] = {element / c->t->columns, element % c->t->columns};
+    const uint32_t at[2] = {cell->row, cell->column};
     Int moved[2];
     for (int axis = 0; axis < 2; ++axis) {
         const uint32_t m = c->candidate->axis[axis];
         const Int count = m == NONE ? 1 : c->t->tiles[m];
-        if (step[axis] && count <= 1) return element;
+        if (step[axis] && count <= 1) return cell->group;
         moved[axis] = min(max(at[axis], max(0, -step[axis])), count - 1 - max(0, step[axis]));
     }
-    return (uint32_t)(moved[0] * c->t->columns + moved[1]);
+    return group_at(c, (uint32_t)moved[0], (uint32_t)moved[1]);
 }
 
 // The sets of every piece of one fragment, united.
@@ -168,11 +167,11 @@ static bool united(Context *c, const Vec *owned, uint64_t fragment, uint32_t gro
     return unite(c, sets.at, sets.count, out);
 }
 
-static bool widened(Context *c, const Vec *owned, uint64_t fragment, uint32_t element, const Domain *issues, const Domain **out) {
+static bool widened(Context *c, const Vec *owned, uint64_t fragment, const Cell *cell, const Domain *issues, const Domain **out) {
     Vec sets = {0}, inside = {0};
     for (uint32_t i = 0; i < owned->count; ++i) {
         const Owned *o = (Owned *)owned->at + i;
-        if (o->source == fragment && o->piece.widens) TRY(piece_sets(c, &o->piece, c->group[clamped(c, o->piece.widen, element)], &sets));
+        if (o->source == fragment && o->piece.widens) TRY(piece_sets(c, &o->piece, clamped(c, o->piece.widen, cell), &sets));
     }
     for (uint32_t i = 0; i < sets.count; ++i)
         for (uint32_t k = 0; k < issues->count; ++k) {
@@ -217,8 +216,8 @@ static bool add_fragment(Context *c, Vec *found, uint32_t position, uint64_t s, 
     return true;
 }
 
-static bool specialize_one(Context *c, const Instruction *instruction, uint32_t element, Operation *out) {
-    const uint32_t group = c->group[element];
+static bool specialize_one(Context *c, const Instruction *instruction, const Cell *cell, Operation *out) {
+    const uint32_t group = cell->group;
     Vec issues = {0}, found = {0};
     for (uint32_t v = instruction->first; v < c->s.nodes; ++v)
         if (executes(c, instruction, v)) TRY(piece_sets(c, &(Piece){.condition = c->s.node[v].condition}, group, &issues));
@@ -235,8 +234,8 @@ static bool specialize_one(Context *c, const Instruction *instruction, uint32_t 
         for (uint32_t i = 0; i < names.count; ++i) {
             const uint64_t s = ((uint64_t *)names.at)[i];
             const Domain *d;
-            if (writes && sends(&owned, s) && !driven(c, (uint32_t)s, element))
-                TRY(widened(c, &owned, s, element, out->domain, &d));
+            if (writes && sends(&owned, s) && !driven(c, (uint32_t)s, cell))
+                TRY(widened(c, &owned, s, cell, out->domain, &d));
             else
                 TRY(united(c, &owned, s, group, &d));
             TRY(add_fragment(c, &found, writes ? NONE : position, s, d));
@@ -276,14 +275,14 @@ static bool number_of(Context *c, Vec *trees, const UnitTree *tree, uint32_t cla
     return true;
 }
 
-static bool specialize(Context *c, const Instruction *at, uint32_t count, uint32_t unit, uint32_t element, UnitTree *out) {
+static bool specialize(Context *c, const Instruction *at, uint32_t count, uint32_t unit, const Cell *cell, UnitTree *out) {
     *out = (UnitTree){0};
     TRY(out->operation = keep(c, count, sizeof(Operation)));
     for (uint32_t i = 0; i < count; ++i) {
         if (at[i].unit != unit) continue;
         const size_t mark = c->high;
         Operation made = {0};
-        TRY(specialize_one(c, &at[i], element, &made));
+        TRY(specialize_one(c, &at[i], cell, &made));
         if (made.domain->count) out->operation[out->operations++] = made;
         c->high = mark;
     }
@@ -321,7 +320,8 @@ static bool senders(Context *c, const Instruction *at, uint32_t count, Vec *out)
 // Elements with equal marks have equal trees.
 typedef struct Kind {
     struct Kind *next;
-    uint32_t element, tuple;
+    uint32_t tuple;
+    const Cell *cell;  // the first one
     uint32_t *marks;
 } Kind;
 
@@ -355,17 +355,17 @@ static bool label_units(Context *c, Classifier *k) {
     return true;
 }
 
-static void mark(const Context *c, const Classifier *k, uint32_t element, uint32_t *marks) {
+static void mark(Context *c, const Classifier *k, const Cell *cell, uint32_t *marks) {
     uint32_t *at = marks;
-    for (uint32_t unit = 0; unit < c->s.units; ++unit) *at++ = k->alike[unit][c->group[element]];
+    for (uint32_t unit = 0; unit < c->s.units; ++unit) *at++ = k->alike[unit][cell->group];
     for (uint32_t i = 0; i < k->senders.count; ++i) {
         const Sender *s = (Sender *)k->senders.at + i;
-        *at++ = driven(c, s->reg, element) ? NONE : k->alike[s->unit][c->group[clamped(c, s->theta, element)]];
+        *at++ = driven(c, s->reg, cell) ? NONE : k->alike[s->unit][clamped(c, s->theta, cell)];
     }
 }
 
-static Kind *kind_of(Context *c, Classifier *k, uint32_t element, uint32_t *marks) {
-    mark(c, k, element, marks);
+static Kind *kind_of(Context *c, Classifier *k, const Cell *cell, uint32_t *marks) {
+    mark(c, k, cell, marks);
     const size_t bytes = k->length * sizeof *marks;
     Kind **bucket = &k->buckets[hash(2166136261u, marks, bytes) % BUCKETS];
     for (Kind *p = *bucket; p; p = p->next)
@@ -373,7 +373,7 @@ static Kind *kind_of(Context *c, Classifier *k, uint32_t element, uint32_t *mark
     Kind *made = temp(c, 1, sizeof *made), **slot = push(c, &k->kinds, sizeof *slot);
     if (!made || !slot || !(made->marks = temp(c, k->length, sizeof *marks))) return NULL;
     memcpy(made->marks, marks, bytes);
-    made->element = element;
+    made->cell = cell;
     made->tuple = k->kinds.count - 1;
     made->next = *bucket;
     *slot = made;
@@ -408,7 +408,7 @@ static bool tuples(Context *c, Classifier *k, Vec *trees, uint32_t **tuple, uint
         uint32_t *made = *tuple + (size_t)*count * units;
         for (uint32_t unit = 0; unit < units; ++unit) {
             UnitTree tree;
-            TRY(specialize(c, k->at, k->count, unit, kind->element, &tree));
+            TRY(specialize(c, k->at, k->count, unit, kind->cell, &tree));
             TRY(number_of(c, trees, &tree, 0, unit, &made[unit]));
         }
         for (kind->tuple = 0; kind->tuple < *count && memcmp(*tuple + (size_t)kind->tuple * units, made, units * sizeof *made);) ++kind->tuple;
@@ -424,13 +424,13 @@ static bool silence(Context *c, const Classifier *k, uint32_t tuple, bool *silen
         silent[reg] = true;
         for (uint32_t j = 0; j < k->kinds.count && silent[reg]; ++j) {
             const Kind *kind = ((Kind **)k->kinds.at)[j];
-            if (kind->tuple == tuple && driven(c, reg, kind->element)) silent[reg] = false;
+            if (kind->tuple == tuple && driven(c, reg, kind->cell)) silent[reg] = false;
         }
     }
     return ok(c);
 }
 
-static bool make_classes(Context *c, Classifier *k, uint32_t *kind_of_element) {
+static bool make_classes(Context *c, Classifier *k) {
     const uint32_t units = c->s.units;
     Vec trees = {0}, pruned = {0};
     uint32_t *tuple, count;
@@ -456,8 +456,8 @@ static bool make_classes(Context *c, Classifier *k, uint32_t *kind_of_element) {
         class_of[i] = same;
         if (same == c->classes) ++c->classes;
     }
-    for (uint32_t e = 0; e < c->elements; ++e)
-        if (kind_of_element[e] != NONE) kind_of_element[e] = class_of[((Kind **)k->kinds.at)[kind_of_element[e]]->tuple];
+    for (uint32_t i = 0; i < c->cells; ++i)
+        if (c->cell[i].class_ != NONE) c->cell[i].class_ = class_of[((Kind **)k->kinds.at)[c->cell[i].class_]->tuple];
     c->units = pruned.count;
     TRY(c->unit = keep(c, pruned.count, sizeof *c->unit));
     if (pruned.count) memcpy(c->unit, pruned.at, pruned.count * sizeof *c->unit);
@@ -467,21 +467,19 @@ static bool make_classes(Context *c, Classifier *k, uint32_t *kind_of_element) {
 // The classes, numbered by their first element in row-major order.
 bool classify(Context *c) {
     const size_t high = c->high;
-    TRY(c->element = keep(c, c->elements, sizeof *c->element));
     Classifier *k = temp(c, 1, sizeof *k);
     TRY(k && (k->at = instructions(c, &k->count)));
     TRY(senders(c, k->at, k->count, &k->senders) && label_units(c, k));
     k->length = c->s.units + k->senders.count;
     uint32_t *marks = temp(c, k->length, sizeof *marks);
     TRY(marks);
-    for (uint32_t e = 0; e < c->elements; ++e) {
-        c->element[e] = NONE;
-        if (!c->occupied[c->group[e]]) continue;
-        const Kind *kind = kind_of(c, k, e, marks);
+    for (uint32_t i = 0; i < c->cells; ++i) {
+        if (!c->occupied[c->cell[i].group]) continue;
+        const Kind *kind = kind_of(c, k, &c->cell[i], marks);
         TRY(kind);
-        c->element[e] = kind->tuple;
+        c->cell[i].class_ = kind->tuple;
     }
-    TRY(make_classes(c, k, c->element));
+    TRY(make_classes(c, k));
     c->high = high;
     return ok(c);
 }

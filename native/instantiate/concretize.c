@@ -102,106 +102,15 @@ Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients) {
     return constant;
 }
 
-// The constants of all constraints in one tile, clipped to what is not implied.
-typedef struct {
-    Int constant, step[2], low, high;
-} Line;
-
-static Int at(Context *c, const Line *l, uint32_t row, uint32_t column) {
-    const Int value = add(c, l->constant, add(c, mul(c, l->step[0], row), mul(c, l->step[1], column)));
-    return min(max(value, l->low), l->high);
-}
-
-// By row (column) a number, equal where the constraints that depend on that coordinate alone are.
-static bool labels(Context *c, const Line *lines, int axis, uint32_t count, uint32_t *label, uint32_t *number) {
-    Vec first = {0};
-    for (uint32_t k = 0; k < count; ++k) {
-        uint32_t f = first.count;
-        while (f-- > 0) {
-            bool same = true;
-            const uint32_t other = ((uint32_t *)first.at)[f];
-            for (uint32_t i = 0; i < c->s.constraints && same; ++i)
-                if (lines[i].step[axis] && !lines[i].step[!axis])
-                    same = at(c, &lines[i], axis ? 0 : k, axis ? k : 0) == at(c, &lines[i], axis ? 0 : other, axis ? other : 0);
-            if (same) break;
-        }
-        TRY(ok(c));
-        if (f == NONE) {
-            uint32_t *slot = push(c, &first, sizeof *slot);
-            TRY(slot);
-            *slot = k;
-            f = first.count - 1;
-        }
-        label[k] = f;
-    }
-    *number = first.count;
-    return true;
-}
-
-typedef struct Tile {
-    struct Tile *next;
-    uint32_t row, column, labels[2];
-} Tile;
-
-static bool alike_here(Context *c, const Line *lines, const Tile *a, uint32_t row, uint32_t column) {
-    for (uint32_t i = 0; i < c->s.constraints; ++i)
-        if (lines[i].step[0] && lines[i].step[1] && at(c, &lines[i], a->row, a->column) != at(c, &lines[i], row, column)) return false;
-    return true;
-}
-
-static bool group(Context *c, const Line *lines, Tile **tiles) {
-    const Tiling *t = c->t;
-    uint32_t *label[2] = {temp(c, t->rows, sizeof(uint32_t)), temp(c, t->columns, sizeof(uint32_t))}, number[2];
-    TRY(label[0] && label[1]);
-    TRY(labels(c, lines, 0, t->rows, label[0], &number[0]) && labels(c, lines, 1, t->columns, label[1], &number[1]));
-    bool slanted = false;
-    for (uint32_t i = 0; i < c->s.constraints; ++i) slanted = slanted || (lines[i].step[0] && lines[i].step[1]);
-    Tile *buckets[BUCKETS] = {NULL}, **tail = tiles;
-    uint32_t *known = temp(c, slanted ? 0 : (size_t)number[0] * number[1], sizeof *known);
-    TRY(known);
-    for (uint32_t e = 0; e < c->elements; ++e) {
-        const uint32_t row = e / t->columns, column = e % t->columns;
-        const uint32_t pair = label[0][row] * number[1] + label[1][column];
-        if (!slanted && known[pair]) {
-            c->group[e] = known[pair] - 1;
-            continue;
-        }
-        uint32_t h = pair * 2654435761u, found = NONE;
-        for (uint32_t i = 0; i < c->s.constraints && slanted; ++i)
-            if (lines[i].step[0] && lines[i].step[1]) h = (h ^ (uint32_t)at(c, &lines[i], row, column)) * 16777619u;
-        TRY(ok(c));
-        for (const Tile *p = slanted ? buckets[h % BUCKETS] : NULL; p && found == NONE; p = p->next)
-            if (p->labels[0] == label[0][row] && p->labels[1] == label[1][column] && alike_here(c, lines, p, row, column))
-                found = c->group[p->row * t->columns + p->column];
-        if (found == NONE) {
-            Tile *made = temp(c, 1, sizeof *made), *listed = temp(c, 1, sizeof *listed);
-            TRY(made && listed);
-            *made = *listed = (Tile){buckets[h % BUCKETS], row, column, {label[0][row], label[1][column]}};
-            buckets[h % BUCKETS] = made;
-            listed->next = NULL;
-            *tail = listed;
-            tail = &listed->next;
-            found = c->groups++;
-        }
-        c->group[e] = found;
-        if (!slanted) known[pair] = found + 1;
-    }
-    return true;
-}
-
 bool make_tiles(Context *c) {
     const Tiling *t = c->t;
     const uint32_t constraints = c->s.constraints;
-    c->elements = t->rows * t->columns;
-    c->groups = 0;
-    TRY((c->group = keep(c, c->elements, sizeof *c->group)) && (c->scan = keep(c, constraints, sizeof *c->scan)));
+    TRY((c->line = keep(c, constraints, sizeof *c->line)) && (c->scan = keep(c, constraints, sizeof *c->scan)));
     TRY((c->least = keep(c, constraints, sizeof *c->least)) && (c->constant = keep(c, constraints, sizeof *c->constant)));
-    const size_t mark = c->high;
-    Line *lines = temp(c, constraints, sizeof *lines);
-    TRY(lines);
     for (uint32_t i = 0; i < constraints; ++i) {
+        Line *l = &c->line[i];
         Int a[DIMENSIONS], most = 0;
-        lines[i].constant = affine(c, c->candidate, &c->s.row[i], a);
+        l->constant = affine(c, c->candidate, &c->s.row[i], a);
         TRY(c->scan[i] = keep(c, c->n, sizeof(Int)));
         for (uint32_t g = 0; g < c->n; ++g) {
             const Int x = a[c->candidate->order[g]], end = mul(c, x, t->extents[g] - 1);
@@ -211,20 +120,12 @@ bool make_tiles(Context *c) {
         }
         for (int axis = 0; axis < 2; ++axis) {
             const uint32_t m = c->candidate->axis[axis];
-            if (m != NONE && (axis ? t->columns : t->rows) > 1) lines[i].step[axis] = mul(c, a[m], t->sizes[m]);
+            if (m != NONE && (axis ? t->columns : t->rows) > 1) l->step[axis] = mul(c, a[m], t->sizes[m]);
         }
-        lines[i].low = sub(c, sub(c, 0, most), 1);
-        lines[i].high = sub(c, 0, c->least[i]);
+        l->low = sub(c, sub(c, 0, most), 1);
+        l->high = sub(c, 0, c->least[i]);
     }
-    Tile *tiles = NULL;
-    TRY(ok(c) && group(c, lines, &tiles));
-    for (uint32_t i = 0; i < constraints; ++i) {
-        TRY(c->constant[i] = keep(c, c->groups, sizeof(Int)));
-        uint32_t g = 0;
-        for (const Tile *p = tiles; p; p = p->next) c->constant[i][g++] = at(c, &lines[i], p->row, p->column);
-    }
-    c->high = mark;
-    return ok(c) && (c->cache = keep(c, (size_t)c->s.conditions * c->groups, sizeof *c->cache));
+    return ok(c) && make_groups(c) && (c->cache = keep(c, (size_t)c->s.conditions * c->groups, sizeof *c->cache));
 }
 
 static bool conjunction(Context *c, const List *constraints, uint32_t group, const Set **out) {

@@ -134,12 +134,28 @@ static bool wrappers(Out *o, bool empty) {
     return close(o);
 }
 
+// One number of `size` bytes for every element: of each band of cells the first row, then copies of it.
+static bool map(Out *o, bool wrapper, uint32_t size) {
+    Context *c = o->c;
+    for (uint32_t first = 0, last = 0; first < c->cells; first = last) {
+        const size_t start = o->at, row = (size_t)c->t->columns * size;
+        for (; last < c->cells && c->cell[last].row == c->cell[first].row; ++last) {
+            const Cell *cell = &c->cell[last];
+            const uint32_t number = wrapper ? cell->wrapper : cell->class_ == NONE ? 0 : c->class_[cell->class_].number + 1;
+            if (cell->width * size > o->size - o->at) return fail(c, POLYLOOM_OUTPUT, 0);
+            for (uint32_t i = 0; i < cell->width && o->data && size > 1; ++i) store(o->data + o->at + i * size, number, (int)size);
+            if (o->data && size == 1) memset(o->data + o->at, (int)number, cell->width);
+            o->at += cell->width * size;
+        }
+        for (uint32_t i = 1; i < c->cell[first].height; ++i) TRY(bytes(o, o->data ? o->data + start : NULL, row));
+    }
+    return true;
+}
+
 static bool maps(Out *o, uint32_t elements, bool empty) {
     Context *c = o->c;
-    const int class_size = empty || c->distinct + 1 <= 256 ? 1 : 2, wrapper_size = empty || c->wires.count <= 256 ? 1 : 2;
-    for (uint32_t e = 0; e < elements; ++e)
-        TRY(put(o, empty || c->element[e] == NONE ? 0 : c->class_[c->element[e]].number + 1, class_size));
-    for (uint32_t e = 0; e < elements; ++e) TRY(put(o, empty ? 0 : c->wrapper[e], wrapper_size));
+    for (uint32_t i = 0; i < 2 * elements && empty; ++i) TRY(put(o, 0, 1));
+    if (!empty) TRY(map(o, false, c->distinct + 1 <= 256 ? 1 : 2) && map(o, true, c->wires.count <= 256 ? 1 : 2));
     return close(o);
 }
 
@@ -162,28 +178,39 @@ static bool domains(Out *o, bool empty) {
     return close(o);
 }
 
-static bool generator(Out *o, const Mapped *m, uint32_t element) {
+static bool generator(Out *o, const Mapped *m, const Pattern *p, uint32_t row, uint32_t column) {
     Context *c = o->c;
     uint32_t channel, links;
-    const uint32_t side = terminal_side(c, m, element, &channel, &links), at[2] = {element / c->t->columns, element % c->t->columns};
-    const Pattern *p = m->pattern[c->group[element]];
+    const uint32_t side = terminal_side(c, m, row, column, &channel, &links), at[2] = {row, column};
     Int base = add(c, m->base, p->base);
     for (int axis = 0; axis < 2; ++axis) {
         const uint32_t d = c->candidate->axis[axis];
         if (d != NONE) base = add(c, base, mul(c, mul(c, m->weights[d], c->t->sizes[d]), at[axis]));
     }
-    TRY(ok(c) && put(o, side - 1, 2) && put(o, at[side == NORTH || side == SOUTH], 2) && put(o, channel, 2) && put(o, m->access->array, 2));
+    TRY(ok(c) && put(o, side - 1, 2) && put(o, side == NORTH || side == SOUTH ? column : row, 2) && put(o, channel, 2) && put(o, m->access->array, 2));
     TRY(put_signed(o, base));
     for (uint32_t g = 0; g < c->n; ++g) TRY(put_signed(o, p->coefficients[g]));
-    return put(o, terminal_delay(c, m, element), 4) && put(o, p->domain->number, 4);
+    return put(o, terminal_delay(c, m, row, column), 4) && put(o, p->domain->number, 4);
+}
+
+// Those of one access in one row of a band of cells.
+static bool row_generators(Out *o, const Mapped *m, const Cell *from, const Cell *to, uint32_t row) {
+    for (; from < to; ++from) {
+        if (!has_terminal(o->c, m, from->group)) continue;
+        for (uint32_t i = 0; i < from->width; ++i) TRY(generator(o, m, m->pattern[from->group], row, from->column + i));
+    }
+    return true;
 }
 
 static bool all_generators(Out *o, bool empty) {
     Context *c = o->c;
     TRY(put(o, empty ? 0 : c->generators, 4));
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs && !empty; ++i)
-        for (uint32_t e = 0; e < c->elements && c->mapped[i].used; ++e)
-            if (has_terminal(c, &c->mapped[i], e)) TRY(generator(o, &c->mapped[i], e));
+        for (uint32_t first = 0, last = 0; first < c->cells && c->mapped[i].used; first = last) {
+            while (last < c->cells && c->cell[last].row == c->cell[first].row) ++last;
+            for (uint32_t k = 0; k < c->cell[first].height; ++k)
+                TRY(row_generators(o, &c->mapped[i], &c->cell[first], &c->cell[last], c->cell[first].row + k));
+        }
     return close(o);
 }
 

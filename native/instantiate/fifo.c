@@ -192,8 +192,8 @@ bool depths(Context *c) {
     Vec readers = {0}, registers = {0};
     bool *member = temp(c, (size_t)c->classes * c->groups, 1);
     TRY(member && readers_of(c, &readers));
-    for (uint32_t e = 0; e < c->elements; ++e)
-        if (c->element[e] != NONE) member[(size_t)c->element[e] * c->groups + c->group[e]] = true;
+    for (uint32_t i = 0; i < c->cells; ++i)
+        if (c->cell[i].class_ != NONE) member[(size_t)c->cell[i].class_ * c->groups + c->cell[i].group] = true;
     for (uint32_t i = 0; i < readers.count; ++i) {
         const uint32_t reg = ((Reader *)readers.at)[i].reg;
         uint32_t k = 0;

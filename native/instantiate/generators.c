@@ -28,11 +28,11 @@ bool layouts(Context *c, const polyloom_layout *given) {
 }
 
 // The cycle of step 0 at the border port, counted from the controller's start.
-static Int delay(Context *c, const Mapped *m, uint32_t element) {
-    const uint32_t at[2] = {element / c->t->columns, element % c->t->columns}, size[2] = {c->t->rows, c->t->columns};
+static Int delay(Context *c, const Mapped *m, uint32_t row, uint32_t column) {
+    const uint32_t at[2] = {row, column}, size[2] = {c->t->rows, c->t->columns};
     const uint32_t v = m->access->node;
     uint32_t channel, links;
-    terminal_side(c, m, element, &channel, &links);
+    terminal_side(c, m, row, column, &channel, &links);
     const Int travel = mul(c, links, c->s.limits.hop_delay);
     Int issue = c->schedule->tau[v];
     for (int axis = 0; axis < 2; ++axis) {
@@ -42,7 +42,12 @@ static Int delay(Context *c, const Mapped *m, uint32_t element) {
     return m->is_output ? add(c, issue, add(c, c->schedule->latency[v], travel)) : sub(c, issue, travel);
 }
 
-Int terminal_delay(Context *c, const Mapped *m, uint32_t element) { return add(c, c->start, delay(c, m, element)); }
+Int terminal_delay(Context *c, const Mapped *m, uint32_t row, uint32_t column) { return add(c, c->start, delay(c, m, row, column)); }
+
+// At one of the four corners of a cell, within which it is affine.
+static Int corner_delay(Context *c, const Mapped *m, const Cell *cell, uint32_t corner) {
+    return delay(c, m, cell->row + (corner & 1 ? cell->height - 1 : 0), cell->column + (corner & 2 ? cell->width - 1 : 0));
+}
 
 static bool address(Context *c, Mapped *m) {
     const Layout *l = &c->layout[m->access->array];
@@ -102,20 +107,56 @@ bool pool_domain(Context *c, const Domain *d) {
 
 static bool over(Int value, Int bits) { return bits < 63 && value >> bits; }
 
-static bool check(Context *c, const Mapped *m, const Pattern *p, uint32_t element) {
+static bool check(Context *c, const Mapped *m, const Pattern *p, uint32_t row, uint32_t column) {
     const Limits *l = &c->s.limits;
     const uint32_t array = m->access->array;
     uint32_t channel, links;
-    c->about.side = terminal_side(c, m, element, &channel, &links);
-    c->about.place = c->about.side == NORTH || c->about.side == SOUTH ? element % c->t->columns : element / c->t->columns;
+    c->about.side = terminal_side(c, m, row, column, &channel, &links);
+    c->about.place = c->about.side == NORTH || c->about.side == SOUTH ? column : row;
     Int dimensions = 0;
     for (uint32_t g = 0; g < c->n; ++g) dimensions += p->coefficients[g] != 0;
     if (l->generator_dimensions >= 0 && dimensions > l->generator_dimensions)
         return refuse(c, 518, POLYLOOM_GENERATOR, array, dimensions, l->generator_dimensions);
-    const Int wait = terminal_delay(c, m, element);
+    const Int wait = terminal_delay(c, m, row, column);
     if (over(wait, l->delay_bits)) return refuse(c, 519, POLYLOOM_GENERATOR, array, wait, l->delay_bits);
     if (l->bank_words >= 0 && p->words > l->bank_words) return refuse(c, 520, POLYLOOM_GENERATOR, array, p->words, l->bank_words);
     return check_domain(c, p->domain, POLYLOOM_GENERATOR, array);
+}
+
+static bool waits_too_long(Context *c, const Mapped *m, const Cell *cell) {
+    Int most = 0;
+    for (uint32_t corner = 0; corner < 4; ++corner) most = max(most, corner_delay(c, m, cell, corner));
+    return over(add(c, c->start, most), c->s.limits.delay_bits);
+}
+
+// The first generator of an access that is refused, in the order of elements.
+static bool refuse_first(Context *c, const Mapped *m) {
+    for (uint32_t row = 0; row < c->t->rows; ++row)
+        for (uint32_t i = 0; i < c->cells; ++i) {
+            const Cell *cell = &c->cell[i];
+            if (row < cell->row || row - cell->row >= cell->height || !has_terminal(c, m, cell->group)) continue;
+            for (uint32_t k = 0; k < cell->width; ++k) TRY(check(c, m, m->pattern[cell->group], row, cell->column + k));
+        }
+    return true;
+}
+
+static bool access_generators(Context *c, Mapped *m) {
+    bool fit = true;
+    TRY(address(c, m));
+    for (uint32_t i = 0; i < c->cells; ++i) {
+        const Cell *cell = &c->cell[i];
+        if (!has_terminal(c, m, cell->group)) continue;
+        Pattern **p = &m->pattern[cell->group];
+        if (!*p) {
+            TRY((*p = keep(c, 1, sizeof **p)) && pattern(c, m, cell->group, *p));
+            TRY(pool_domain(c, (*p)->domain));
+        }
+        fit = fit && !waits_too_long(c, m, cell) && check(c, m, *p, cell->row, cell->column);
+        c->generators += cell->height * cell->width;
+    }
+    if (fit || (c->error && c->error < 500)) return ok(c);
+    c->error = 0;
+    return refuse_first(c, m);
 }
 
 // The patterns of all generators, checked; their domains, after those of the signals, are numbered by first use.
@@ -123,26 +164,18 @@ bool generators(Context *c) {
     c->pool = (Vec){0};
     c->generators = 0;
     for (uint32_t i = 0; i < c->signals; ++i) TRY(pool_domain(c, c->signal[i]));
-    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i) {
-        Mapped *m = &c->mapped[i];
-        if (!m->used) continue;
-        TRY(address(c, m));
-        for (uint32_t e = 0; e < c->elements; ++e) {
-            if (!has_terminal(c, m, e)) continue;
-            Pattern **p = &m->pattern[c->group[e]];
-            if (!*p) TRY((*p = keep(c, 1, sizeof **p)) && pattern(c, m, c->group[e], *p));
-            TRY(check(c, m, *p, e) && pool_domain(c, (*p)->domain));
-            ++c->generators;
-        }
-    }
+    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
+        if (c->mapped[i].used) TRY(access_generators(c, &c->mapped[i]));
     return ok(c);
 }
 
 // Whether any element that is not empty is away from the border where a skew starts.
 static bool waits(const Context *c, int axis, Int skew) {
     const uint32_t border = skew >= 0 ? 0 : (axis ? c->t->columns : c->t->rows) - 1;
-    for (uint32_t e = 0; e < c->elements; ++e)
-        if (c->occupied[c->group[e]] && (axis ? e % c->t->columns : e / c->t->columns) != border) return true;
+    for (uint32_t i = 0; i < c->cells; ++i) {
+        const Cell *cell = &c->cell[i];
+        if (c->occupied[cell->group] && ((axis ? cell->column : cell->row) != border || (axis ? cell->width : cell->height) > 1)) return true;
+    }
     return false;
 }
 
@@ -150,8 +183,8 @@ static bool waits(const Context *c, int axis, Int skew) {
 bool control(Context *c) {
     Int digits[DIMENSIONS], least = 0, epilogue = 0, counted = 0;
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
-        for (uint32_t e = 0; e < c->elements && c->mapped[i].used; ++e)
-            if (has_terminal(c, &c->mapped[i], e)) least = min(least, delay(c, &c->mapped[i], e));
+        for (uint32_t k = 0; k < 4 * c->cells && c->mapped[i].used; ++k)
+            if (has_terminal(c, &c->mapped[i], c->cell[k / 4].group)) least = min(least, corner_delay(c, &c->mapped[i], &c->cell[k / 4], k % 4));
     c->start = sub(c, 0, least);
     for (uint32_t g = 0; g < c->units; ++g) epilogue = max(epilogue, c->graph[g].epilogue);
     c->steps = 1;

@@ -46,7 +46,7 @@ static bool begin(Context *c, const polyloom_request *r, const Plan *p) {
     c->schedule = &c->s.schedule[c->candidate->schedule];
     c->classes = 0;
     reset(c);
-    TRY(make_tiles(c) && make_traffic(c) && layouts(c, r->layouts));
+    TRY(make_tiles(c) && make_traffic(c) && make_cells(c, false) && layouts(c, r->layouts));
     c->nothing = true;
     for (uint32_t g = 0; g < c->groups; ++g) c->nothing = c->nothing && !c->occupied[g];
     if (c->nothing) return true;
@@ -193,12 +193,12 @@ static bool failed(Context *c) {
     return error == 517 || !s->shrinks || fewer(c, t, far);
 }
 
-static bool channels_of_square(Context *c, const polyloom_request *r, uint32_t size, Int *out) {
+static bool channels_of_square(Context *c, uint32_t size, Int *out) {
     const size_t low = c->low, high = c->high;
     Plan *p = keep(c, 1, sizeof *p);
     TRY(p && make_tiling(c, c->search->tiling->number, size, size, NULL, &p->tiling));
     c->t = &p->tiling;
-    TRY(reset(c) && make_tiles(c) && make_traffic(c) && layouts(c, r->layouts) && terminals(c));
+    TRY(reset(c) && make_tiles(c) && make_traffic(c) && make_cells(c, false) && terminals(c));
     *out = c->needed;
     c->low = low;
     c->high = high;
@@ -206,23 +206,23 @@ static bool channels_of_square(Context *c, const polyloom_request *r, uint32_t s
 }
 
 // The largest square that the channels suffice for.
-static bool find_square(Context *c, const polyloom_request *r, uint32_t *out) {
+static bool find_square(Context *c, uint32_t *out) {
     const Tiling *t = c->search->tiling;
     c->candidate = &c->s.candidate[t->number];
     c->schedule = &c->s.schedule[c->candidate->schedule];
     Int needed = 0;
     for (*out = t->rows < t->columns ? t->rows : t->columns; *out; --*out) {
-        TRY(channels_of_square(c, r, *out, &needed));
+        TRY(channels_of_square(c, *out, &needed));
         if (needed <= c->s.limits.channels) break;
     }
     return true;
 }
 
 // The error of a search that has no plan left.
-static bool give_up(Context *c, const polyloom_request *r) {
+static bool give_up(Context *c) {
     Search *s = c->search;
     if (s->failures) {
-        if (s->about.kind == POLYLOOM_CHANNELS) TRY(find_square(c, r, &s->about.place));
+        if (s->about.kind == POLYLOOM_CHANNELS) TRY(find_square(c, &s->about.place));
         c->about = s->about;
         c->t = s->tiling;
         return fail(c, s->error, 0);
@@ -250,7 +250,7 @@ static bool next(Context *c, const polyloom_request *r) {
         if (begin(c, r, p)) return true;
         TRY(failed(c));
     }
-    return give_up(c, r);
+    return give_up(c);
 }
 
 static bool plan(Context *c, const polyloom_request *r) {

@@ -295,6 +295,18 @@ typedef struct Pattern {
     Int base, words;
 } Pattern;
 
+// The constant of a constraint by tile, clipped to what is not implied.
+typedef struct {
+    Int constant, step[2], low, high;
+} Line;
+
+typedef struct Tile Tile;
+
+// A rectangle of elements that are alike: `class_` is NONE where tiles are empty.
+typedef struct {
+    uint32_t row, column, height, width, group, class_, wrapper;
+} Cell;
+
 typedef struct {
     Int *shape, *strides;
     Int base;
@@ -325,8 +337,12 @@ typedef struct Context {
     const Candidate *candidate;
     const Schedule *schedule;
     const Timing *timing;
-    uint32_t elements, groups;
-    uint32_t *group;  // by element
+    Line *line;        // by constraint
+    List cut[2];       // where intervals of rows (columns) begin, within which constraints on one axis have one constant
+    Tile **tile;       // of constraints on both
+    uint32_t groups;
+    Cell *cell;
+    uint32_t cells;
     Int **constant;   // by constraint, by group
     Int **scan;       // by constraint, by digit
     Int *least;       // by constraint
@@ -334,7 +350,6 @@ typedef struct Context {
     bool *occupied;        // by group
     bool **arriving;       // by route, by group
     bool **accessing;      // by condition, by group
-    uint32_t *element;     // class by element, NONE for an empty tile
     uint32_t classes, units, trees, signals, distinct, wrappers;
     Class *class_;
     UnitTree **unit;
@@ -342,7 +357,6 @@ typedef struct Context {
     const Domain **signal;
     Mapped *mapped;
     Layout *layout;
-    uint32_t *wrapper;  // by element
     Vec wires;          // distinct wrappers: Wires *
     Vec pool;           // the domains of the file: const Domain *
     uint32_t generators;
@@ -365,6 +379,7 @@ Int narrowed(Context *c, int64_t x);
 static inline bool ok(const Context *c) { return c->error == 0; }
 static inline Int min(Int a, Int b) { return a < b ? a : b; }
 static inline Int max(Int a, Int b) { return a > b ? a : b; }
+static const int8_t STEP[5][2] = {{0, 0}, {-1, 0}, {0, 1}, {1, 0}, {0, -1}};  // by location
 static inline Int magnitude(Int a) { return a < 0 ? -a : a; }
 
 // read.c
@@ -415,6 +430,10 @@ bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, c
 Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients);
 Int parametric(Context *c, const Row *row);
 bool make_tiles(Context *c);
+bool make_groups(Context *c);
+uint32_t group_at(Context *c, uint32_t row, uint32_t column);
+Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t column);
+bool make_cells(Context *c, bool single);
 bool condition(Context *c, uint32_t number, uint32_t group, const Domain **out);
 bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out);
 Piece reads(const Context *c, const Use *u, const Link *link);
@@ -427,8 +446,8 @@ Int slack(Context *c, const Tiling *t, const Int *inner, const Int *outer, const
 
 // traffic and classes: classes.c
 bool make_traffic(Context *c);
-bool leaving(const Context *c, const Route *r, uint32_t element);
-bool driven(const Context *c, uint32_t reg, uint32_t element);
+bool leaving(Context *c, const Route *r, Int row, Int column);
+bool driven(Context *c, uint32_t reg, const Cell *cell);
 bool classify(Context *c);
 
 // kernels.c, control.c, program.c
@@ -440,9 +459,9 @@ bool program(Context *c, Graph *g, uint32_t unit);
 // wires.c, fifo.c, generators.c, emit.c
 bool terminals(Context *c);
 bool depths(Context *c);
-uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t element, uint32_t *channel, uint32_t *links);
-Int terminal_delay(Context *c, const Mapped *m, uint32_t element);
-bool has_terminal(const Context *c, const Mapped *m, uint32_t element);
+uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t row, uint32_t column, uint32_t *channel, uint32_t *links);
+Int terminal_delay(Context *c, const Mapped *m, uint32_t row, uint32_t column);
+bool has_terminal(const Context *c, const Mapped *m, uint32_t group);
 bool wire(Context *c);
 bool layouts(Context *c, const polyloom_layout *given);
 bool control(Context *c);

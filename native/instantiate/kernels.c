@@ -15,7 +15,7 @@ typedef struct {
     const Part *part;
     uint32_t *content[LOOK_AHEAD + 2];
     uint32_t name[LOOK_AHEAD + 2];
-} Line;
+} Stretch;
 
 typedef struct {
     Context *c;
@@ -24,7 +24,7 @@ typedef struct {
     uint32_t epilogue, count, words;  // leaves, and words of a bit set of them
     Leaf *leaf;
     const Grid *grid;
-    Line *line;
+    Stretch *line;
     uint32_t lines, levels;
     Kernel *kernel;
     uint32_t kernels;
@@ -103,10 +103,10 @@ static bool trace(Folded *f, uint32_t levels) {
     f->grid = grid;
     f->levels = levels;
     f->lines = 0;
-    TRY(f->line = temp(c, number, sizeof(Line)));
+    TRY(f->line = temp(c, number, sizeof(Stretch)));
     for (uint32_t p = 0; p < number; ++p) {
         if (has(parts[p]->key, count - 1)) continue;
-        Line *line = &f->line[f->lines++];
+        Stretch *line = &f->line[f->lines++];
         line->part = parts[p];
         for (uint32_t level = 0; level < levels; ++level) {
             uint32_t *content = temp(c, f->words, sizeof *content);
@@ -306,7 +306,7 @@ static bool start(Folded *f, const uint32_t *order, uint32_t nodes, uint32_t *ou
     for (int pass = 0; pass < 2; ++pass) {
         for (uint32_t v = 0; v < nodes; ++v)
             for (uint32_t i = 0; i < f->lines; ++i) {
-                const Line *line = &f->line[i];
+                const Stretch *line = &f->line[i];
                 if (line->name[0] != order[v] || line->name[1] == NONE || memcmp(line->part->corner, zero, c->n * sizeof(Int))) continue;
                 if (!pass) {
                     if (!candidates++) *out = order[v];

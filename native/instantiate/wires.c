@@ -3,44 +3,38 @@
 // all its elements lie on one; otherwise every element has a straight route of its own, nearest elements first.
 #include "internal.h"
 
-static const int STEP[5][2] = {{0, 0}, {-1, 0}, {0, 1}, {1, 0}, {0, -1}};
-
 static uint32_t opposite(uint32_t location) { return location == PE ? PE : 1 + (location + 1) % 4; }
 
-bool has_terminal(const Context *c, const Mapped *m, uint32_t element) {
-    return c->accessing[c->s.node[m->access->node].condition][c->group[element]];
-}
+bool has_terminal(const Context *c, const Mapped *m, uint32_t group) { return c->accessing[c->s.node[m->access->node].condition][group]; }
 
-static uint32_t position(const Context *c, uint32_t side, uint32_t element) {
-    return side == WEST || side == EAST ? element / c->t->columns : element % c->t->columns;
-}
+static uint32_t position(uint32_t side, uint32_t row, uint32_t column) { return side == WEST || side == EAST ? row : column; }
 
-// Channels that are taken, by border port: chunks of a bit set.
+// Channels 32 number to 32 number + 31 that are taken at border ports, from the first to the last position.
 typedef struct Taken {
     struct Taken *next;
-    uint32_t number, bits;
+    uint32_t first, last, number, bits;
 } Taken;
 
 typedef struct {
     Context *c;
-    Taken **ports;  // by side and position
-    uint32_t length;
+    Taken *side[5];
 } Ports;
 
-static bool is_taken(const Ports *p, uint32_t side, uint32_t place, uint32_t channel) {
-    for (const Taken *t = p->ports[(side - 1) * p->length + place]; t; t = t->next)
-        if (t->number == channel / 32) return t->bits >> channel % 32 & 1;
+static bool is_taken(const Ports *p, uint32_t side, uint32_t first, uint32_t last, uint32_t channel) {
+    for (const Taken *t = p->side[side]; t; t = t->next)
+        if (t->number == channel / 32 && t->first <= last && first <= t->last && t->bits >> channel % 32 & 1) return true;
     return false;
 }
 
-static bool take(Ports *p, uint32_t side, uint32_t place, uint32_t channel) {
-    Taken **t = &p->ports[(side - 1) * p->length + place];
-    while (*t && (*t)->number != channel / 32) t = &(*t)->next;
-    if (!*t) {
-        TRY(*t = temp(p->c, 1, sizeof **t));
-        (*t)->number = channel / 32;
+static bool take(Ports *p, uint32_t side, uint32_t first, uint32_t last, uint32_t channel) {
+    Taken *t = p->side[side];
+    while (t && (t->number != channel / 32 || t->first != first || t->last != last)) t = t->next;
+    if (!t) {
+        TRY(t = temp(p->c, 1, sizeof *t));
+        *t = (Taken){p->side[side], first, last, channel / 32, 0};
+        p->side[side] = t;
     }
-    (*t)->bits |= (uint32_t)1 << channel % 32;
+    t->bits |= (uint32_t)1 << channel % 32;
     return true;
 }
 
@@ -79,84 +73,97 @@ static bool propagates(const Context *c, uint32_t direction, uint32_t channel) {
 static uint32_t common_border(const Context *c, const Mapped *m, bool *any) {
     bool inside[5] = {false};
     *any = false;
-    for (uint32_t e = 0; e < c->elements; ++e) {
-        if (!has_terminal(c, m, e)) continue;
-        const uint32_t row = e / c->t->columns, column = e % c->t->columns;
+    for (uint32_t i = 0; i < c->cells; ++i) {
+        const Cell *cell = &c->cell[i];
+        if (!has_terminal(c, m, cell->group)) continue;
         *any = true;
-        inside[WEST] = inside[WEST] || column > 0;
-        inside[NORTH] = inside[NORTH] || row > 0;
-        inside[EAST] = inside[EAST] || column + 1 < c->t->columns;
-        inside[SOUTH] = inside[SOUTH] || row + 1 < c->t->rows;
+        inside[WEST] = inside[WEST] || cell->column + cell->width > 1;
+        inside[NORTH] = inside[NORTH] || cell->row + cell->height > 1;
+        inside[EAST] = inside[EAST] || cell->column + 1 < c->t->columns;
+        inside[SOUTH] = inside[SOUTH] || cell->row + 1 < c->t->rows;
     }
-    static const uint32_t preference[] = {WEST, NORTH, EAST, SOUTH};
+    static const uint8_t preference[] = {WEST, NORTH, EAST, SOUTH};
     for (int i = 0; i < 4; ++i)
         if (!inside[preference[i]]) return preference[i];
     return PE;
 }
 
-static bool border(Context *c, Mapped *m, Ports *p) {
-    const uint32_t end = c->s.limits.restricted ? last_channel(&c->s.limits) : NONE;
-    for (uint32_t channel = 0; channel < end; ++channel) {
-        bool open = connectable(c, m, m->side, channel, 0);
-        for (uint32_t e = 0; e < c->elements && open; ++e) open = !has_terminal(c, m, e) || !is_taken(p, m->side, position(c, m->side, e), channel);
-        if (!open) continue;
-        m->channel = channel;
-        for (uint32_t e = 0; e < c->elements; ++e)
-            if (has_terminal(c, m, e)) TRY(take(p, m->side, position(c, m->side, e), channel));
-        return true;
+// Whether a channel is free at the border ports of all elements of an access; with `taking`, it is taken there.
+static bool border_channel(Context *c, const Mapped *m, Ports *p, uint32_t channel, bool taking) {
+    for (uint32_t i = 0; i < c->cells; ++i) {
+        const Cell *cell = &c->cell[i];
+        if (!has_terminal(c, m, cell->group)) continue;
+        const uint32_t first = position(m->side, cell->row, cell->column), last = first + position(m->side, cell->height, cell->width) - 1;
+        TRY(taking ? take(p, m->side, first, last, channel) : !is_taken(p, m->side, first, last, channel));
     }
-    c->about.side = m->side;
+    return true;
+}
+
+static bool no_channel(Context *c, const Mapped *m, uint32_t side) {
+    c->about.side = side;
     return refuse(c, 517, m->is_output ? POLYLOOM_RESULT : POLYLOOM_INPUT, m->reg, 0, 0);
 }
 
-static void nearest(const Context *c, uint32_t element, uint32_t *side, uint32_t *links) {
-    const uint32_t row = element / c->t->columns, column = element % c->t->columns;
+static bool border(Context *c, Mapped *m, Ports *p) {
+    const uint32_t end = c->s.limits.restricted ? last_channel(&c->s.limits) : NONE;
+    for (m->channel = 0; m->channel < end; ++m->channel)
+        if (connectable(c, m, m->side, m->channel, 0) && border_channel(c, m, p, m->channel, false)) {
+            c->needed = max(c->needed, (Int)m->channel + 1);
+            return border_channel(c, m, p, m->channel, true);
+        }
+    return no_channel(c, m, m->side);
+}
+
+static void nearest(const Context *c, uint32_t row, uint32_t column, struct Inner *out) {
     const bool even = (row + column) % 2 == 0;
     const uint32_t near = even ? column : row, far = (even ? c->t->columns : c->t->rows) - 1 - near;
-    *links = near <= far ? near : far;
-    *side = near <= far ? (even ? WEST : NORTH) : even ? EAST : SOUTH;
+    out->links = near <= far ? near : far;
+    out->side = near <= far ? (even ? WEST : NORTH) : even ? EAST : SOUTH;
 }
 
 static bool route(Context *c, Mapped *m, Ports *p, uint32_t element) {
     struct Inner *inner = &m->inner[element];
-    const uint32_t end = c->s.limits.restricted ? last_channel(&c->s.limits) : NONE, place = position(c, inner->side, element);
+    const uint32_t end = c->s.limits.restricted ? last_channel(&c->s.limits) : NONE;
+    const uint32_t place = position(inner->side, element / c->t->columns, element % c->t->columns);
     const uint32_t direction = m->is_output ? inner->side : opposite(inner->side);
     for (uint32_t channel = 0; channel < end; ++channel) {
-        if (is_taken(p, inner->side, place, channel) || (inner->links && propagates(c, direction, channel))) continue;
+        if (is_taken(p, inner->side, place, place, channel) || (inner->links && propagates(c, direction, channel))) continue;
         if (!connectable(c, m, inner->side, channel, inner->links)) continue;
         inner->channel = channel;
-        return take(p, inner->side, place, channel);
+        c->needed = max(c->needed, (Int)channel + 1);
+        return take(p, inner->side, place, place, channel);
     }
-    c->about.side = inner->side;
-    return refuse(c, 517, m->is_output ? POLYLOOM_RESULT : POLYLOOM_INPUT, m->reg, 0, 0);
+    return no_channel(c, m, inner->side);
 }
 
+// Nearest elements first; those equally near in their order.
 static bool interior(Context *c, Mapped *m, Ports *p) {
-    TRY(m->inner = keep(c, c->elements, sizeof *m->inner));
-    const size_t longest = (c->t->rows > c->t->columns ? c->t->rows : c->t->columns) + 1;
-    uint32_t *first = temp(c, longest + 1, sizeof *first), *order = temp(c, c->elements, sizeof *order), count = 0;
+    const uint32_t elements = c->t->rows * c->t->columns, longest = c->t->rows > c->t->columns ? c->t->rows : c->t->columns;
+    TRY(m->inner = keep(c, elements, sizeof *m->inner));
+    for (uint32_t e = 0; e < elements; ++e) nearest(c, e / c->t->columns, e % c->t->columns, &m->inner[e]);
+    uint32_t *first = temp(c, (size_t)longest + 2, sizeof *first), *order = temp(c, elements, sizeof *order), count = 0;
     TRY(first && order);
-    for (uint32_t e = 0; e < c->elements; ++e) {
-        nearest(c, e, &m->inner[e].side, &m->inner[e].links);
-        if (has_terminal(c, m, e)) ++first[m->inner[e].links + 1];
-    }
-    for (size_t i = 0; i < longest; ++i) first[i + 1] += first[i];
-    for (uint32_t e = 0; e < c->elements; ++e)
-        if (has_terminal(c, m, e)) {
-            order[first[m->inner[e].links]++] = e;
+    for (uint32_t e = 0; e < elements; ++e)
+        if (has_terminal(c, m, group_at(c, e / c->t->columns, e % c->t->columns))) {
+            ++first[m->inner[e].links + 1];
             ++count;
         }
+    for (uint32_t i = 0; i <= longest; ++i) first[i + 1] += first[i];
+    for (uint32_t e = 0; e < elements; ++e)
+        if (has_terminal(c, m, group_at(c, e / c->t->columns, e % c->t->columns))) order[first[m->inner[e].links]++] = e;
     for (uint32_t i = 0; i < count; ++i) TRY(route(c, m, p, order[i]));
     return true;
 }
 
-// A border port and a route for every access of every element. PL0517 where there are too few channels.
+// A border port and a route for every access of every element. PL0517 where none is free; `needed` is set. Where an access has
+// no common border, cells become single elements.
 bool terminals(Context *c) {
     const size_t high = c->high;
     const uint32_t count = c->s.inputs + c->s.outputs;
-    Ports p = {c, NULL, c->t->rows > c->t->columns ? c->t->rows : c->t->columns};
-    TRY((p.ports = temp(c, 4 * (size_t)p.length, sizeof *p.ports)) && (c->mapped = keep(c, count, sizeof(Mapped))));
-    uint32_t needed = 0;
+    Ports p = {.c = c};
+    bool single = false;
+    TRY(c->mapped = keep(c, count, sizeof(Mapped)));
+    c->needed = 0;
     for (uint32_t i = 0; i < count; ++i) {
         Mapped *m = &c->mapped[i];
         m->is_output = i >= c->s.inputs;
@@ -165,24 +172,18 @@ bool terminals(Context *c) {
         m->side = common_border(c, m, &m->used);
         if (!m->used) continue;
         m->border = m->side != PE;
+        single = single || !m->border;
         TRY(m->border ? border(c, m, &p) : interior(c, m, &p));
-        for (uint32_t e = 0; e < c->elements; ++e) {
-            uint32_t channel, links;
-            if (!has_terminal(c, m, e)) continue;
-            terminal_side(c, m, e, &channel, &links);
-            if (channel + 1 > needed) needed = channel + 1;
-        }
     }
     c->high = high;
-    c->needed = needed;
-    return true;
+    return !single || make_cells(c, true);
 }
 
-uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t element, uint32_t *channel, uint32_t *links) {
-    (void)c;
-    *channel = m->border ? m->channel : m->inner[element].channel;
-    *links = m->border ? 0 : m->inner[element].links;
-    return m->border ? m->side : m->inner[element].side;
+uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t row, uint32_t column, uint32_t *channel, uint32_t *links) {
+    const struct Inner at = m->border ? (struct Inner){0, m->channel, m->side} : m->inner[(size_t)row * c->t->columns + column];
+    *channel = at.channel;
+    *links = at.links;
+    return at.side;
 }
 
 static bool connect(Context *c, Vec *out, Port sink, Port source) {
@@ -207,56 +208,50 @@ static bool connect(Context *c, Vec *out, Port sink, Port source) {
     return true;
 }
 
-static bool propagation(Context *c, uint32_t element, const Route *r, Vec *out) {
-    Int row = element / c->t->columns, column = element % c->t->columns;
-    const Int height = c->t->rows, width = c->t->columns;
-    const bool starts = leaving(c, r, element);
-    for (uint32_t i = 0; i <= r->hops; ++i) {  // the route that starts at (row, column) is here after i hops
-        if (row >= 0 && column >= 0 && row < height && column < width && leaving(c, r, (uint32_t)(row * width + column))) {
+static bool propagation(Context *c, const Cell *cell, const Route *r, Vec *out) {
+    Int at[2] = {cell->row, cell->column}, to[2] = {cell->row, cell->column};
+    const bool starts = leaving(c, r, at[0], at[1]);
+    for (uint32_t i = 0; i <= r->hops; ++i) {  // the route that starts there is here after i hops
+        if (leaving(c, r, at[0], at[1])) {
             const Port source = i ? (Port){opposite(r->hop[i - 1].location), r->hop[i - 1].index} : (Port){PE, r->output};
             TRY(connect(c, out, i < r->hops ? r->hop[i] : (Port){PE, r->input}, source));
         }
-        if (i == r->hops) break;
-        row -= STEP[r->hop[i].location][0];
-        column -= STEP[r->hop[i].location][1];
-    }
-    row = element / c->t->columns;
-    column = element % c->t->columns;
-    for (uint32_t i = 0; i < r->hops && starts; ++i) {
-        row += STEP[r->hop[i].location][0];
-        column += STEP[r->hop[i].location][1];
-        if (row < 0 || column < 0 || row >= height || column >= width) return refuse(c, 530, POLYLOOM_REGION, 0, 0, 0);
+        for (int axis = 0; axis < 2 && i < r->hops; ++axis) {
+            at[axis] -= STEP[r->hop[i].location][axis];
+            to[axis] += STEP[r->hop[i].location][axis];
+        }
+        if (starts && (to[0] < 0 || to[1] < 0 || to[0] >= c->t->rows || to[1] >= c->t->columns)) return refuse(c, 530, POLYLOOM_REGION, 0, 0, 0);
     }
     return true;
 }
 
-static bool bank(Context *c, const Mapped *m, uint32_t from, bool at_element, Vec *out) {
+static bool bank(Context *c, const Mapped *m, uint32_t row, uint32_t column, bool at_element, Vec *out) {
     uint32_t channel, links;
-    const uint32_t side = terminal_side(c, m, from, &channel, &links);
+    const uint32_t side = terminal_side(c, m, row, column, &channel, &links);
     const Port outer = {side, channel}, inner = at_element ? (Port){PE, m->reg} : (Port){opposite(side), channel};
     return m->is_output ? connect(c, out, outer, inner) : connect(c, out, inner, outer);
 }
 
 // Routes of elements further inside that pass this one on their way to `side`.
-static bool passing(Context *c, const Mapped *m, uint32_t element, uint32_t side, Vec *out) {
-    Int row = element / c->t->columns, column = element % c->t->columns;
+static bool passing(Context *c, const Mapped *m, const Cell *cell, uint32_t side, Vec *out) {
+    Int row = cell->row, column = cell->column;
     for (;;) {
         row -= STEP[side][0];
         column -= STEP[side][1];
         if (row < 0 || column < 0 || row >= c->t->rows || column >= c->t->columns) return true;
-        const uint32_t from = (uint32_t)(row * c->t->columns + column);
-        if (m->inner[from].side == side && has_terminal(c, m, from)) TRY(bank(c, m, from, false, out));
+        if (m->inner[row * c->t->columns + column].side != side || !has_terminal(c, m, group_at(c, (uint32_t)row, (uint32_t)column))) continue;
+        TRY(bank(c, m, (uint32_t)row, (uint32_t)column, false, out));
     }
 }
 
 // The connections of an element's wrapper, sorted by sink.
-static bool wrapper_of(Context *c, uint32_t element, Vec *out) {
-    for (uint32_t r = 0; r < c->candidate->routes; ++r) TRY(propagation(c, element, &c->candidate->route[r], out));
+static bool wrapper_of(Context *c, const Cell *cell, Vec *out) {
+    for (uint32_t r = 0; r < c->candidate->routes; ++r) TRY(propagation(c, cell, &c->candidate->route[r], out));
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i) {
         const Mapped *m = &c->mapped[i];
         if (!m->used) continue;
-        if (has_terminal(c, m, element)) TRY(bank(c, m, element, true, out));
-        for (uint32_t side = NORTH; side <= WEST && !m->border; ++side) TRY(passing(c, m, element, side, out));
+        if (has_terminal(c, m, cell->group)) TRY(bank(c, m, cell->row, cell->column, true, out));
+        for (uint32_t side = NORTH; side <= WEST && !m->border; ++side) TRY(passing(c, m, cell, side, out));
     }
     return true;
 }
@@ -264,13 +259,13 @@ static bool wrapper_of(Context *c, uint32_t element, Vec *out) {
 // The wrapper of every element; distinct ones are numbered by first element.
 bool wire(Context *c) {
     Wires *buckets[BUCKETS] = {NULL}, **tail = NULL;
-    TRY(c->wrapper = keep(c, c->elements, sizeof *c->wrapper));
     c->wires = (Vec){0};
-    for (uint32_t e = 0; e < c->elements; ++e) {
+    for (uint32_t i = 0; i < c->cells; ++i) {
+        Cell *cell = &c->cell[i];
         const size_t mark = c->high;
         Vec found = {0};
-        c->about.place = e;
-        TRY(wrapper_of(c, e, &found));
+        c->about.place = cell->row * c->t->columns + cell->column;
+        TRY(wrapper_of(c, cell, &found));
         const size_t bytes = found.count * sizeof(Connection);
         tail = &buckets[(bytes ? hash(2166136261u, found.at, bytes) : 0) % BUCKETS];
         while (*tail && ((*tail)->count != found.count || (bytes && memcmp((*tail)->connection, found.at, bytes)))) tail = &(*tail)->next;
@@ -285,7 +280,7 @@ bool wire(Context *c) {
             *slot = *tail;
         } else
             c->high = mark;
-        c->wrapper[e] = (*tail)->number;
+        cell->wrapper = (*tail)->number;
     }
     return ok(c);
 }
