@@ -16,12 +16,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.diagnostics import infeasible
+from polyloom.targets.riscv.rvwmo.batch import WIDTH, Batch
 from polyloom.targets.riscv.rvwmo.coherence import Class, Node, Site, classes
 from polyloom.targets.riscv.rvwmo.path import Condition, Path
 from polyloom.targets.riscv.rvwmo.ppo import preserved
 from polyloom.targets.riscv.rvwmo.values import Constant, Pointer, Read, UndefinedError, Value, evaluate, reads
 
 _MOST: Final = 200
+_MANY: Final = 64
+"""So many classes are worth arrays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,16 +192,27 @@ def _by_order(found: Counter[Class], name: str, memory: frozenset[str]) -> Parti
 def _combined(partial: Partial, found: Partial, nodes: Sequence[Node], rest: int, conditions: Sequence[Condition], count: Callable[[int], None]) -> Partial:
     """Every partial execution with every class of one location that closes no cycle with it."""
     made: Partial = {}
-    width = len(next(iter(partial), ()))
-    packed = [(_packed(added, width), added, others) for added, others in found.items()]
+    batch = Batch([node.number for node in nodes], found) if not rest and len(found) >= _MANY and 0 < len(nodes) <= WIDTH else None
+    packed = [] if batch else [(_packed(added, len(next(iter(partial), ()))), added, others) for added, others in found.items()]
     for before, some in partial.items():
-        after = _packed([sum(1 << v for v, mask in enumerate(before) if mask >> node.number & 1) for node in nodes], len(before))
-        for opposite, added, others in packed:
-            count(1)
-            order = None if opposite & after else _ordered(before, nodes, added, rest)
-            if order is not None:
-                _multiply(some, others, made.setdefault(order, Counter()), conditions, count)
+        count(len(found))
+        fitting = {(): batch.fitting(before)} if batch else _fitting(before, packed, nodes, rest)
+        for order, others in fitting.items():
+            _multiply(some, others, made.setdefault(order, Counter()), conditions, count)
     return made
+
+
+def _fitting(before: Order, packed: Iterable[tuple[int, Order, Counter[Seen]]], nodes: Sequence[Node], rest: int) -> dict[Order, Counter[Seen]]:
+    """The classes that close no cycle with `before`, counted by the order that both force on the operations `rest`."""
+    found: dict[Order, Counter[Seen]] = {}
+    after = _packed([sum(1 << v for v, mask in enumerate(before) if mask >> node.number & 1) for node in nodes], len(before))
+    for opposite, added, others in packed:
+        order = None if opposite & after else _ordered(before, nodes, added, rest)
+        if order is not None:
+            into = found.setdefault(order, Counter())
+            for seen, number in others.items():
+                into[seen] += number
+    return found
 
 
 def _packed(masks: Sequence[int], width: int) -> int:
@@ -206,7 +220,7 @@ def _packed(masks: Sequence[int], width: int) -> int:
     return sum(mask << width * n for n, mask in enumerate(masks))
 
 
-def _multiply(some: Counter[Seen], others: Counter[Seen], into: Counter[Seen], conditions: Sequence[Condition], count: Callable[[int], None]) -> None:
+def _multiply(some: Counter[Seen], others: Mapping[Seen, int], into: Counter[Seen], conditions: Sequence[Condition], count: Callable[[int], None]) -> None:
     for (observed, last), many in some.items():
         for (more, final), number in others.items():
             count(1)
