@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from polyloom import api
+from polyloom import api, functions
 from polyloom.cli import arguments as shared
 from polyloom.cli import files, sources
 from polyloom.cli.answer import Answer
@@ -12,7 +12,7 @@ from polyloom.cli.progress import bar
 from polyloom.cli.simulate import array_files, check_names, given_arrays
 from polyloom.frontend import file_of
 from polyloom.report import trace
-from polyloom.targets.registry import split_place
+from polyloom.targets.registry import FunctionTarget, function_target, split_place
 
 
 def arguments(parser: Parser) -> None:
@@ -28,6 +28,8 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Request) -> Answer:
+    if (chosen := function_target(options.on or "tcpa")) is not None:
+        return _function(options, *chosen)
     outputs = shared.bindings(options.outputs, "--out")
     inputs = shared.bindings(options.inputs, "--in")
     read = [file_of(options.file), *inputs.values(), *([options.mapping] if options.mapping else [])]
@@ -48,6 +50,20 @@ def execute(options: Request) -> Answer:
     result = instance.measure(arrays, seed=options.seed, trace=options.trace is not None)
     files.write(_artefacts(options, result, outputs))
     return Answer(result.data, result.report(), result.differences)
+
+
+def _function(options: Request, target: FunctionTarget, member: str) -> Answer:
+    """A C function, on a target that runs it as it is."""
+    for option in ("mapping", "candidate", "trace", "report"):
+        if getattr(options, option) is not None:
+            raise shared.usage_error(f"--{option} means nothing for the target {target.name}", "leave it out")
+    outputs, inputs = shared.bindings(options.outputs, "--out"), shared.bindings(options.inputs, "--in")
+    files.check_outputs(outputs.values(), [file_of(options.file), *inputs.values()])
+    _check_seed(options.seed)
+    scalars = shared.pairs(options.words, "parameter", "n=64")
+    result = functions.run(options.file, target, member, sources.options_of(options), scalars, given_arrays(inputs), options.seed, tuple(outputs))
+    files.write(array_files(result.outputs, outputs))
+    return Answer(result.data, functions.page(result), result.differences)
 
 
 def _artefacts(options: Request, result: api.Result, outputs: dict[str, str]) -> dict[str, bytes]:

@@ -45,15 +45,15 @@ def load(path: str, options: Options | None = None) -> Source:
     return replace(source, seconds=perf_counter() - start)
 
 
-def ssa(path: str, options: Options, level: int = 0) -> Function:
-    """A C function in SSA form, from LLVM's IR at -O0 or -O1; variables in memory are made values. Errors: PL0801, PL015x, PL0975."""
-    from polyloom.frontend.c.llvm import load_ssa
+def ssa(path: str, options: Options, level: int = 0, target: str | None = None) -> Function:
+    """A C function in SSA form, from LLVM's IR at -O0 or -O1 for `target`; variables in memory are made values. Errors: PL0801, PL015x, PL0975."""
+    from polyloom.frontend.c.llvm import TARGET, load_ssa
     from polyloom.transform.ssa.construct import construct
 
     file, chosen = _named(path, options)
     if not file.endswith(".c"):
         raise _usage(f"'{file}' is not a C file, of which SSA form is made", "give the path of a .c file")
-    return construct(load_ssa(file, chosen, level))
+    return construct(load_ssa(file, chosen, level, target or TARGET))
 
 
 def is_source(path: str) -> bool:

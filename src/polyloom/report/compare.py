@@ -45,10 +45,10 @@ def _far(want: npt.NDArray[Any], have: npt.NDArray[Any]) -> npt.NDArray[np.bool_
 
 def _bits(array: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
     """Integers that are equal exactly for equal bits, and for any two NaNs."""
-    if array.dtype != np.float32:
+    if array.dtype.kind != "f":
         return array.astype(np.int64)
-    values = array.astype(np.float32)
-    return np.where(np.isnan(values), -1, values.view(np.uint32).astype(np.int64))
+    values = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("="))
+    return np.where(np.isnan(values), -1, values.view(f"u{array.dtype.itemsize}").astype(np.int64))
 
 
 def describe_array(array: npt.NDArray[np.generic]) -> dict[str, Json]:

@@ -19,6 +19,8 @@ import numpy.typing as npt
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
 from polyloom.ir.pla import Array, Program
+from polyloom.ir.ssa import Function
+from polyloom.ir.ssa_interpret import Argument
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 Arrays = Mapping[str, npt.NDArray[np.generic]]
@@ -28,6 +30,8 @@ Progress = Callable[[str, float], None]
 """Called with a step's name and the fraction that is done."""
 
 TARGETS: Final = ("tcpa",)
+FUNCTION_TARGETS: Final = ("riscv",)
+"""Targets that run C functions as they are, with control flow of their own: `FunctionTarget`."""
 REGION: Final = (4, 4)
 """Rows and columns where none are given."""
 _REGION: Final = re.compile(r"([0-9]{1,9})x([0-9]{1,9})")
@@ -151,10 +155,43 @@ class Target:
     verify: Callable[[bytes, str | None], tuple[Diagnostic, ...]]
 
 
+@dataclass(frozen=True, slots=True)
+class FunctionRun:
+    """What a model observed of a call: the result (None for void), the instructions executed, and the target's own keys of `run --json`."""
+
+    result: int | float | None
+    instructions: int
+    facts: dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTarget:
+    """A target that compiles functions in SSA form. Every function raises `PolyloomError` for whatever the user can get wrong."""
+
+    name: str
+    member: Callable[[str], str]
+    """The full name of the member that follows the target's name in `--on`."""
+    model: Callable[[str], tuple[str, int]]
+    """Of a member: the target for which clang reads C, and the number of bytes of its `long`."""
+    compile: Callable[[Function, str], bytes]
+    call: Callable[[bytes, Function, Sequence[Argument], str], FunctionRun]
+    """The file, the function's parameters and result, arguments (arrays are changed in place), the member."""
+    show: Callable[[bytes, str], str]
+
+
+def function_target(on: str) -> tuple[FunctionTarget, str] | None:
+    """The target of functions, and its member, that `--on` names; None for other targets."""
+    name, _, rest = on.partition(":")
+    if name not in FUNCTION_TARGETS:
+        return None
+    target = cast(FunctionTarget, importlib.import_module(f"polyloom.targets.{name}.target").TARGET)
+    return target, target.member(rest)
+
+
 def get(name: str) -> Target:
     """The target called `name`."""
     if name not in TARGETS:
-        help = f"{nearest(name, TARGETS, 'target')}; write for instance --on tcpa:8x8"
+        help = f"{nearest(name, (*TARGETS, *FUNCTION_TARGETS), 'target')}; write for instance --on tcpa:8x8"
         raise PolyloomError(Diagnostic("PL0805", f"there is no target '{name}'", USAGE, help=help))
     return cast(Target, importlib.import_module(f"polyloom.targets.{name}.target").TARGET)
 

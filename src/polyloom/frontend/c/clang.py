@@ -33,6 +33,8 @@ SCALAR = ("-fno-pic", "-fno-vectorize", "-fno-slp-vectorize", "-fno-jump-tables"
 ALONE = ("-fvisibility=hidden", "-ffunction-sections", "-fdata-sections")
 """Only what the entry function needs stays in a library: neither `main` nor the functions that it calls must link."""
 
+_TARGET_OF = re.compile(r'^(?:target |!llvm\.module\.flags ).*$|"(?:target-cpu|target-features|tune-cpu)"="[^"]*"', re.MULTILINE)
+"""What ties a module of LLVM's to a target."""
 _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$")
 
 
@@ -66,20 +68,32 @@ def llvm_module(unit: str, level: int, target: str, options: Options) -> str:
         )
 
 
-def shared_library(unit: str, options: Options) -> Path:
-    """A library of the C text `unit`, made once for each content (with all that it includes) and kept in a temporary directory."""
+def shared_library(unit: str, options: Options, model: str = "") -> Path:
+    """A library of the C text `unit`, made once for each content (with all that it includes) and kept in a temporary directory.
+
+    Where `model` names a target, the C text means what it does there (how wide `long` is), and the machine code is this host's.
+    """
     with tempfile.TemporaryDirectory(prefix="polyloom-") as folder:
         source = Path(folder, "unit.c")
         source.write_text(unit, encoding="utf-8")
-        key = sha256(repr((version("ziglang"), ARITHMETIC, _clang(options, "-E", "-P", str(source)))).encode()).hexdigest()
+        expanded = _clang(options, "-E", "-P", *_for(model), str(source), machine=model.partition("-")[0] or platform.machine())
+        key = sha256(repr((version("ziglang"), ARITHMETIC, model, expanded)).encode()).hexdigest()
         library = _folder() / f"{key}.so"
         if not library.exists():
-            _build(source, library, options)
+            _build(source, library, options, model)
         return library
 
 
-def _build(source: Path, library: Path, options: Options) -> None:
+def _for(model: str) -> tuple[str, ...]:
+    return (f"--target={model}",) if model else ()
+
+
+def _build(source: Path, library: Path, options: Options, model: str) -> None:
     object, linked = source.with_suffix(".o"), source.with_suffix(".so")
+    if model:
+        text = llvm_module(source.read_text(encoding="utf-8"), 1, model, options)
+        source = source.with_suffix(".ll")
+        source.write_text(_TARGET_OF.sub("", text), encoding="utf-8")
     _clang(options, *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))
     _run("cc", "-shared", "-nostdlib", "-mcpu=baseline", "-fno-sanitize=all", "-Wl,--gc-sections", str(object), "-o", str(linked))
     temporary = library.with_suffix(f".{os.getpid()}")

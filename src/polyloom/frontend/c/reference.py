@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from polyloom.diagnostics import input_error
+from polyloom.diagnostics import Span, input_error
 from polyloom.frontend.c.clang import shared_library
 from polyloom.frontend.source import Arrays, Options
 from polyloom.ir.nest import Nest, Storage, statements
@@ -40,7 +40,7 @@ for name in ("libm.so.6", "libm.dylib"):
         ctypes.CDLL(name, ctypes.RTLD_GLOBAL)
     except OSError:
         pass
-ctypes.CDLL(sys.argv[1]).polyloom_entry((ctypes.c_void_p * (len(sys.argv) - 3))(*(base + int(offset) for offset in sys.argv[3:])))
+ctypes.CDLL(sys.argv[1]).polyloom_entry(*(ctypes.c_void_p(base + int(offset)) for offset in sys.argv[3:]))
 """
 _ALIGNMENT = 64
 
@@ -57,36 +57,39 @@ class Native:
     def __call__(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
         values = {s.name: _initial(s, parameters, arrays) for s in self.nest.storage if s.role == "argument"}
         values |= {name: np.asarray(parameters[name], np.int32) for name in self.nest.parameters}
-        results = self._run([values[name] for name in self.parameters])
+        results = called(shared_library(self._unit(), self.options), [values[name] for name in self.parameters], self.nest.name, self.nest.span)
         found = dict(zip(self.parameters, results, strict=True))
         written = {s.assign.target.name for s in statements(self.nest)}
         return {s.name: found[s.name] for s in self.nest.storage if s.name in written and s.role == "argument"}
 
-    def _run(self, values: Sequence[npt.NDArray[np.generic]]) -> list[npt.NDArray[np.generic]]:
-        library = shared_library(self._unit(), self.options)
-        offsets, size = list[int](), 0
-        for array in values:
-            offsets.append(size)
-            size += -(-max(array.nbytes, 1) // _ALIGNMENT) * _ALIGNMENT
-        with tempfile.TemporaryDirectory(prefix="polyloom-") as folder:
-            memory = Path(folder, "memory")
-            memory.write_bytes(_packed(values, offsets, size))
-            self._call(library, memory, offsets)
-            data = memory.read_bytes()
-        return [np.frombuffer(data, a.dtype, a.size, o).reshape(a.shape).copy() for a, o in zip(values, offsets, strict=True)]
+    def _unit(self) -> str:
+        passed = [_passed(self.nest, name, f"polyloom_{n}") for n, name in enumerate(self.parameters)]
+        return entry_unit(self.path, len(passed), f"{self.nest.name}({', '.join(passed)})")
 
-    def _call(self, library: Path, memory: Path, offsets: Sequence[int]) -> None:
+
+def entry_unit(path: str, count: int, call: str) -> str:
+    """The file with a function `polyloom_entry` of `count` pointers, `polyloom_0` and so on, that executes a statement."""
+    pointers = ", ".join(f"void *polyloom_{n}" for n in range(count)) or "void"
+    return f'#include "{Path(path).resolve()}"\n{_LIBRARY}__attribute__((visibility("default"))) void polyloom_entry({pointers}) {{ {call}; }}\n'
+
+
+def called(library: Path, values: Sequence[npt.NDArray[np.generic]], name: str, span: Span | None) -> list[npt.NDArray[np.generic]]:
+    """What the arrays hold after `polyloom_entry` was called on pointers to copies of them. Errors: PL0167, which calls it `name`."""
+    offsets, size = list[int](), 0
+    for array in values:
+        offsets.append(size)
+        size += -(-max(array.nbytes, 1) // _ALIGNMENT) * _ALIGNMENT
+    with tempfile.TemporaryDirectory(prefix="polyloom-") as folder:
+        memory = Path(folder, "memory")
+        memory.write_bytes(_packed(values, offsets, size))
         command = [sys.executable, "-I", "-S", "-c", _RUNNER, str(library), str(memory), *map(str, offsets)]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if done.returncode:
             reason = f"signal {-done.returncode}" if done.returncode < 0 else done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
             help = "an integer division by zero, or an access outside of an array, ends a C program like that"
-            raise input_error("PL0167", f"the C function `{self.nest.name}` failed when it was run ({reason})", span=self.nest.span, help=help)
-
-    def _unit(self) -> str:
-        arguments = ", ".join(_passed(self.nest, name, f"polyloom_arguments[{n}]") for n, name in enumerate(self.parameters))
-        entry = '__attribute__((visibility("default"))) void polyloom_entry(void **polyloom_arguments)'
-        return f'#include "{Path(self.path).resolve()}"\n{_LIBRARY}{entry} {{ {self.nest.name}({arguments}); }}\n'
+            raise input_error("PL0167", f"the C function `{name}` failed when it was run ({reason})", span=span, help=help)
+        data = memory.read_bytes()
+    return [np.frombuffer(data, a.dtype, a.size, o).reshape(a.shape).copy() for a, o in zip(values, offsets, strict=True)]
 
 
 def _passed(nest: Nest, name: str, pointer: str) -> str:

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A C function with its result, compiled by clang for this host and called in a process of its own: the oracle of machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom.frontend.c.clang import shared_library
+from polyloom.frontend.c.prototype import Dtype, Prototype
+from polyloom.frontend.c.reference import called, entry_unit
+from polyloom.frontend.source import Options
+
+_NAMES: Final = {
+    "?1": "_Bool",
+    "i1": "signed char",
+    "u1": "unsigned char",
+    "i2": "short",
+    "u2": "unsigned short",
+    "i4": "int",
+    "u4": "unsigned",
+    "i8": "long long",
+    "u8": "unsigned long long",
+    "f4": "float",
+    "f8": "double",
+}
+
+
+def call_native(path: str, function: Prototype, arguments: Sequence[npt.NDArray[Any]], options: Options, model: str = "") -> list[npt.NDArray[Any]]:
+    """The result, where there is one, then what the arguments hold afterwards. `model` names the target whose C it is: see
+    `shared_library`. A scalar is an array of rank 0. Errors: PL0151, PL0167."""
+    result = [np.zeros((), function.result)] if function.result is not None else []
+    start = len(result)
+    passed = [_passed(p.dtype, f"polyloom_{k}", p.extents is None) for k, p in enumerate(function.parameters, start)]
+    call = f"{function.name}({', '.join(passed)})"
+    if function.result is not None:
+        call = f"*({_name(function.result)} *)polyloom_0 = {call}"
+    library = shared_library(entry_unit(path, start + len(passed), call), options, model)
+    return called(library, [*result, *arguments], function.name, function.span)
+
+
+def _passed(dtype: Dtype, pointer: str, is_scalar: bool) -> str:
+    return f"*({_name(dtype)} *){pointer}" if is_scalar else pointer
+
+
+def _name(dtype: Dtype) -> str:
+    return _NAMES[f"{'?' if dtype.kind == 'b' else dtype.kind}{dtype.itemsize}"]

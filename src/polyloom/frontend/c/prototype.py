@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a C function takes and gives: scalars of all integer and floating types, and pointers to arrays of them or of structures.
+
+Element types become NumPy's; `long` has the width of the data model. The extents of an array are those of its declaration, or of
+`--shape`; they are texts over the integer parameters, whose values decide. `p` that is only written `*p` or `p->x` has one element.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from polyloom.diagnostics import Span
+from polyloom.frontend.c.choose import choose
+from polyloom.frontend.c.clang import printed_function, syntax_tree
+from polyloom.frontend.c.signature import affine_text, declarators, extents, given_shapes, is_pointer, names_in
+from polyloom.frontend.c.tree import Node, aliases, ctype, refuse, strip
+from polyloom.frontend.source import Options
+from polyloom.sets import Affine
+
+Dtype = np.dtype[Any]
+_TYPES: Final[dict[str, str]] = {
+    "_Bool": "?",
+    "char": "i1",
+    "signed char": "i1",
+    "unsigned char": "u1",
+    "short": "i2",
+    "unsigned short": "u2",
+    "int": "i4",
+    "unsigned int": "u4",
+    "long long": "i8",
+    "unsigned long long": "u8",
+    "float": "f4",
+    "double": "f8",
+}
+_POINTER: Final = re.compile(r"(.*?) ?(?:\*|\(\*\)(?:\[[^\]]*\])+)")
+_ARRAY: Final = re.compile(r"(.*?) ?((?:\[\d+\])+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """`extents` are texts for an array, whose elements have the type `dtype`, and None for a scalar."""
+
+    name: str
+    dtype: Dtype
+    extents: tuple[str, ...] | None
+
+    def shape(self, values: Mapping[str, int]) -> tuple[int, ...]:
+        """The extents for values of the integer parameters."""
+        known = {name: Affine((), value) for name, value in values.items()}
+        found = [affine_text(text, known) for text in self.extents or ()]
+        return tuple(extent.constant for extent in found if extent is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Prototype:
+    """A function's name, parameters and type of result, None for void. `sizes` are the parameters that extents need."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    result: Dtype | None
+    sizes: frozenset[str]
+    span: Span
+
+
+def prototype(path: str, options: Options, long: int) -> Prototype:
+    """Of the chosen function in the file; `long` is the number of bytes of that type. Raises PL0151 to PL0155."""
+    unit = syntax_tree(path, options)
+    function = choose(path, unit, options.function)[0]
+    types = _Types(unit, long)
+    nodes = [n for n in function.inner if n.kind == "ParmVarDecl"]
+    texts = dict(_extents(function, nodes, printed_function(path, function.name, options), options))
+    result = re.split(r" ?\(", function.ctype)[0]
+    if result.endswith("*"):
+        raise refuse("PL0153", f"`{function.name}` returns a pointer, which means nothing outside of it", function, "return a number")
+    parameters = tuple(Parameter(n.name, types.of_parameter(n), texts.get(n.name)) for n in nodes)
+    integers = {p.name for p in parameters if p.extents is None and p.dtype.kind in "iu"}
+    sizes = frozenset(name for text in texts.values() for part in text for name in names_in(part))
+    _check_sizes(nodes, texts, integers)
+    return Prototype(function.name, parameters, None if result == "void" else types.of(result, function), sizes, function.span)
+
+
+def _check_sizes(nodes: Sequence[Node], texts: Mapping[str, tuple[str, ...]], integers: set[str]) -> None:
+    """Extents are sums and products of integer parameters and numbers."""
+    ones = {name: Affine((), 1) for name in integers}
+    for node in nodes:
+        for text in texts.get(node.name, ()):
+            if affine_text(text, ones) is None:
+                help = "extents are sums and products of integer parameters and numbers"
+                raise refuse("PL0155", f"the extent `{text}` of `{node.name}` is not known when the function is called", node, help)
+
+
+def _extents(function: Node, nodes: Sequence[Node], printed: str, options: Options) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The name and the extents of every pointer."""
+    pointers = [n for n in nodes if is_pointer(n)]
+    given = given_shapes(options.shapes, [p.name for p in pointers])
+    moving = set(_moving(function))
+    for node, declarator in zip(nodes, declarators(printed, function.name), strict=True):
+        inner, written = extents(node.ctype), extents(declarator)
+        if not is_pointer(node):
+            continue
+        example = f"declare it as in `{node.name}[n]{''.join(f'[{t}]' for t in inner)}`, or give --shape {node.name}={','.join(['n', *inner])}"
+        if node.name in given and inner and len(given[node.name]) != len(inner) + 1:
+            raise refuse("PL0155", f"`{node.name}` has {len(inner) + 1} dimensions, and --shape gives {len(given[node.name])}", node, example)
+        if node.name in given:
+            yield node.name, tuple(given[node.name])
+        elif len(written) == len(inner) + 1 and written[0] not in ("", "*"):
+            yield node.name, tuple(written)
+        elif inner or node.id in moving:
+            raise refuse("PL0155", f"the length of what `{node.name}` points to is not known", node, example)
+        else:
+            yield node.name, ("1",)
+
+
+def _moving(function: Node) -> Iterator[str]:
+    """The variables that are used otherwise than in `*p` and `p->x`."""
+    whole = [strip(n.inner[0]) for n in function if (n.kind == "UnaryOperator" and n.opcode == "*") or (n.kind == "MemberExpr" and n.data.get("isArrow"))]
+    still = {id(n) for n in whole}
+    yield from (n.declaration for n in function if n.kind == "DeclRefExpr" and id(n) not in still)
+
+
+class _Types:
+    """C's types as NumPy's, structures as records with C's layout."""
+
+    def __init__(self, unit: Mapping[str, Any], long: int) -> None:
+        self.names = {**_TYPES, "long": f"i{long}", "unsigned long": f"u{long}"}
+        self.aliases = aliases(unit)
+        records = {item["id"]: item for item in unit["inner"] if item["kind"] == "RecordDecl" and item.get("completeDefinition")}
+        self.records = {f"struct {item['name']}": item for item in records.values() if "name" in item}
+        for item in unit["inner"]:
+            owned = [part["decl"]["id"] for part in item.get("inner", ()) if part.get("kind") == "RecordType" and part.get("isTagOwned")]
+            if item["kind"] == "TypedefDecl" and owned and owned[0] in records:
+                self.records[f"struct {item['name']}"] = records[owned[0]]
+
+    def of_parameter(self, node: Node) -> Dtype:
+        if not is_pointer(node):
+            return self.of(node.ctype, node)
+        found = _POINTER.fullmatch(node.ctype)
+        if found is None or "*" in found[1]:
+            raise refuse(
+                "PL0153", f"`{node.name}` points to `{node.ctype.removesuffix('*').strip()}`", node, "pointers are to numbers or to structures of numbers"
+            )
+        return self.of(found[1], node)
+
+    def of(self, text: str, node: Node) -> Dtype:
+        """Errors: PL0153, at the node."""
+        if text.startswith("enum "):
+            return np.dtype("u4")
+        if text in self.names:
+            return np.dtype(self.names[text]).newbyteorder("<")
+        record = self.records.get(text)
+        if record is None or record["tagUsed"] != "struct":
+            help = "the types are _Bool, integers, float, double, and structures of these"
+            raise refuse("PL0153", f"`{node.name}` is of the type `{text}`, which is not supported", node, help)
+        return np.dtype([self._field(part, node) for part in record.get("inner", ()) if part["kind"] == "FieldDecl"], align=True)
+
+    def _field(self, part: Mapping[str, Any], node: Node) -> tuple[str, Dtype] | tuple[str, Dtype, tuple[int, ...]]:
+        text = ctype(part["type"], self.aliases)
+        if part.get("isBitfield") or "*" in text or "name" not in part:
+            raise refuse("PL0153", f"`{node.name}` is of a structure with a bit field, a pointer or no name", node, "pass its fields as arrays of their own")
+        found = _ARRAY.fullmatch(text)
+        if found is None:
+            return part["name"], self.of(text, node)
+        return part["name"], self.of(found[1], node), tuple(int(n) for n in re.findall(r"\d+", found[2]))

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C functions on targets that run them as they are: compile, call, compare with the interpreter of SSA form and with the host.
+
+What runs is the file that the target's compiler wrote. Arguments that are not given are made up from a seed; outputs are the result,
+called `return`, and the arrays that the function may store to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom import frontend
+from polyloom.analysis.stores import stored
+from polyloom.diagnostics import Diagnostic, PolyloomError, input_error, nearest
+from polyloom.frontend.c.native import call_native
+from polyloom.frontend.c.prototype import Parameter, Prototype, prototype
+from polyloom.frontend.source import Options
+from polyloom.ir.ssa import Function
+from polyloom.ir.ssa_interpret import Argument, interpret
+from polyloom.report.compare import compare, describe_array
+from polyloom.targets.registry import Arrays, FunctionTarget, Json
+
+Array = npt.NDArray[Any]
+RESULT: Final = "return"
+STEPS: Final = 2 * 10**7
+"""The interpreter gives up after these, half a minute's work: then the host alone is what a run is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """`data` is what `polyloom run --json` prints."""
+
+    data: dict[str, Json]
+    outputs: Arrays
+    differences: tuple[Diagnostic, ...]
+    listing: str
+
+
+def run(
+    path: str, target: FunctionTarget, member: str, options: Options, scalars: Mapping[str, str], arrays: Arrays, seed: int, wanted: Sequence[str] = ()
+) -> Result:
+    """Runs the chosen function of a C file. `scalars` are texts by name; `wanted` are names that must be outputs.
+    Errors: PL015x, PL0230 to PL0232, PL0811, PL0819, PL093x, PL0972, PL0975."""
+    model, long = target.model(member)
+    start = perf_counter()
+    function = frontend.ssa(path, options, 1, model)
+    declared = prototype(frontend.file_of(path), replace(options, function=function.name), long)
+    data = target.compile(function, member)
+    compile_seconds = perf_counter() - start
+    names = _outputs(declared, function)
+    if (unknown := next((name for name in wanted if name not in names), None)) is not None:
+        raise input_error("PL0811", f"the function has no output '{unknown}'", help=nearest(unknown, names, "output"))
+    given = arguments(declared, scalars, arrays, seed)
+
+    expected, compared = _expected(path, declared, function, given, options, model, names)
+    start = perf_counter()
+    got = [a.copy() for a in given]
+    done = target.call(data, function, _passed(declared, got), member)
+    seconds = perf_counter() - start
+    outputs = _collected(declared, done.result, got, names)
+    differences = tuple(d for what, found in expected if (d := compare(_flat(found), _flat(outputs), what)) is not None)
+    result: dict[str, Json] = {
+        "verified": not differences,
+        "kernel": function.name,
+        "on": f"{target.name}:{member}",
+        "parameters": {p.name: _shown(a) for p, a in zip(declared.parameters, given, strict=True) if p.extents is None},
+        "cycles": None,
+        "operations": done.instructions,
+        "compile_seconds": compile_seconds,
+        "run_seconds": seconds,
+        "outputs": {name: describe_array(array) for name, array in outputs.items()},
+        **done.facts,
+        "compared_with": list(compared),
+    }
+    return Result(result, outputs, differences, target.show(data, member))
+
+
+def page(result: Result) -> str:
+    """The text that `polyloom run` prints: the summary, and the code."""
+    data = result.data
+    values = data["parameters"]
+    shown = "".join(f" {n}={v}" for n, v in values.items()) if isinstance(values, dict) else ""
+    compared = data["compared_with"]
+    references = " and ".join(map(str, compared)) if isinstance(compared, list) else ""
+    verdict = "outputs equal" if data["verified"] else "outputs DIFFER from"
+    scalars = [f"{RESULT} = {result.outputs[RESULT]}"] if RESULT in result.outputs else []
+    lines = [f"{data['kernel']}{shown} on {data['on']}: {verdict} {references}", *scalars]
+    lines.append(f"{data['instructions']} instructions executed, {data['code_bytes']} bytes of code")
+    return "\n".join([*lines, "", result.listing])
+
+
+def _expected(
+    path: str, declared: Prototype, function: Function, given: Sequence[Array], options: Options, model: str, names: Sequence[str]
+) -> tuple[list[tuple[str, dict[str, Array]]], list[str]]:
+    """What the outputs have to be, with what says so: the interpreter, unless it takes too long, and the host."""
+    expected: list[tuple[str, dict[str, Array]]] = []
+    compared: list[str] = []
+    copies = [a.copy() for a in given]
+    try:
+        value = interpret(function, _passed(declared, copies), STEPS)
+        expected.append(("the interpreter of SSA form", _collected(declared, value, copies, names)))
+        compared.append("interpreter")
+    except PolyloomError as error:
+        if error.diagnostics[0].code != "PL0974":
+            raise
+    found = call_native(frontend.file_of(path), declared, given, replace(options, function=None), "" if _is_like_host(model) else model)
+    results = found[: len(found) - len(given)]
+    whole = dict(zip([*([RESULT] if results else []), *(p.name for p in declared.parameters)], found, strict=True))
+    expected.append((f"the host, {path}", {name: whole[name] for name in names}))
+    return expected, [*compared, "host"]
+
+
+def _is_like_host(model: str) -> bool:
+    """Whether `int`, `long` and pointers have the host's widths."""
+    return "64" in model
+
+
+def arguments(declared: Prototype, scalars: Mapping[str, str], arrays: Arrays, seed: int) -> list[Array]:
+    """A value for every parameter, scalars with rank 0: those that are given, checked, and others made up from the seed."""
+    known = {p.name: p for p in declared.parameters}
+    for name in (*scalars, *arrays):
+        if name not in known:
+            what = "parameter" if name in scalars else "input"
+            raise input_error("PL0230" if name in scalars else "PL0231", f"`{declared.name}` has no {what} `{name}`", help=nearest(name, known, what))
+    values = {name: _scalar(known[name], text) for name, text in scalars.items()}
+    if missing := [name for name in known if name in declared.sizes and name not in values]:
+        raise input_error("PL0230", f"the parameter `{missing[0]}` has no value", help=f"give every size, as in `{missing[0]}=16`")
+    sizes = {name: int(value) for name, value in values.items() if value.dtype.kind in "iu"}
+    generator = np.random.default_rng(seed)
+    return [_argument(p, values, arrays, sizes, generator) for p in declared.parameters]
+
+
+def _argument(parameter: Parameter, values: Mapping[str, Array], arrays: Arrays, sizes: Mapping[str, int], generator: np.random.Generator) -> Array:
+    name = parameter.name
+    if parameter.extents is None:
+        return values[name] if name in values else _checked(parameter, (), arrays[name]) if name in arrays else _random(generator, parameter.dtype, ())
+    shape = parameter.shape(sizes)
+    if min(shape, default=0) < 0:
+        raise input_error("PL0230", f"the array `{name}` has the shape {shape}", help="give sizes from 0 on")
+    if name in arrays:
+        return _checked(parameter, shape, arrays[name])
+    try:
+        return _random(generator, parameter.dtype, shape)
+    except (MemoryError, ValueError):
+        raise input_error("PL0230", f"the array `{name}` with the shape {shape} does not fit into memory", help="give smaller sizes") from None
+
+
+def _checked(parameter: Parameter, shape: tuple[int, ...], array: npt.NDArray[np.generic]) -> Array:
+    if array.dtype != parameter.dtype:
+        message = f"the input `{parameter.name}` has the type {array.dtype}, not {parameter.dtype}"
+        raise input_error("PL0232", message, help=f"convert it: `.astype(numpy.{parameter.dtype.name})`")
+    if array.shape != shape:
+        raise input_error("PL0232", f"the input `{parameter.name}` has the shape {array.shape}, not {shape}", help="give sizes that are those of the array")
+    return np.array(array, order="C")
+
+
+def _scalar(parameter: Parameter, text: str) -> Array:
+    if parameter.extents is not None:
+        name = parameter.name
+        raise input_error("PL0819", f"{name} is an array, '{text}' is one value", help=f"give it as a file: --in {name}={name}.npy")
+    is_float = parameter.dtype.kind == "f"
+    try:
+        number = float(text) if is_float else int(text)
+    except ValueError:
+        message = f"the scalar {parameter.name} is '{text[:40]}', which is no value of type {parameter.dtype}"
+        raise input_error("PL0819", message, help=f"write for instance {parameter.name}={'1.5' if is_float else '3'}") from None
+    if isinstance(number, float):
+        with np.errstate(over="ignore"):
+            return np.array(number, parameter.dtype)
+    least, most = (0, 1) if parameter.dtype.kind == "b" else (int(np.iinfo(parameter.dtype).min), int(np.iinfo(parameter.dtype).max))
+    if not least <= number <= most:
+        message = f"the scalar `{parameter.name}` has the type {parameter.dtype}, which does not hold {text[:40]}"
+        raise input_error("PL0232", message, help=f"give a number from {least} to {most}")
+    return np.array(number, parameter.dtype)
+
+
+def _random(generator: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+    """Integers from -4 to 4, or from 0 to 8 without a sign; floats uniform in [-1, 1)."""
+    if dtype.fields is not None:
+        made = np.zeros(shape, dtype)
+        for name, (inner, *_) in dtype.fields.items():
+            base, extents = inner.subdtype or (inner, ())
+            made[name] = _random(generator, base, (*shape, *extents))
+        return made
+    if dtype.kind == "f":
+        return np.asarray(generator.uniform(-1, 1, shape)).astype(dtype)
+    low, high = (0, 2) if dtype.kind == "b" else (0, 9) if dtype.kind == "u" else (-4, 5)
+    return np.asarray(generator.integers(low, high, shape)).astype(dtype)
+
+
+def _passed(declared: Prototype, values: Sequence[Array]) -> list[Argument]:
+    """Numbers for scalars, the arrays themselves for pointers."""
+    return [_plain(a) if p.extents is None else a for p, a in zip(declared.parameters, values, strict=True)]
+
+
+def _plain(scalar: Array) -> int | float:
+    return float(scalar) if scalar.dtype.kind == "f" else int(scalar)
+
+
+def _shown(scalar: Array) -> int | float | str:
+    """JSON has no NaN and no infinity."""
+    number = _plain(scalar)
+    return number if np.isfinite(number) else str(number)
+
+
+def _outputs(declared: Prototype, function: Function) -> list[str]:
+    written = stored(function)
+    names = [p.name for p in declared.parameters if p.name in written]
+    return [*([RESULT] if declared.result is not None else []), *names]
+
+
+def _collected(declared: Prototype, value: int | float | None, arrays: Sequence[Array], names: Sequence[str]) -> dict[str, Array]:
+    found: dict[str, Array] = {p.name: a for p, a in zip(declared.parameters, arrays, strict=True)}
+    if declared.result is not None and value is not None:
+        bits = int(value) % (1 << 8 * declared.result.itemsize) if isinstance(value, int) else 0
+        found[RESULT] = np.frombuffer(bits.to_bytes(declared.result.itemsize, "little"), declared.result).reshape(()).copy()
+        if isinstance(value, float):
+            found[RESULT] = np.array(value, declared.result)
+    return {name: found[name] for name in names}
+
+
+def _flat(arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """The fields of structures one by one: the bytes between them are nobody's."""
+    found: dict[str, Array] = {}
+    for name, array in arrays.items():
+        if array.dtype.fields is None:
+            found[name] = array
+        else:
+            found |= _flat({f"{name}.{field}": array[field] for field in array.dtype.fields})
+    return found
