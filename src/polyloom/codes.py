@@ -262,7 +262,11 @@ CODES: dict[str, tuple[str, str]] = {
         "A processor array scans a tile along its loops, each upwards or downwards. Here some dependence contradicts every such order.\n"
         "Separate the statements into loop nests of their own, or reverse a loop.",
     ),
-    "PL0263": ("loop variable as data", "The value of a loop variable or parameter is an operand. Pass an array or a scalar that holds it."),
+    "PL0263": (
+        "loop variable as data",
+        "The value of a loop variable is an operand, and is counted from the first iterations that need it. There it must be affine in the parameters. "
+        "Begin the loop elsewhere, or pass an array that holds the values.",
+    ),
     "PL0264": (
         "several values for one element between phases",
         "A later phase needs more than one of the values that an element had, but an array holds one. Store each in an element of its own.",

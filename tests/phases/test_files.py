@@ -25,7 +25,7 @@ from polyloom.ir.operations import ELEMENT_TYPES
 from polyloom.ir.pla import Array
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.targets import phase_file, stages
-from polyloom.targets.phase_file import CONCRETE, SYMBOLIC, Phased, Stage
+from polyloom.targets.phase_file import CONCRETE, PARAMETRIC, SYMBOLIC, Phased, Stage
 
 Call = Callable[..., tuple[int, str, str]]
 _affine = st.builds(Affine.of, st.dictionaries(st.sampled_from(("N", "M")), st.integers(-9, 9)), st.integers(-99, 99))
@@ -39,8 +39,10 @@ def phased(draw: st.DrawFn) -> Phased:
     arrays = tuple(Array(n, draw(st.sampled_from(ELEMENT_TYPES)), tuple(draw(st.lists(_affine, max_size=3)))) for n in names)
     number = st.integers(0, len(names) - 1)
     stage = st.builds(Stage, st.lists(_word, max_size=9).map(b"".join), st.lists(number, max_size=5).map(tuple))
-    roles = tuple(draw(st.integers(0, 3)) for _ in names)
-    return Phased(draw(st.text(max_size=5)), ("M", "N"), draw(_condition), arrays, roles, tuple(draw(st.lists(stage, min_size=1, max_size=3))))
+    roles = tuple(draw(st.integers(0, PARAMETRIC)) for _ in names)
+    arrays = tuple(replace(a, shape=()) if role == PARAMETRIC else a for a, role in zip(arrays, roles, strict=True))
+    values = tuple(draw(_affine) for role in roles if role == PARAMETRIC)
+    return Phased(draw(st.text(max_size=5)), ("M", "N"), draw(_condition), arrays, roles, tuple(draw(st.lists(stage, min_size=1, max_size=3))), values)
 
 
 @settings(max_examples=50)

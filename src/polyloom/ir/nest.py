@@ -130,16 +130,18 @@ def statements(nest: Nest) -> tuple[Statement, ...]:
     return tuple(_walk(nest.body, (), (), (Polyhedron(),)))
 
 
+def leaves(expression: Expression) -> Iterator[Reference | Constant | Index]:
+    """What the operations of `expression` are applied to, from left to right, repeated as written."""
+    if isinstance(expression, Apply):
+        for operand in expression.operands:
+            yield from leaves(operand)
+    else:
+        yield expression
+
+
 def accesses(expression: Expression) -> Iterator[Reference]:
     """The elements that `expression` reads, from left to right, repeated as written."""
-    match expression:
-        case Reference():
-            yield expression
-        case Apply(operands=operands):
-            for operand in operands:
-                yield from accesses(operand)
-        case _:
-            pass
+    return (leaf for leaf in leaves(expression) if isinstance(leaf, Reference))
 
 
 def dtype_of(expression: Expression, nest: Nest) -> ElementType:

@@ -15,6 +15,11 @@ NUMPY: dict[ElementType, np.dtype[Any]] = {"i8": np.dtype("i1"), "i16": np.dtype
 WIDTH: dict[ElementType, int] = {"i8": 8, "i16": 16, "i32": 32, "f32": 32}
 
 
+def element(value: int, dtype: ElementType) -> Any:
+    """An integer as an element of `dtype`: wrapped, or rounded once to f32."""
+    return np.int64(value).astype(NUMPY[dtype])
+
+
 def constant_in(value: int | float, dtype: ElementType) -> int | float | None:
     """`value` as an element of `dtype`, f32 rounded to nearest; None when it is out of range or not an integer."""
     if dtype == "f32":

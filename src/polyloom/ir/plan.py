@@ -10,20 +10,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Array, Program
-from polyloom.sets import Condition
+from polyloom.sets import Affine, Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Parametric:
+    """A scalar that nobody gives: the value of an affine expression of the parameters, wrapped to `dtype` or rounded once to f32."""
+
+    name: str
+    value: Affine
+    dtype: ElementType
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
     """`inputs` and `outputs` pair each of the program's names, in its order, with an array of the plan. `reasons` pairs variables
     that are not the user's with a sentence that says why they are there. An output whose array exists before the phase
-    overwrites elements of it; the others keep their values."""
+    overwrites elements of it; the others keep their values. An input may also be one of `parametric`."""
 
     program: Program
     inputs: tuple[tuple[str, str], ...]
     outputs: tuple[tuple[str, str], ...]
     reasons: tuple[tuple[str, str], ...] = ()
+    parametric: tuple[Parametric, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +50,11 @@ class Plan:
     outputs: tuple[Array, ...]
     intermediates: tuple[Array, ...]
     phases: tuple[Phase, ...]
+
+    @property
+    def parametric(self) -> tuple[Parametric, ...]:
+        """Those of all phases."""
+        return tuple(dict.fromkeys(p for phase in self.phases for p in phase.parametric))
 
 
 def of_program(program: Program) -> Plan:

@@ -14,9 +14,9 @@ import numpy as np
 
 from polyloom.ir.arguments import Arrays, Signature, check_inputs, check_parameters, shape_of
 from polyloom.ir.interpret import interpret as interpret_program
-from polyloom.ir.numbers import NUMPY
+from polyloom.ir.numbers import NUMPY, element
 from polyloom.ir.pla import Array
-from polyloom.ir.plan import Plan
+from polyloom.ir.plan import Parametric, Plan
 
 
 class Bindings(Protocol):
@@ -29,10 +29,12 @@ class Bindings(Protocol):
 
 
 class Chained(Signature, Protocol):
-    """A signature with arrays that pass values from phase to phase."""
+    """A signature with arrays that pass values from phase to phase, and scalars that parameters determine."""
 
     @property
     def intermediates(self) -> tuple[Array, ...]: ...
+    @property
+    def parametric(self) -> tuple[Parametric, ...]: ...
 
 
 Execute = Callable[[int, Arrays, Arrays], Arrays]
@@ -52,6 +54,7 @@ def interpret(plan: Plan, parameters: Mapping[str, Any], inputs: Mapping[str, An
 def chain(signature: Chained, phases: Sequence[Bindings], values: Mapping[str, int], inputs: Mapping[str, Any], execute: Execute) -> Arrays:
     """The outputs after all phases. Given arrays are not changed. Errors: PL0231 and PL0232 for the inputs."""
     arrays = {a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) for a in (*signature.outputs, *signature.intermediates)}
+    arrays |= {p.name: element(p.value.evaluate(values), p.dtype) for p in signature.parametric}
     arrays |= check_inputs(signature, values, inputs)
     for number, phase in enumerate(phases):
         read = {inner: arrays[outer] for inner, outer in phase.inputs}

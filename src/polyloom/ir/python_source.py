@@ -8,12 +8,11 @@ uses: NumPy scalars, and the operations of `ir.semantics`. An integer division b
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
-import numpy as np
-
 from polyloom.ir.nest import Apply, Expression, Index
-from polyloom.ir.numbers import NUMPY
+from polyloom.ir.numbers import NUMPY, element
 from polyloom.ir.operations import ElementType, divides
 from polyloom.ir.pla import Constant
 from polyloom.ir.semantics import Function, function
@@ -49,7 +48,7 @@ class Scope:
             case Constant(value=value, dtype=dtype):
                 return self._constant(value, dtype)
             case Index(value=value, dtype=dtype):
-                self.values[f"to_{dtype}"] = _converter(dtype)
+                self.values[f"to_{dtype}"] = partial(element, dtype=dtype)
                 return f"to_{dtype}({self.affine(value)})"
             case Apply(operation=operation, dtype=dtype, operands=operands):
                 self.values[f"{operation}_{dtype}"] = _faulting(function(operation, dtype)) if divides(operation, dtype) else function(operation, dtype)
@@ -61,15 +60,6 @@ class Scope:
         name = f"c{len(self.values)}"
         self.values[name] = NUMPY[dtype].type(value)
         return name
-
-
-def _converter(dtype: ElementType) -> Function:
-    """An integer as an element: wrapped, or rounded once."""
-
-    def convert(value: int) -> Any:
-        return np.int64(value).astype(NUMPY[dtype])
-
-    return convert
 
 
 def _faulting(division: Function) -> Function:

@@ -15,12 +15,14 @@ from polyloom import binary
 from polyloom.binary import Codec, FileKind, counted, fixed, integer, mapped, natural, record, section, sparse, text
 from polyloom.ir.operations import ELEMENT_TYPES
 from polyloom.ir.pla import Array
+from polyloom.ir.plan import Parametric
 from polyloom.sets import Affine, Condition, Polyhedron
 
 SYMBOLIC: Final = FileKind(b"PLSP", "symbolic configuration of phases", version=1, sections=3)
 CONCRETE: Final = FileKind(b"PLCP", "concrete configuration of phases", version=1, sections=3)
-INPUT, OUTPUT = 1, 2
-"""Bits of an array's role: it must be given, it is a result. Without both it passes values from phase to phase."""
+INPUT, OUTPUT, PARAMETRIC = 1, 2, 4
+"""Bits of an array's role: it must be given, it is a result, or it is a scalar that parameters determine, whose value stands in
+the place of its shape. Without any it passes values from phase to phase."""
 _PARAMETERS = 64
 _ARRAYS = 1 << 16
 
@@ -35,7 +37,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Phased:
-    """A kernel in phases, with the signature of its plan."""
+    """A kernel in phases, with the signature of its plan; `values` are those of the scalars that parameters determine, in order."""
 
     name: str
     parameters: tuple[str, ...]
@@ -43,6 +45,7 @@ class Phased:
     arrays: tuple[Array, ...]
     roles: tuple[int, ...]
     stages: tuple[Stage, ...]
+    values: tuple[Affine, ...] = ()
 
     @property
     def inputs(self) -> tuple[Array, ...]:
@@ -55,6 +58,11 @@ class Phased:
     @property
     def intermediates(self) -> tuple[Array, ...]:
         return tuple(a for a, role in zip(self.arrays, self.roles, strict=True) if not role)
+
+    @property
+    def parametric(self) -> tuple[Parametric, ...]:
+        scalars = (a for a, role in zip(self.arrays, self.roles, strict=True) if role == PARAMETRIC)
+        return tuple(Parametric(a.name, value, a.dtype) for a, value in zip(scalars, self.values, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +116,7 @@ def _head(names: _Names) -> Codec[_Head]:
     slot = record(
         _Slot,
         dtype=natural("an element type", len(ELEMENT_TYPES)),
-        role=natural("a role", 4),
+        role=natural("a role", PARAMETRIC + 1),
         shape=counted(affine, natural("a rank", 32)),
     )
     number = natural("the number of an array", len(names.arrays))
@@ -124,7 +132,9 @@ def _head(names: _Names) -> Codec[_Head]:
 def encode(kind: FileKind, phased: Phased) -> bytes:
     """The file; its machine is that of the phases. Errors: PL0706 when a value does not fit its field."""
     names = _Names(phased.name, phased.parameters, tuple(a.name for a in phased.arrays))
-    slots = tuple(_Slot(ELEMENT_TYPES.index(a.dtype), role, a.shape) for a, role in zip(phased.arrays, phased.roles, strict=True))
+    values = iter(phased.values)
+    shapes = [(next(values),) if role == PARAMETRIC else a.shape for a, role in zip(phased.arrays, phased.roles, strict=True)]
+    slots = tuple(_Slot(ELEMENT_TYPES.index(a.dtype), role, s) for a, role, s in zip(phased.arrays, phased.roles, shapes, strict=True))
     head = _Head(phased.assumptions, slots, tuple(_Phase(len(s.data), s.arrays) for s in phased.stages))
     return binary.pack(kind, _stamp(phased.stages), (section(_head(names), head), b"".join(s.data for s in phased.stages), section(_names, names)))
 
@@ -136,9 +146,13 @@ def decode(kind: FileKind, data: bytes) -> Phased:
     at, head = first.position, _head(names).read(first)
     if len(head.slots) != len(names.arrays) or not head.phases:
         raise binary.malformed(at, "there is no phase, or not every array has a name")
-    arrays = tuple(Array(name, ELEMENT_TYPES[s.dtype], s.shape) for name, s in zip(names.arrays, head.slots, strict=True))
+    if any(s.role == PARAMETRIC and len(s.shape) != 1 for s in head.slots):
+        raise binary.malformed(at, "a scalar that parameters determine has no single value")
+    shapes = [() if s.role == PARAMETRIC else s.shape for s in head.slots]
+    arrays = tuple(Array(name, ELEMENT_TYPES[s.dtype], shape) for name, s, shape in zip(names.arrays, head.slots, shapes, strict=True))
+    values = tuple(s.shape[0] for s in head.slots if s.role == PARAMETRIC)
     stages = tuple(Stage(files.take(p.length), p.arrays) for p in head.phases)
-    phased = Phased(names.kernel, names.parameters, head.assumptions, arrays, tuple(s.role for s in head.slots), stages)
+    phased = Phased(names.kernel, names.parameters, head.assumptions, arrays, tuple(s.role for s in head.slots), stages, values)
     binary.check_canonical(data, encode(kind, phased))
     return phased
 

@@ -8,12 +8,12 @@ from typing import Final
 
 from polyloom.diagnostics import Diagnostic
 from polyloom.ir.pla import Array
-from polyloom.targets.phase_file import INPUT, OUTPUT
+from polyloom.targets.phase_file import INPUT, OUTPUT, PARAMETRIC
 from polyloom.targets.phases import transfers
 from polyloom.targets.registry import Json, Report, Target
 from polyloom.targets.stages import Bound, bound, file_kind, files, in_phase, is_phased, read
 
-_ROLES: Final = {0: "intermediate", INPUT: "input", OUTPUT: "output", INPUT | OUTPUT: "input and output"}
+_ROLES: Final = {0: "intermediate", INPUT: "input", OUTPUT: "output", INPUT | OUTPUT: "input and output", PARAMETRIC: "known from parameters"}
 
 
 def facts(target: Target, symbolic: bytes | None, concrete: bytes) -> tuple[dict[str, Json], tuple[dict[str, Json], ...]]:

@@ -16,11 +16,12 @@ import numpy as np
 
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.arguments import Arrays, check_parameters
+from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan, of_program
 from polyloom.ir.plan_interpret import chain
 from polyloom.sets import Affine, Condition
 from polyloom.targets import phase_file, registry
-from polyloom.targets.phase_file import INPUT, OUTPUT, Phased, Stage
+from polyloom.targets.phase_file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
 from polyloom.targets.registry import Accesses, Event, Progress, Simulation, Target
 from polyloom.targets.stages import Bound, bound, in_phase, is_phased, read
 from polyloom.targets.transfers import transfer_cycles
@@ -78,11 +79,12 @@ def _is_program(plan: Plan) -> bool:
 
 def _phased(target: Target, plan: Plan, files: Iterable[bytes]) -> Phased:
     arrays = {a.name: replace(a, span=None) for a in (*plan.inputs, *plan.outputs, *plan.intermediates)}
+    arrays |= {p.name: Array(p.name, p.dtype) for p in plan.parametric}
     number = {name: n for n, name in enumerate(arrays)}
-    given, results = {a.name for a in plan.inputs}, {a.name for a in plan.outputs}
-    roles = tuple(INPUT * (name in given) | OUTPUT * (name in results) for name in arrays)
+    given, results, known = {a.name for a in plan.inputs}, {a.name for a in plan.outputs}, {p.name for p in plan.parametric}
+    roles = tuple(INPUT * (name in given) | OUTPUT * (name in results) | PARAMETRIC * (name in known) for name in arrays)
     stages = tuple(_stage(target, data, phase, number) for data, phase in zip(files, plan.phases, strict=True))
-    phased = Phased(plan.name, plan.parameters, plan.assumptions, tuple(arrays.values()), roles, stages)
+    phased = Phased(plan.name, plan.parameters, plan.assumptions, tuple(arrays.values()), roles, stages, tuple(p.value for p in plan.parametric))
     bound(target, phased)
     return phased
 
@@ -112,7 +114,8 @@ def instantiate(target: Target, data: bytes, values: Mapping[str, int], region: 
         raise input_error("PL0818", f"candidate {candidate} is of one program, but {phased.name} has {count} phases", help="leave out --candidate")
     stages = [replace(s, data=_located(n, count, partial(target.instantiate, s.data, known, region, candidate))) for n, s in enumerate(phased.stages, 1)]
     arrays = tuple(replace(a, shape=tuple(Affine((), max(0, e.evaluate(known))) for e in a.shape)) for a in phased.arrays)
-    concrete = replace(phased, parameters=(), assumptions=Condition(), arrays=arrays, stages=tuple(stages))
+    scalars = tuple(Affine((), value.evaluate(known)) for value in phased.values)
+    concrete = replace(phased, parameters=(), assumptions=Condition(), arrays=arrays, stages=tuple(stages), values=scalars)
     return phase_file.encode(phase_file.CONCRETE, concrete)
 
 

@@ -8,7 +8,7 @@ a unit's slot); where that would give too many, exclusive copies select the oper
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
@@ -16,16 +16,19 @@ from math import prod
 import islpy as isl
 
 from polyloom.diagnostics import Span
-from polyloom.ir.nest import Apply, Expression, Index
+from polyloom.ir.nest import Apply, Expression, Index, leaves
+from polyloom.ir.numbers import element
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Array, Constant, Equation, Operand, Program, Reference, Variable
 from polyloom.ir.plan import Phase
-from polyloom.ir.recurrence import Final, Immediate, Origin, Recurrence, Stored, System
+from polyloom.ir.recurrence import Final, Immediate, Origin, Piece, Recurrence, Stored, System
 from polyloom.sets import Affine, Condition
 from polyloom.sets.isl import from_set
 from polyloom.sets.normal import conjunction, normalize
 from polyloom.transform.carry import Carrier, Value
+from polyloom.transform.count import count
 from polyloom.transform.embed import Placements, dimensions
+from polyloom.transform.names import Names
 from polyloom.transform.order import Order, Vector, find_order
 from polyloom.transform.share import Element, share
 from polyloom.transform.space import Space, union
@@ -37,6 +40,14 @@ VARIANTS = 4
 
 class NoOrder(Exception):
     """No signed permutation makes every distance of the phase lexicographically positive."""
+
+
+class NoCorner(Exception):
+    """The affine expression `index` is data, and where it could begin to be counted it depends on more than the parameters."""
+
+    def __init__(self, index: Index) -> None:
+        super().__init__(str(index.value))
+        self.index = index
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +73,14 @@ class _Raw:
     span: Span | None
 
 
+Need = tuple[isl.Set, Reference | Element | Constant | Index]
+"""At these points a value is that of a variable, of an array's element, or a constant or an affine expression itself."""
 Way = tuple[isl.Set, Operand]
 """At these points an operand is a value from somewhere, or a constant."""
 
 
 def assemble(system: System, name: str, equations: Sequence[Recurrence], placements: Placements, ports: Ports) -> Phase:
-    """The phase that computes `equations` at their `placements`; raises NotUniform and NoOrder."""
+    """The phase that computes `equations` at their `placements`; raises NotUniform, NoOrder and NoCorner."""
     return _Assembler(system, name, equations, placements, ports).run()
 
 
@@ -75,38 +88,36 @@ class _Assembler:
     def __init__(self, system: System, name: str, equations: Sequence[Recurrence], placements: Placements, ports: Ports) -> None:
         self.system, self.name, self.equations, self.placements, self.ports = system, name, equations, placements, ports
         self.space = Space(dimensions(equations), system.parameters, system.assumptions)
-        self.taken = {*self.space.dims, *self.space.params, *ports.arrays, *(f"{a}_in" for a in ports.arrays)}
-        self.labels: set[str] = set()
-        self.types: dict[str, ElementType] = {}
-        self.reasons: dict[str, str] = {}
+        self.names = Names(system, equations, self.space.dims, ports.arrays)
         self.raw: list[_Raw] = []
-        self.variable_of = {e.name: self._statement_variable(e) for e in equations}
-        self.carrier = Carrier(self.space, self.variable_of, self._passed)
-        self.reasons |= {self.variable_of[n]: why for n, why in system.reasons if n in self.variable_of}
+        self.variable_of = self.names.variable_of
+        self.carrier = Carrier(self.space, self.variable_of, self.names.passed)
 
     def run(self) -> Phase:
-        reads = [[self._needs(e, n) for n in range(len(e.reads))] for e in self.equations]
+        reads = [self._reads(e) for e in self.equations]
         exports = [(f, self._needs_value(f)) for f in self.ports.exports]
         transfers = self.carrier.transfers()
         elements = [d for needs in reads for need in needs for d in need if isinstance(d[1], Element)]
         fixed = [r for needs in reads for need in needs for d in need if isinstance(r := d[1], Reference)]
         order = self._order({self.space.distance(r) for r in (*fixed, *(t.reference for t in transfers))})
-        shared, entering = share(self.space, [(p, e) for p, e in elements if isinstance(e, Element)], order, self._entered)
+        shared, entering = share(self.space, [(p, e) for p, e in elements if isinstance(e, Element)], order, self.names.entered)
         found = iter(shared)
         uses = [
-            [merged([next(found) if isinstance(s, Element) else (p, s) for p, s in need if not isinstance(s, Constant)]) for need in needs] for needs in reads
+            [merged([next(found) if isinstance(s, Element) else (p, s) for p, s in need if isinstance(s, Element | Reference)]) for need in needs]
+            for needs in reads
         ]
-        constants = [[[(p, s) for p, s in need if isinstance(s, Constant)] for need in needs] for needs in reads]
+        others = [[[(p, s) for p, s in need if isinstance(s, Constant | Index)] for need in needs] for needs in reads]
         defined = {self.variable_of[e.name]: self.placements[e.name].points(self.space, e.domain) for e in self.equations}
-        wiring = unite(Wiring(self.space, uses, [*transfers, *entering], defined), self.types)
+        wiring = unite(Wiring(self.space, uses, [*transfers, *entering], defined), self.names.types)
         wiring = fill(wiring, {n: a.shape for n, a in self.ports.arrays.items()})
         wiring = settle(wiring)
-        wiring = relay(wiring, self._order(wiring.vectors()), self._handed)
-        for equation, uses, known in zip(self.equations, wiring.reads, constants, strict=True):
-            ways: list[list[Way]] = [[*u, *k] for u, k in zip(uses, known, strict=True)]
+        wiring = relay(wiring, self._order(wiring.vectors()), self.names.handed)
+        counters = self._counters([d for needs in others for need in needs for d in need], self._order(wiring.vectors()))
+        for equation, uses, known in zip(self.equations, wiring.reads, others, strict=True):
+            ways: list[list[Way]] = [[*u, *((p, counters[s] if isinstance(s, Index) else s) for p, s in k)] for u, k in zip(uses, known, strict=True)]
             self._statement(equation, ways, defined[self.variable_of[equation.name]])
         for transfer in wiring.transfers:
-            self._add(transfer.variable, transfer.variable, "move", self.types[transfer.variable], (transfer.reference,), transfer.points, None)
+            self._add(transfer.variable, transfer.variable, "move", self.names.types[transfer.variable], (transfer.reference,), transfer.points, None)
         for final, points in exports:
             self._export(final, points)
         self._remove_unread()
@@ -118,56 +129,26 @@ class _Assembler:
             raise NoOrder
         return order
 
-    # names
-
-    def _fresh(self, base: str) -> str:
-        number, name = 0, base
-        while name in self.taken:
-            number += 1
-            name = f"{base}.{number}"
-        self.taken.add(name)
-        return name
-
-    def _label(self, base: str) -> str:
-        number, name = 0, base
-        while name in self.labels:
-            number += 1
-            name = f"{base}.{number}"
-        self.labels.add(name)
-        return name
-
-    def _statement_variable(self, equation: Recurrence) -> str:
-        name = self._fresh(f"{equation.statement.assign.target.name}_{equation.name}")
-        self.types[name] = equation.dtype
-        return name
-
-    def _passed(self, statement: str, axis: int) -> str:
-        equation, dim = self.system[statement], self.space.dims[axis]
-        array = equation.statement.assign.target.name
-        name = self._fresh(f"{array}_{dim}")
-        self.types[name] = equation.dtype
-        self.reasons[name] = f"passes the value of {array} that {statement} computed along {dim}, where iterations far from it read it"
-        return name
-
-    def _entered(self, array: str) -> str:
-        name = self._fresh(f"{array}_at")
-        self.types[name] = self.ports.arrays[array].dtype
-        self.reasons[name] = f"takes each element of {array} in once and passes it on to the other iterations that read it"
-        return name
-
-    def _handed(self, variable: str) -> str:
-        name = self._fresh(variable)
-        self.types[name] = self.types[variable]
-        self.reasons[name] = f"hands the values of {variable} on by unit steps, because it is read at many distances"
-        return name
-
     # reads
 
-    def _needs(self, equation: Recurrence, read: int) -> list[tuple[isl.Set, Reference | Element | Constant]]:
+    def _reads(self, equation: Recurrence) -> list[list[Need]]:
+        """Where each reference and each affine expression of an equation's value is found."""
+        reads = iter(equation.reads)
+        found = (leaf for leaf in leaves(equation.value) if not isinstance(leaf, Constant))
+        return [self._index(equation, leaf) if isinstance(leaf, Index) else self._needs(equation, next(reads)) for leaf in found]
+
+    def _index(self, equation: Recurrence, index: Index) -> list[Need]:
+        """An affine expression as data: an input where parameters determine it, else it is counted."""
+        placement = self.placements[equation.name]
+        points, value = placement.points(self.space, equation.domain), index.value.substitute(placement.loop_values(self.space.dims))
+        counts = value.symbols & {*self.space.dims}
+        return [(points, Index(value, index.dtype) if counts else Element(self.names.scalar(value, index.dtype), ()))]
+
+    def _needs(self, equation: Recurrence, read: tuple[Piece, ...]) -> list[Need]:
         placement = self.placements[equation.name]
         values = placement.loop_values(self.space.dims)
-        found: list[tuple[isl.Set, Reference | Element | Constant]] = []
-        for piece in equation.reads[read]:
+        found: list[Need] = []
+        for piece in read:
             points = placement.points(self.space, piece.domain)
             source = self._source(piece.origin, values)
             if points.is_empty():
@@ -190,6 +171,28 @@ class _Assembler:
     def _needs_value(self, final: Final) -> isl.Set:
         return self.placements[final.statement].points(self.space, final.domain)
 
+    def _counters(self, demands: Iterable[tuple[isl.Set, Constant | Index]], order: Order) -> dict[Index, Reference]:
+        """A variable for each affine expression that is data."""
+        needed: dict[Index, list[isl.Set]] = {}
+        for points, index in demands:
+            if isinstance(index, Index):
+                needed.setdefault(index, []).append(points)
+        return {index: self.space.at(self._counter(index, union(sets), order)) for index, sets in needed.items()}
+
+    def _counter(self, index: Index, points: isl.Set, order: Order) -> str:
+        name = self.names.counted(index.value, index.dtype)
+        steps = count(self.space, name, points, index.value, order)
+        if steps is None:
+            raise NoCorner(index)
+        for step in steps:
+            constant = Constant(element(step.value.constant, index.dtype).item(), index.dtype)
+            if step.before is None:
+                operation, operands = "move", (constant if step.value.is_constant else Reference(self.names.scalar(step.value, index.dtype)),)
+            else:
+                operation, operands = ("add", (step.before, constant)) if step.value != Affine() else ("move", (step.before,))
+            self._add(name, name, operation, index.dtype, operands, step.points, None)
+        return name
+
     # equations
 
     def _statement(self, equation: Recurrence, reads: list[list[Way]], points: isl.Set) -> None:
@@ -209,16 +212,12 @@ class _Assembler:
 
     def _operand(self, name: str, label: str, value: Expression, points: isl.Set, reads: Iterator[list[Way]]) -> list[Way]:
         match value:
-            case Reference():
+            case Reference() | Index():
                 return next(reads)
             case Constant():
                 return [(points, value)]
-            case Index():
-                raise AssertionError(value)  # refused by make_plan
             case Apply():
-                inner = self._fresh(name.split(".")[0])
-                self.types[inner] = BY_NAME[value.operation].result(value.dtype)
-                self.reasons[inner] = f"an operand of {label}"
+                inner = self.names.operand(name, label, BY_NAME[value.operation].result(value.dtype))
                 self._define(inner, label, value, value.dtype, points, reads, value.span)
                 return [(points, self.space.at(inner))]
 
@@ -227,23 +226,16 @@ class _Assembler:
         while prod(map(len, operands)) > VARIANTS:
             widest = max(range(len(operands)), key=lambda n: len(operands[n]))
             ways = operands[widest]
-            chosen = self._fresh(name.split(".")[0])
-            self.types[chosen] = self._dtype(ways[0][1])
-            self.reasons[chosen] = f"selects an operand of {label}, which comes from {len(ways)} places"
+            chosen = self.names.selected(name, label, self.names.dtype(ways[0][1]), len(ways))
             for part, operand in ways:
-                self._add(chosen, label, "move", self.types[chosen], (operand,), part.intersect(points), None)
+                self._add(chosen, label, "move", self.names.types[chosen], (operand,), part.intersect(points), None)
             operands = [*operands[:widest], [(points, self.space.at(chosen))], *operands[widest + 1 :]]
         return operands
-
-    def _dtype(self, operand: Operand) -> ElementType:
-        if isinstance(operand, Constant):
-            return operand.dtype
-        return self.types[operand.name] if operand.name in self.types else self.ports.arrays[operand.name].dtype
 
     def _add(self, name: str, label: str, operation: str, dtype: ElementType, operands: tuple[Operand, ...], points: isl.Set, span: Span | None) -> None:
         if not points.is_empty():
             target = self.space.at(name)
-            self.raw.append(_Raw(self._label(label), target, operation, dtype, operands, points.coalesce(), span))
+            self.raw.append(_Raw(self.names.label(label), target, operation, dtype, operands, points.coalesce(), span))
 
     def _export(self, final: Final, points: isl.Set) -> None:
         values = self.placements[final.statement].loop_values(self.space.dims)
@@ -251,8 +243,8 @@ class _Assembler:
         variable, value = self.variable_of[final.statement], self.system[final.statement].value
         source = value if isinstance(value, Constant) else self.space.at(variable)
         if not points.is_empty():
-            dtype = self.types[variable]
-            self.raw.append(_Raw(self._label(final.name), Reference(final.name, index), "move", dtype, (source,), points.coalesce(), None))
+            dtype = self.names.types[variable]
+            self.raw.append(_Raw(self.names.label(final.name), Reference(final.name, index), "move", dtype, (source,), points.coalesce(), None))
 
     def _remove_unread(self) -> None:
         """Constants that are written to arrays only need no variable."""
@@ -264,7 +256,7 @@ class _Assembler:
     def _phase(self) -> Phase:
         read = {o.name for r in self.raw for o in r.operands if isinstance(o, Reference)}
         written = {r.target.name for r in self.raw}
-        arrays = self.ports.arrays
+        arrays, parametric = self.names.arrays, self.names.parametric
         renamed = {n: f"{n}_in" if n in written else n for n in arrays if n in read}
         space_points = self._hull()
         space = normalize(from_set(space_points))
@@ -276,11 +268,13 @@ class _Assembler:
             space,
             tuple(replace(arrays[n], name=r) for n, r in renamed.items()),
             tuple(a for n, a in arrays.items() if n in written),
-            tuple(Variable(n, t) for n, t in self.types.items() if n in written),
+            tuple(Variable(n, t) for n, t in self.names.types.items() if n in written),
             tuple(self._equation(r, renamed, space, space_points) for r in self.raw),
         )
+        inputs = tuple((r, parametric[n].name if n in parametric else n) for n, r in renamed.items())
         outputs = tuple((n, n) for n in arrays if n in written)
-        return Phase(program, tuple((r, n) for n, r in renamed.items()), outputs, tuple((n, r) for n, r in self.reasons.items() if n in written))
+        reasons = tuple((n, r) for n, r in self.names.reasons.items() if n in written | read)
+        return Phase(program, inputs, outputs, reasons, tuple(p for n, p in parametric.items() if n in read))
 
     def _equation(self, raw: _Raw, renamed: dict[str, str], space: Condition, space_points: isl.Set) -> Equation:
         operands = tuple(replace(o, name=renamed.get(o.name, o.name)) if isinstance(o, Reference) else o for o in raw.operands)

@@ -9,19 +9,20 @@ Values that cross from phase to phase are kept in arrays: in the output whose la
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import islpy as isl
 
 from polyloom.analysis.components import components
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.nest import Apply, Expression, Index, Nest, Storage
+from polyloom.ir.nest import Apply, Expression, Nest, Storage
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import Final, Origin, Piece, Produced, Recurrence, Stored, System
 from polyloom.sets import Affine
 from polyloom.sets.isl import from_set
-from polyloom.transform.assemble import NoOrder, Ports, assemble
+from polyloom.transform.assemble import NoCorner, NoOrder, Ports, assemble
 from polyloom.transform.carry import NotUniform
 from polyloom.transform.delay import delayed
 from polyloom.transform.embed import Placements, dependences, embed
@@ -34,9 +35,7 @@ SLOW = frozenset({"div", "rem", "floordiv", "mod", "sqrt"})
 
 
 def make_plan(nest: Nest, system: System) -> Plan:
-    """The plan of `system`, which is the dataflow of `nest`; raises PL0261 to PL0263 for what cannot be made uniform."""
-    for e in system.equations:
-        _check_values(e.value)
+    """The plan of `system`, which is the dataflow of `nest`; raises PL0261 to PL0264 for what cannot be made uniform."""
     groups = _groups(system)
     system, copies = delayed(system, [g for g, _ in groups])
     groups += [([copy], _placed_alone(system, copy)) for copy in copies]
@@ -54,18 +53,6 @@ def make_plan(nest: Nest, system: System) -> Plan:
     inputs = tuple(_array(s) for s in system.storage if s.name in given or (s.name in written and not _is_overwritten(system, s)))
     outputs = tuple(_array(s) for s in system.storage if s.name in written)
     return Plan(system.name, system.parameters, system.assumptions, inputs, outputs, crossing.intermediates, tuple(phases))
-
-
-def _check_values(value: Expression) -> None:
-    """PL0263 for indices as data: parameters have no values here, and iterations do not know their place."""
-    match value:
-        case Index():
-            raise input_error("PL0263", f"the value of `{value.value}` is used as data", span=value.span, help="pass an array that holds it")
-        case Apply():
-            for operand in value.operands:
-                _check_values(operand)
-        case _:
-            pass
 
 
 def _is_overwritten(system: System, storage: Storage) -> bool:
@@ -124,7 +111,9 @@ class _Groups:
 
     def placements(self, group: tuple[int, ...]) -> Placements | None:
         if group not in self.found:
-            self.found[group] = None if self._slowed(group) else _placed(self.system, self._members(group))
+            with suppress(NoCorner):
+                self.found[group] = None
+                self.found[group] = None if self._slowed(group) else _placed(self.system, self._members(group))
         return self.found[group]
 
     def _slowed(self, group: tuple[int, ...]) -> bool:
@@ -145,7 +134,7 @@ class _Groups:
             done.update(pick)
             placements = self.placements(pick)
             if placements is None:
-                raise refusal(self.system, self._members(pick))
+                raise _refusal(self.system, self._members(pick))
             made.append((self._members(pick), placements))
         return made
 
@@ -185,8 +174,19 @@ def _origins(group: Group) -> list[Origin]:
     return [p.origin for e in group for r in e.reads for p in r]
 
 
+def _refusal(system: System, group: Group) -> PolyloomError:
+    try:
+        _placed(system, group)
+    except NoCorner as error:
+        message = f"`{error.index.value}` is used as data, but in the first iteration that needs it, it is not affine in the parameters"
+        help = "begin the loop at a sum of sizes times integers, or pass an array that holds the values"
+        return input_error("PL0263", message, span=group[0].span, help=help)
+    return refusal(system, group)
+
+
 def _placed(system: System, group: Group) -> Placements | None:
-    """The cheapest placements that give a whole phase; every other value is taken to be in an array."""
+    """The cheapest placements that give a whole phase; every other value is taken to be in an array. Raises NoCorner if only that fails."""
+    uncounted: list[NoCorner] = []
     names = {e.name for e in group}
     outside = {e.name: (e.statement.assign.target.name, e.statement.assign.target.index) for e in system.equations if e.name not in names}
     arrays = {n: Array(n, e.dtype) for e in system.equations for n in [e.statement.assign.target.name]} | {s.name: _array(s) for s in system.storage}
@@ -194,17 +194,22 @@ def _placed(system: System, group: Group) -> Placements | None:
     for _, placements in embed(system, group):
         try:
             phase = assemble(system, system.name, group, placements, Ports(outside, exports, arrays))
+        except NoCorner as error:
+            uncounted.append(error)
+            continue
         except (NotUniform, NoOrder, PolyloomError):
             continue
         if _is_bounded(system, phase):
             return placements
+    if uncounted:
+        raise uncounted[0]
     return None
 
 
 def _placed_alone(system: System, equation: Recurrence) -> Placements:
     placements = _placed(system, [equation])
     if placements is None:
-        raise refusal(system, [equation])
+        raise _refusal(system, [equation])
     return placements
 
 

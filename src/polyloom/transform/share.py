@@ -48,12 +48,12 @@ def share(space: Space, demands: Sequence[tuple[isl.Set, Element]], order: Order
     for group in _groups(space, demands):
         element, distances = _based(space, group, order)
         points = union([space.shift(demands[n][0], tuple(-d for d in distance)) for n, distance in distances.items()])
-        directions = _directions(space, points, element, order)
-        if not directions and _apart([demands[n][0] for n in distances], distances.values()):
+        ways = directions(space, (*element.index, *space.equalities(points)), order)
+        if not ways and _apart([demands[n][0] for n in distances], distances.values()):
             uses |= {n: (demands[n][0], Reference(element.name, element.index)) for n in distances}
             continue
         name = fresh(element.name)
-        transfers += _spread(space, name, points, element, directions)
+        transfers += spread(space, name, points, Reference(element.name, element.index), ways)
         for n, distance in distances.items():
             uses[n] = demands[n][0], space.at(name, distance)
     return [uses[n] for n in range(len(demands))], transfers
@@ -103,22 +103,22 @@ def _based(space: Space, group: _Group, order: Order) -> tuple[Element, dict[int
     return element, {n: tuple(d - c for d, c in zip(distance, corner, strict=True)) for n, distance in group.distances.items()}
 
 
-def _directions(space: Space, points: isl.Set, element: Element, order: Order) -> list[Vector]:
-    """A basis of the vectors along which points share an element, innermost dimensions first, positive in `order`."""
-    rows = [_linear(space, affine) for affine in (*element.index, *space.equalities(points))]
+def directions(space: Space, kept: Iterable[Affine], order: Order) -> list[Vector]:
+    """A basis of the vectors along which all of `kept` stay as they are, innermost dimensions first, positive in `order`."""
+    rows = [_linear(space, affine) for affine in kept]
     basis = [u if positive(u, order) else tuple(-n for n in u) for u in kernel(rows, len(space.dims))]
     return sorted(basis, reverse=True, key=lambda u: [next((k for k, (n, _) in enumerate(order) if u[n]), 0), *u])
 
 
-def _spread(space: Space, name: str, points: isl.Set, element: Element, directions: list[Vector]) -> list[Transfer]:
-    """Each point takes the element from the first direction whence it comes; where it comes from none, it is read."""
+def spread(space: Space, name: str, points: isl.Set, source: Reference, ways: Iterable[Vector]) -> list[Transfer]:
+    """Each point takes the value from the first direction whence it comes; where it comes from none, from `source`."""
     made: list[Transfer] = []
     rest = points
-    for direction in directions:
+    for direction in ways:
         inner = rest.intersect(space.shift(points, direction)).coalesce()
         made.append(Transfer(name, inner, space.at(name, direction)))
         rest = rest.subtract(inner).coalesce()
-    made.append(Transfer(name, rest, Reference(element.name, element.index)))
+    made.append(Transfer(name, rest, source))
     return [t for t in made if not t.points.is_empty()]
 
 

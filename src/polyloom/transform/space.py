@@ -109,6 +109,13 @@ class Space:
             bounds += [here - low, high - here]
         return self.where(*bounds).intersect_params(points.params())
 
+    def bounding(self, points: isl.Set) -> isl.Set:
+        """The bounding box, whatever its faces are for which parameters."""
+        primed = ", ".join(f"{d}'" for d in self.dims)
+        relations = [f"{d} {sign} {d}'" for d in self.dims for sign in ("<=", ">=")]
+        found = [_named(points.apply(self._map(f"[{', '.join(self.dims)}] -> [{primed}] : {r}")), self.dims) for r in relations]
+        return reduce(isl.Set.intersect, found).coalesce()
+
     def _extreme(self, bound: isl.PwAff) -> Affine | None:
         found: list[isl.Aff] = []
         bound.coalesce().foreach_piece(lambda _, aff: found.append(aff))

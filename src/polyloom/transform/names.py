@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The variables of one phase: their names, their element types, and for those that are not the user's the reason why they are there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from polyloom.ir.operations import ElementType
+from polyloom.ir.pla import Array, Constant, Operand
+from polyloom.ir.plan import Parametric
+from polyloom.ir.recurrence import Recurrence, System
+from polyloom.sets import Affine
+
+
+class Names:
+    """`types` and `reasons` are by variable; `arrays` are those outside of the phase and, by the names of inputs, `parametric` scalars."""
+
+    def __init__(self, system: System, equations: Sequence[Recurrence], dims: tuple[str, ...], arrays: Mapping[str, Array]) -> None:
+        self.system, self.dims, self.arrays = system, dims, dict(arrays)
+        self.taken = {*dims, *system.parameters, *arrays, *(f"{a}_in" for a in arrays)}
+        self.labels: set[str] = set()
+        self.types: dict[str, ElementType] = {}
+        self.reasons: dict[str, str] = {}
+        self.parametric: dict[str, Parametric] = {}
+        self.variable_of = {e.name: self._added(f"{e.statement.assign.target.name}_{e.name}", e.dtype) for e in equations}
+        self.reasons |= {self.variable_of[n]: why for n, why in system.reasons if n in self.variable_of}
+
+    def label(self, base: str) -> str:
+        """A name for an equation."""
+        return _unused(base, self.labels)
+
+    def dtype(self, operand: Operand) -> ElementType:
+        if isinstance(operand, Constant):
+            return operand.dtype
+        return self.types[operand.name] if operand.name in self.types else self.arrays[operand.name].dtype
+
+    def passed(self, statement: str, axis: int) -> str:
+        equation, dim = self.system[statement], self.dims[axis]
+        array = equation.statement.assign.target.name
+        reason = f"passes the value of {array} that {statement} computed along {dim}, where iterations far from it read it"
+        return self._added(f"{array}_{dim}", equation.dtype, reason)
+
+    def entered(self, array: str) -> str:
+        known = self.parametric.get(array)
+        reason = f"takes each element of {array} in once and passes it on to the other iterations that read it"
+        return self._added(f"{array}_at", self.arrays[array].dtype, f"passes {known.value} to the iterations that use it as data" if known else reason)
+
+    def handed(self, variable: str) -> str:
+        return self._added(variable, self.types[variable], f"hands the values of {variable} on by unit steps, because it is read at many distances")
+
+    def operand(self, name: str, label: str, dtype: ElementType) -> str:
+        return self._added(name.split(".")[0], dtype, f"an operand of {label}")
+
+    def selected(self, name: str, label: str, dtype: ElementType, places: int) -> str:
+        return self._added(name.split(".")[0], dtype, f"selects an operand of {label}, which comes from {places} places")
+
+    def counted(self, value: Affine, dtype: ElementType) -> str:
+        return self._added("_".join(("index", *value.symbols & {*self.dims})), dtype, f"counts {value}, which is used as data, from iteration to iteration")
+
+    def scalar(self, value: Affine, dtype: ElementType) -> str:
+        """The input that holds the value of an affine expression of the parameters."""
+        scalar = Parametric(f"{value} as {dtype}", value, dtype)
+        known = next((name for name, other in self.parametric.items() if other == scalar), None)
+        if known is not None:
+            return known
+        name = _unused("_".join((*sorted(value.symbols), "value")), self.taken)
+        self.parametric[name], self.arrays[name] = scalar, Array(name, dtype)
+        self.reasons[name] = f"is {value}: parameters have no values in an iteration"
+        return name
+
+    def _added(self, base: str, dtype: ElementType, reason: str = "") -> str:
+        name = _unused(base, self.taken)
+        self.types[name] = dtype
+        self.reasons |= {name: reason} if reason else {}
+        return name
+
+
+def _unused(base: str, taken: set[str]) -> str:
+    """`base`, with the least number behind it that makes it new; it is taken from then on."""
+    number, name = 0, base
+    while name in taken:
+        number += 1
+        name = f"{base}.{number}"
+    taken.add(name)
+    return name
