@@ -19,6 +19,7 @@ namespace tcpa = polyloom::tcpa;
 
 void bind_graph(nb::module_& m);
 void bind_instantiate(nb::module_& m);
+void bind_instantiate_bench(nb::module_& m);
 void bind_riscv(nb::module_& m);
 
 namespace {
@@ -141,6 +142,7 @@ NB_MODULE(_core, m) {
     });
     bind_graph(m);
     bind_instantiate(m);
+    bind_instantiate_bench(m);
     bind_riscv(m);
     nb::class_<tcpa::Config>(m, "Config")
         .def("__init__", [](tcpa::Config* self, nb::bytes data) { new (self) tcpa::Config(tcpa::load({static_cast<const uint8_t*>(data.data()), data.size()})); })

@@ -235,6 +235,13 @@ def instantiate_sizes(
 ) -> tuple[int, int, int, int]:
     """(status, bytes of output, bytes of scratch, bytes of scratch of one class's own) that such a request needs."""
 
+def instantiation_seconds(
+    symbolic: bytes, values: Sequence[int], rows: int, columns: int, candidate: int, times: int, whole: int
+) -> tuple[list[float], list[tuple[float, float, float, float]], int]:
+    """CPU seconds of warm instantiations, and bytes of the file: `times` runs of all but emission, fewer where they would take longer
+    than three seconds; then `whole` runs of (all but emission, emission, a checksum of its bytes alone, a memcpy of its bytes).
+    Raises RuntimeError for a request that is refused."""
+
 def instantiate_text(status: int) -> str:
     """What a status means."""
 

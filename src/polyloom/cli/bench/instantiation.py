@@ -1,35 +1,110 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Milliseconds to instantiate, by region, from the symbolic file to the concrete one, both in memory: by the C library, which the
-package calls and which also chooses the candidate, and by the Python pipeline that it is compared with, for one candidate."""
+"""The layout of the paper's Table 1: the time of program instantiation relative to one element, with the processor classes.
+
+Beside it the microseconds of the C library and those of the paper's algorithms on isl (`isl/`), in the same run, both in CPU time on
+one thread. The library's part is everything but emission: it reads the file, checks the request, chooses tiles, and makes classes,
+kernels, control flow, signals and programs, then FIFO depths, interconnect and address generators, which isl's part leaves out;
+the median of a thousand warm runs. `least` is the row's least factor, `met` whether it reaches the goal.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from statistics import median
+from time import thread_time
+from typing import Final
 
 from polyloom import _core
-from polyloom.cli.bench.regions import EXTENTS, bounds, by_region, candidate, compiled, regions
-from polyloom.cli.bench.timing import median_seconds
-from polyloom.targets.tcpa import symbolic_file
-from polyloom.targets.tcpa.instantiate import instantiate
+from polyloom.cli.bench import isl
+from polyloom.cli.bench.regions import EXTENTS, LARGE, REGIONS, TRIANGULAR, Region, bounds, by_region, candidate, instance, loop, regions
+from polyloom.targets.tcpa import concrete_file
 
-Milliseconds = Callable[[str, tuple[int, int]], float]
+GOAL: Final = 100
+"""How many times faster the library is to be, in every cell."""
+RUNS: Final = 1000
+_PEER_RUNS: Final = 9
+_PEER_SECONDS: Final = 1.0
+"""No further run of the peer begins after so much time."""
+_COLUMNS: Final = (*REGIONS, *LARGE)
+PUBLISHED: Final[Mapping[str, tuple[str, ...]]] = {
+    "bits": ("1.00 (1)", "0.94 (1)", "1.04 (1)"),
+    "fir": ("1.00 (1)", "2.64 (3)", "2.72 (3)", "9.06 (9)", "8.98 (9)", "8.23 (9)"),
+    "matmul": ("1.00 (1)", "0.94 (1)", "0.99 (1)", "1.86 (2)", "1.74 (2)", "1.78 (2)"),
+    "conv": ("1.00 (1)", "1.77 (2)", "1.78 (2)", "9.22 (4)", "9.33 (4)", "9.06 (4)"),
+}
+"""The paper's Table 1."""
 
 
 def rows() -> list[dict[str, object]]:
-    makers: tuple[tuple[str, Milliseconds], ...] = (("C", _library), ("Python", _pipeline))
-    return [_row(kernel, *maker) for kernel in EXTENTS for maker in makers]
+    kernels = (*EXTENTS, *TRIANGULAR)
+    return [row for kernel in kernels for row in (*_published(kernel), *_rows(kernel, perfect=True), *_rows(kernel, perfect=False))]
 
 
-def _row(kernel: str, name: str, milliseconds: Milliseconds) -> dict[str, object]:
-    return {"kernel": kernel, "in": name, **by_region({region: milliseconds(kernel, region) for region in regions(kernel)})}
+def chosen(kernel: str) -> tuple[Region, ...]:
+    """The regions of a row. The classes of lu grow with the region, and the peer's time with them."""
+    if kernel == "lu":
+        return (1, 1), (4, 4)
+    return regions(kernel) if kernel == "bits" else (*regions(kernel), *LARGE)
 
 
-def _library(kernel: str, region: tuple[int, int]) -> float:
-    data, values = compiled(kernel).data, bounds(kernel, region)
-    ordered = [values[name] for name in compiled(kernel).parameters]
-    return round(1e3 * median_seconds(lambda: _core.instantiate(data, ordered, *region)), 2)
+def _published(kernel: str) -> list[dict[str, object]]:
+    cells = PUBLISHED.get(kernel)
+    return [_row(kernel, None, "paper, relative", dict(zip(REGIONS, cells, strict=False)))] if cells else []
 
 
-def _pipeline(kernel: str, region: tuple[int, int]) -> float:
-    symbolic, values, number = symbolic_file.decode(compiled(kernel).data), bounds(kernel, region), candidate(kernel)
-    return round(1e3 * median_seconds(lambda: instantiate(symbolic, values, *region, candidate=number)), 1)
+def _row(kernel: str, tiling: str | None, what: str, cells: Mapping[Region, object]) -> dict[str, object]:
+    return {"kernel": kernel, "tiling": tiling, "time": what, **by_region(cells, _COLUMNS), "least": None, "met": None}
+
+
+def _rows(kernel: str, *, perfect: bool) -> list[dict[str, object]]:
+    tiling = "perfect" if perfect else "imperfect"
+    ours = {r: seconds(kernel, r, perfect=perfect) for r in chosen(kernel)}
+    peers = {r: peer_seconds(kernel, r, perfect=perfect) for r in chosen(kernel)}
+    classes = {r: count for r, (_, count) in peers.items()}
+    factors = {r: peers[r][0] / s for r, s in ours.items()}
+    relative = {r: f"{s / ours[1, 1]:.2f} ({classes[r]})" for r, s in ours.items()}
+    return [
+        _row(kernel, tiling, "relative", relative),
+        _row(kernel, tiling, "C, us", {r: round(1e6 * s, 1) for r, s in ours.items()}),
+        _row(kernel, tiling, "isl, us", {r: round(1e6 * s) for r, (s, _) in peers.items()}),
+        {
+            **_row(kernel, tiling, "isl / C", {r: round(f) for r, f in factors.items()}),
+            "least": round(min(factors.values())),
+            "met": min(factors.values()) >= GOAL,
+        },
+    ]
+
+
+def seconds(kernel: str, region: Region, *, perfect: bool, times: int = RUNS) -> float:
+    """The library's median."""
+    values = bounds(kernel, region, perfect=perfect)
+    ordered = [values[name] for name in loop(kernel).symbolic.parameters]
+    return median(_core.instantiation_seconds(loop(kernel).data, ordered, *region, candidate(kernel), times, 0)[0])
+
+
+def peer(kernel: str, region: Region, *, perfect: bool) -> isl.Instance:
+    """What the peer makes, for the tiles that the library chooses."""
+    return isl.instantiate(isl.prepare(loop(kernel).symbolic, candidate(kernel)), *_request(kernel, region, perfect=perfect))
+
+
+def peer_seconds(kernel: str, region: Region, *, perfect: bool) -> tuple[float, int]:
+    """The peer's median, and its number of processor classes."""
+    prepared, request = isl.prepare(loop(kernel).symbolic, candidate(kernel)), _request(kernel, region, perfect=perfect)
+    times: list[float] = []
+    count = 0
+    while len(times) < _PEER_RUNS and sum(times) < _PEER_SECONDS:
+        start = thread_time()
+        made = isl.instantiate(prepared, *request)
+        times.append(thread_time() - start)
+        count = len(made.classes)
+    return median(times), count
+
+
+def _request(kernel: str, region: Region, *, perfect: bool) -> tuple[list[int], Region, list[int]]:
+    """Values by parameter, the region, and tile sizes by dimension: those of 4x4 elements where the region is larger, which are the same."""
+    symbolic = loop(kernel).symbolic
+    values = bounds(kernel, region, perfect=perfect)
+    small = region if region in REGIONS else (4, 4)
+    made = concrete_file.decode(instance(kernel, small, perfect=perfect))
+    sizes = dict(zip(symbolic.candidates[candidate(kernel)].order, made.extents, strict=True))
+    return [values[name] for name in symbolic.parameters], region, [sizes[m] for m in range(len(sizes))]

@@ -1,22 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The six regions of the paper's Tables 1 and 2, and loop bounds that give all of them tiles of one size.
+"""The regions of the paper's Tables 1 and 2 and two larger ones, and loop bounds that give all of them tiles of one size.
 
-The tables follow one mapping, the one that needs the fewest cycles on 8x8 elements. Its row and column dimensions have TILE
-iterations an element (one fewer altogether for imperfect tilings), the other dimensions TILE in all.
+The tables follow one mapping of each loop, the one that needs the fewest cycles on 4x4 elements. Its row and column dimensions have
+TILE iterations an element (one fewer altogether for imperfect tilings), the other dimensions TILE in all. Of a kernel in phases
+the first is taken, which is the triangular one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Final
+from typing import Final, cast
 
 from polyloom import api
 from polyloom.cli import examples
+from polyloom.targets import stages
+from polyloom.targets.registry import Target
 from polyloom.targets.tcpa import symbolic_file
-from polyloom.targets.tcpa.instantiate import instantiate, predicted_cycles
+from polyloom.targets.tcpa.symbolic import Symbolic
 
+Region = tuple[int, int]
 REGIONS: Final = ((1, 1), (1, 16), (1, 32), (4, 4), (8, 8), (32, 32))
+LARGE: Final = ((128, 128), (1024, 1024))
 TILE: Final = 8
 EXTENTS: Final[Mapping[str, Mapping[str, str]]] = {
     "bits": {"i": "N"},
@@ -24,55 +30,78 @@ EXTENTS: Final[Mapping[str, Mapping[str, str]]] = {
     "matmul": {"i": "N", "j": "M", "k": "K"},
     "conv": {"m": "M", "c": "C", "h": "H", "w": "W", "r": "R", "s": "S"},
 }
-"""By kernel: the parameter that is the extent of each dimension."""
+"""Of the paper's programs: the parameter that is the extent of each dimension."""
+TRIANGULAR: Final[Mapping[str, int]] = {"trisolv": 0, "syrk": 0, "lu": -1}
+"""N less TILE times the rows, where both mapped dimensions then have TILE iterations an element."""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A symbolic configuration, the candidate that is measured, and parameter values by region."""
+
+    target: Target
+    data: bytes
+    symbolic: Symbolic = field(repr=False)
+    triangle: int | None = None
+
+    def values(self, region: Region, number: int, *, perfect: bool) -> dict[str, int]:
+        short = 0 if perfect else 1
+        if self.triangle is not None:
+            extents = dict.fromkeys(self.symbolic.parameters, TILE)
+            return {**extents, "N": TILE * max(region) + self.triangle - short}
+        mapped, parameters = self.symbolic.candidates[number], EXTENTS[self.symbolic.kernel]
+        values = dict.fromkeys(parameters.values(), TILE)
+        for dimension, count in ((mapped.rows, region[0]), (mapped.columns, region[1])):
+            if dimension is not None:
+                values[parameters[self.symbolic.dimensions[dimension]]] = TILE * count - short
+        return values
+
+    def instance(self, region: Region, number: int, *, perfect: bool) -> bytes:
+        return self.target.instantiate(self.data, self.values(region, number, perfect=perfect), region, number)
 
 
 @cache
-def compiled(kernel: str) -> api.Compiled:
-    return api.compile(examples.path(kernel), on="tcpa:paper" if kernel == "bits" else "tcpa:wide")
+def loop(kernel: str) -> Loop:
+    triangle = TRIANGULAR.get(kernel)
+    path = examples.path(kernel) if triangle is None else str(examples.folder() / "kernels" / f"{kernel}.py")
+    compiled = api.compile(path, on="tcpa:paper" if kernel == "bits" else "tcpa:ideal")
+    data = stages.files(compiled.data)[0]
+    return Loop(compiled.target, data, symbolic_file.decode(data), triangle)
 
 
-def regions(kernel: str) -> tuple[tuple[int, int], ...]:
-    """Those of one row for a loop of one dimension."""
+def regions(kernel: str) -> tuple[Region, ...]:
+    """Those of one row for a loop of one dimension; of triangular ones those of two dimensions."""
+    if kernel in TRIANGULAR:
+        return tuple(r for r in REGIONS if r[0] == r[1])
     return REGIONS if len(EXTENTS[kernel]) > 1 else tuple(r for r in REGIONS if r[0] == 1)
 
 
 @cache
 def candidate(kernel: str) -> int:
     """Of the candidates that map most dimensions to the array, which thus run equally many iterations, the fastest."""
-    symbolic = symbolic_file.decode(compiled(kernel).data)
-    mapped = [(c.rows is not None) + (c.columns is not None) for c in symbolic.candidates]
+    mapped = [(c.rows is not None) + (c.columns is not None) for c in loop(kernel).symbolic.candidates]
     return min((n for n, count in enumerate(mapped) if count == max(mapped)), key=lambda n: _cycles(kernel, n))
 
 
 def _cycles(kernel: str, number: int) -> int:
-    symbolic = symbolic_file.decode(compiled(kernel).data)
-    return predicted_cycles(instantiate(symbolic, _bounds(kernel, (8, 8), number, perfect=True), 8, 8, candidate=number))
+    made = loop(kernel).instance((4, 4), number, perfect=True)
+    return cast(int, loop(kernel).target.facts(None, made)["predicted_cycles"])
 
 
-def bounds(kernel: str, region: tuple[int, int], *, perfect: bool = True) -> dict[str, int]:
+def bounds(kernel: str, region: Region, *, perfect: bool = True) -> dict[str, int]:
     """Parameter values of `kernel` for `region`."""
-    return _bounds(kernel, region, candidate(kernel), perfect=perfect)
+    return loop(kernel).values(region, candidate(kernel), perfect=perfect)
 
 
-def _bounds(kernel: str, region: tuple[int, int], number: int, *, perfect: bool) -> dict[str, int]:
-    symbolic = symbolic_file.decode(compiled(kernel).data)
-    mapped = symbolic.candidates[number]
-    values = dict.fromkeys(EXTENTS[kernel].values(), TILE)
-    for dimension, count in ((mapped.rows, region[0]), (mapped.columns, region[1])):
-        if dimension is not None:
-            values[EXTENTS[kernel][symbolic.dimensions[dimension]]] = TILE * count - (0 if perfect else 1)
-    return values
+def instance(kernel: str, region: Region, *, perfect: bool = True) -> bytes:
+    """The concrete file."""
+    return loop(kernel).instance(region, candidate(kernel), perfect=perfect)
 
 
-def instance(kernel: str, region: tuple[int, int], *, perfect: bool = True) -> api.Instance:
-    return compiled(kernel).instantiate(bounds(kernel, region, perfect=perfect), pes=region, candidate=candidate(kernel))
-
-
-def title(region: tuple[int, int]) -> str:
+def title(region: Region) -> str:
     return f"{region[0]}x{region[1]}"
 
 
-def by_region(values: Mapping[tuple[int, int], object]) -> dict[str, object]:
+def by_region(values: Mapping[Region, object], columns: tuple[Region, ...] = REGIONS) -> dict[str, object]:
     """A row's cells; None where the loop does not run on the region."""
-    return {title(region): values.get(region) for region in REGIONS}
+    return {title(region): values.get(region) for region in columns}

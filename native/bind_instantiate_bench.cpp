@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Seconds of CPU time of warm instantiations for `polyloom bench`, measured here so that no Python is; _core.pyi documents it.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <ctime>
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+#include "instantiate/polyloom_instantiate.h"
+
+extern "C" uint64_t fletcher64(const uint8_t* data, size_t size);  // read.c
+
+namespace nb = nanobind;
+
+namespace {
+
+constexpr size_t most = size_t{1} << 31;
+constexpr double limit = 3;  // seconds, after which no further run begins
+
+// programs, emission, its checksum alone, a memcpy of the same bytes
+using Seconds = std::tuple<double, double, double, double>;
+
+double now() {
+    timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+// Concretization through functional-unit programs, and the periphery up to what is written an element; `merge` makes the classes.
+uint32_t programs(const polyloom_request& request, polyloom_result& result) {
+    uint32_t status = polyloom_plan(&request, &result);
+    while (!status && (status = polyloom_merge(&request, &result)) == POLYLOOM_AGAIN) status = POLYLOOM_OK;
+    return status;
+}
+
+class Bench {
+public:
+    Bench(nb::bytes symbolic, std::vector<int64_t> values, uint32_t rows, uint32_t columns, uint32_t candidate)
+        : symbolic_{std::move(symbolic)}, values_{std::move(values)} {
+        request_.symbolic = static_cast<const uint8_t*>(symbolic_.data());
+        request_.symbolic_size = symbolic_.size();
+        request_.values = values_.data();
+        request_.value_count = static_cast<uint32_t>(values_.size());
+        request_.rows = rows;
+        request_.columns = columns;
+        request_.candidate = candidate;
+    }
+
+    // Grows scratch and output until they suffice.
+    void warm() {
+        uint32_t status = 0;
+        do {
+            give();
+            status = programs(request_, result_);
+            if (!status) status = polyloom_emit(&request_, &result_);
+        } while ((status == POLYLOOM_SCRATCH && grow(scratch_)) || (status == POLYLOOM_OUTPUT && grow(output_)));
+        if (status) throw std::runtime_error("a request that is measured must be fulfilled");
+    }
+
+    std::vector<double> program_seconds(size_t times) {
+        std::vector<double> found;
+        for (const double begun = now(); found.size() < times && now() - begun < limit;) {
+            const double start = now();
+            programs(request_, result_);
+            found.push_back(now() - start);
+        }
+        return found;
+    }
+
+    std::vector<Seconds> configuration_seconds(size_t times) {
+        std::vector<Seconds> found(times);
+        std::vector<uint8_t> copy(result_.output_size);
+        for (Seconds& seconds : found) {
+            const double start = now();
+            programs(request_, result_);
+            const double made = now();
+            polyloom_emit(&request_, &result_);
+            const double emitted = now();
+            sum_ = fletcher64(output_.data() + header, result_.output_size - header);
+            const double summed = now();
+            std::memcpy(copy.data(), output_.data(), copy.size());
+            const double copied = now();
+            sum_ = copy[sum_ % copy.size()];  // or nothing would be copied
+            seconds = {made - start, emitted - made, summed - emitted, copied - summed};
+        }
+        return found;
+    }
+
+    size_t size() const { return result_.output_size; }
+
+private:
+    static constexpr size_t header = 16;
+
+    void give() {
+        request_.scratch = scratch_.data();
+        request_.scratch_size = scratch_.size();
+        request_.output = output_.data();
+        request_.output_size = output_.size();
+    }
+
+    static bool grow(std::vector<uint8_t>& buffer) {
+        if (buffer.size() >= most) return false;
+        buffer.resize(buffer.size() * 4);
+        return true;
+    }
+
+    nb::bytes symbolic_;
+    std::vector<int64_t> values_;
+    std::vector<uint8_t> scratch_ = std::vector<uint8_t>(size_t{1} << 16), output_ = std::vector<uint8_t>(size_t{1} << 16);
+    polyloom_request request_{};
+    polyloom_result result_{};
+    volatile uint64_t sum_ = 0;  // or the checksum would not be computed
+};
+
+std::tuple<std::vector<double>, std::vector<Seconds>, size_t> instantiation_seconds(nb::bytes symbolic, std::vector<int64_t> values, uint32_t rows,
+                                                                                   uint32_t columns, uint32_t candidate, size_t times, size_t whole) {
+    Bench bench{std::move(symbolic), std::move(values), rows, columns, candidate};
+    nb::gil_scoped_release release;
+    bench.warm();
+    auto programs = bench.program_seconds(times);
+    auto configurations = bench.configuration_seconds(whole);
+    return {std::move(programs), std::move(configurations), bench.size()};
+}
+
+}  // namespace
+
+void bind_instantiate_bench(nb::module_& m) {
+    m.def("instantiation_seconds", &instantiation_seconds, nb::arg("symbolic"), nb::arg("values"), nb::arg("rows"), nb::arg("columns"), nb::arg("candidate"),
+          nb::arg("times"), nb::arg("whole"));
+}
