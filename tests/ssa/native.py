@@ -32,15 +32,15 @@ _TYPES: dict[Type, Any] = {
 
 
 @cache
-def _library(path: Path) -> ctypes.CDLL:
+def _library(path: Path, model: str) -> ctypes.CDLL:
     unit = f"#pragma GCC visibility push(default)\n#include {json.dumps(str(path))}\n#pragma GCC visibility pop\n"
-    library = "float fminf(float a, float b) { return a < b ? a : b; }\nfloat fmaxf(float a, float b) { return a > b ? a : b; }\n"
-    return ctypes.CDLL(str(shared_library(unit + library, Options())))
+    library = "float fminf(float a, float b) { return a != a || b < a ? b : a; }\nfloat fmaxf(float a, float b) { return a != a || b > a ? b : a; }\n"
+    return ctypes.CDLL(str(shared_library(unit + library, Options(), model)))
 
 
-def call(path: Path, function: Function, arguments: Sequence[Argument]) -> Number | None:
-    """The function itself; arrays are changed in place."""
-    native = _library(path)[function.name]
+def call(path: Path, function: Function, arguments: Sequence[Argument], model: str = "") -> Number | None:
+    """The function itself; arrays are changed in place. `model` is a target whose C the file is."""
+    native = _library(path, model)[function.name]
     native.restype = _TYPES[function.result] if function.result else None
     native.argtypes = [_TYPES[p.type] for p in function.parameters]
     found = native(*(a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import count
@@ -41,9 +41,15 @@ def load_ssa(path: str, options: Options, level: int = 0, target: str = TARGET) 
     except OSError as error:
         raise input_error("PL0104", f"cannot read {path}: {error.strerror or error}", help="give the path of a .c file") from None
     name = choose(path, syntax_tree(path, options), options.function)[0].name
-    unit = f"#include {json.dumps(str(Path(path).resolve()))}\nvoid *const polyloom_kept = (void *){name};\n"
+    return load_all(Source(path, text), (name,), options, level, target)[0]
+
+
+def load_all(source: Source, names: Sequence[str], options: Options, level: int = 0, target: str = TARGET) -> tuple[Function, ...]:
+    """These functions of the file, compiled at once."""
+    kept = ", ".join(f"(void *){name}" for name in names)
+    unit = f"#include {json.dumps(str(Path(source.name).resolve()))}\nvoid *const polyloom_kept[] = {{{kept}}};\n"
     module = _checked(llvm_module(unit, level, target, options))
-    return verify(_Reader(module, Source(path, text)).function(name))
+    return tuple(verify(_Reader(module, source).function(name)) for name in names)
 
 
 def _checked(text: str) -> str:

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C functions on RISC-V give what the host's compiler and the interpreter of SSA form give, for every instruction set."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from tests.ssa.native import arguments, same
+from tests.ssa.native import call as call_native
+
+from polyloom.diagnostics import PolyloomError, Source
+from polyloom.frontend.c.llvm import load_all
+from polyloom.frontend.source import Options
+from polyloom.ir.ssa import Function
+from polyloom.ir.ssa_interpret import Argument, interpret
+from polyloom.targets.riscv import names
+from polyloom.targets.riscv.backend.compile import compile_function
+from polyloom.targets.riscv.backend.run import call
+
+pytest.importorskip("ziglang", reason="C needs the extra `c`")
+
+PATH = Path(__file__).with_name("functions.c")
+TEXT = PATH.read_text(encoding="utf-8")
+NAMES = tuple(re.findall(r"^(?!static|struct|typedef|const)\w[\w ]*?(\w+)\([^;]*\{", TEXT, re.MULTILINE))
+ISAS = ("rv64gc", "rv64gc_zicond_zbb", "rv32gc", "rv32imac")
+ELEMENTS = {"d": "f8", "f": "f4", "b": "i1", "h": "i2", "w": "i8"}
+STATEFUL = "globals"
+"""Its static variable lives on in the host's library."""
+
+
+@cache
+def functions(xlen: int) -> dict[str, Function]:
+    target = f"riscv{xlen}-unknown-elf"
+    return {f.name: f for f in load_all(Source(str(PATH), TEXT), NAMES, Options(), 1, target)}
+
+
+def given(function: Function, random: np.random.Generator) -> list[Argument]:
+    """Edge and random scalars; arrays of small numbers, of the type that the parameter's name says."""
+    made = arguments(function, random)
+    return [_array(p.name, random) if p.type == "ptr" else a for p, a in zip(function.parameters, made, strict=True)]
+
+
+def _array(name: str, random: np.random.Generator) -> npt.NDArray[Any]:
+    return random.integers(-9, 9, 16).astype(ELEMENTS.get(name[0], "i4"))
+
+
+def copied(values: Sequence[Argument]) -> list[Argument]:
+    return [a.copy() if isinstance(a, np.ndarray) else a for a in values]
+
+
+def equal(a: Sequence[Argument], b: Sequence[Argument]) -> bool:
+    """NaNs are equal."""
+    arrays = [(x, y) for x, y in zip(a, b, strict=True) if isinstance(x, np.ndarray) and isinstance(y, np.ndarray)]
+    return all(np.array_equal(x, y, equal_nan=x.dtype.kind == "f") for x, y in arrays)
+
+
+def needs_floats(function: Function) -> bool:
+    values = [*function.parameters, *(i.result for b in function.blocks for i in b.instructions if i.result)]
+    operands = [o for b in function.blocks for i in b.instructions for o in i.operands]
+    return any(v.type in ("f32", "f64") for v in (*values, *operands))
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("name", NAMES)
+def test_runs_as_on_the_host(name: str, isa: str) -> None:
+    machine = names.parse(isa)
+    function = functions(machine.xlen)[name]
+    if "f" not in machine.extensions and needs_floats(function):
+        with pytest.raises(PolyloomError, match=r"PL0930.*needs the extension"):
+            compile_function(function, machine)
+        return
+    compiled = compile_function(function, machine)
+    random = np.random.default_rng(len(name))
+    model = "" if machine.xlen == 64 else "riscv32-unknown-elf"
+    for _ in range(8):
+        values = given(function, random)
+        ours, interpreted, theirs = copied(values), copied(values), copied(values)
+        found = call(compiled.elf, machine, function, ours, limit=10**7).result
+        assert same(found, interpret(function, interpreted)), values
+        assert equal(ours, interpreted)
+        if name != STATEFUL:
+            assert same(found, call_native(PATH, function, theirs, model)), values
+            assert equal(ours, theirs)
+
+
+def test_there_are_more_than_forty() -> None:
+    assert len(NAMES) >= 60
