@@ -309,6 +309,12 @@ def test_canonical_forms() -> None:
 ERRORS = {
     "character": "c ? a : b / 2",
     "end": "c ? a",
+    "and": "a && b",
+    "or": "c ? a : a || b",
+    "index": "x[1]",
+    "fraction": "a + 1.5",
+    "dereference": "c ? a : *p",
+    "cast": "(int)a",
     "colon": "c ? a , b",
     "empty": "",
     "function": "mni(a, b)",

@@ -34,4 +34,4 @@ def _summary(found: Selection) -> str:
     count = f"{found.length} instruction{'s' * (found.length != 1)}"
     if found.proved_minimal:
         return f"{count}: none shorter exists"
-    return count if found.searched is None else f"{count}: none of up to {found.searched} exists"
+    return f"{count}: " + ("shorter ones were not searched for" if found.searched is None else f"none of up to {found.searched} exists")

@@ -12,8 +12,9 @@ from typing import Final
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error, nearest
 from polyloom.targets.riscv.expression import FUNCTIONS, Expression, binary, choose, comparison, unary
 
-_TOKEN: Final = re.compile(r"\s*(?:(0[xX][0-9a-fA-F]+|\d+)|([A-Za-z_]\w*)|((?:<=|>=|<|>|>>)u(?!\w)|<<|>>|<=|>=|==|!=|[-+*&|^~!?:(),<>])|$)")
+_TOKEN: Final = re.compile(r"\s*(?:(0[xX][0-9a-fA-F]+|\d+)|([A-Za-z_]\w*)|((?:<=|>=|<|>|>>)u(?!\w)|<<|>>|<=|>=|==|!=|&(?!&)|\|(?!\|)|[-+*^~!?:(),<>])|$)")
 _LEVELS: Final = (("|",), ("^",), ("&",), ("==", "!="), ("<", "<u", "<=", "<=u", ">", ">u", ">=", ">=u"), ("<<", ">>", ">>u"), ("+", "-"), ("*",))
+_OPERATORS: Final = "write names, whole numbers and C's operators, but for / % && || = and those on memory"
 _DEEPEST: Final = 50
 _LONGEST: Final = 100
 """Words in an expression, and characters in a number."""
@@ -36,7 +37,8 @@ class _Parser:
             found = _TOKEN.match(text, place)
             if found is None:
                 place += len(text[place:]) - len(text[place:].lstrip())
-                raise self._error(place, place + 1, f"'{text[place]}' is no part of an expression", "the operators are those of C, but for / % && ||")
+                word = text[place : place + 2] if text[place] in "&|" else text[place]
+                raise self._error(place, place + len(word), f"'{word}' is no part of an expression", _OPERATORS)
             self.tokens += [(found[n], found.start(n)) for n in (1, 2, 3) if found[n] is not None]
             place = found.end()
         if len(self.tokens) > _LONGEST or any(len(word) > _LONGEST for word, _ in self.tokens):
