@@ -3,13 +3,14 @@
 # A stamp remembers it; a changed native source, CMakeLists.txt or pyproject.toml installs again.
 PYTHON ?= python3
 JOBS ?= 2
+SECONDS ?= 3600
 BIN := .venv/bin
 NATIVE := CMakeLists.txt $(wildcard native/*.cpp native/*/*.cpp native/*/*.hpp native/*/*.c native/*/*.h)
 SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/targets/riscv/select.txt
 
-.PHONY: demo test test-long check lint native-test wheel-test bench polybench litmus select-table golden clean
+.PHONY: demo test test-long check lint native-test wheel-test bench polybench litmus select-table fuzz golden clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -58,6 +59,10 @@ litmus: .venv/installed
 select-table: .venv/installed
 	$(BIN)/python -m polyloom.targets.riscv.search > $(SELECT).new
 	mv $(SELECT).new $(SELECT)
+
+# Ends at the first finding; needs clang with libFuzzer.
+fuzz: .venv/installed
+	$(BIN)/python -m tests.fuzz.fuzzing $(SECONDS)
 
 golden: .venv/installed
 	$(BIN)/python -m pytest -n $(JOBS) --update-golden

@@ -34,9 +34,7 @@ int main(void) {
         .symbolic = flash,
         .symbolic_size = flash_size,
         .values = values,
-#ifdef POLYLOOM_ALL
         .candidate = POLYLOOM_ALL,
-#endif
         .output = output,
         .output_size = sizeof output,
         .scratch = scratch,

@@ -22,7 +22,7 @@ from polyloom.targets.tcpa import symbolic_file
 PRODUCT: Final = symbolic(samples.MATMUL, rows=0, columns=1, order=(2, 1, 0))
 MATMUL: Final = symbolic_file.encode(PRODUCT)
 LIMITS: Final = ("fifo_depth", "branch_flags", "control_signals", "signal_sets", "counter_bits", "instruction_words", "channels", "delay_bits", "bank_words")
-_HEAD: Final = 20
+_HEAD: Final = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,11 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the library says; `position` is that of a fault in the symbolic file."""
+    """What the library says; `position` is that of a fault in the symbolic file, `refused` (kind, index, side, place)."""
 
     status: int
     position: int
+    refused: tuple[int, ...]
     made: bytes
 
 
@@ -59,16 +60,16 @@ class Answer:
 
 def on_host(case: Case) -> Outcome:
     made = _core.instantiate(case.file, case.values, *case.region)
-    return Outcome(made.status, made.position, made.file)
+    return Outcome(made.status, made.position, (made.kind, made.index, made.side, made.place), made.file)
 
 
 def answers(data: bytes) -> Iterator[Answer]:
     """What harness.c wrote."""
     at = 0
     while at < len(data):
-        status, position, size, scratch, stack = struct.unpack_from("<5I", data, at)
+        status, position, *refused, size, scratch, stack = struct.unpack_from("<9I", data, at)
         at += _HEAD
-        yield Answer(Outcome(status, position, data[at : at + size]), scratch, stack)
+        yield Answer(Outcome(status, position, tuple(refused), data[at : at + size]), scratch, stack)
         at += size + -size % 4
 
 
