@@ -59,7 +59,7 @@ static bool kept(Context *c, const Vec *cuts, List *out) {
     return true;
 }
 
-static uint32_t interval(const List *cuts, uint32_t x) {
+uint32_t interval(const List *cuts, uint32_t x) {
     uint32_t first = 0, last = cuts->count;
     while (first + 1 < last) {
         const uint32_t middle = (first + last) / 2;
@@ -188,33 +188,32 @@ static bool every(Context *c, uint32_t size, Vec *cuts) {
     return true;
 }
 
-// The cells in the order of their first elements, row by row; or each element as one.
-bool make_cells(Context *c, bool single) {
+static bool band(Context *c, uint32_t row, uint32_t below, const Vec *cuts, Vec *found) {
+    const uint32_t *at = cuts->at;
+    for (uint32_t i = 0; i < cuts->count; ++i) {
+        Cell *cell = push(c, found, sizeof *cell);
+        TRY(cell);
+        *cell = (Cell){row, at[i], below - row, (i + 1 < cuts->count ? at[i + 1] : c->t->columns) - at[i], group_at(c, row, at[i]), NONE, 0};
+    }
+    return true;
+}
+
+// The cells in the order of their first elements, row by row.
+bool make_cells(Context *c) {
     const size_t mark = c->high;
-    const uint32_t radius = reach(c), rows = c->t->rows, columns = c->t->columns;
+    const uint32_t radius = reach(c), rows = c->t->rows;
     Vec bands, cuts = {0}, found = {0};
     TRY(zero(c, &bands));
-    if (single || c->tile)
+    if (c->tile)
         TRY(every(c, rows, &bands));
     else
         TRY(cuts_of(c, 0, false, 0, radius, &bands) && borders(c, 0, radius, &bands));
     for (uint32_t b = 0; b < bands.count; ++b) {
         const uint32_t row = ((uint32_t *)bands.at)[b], below = b + 1 < bands.count ? ((uint32_t *)bands.at)[b + 1] : rows;
-        if (!b || (c->tile && !single)) {
-            TRY(zero(c, &cuts));
-            if (single)
-                TRY(every(c, columns, &cuts));
-            else
-                TRY(cuts_of(c, 1, false, 0, radius, &cuts) && borders(c, 1, radius, &cuts));
-            for (Int r = (Int)row - radius; r <= (Int)row + radius && c->tile && !single; ++r)
-                if (r >= 0 && r < rows) TRY(cuts_of(c, 1, true, (uint32_t)r, radius, &cuts));
-        }
-        const uint32_t *at = cuts.at;
-        for (uint32_t i = 0; i < cuts.count; ++i) {
-            Cell *cell = push(c, &found, sizeof *cell);
-            TRY(cell);
-            *cell = (Cell){row, at[i], below - row, (i + 1 < cuts.count ? at[i + 1] : columns) - at[i], group_at(c, row, at[i]), NONE, 0};
-        }
+        if (!b || c->tile) TRY(zero(c, &cuts) && cuts_of(c, 1, false, 0, radius, &cuts) && borders(c, 1, radius, &cuts));
+        for (Int r = max((Int)row - radius, 0); c->tile && r <= (Int)row + radius && r < rows; ++r)
+            TRY(cuts_of(c, 1, true, (uint32_t)r, radius, &cuts));
+        TRY(band(c, row, below, &cuts, &found));
     }
     c->cells = found.count;
     TRY(c->cell = keep(c, found.count, sizeof(Cell)));

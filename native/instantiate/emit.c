@@ -124,6 +124,10 @@ static bool classes(Out *o, bool empty) {
 
 static bool wrappers(Out *o, bool empty) {
     Context *c = o->c;
+    if (c->interior && !o->data) {
+        o->at += 2 + (size_t)c->t->rows * c->t->columns * (2 + 4 * most_connections(c));
+        return close(o);
+    }
     TRY(put(o, empty ? 1 : c->wires.count, 2));
     if (empty) TRY(put(o, 0, 2));
     for (uint32_t i = 0; i < c->wires.count && !empty; ++i) {
@@ -134,11 +138,19 @@ static bool wrappers(Out *o, bool empty) {
     return close(o);
 }
 
+static bool each_wrapper(Out *o, uint32_t size) {
+    const size_t elements = (size_t)o->c->t->rows * o->c->t->columns;
+    if (!o->data) o->at += elements * size;
+    for (size_t e = 0; e < elements && o->data; ++e) TRY(put(o, o->c->wrapper[e], (int)size));
+    return true;
+}
+
 // One number of `size` bytes for every element: of each band of cells the first row, then copies of it.
 static bool map(Out *o, bool wrapper, uint32_t size) {
     Context *c = o->c;
     for (uint32_t first = 0, last = 0; first < c->cells; first = last) {
         const size_t start = o->at, row = (size_t)c->t->columns * size;
+        if (wrapper && c->interior) return each_wrapper(o, size);
         for (; last < c->cells && c->cell[last].row == c->cell[first].row; ++last) {
             const Cell *cell = &c->cell[last];
             const uint32_t number = wrapper ? cell->wrapper : cell->class_ == NONE ? 0 : c->class_[cell->class_].number + 1;
@@ -155,7 +167,7 @@ static bool map(Out *o, bool wrapper, uint32_t size) {
 static bool maps(Out *o, uint32_t elements, bool empty) {
     Context *c = o->c;
     for (uint32_t i = 0; i < 2 * elements && empty; ++i) TRY(put(o, 0, 1));
-    if (!empty) TRY(map(o, false, c->distinct + 1 <= 256 ? 1 : 2) && map(o, true, c->wires.count <= 256 ? 1 : 2));
+    if (!empty) TRY(map(o, false, c->distinct + 1 <= 256 ? 1 : 2) && map(o, true, c->wires.count <= 256 && (!c->interior || o->data) ? 1 : 2));
     return close(o);
 }
 
@@ -180,8 +192,8 @@ static bool domains(Out *o, bool empty) {
 
 static bool generator(Out *o, const Mapped *m, const Pattern *p, uint32_t row, uint32_t column) {
     Context *c = o->c;
-    uint32_t channel, links;
-    const uint32_t side = terminal_side(c, m, row, column, &channel, &links), at[2] = {row, column};
+    uint32_t channel;
+    const uint32_t side = terminal_side(c, m, row, column, &channel), at[2] = {row, column};
     Int base = add(c, m->base, p->base);
     for (int axis = 0; axis < 2; ++axis) {
         const uint32_t d = c->candidate->axis[axis];
@@ -205,6 +217,10 @@ static bool row_generators(Out *o, const Mapped *m, const Cell *from, const Cell
 static bool all_generators(Out *o, bool empty) {
     Context *c = o->c;
     TRY(put(o, empty ? 0 : c->generators, 4));
+    if (!o->data) {
+        o->at += empty ? 0 : (size_t)c->generators * (20 + 4 * c->n);
+        return close(o);
+    }
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs && !empty; ++i)
         for (uint32_t first = 0, last = 0; first < c->cells && c->mapped[i].used; first = last) {
             while (last < c->cells && c->cell[last].row == c->cell[first].row) ++last;
@@ -234,14 +250,14 @@ static bool names(Out *o) {
     return close(o);
 }
 
-// Counting, nothing is written.
-bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size) {
+static bool write(Context *c, const polyloom_request *r, bool counting, size_t *size) {
     Out out = {c, counting ? NULL : r->output, counting ? SIZE_MAX : r->output_size, HEADER, 0}, *o = &out;
     const bool empty = c->nothing;
     const uint32_t rows = c->t ? c->t->rows : r->rows, columns = c->t ? c->t->columns : r->columns;
     if (!empty && c->signals > 256) return refuse(c, 706, POLYLOOM_FIELD, 1, c->signals, 257);
     if (o->size < HEADER) return fail(c, POLYLOOM_OUTPUT, 0);
     if (!counting) memset(o->data, 0, HEADER);
+    if (!counting && !empty && c->interior) TRY(wire(c));
     TRY(head(o, rows, columns, empty) && classes(o, empty) && wrappers(o, empty) && maps(o, rows * columns, empty));
     TRY(domains(o, empty) && all_generators(o, empty));
     const size_t start = o->at;
@@ -254,4 +270,13 @@ bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size) {
     store(o->data + 24, fletcher64(o->data + start, o->at - start), 8);
     store(o->data + 8, fletcher64(o->data + 16, o->at - 16), 8);
     return true;
+}
+
+// Counting, nothing is written. May be repeated.
+bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size) {
+    const size_t low = c->low, high = c->high;
+    const bool done = write(c, r, counting, size);
+    c->low = low;
+    c->high = high;
+    return done;
 }

@@ -31,9 +31,7 @@ bool layouts(Context *c, const polyloom_layout *given) {
 static Int delay(Context *c, const Mapped *m, uint32_t row, uint32_t column) {
     const uint32_t at[2] = {row, column}, size[2] = {c->t->rows, c->t->columns};
     const uint32_t v = m->access->node;
-    uint32_t channel, links;
-    terminal_side(c, m, row, column, &channel, &links);
-    const Int travel = mul(c, links, c->s.limits.hop_delay);
+    const Int travel = mul(c, terminal_links(c, m, row, column), c->s.limits.hop_delay);
     Int issue = c->schedule->tau[v];
     for (int axis = 0; axis < 2; ++axis) {
         const Int skew = c->timing->outer[axis];
@@ -44,9 +42,28 @@ static Int delay(Context *c, const Mapped *m, uint32_t row, uint32_t column) {
 
 Int terminal_delay(Context *c, const Mapped *m, uint32_t row, uint32_t column) { return add(c, c->start, delay(c, m, row, column)); }
 
-// At one of the four corners of a cell, within which it is affine.
-static Int corner_delay(Context *c, const Mapped *m, const Cell *cell, uint32_t corner) {
-    return delay(c, m, cell->row + (corner & 1 ? cell->height - 1 : 0), cell->column + (corner & 2 ? cell->width - 1 : 0));
+// The coordinates at and next to which a delay has its extremes: it is affine between the borders of a cell and, where it depends on
+// the nearer border, the middle of the region, for elements of one parity.
+static uint32_t extremes(uint32_t first, uint32_t count, uint32_t size, bool all, uint32_t *out) {
+    const uint32_t wanted[] = {first, first + count - 1, first + 1, first + count - 2, size / 2 - 2, size / 2 - 1, size / 2, size / 2 + 1};
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < (all ? 8 : 2); ++i)
+        if (wanted[i] - first < count) out[found++] = wanted[i];
+    return found;
+}
+
+// The least delay in a cell, or the greatest.
+static Int extreme_delay(Context *c, const Mapped *m, const Cell *cell, bool most) {
+    uint32_t row[8], column[8];
+    const bool all = !m->border && c->s.limits.hop_delay;
+    const uint32_t rows = extremes(cell->row, cell->height, c->t->rows, all, row), columns = extremes(cell->column, cell->width, c->t->columns, all, column);
+    Int found = delay(c, m, row[0], column[0]);
+    for (uint32_t i = 0; i < rows; ++i)
+        for (uint32_t k = 0; k < columns; ++k) {
+            const Int x = delay(c, m, row[i], column[k]);
+            found = most ? max(found, x) : min(found, x);
+        }
+    return found;
 }
 
 static bool address(Context *c, Mapped *m) {
@@ -110,8 +127,8 @@ static bool over(Int value, Int bits) { return bits < 63 && value >> bits; }
 static bool check(Context *c, const Mapped *m, const Pattern *p, uint32_t row, uint32_t column) {
     const Limits *l = &c->s.limits;
     const uint32_t array = m->access->array;
-    uint32_t channel, links;
-    c->about.side = terminal_side(c, m, row, column, &channel, &links);
+    uint32_t channel;
+    c->about.side = terminal_side(c, m, row, column, &channel);
     c->about.place = c->about.side == NORTH || c->about.side == SOUTH ? column : row;
     Int dimensions = 0;
     for (uint32_t g = 0; g < c->n; ++g) dimensions += p->coefficients[g] != 0;
@@ -124,9 +141,7 @@ static bool check(Context *c, const Mapped *m, const Pattern *p, uint32_t row, u
 }
 
 static bool waits_too_long(Context *c, const Mapped *m, const Cell *cell) {
-    Int most = 0;
-    for (uint32_t corner = 0; corner < 4; ++corner) most = max(most, corner_delay(c, m, cell, corner));
-    return over(add(c, c->start, most), c->s.limits.delay_bits);
+    return over(add(c, c->start, extreme_delay(c, m, cell, true)), c->s.limits.delay_bits);
 }
 
 // The first generator of an access that is refused, in the order of elements.
@@ -183,8 +198,8 @@ static bool waits(const Context *c, int axis, Int skew) {
 bool control(Context *c) {
     Int digits[DIMENSIONS], least = 0, epilogue = 0, counted = 0;
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
-        for (uint32_t k = 0; k < 4 * c->cells && c->mapped[i].used; ++k)
-            if (has_terminal(c, &c->mapped[i], c->cell[k / 4].group)) least = min(least, corner_delay(c, &c->mapped[i], &c->cell[k / 4], k % 4));
+        for (uint32_t k = 0; k < c->cells && c->mapped[i].used; ++k)
+            if (has_terminal(c, &c->mapped[i], c->cell[k].group)) least = min(least, extreme_delay(c, &c->mapped[i], &c->cell[k], false));
     c->start = sub(c, 0, least);
     for (uint32_t g = 0; g < c->units; ++g) epilogue = max(epilogue, c->graph[g].epilogue);
     c->steps = 1;

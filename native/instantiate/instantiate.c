@@ -46,7 +46,7 @@ static bool begin(Context *c, const polyloom_request *r, const Plan *p) {
     c->schedule = &c->s.schedule[c->candidate->schedule];
     c->classes = 0;
     reset(c);
-    TRY(make_tiles(c) && make_traffic(c) && make_cells(c, false) && layouts(c, r->layouts));
+    TRY(make_tiles(c) && make_traffic(c) && make_cells(c) && layouts(c, r->layouts));
     c->nothing = true;
     for (uint32_t g = 0; g < c->groups; ++g) c->nothing = c->nothing && !c->occupied[g];
     if (c->nothing) return true;
@@ -98,7 +98,7 @@ static bool finish(Context *c) {
         if (c->class_[c->unit[g]->class_].apart) TRY(adopt(c, &c->graph[g]));
     TRY(allocate(c));
     for (uint32_t g = 0; g < c->units; ++g) TRY(program(c, &c->graph[g], c->unit[g]->unit));
-    return depths(c) && wire(c) && control(c) && generators(c);
+    return depths(c) && control(c) && generators(c) && (c->interior || wire(c));
 }
 
 static bool same(const Context *c, const Tiling *a, const Tiling *b) {
@@ -198,7 +198,7 @@ static bool channels_of_square(Context *c, uint32_t size, Int *out) {
     Plan *p = keep(c, 1, sizeof *p);
     TRY(p && make_tiling(c, c->search->tiling->number, size, size, NULL, &p->tiling));
     c->t = &p->tiling;
-    TRY(reset(c) && make_tiles(c) && make_traffic(c) && make_cells(c, false) && terminals(c));
+    TRY(reset(c) && make_tiles(c) && make_traffic(c) && make_cells(c) && terminals(c));
     *out = c->needed;
     c->low = low;
     c->high = high;
@@ -359,6 +359,7 @@ uint32_t polyloom_query(const polyloom_request *r, polyloom_result *result) {
     if (!status && !emit(c, r, true, &size)) status = c->error;
     report(c, status, result);
     result->output_size = size;
+    if (!status && !c->nothing && c->interior) result->scratch_size += (size_t)c->t->rows * c->t->columns * (sizeof(Wires) + 34 + 4 * most_connections(c)) + 8192;
     result->class_size = most;
     return status;
 }

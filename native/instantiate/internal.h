@@ -274,16 +274,20 @@ typedef struct Wires {
     Connection connection[];
 } Wires;
 
-// A bank's route of each element of an access: by element where it is not at the border.
+// The elements of an access without a common border that have their bank at one border port: how many, the channel of the one at
+// the border or NONE, and those of the others, nearest first.
+typedef struct {
+    uint32_t count, zero;
+    uint32_t *bits;
+} Served;
+
+// An access and the banks' routes of its elements.
 typedef struct {
     const Access *access;
     uint32_t reg;
     bool is_output, used, border;
     uint32_t side, channel;
-    struct Inner {
-        uint32_t links, channel;
-        uint32_t side;
-    } *inner;
+    Served *served;             // by pattern of ports (wires.c)
     Int base, *weights;         // of the word that is accessed, by dimension
     struct Pattern **pattern;  // by group
 } Mapped;
@@ -357,7 +361,10 @@ typedef struct Context {
     const Domain **signal;
     Mapped *mapped;
     Layout *layout;
+    bool interior;      // some access has no common border
+    uint32_t words;     // of a set of channels
     Vec wires;          // distinct wrappers: Wires *
+    uint16_t *wrapper;  // by element, if `interior`
     Vec pool;           // the domains of the file: const Domain *
     uint32_t generators;
     Int start, delay[2], steps;
@@ -433,7 +440,8 @@ bool make_tiles(Context *c);
 bool make_groups(Context *c);
 uint32_t group_at(Context *c, uint32_t row, uint32_t column);
 Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t column);
-bool make_cells(Context *c, bool single);
+bool make_cells(Context *c);
+uint32_t interval(const List *cuts, uint32_t x);
 bool condition(Context *c, uint32_t number, uint32_t group, const Domain **out);
 bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out);
 Piece reads(const Context *c, const Use *u, const Link *link);
@@ -459,10 +467,12 @@ bool program(Context *c, Graph *g, uint32_t unit);
 // wires.c, fifo.c, generators.c, emit.c
 bool terminals(Context *c);
 bool depths(Context *c);
-uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t row, uint32_t column, uint32_t *channel, uint32_t *links);
+uint32_t terminal_side(Context *c, const Mapped *m, uint32_t row, uint32_t column, uint32_t *channel);
 Int terminal_delay(Context *c, const Mapped *m, uint32_t row, uint32_t column);
 bool has_terminal(const Context *c, const Mapped *m, uint32_t group);
+uint32_t terminal_links(const Context *c, const Mapped *m, uint32_t row, uint32_t column);
 bool wire(Context *c);
+size_t most_connections(const Context *c);
 bool layouts(Context *c, const polyloom_layout *given);
 bool control(Context *c);
 bool generators(Context *c);

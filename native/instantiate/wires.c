@@ -7,35 +7,42 @@ static uint32_t opposite(uint32_t location) { return location == PE ? PE : 1 + (
 
 bool has_terminal(const Context *c, const Mapped *m, uint32_t group) { return c->accessing[c->s.node[m->access->node].condition][group]; }
 
-static uint32_t position(uint32_t side, uint32_t row, uint32_t column) { return side == WEST || side == EAST ? row : column; }
+// Lines of elements are rows (axis 0, which end west and east) or columns (axis 1, north and south). Border ports at the same end
+// of lines of the same interval and parity serve the same elements: they are one pattern.
+static uint32_t end_of(int axis, uint32_t end) { return axis ? (end ? SOUTH : NORTH) : end ? EAST : WEST; }
 
-// Channels 32 number to 32 number + 31 that are taken at border ports, from the first to the last position.
-typedef struct Taken {
-    struct Taken *next;
-    uint32_t first, last, number, bits;
-} Taken;
+static uint32_t line_class(const Context *c, int axis, uint32_t line) { return c->tile ? line : interval(&c->cut[axis], line); }
 
-typedef struct {
-    Context *c;
-    Taken *side[5];
-} Ports;
+static uint32_t line_classes(const Context *c, int axis) { return c->tile ? (axis ? c->t->columns : c->t->rows) : c->cut[axis].count; }
 
-static bool is_taken(const Ports *p, uint32_t side, uint32_t first, uint32_t last, uint32_t channel) {
-    for (const Taken *t = p->side[side]; t; t = t->next)
-        if (t->number == channel / 32 && t->first <= last && first <= t->last && t->bits >> channel % 32 & 1) return true;
-    return false;
+static uint32_t pattern(const Context *c, int axis, uint32_t line, uint32_t end) {
+    return 4 * ((axis ? line_classes(c, 0) : 0) + line_class(c, axis, line)) + 2 * (line & 1) + end;
 }
 
-static bool take(Ports *p, uint32_t side, uint32_t first, uint32_t last, uint32_t channel) {
-    Taken *t = p->side[side];
-    while (t && (t->number != channel / 32 || t->first != first || t->last != last)) t = t->next;
-    if (!t) {
-        TRY(t = temp(p->c, 1, sizeof *t));
-        *t = (Taken){p->side[side], first, last, channel / 32, 0};
-        p->side[side] = t;
+static uint32_t patterns(const Context *c) { return 4 * (line_classes(c, 0) + line_classes(c, 1)); }
+
+static uint32_t length(const Context *c, int axis) { return axis ? c->t->rows : c->t->columns; }
+
+// How many numbers of a parity are below x.
+static uint32_t below(uint32_t x, uint32_t parity) { return (x + 1 - parity) / 2; }
+
+// The elements of an access on a line that have their bank at its end and are at most `links` away from it: elements with even
+// row + column have it at an end of their row, the others at one of their column, the nearer one.
+static uint32_t served(Context *c, const Mapped *m, int axis, uint32_t line, uint32_t end, uint32_t links) {
+    const uint32_t size = length(c, axis), depth = (size + 1 - end) / 2, parity = (line ^ (uint32_t)axis) & 1;
+    const uint32_t nearest = links < depth ? links + 1 : depth, first = end ? size - nearest : 0, last = end ? size : nearest;
+    uint32_t count = 0;
+    for (uint32_t at = first; at < last;) {
+        uint32_t stop = at + 1;
+        if (!c->tile) {
+            const List *cuts = &c->cut[!axis];
+            const uint32_t i = interval(cuts, at) + 1;
+            stop = i < cuts->count && cuts->at[i] < last ? cuts->at[i] : last;
+        }
+        if (has_terminal(c, m, axis ? group_at(c, at, line) : group_at(c, line, at))) count += below(stop, parity) - below(at, parity);
+        at = stop;
     }
-    t->bits |= (uint32_t)1 << channel % 32;
-    return true;
+    return count;
 }
 
 static bool adjacent(const Limits *l, Port a, Port b) {
@@ -88,102 +95,166 @@ static uint32_t common_border(const Context *c, const Mapped *m, bool *any) {
     return PE;
 }
 
-// Whether a channel is free at the border ports of all elements of an access; with `taking`, it is taken there.
-static bool border_channel(Context *c, const Mapped *m, Ports *p, uint32_t channel, bool taking) {
-    for (uint32_t i = 0; i < c->cells; ++i) {
-        const Cell *cell = &c->cell[i];
-        if (!has_terminal(c, m, cell->group)) continue;
-        const uint32_t first = position(m->side, cell->row, cell->column), last = first + position(m->side, cell->height, cell->width) - 1;
-        TRY(taking ? take(p, m->side, first, last, channel) : !is_taken(p, m->side, first, last, channel));
-    }
-    return true;
-}
-
 static bool no_channel(Context *c, const Mapped *m, uint32_t side) {
     c->about.side = side;
     return refuse(c, 517, m->is_output ? POLYLOOM_RESULT : POLYLOOM_INPUT, m->reg, 0, 0);
 }
 
-static bool border(Context *c, Mapped *m, Ports *p) {
-    const uint32_t end = c->s.limits.restricted ? last_channel(&c->s.limits) : NONE;
+static bool has(const uint32_t *bits, uint32_t i) { return bits[i / 32] >> i % 32 & 1; }
+static void set(uint32_t *bits, uint32_t i) { bits[i / 32] |= (uint32_t)1 << i % 32; }
+
+// Whether a channel is free at the border ports of all elements of an access; with `taking`, it is taken there.
+static bool border_channel(Context *c, const Mapped *m, uint32_t *taken, uint32_t channel, bool taking) {
+    const int axis = m->side == NORTH || m->side == SOUTH;
+    for (uint32_t i = 0; i < c->cells; ++i) {
+        const Cell *cell = &c->cell[i];
+        if (!has_terminal(c, m, cell->group)) continue;
+        const uint32_t line = axis ? cell->column : cell->row, lines = axis ? cell->width : cell->height;
+        for (uint32_t k = 0; k < lines && k < 2; ++k) {
+            uint32_t *bits = taken + (size_t)pattern(c, axis, line + k, m->side == EAST || m->side == SOUTH) * c->words;
+            if (!taking && has(bits, channel)) return false;
+            if (taking) set(bits, channel);
+        }
+    }
+    return true;
+}
+
+static uint32_t channels_end(const Context *c) { return c->s.limits.restricted ? last_channel(&c->s.limits) : 32 * c->words; }
+
+static bool border(Context *c, Mapped *m, uint32_t *taken) {
+    const uint32_t end = channels_end(c);
     for (m->channel = 0; m->channel < end; ++m->channel)
-        if (connectable(c, m, m->side, m->channel, 0) && border_channel(c, m, p, m->channel, false)) {
+        if (connectable(c, m, m->side, m->channel, 0) && border_channel(c, m, taken, m->channel, false)) {
             c->needed = max(c->needed, (Int)m->channel + 1);
-            return border_channel(c, m, p, m->channel, true);
+            return border_channel(c, m, taken, m->channel, true);
         }
     return no_channel(c, m, m->side);
 }
 
-static void nearest(const Context *c, uint32_t row, uint32_t column, struct Inner *out) {
-    const bool even = (row + column) % 2 == 0;
-    const uint32_t near = even ? column : row, far = (even ? c->t->columns : c->t->rows) - 1 - near;
-    out->links = near <= far ? near : far;
-    out->side = near <= far ? (even ? WEST : NORTH) : even ? EAST : SOUTH;
-}
-
-static bool route(Context *c, Mapped *m, Ports *p, uint32_t element) {
-    struct Inner *inner = &m->inner[element];
-    const uint32_t end = c->s.limits.restricted ? last_channel(&c->s.limits) : NONE;
-    const uint32_t place = position(inner->side, element / c->t->columns, element % c->t->columns);
-    const uint32_t direction = m->is_output ? inner->side : opposite(inner->side);
-    for (uint32_t channel = 0; channel < end; ++channel) {
-        if (is_taken(p, inner->side, place, place, channel) || (inner->links && propagates(c, direction, channel))) continue;
-        if (!connectable(c, m, inner->side, channel, inner->links)) continue;
-        inner->channel = channel;
+// The lowest free channels, nearest elements first: `out` has as many as there are.
+static uint32_t serve(Context *c, const Mapped *m, uint32_t side, uint32_t count, bool at_border, uint32_t *taken, Served *out) {
+    const uint32_t end = channels_end(c), direction = m->is_output ? side : opposite(side);
+    out->zero = NONE;
+    out->count = 0;
+    for (uint32_t channel = 0; channel < end && at_border && out->zero == NONE; ++channel)
+        if (!has(taken, channel) && connectable(c, m, side, channel, 0)) out->zero = channel;
+    if (at_border && out->zero == NONE) return 0;
+    if (at_border) set(taken, out->zero);
+    out->count = at_border;
+    c->needed = max(c->needed, at_border ? (Int)out->zero + 1 : 0);
+    for (uint32_t channel = 0; channel < end && out->count < count; ++channel) {
+        if (has(taken, channel) || propagates(c, direction, channel) || !connectable(c, m, side, channel, 1)) continue;
+        set(taken, channel);
+        set(out->bits, channel);
         c->needed = max(c->needed, (Int)channel + 1);
-        return take(p, inner->side, place, place, channel);
+        ++out->count;
     }
-    return no_channel(c, m, inner->side);
+    return out->count;
 }
 
-// Nearest elements first; those equally near in their order.
-static bool interior(Context *c, Mapped *m, Ports *p) {
-    const uint32_t elements = c->t->rows * c->t->columns, longest = c->t->rows > c->t->columns ? c->t->rows : c->t->columns;
-    TRY(m->inner = keep(c, elements, sizeof *m->inner));
-    for (uint32_t e = 0; e < elements; ++e) nearest(c, e / c->t->columns, e % c->t->columns, &m->inner[e]);
-    uint32_t *first = temp(c, (size_t)longest + 2, sizeof *first), *order = temp(c, elements, sizeof *order), count = 0;
-    TRY(first && order);
-    for (uint32_t e = 0; e < elements; ++e)
-        if (has_terminal(c, m, group_at(c, e / c->t->columns, e % c->t->columns))) {
-            ++first[m->inner[e].links + 1];
-            ++count;
+static void nearest(const Context *c, uint32_t row, uint32_t column, int *axis, uint32_t *end, uint32_t *links) {
+    *axis = (row + column) % 2 != 0;
+    const uint32_t near = *axis ? row : column, far = length(c, *axis) - 1 - near;
+    *end = near > far;
+    *links = *end ? far : near;
+}
+
+// The first element, in the order in which they are served, for which there was no channel.
+static bool refuse_first(Context *c, const Mapped *m) {
+    for (uint32_t wanted = 0;; ++wanted)
+        for (uint32_t e = 0; e < c->t->rows * c->t->columns; ++e) {
+            const uint32_t row = e / c->t->columns, column = e % c->t->columns;
+            uint32_t end, links;
+            int axis;
+            nearest(c, row, column, &axis, &end, &links);
+            if (links != wanted || !has_terminal(c, m, group_at(c, row, column))) continue;
+            const uint32_t line = axis ? column : row;
+            if (served(c, m, axis, line, end, links) > m->served[pattern(c, axis, line, end)].count) return no_channel(c, m, end_of(axis, end));
         }
-    for (uint32_t i = 0; i <= longest; ++i) first[i + 1] += first[i];
-    for (uint32_t e = 0; e < elements; ++e)
-        if (has_terminal(c, m, group_at(c, e / c->t->columns, e % c->t->columns))) order[first[m->inner[e].links]++] = e;
-    for (uint32_t i = 0; i < count; ++i) TRY(route(c, m, p, order[i]));
-    return true;
 }
 
-// A border port and a route for every access of every element. PL0517 where none is free; `needed` is set. Where an access has
-// no common border, cells become single elements.
+static bool interior(Context *c, Mapped *m, uint32_t *taken) {
+    bool all = true;
+    TRY(m->served = keep(c, patterns(c), sizeof *m->served));
+    for (int axis = 0; axis < 2; ++axis)
+        for (uint32_t k = 0; k < line_classes(c, axis); ++k) {
+            const uint32_t first = c->tile ? k : c->cut[axis].at[k];
+            const uint32_t last = c->tile ? k + 1 : k + 1 < c->cut[axis].count ? c->cut[axis].at[k + 1] : length(c, !axis);
+            for (uint32_t line = first; line < last && line < first + 2; ++line)
+                for (uint32_t end = 0; end < 2; ++end) {
+                    const uint32_t p = pattern(c, axis, line, end), count = served(c, m, axis, line, end, NONE - 1);
+                    TRY(m->served[p].bits = keep(c, c->words, sizeof(uint32_t)));
+                    const bool at_border = served(c, m, axis, line, end, 0);
+                    all = serve(c, m, end_of(axis, end), count, at_border, taken + (size_t)p * c->words, &m->served[p]) == count && all;
+                }
+        }
+    c->interior = true;
+    return all || refuse_first(c, m);
+}
+
+// More channels than can be taken at a border port.
+static uint32_t channel_words(const Context *c, bool interior) {
+    uint32_t most = c->s.inputs + c->s.outputs;
+    if (interior) most *= (c->t->rows > c->t->columns ? c->t->rows : c->t->columns) / 4 + 2;
+    for (uint32_t r = 0; r < c->candidate->routes; ++r) most += c->candidate->route[r].hops;
+    if (c->s.limits.restricted) most = (uint32_t)max(most, last_channel(&c->s.limits));
+    return most / 32 + 1;
+}
+
+// A border port and a route for every access of every element. PL0517 where none is free; `needed` is set.
 bool terminals(Context *c) {
     const size_t high = c->high;
     const uint32_t count = c->s.inputs + c->s.outputs;
-    Ports p = {.c = c};
-    bool single = false;
+    bool inside = false;
     TRY(c->mapped = keep(c, count, sizeof(Mapped)));
     c->needed = 0;
+    c->interior = false;
     for (uint32_t i = 0; i < count; ++i) {
         Mapped *m = &c->mapped[i];
         m->is_output = i >= c->s.inputs;
         m->access = m->is_output ? &c->s.output[i - c->s.inputs] : &c->s.input[i];
         m->reg = m->is_output ? c->candidate->output[i - c->s.inputs] : c->candidate->input[i];
         m->side = common_border(c, m, &m->used);
-        if (!m->used) continue;
         m->border = m->side != PE;
-        single = single || !m->border;
-        TRY(m->border ? border(c, m, &p) : interior(c, m, &p));
+        inside = inside || (m->used && !m->border);
+    }
+    c->words = channel_words(c, inside);
+    uint32_t *taken = temp(c, (size_t)patterns(c) * c->words, sizeof *taken);
+    TRY(taken);
+    for (uint32_t i = 0; i < count; ++i) {
+        Mapped *m = &c->mapped[i];
+        if (m->used) TRY(m->border ? border(c, m, taken) : interior(c, m, taken));
     }
     c->high = high;
-    return !single || make_cells(c, true);
+    return true;
 }
 
-uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t row, uint32_t column, uint32_t *channel, uint32_t *links) {
-    const struct Inner at = m->border ? (struct Inner){0, m->channel, m->side} : m->inner[(size_t)row * c->t->columns + column];
-    *channel = at.channel;
-    *links = at.links;
-    return at.side;
+uint32_t terminal_links(const Context *c, const Mapped *m, uint32_t row, uint32_t column) {
+    uint32_t end, links = 0;
+    int axis;
+    if (!m->border) nearest(c, row, column, &axis, &end, &links);
+    return links;
+}
+
+// The n-th number of a set.
+static uint32_t nth(const uint32_t *bits, uint32_t n) {
+    for (uint32_t i = 0;; ++i)
+        if (has(bits, i) && !n--) return i;
+}
+
+uint32_t terminal_side(Context *c, const Mapped *m, uint32_t row, uint32_t column, uint32_t *channel) {
+    uint32_t end, links;
+    int axis;
+    *channel = m->channel;
+    if (m->border) return m->side;
+    nearest(c, row, column, &axis, &end, &links);
+    const uint32_t line = axis ? column : row;
+    const Served *s = &m->served[pattern(c, axis, line, end)];
+    if (!links)
+        *channel = s->zero;
+    else
+        *channel = nth(s->bits, served(c, m, axis, line, end, links - 1) - (s->zero != NONE));
+    return end_of(axis, end);
 }
 
 static bool connect(Context *c, Vec *out, Port sink, Port source) {
@@ -225,23 +296,22 @@ static bool propagation(Context *c, const Cell *cell, const Route *r, Vec *out) 
     return true;
 }
 
-static bool bank(Context *c, const Mapped *m, uint32_t row, uint32_t column, bool at_element, Vec *out) {
-    uint32_t channel, links;
-    const uint32_t side = terminal_side(c, m, row, column, &channel, &links);
-    const Port outer = {side, channel}, inner = at_element ? (Port){PE, m->reg} : (Port){opposite(side), channel};
+static bool bank(Context *c, const Mapped *m, uint32_t side, uint32_t channel, Port inner, Vec *out) {
+    const Port outer = {side, channel};
     return m->is_output ? connect(c, out, outer, inner) : connect(c, out, inner, outer);
 }
 
-// Routes of elements further inside that pass this one on their way to `side`.
-static bool passing(Context *c, const Mapped *m, const Cell *cell, uint32_t side, Vec *out) {
-    Int row = cell->row, column = cell->column;
-    for (;;) {
-        row -= STEP[side][0];
-        column -= STEP[side][1];
-        if (row < 0 || column < 0 || row >= c->t->rows || column >= c->t->columns) return true;
-        if (m->inner[row * c->t->columns + column].side != side || !has_terminal(c, m, group_at(c, (uint32_t)row, (uint32_t)column))) continue;
-        TRY(bank(c, m, (uint32_t)row, (uint32_t)column, false, out));
+// Routes of elements further inside that pass this one on their way to an end of its row or column.
+static bool passing(Context *c, const Mapped *m, const Cell *cell, int axis, uint32_t end, Vec *out) {
+    const uint32_t line = axis ? cell->column : cell->row, at = axis ? cell->row : cell->column, side = end_of(axis, end);
+    const Served *s = &m->served[pattern(c, axis, line, end)];
+    uint32_t left = s->count - served(c, m, axis, line, end, end ? length(c, axis) - 1 - at : at);
+    for (uint32_t i = left ? nth(s->bits, s->count - (s->zero != NONE) - left) : 0; left; ++i) {
+        if (!has(s->bits, i)) continue;
+        TRY(bank(c, m, side, i, (Port){opposite(side), i}, out));
+        --left;
     }
+    return true;
 }
 
 // The connections of an element's wrapper, sorted by sink.
@@ -250,37 +320,71 @@ static bool wrapper_of(Context *c, const Cell *cell, Vec *out) {
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i) {
         const Mapped *m = &c->mapped[i];
         if (!m->used) continue;
-        if (has_terminal(c, m, cell->group)) TRY(bank(c, m, cell->row, cell->column, true, out));
-        for (uint32_t side = NORTH; side <= WEST && !m->border; ++side) TRY(passing(c, m, cell, side, out));
+        if (has_terminal(c, m, cell->group)) {
+            uint32_t channel;
+            const uint32_t side = terminal_side(c, m, cell->row, cell->column, &channel);
+            TRY(bank(c, m, side, channel, (Port){PE, m->reg}, out));
+        }
+        for (uint32_t k = 0; k < 4 && !m->border; ++k) TRY(passing(c, m, cell, k / 2, k % 2, out));
     }
     return true;
 }
 
-// The wrapper of every element; distinct ones are numbered by first element.
+typedef struct {
+    Wires *bucket[BUCKETS];
+} Known;
+
+static bool wrapper(Context *c, Known *known, const Cell *cell, uint32_t *number) {
+    const size_t mark = c->high;
+    Vec found = {0};
+    c->about.place = cell->row * c->t->columns + cell->column;
+    TRY(wrapper_of(c, cell, &found));
+    const size_t bytes = found.count * sizeof(Connection);
+    Wires **at = &known->bucket[(bytes ? hash(2166136261u, found.at, bytes) : 0) % BUCKETS];
+    while (*at && ((*at)->count != found.count || (bytes && memcmp((*at)->connection, found.at, bytes)))) at = &(*at)->next;
+    if (!*at) {
+        TRY(*at = keep(c, 1, sizeof(Wires) + bytes));
+        (*at)->count = found.count;
+        (*at)->number = c->wires.count;
+        if (bytes) memcpy((*at)->connection, found.at, bytes);
+        c->high = mark;
+        Wires **slot = push(c, &c->wires, sizeof *slot);
+        TRY(slot);
+        *slot = *at;
+    } else
+        c->high = mark;
+    *number = (*at)->number;
+    return true;
+}
+
+// The wrapper of every cell or, where routes from inside make them differ, of every element; numbered by first element.
 bool wire(Context *c) {
-    Wires *buckets[BUCKETS] = {NULL}, **tail = NULL;
+    Known *known = temp(c, 1, sizeof *known);
     c->wires = (Vec){0};
-    for (uint32_t i = 0; i < c->cells; ++i) {
-        Cell *cell = &c->cell[i];
-        const size_t mark = c->high;
-        Vec found = {0};
-        c->about.place = cell->row * c->t->columns + cell->column;
-        TRY(wrapper_of(c, cell, &found));
-        const size_t bytes = found.count * sizeof(Connection);
-        tail = &buckets[(bytes ? hash(2166136261u, found.at, bytes) : 0) % BUCKETS];
-        while (*tail && ((*tail)->count != found.count || (bytes && memcmp((*tail)->connection, found.at, bytes)))) tail = &(*tail)->next;
-        if (!*tail) {
-            TRY(*tail = keep(c, 1, sizeof(Wires) + bytes));
-            (*tail)->count = found.count;
-            (*tail)->number = c->wires.count;
-            if (bytes) memcpy((*tail)->connection, found.at, bytes);
-            c->high = mark;
-            Wires **slot = push(c, &c->wires, sizeof *slot);
-            TRY(slot);
-            *slot = *tail;
-        } else
-            c->high = mark;
-        cell->wrapper = (*tail)->number;
+    TRY(known);
+    for (uint32_t i = 0; i < c->cells && !c->interior; ++i) TRY(wrapper(c, known, &c->cell[i], &c->cell[i].wrapper));
+    if (!c->interior) return ok(c);
+    const uint32_t elements = c->t->rows * c->t->columns;
+    TRY(c->wrapper = keep(c, elements, sizeof *c->wrapper));
+    for (uint32_t e = 0; e < elements; ++e) {
+        const uint32_t row = e / c->t->columns, column = e % c->t->columns;
+        const Cell element = {row, column, 1, 1, group_at(c, row, column), NONE, 0};
+        uint32_t number;
+        TRY(wrapper(c, known, &element, &number));
+        if (number > 65535) return refuse(c, 706, POLYLOOM_FIELD, 2, number, 65536);
+        c->wrapper[e] = (uint16_t)number;
     }
     return ok(c);
+}
+
+// A bound of the connections of one wrapper.
+size_t most_connections(const Context *c) {
+    size_t most = 0;
+    for (uint32_t r = 0; r < c->candidate->routes; ++r) most += c->candidate->route[r].hops + 1;
+    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i) {
+        uint32_t ports = 0;
+        for (uint32_t p = 0; p < patterns(c) && c->mapped[i].used && !c->mapped[i].border; ++p) ports = (uint32_t)max(ports, c->mapped[i].served[p].count);
+        most += 1 + 4 * (size_t)ports;
+    }
+    return most;
 }
