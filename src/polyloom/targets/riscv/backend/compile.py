@@ -39,10 +39,15 @@ class Compiled:
 def compile_function(function: Function, isa: Isa) -> Compiled:
     """Errors: PL0930 for what the instruction set cannot do, PL0931 for what is not supported, PL0932 for what is too long."""
     layout = Layout(function.data)
-    plain = destruct(split_critical_edges(legalize(function, isa)))
-    code = expand(allocated(without_dead(lower(plain, isa, layout))))
+    code = expand(allocated(lowered(function, isa, layout)))
     words = assemble(code)
     return Compiled(executable(bytes(layout.bytes), layout.end, words, isa), layout.end, len(words))
+
+
+def lowered(function: Function, isa: Isa, layout: Layout) -> Code:
+    """The code over virtual registers, in the order of the program."""
+    plain = destruct(split_critical_edges(legalize(function, isa)))
+    return without_dead(lower(plain, isa, layout))
 
 
 def allocated(code: Code) -> Code:

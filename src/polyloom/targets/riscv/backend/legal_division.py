@@ -17,6 +17,9 @@ def rewrite(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     """mul, sdiv, udiv, srem, urem."""
     assert instruction.result is not None
     is_wide = instruction.result.type == "i64" and isa.xlen == 32
+    if instruction.result.type == "i1":
+        _bits(editor, instruction, instruction.result)
+        return True
     if "m" in isa.extensions and (not is_wide or instruction.operation == "mul"):
         return False
     (a, b), result = instruction.operands, instruction.result
@@ -27,6 +30,15 @@ def rewrite(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     else:
         _signed(editor, a, b, instruction.operation == "sdiv", result)
     return True
+
+
+def _bits(editor: Editor, instruction: Instruction, result: Value) -> None:
+    """Of single bits: the only divisor is 1."""
+    a, b = instruction.operands
+    if instruction.operation == "mul":
+        editor.make("and", "i1", a, b, to=result)
+    else:
+        editor.make("copy", "i1", a if instruction.operation.endswith("div") else integer("i1", 0), to=result)
 
 
 def _multiply(editor: Editor, a: Operand, b: Operand, result: Value) -> None:

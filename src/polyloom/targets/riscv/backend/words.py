@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from polyloom.diagnostics import infeasible
@@ -112,6 +112,7 @@ def _plain(op: Op, distance: int, isa: Isa) -> Instruction:
     return Instruction(row_of(mnemonic, isa), values)
 
 
+@lru_cache(1 << 14)
 def _best(op: Op, isa: Isa) -> Instruction:
     plain = _plain(op, 0, isa)
     assert _is_legal(plain), f"`{op}` has no encoding"

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of the backend: allocation and its checker, the calling convention, encodings, the executable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from tests.riscv_c.test_functions import copied, equal, functions, given
+from tests.ssa.native import same
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.ir.ssa import Type
+from polyloom.targets.riscv import names
+from polyloom.targets.riscv.backend import abi
+from polyloom.targets.riscv.backend.allocate import allocate
+from polyloom.targets.riscv.backend.check import Wrong, check
+from polyloom.targets.riscv.backend.code import SP, ZERO, Block, Code, Op, Reg, registers, shape
+from polyloom.targets.riscv.backend.compile import compile_function, lowered
+from polyloom.targets.riscv.backend.data import Layout
+from polyloom.targets.riscv.backend.expand import expand
+from polyloom.targets.riscv.backend.link import executable
+from polyloom.targets.riscv.backend.run import call
+from polyloom.targets.riscv.backend.schedule import schedule
+from polyloom.targets.riscv.backend.words import assemble
+from polyloom.targets.riscv.encode import decode
+from polyloom.targets.riscv.encode import expand as uncompressed
+from polyloom.targets.riscv.image import elf, raw
+from polyloom.targets.riscv.model import Machine
+
+WIDE, PLAIN, NARROW = names.parse("rv64gc"), names.parse("rv64g"), names.parse("rv32gc")
+A0, A1, A2 = (Reg("x", n) for n in (10, 11, 12))
+
+
+@cache
+def _code(name: str) -> Code:
+    function = functions(64)[name]
+    return lowered(function, WIDE, Layout(function.data))
+
+
+def _executable(code: Code, name: str) -> bytes:
+    """What the linker makes of allocated code."""
+    layout = Layout(functions(64)[name].data)
+    lowered(functions(64)[name], WIDE, layout)  # adds its constants
+    return executable(bytes(layout.bytes), layout.end, assemble(expand(code)), WIDE)
+
+
+@pytest.mark.parametrize("name", ["pressure", "many_floats", "multiply", "machine", "sort", "gcd"])
+def test_allocations_are_right(name: str) -> None:
+    for code in (_code(name), schedule(_code(name))):
+        after = check(code, allocate(code))
+        assert not [r for b in after.blocks for op in b.ops for group in registers(op, WIDE) for r in group if r.is_virtual]
+    assert allocate(_code("pressure")).slots > 0
+    assert allocate(_code("gcd")).slots == 0
+
+
+@pytest.mark.parametrize("name", ["machine", "gcd", "pressure"])
+def test_the_checker_finds_every_wrong_register(name: str) -> None:
+    """A use of another register is found, or makes no difference: both held the value, as behind a move."""
+    before = _code(name)
+    after = allocate(before)
+    changed = list(_with_another_register(after))[:: 1 if name != "pressure" else 11]
+    unnoticed = [code for code in changed if not _is_refused(before, code)]
+    assert len(changed) > 20
+    assert len(unnoticed) <= len(changed) // 20
+    random = np.random.default_rng(0)
+    for code in unnoticed:
+        for _ in range(3):
+            values = given(functions(64)[name], random)
+            ours, theirs = copied(values), copied(values)
+            found = call(_executable(code, name), WIDE, functions(64)[name], ours, limit=10**6)
+            assert same(found.result, call(_executable(after, name), WIDE, functions(64)[name], theirs).result)
+            assert equal(ours, theirs)
+
+
+def _is_refused(before: Code, after: Code) -> bool:
+    try:
+        check(before, after)
+    except Wrong:
+        return True
+    return False
+
+
+def _with_another_register(code: Code) -> Iterator[Code]:
+    """The code with one register that is read replaced by one that is written somewhere."""
+    others = sorted({r for b in code.blocks for op in b.ops for r in registers(op, WIDE)[0] if r.bank == "x" and r != SP})
+    for k, block in enumerate(code.blocks):
+        for i, op in enumerate(block.ops):
+            for n, letter in enumerate(shape(op.mnemonic, WIDE)[: len(op.operands)]):
+                register = op.operands[n]
+                if letter == "u" and isinstance(register, Reg) and register.bank == "x" and register not in (ZERO, SP):
+                    other = next(o for o in others[(i + n) % len(others) :] + others if o != register)
+                    yield _replaced(code, k, i, Op(op.mnemonic, (*op.operands[:n], other, *op.operands[n + 1 :])))
+
+
+def _replaced(code: Code, k: int, i: int, *ops: Op) -> Code:
+    block = code.blocks[k]
+    made = Block(block.name, (*block.ops[:i], *ops, *block.ops[i + 1 :]))
+    return replace(code, blocks=(*code.blocks[:k], made, *code.blocks[k + 1 :]))
+
+
+def test_the_checker_finds_lost_and_changed_instructions() -> None:
+    before = _code("pressure")
+    after = allocate(before)
+    for k, block in enumerate(after.blocks):
+        for i, op in list(enumerate(block.ops))[::7]:
+            if op.mnemonic == "spill":
+                continue  # the slot may hold the value already
+            if op.mnemonic == "reload":
+                wrong = Op("reload", (op.operands[0], after.slots))
+                assert _is_refused(before, _replaced(after, k, i, wrong))
+            else:
+                assert _is_refused(before, _replaced(after, k, i)), op
+
+
+def test_the_checker_wants_values_on_all_paths() -> None:
+    """Where only one of two paths sets the register."""
+    value = Reg("x", 40)
+    branch, jump = Op("beq", (A1, ZERO, "b")), Op("j", ("c",))
+    before = Code("f", WIDE, (Block("a", (Op("mv", (value, A0)), branch, jump)), Block("b", (jump,)), Block("c", (Op("mv", (A0, value)), Op("ret", (A0,))))))
+    after = Code("f", WIDE, (Block("a", (Op("mv", (A2, A0)), branch, jump)), Block("b", (jump,)), Block("c", (Op("mv", (A0, A2)), Op("ret", (A0,))))))
+    assert check(before, after) is after
+    stray = replace(after, blocks=(after.blocks[0], Block("b", (Op("spill", (A1, 0)), Op("reload", (A2, 0)), jump)), after.blocks[2]))
+    with pytest.raises(Wrong, match="a2, which does not always hold"):
+        check(before, stray)
+
+
+@pytest.mark.parametrize("isa", [WIDE, NARROW])
+@pytest.mark.parametrize("name", ["pressure", "many_floats", "large_frame"])
+def test_what_the_caller_keeps_is_kept(name: str, isa: names.Isa) -> None:
+    """Registers s0 to s11, fs0 to fs11, sp, gp and tp."""
+    function = functions(isa.xlen)[name]
+    machine = Machine(elf(compile_function(function, isa).elf, isa), 1 << 16)
+    kept = (*abi.SAVED, 3, 4)
+    for number in kept:
+        machine.set_x(number, 0x1000 + number)
+        machine.set_f(number, 0x4000_0000_0000_0000 + number)
+    before = machine.x, machine.f
+    array = machine.base + machine.size - 4096
+    machine.set_x(2, array - 64)
+    machine.call(machine.entry, array, 3)
+    assert machine.x[2] == array - 64
+    assert all(machine.x[n] == before[0][n] for n in kept)
+    assert all(machine.f[n] == before[1][n] for n in abi.SAVED)
+
+
+def test_arguments_are_where_the_convention_has_them() -> None:
+    """psABI: an i64 on RV32 takes two registers, the last of which may be followed by the stack, where it is else aligned to eight."""
+    types: tuple[Type, ...] = ("i32", "i64", "f32", "i64", "i64", "i32", "i64", "f64")
+    found = abi.places(types, NARROW)
+    f0, f1 = Reg("f", 10), Reg("f", 11)
+    x = [Reg("x", 10 + n) for n in range(8)]
+    stack = abi.Stack
+    assert found == ((x[0],), (x[1], x[2]), (f0,), (x[3], x[4]), (x[5], x[6]), (x[7],), (stack(0), stack(4)), (f1,))
+    assert abi.places(("i64",) * 7 + ("i32", "i64"), NARROW)[3:6] == ((x[6], x[7]), (stack(0), stack(4)), (stack(8), stack(12)))
+    assert abi.places(("i32",) * 7 + ("i64", "i64"), NARROW)[7:] == ((x[7], stack(0)), (stack(8), stack(12)))
+    assert abi.places(("f64",) * 9, WIDE)[8] == (x[0],)
+    assert abi.places(("f32", "ptr"), names.parse("rv64imac")) == ((x[0],), (x[1],))
+    assert [abi.name(names.parse(isa)) for isa in ("rv64gc", "rv32gc", "rv32imac", "rv64if", "rv32if")] == ["lp64d", "ilp32d", "ilp32", "lp64f", "ilp32f"]
+
+
+@pytest.mark.parametrize("name", ["linear", "characters", "machine", "horner", "packed"])
+def test_compressed_instructions_stand_for_the_others(name: str) -> None:
+    """Expanded again they are, but for distances and for c.mv, what is encoded without C."""
+    code = expand(allocate(_code(name)))
+    long, short = (_meanings(assemble(replace(code, isa=isa)), isa) for isa in (PLAIN, WIDE))
+    assert len(assemble(code)) < len(assemble(replace(code, isa=PLAIN)))
+    assert len(long) == len(short)
+    for a, b in zip(long, short, strict=True):
+        assert a[0] == b[0]
+        assert a[0] in ("beq", "bne", "blt", "bge", "bltu", "bgeu", "jal") or a[1] in (b[1], (b[1][0], *b[1][:0:-1]))
+
+
+def _meanings(data: bytes, isa: names.Isa) -> list[tuple[str, tuple[int, ...]]]:
+    place, made = 0, list[tuple[str, tuple[int, ...]]]()
+    while place < len(data):
+        found = decode(int.from_bytes(data[place : place + 4], "little"), isa)
+        assert found is not None
+        place += found.row.size
+        whole = uncompressed(found, isa)
+        made.append((whole.row.mnemonic, whole.values))
+    return made
+
+
+@pytest.mark.parametrize("count", [10, 60, 200, 1500, 3000])
+def test_branches_reach_far(count: int) -> None:
+    """A compressed branch, a plain one, and one that was inverted over a jump, forwards and back."""
+    body = Block("b", tuple(Op("addi", (A0, A0, 1)) for _ in range(count)))
+    loop = Block("c", (Op("addi", (A1, A1, -1)), Op("bne", (A1, ZERO, "b")), Op("beq", (ZERO, ZERO, "d"))))
+    code = Code("f", WIDE, (Block("a", (Op("beq", (A1, ZERO, "d")),)), body, loop, Block("d", (Op("jalr", (ZERO, 0, Reg("x", 1))),))))
+    machine = Machine(raw(assemble(code), WIDE, 0x1000))
+    assert machine.call(0x1000, 5, 3)[0] == 5 + 3 * count
+    assert machine.call(0x1000, 5, 0)[0] == 5
+
+
+def test_a_function_of_more_than_a_megabyte_is_refused() -> None:
+    body = Block("b", tuple(Op("mul", (A0, A0, A0)) for _ in range(270_000)))
+    code = Code("f", WIDE, (Block("a", (Op("beq", (A1, ZERO, "d")),)), body, Block("d", (Op("jalr", (ZERO, 0, Reg("x", 1))),))))
+    with pytest.raises(PolyloomError, match="PL0932"):
+        assemble(code)
+
+
+def test_files_are_the_same_every_time() -> None:
+    for name in ("pressure", "sparse", "horner"):
+        function = functions(64)[name]
+        assert compile_function(function, WIDE).elf == compile_function(function, WIDE).elf
