@@ -201,7 +201,7 @@ def _region(maker: Maker, number: int) -> None:
     """A diamond with two arguments that it exchanges, a counted loop, a switch, or nothing."""
     draw, before = maker.draw, maker.values
     kind = draw(st.sampled_from(("nothing", "diamond", "loop", "switch")))
-    types = [maker.type(), maker.type()]
+    types: list[Type] = [maker.type(), maker.type()]
     joined = tuple(maker.fresh(type) for type in types)
     names = [f"{kind}{number}.{part}" for part in "abcd"]
     match kind:

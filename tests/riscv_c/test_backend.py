@@ -196,6 +196,7 @@ def test_branches_reach_far(count: int) -> None:
     assert machine.call(0x1000, 5, 0)[0] == 5
 
 
+@pytest.mark.long
 def test_a_function_of_more_than_a_megabyte_is_refused() -> None:
     body = Block("b", tuple(Op("mul", (A0, A0, A0)) for _ in range(270_000)))
     code = Code("f", WIDE, (Block("a", (Op("beq", (A1, ZERO, "d")),)), body, Block("d", (Op("jalr", (ZERO, 0, Reg("x", 1))),))))
