@@ -11,7 +11,7 @@ A `Reference` reads or writes an element, whatever its index; a `Constant` is an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -128,6 +128,18 @@ class Statement:
 def statements(nest: Nest) -> tuple[Statement, ...]:
     """The assignments of a nest in the order of the text."""
     return tuple(_walk(nest.body, (), (), (Polyhedron(),)))
+
+
+def assignments(nodes: Iterable[Node]) -> Iterator[Assign]:
+    """All assignments, in the order of the text."""
+    for node in nodes:
+        match node:
+            case Assign():
+                yield node
+            case Loop():
+                yield from assignments(node.body)
+            case If():
+                yield from assignments((*node.body, *node.orelse))
 
 
 def leaves(expression: Expression) -> Iterator[Reference | Constant | Index]:

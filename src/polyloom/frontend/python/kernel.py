@@ -21,11 +21,10 @@ from polyloom.frontend.python.execute import Executable
 from polyloom.frontend.python.function import Function, read
 from polyloom.frontend.python.infer import Types
 from polyloom.frontend.python.lower import lower
-from polyloom.frontend.python.select import assignments
 from polyloom.frontend.python.statements import infer
 from polyloom.frontend.python.text import definition
 from polyloom.frontend.source import Arrays
-from polyloom.ir.nest import Nest
+from polyloom.ir.nest import Nest, assignments
 from polyloom.ir.numbers import NUMPY
 
 

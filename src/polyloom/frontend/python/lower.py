@@ -14,13 +14,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from polyloom.frontend.predicate import inlines, merge
 from polyloom.frontend.python.affine import Scope, affine, condition, integer
 from polyloom.frontend.python.function import Function, names_in, stored_names
 from polyloom.frontend.python.infer import Types
+from polyloom.frontend.python.operators import BINARY
 from polyloom.frontend.python.outcome import Place, affine_part, affine_test, outcome
-from polyloom.frontend.python.select import assignments, choose, inlined
 from polyloom.frontend.python.value import Values
-from polyloom.ir.nest import Assign, If, Loop, Nest, Node, Storage, accesses
+from polyloom.ir.nest import Assign, If, Loop, Nest, Node, Storage, accesses, assignments
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -159,7 +160,7 @@ class _Lowering:
         target = self.target(node.targets[0] if isinstance(node, ast.Assign) else node.target, place)
         found = self.values.value(value, place)
         if isinstance(node, ast.AugAssign):
-            found = self.values.binary(node, node.op, self.types.of(node.target), (target, found), place)
+            found = self.values.apply(BINARY[type(node.op)][0], self.types.of(node.target), (target, found), node)
         return (Assign("", target, found, self.text.span(node)),)
 
     def target(self, node: ast.expr, place: Place) -> Reference:
@@ -191,13 +192,14 @@ class _Lowering:
         test = self.values.test(node.test, place)
         if isinstance(test, Constant):
             return self.block(node.body if test.value else node.orelse, place)
+        then, orelse = self.block(node.body, place), self.block(node.orelse, place)
+        free = self.temporaries | _private(node, self.function)
+        if inlines(then, orelse):
+            return merge(test, then, orelse, self.dtype, free)
         name = self.local("test", "i32")
         self.temporaries.add(name)
         held = Reference(name, (), self.text.span(node.test))
-        then = self.block(node.body, self.values.guarded(place, held, True))
-        orelse = self.block(node.orelse, self.values.guarded(place, held, False))
-        nodes = choose(held, then, orelse, self.temporaries | _private(node, self.function), self.dtype)
-        return inlined(nodes, name, test) or (Assign("", held, test, self.text.span(node.test)), *nodes)
+        return (Assign("", held, test, self.text.span(node.test)), *merge(held, then, orelse, self.dtype, free))
 
 
 def _assumptions(function: Function) -> Condition:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which parts of a test are affine, and what a test comes to once some of them are known.
 
-A `Place` is where an expression stands: its scope, the outcomes of the affine tests around it (of a condition, whatever its text, as
-loops have names of their own), and the data condition under which it counts (`guard`), outside of which it must not fault.
+A `Place` is where an expression stands: its scope, and the outcomes of the affine tests around it (of a condition, whatever its text,
+as loops have names of their own).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from polyloom.frontend.python.affine import Scope, affine, condition, decided
-from polyloom.ir.nest import Expression
 from polyloom.sets import Condition
 
 
@@ -22,7 +21,6 @@ class Place:
 
     scope: Scope
     outcomes: Mapping[Condition, bool] = field(default_factory=dict[Condition, bool])
-    guard: Expression | None = None
 
     def knowing(self, where: Condition, outcome: bool) -> Place:
         return replace(self, outcomes={**self.outcomes, where: outcome})

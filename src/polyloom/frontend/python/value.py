@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from polyloom.diagnostics import Span
+from polyloom.frontend.predicate import choice, guarded
 from polyloom.frontend.python.affine import affine, integer
 from polyloom.frontend.python.function import Function, dtype_named
 from polyloom.frontend.python.infer import Types, subscripts
@@ -18,11 +19,10 @@ from polyloom.frontend.python.operators import BINARY, CALLS, COMPARE
 from polyloom.frontend.python.outcome import Place, outcome
 from polyloom.ir.nest import Apply, Expression, Index
 from polyloom.ir.numbers import NUMPY, constant_in
-from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.ir.operations import BY_NAME, ElementType, divides
 from polyloom.ir.pla import Constant, Reference
 from polyloom.ir.semantics import apply
 
-DIVIDES = ("div", "floordiv", "mod")
 Node = ast.expr | ast.stmt
 
 
@@ -44,7 +44,7 @@ class Values:
             case ast.Subscript():
                 return self.element(node, place)
             case ast.BinOp(left=left, op=operator, right=right):
-                return self.binary(node, operator, self.types.of(node), (self.value(left, place), self.value(right, place)), place)
+                return self.apply(BINARY[type(operator)][0], self.types.of(node), (self.value(left, place), self.value(right, place)), node)
             case ast.UnaryOp(operand=operand) if not isinstance(node.op, ast.Not):
                 return self.unary(node, self.value(operand, place))
             case ast.IfExp():
@@ -78,17 +78,12 @@ class Values:
         parts: list[Expression] = []
         for value in values:
             if outcome(value, place) is None:
-                parts.append(self.test(value, place))
-                place = self.guarded(place, parts[-1], operation == "and")
+                part = self.test(value, place)
+                parts.append(guarded(part, self.joined(operation, parts, node), operation == "and") if parts else part)
         return self.joined(operation, parts, node)
 
     def joined(self, operation: str, parts: Sequence[Expression], node: ast.expr) -> Expression:
         return reduce(lambda a, b: self.apply(operation, "i32", (a, b), node), parts)
-
-    def guarded(self, place: Place, test: Expression, holds: bool) -> Place:
-        """`place` where `test` is as `holds` says, too."""
-        own = test if holds else Apply("eq", "i32", (test, Constant(0, "i32")))
-        return Place(place.scope, place.outcomes, own if place.guard is None else Apply("and", "i32", (place.guard, own)))
 
     def index(self, node: ast.expr, place: Place) -> Expression:
         self.in_scope(node, place)
@@ -126,16 +121,6 @@ class Values:
                 raise self.text.error("PL0137", f"the index {found} counts from the end", part, help)
         return Reference(array.id, index, self.text.span(node))
 
-    def binary(self, node: Node, operator: ast.operator, dtype: ElementType, operands: tuple[Expression, Expression], place: Place) -> Expression:
-        name, (left, right) = BINARY[type(operator)][0], operands
-        return self.apply(name, dtype, (left, self.divisor(right, dtype, place) if name in DIVIDES else right), node)
-
-    def divisor(self, value: Expression, dtype: ElementType, place: Place) -> Expression:
-        """Both sides of a select are evaluated: where the divisor does not count it is 1."""
-        if dtype == "f32" or place.guard is None or isinstance(value, Constant):
-            return value
-        return Apply("select", dtype, (place.guard, value, Constant(1, dtype)), value.span)
-
     def unary(self, node: ast.UnaryOp, operand: Expression) -> Expression:
         dtype = self.types.of(node)
         match node.op:
@@ -153,9 +138,8 @@ class Values:
         test = self.test(node.test, place)
         if isinstance(test, Constant):
             return self.value(node.body if test.value else node.orelse, place)
-        body = self.value(node.body, self.guarded(place, test, True))
-        orelse = self.value(node.orelse, self.guarded(place, test, False))
-        return Apply("select", self.types.of(node), (test, body, orelse), self.text.span(node))
+        body, orelse = (guarded(self.value(side, place), test, side is node.body) for side in (node.body, node.orelse))
+        return choice(test, body, orelse, self.types.of(node), self.text.span(node))
 
     def call(self, node: ast.Call, place: Place) -> Expression:
         operands = [self.value(argument, place) for argument in node.args]
@@ -171,7 +155,7 @@ class Values:
         if dtype not in BY_NAME[name].types:
             raise self.text.error("PL0139", f"this operation does not exist for {dtype}: `{ast.unparse(node)}`", node, "declare its operands with another type")
         values = [operand.value for operand in operands if isinstance(operand, Constant)]
-        if name in DIVIDES and dtype != "f32" and isinstance(operands[1], Constant) and operands[1].value == 0:
+        if divides(name, dtype) and isinstance(operands[1], Constant) and operands[1].value == 0:
             raise self.text.error("PL0233", f"`{ast.unparse(node)}` divides by zero", node, "divide by another value")
         span = self.text.span(node)
         folded = _fold(name, dtype, values, span) if len(values) == len(operands) else None
