@@ -10,7 +10,7 @@ SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/targets/riscv/select.txt
 
-.PHONY: demo test test-long check lint native-test wheel-test bench polybench litmus select-table fuzz golden clean
+.PHONY: demo test test-long check lint native-test wheel-test bench polybench litmus select-table fuzz device golden clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -63,6 +63,10 @@ select-table: .venv/installed
 # Ends at the first finding; needs clang with libFuzzer.
 fuzz: .venv/installed
 	$(BIN)/python -m tests.fuzz.fuzzing $(SECONDS)
+
+# Sizes, stack, scratch and instructions on small hosts; needs qemu-user.
+device: .venv/installed
+	$(BIN)/python -m tests.device.report
 
 golden: .venv/installed
 	$(BIN)/python -m pytest -n $(JOBS) --update-golden

@@ -16,7 +16,7 @@ from tests.kernels.sizes import MINI, PRIMES
 from tests.python.helpers import KERNELS
 
 from polyloom import _core
-from polyloom.targets import phase_file
+from polyloom.targets import stages
 from polyloom.targets.tcpa import symbolic_file
 
 PRODUCT: Final = symbolic(samples.MATMUL, rows=0, columns=1, order=(2, 1, 0))
@@ -92,16 +92,11 @@ def convolutions(regions: Sequence[tuple[int, int]]) -> Iterator[Case]:
 def kernels(names: Iterable[str], regions: Sequence[tuple[int, int]]) -> Iterator[Case]:
     """Every phase of functions of `examples/kernels/`."""
     for name in names:
-        for number, file in enumerate(_phases(name)):
+        for number, file in enumerate(stages.files(compiled(KERNELS / f"{name}.py", name, "f32").data)):
             parameters = symbolic_file.decode(file).parameters
             for sizes in (MINI[name], PRIMES[name]):
                 values = tuple(sizes[p.upper()] for p in parameters)
                 yield from (Case(f"{name} phase {number} {values}", file, values, region) for region in regions)
-
-
-def _phases(name: str) -> tuple[bytes, ...]:
-    data = compiled(KERNELS / f"{name}.py", name, "f32").data
-    return (data,) if data[:4] == symbolic_file.KIND.magic else tuple(s.data for s in phase_file.decode(phase_file.SYMBOLIC, data).stages)
 
 
 def refusals() -> Iterator[Case]:

@@ -20,8 +20,12 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[2]
 LIBRARY: Final = ROOT / "native" / "instantiate"
 FIRMWARE: Final = ROOT / "examples" / "firmware"
+HARNESS: Final = ROOT / "tests" / "device" / "harness.c"
 BUILD: Final = ROOT / "build" / "device"
-_FLAGS: Final = ("-std=c11", "-ffreestanding", "-Os", "-g", "-Wall", "-Wextra", "-Werror", "-ffunction-sections", "-fdata-sections")
+_FLAGS: Final = (
+    *("-std=c11", "-ffreestanding", "-Os", "-g", "-Wall", "-Wextra", "-Werror"),
+    *("-ffunction-sections", "-fdata-sections", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables"),
+)
 _LINK: Final = ("-Wl,--gc-sections", "-Wl,-e,_start")
 
 
@@ -59,7 +63,7 @@ def caches() -> dict[str, str]:
     return {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(BUILD / "cache"), "ZIG_LOCAL_CACHE_DIR": str(BUILD / "cache")}
 
 
-def build(device: Device, name: str, sources: Iterable[Path], *options: str) -> Path:
+def build(device: Device, name: str, sources: Iterable[Path]) -> Path:
     """An executable of `sources`, the library and the board."""
     folder = BUILD / device.name
     folder.mkdir(parents=True, exist_ok=True)
@@ -67,7 +71,7 @@ def build(device: Device, name: str, sources: Iterable[Path], *options: str) -> 
     files = map(str, (*sources, FIRMWARE / "board_linux.c", *sorted(LIBRARY.glob("*.c"))))
     includes = (f"-I{LIBRARY}", f"-I{FIRMWARE}")
     compiler = (sys.executable, "-m", "ziglang", "cc", "-target", device.target, f"-mcpu={device.cpu}")
-    subprocess.run([*compiler, *_FLAGS, *includes, *options, *files, *_LINK, "-o", str(made)], check=True, env=caches())
+    subprocess.run([*compiler, *_FLAGS, *includes, *files, *_LINK, "-o", str(made)], check=True, env=caches())
     return made.replace(folder / name)
 
 
