@@ -99,7 +99,7 @@ def _extents(function: Node, nodes: Sequence[Node], printed: str, options: Optio
     pointers = [n for n in nodes if is_pointer(n)]
     given = given_shapes(options.shapes, [p.name for p in pointers])
     moving = set(_moving(function))
-    for node, declarator in zip(nodes, declarators(printed, function.name), strict=True):
+    for node, declarator in zip(nodes, declarators(printed, function.name) if nodes else (), strict=True):
         inner, written = extents(node.ctype), extents(declarator)
         if not is_pointer(node):
             continue

@@ -34,13 +34,13 @@ class Isa:
         return "_".join([f"rv{self.xlen}{letters}", *(name for name in NAMES if name in self.extensions - implied)])
 
 
-def parse(text: str) -> Isa:
-    """The instruction set of that name. Errors: PL0901 for what is no name, unknown or contradictory."""
+def parse(text: str, option: str = "--isa") -> Isa:
+    """The instruction set of that name, which the option gives. Errors: PL0901 for what is no name, unknown or contradictory."""
     found = re.fullmatch(r"rv(\d+)([a-z]*)((?:_[a-z0-9]*)*)", text)
     if found is None:
-        raise _error(text, 0, len(text), f"'{text}' names no RISC-V instruction set", _HELP)
+        raise _error(option, text, 0, len(text), f"'{text}' names no RISC-V instruction set", _HELP)
     if found[1] not in ("32", "64"):
-        raise _error(text, *found.span(1), f"XLEN is {found[1]}", "XLEN is 32 or 64")
+        raise _error(option, text, *found.span(1), f"XLEN is {found[1]}", "XLEN is 32 or 64")
     letters, names = re.match("[a-y]*", found[2]), re.search("z.*", found[2])
     assert letters is not None
     parts = [(letter, letters.start() + found.start(2) + n) for n, letter in enumerate(letters[0])]
@@ -48,22 +48,22 @@ def parse(text: str) -> Isa:
     parts += [(m[1], found.start(3) + m.start(1)) for m in re.finditer("_([a-z0-9]*)", found[3])]
     extensions: set[str] = set()
     for name, place in parts:
-        _check(text, name, place, [n for n, p in parts if p < place])
+        _check(option, text, name, place, [n for n, p in parts if p < place])
         extensions.update(_GENERAL if name == "g" else (name, *_IMPLIED.get(name, ())))
     if "i" not in extensions:
-        raise _error(text, 0, len(text), f"{text} has no base instruction set", f"write rv{found[1]}i or rv{found[1]}g first")
+        raise _error(option, text, 0, len(text), f"{text} has no base instruction set", f"write rv{found[1]}i or rv{found[1]}g first")
     return Isa(int(found[1]), frozenset(extensions))
 
 
-def _check(text: str, name: str, place: int, before: list[str]) -> None:
+def _check(option: str, text: str, name: str, place: int, before: list[str]) -> None:
     end = place + max(1, len(name))
     if (name == "e" and not {"i", "g"}.isdisjoint(before)) or (name in ("i", "g") and "e" in before):
-        raise _error(text, place, end, "the bases e and i contradict each other", "write i: the model has 32 registers")
+        raise _error(option, text, place, end, "the bases e and i contradict each other", "write i: the model has 32 registers")
     if name in before or (name in _GENERAL and "g" in before):
-        raise _error(text, place, end, f"'{name}' is given twice", "give every extension once; g is imafd_zicsr_zifencei")
+        raise _error(option, text, place, end, f"'{name}' is given twice", "give every extension once; g is imafd_zicsr_zifencei")
     if name not in (*LETTERS, "g", *NAMES):
-        raise _error(text, place, end, f"the extension '{name}' is not modelled", nearest(name, ["g", *LETTERS, *NAMES], "extension"))
+        raise _error(option, text, place, end, f"the extension '{name}' is not modelled", nearest(name, ["g", *LETTERS, *NAMES], "extension"))
 
 
-def _error(text: str, start: int, end: int, message: str, help: str) -> PolyloomError:
-    return input_error("PL0901", message, span=Span(Source("--isa", text), start, end), help=help)
+def _error(option: str, text: str, start: int, end: int, message: str, help: str) -> PolyloomError:
+    return input_error("PL0901", message, span=Span(Source(option, text), start, end), help=help)

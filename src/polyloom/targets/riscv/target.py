@@ -40,7 +40,7 @@ def _show(data: bytes, member: str) -> str:
 
 TARGET: Final = FunctionTarget(
     name="riscv",
-    member=lambda text: str(names.parse(text or _DEFAULT)),
+    member=lambda text: str(names.parse(text or _DEFAULT, "--on")),
     model=_model,
     compile=lambda function, member: compile_function(function, names.parse(member)).elf,
     call=_call,

@@ -30,7 +30,8 @@ class Batch(Generic[Seen]):
         for added in found:
             for mask in added:
                 outside |= mask & ~here
-        self._masks = self._array([[self._local(mask) for mask in added] for added in found])
+        local = {mask: self._local(mask) for mask in {mask for added in found for mask in added}}
+        self._masks = self._array([[local[mask] for mask in added] for added in found])
         self._outside = {v: self._array([[mask >> v & 1 for mask in added] for added in found]) for v in range(outside.bit_length()) if outside >> v & 1}
         entries = sorted((seen, index, number) for seen, index, number in self._entries(found))
         self._rows = np.array([index for _, index, _ in entries])

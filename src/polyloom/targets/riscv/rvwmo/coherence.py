@@ -12,9 +12,9 @@ its hart, after 2p. Executions that order the same operations and read the same 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import accumulate
 from typing import Final
 
 from polyloom.targets.riscv.rvwmo.path import Operation
@@ -64,36 +64,116 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A location: its operations hart by hart in program order, its initial value, the reads of interest, and which are possible."""
+    """A location: its operations hart by hart in program order, its initial value, the reads of interest, and which are possible.
+
+    `after` has, for each of the `ordered` operations, those that preserved program order puts after it: `width` bits each, side by side.
+    """
 
     harts: tuple[tuple[Node, ...], ...]
     initial: Value
     relevant: frozenset[Read]
     possible: Callable[[Read, Value], bool]
+    after: int
+    width: int
 
     @property
     def ordered(self) -> tuple[Node, ...]:
-        return tuple(node for nodes in self.harts for node in nodes if node.ordered)
+        return ordered(self.harts)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What one hart does in an order of the stores, `count` times: by time, which operations have ended; of each operation the place of its mask
+    in a packed order and the time when it starts; what of that order concerns the hart alone; and what it observes, as a number."""
+
+    name: int
+    ended: tuple[int, ...]
+    starts: tuple[tuple[int, int], ...]
+    own: int
+    observed: int
+    count: int
+
+
+def ordered(harts: Sequence[Sequence[Node]]) -> tuple[Node, ...]:
+    """The operations that preserved program order relates to others."""
+    return tuple(node for nodes in harts for node in nodes if node.ordered)
+
+
+def packed(masks: Iterable[int], width: int) -> int:
+    """Masks side by side in one integer, so that one operation compares all: what is to precede an operation must not follow it."""
+    return sum(mask << width * n for n, mask in enumerate(masks))
 
 
 def classes(site: Site, count: Callable[[int], None]) -> Counter[Class]:
-    """The classes of a location, and how many executions each has. `count` is given the work of each step."""
-    found: Counter[Class] = Counter()
-    numbers = [node.number for node in site.ordered]
+    """The classes of a location that do not contradict preserved program order between two operations, and how many executions each has.
+
+    `count` is given the work of each step.
+    """
     stores = [tuple(node for node in nodes if node.operation.writes) for nodes in site.harts]
+    places = {node.number: site.width * n for n, node in enumerate(site.ordered)}
+    observed: dict[tuple[tuple[Read, Value], ...], int] = {}
+    found: Counter[Class] = Counter()
     for order in _interleavings(stores):
-        position = {node.number: n + 1 for n, node in enumerate(order)}
         last = order[-1].operation.value if order else site.initial
-        choices = [list(_grouped(site, nodes, order, position).items()) for nodes in site.harts]
-        for combination in product(*choices):
-            count(_WORK)
-            times = _times(site, position, [choice for choice, _ in combination])
-            observed = tuple(pair for choice, _ in combination for pair in choice.observed)
-            number = 1
-            for _, many in combination:
-                number *= many
-            found[Class(_before(numbers, times, len(order)), observed, last)] += number
+        ways = _ways(site, order, places, observed)
+        joined = _joined(ways, site.after, count)
+        reads = tuple(observed)
+        for (order_of_all, *seen), number in joined.items():
+            before = tuple(order_of_all >> place & (1 << site.width) - 1 for place in places.values())
+            found[Class(before, tuple(pair for n in seen for pair in reads[n]), last)] += number
     return found
+
+
+def _joined(harts: Sequence[Sequence[Way]], after: int, count: Callable[[int], None]) -> dict[tuple[int, ...], int]:
+    """All combinations of ways that do not contradict `after`, by the packed order and what is observed."""
+    found: dict[tuple[int, ...], int] = {}
+    between: dict[tuple[int, int], int] = {}
+
+    def extend(hart: int, chosen: tuple[Way, ...], order: int, number: int) -> None:
+        if hart == len(harts):
+            count(_WORK)
+            key = (order, *[way.observed for way in chosen])
+            found[key] = found.get(key, 0) + number
+            return
+        for way in harts[hart]:
+            new = order | way.own
+            for other in chosen:
+                if (pair := between.get((other.name, way.name))) is None:
+                    pair = between[other.name, way.name] = _across(other, way) | _across(way, other)
+                new |= pair
+            if new & after:
+                count(1)
+            else:
+                extend(hart + 1, (*chosen, way), new, number * way.count)
+
+    extend(0, (), 0, 1)
+    return found
+
+
+def _across(one: Way, other: Way) -> int:
+    """The packed order of what ends in one hart before an operation of another starts."""
+    order = 0
+    for place, start in other.starts:
+        order |= one.ended[start] << place
+    return order
+
+
+def _ways(site: Site, order: tuple[Node, ...], places: Mapping[int, int], observed: dict[tuple[tuple[Read, Value], ...], int]) -> list[list[Way]]:
+    """The ways of each hart; `observed` numbers what they observe."""
+    position = {node.number: n + 1 for n, node in enumerate(order)}
+    harts: list[list[Way]] = []
+    name = 0
+    for nodes in site.harts:
+        harts.append([])
+        mine = [node for node in nodes if node.ordered]
+        for choice, number in _grouped(site, nodes, order, position).items():
+            times = _times(mine, choice, position)
+            ended = _ended(mine, times, len(order))
+            own = sum((mask | ended[start]) << places[node.number] for node, (start, _, mask) in zip(mine, times, strict=True))
+            starts = tuple((places[node.number], start) for node, (start, _, _) in zip(mine, times, strict=True))
+            harts[-1].append(Way(name, ended, starts, own, observed.setdefault(choice.observed, len(observed)), number))
+            name += 1
+    return harts
 
 
 def _interleavings(sequences: Sequence[tuple[Node, ...]]) -> Iterator[tuple[Node, ...]]:
@@ -159,25 +239,14 @@ Times = list[tuple[int, int, int]]
 """For each ordered operation: from when on, until when, and what rule 12 puts before it."""
 
 
-def _times(site: Site, position: Mapping[int, int], choices: Sequence[Choice]) -> Times:
-    times: Times = []
-    for nodes, choice in zip(site.harts, choices, strict=True):
-        loads = iter(zip(choice.times, choice.forwarded, strict=True))
-        for node in nodes:
-            if node.ordered and node.operation.writes:
-                times.append((2 * position[node.number], 2 * position[node.number], 0))
-            elif node.ordered:
-                (start, end), mask = next(loads)
-                times.append((start, end, mask))
-    return times
+def _times(nodes: Sequence[Node], choice: Choice, position: Mapping[int, int]) -> Times:
+    loads = ((start, end, mask) for (start, end), mask in zip(choice.times, choice.forwarded, strict=True))
+    return [(2 * position[n.number], 2 * position[n.number], 0) if n.operation.writes else next(loads) for n in nodes]
 
 
-def _before(numbers: Sequence[int], times: Times, last: int) -> tuple[int, ...]:
-    """For each ordered operation those that end before it starts."""
+def _ended(nodes: Sequence[Node], times: Times, last: int) -> tuple[int, ...]:
+    """By time, the operations that have ended before it."""
     ending = [0] * (2 * last + 3)
-    for number, (_, end, _) in zip(numbers, times, strict=True):
-        ending[end] |= 1 << number
-    before = [0]
-    for bits in ending:
-        before.append(before[-1] | bits)
-    return tuple(mask | before[start] for start, _, mask in times)
+    for node, (_, end, _) in zip(nodes, times, strict=True):
+        ending[end] |= 1 << node.number
+    return tuple(accumulate(ending, lambda before, now: before | now, initial=0))

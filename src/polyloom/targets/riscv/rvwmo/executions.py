@@ -17,7 +17,7 @@ from typing import Final
 
 from polyloom.diagnostics import infeasible
 from polyloom.targets.riscv.rvwmo.batch import WIDTH, Batch
-from polyloom.targets.riscv.rvwmo.coherence import Class, Node, Site, classes
+from polyloom.targets.riscv.rvwmo.coherence import Class, Node, Site, classes, ordered, packed
 from polyloom.targets.riscv.rvwmo.path import Condition, Path
 from polyloom.targets.riscv.rvwmo.ppo import preserved
 from polyloom.targets.riscv.rvwmo.values import Constant, Pointer, Read, UndefinedError, Value, evaluate, reads
@@ -90,16 +90,10 @@ def _problem(paths: Sequence[Path], initial: Mapping[str, Constant], registers: 
     relevant = frozenset[Read]().union(*map(reads, values)) | {read for read in local if paths[read.hart].operations[read.index].location in symbolic}
     nodes, before = _nodes(paths)
     possible = _possible(conditions)
-    names = dict.fromkeys(node.operation.location for node in nodes)
-    sites = {
-        name: Site(
-            tuple(tuple(n for n in nodes if n.hart == hart and n.operation.location == name) for hart in range(len(paths))),
-            initial[name],
-            relevant,
-            possible,
-        )
-        for name in names
-    }
+    sites: dict[str, Site] = {}
+    for name in dict.fromkeys(node.operation.location for node in nodes):
+        harts = tuple(tuple(n for n in nodes if n.hart == hart and n.operation.location == name) for hart in range(len(paths)))
+        sites[name] = Site(harts, initial[name], relevant, possible, _after(before, ordered(harts)), len(nodes))
     late = tuple(c for c in conditions if reads(c.value) <= relevant)
     return _Problem(nodes, before, late, sites)
 
@@ -193,20 +187,20 @@ def _combined(partial: Partial, found: Partial, nodes: Sequence[Node], rest: int
     """Every partial execution with every class of one location that closes no cycle with it."""
     made: Partial = {}
     batch = Batch([node.number for node in nodes], found) if not rest and len(found) >= _MANY and 0 < len(nodes) <= WIDTH else None
-    packed = [] if batch else [(_packed(added, len(next(iter(partial), ()))), added, others) for added, others in found.items()]
+    each = [] if batch else [(packed(added, len(next(iter(partial), ()))), added, others) for added, others in found.items()]
     for before, some in partial.items():
         count(len(found))
-        fitting = {(): batch.fitting(before)} if batch else _fitting(before, packed, nodes, rest)
+        fitting = {(): batch.fitting(before)} if batch else _fitting(before, each, nodes, rest)
         for order, others in fitting.items():
             _multiply(some, others, made.setdefault(order, Counter()), conditions, count)
     return made
 
 
-def _fitting(before: Order, packed: Iterable[tuple[int, Order, Counter[Seen]]], nodes: Sequence[Node], rest: int) -> dict[Order, Counter[Seen]]:
+def _fitting(before: Order, each: Iterable[tuple[int, Order, Counter[Seen]]], nodes: Sequence[Node], rest: int) -> dict[Order, Counter[Seen]]:
     """The classes that close no cycle with `before`, counted by the order that both force on the operations `rest`."""
     found: dict[Order, Counter[Seen]] = {}
-    after = _packed([sum(1 << v for v, mask in enumerate(before) if mask >> node.number & 1) for node in nodes], len(before))
-    for opposite, added, others in packed:
+    after = _after(before, nodes)
+    for opposite, added, others in each:
         order = None if opposite & after else _ordered(before, nodes, added, rest)
         if order is not None:
             into = found.setdefault(order, Counter())
@@ -215,9 +209,9 @@ def _fitting(before: Order, packed: Iterable[tuple[int, Order, Counter[Seen]]], 
     return found
 
 
-def _packed(masks: Sequence[int], width: int) -> int:
-    """Masks side by side in one integer, so that one operation compares all: what is to precede an operation must not follow it."""
-    return sum(mask << width * n for n, mask in enumerate(masks))
+def _after(before: Order, nodes: Iterable[Node]) -> int:
+    """What follows each of `nodes`, packed."""
+    return packed((sum(1 << v for v, mask in enumerate(before) if mask >> node.number & 1) for node in nodes), len(before))
 
 
 def _multiply(some: Counter[Seen], others: Mapping[Seen, int], into: Counter[Seen], conditions: Sequence[Condition], count: Callable[[int], None]) -> None:

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions that the command line runs, or refuses. */
+struct point {
+  int x;
+  double y[2];
+  unsigned char tag;
+};
+int dot(int n, const int a[n], const int c[n]) {
+  int sum = 0;
+  for (int i = 0; i < n; i++) sum += a[i] * c[i];
+  return sum;
+}
+int total(int n, const int *a) {
+  int sum = 0;
+  for (int i = 0; i < n; i++) sum += a[i];
+  return sum;
+}
+void scale(int n, int m, double a[n][m], float by, unsigned char *times) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) a[i][j] *= by;
+  ++*times;
+}
+unsigned char move(long n, struct point p[n], struct point *first, _Bool up) {
+  for (long i = 0; i < n; i++) p[i].x += first->x, p[i].y[up] = first->y[1] + (double)i;
+  return (unsigned char)(p[0].tag + 250);
+}
+long width(void) { return (long)sizeof(long); }
+double half(double x) { return x / 2; }
+int quotient(int a, int b) { return a / b; }
+int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+double variable(int n) {
+  double t[n];
+  for (int i = 0; i < n; i++) t[i] = i;
+  return t[n - 1];
+}
+int *somewhere(int n, int a[n]) { return a + n / 2; }
+int indirect(int n, int **a) { return a[n][n]; }
+union either {
+  int i;
+  float f;
+};
+int overlaid(union either *u) { return u->i; }
+int beyond(int n, const int a[n]) { return a[n]; }
+int pointed(int n, int a[n]) {
+  int *volatile p = a;
+  return p[n - 1];
+}

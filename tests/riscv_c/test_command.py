@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`polyloom run FILE.c --on riscv:ISA`: what it prints, what it writes, what it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.conftest import Golden
+
+from polyloom.cli import main
+from polyloom.frontend.c import clang
+
+pytest.importorskip("ziglang", reason="C needs the extra `c`")
+
+COMMANDS = Path(__file__).with_name("commands.c")
+Call = Callable[..., tuple[int, str, str]]
+REFUSED = {
+    "length-unknown": "total n=4 --on riscv:rv64gc",
+    "length-not-known-at-call": "total n=4 --shape a=n/2 --on riscv:rv64gc",
+    "dimensions": "scale n=2 m=2 --shape a=n,m,n --on riscv:rv64gc",
+    "size-missing": "dot --on riscv:rv64gc",
+    "size-negative": "dot n=-3 --on riscv:rv64gc",
+    "size-too-large": "dot n=2147483648 --on riscv:rv64gc",
+    "scalar-malformed": "dot n=many --on riscv:rv64gc",
+    "array-as-scalar": "dot n=4 a=3 --on riscv:rv64gc",
+    "parameter-unknown": "dot n=4 m=3 --on riscv:rv64gc",
+    "input-type": "dot n=3 --in a=float.npy --on riscv:rv64gc",
+    "input-shape": "dot n=4 --in a=int.npy --on riscv:rv64gc",
+    "output-unknown": "dot n=4 --out sum=s.npy --on riscv:rv64gc",
+    "function-unknown": "dto n=4 --on riscv:rv64gc",
+    "isa-unknown": "dot n=4 --on riscv:rv64gcv",
+    "isa-contradictory": "dot n=4 --on riscv:rv64ie",
+    "isa-none": "dot n=4 --on riscv:unit",
+    "option-of-arrays": "dot n=4 --on riscv:rv64gc --candidate 1",
+    "floats-missing": "half x=1 --on riscv:rv32imac",
+    "double-missing": "half x=1 --on riscv:rv64imaf",
+    "division-by-zero": "quotient a=1 b=0 --on riscv:rv64gc",
+    "out-of-bounds": "beyond n=4 --on riscv:rv64gc",
+    "recursion": "fibonacci n=9 --on riscv:rv64gc",
+    "variable-array": "variable n=9 --on riscv:rv64gc",
+    "pointer-result": "somewhere n=9 --on riscv:rv64gc",
+    "pointer-to-pointer": "indirect n=9 --shape a=n --on riscv:rv64gc",
+    "union": "overlaid --on riscv:rv64gc",
+    "pointer-in-memory": "pointed n=4 --on riscv:rv32gc",
+}
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    (tmp_path / "commands.c").write_text(COMMANDS.read_text(encoding="utf-8"), encoding="utf-8")
+    np.save(tmp_path / "float.npy", np.zeros(3, np.float32))
+    np.save(tmp_path / "int.npy", np.arange(3, dtype=np.int32))
+    monkeypatch.chdir(tmp_path)
+
+    def run(words: str) -> tuple[int, str, str]:
+        status = main(["run", "commands.c", "--function", *words.split()])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str, call: Call, golden: Golden) -> None:
+    status, out, err = call(REFUSED[name])
+    assert status in (1, 2)
+    golden(f"refused-{name}", f"$ polyloom run commands.c --function {REFUSED[name]}\nexit {status}\n{out}{err}")
+
+
+def _json(call: Call, words: str) -> dict[str, Any]:
+    status, out, err = call(f"{words} --json")
+    assert status == 0, err
+    return json.loads(out)
+
+
+@pytest.mark.parametrize("isa", ["rv64gc", "rv64gc_zicond", "rv32gc_zicond_zbb"])
+def test_a_dot_product(isa: str, call: Call) -> None:
+    found = _json(call, f"dot n=3 --in a=int.npy --out return=r.npy --on riscv:{isa}")
+    assert found["verified"] is True
+    assert found["cycles"] is None
+    assert (found["kernel"], found["on"], found["parameters"]) == ("dot", f"riscv:{isa}", {"n": 3})
+    assert 0 < found["code_bytes"] < 100
+    assert 15 < found["instructions"] < 60
+    assert found["compared_with"] == ["interpreter", "host"]
+    assert found["outputs"]["return"]["shape"] == []
+    assert int(np.load("r.npy")) == int(np.arange(3) @ np.random.default_rng(0).integers(-4, 5, 3))
+
+
+def test_inputs_are_made_up_from_a_seed(call: Call) -> None:
+    first, again, other = (_json(call, f"dot n=100 --seed {seed} --on riscv")["outputs"]["return"]["sha256"] for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_outputs_are_what_is_written(call: Call) -> None:
+    np.save("a.npy", np.arange(6, dtype=np.float64).reshape(2, 3))
+    np.save("times.npy", np.array([255], np.uint8))
+    for isa in ("rv64gc", "rv32gc"):
+        found = _json(call, f"scale n=2 m=3 by=0.5 --in a=a.npy --in times=times.npy --out a=b.npy --out times=t.npy --on riscv:{isa}")
+        assert list(found["outputs"]) == ["a", "times"]
+        assert np.array_equal(np.load("b.npy"), np.load("a.npy") / 2)
+        assert np.load("t.npy").tolist() == [0]
+
+
+def test_structures(call: Call) -> None:
+    point = np.dtype([("x", "<i4"), ("y", "<f8", (2,)), ("tag", "u1")], align=True)
+    points = np.zeros(3, point)
+    points["x"], points["tag"] = [1, 2, 3], 7
+    first = np.zeros(1, point)
+    first["x"], first["y"] = 10, [[0.5, 1.5]]
+    np.save("p.npy", points)
+    np.save("first.npy", first)
+    for isa in ("rv64gc_zbb", "rv32gc"):
+        found = _json(call, f"move n=3 up=1 --in p=p.npy --in first=first.npy --out p=q.npy --out return=r.npy --on riscv:{isa}")
+        assert list(found["outputs"]) == ["return", "p"]
+        moved = np.load("q.npy")
+        assert moved["x"].tolist() == [11, 12, 13]
+        assert moved["y"].tolist() == [[0, 1.5], [0, 2.5], [0, 3.5]]
+        assert int(np.load("r.npy")) == 1
+
+
+def test_long_is_as_wide_as_a_register(call: Call) -> None:
+    for isa, size in (("rv64gc", 8), ("rv32gc", 4)):
+        assert _json(call, f"width --out return=r.npy --on riscv:{isa}")["verified"]
+        assert int(np.load("r.npy")) == size
+        assert np.load("r.npy").dtype.itemsize == size
+
+
+def test_numbers_that_json_does_not_have(call: Call) -> None:
+    for text in ("nan", "inf", "-inf"):
+        found = _json(call, f"half x={text} --on riscv:rv64gc")
+        assert found["parameters"] == {"x": text}
+        assert found["verified"]
+
+
+def test_a_difference_is_an_error(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One word of the executable changed: the addition of the products is a subtraction."""
+    from polyloom.targets.riscv.backend import compile as pipeline
+
+    assemble = pipeline.assemble
+    add, subtract = 0x9D3D, 0x9D1D  # c.addw a0, a5; c.subw a0, a5
+    monkeypatch.setattr(pipeline, "assemble", lambda code: assemble(code).replace(add.to_bytes(2, "little"), subtract.to_bytes(2, "little")))
+    status, out, err = call("dot n=3 --in a=int.npy --on riscv:rv64gc --json")
+    assert status == 4
+    assert json.loads(out)["verified"] is False
+    assert "return differs from the interpreter of SSA form" in err
+
+
+def test_without_the_extra(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    clang.forget()
+    monkeypatch.setattr(clang, "find_spec", lambda name: None)
+    status, _, err = call("dot n=3 --on riscv:rv64gc")
+    monkeypatch.undo()
+    clang.forget()
+    assert status == 2
+    assert "pip install polyloom[c]" in err
+
+
+def test_the_listing(call: Call, golden: Golden) -> None:
+    for isa in ("rv64gc_zicond", "rv32imac"):
+        status, out, err = call(f"dot n=3 --on riscv:{isa}")
+        assert status == 0, err
+        golden(f"dot-{isa}", out)
