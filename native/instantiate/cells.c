@@ -17,16 +17,16 @@ static uint32_t change(Context *c, const Line *l, int axis, const uint32_t *at, 
     const Int step = l->step[axis], value = unclipped(c, l, at);
     if (!step || (step > 0 ? value >= l->high : value <= l->low)) return size;
     const Int implied = step > 0 ? sub(c, l->low, value) : sub(c, value, l->high);
-    const Int skipped = implied > 0 ? floor_div(c, implied, magnitude(step)) : 0;
-    return skipped < size - at[axis] ? at[axis] + (uint32_t)skipped + 1 : size;
+    const Int skipped = implied > 0 ? floor_div(implied, magnitude(step)) : 0;
+    return skipped < (Int)(size - at[axis]) ? at[axis] + (uint32_t)skipped + 1 : size;
 }
 
 // Insert x into ascending cuts if it lies within (0, size).
 static bool cut(Context *c, Vec *cuts, Int x, uint32_t size) {
-    if (x <= 0 || x >= size) return true;
+    if (x <= 0 || x >= (Int)size) return true;
     uint32_t *at = cuts->at, i = cuts->count;
-    while (i && at[i - 1] > x) --i;
-    if (i && at[i - 1] == x) return true;
+    while (i && (Int)at[i - 1] > x) --i;
+    if (i && (Int)at[i - 1] == x) return true;
     TRY(push(c, cuts, sizeof *at));
     at = cuts->at;
     memmove(at + i + 1, at + i, (cuts->count - 1 - i) * sizeof *at);
@@ -40,7 +40,7 @@ static bool zero(Context *c, Vec *cuts) {
 }
 
 // The cuts of the constraints that depend on this axis alone; or, of those that depend on both, the ones in row `row`.
-static bool cuts_of(Context *c, int axis, bool slanted, uint32_t row, uint32_t radius, Vec *cuts) {
+static bool cuts_of(Context *c, int axis, bool slanted, uint32_t row, Int radius, Vec *cuts) {
     const uint32_t size = axis ? c->t->columns : c->t->rows;
     for (uint32_t i = 0; i < c->s.constraints; ++i) {
         const Line *l = &c->line[i];
@@ -157,25 +157,25 @@ bool make_groups(Context *c) {
 }
 
 // How far away the tiles are that what an element does depends on: its neighbours, and those whose routes pass it.
-static uint32_t reach(const Context *c) {
-    uint32_t most = 1;
+static Int reach(const Context *c) {
+    Int most = 1;
     for (uint32_t r = 0; r < c->candidate->routes; ++r) {
         const Route *p = &c->candidate->route[r];
         Int at[2] = {p->theta.rows, p->theta.columns};
         for (uint32_t i = 0; i < p->hops; ++i)
             for (int axis = 0; axis < 2; ++axis) {
                 at[axis] -= STEP[p->hop[i].location][axis];
-                most = (uint32_t)max(most, magnitude(at[axis]));
+                most = max(most, magnitude(at[axis]));
             }
     }
     return most + 1;
 }
 
 // Besides, what lies outside of the region or of the iteration space differs.
-static bool borders(Context *c, int axis, uint32_t radius, Vec *cuts) {
+static bool borders(Context *c, int axis, Int radius, Vec *cuts) {
     const uint32_t size = axis ? c->t->columns : c->t->rows, m = c->candidate->axis[axis];
     const Int tiles = m == NONE ? 1 : c->t->tiles[m];
-    for (uint32_t i = 1; i <= radius; ++i) TRY(cut(c, cuts, i, size) && cut(c, cuts, (Int)size - i, size));
+    for (Int i = 1; i <= radius; ++i) TRY(cut(c, cuts, i, size) && cut(c, cuts, (Int)size - i, size));
     return cut(c, cuts, tiles, size) && cut(c, cuts, tiles - 1, size);
 }
 
@@ -201,15 +201,15 @@ static bool band(Context *c, uint32_t row, uint32_t below, const Vec *cuts, Vec 
 // The cells in the order of their first elements, row by row.
 bool make_cells(Context *c) {
     const size_t mark = c->high;
-    const uint32_t radius = reach(c), rows = c->t->rows;
+    const Int radius = reach(c), rows = c->t->rows;
     Vec bands, cuts = {0}, found = {0};
     TRY(zero(c, &bands));
     if (c->tile)
-        TRY(every(c, rows, &bands));
+        TRY(every(c, c->t->rows, &bands));
     else
         TRY(cuts_of(c, 0, false, 0, radius, &bands) && borders(c, 0, radius, &bands));
     for (uint32_t b = 0; b < bands.count; ++b) {
-        const uint32_t row = ((uint32_t *)bands.at)[b], below = b + 1 < bands.count ? ((uint32_t *)bands.at)[b + 1] : rows;
+        const uint32_t row = ((uint32_t *)bands.at)[b], below = b + 1 < bands.count ? ((uint32_t *)bands.at)[b + 1] : c->t->rows;
         if (!b || c->tile) TRY(zero(c, &cuts) && cuts_of(c, 1, false, 0, radius, &cuts) && borders(c, 1, radius, &cuts));
         for (Int r = max((Int)row - radius, 0); c->tile && r <= (Int)row + radius && r < rows; ++r)
             TRY(cuts_of(c, 1, true, (uint32_t)r, radius, &cuts));

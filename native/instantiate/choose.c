@@ -7,10 +7,10 @@ Int slack(Context *c, const Tiling *t, const Int *inner, const Int *outer, const
     const Candidate *k = &c->s.candidate[t->number];
     const Schedule *p = &c->s.schedule[k->schedule];
     const uint32_t w = u->writer[0].node;
-    const Int ready = (Int)p->tau[w] + p->latency[w];
+    const Int ready = add(c, p->tau[w], p->latency[w]);
     const Int hops = link->kind == CHANNEL ? (Int)k->route[link->number].hops : 0;
     const int theta[2] = {link->theta.rows, link->theta.columns};
-    Int value = (Int)p->tau[u->consumer] - ready - mul(c, c->s.limits.hop_delay, hops);
+    Int value = sub(c, sub(c, p->tau[u->consumer], ready), mul(c, c->s.limits.hop_delay, hops));
     for (uint32_t m = 0; m < c->n; ++m) {
         Int d = k->reflected[m] ? -u->distance[m] : u->distance[m];
         for (int axis = 0; axis < 2; ++axis)
@@ -80,8 +80,8 @@ static uint32_t breakpoints(Context *c, const Bounds *b, bool single, Int *x) {
     }
     for (uint32_t i = 0; i < falls; ++i)
         for (uint32_t k = 0; k < rises; ++k) {
-            x[count++] = floor_div(c, sub(c, falling[i], rising[k]), 2);
-            x[count++] = sub(c, 0, floor_div(c, sub(c, rising[k], falling[i]), 2));
+            x[count++] = floor_div(sub(c, falling[i], rising[k]), 2);
+            x[count++] = sub(c, 0, floor_div(sub(c, rising[k], falling[i]), 2));
         }
     return count;
 }
@@ -94,7 +94,7 @@ static bool skew(Context *c, const Bounds *b, Int rows, Int columns, Int *outer)
         Int column;
         if (rows != 1 && ((b->known[2][1] && x[i] < b->least[2][1]) || (b->known[0][1] && -x[i] < b->least[0][1]))) continue;
         if (!admissible(c, b, x[i], &column)) continue;
-        const Int cost[4] = {add(c, mul(c, magnitude(x[i]), rows - 1), mul(c, magnitude(column), columns - 1)), magnitude(x[i]) + magnitude(column), x[i], column};
+        const Int cost[4] = {add(c, mul(c, magnitude(x[i]), rows - 1), mul(c, magnitude(column), columns - 1)), add(c, magnitude(x[i]), magnitude(column)), x[i], column};
         if (!found || better(cost, best)) memcpy(best, cost, sizeof best);
         found = true;
     }
@@ -149,7 +149,7 @@ bool timing(Context *c, const Tiling *t, Timing *out, bool *valid) {
         }
     }
     *valid = skew(c, &bounds, counts[0], counts[1], out->outer);
-    for (uint32_t v = 0; v < c->s.nodes; ++v) latency = max(latency, (Int)p->tau[v] + p->latency[v]);
+    for (uint32_t v = 0; v < c->s.nodes; ++v) latency = max(latency, add(c, p->tau[v], p->latency[v]));
     for (int axis = 0; axis < 2; ++axis) latency = add(c, latency, mul(c, magnitude(out->outer[axis]), counts[axis] - 1));
     for (uint32_t m = 0; m < c->n; ++m) latency = add(c, latency, mul(c, out->inner[m], t->sizes[m] - 1));
     out->latency = latency;

@@ -35,7 +35,7 @@ bool check_request(Context *c, const polyloom_request *r) {
 static bool bound(Context *c, const Pieces *p, Int *out) {
     for (uint32_t i = 0; i < p->count; ++i)
         if (all_hold(c, &p->at[i].guards)) {
-            *out = floor_div(c, parametric(c, &c->s.row[p->at[i].numerator]), p->at[i].denominator);
+            *out = floor_div(parametric(c, &c->s.row[p->at[i].numerator]), p->at[i].denominator);
             return true;
         }
     return false;
@@ -49,7 +49,7 @@ bool space_bounds(Context *c, bool *empty) {
     return ok(c);
 }
 
-static Int ceiling(Context *c, Int a, Int b) { return sub(c, 0, floor_div(c, sub(c, 0, a), b)); }
+static Int ceiling(Context *c, Int a, Int b) { return sub(c, 0, floor_div(sub(c, 0, a), b)); }
 
 static bool coupled(const Context *c, const uint32_t *axis) {
     for (uint32_t i = 0; i < c->s.constraints; ++i) {
@@ -200,7 +200,7 @@ Piece bounds_of(const Context *c, uint32_t condition, const Use *u, Displacement
     for (int axis = 0; axis < 2; ++axis) {
         const uint32_t m = c->candidate->axis[axis];
         p.low[axis] = 0;
-        p.high[axis] = INT64_MAX;
+        p.high[axis] = INT_MOST;
         if (m == NONE || !u->distance[m]) continue;
         const Int d = c->candidate->reflected[m] == backwards ? u->distance[m] : -u->distance[m], size = c->t->sizes[m];
         const bool crosses = (axis ? theta.columns : theta.rows) != 0;

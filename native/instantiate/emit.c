@@ -25,14 +25,16 @@ static void store(uint8_t *at, uint64_t value, int size) {
 
 static bool put(Out *o, Int value, int size) {
     uint8_t word[4];
-    if (value < 0 || value >> 8 * size) return refuse(o->c, 706, POLYLOOM_FIELD, o->section, value, (Int)1 << 8 * size);
+    if (value < 0 || (uint64_t)value >> 8 * size) return refuse(o->c, 706, POLYLOOM_FIELD, o->section, value, (Int)((int64_t)1 << 8 * size));
     store(word, (uint64_t)value, size);
     return bytes(o, word, (size_t)size);
 }
 
 static bool put_signed(Out *o, Int value) {
-    if (value < INT32_MIN || value > INT32_MAX) return refuse(o->c, 706, POLYLOOM_FIELD, o->section, value, (Int)1 << 31);
-    return put(o, (Int)(uint32_t)value, 4);
+    uint8_t word[4];
+    if (value < -(int64_t)INT32_MAX - 1 || value > INT32_MAX) return refuse(o->c, 706, POLYLOOM_FIELD, o->section, value, (Int)((int64_t)1 << 31));
+    store(word, (uint64_t)value, 4);
+    return bytes(o, word, 4);
 }
 
 static bool all(Out *o, const Int *values, uint32_t count) {

@@ -62,8 +62,11 @@ static void advance(Context *c, Cursor *at) {
 }
 
 // A token is there from its arrival to its pop, both inclusive; the most are there when one arrives.
+static Int pop_time(Context *c, const Reads *r, Int step) { return add(c, mul(c, step, c->schedule->interval), r->tau); }
+
+static Int arrival_time(Context *c, const Reads *r, Int step) { return sub(c, pop_time(c, r, step), r->slack); }
+
 static bool replay(Context *c, const Reads *uses, uint32_t count, Int steps, Int *out) {
-    const Int interval = c->schedule->interval;
     Cursor *arrivals = temp(c, count, sizeof *arrivals), *pops = temp(c, count, sizeof *pops);
     TRY(arrivals && pops);
     for (uint32_t i = 0; i < count; ++i) {
@@ -77,14 +80,14 @@ static bool replay(Context *c, const Reads *uses, uint32_t count, Int steps, Int
         Int now = 0;
         for (uint32_t i = 0; i < count; ++i) {
             if (arrivals[i].step >= steps) continue;
-            const Int time = arrivals[i].step * interval + uses[i].tau - uses[i].slack;
+            const Int time = arrival_time(c, &uses[i], arrivals[i].step);
             now = any ? min(now, time) : time;
             any = true;
         }
         if (!any || !ok(c)) return ok(c);
         for (uint32_t i = 0; i < count; ++i) {
-            for (; arrivals[i].step < steps && arrivals[i].step * interval + uses[i].tau - uses[i].slack <= now; ++present) advance(c, &arrivals[i]);
-            for (; pops[i].step < steps && pops[i].step * interval + uses[i].tau < now; --present) advance(c, &pops[i]);
+            for (; arrivals[i].step < steps && arrival_time(c, &uses[i], arrivals[i].step) <= now; ++present) advance(c, &arrivals[i]);
+            for (; pops[i].step < steps && pop_time(c, &uses[i], pops[i].step) < now; --present) advance(c, &pops[i]);
         }
         *out = max(*out, present);
     }
@@ -98,7 +101,7 @@ static bool occupancy(Context *c, const Reads *uses, uint32_t count, Int *out) {
     *out = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const Domain *d = uses[i].domain;
-        const Int length = floor_div(c, uses[i].slack, c->schedule->interval) + 1;
+        const Int length = floor_div(uses[i].slack, c->schedule->interval) + 1;
         Int lower[DIMENSIONS], upper[DIMENSIONS], sum = 0;
         for (uint32_t g = 0; g < c->n; ++g) {
             lower[g] = d->set[0]->lower[g];
@@ -182,7 +185,7 @@ static bool of_class(Context *c, const Vec *readers, const Register *r, const bo
     const uint32_t index = r->reg & ~INPUT_FILE;
     const Int limit = c->s.limits.fifo_depth;
     if (limit >= 0 && most > limit) return refuse(c, 511, input ? POLYLOOM_INPUT : POLYLOOM_FEEDBACK, index, most, limit);
-    if (most > UINT32_MAX) return refuse(c, 706, POLYLOOM_FIELD, 1, most, (Int)UINT32_MAX + 1);
+    if (sizeof(Int) > 4 && most > (Int)UINT32_MAX) return refuse(c, 706, POLYLOOM_FIELD, 1, most, (Int)((int64_t)UINT32_MAX + 1));
     return input ? listed(c, &class_->input, &class_->inputs, index, most) : listed(c, &class_->feedback, &class_->feedbacks, index, most);
 }
 

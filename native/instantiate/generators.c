@@ -122,7 +122,7 @@ bool pool_domain(Context *c, const Domain *d) {
     return true;
 }
 
-static bool over(Int value, Int bits) { return bits < 63 && value >> bits; }
+static bool over(Int value, Int bits) { return bits < (Int)sizeof(Int) * 8 - 1 && value >> bits; }
 
 static bool check(Context *c, const Mapped *m, const Pattern *p, uint32_t row, uint32_t column) {
     const Limits *l = &c->s.limits;

@@ -117,8 +117,8 @@ static bool smaller(Context *c, const Tiling *t, bool halve, Vec *out) {
     for (int axis = 0; axis < 2; ++axis) {
         const uint32_t m = k->axis[axis];
         if (m == NONE || t->tiles[m] <= 1) continue;
-        const Int extent = c->upper[m] - c->lower[m] + 1, p = t->sizes[m], half = t->tiles[m] / 2;
-        const Int next = halve ? half : min((extent + p) / (p + 1), t->tiles[m] - 1), counts[2] = {min(half, next), max(half, next)};
+        const Int extent = add(c, sub(c, c->upper[m], c->lower[m]), 1), p = t->sizes[m], half = t->tiles[m] / 2;
+        const Int next = halve ? half : min((extent - 1) / add(c, p, 1) + 1, t->tiles[m] - 1), counts[2] = {min(half, next), max(half, next)};
         for (int i = 0; i < 1 + (counts[0] != counts[1]); ++i) {
             Tiling *slot = push(c, out, sizeof *slot);
             TRY(slot);
@@ -188,7 +188,7 @@ static bool failed(Context *c) {
         s->about = c->about;
         s->tiling = t;
     }
-    const bool far = error == 513 && 2 * c->about.needed > 3 * max(c->about.available, 1);
+    const bool far = error == 513 && mul(c, 2, c->about.needed) > mul(c, 3, max(c->about.available, 1));
     if (error == 513) s->crowded[s->crowds++] = (Region){t->rows, t->columns, far};
     return error == 517 || !s->shrinks || fewer(c, t, far);
 }

@@ -22,7 +22,14 @@ int memcmp(const void *a, const void *b, size_t size);
         if (!(x)) return false;   \
     } while (0)
 
+// Of 32 bits where the build says so, for small hosts: a request whose numbers do not fit then ends in POLYLOOM_OVERFLOW.
+#ifdef POLYLOOM_INT32
+typedef int32_t Int;
+#define INT_MOST INT32_MAX
+#else
 typedef int64_t Int;
+#define INT_MOST INT64_MAX
+#endif
 
 // A half-space a.x + constant >= 0.
 typedef struct Half {
@@ -245,6 +252,7 @@ typedef struct {
     Edge *edge;  // by successor
     uint32_t signals;
     uint8_t *signal;
+    uint32_t *table;  // by code: the edge, or NONE where no step has that code
 } GraphNode;
 
 typedef struct {
@@ -381,7 +389,7 @@ uint32_t hash(uint32_t h, const void *bytes, size_t size);
 Int add(Context *c, Int a, Int b);
 Int sub(Context *c, Int a, Int b);
 Int mul(Context *c, Int a, Int b);
-Int floor_div(Context *c, Int a, Int b);
+Int floor_div(Int a, Int b);
 Int narrowed(Context *c, int64_t x);
 static inline bool ok(const Context *c) { return c->error == 0; }
 static inline Int min(Int a, Int b) { return a < b ? a : b; }
@@ -426,6 +434,7 @@ typedef struct Part {
     struct Group *groups;
     Int *corner;
 } Part;
+bool cells_of(Context *c, const Member *members, uint32_t count, uint64_t *out);
 bool partition(Context *c, const Member *members, uint32_t count, uint32_t families, Grid **grid, Part ***parts, uint32_t *number);
 bool part_sets(Context *c, const Grid *grid, const Part *part, Vec *out);
 bool unite(Context *c, const Set *const *sets, uint32_t count, const Domain **out);
@@ -458,9 +467,10 @@ bool leaving(Context *c, const Route *r, Int row, Int column);
 bool driven(Context *c, uint32_t reg, const Cell *cell);
 bool classify(Context *c);
 
-// kernels.c, control.c, program.c
+// kernels.c, control.c, share.c, program.c
 bool control_flow(Context *c, const UnitTree *unit, Graph *out);
 bool allocate(Context *c);
+bool share(Context *c, bool *out);
 bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index);
 bool program(Context *c, Graph *g, uint32_t unit);
 

@@ -43,7 +43,7 @@ static bool fold(Context *c, const UnitTree *unit, Folded *f) {
         f->count += 1 + unit->operation[i].fragments;
     }
     TRY(ok(c) && (f->leaf = temp(c, f->count + 1, sizeof(Leaf))));
-    digits_of(c, add(c, steps - 1, f->epilogue), f->last);
+    digits_of(c, add(c, steps, f->epilogue) - 1, f->last);
     uint32_t k = 0;
     for (uint32_t i = 0; i < unit->operations; ++i) {
         const Operation *o = &unit->operation[i];

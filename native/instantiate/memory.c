@@ -61,35 +61,32 @@ uint32_t hash(uint32_t h, const void *bytes, size_t size) {
     return h;
 }
 
-Int add(Context *c, Int a, Int b) {
-    Int r;
-    if (!__builtin_add_overflow(a, b, &r)) return r;
+static Int overflow(Context *c) {
     fail(c, POLYLOOM_OVERFLOW, 0);
     return 0;
+}
+
+// The least number is none of those that are computed with, so that every other one has a negative.
+Int add(Context *c, Int a, Int b) {
+    Int r;
+    return __builtin_add_overflow(a, b, &r) || r < -INT_MOST ? overflow(c) : r;
 }
 
 Int sub(Context *c, Int a, Int b) {
     Int r;
-    if (!__builtin_sub_overflow(a, b, &r)) return r;
-    fail(c, POLYLOOM_OVERFLOW, 0);
-    return 0;
+    return __builtin_sub_overflow(a, b, &r) || r < -INT_MOST ? overflow(c) : r;
 }
 
 Int mul(Context *c, Int a, Int b) {
     Int r;
-    if (!__builtin_mul_overflow(a, b, &r)) return r;
-    fail(c, POLYLOOM_OVERFLOW, 0);
-    return 0;
+    return __builtin_mul_overflow(a, b, &r) || r < -INT_MOST ? overflow(c) : r;
 }
 
 Int narrowed(Context *c, int64_t x) {
-    const Int r = (Int)x;
-    if (r != x) fail(c, POLYLOOM_OVERFLOW, 0);
-    return r;
+    return x < -INT_MOST || x > INT_MOST ? overflow(c) : (Int)x;
 }
 
-Int floor_div(Context *c, Int a, Int b) {
-    if (b == -1) return sub(c, 0, a);
+Int floor_div(Int a, Int b) {
     const Int q = a / b;
     return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }

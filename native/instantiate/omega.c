@@ -46,9 +46,9 @@ static int propagate(Context *c, const Int *a, Int *lower, Int *upper, Int *out)
     if (most < 0) return EMPTY;
     for (uint32_t g = 0; g < c->n; ++g) {
         if (a[g] > 0)
-            lower[g] = max(lower[g], sub(c, 0, floor_div(c, sub(c, most, mul(c, a[g], upper[g])), a[g])));
+            lower[g] = max(lower[g], sub(c, 0, floor_div(sub(c, most, mul(c, a[g], upper[g])), a[g])));
         else if (a[g] < 0)
-            upper[g] = min(upper[g], floor_div(c, sub(c, most, mul(c, a[g], lower[g])), sub(c, 0, a[g])));
+            upper[g] = min(upper[g], floor_div(sub(c, most, mul(c, a[g], lower[g])), sub(c, 0, a[g])));
     }
     if (extreme(c, a, lower, upper, false) >= 0) return IMPLIED;
     Int divisor = 0, constant = a[c->n];
@@ -59,7 +59,7 @@ static int propagate(Context *c, const Int *a, Int *lower, Int *upper, Int *out)
     }
     if (!divisor) return EMPTY;  // after an overflow only
     for (uint32_t g = 0; g < c->n; ++g) out[g] /= divisor;
-    out[c->n] = floor_div(c, constant, divisor);
+    out[c->n] = floor_div(constant, divisor);
     return KEPT;
 }
 
@@ -118,7 +118,7 @@ static bool shadow(Context *c, const Rows *system, bool dark, bool *exact) {
                 for (uint32_t g = 0; g < c->n; ++g) divisor = gcd(divisor, magnitude(sum[g]));
                 if (divisor > 1) {
                     for (uint32_t g = 0; g < c->n; ++g) sum[g] /= divisor;
-                    sum[c->n] = floor_div(c, sum[c->n], divisor);
+                    sum[c->n] = floor_div(sum[c->n], divisor);
                 }
                 if (!ok(c) || (!divisor && sum[c->n] < 0)) return false;
                 if (divisor) merge(c, &next, sum);

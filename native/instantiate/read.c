@@ -68,14 +68,15 @@ static uint32_t count(Reader *r) {
 
 static Int integer(Reader *r) {
     const uint64_t v = natural(r, (uint64_t)1 << 63);
-    const Int value = v % 2 == 0 ? (Int)(v >> 1) : -(Int)(v >> 1) - 1;
-    if (value >= (Int)WORD || value <= -(Int)WORD) {
-        if (value != -(Int)WORD) fail(r->c, POLYLOOM_OVERFLOW, r->at);
-    }
-    return ok(r->c) ? value : 0;
+    if (v >= 2 * WORD - 1) fail(r->c, POLYLOOM_OVERFLOW, r->at);
+    return !ok(r->c) ? 0 : v % 2 == 0 ? (Int)(v >> 1) : -(Int)(v >> 1) - 1;
 }
 
-static Int optional(Reader *r) { return (Int)natural(r, (uint64_t)1 << 63) - 1; }
+// A limit that no number can exceed is as good as any larger one.
+static Int optional(Reader *r) {
+    const uint64_t v = natural(r, (uint64_t)1 << 63);
+    return v > (uint64_t)INT_MOST ? INT_MOST : (Int)v - 1;
+}
 
 // The numbers of a mask's bits, ascending, at the low end of the scratch.
 static bool mask(Reader *r, uint32_t limit, List *out) {
@@ -202,7 +203,7 @@ static bool sets(Reader *r, Symbolic *s) {
         for (uint32_t i = 0; i < p->count; ++i) {
             TRY(piece_of_rows(r, s, &p->at[i].guards));
             p->at[i].numerator = below(r, s->rows);
-            p->at[i].denominator = (Int)number(r) + 1;
+            p->at[i].denominator = add(r->c, (Int)number(r), 1);
         }
     }
     TRY(s->array = keep(r->c, s->arrays, sizeof(Array)));
@@ -236,7 +237,7 @@ static bool node(Reader *r, const Symbolic *s, Node *v) {
             malformed(r);
     }
     const Int output = optional(r);
-    if (output >= (Int)NONE) malformed(r);
+    if (output >= INT32_MAX) malformed(r);
     v->output = output < 0 ? NONE : (uint32_t)output;
     return ok(r->c);
 }

@@ -97,9 +97,9 @@ bool convex(Context *c, const Int *lower, const Int *upper, uint32_t spaces, con
         if (used > 1)
             kept[slanted++] = h;
         else if (used && h->a[last] > 0)
-            low[last] = max(low[last], sub(c, 0, floor_div(c, h->constant, h->a[last])));
+            low[last] = max(low[last], sub(c, 0, floor_div(h->constant, h->a[last])));
         else if (used)
-            high[last] = min(high[last], floor_div(c, h->constant, sub(c, 0, h->a[last])));
+            high[last] = min(high[last], floor_div(h->constant, sub(c, 0, h->a[last])));
         else if (h->constant < 0)
             goto done;
     }
@@ -223,7 +223,7 @@ static bool carries(Context *c, const Set *s, const Int *addend, Vec *out) {
 bool shift(Context *c, const Domain *d, Int steps, Vec *out) {
     Int addend[DIMENSIONS];
     for (uint32_t g = 0; g + 1 < c->n; ++g) {
-        const Int q = floor_div(c, steps, c->t->extents[g]);
+        const Int q = floor_div(steps, c->t->extents[g]);
         addend[g] = steps - q * c->t->extents[g];
         steps = q;
     }
