@@ -4,7 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include "graph/tree.hpp"
+#include "graph/construct.hpp"
 
 namespace nb = nanobind;
 using namespace polyloom::graph;
@@ -13,6 +13,7 @@ namespace {
 
 using Edges = nb::ndarray<const int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 using Nodes = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Kinds = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Within = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Owned = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
@@ -50,6 +51,16 @@ std::vector<Node> iterated(const DominatorTree& tree, const Nodes& nodes, const 
     return tree.iterated_frontier({nodes.data(), nodes.shape(0)}, {within.data(), within.shape(0)});
 }
 
+nb::tuple skeleton(const DominatorTree& tree, const Nodes& node, const Nodes& variable, const Kinds& kind, int32_t variables) {
+    Skeleton made;
+    {
+        nb::gil_scoped_release release;
+        const size_t count = node.shape(0);
+        made = construct(tree, {{node.data(), count}, {variable.data(), count}, {reinterpret_cast<const Touch*>(kind.data()), count}}, variables);
+    }
+    return nb::make_tuple(give(std::move(made.start)), give(std::move(made.variable)), give(std::move(made.reaching)), give(std::move(made.arguments)));
+}
+
 template <Array<Node> DominatorTree::* member>
 View<Node> view(const DominatorTree& tree) {
     return {(tree.*member).data(), {(tree.*member).size()}, nb::find(tree)};
@@ -70,5 +81,6 @@ void bind_graph(nb::module_& m) {
         .def_prop_ro("size", &view<&DominatorTree::size>)
         .def("frontier_sizes", [](const DominatorTree& tree) { return give(tree.frontier_sizes()); })
         .def("frontiers", &frontiers)
-        .def("iterated_frontier", [](const DominatorTree& tree, const Nodes& nodes, const Within& within) { return give(iterated(tree, nodes, within)); });
+        .def("iterated_frontier", [](const DominatorTree& tree, const Nodes& nodes, const Within& within) { return give(iterated(tree, nodes, within)); })
+        .def("construct", &skeleton);
 }

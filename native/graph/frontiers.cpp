@@ -58,7 +58,8 @@ Frontiers DominatorTree::frontiers_cooper() const {
 }
 
 // Nodes are taken from the deepest on. From x, the edges out of its subtree to nodes not deeper than x lead into the frontier (all
-// others, so also those from an idom, end below x). What has been searched from a node deeper than x need not be searched again.
+// others, so also those from an idom, end below x). What has been searched from a node deeper than x need not be searched again, nor
+// a subtree without edges that lead so high.
 std::vector<Node> DominatorTree::iterated_frontier(std::span<const Node> nodes, std::span<const bool> within) const {
     std::vector<bool> searched(idom.size()), queued(idom.size()), found(idom.size());
     std::vector<Node> next(idom.size()), first(idom.size(), none);  // the queue: a list for each depth
@@ -86,8 +87,9 @@ std::vector<Node> DominatorTree::iterated_frontier(std::span<const Node> nodes, 
             const Node x = std::exchange(first[depth], next[first[depth]]);
             for (Node at = position[x], end = at + size[x]; at < end;) {
                 const Node v = preorder[at];
-                at += searched[v] ? size[v] : 1;
-                if (!searched[v]) search(v);
+                const bool skipped = searched[v] || highest_[v] > depth;
+                at += skipped ? size[v] : 1;
+                if (!skipped) search(v);
             }
         }
     }

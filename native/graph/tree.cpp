@@ -6,7 +6,7 @@
 namespace polyloom::graph {
 
 DominatorTree::DominatorTree(Node n, std::span<const Edge> edges, Node root, Strategy strategy)
-    : position(n, none), size(n, 0), successors_(graph::successors(n, edges)), predecessors_(graph::predecessors(n, edges)), depth_(n, 0) {
+    : position(n, none), size(n, 0), successors_(graph::successors(n, edges)), predecessors_(graph::predecessors(n, edges)), depth_(n, 0), highest_(n, n) {
     Dominators found = dominators(successors_, root, strategy);
     idom = std::move(found.idom);
     preorder = Array<Node>(size_t(found.reached));
@@ -23,6 +23,11 @@ DominatorTree::DominatorTree(Node n, std::span<const Edge> edges, Node root, Str
         if (v != root) depth_[v] = depth_[idom[v]] + 1;
         next[v] = position[v] + 1;
         preorder[position[v]] = v;
+    }
+    for (size_t k = order.size(); k-- > 0;) {
+        const Node v = order[k];
+        for (const Node w : successors_[v]) highest_[v] = std::min(highest_[v], depth_[w]);
+        if (v != root) highest_[idom[v]] = std::min(highest_[idom[v]], highest_[v]);
     }
 }
 

@@ -23,6 +23,8 @@ class DominatorTree {
 
     Node nodes() const { return Node(idom.size()); }
     bool reached(Node v) const { return position[v] != none; }
+    const Csr& successors() const { return successors_; }
+    const Csr& predecessors() const { return predecessors_; }
 
     // |DF(v)| by node, in time O(m log n) and space O(n) however large the frontiers are.
     std::vector<int64_t> frontier_sizes() const;
@@ -43,7 +45,7 @@ class DominatorTree {
 
   private:
     Csr successors_, predecessors_;
-    Array<int32_t> depth_;  // by node
+    Array<int32_t> depth_, highest_;  // by node: its own, and the least one that an edge out of its subtree leads to
 };
 
 }  // namespace polyloom::graph

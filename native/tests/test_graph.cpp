@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dominators and frontiers on random and adversarial graphs against their definitions by reachability.
+// Dominators and frontiers on random and adversarial graphs against their definitions by reachability; what the skeleton of static
+// single assignment form says that loads find, against random walks.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -7,7 +8,7 @@
 #include <random>
 #include <string>
 
-#include "graph/tree.hpp"
+#include "graph/construct.hpp"
 
 using namespace polyloom::graph;
 
@@ -113,6 +114,49 @@ static std::vector<Edge> crossed(Node n) {
     return edges;
 }
 
+// Walks keep for each variable the touch that stored last, or ~variable, and the same for each parameter from the arguments of the edges.
+static void check_skeleton(std::mt19937& random, Node n, const std::vector<Edge>& edges, const std::string& name) {
+    constexpr int32_t variables = 3;
+    std::vector<Node> node;
+    std::vector<int32_t> variable;
+    std::vector<Touch> kind;
+    for (Node v = 0; v < n; ++v)
+        for (int k = int(random() % 4); k-- > 0;) node.push_back(v), variable.push_back(int32_t(random() % variables)), kind.push_back(Touch(random() % 3));
+    const DominatorTree tree(n, edges, 0, Strategy::balanced);
+    const Skeleton made = construct(tree, {node, variable, kind}, variables);
+    const int32_t parameters = int32_t(made.variable.size());
+    std::vector<int64_t> first(n + 1);  // by node: the arguments of its edges
+    for (Node v = 0; v < n; ++v) {
+        first[v + 1] = first[v];
+        for (const Node w : tree.successors()[v]) first[v + 1] += tree.reached(v) ? made.start[w + 1] - made.start[w] : 0;
+    }
+    expect(first[n] == int64_t(made.arguments.size()), name + ": number of arguments");
+    for (int walk = 0; walk < 20; ++walk) {
+        std::vector<int32_t> last(variables), held(parameters, -100);
+        for (int32_t x = 0; x < variables; ++x) last[x] = ~x;
+        const auto now = [&](int32_t value) { return value >= 0 && value < parameters ? held[value] : value; };
+        Node v = 0;
+        for (int step = 0; step < 30; ++step) {
+            for (size_t t = 0; t < node.size(); ++t) {
+                if (node[t] != v) continue;
+                if (kind[t] == Touch::load)
+                    expect(now(made.reaching[t]) == last[variable[t]], name + ": what a load finds");
+                else
+                    last[variable[t]] = kind[t] == Touch::store ? parameters + int32_t(t) : ~variable[t];
+            }
+            const auto next = tree.successors()[v];
+            if (next.empty()) break;
+            const size_t chosen = random() % next.size();
+            int64_t argument = first[v];
+            for (size_t k = 0; k < chosen; ++k) argument += made.start[next[k] + 1] - made.start[next[k]];
+            const std::vector<int32_t> before = held;
+            const auto passed = [&](int32_t value) { return value >= 0 && value < parameters ? before[value] : value; };
+            v = next[chosen];
+            for (int32_t k = made.start[v]; k < made.start[v + 1]; ++k) held[k] = passed(made.arguments[argument++]);
+        }
+    }
+}
+
 int main() {
     check(1, {}, 0, "a single node");
     check(1, {{0, 0}}, 0, "a loop");
@@ -125,6 +169,9 @@ int main() {
     for (int k = 0; k < 600; ++k) {
         const Node n = 1 + Node(random() % 14);
         check(n, random_edges(random, n, int(random() % (3 * n + 1))), Node(random() % n), "random graph " + std::to_string(k));
+        auto edges = random_edges(random, n, int(random() % (3 * n + 1)));
+        std::erase_if(edges, [](const Edge& e) { return e.to == 0; });
+        check_skeleton(random, n, edges, "skeleton " + std::to_string(k));
     }
     std::printf("%d failures\n", failures);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -239,7 +239,7 @@ def operand_of(terminator: Terminator) -> Operand | None:
 
 
 def with_edges(terminator: Terminator, operand: Callable[[Operand], Operand], edge: Callable[[Edge], Edge]) -> Terminator:
-    """The terminator with other operands and edges."""
+    """The terminator with other operands and edges, which are asked for in the order of `edges_of`."""
     line = terminator.line
     match terminator:
         case Jump(target):
@@ -247,7 +247,8 @@ def with_edges(terminator: Terminator, operand: Callable[[Operand], Operand], ed
         case Branch(condition, then, orelse):
             return Branch(operand(condition), edge(then), edge(orelse), line)
         case Switch(value, default, cases):
-            return Switch(operand(value), edge(default), tuple([(case, edge(target)) for case, target in cases]), line)
+            moved = tuple([(case, edge(target)) for case, target in cases])
+            return Switch(operand(value), edge(default), moved, line)
         case Return(value) if value is not None:
             return Return(operand(value), line)
         case _:

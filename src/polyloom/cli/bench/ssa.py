@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seconds to make SSA form of generated functions: flow graphs of `graphs`, 200 variables in memory, three instructions a block.
+"""Seconds to make SSA form of generated functions: flow graphs of several families, 200 variables in memory, three instructions a block.
 
-CPU time of `transform.ssa.construct` alone, the median of three; the result is checked by the verifier.
+Besides `graphs.cfg`, structured programs with some jumps to anywhere, graphs are copies of ten blocks, one after the other: diamonds
+(`ladder`), loops around loops (`nest`), loops with two entries (`irreducible`). Every variable is used everywhere, so that up to
+fifty parameters a block are needed. CPU time of `transform.ssa.construct` alone, the median of three; the verifier checks the result.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from statistics import median
 from time import thread_time
 from typing import Final
 
-from polyloom.cli.bench.graphs import FAMILIES, Edges
+import numpy as np
+
+from polyloom.cli.bench.graphs import Edges, cfg
 from polyloom.ir.ssa import Access, Block, Edge, Function, Instruction, Jump, Operand, Return, Switch, Terminator, Value, integer
 from polyloom.ir.ssa_verify import verify
 from polyloom.transform.ssa.construct import construct
@@ -21,8 +26,36 @@ VARIABLES: Final = 200
 _WORD: Final = Access(4)
 
 
+_COPY: Final = 10
+"""Blocks of a copy, of which the last leads to the first of the next."""
+_LADDER: Final = ((0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 5), (4, 6), (5, 6), (6, 7), (6, 8), (7, 9), (8, 9))
+_NEST: Final = (*((k, k + 1) for k in range(9)), (5, 4), (6, 3), (7, 2), (8, 1))
+_IRREDUCIBLE: Final = ((0, 1), (0, 2), (1, 2), (2, 1), (2, 3), (3, 4), (3, 6), (4, 5), (5, 6), (6, 7), (7, 4), (6, 8), (8, 9), (8, 3))
+
+
+def _copies(edges: tuple[tuple[int, int], ...]) -> Callable[[int], Edges]:
+    """The graph on n nodes of copies one after the other; a last one that does not fit is a chain."""
+
+    def family(n: int) -> Edges:
+        whole = n // _COPY
+        first = np.arange(whole).reshape(-1, 1, 1) * _COPY
+        links = np.stack([np.arange(1, whole) * _COPY - 1, np.arange(1, whole) * _COPY], axis=1)
+        rest = np.stack([np.arange(whole * _COPY, n) - 1, np.arange(whole * _COPY, n)], axis=1)
+        return np.concatenate([(np.array(edges) + first).reshape(-1, 2), links, rest]).astype(np.int32)
+
+    return family
+
+
+FAMILIES: Final[dict[str, Callable[[int], Edges]]] = {
+    "cfg": cfg,
+    "ladder": _copies(_LADDER),
+    "nest": _copies(_NEST),
+    "irreducible": _copies(_IRREDUCIBLE),
+}
+
+
 def rows() -> list[dict[str, object]]:
-    return [measure("cfg", n) for n in SIZES]
+    return [measure(family, n) for family in FAMILIES for n in SIZES]
 
 
 def measure(family: str, n: int, variables: int = VARIABLES) -> dict[str, object]:
