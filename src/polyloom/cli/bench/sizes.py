@@ -59,8 +59,8 @@ def _sizes(kernel: str) -> dict[str, object]:
 
 
 def _published(kernel: str) -> dict[str, object]:
-    cells: dict[str, object] = dict.fromkeys(("candidates", "symbolic bytes", "one candidate", "1x1 bytes"))
-    return {"kernel": f"{kernel}, paper", **cells, **by_region(dict(zip(REGIONS, PUBLISHED[kernel], strict=False)))}
+    unknown: list[str] = ["candidates", "symbolic bytes", "one candidate", "1x1 bytes"]
+    return {"kernel": f"{kernel}, paper", **dict.fromkeys(unknown), **by_region(dict(zip(REGIONS, PUBLISHED[kernel], strict=False)))}
 
 
 def _single(symbolic: Symbolic, number: int) -> Symbolic:
