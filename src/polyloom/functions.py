@@ -7,8 +7,10 @@ called `return`, and the arrays that the function may store to.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, Final
 
@@ -20,7 +22,9 @@ from polyloom.analysis.stores import stored
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error, nearest
 from polyloom.frontend.c.native import call_native
 from polyloom.frontend.c.prototype import Parameter, Prototype, prototype
-from polyloom.frontend.source import Options
+from polyloom.frontend.source import Options, Reference
+from polyloom.ir.nest import Nest
+from polyloom.ir.nest_c import print_c
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import Argument, interpret
 from polyloom.report.compare import compare, describe_array
@@ -42,23 +46,71 @@ class Result:
     listing: str
 
 
+def compile(path: str, target: FunctionTarget, member: str, options: Options) -> tuple[Function, bytes]:
+    """The chosen function of a C file in SSA form, and the target's file of it. Errors: PL015x, PL093x, PL0975."""
+    function = frontend.ssa(path, options, 1, target.model(member)[0])
+    return function, target.compile(function, member)
+
+
+Oracle = Callable[[Sequence[Array]], dict[str, Array]]
+"""The arguments: the outputs that a function gives by itself."""
+
+
 def run(
     path: str, target: FunctionTarget, member: str, options: Options, scalars: Mapping[str, str], arrays: Arrays, seed: int, wanted: Sequence[str] = ()
 ) -> Result:
-    """Runs the chosen function of a C file. `scalars` are texts by name; `wanted` are names that must be outputs.
-    Errors: PL015x, PL0230 to PL0232, PL0811, PL0819, PL093x, PL0972, PL0975."""
+    """Runs the chosen function of a C file, or of a Python file through the C text of its nest, whose oracle is also the function itself.
+    `scalars` are texts by name; `wanted` are names that must be outputs. Errors: PL010x and PL02xx for Python, PL015x, PL0230 to PL0232,
+    PL0811, PL0819, PL093x, PL0972, PL0975."""
+    file = frontend.file_of(path)
+    if not file.endswith(".py"):
+        return _run(path, target, member, options, scalars, arrays, seed, wanted)
+    nest, reference = frontend.python_nest(path, options)
+    with TemporaryDirectory(prefix="polyloom-") as folder:
+        text = Path(folder, f"{Path(file).stem}.c")
+        text.write_text(print_c(nest), encoding="utf-8")
+        oracle = ("the source, " + path, _oracle(nest, reference))
+        return _run(str(text), target, member, Options(), scalars, arrays, seed, wanted, oracle)
+
+
+def _oracle(nest: Nest, reference: Reference) -> Oracle:
+    """The nest's own function on arguments in the order of its C text."""
+    storage = [s for s in nest.storage if s.role == "argument"]
+
+    def call(values: Sequence[Array]) -> dict[str, Array]:
+        sizes = {name: int(value) for name, value in zip(nest.parameters, values, strict=False)}
+        given = {s.name: a.reshape(a.shape if s.shape else ()) for s, a in zip(storage, values[len(sizes) :], strict=True)}
+        found = reference(sizes, given)
+        return {s.name: np.asarray(found[s.name]).reshape(a.shape) for s, a in zip(storage, values[len(sizes) :], strict=True) if s.name in found}
+
+    return call
+
+
+def _run(
+    path: str,
+    target: FunctionTarget,
+    member: str,
+    options: Options,
+    scalars: Mapping[str, str],
+    arrays: Arrays,
+    seed: int,
+    wanted: Sequence[str],
+    oracle: tuple[str, Oracle] | None = None,
+) -> Result:
     model, long = target.model(member)
     start = perf_counter()
-    function = frontend.ssa(path, options, 1, model)
-    declared = prototype(frontend.file_of(path), replace(options, function=function.name), long)
-    data = target.compile(function, member)
+    function, data = compile(path, target, member, options)
     compile_seconds = perf_counter() - start
+    declared = prototype(frontend.file_of(path), replace(options, function=function.name), long)
     names = _outputs(declared, function)
     if (unknown := next((name for name in wanted if name not in names), None)) is not None:
         raise input_error("PL0811", f"the function has no output '{unknown}'", help=nearest(unknown, names, "output"))
     given = arguments(declared, scalars, arrays, seed)
 
     expected, compared = _expected(path, declared, function, given, options, model, names)
+    if oracle is not None:
+        expected.append((oracle[0], oracle[1]([a.copy() for a in given])))
+        compared.append("source")
     start = perf_counter()
     got = [a.copy() for a in given]
     done = target.call(data, function, _passed(declared, got), member)
@@ -112,7 +164,7 @@ def _expected(
     found = call_native(frontend.file_of(path), declared, given, replace(options, function=None), "" if _is_like_host(model) else model)
     results = found[: len(found) - len(given)]
     whole = dict(zip([*([RESULT] if results else []), *(p.name for p in declared.parameters)], found, strict=True))
-    expected.append((f"the host, {path}", {name: whole[name] for name in names}))
+    expected.append(("the host's own function", {name: whole[name] for name in names}))
     return expected, [*compared, "host"]
 
 

@@ -14,6 +14,12 @@ from tests.conftest import Golden
 
 from polyloom.cli import main
 from polyloom.frontend.c import clang
+from polyloom.targets.riscv import names
+from polyloom.targets.riscv.backend import compile as pipeline
+from polyloom.targets.riscv.backend.code import Code
+from polyloom.targets.riscv.backend.words import assemble
+from polyloom.targets.riscv.image import elf
+from polyloom.targets.riscv.model import Machine
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
@@ -139,20 +145,47 @@ def test_numbers_that_json_does_not_have(call: Call) -> None:
 
 def test_a_difference_is_an_error(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     """One word of the executable changed: the addition of the products is a subtraction."""
-    from polyloom.targets.riscv.backend import compile as pipeline
-
-    assemble = pipeline.assemble
     add, subtract = 0x9D3D, 0x9D1D  # c.addw a0, a5; c.subw a0, a5
-    monkeypatch.setattr(pipeline, "assemble", lambda code: assemble(code).replace(add.to_bytes(2, "little"), subtract.to_bytes(2, "little")))
+
+    def changed(code: Code) -> bytes:
+        return assemble(code).replace(add.to_bytes(2, "little"), subtract.to_bytes(2, "little"))
+
+    monkeypatch.setattr(pipeline, "assemble", changed)
     status, out, err = call("dot n=3 --in a=int.npy --on riscv:rv64gc --json")
     assert status == 4
     assert json.loads(out)["verified"] is False
     assert "return differs from the interpreter of SSA form" in err
 
 
+def test_compile_writes_an_executable(call: Call, capsys: pytest.CaptureFixture[str]) -> None:
+    del call  # the folder
+    isa = names.parse("rv32imac")
+    assert main(["compile", "commands.c", "--function", "quotient", "--on", "riscv:rv32imac", "-o", "quotient.elf"]) == 0
+    assert "quotient.elf: quotient for riscv:rv32imac" in capsys.readouterr().out
+    machine = Machine(elf(Path("quotient.elf").read_bytes(), isa))
+    assert machine.call(machine.entry, 100, 7)[0] == 14
+    assert main(["compile", "commands.c", "--function", "quotient", "--on", "riscv", "-o", "q.elf", "--mapping", "commands.c"]) == 2
+    assert main(["verify", "commands.c", "--on", "riscv:rv64gc"]) == 2
+    assert "the target 'riscv' runs functions as they are" in capsys.readouterr().err
+
+
+def test_python_kernels_run_through_their_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And are compared with the Python functions themselves."""
+    kernels = Path(__file__).parents[2] / "examples" / "kernels"
+    for words in ("gemm.py NI=3 NJ=4 NK=5 alpha=0.5 --on riscv:rv64gc", "lcs.py N=5 M=6 --on riscv:rv32imac_zbb"):
+        name, *rest = words.split()
+        assert main(["run", str(kernels / name), *rest, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["verified"]
+        assert found["compared_with"] == ["interpreter", "host", "source"]
+    (tmp_path / "x.pla").write_text("", encoding="utf-8")
+    assert main(["run", str(tmp_path / "x.pla"), "--on", "riscv:rv64gc"]) == 2
+    assert "is not a C file" in capsys.readouterr().err
+
+
 def test_without_the_extra(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     clang.forget()
-    monkeypatch.setattr(clang, "find_spec", lambda name: None)
+    monkeypatch.setattr(clang, "find_spec", dict[str, None]().get)
     status, _, err = call("dot n=3 --on riscv:rv64gc")
     monkeypatch.undo()
     clang.forget()

@@ -86,7 +86,9 @@ def parameter_operands(parser: Parser, what: str = "values of the parameters") -
 
 
 def on_option(parser: Parser, default: str | None = "tcpa") -> None:
-    parser.add_argument("--on", metavar="TARGET", default=default, help="tcpa[:MEMBER or :FILE.toml][:RxC], such as tcpa:8x8 or tcpa:unit:4x4")
+    parser.add_argument(
+        "--on", metavar="TARGET", default=default, help="tcpa[:MEMBER or :FILE.toml][:RxC], such as tcpa:8x8 or tcpa:unit:4x4; riscv:ISA for functions in C"
+    )
 
 
 def array_options(parser: Parser) -> None:

@@ -3,24 +3,27 @@
 
 from __future__ import annotations
 
-from polyloom import api
+from polyloom import api, functions
 from polyloom.cli import arguments as shared
 from polyloom.cli import files, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.cli.progress import bar
 from polyloom.frontend import file_of
+from polyloom.targets.registry import FunctionTarget, function_target
 
 
 def arguments(parser: Parser) -> None:
     sources.operand(parser)
     shared.on_option(parser)
     parser.add_argument("--mapping", metavar="FILE", help="a mapping of your own; it is checked like any other")
-    parser.add_argument("-o", dest="output", metavar="OUT.plsc", required=True, help="the symbolic configuration")
+    parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="the symbolic configuration, or an ELF executable for riscv")
 
 
 def execute(options: Request) -> Answer:
     files.check_outputs([options.output], [file_of(options.file), *([options.mapping] if options.mapping else [])])
+    if (chosen := function_target(options.on or "tcpa")) is not None:
+        return _function(options, *chosen)
     with bar() as progress:
         if progress is not None:
             progress("reading", 0.0)
@@ -35,3 +38,13 @@ def execute(options: Request) -> Answer:
         "compile_seconds": compiled.seconds,
     }
     return Answer(data, f"{options.output}: {compiled.kernel}({', '.join(compiled.parameters)}), {len(compiled.data)} bytes")
+
+
+def _function(options: Request, target: FunctionTarget, member: str) -> Answer:
+    """A C function, for a target that runs it as it is."""
+    if options.mapping is not None:
+        raise shared.usage_error(f"--mapping means nothing for the target {target.name}", "leave it out")
+    function, data = functions.compile(options.file, target, member, sources.options_of(options))
+    files.write({options.output: data})
+    answer = {"kernel": function.name, "on": f"{target.name}:{member}", "bytes": len(data)}
+    return Answer(answer, f"{options.output}: {function.name} for {target.name}:{member}, {len(data)} bytes")

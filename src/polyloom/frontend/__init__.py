@@ -8,18 +8,21 @@ is checked for all parameter values, and becomes a plan through `transform.plan`
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Final
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Options, Reference, Source
 from polyloom.ir.nest import Nest
+from polyloom.ir.nest_c import c_name, print_c
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan, of_program
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.ssa import Function
 
-__all__ = ["Options", "Source", "file_of", "is_source", "load", "of_nest", "of_plan", "ssa"]
+__all__ = ["Options", "Source", "file_of", "is_source", "load", "nest_ssa", "of_nest", "of_plan", "python_nest", "ssa"]
 
 _FUNCTIONS: Final = (".py", ".c")
 _MEANT_FOR: Final = {
@@ -46,14 +49,37 @@ def load(path: str, options: Options | None = None) -> Source:
 
 
 def ssa(path: str, options: Options, level: int = 0, target: str | None = None) -> Function:
-    """A C function in SSA form, from LLVM's IR at -O0 or -O1 for `target`; variables in memory are made values. Errors: PL0801, PL015x, PL0975."""
+    """A C function, or a Python one through the C text of its nest, in SSA form from LLVM's IR at -O0 or -O1; variables in memory are made
+    values. Errors: PL0801, PL015x, PL0975, and for Python PL010x and PL024x."""
     from polyloom.frontend.c.llvm import TARGET, load_ssa
     from polyloom.transform.ssa.construct import construct
 
     file, chosen = _named(path, options)
+    if file.endswith(".py"):
+        return nest_ssa(python_nest(path, options)[0], level, target)
     if not file.endswith(".c"):
-        raise _usage(f"'{file}' is not a C file, of which SSA form is made", "give the path of a .c file")
+        raise _usage(f"'{file}' is no function, of which SSA form is made", "give the path of a .c or .py file")
     return construct(load_ssa(file, chosen, level, target or TARGET))
+
+
+def nest_ssa(nest: Nest, level: int = 0, target: str | None = None) -> Function:
+    """A nest in SSA form through its C text, whose lines are those of the function. Parameters come first, then arrays. Errors: PL015x."""
+    with TemporaryDirectory(prefix="polyloom-") as folder:
+        file = Path(folder, "nest.c")
+        file.write_text(print_c(nest), encoding="utf-8")
+        return ssa(str(file), Options(function=c_name(nest)), level, target)
+
+
+def python_nest(path: str, options: Options) -> tuple[Nest, Reference]:
+    """The nest of a Python function, and the function itself, without a plan for arrays. Errors: PL010x, PL024x."""
+    from polyloom.analysis import nest_check
+    from polyloom.frontend.python import load as read
+
+    file, chosen = _named(path, options)
+    _check(file, chosen)
+    nest, reference = read(file, chosen)
+    nest_check.check(nest)
+    return nest, reference
 
 
 def is_source(path: str) -> bool:

@@ -190,6 +190,9 @@ def function_target(on: str) -> tuple[FunctionTarget, str] | None:
 
 def get(name: str) -> Target:
     """The target called `name`."""
+    if name in FUNCTION_TARGETS:
+        message = f"the target '{name}' runs functions as they are, and has no configurations"
+        raise PolyloomError(Diagnostic("PL0805", message, USAGE, help=f"write for instance `polyloom run dot.c --function dot n=1000 --on {name}`"))
     if name not in TARGETS:
         help = f"{nearest(name, (*TARGETS, *FUNCTION_TARGETS), 'target')}; write for instance --on tcpa:8x8"
         raise PolyloomError(Diagnostic("PL0805", f"there is no target '{name}'", USAGE, help=help))
