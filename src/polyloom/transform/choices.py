@@ -4,7 +4,8 @@
 Front ends turn the branches of a data-dependent `if` into assignments t = select(c, value, t), one after another. Taken literally,
 each keeps the older t, often that of the iteration before, in case c does not hold, although every use is guarded by c again.
 Two conditions are the same if they have the same form and read the same instances. A chosen operand that is not a read becomes
-an equation of its own, which costs nothing: equations have one operation each in the end.
+an equation of its own, which costs nothing: equations have one operation each in the end. A recurrence of choices by a condition that
+does not change would be seen through for ever, and stays.
 """
 
 from __future__ import annotations
@@ -33,14 +34,16 @@ class _Fact:
 
 def through_choices(system: System) -> System:
     """The same outputs; reads under a condition see through choices by the same condition."""
-    found = _Equations(system)
+    found, endless = _Equations(system), set[str]()
     for _ in system.equations:
         before = dict(found.equations)
         for name in list(found.equations):
             found.equations[name] = found.seen_through(found.equations[name])
-        if found.equations == before:
+        endless = {e.name for e in system.equations if found.equations[e.name] != before[e.name]}
+        if not endless:
             break
-    return replace(system, equations=tuple(found.equations.values()))
+    kept = {e.name: e for e in system.equations if e.name in endless}
+    return replace(system, equations=tuple((found.equations | kept).values()))
 
 
 class _Equations:

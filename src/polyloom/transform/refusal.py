@@ -18,7 +18,7 @@ def refusal(system: System, unit: Sequence[Recurrence]) -> PolyloomError:
     """PL0261 with the first read that no space makes uniform, else PL0262."""
     for reader, access, origin in _reads(unit):
         writer = system[origin.statement]
-        if not _is_constant(reader, origin) and not embed(system, [reader] if reader is writer else [writer, reader]):
+        if not _is_constant(reader, writer.loops, origin) and not embed(system, [reader] if reader is writer else [writer, reader]):
             return _too_far(system, unit, reader, access, origin)
     names = ", ".join(e.name for e in unit)
     help = "separate the statements into loop nests of their own, or reverse a loop"
@@ -33,9 +33,9 @@ def _reads(unit: Sequence[Recurrence]) -> Iterator[tuple[Recurrence, Reference, 
             yield from ((reader, access, p.origin) for p in pieces if isinstance(p.origin, Produced) and p.origin.statement in names)
 
 
-def _is_constant(reader: Recurrence, origin: Produced) -> bool:
-    """Whether a statement reads what it wrote itself a constant number of iterations before."""
-    return origin.statement == reader.name and all(not (Affine.symbol(loop) - at).terms for loop, at in zip(reader.loops, origin.index, strict=True))
+def _is_constant(reader: Recurrence, loops: tuple[str, ...], origin: Produced) -> bool:
+    """Whether a statement reads what was written in its own loops, a constant number of iterations before."""
+    return loops == reader.loops and all((Affine.symbol(loop) - at).is_constant for loop, at in zip(reader.loops, origin.index, strict=True))
 
 
 def _too_far(system: System, unit: Sequence[Recurrence], reader: Recurrence, access: Reference, origin: Produced) -> PolyloomError:
