@@ -17,7 +17,7 @@ from tests.instantiate.test_random import mappings, programs
 
 from polyloom import _core, binary
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa import concrete_file, symbolic_file
+from polyloom.targets.tcpa import concrete_file, instantiation, symbolic_file
 from polyloom.targets.tcpa.instantiate import instantiate
 from polyloom.targets.tcpa.symbolic import Symbolic
 
@@ -89,6 +89,11 @@ BOUNDS = {"N": 5, "M": 7, "K": 3}
 def test_limits_of_the_machine(limit: dict[str, int], code: int) -> None:
     tight = replace(MATMUL, limits=replace(MATMUL.limits, **limit))
     assert same(tight, BOUNDS, 3, 2) == code
+    with pytest.raises(PolyloomError) as wanted:
+        instantiate(tight, BOUNDS, 3, 2)
+    with pytest.raises(PolyloomError) as found:
+        instantiation.instantiate(symbolic_file.encode(tight), tight, [BOUNDS[p] for p in tight.parameters], 3, 2)
+    assert found.value.diagnostics == wanted.value.diagnostics
 
 
 @pytest.mark.parametrize(("values", "region", "code"), [((5, 7, -1), (2, 2), 503), ((5, 7, 1 << 31), (2, 2), 503), ((5, 7, 3), (0, 2), 505)])

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C library's own interface: sizes beforehand, classes in threads, one candidate, given tiles, placed arrays, reasons of refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.conftest import Golden
+from tests.end_to_end.test_examples import SIZES, bounds, example, mapped
+from tests.instantiate import samples
+from tests.instantiate.naive import symbolic
+from tests.instantiate.test_random import mappings, programs
+
+from polyloom import _core
+from polyloom.diagnostics import PolyloomError
+from polyloom.ir.arguments import random_inputs
+from polyloom.ir.interpret import interpret
+from polyloom.targets.tcpa import concrete_file, instantiation, machine_file, model, symbolic_file, verify
+from polyloom.targets.tcpa.concrete import Place
+from polyloom.targets.tcpa.symbolic import Symbolic
+
+MATMUL = symbolic(samples.MATMUL, rows=0, columns=1, order=(2, 1, 0), interval=1)
+VALUES = (5, 7, 3)
+DATA = symbolic_file.encode(MATMUL)
+
+Strides = Callable[[Sequence[int]], tuple[int, ...]]
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_sizes_suffice_for_random_programs(data: st.DataObject) -> None:
+    """And the bytes of several threads are those of one."""
+    program, values = data.draw(programs())
+    configuration = data.draw(mappings(len(program.dims))).of(program)
+    file, given_values = symbolic_file.encode(configuration), [values[p] for p in configuration.parameters]
+    region = data.draw(st.tuples(st.integers(1, 6), st.integers(1, 6)))
+    made = _core.instantiate(file, given_values, *region)
+    status, output, scratch, _ = _core.instantiate_sizes(file, given_values, *region)
+    assert status == made.status
+    if made.status == 0:
+        assert output >= len(made.file)
+        assert scratch >= made.scratch
+        assert _core.instantiate(file, given_values, *region, threads=3).file == made.file
+
+
+@cache
+def fir() -> tuple[Symbolic, bytes, list[int]]:
+    configuration = mapped("fir", "wide")
+    values = bounds("fir", (64, 32))
+    return configuration, symbolic_file.encode(configuration), [values[p] for p in configuration.parameters]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_threads_give_the_same_bytes(threads: int) -> None:
+    _, data, values = fir()
+    assert _core.instantiate(data, values, 4, 4, threads=threads).file == _core.instantiate(data, values, 4, 4).file
+
+
+def test_scratch_and_sizes_do_not_grow_with_the_elements() -> None:
+    """Equal tiles on more elements: border accesses alone, so that one scratch suffices for all, and wrappers are those of the borders."""
+    configuration = mapped("fir", "ideal")
+    data = symbolic_file.encode(configuration)
+    found = [_core.instantiate_sizes(data, [8 * n] * len(configuration.parameters), n, n) for n in (8, 32, 256)]
+    assert {status for status, *_ in found} == {0}
+    assert len({scratch for _, _, scratch, _ in found}) == 1
+
+
+def test_every_candidate_can_be_asked_for() -> None:
+    configuration, data, values = fir()
+    for candidate in range(len(configuration.candidates)):
+        made = _core.instantiate(data, values, 2, 2, candidate)
+        assert made.status == 0
+        assert made.candidate == candidate
+        assert concrete_file.decode(made.file).extents == tuple(made.sizes(2)[m] for m in configuration.candidates[candidate].order)
+    assert _core.instantiate(data, values, 2, 2, len(configuration.candidates)).status == 815
+
+
+def test_tile_sizes_can_be_given() -> None:
+    made = _core.instantiate(DATA, VALUES, 2, 2, sizes=(3, 4, 3))
+    assert made.sizes(3) == (3, 4, 3)
+    assert concrete_file.decode(made.file).extents == (3, 4, 3)
+    with pytest.raises(PolyloomError) as caught:
+        instantiation.instantiate(DATA, MATMUL, VALUES, 2, 2, sizes=(2, 4, 3))
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.message == "tiles of 2x4x3 do not cover the iteration space"
+    assert diagnostic.help == "choose sizes with i >= 3, j >= 4, k >= 3"
+
+
+def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    return ()
+
+
+def _column_major(shape: Sequence[int]) -> tuple[int, ...]:
+    return tuple(prod(shape[:m]) for m in range(len(shape)))
+
+
+def _padded(shape: Sequence[int]) -> tuple[int, ...]:
+    return tuple(prod(n + 3 for n in shape[m + 1 :]) for m in range(len(shape)))
+
+
+@pytest.mark.parametrize("name", ["fir", "matmul"])
+@pytest.mark.parametrize(("strides_of", "base"), [(_row_major, 100), (_column_major, 0), (_padded, 12)])
+def test_a_configuration_with_placed_arrays_gives_the_same_outputs(name: str, strides_of: Strides, base: int) -> None:
+    configuration, machine = mapped(name, "wide"), machine_file.load("wide")
+    values = bounds(name, SIZES[name][0])
+    data, ordered = symbolic_file.encode(configuration), [values[p] for p in configuration.parameters]
+    plain = concrete_file.decode(_core.instantiate(data, ordered, 2, 2).file)
+    layouts = [(strides_of(a.shape), base, 7 + n) for n, a in enumerate(plain.arrays)]
+    file = _core.instantiate(data, ordered, 2, 2, layouts=layouts).file
+    arrays = concrete_file.decode(file).arrays
+    assert [a.place for a in arrays] == [Place(bank, base) for _, base, bank in layouts]
+    assert [a.strides for a in arrays] == [strides or a.strides for (strides, _, _), a in zip(layouts, plain.arrays, strict=True)]
+    assert [d.render() for d in verify.verify(file, machine)] == []
+    program = example(name)
+    inputs = random_inputs(program, values, 1)
+    result = model.run(file, machine, inputs).outputs
+    for output, array in interpret(program, values, inputs).items():
+        np.testing.assert_array_equal(result[output], array, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("strides", "bases", "banks", "message"),
+    [((), (0, 15, 40), (5, 5, 5), "share words of bank 5"), ((1, 1), (0, 0, 0), (0, 1, 2), "share a word")],
+)
+def test_places_that_overlap_are_noticed(strides: tuple[int, ...], bases: tuple[int, ...], banks: tuple[int, ...], message: str) -> None:
+    configuration = mapped("matmul", "wide")
+    layouts = [(strides, base, bank) for base, bank in zip(bases, banks, strict=True)]
+    file = _core.instantiate(symbolic_file.encode(configuration), [4, 4, 4], 2, 2, layouts=layouts).file
+    assert any(message in d.message for d in verify.verify(file, machine_file.load("wide")))
+
+
+LIMITS: list[dict[str, int]] = [
+    {"fifo_depth": 4},
+    {"branch_flags": 0},
+    {"control_signals": 0},
+    {"signal_sets": 0},
+    {"counter_bits": 1},
+    {"instruction_words": 1},
+    {"channels": 1},
+    {"generator_dimensions": 0},
+    {"delay_bits": 0},
+    {"bank_words": 1},
+]
+
+
+def refusal(limit: dict[str, int]) -> str:
+    tight = replace(MATMUL, limits=replace(MATMUL.limits, **limit))
+    with pytest.raises(PolyloomError) as caught:
+        instantiation.instantiate(symbolic_file.encode(tight), tight, VALUES, 3, 2)
+    (diagnostic,) = caught.value.diagnostics
+    return f"{limit}\n{diagnostic.code}, exit {caught.value.exit_code}: {diagnostic.message}\nhelp: {diagnostic.help}\n"
+
+
+def test_refusals_name_what_is_exceeded(golden: Golden) -> None:
+    golden("refusals", "\n".join(map(refusal, LIMITS)))
+
+
+def test_a_status_has_a_text() -> None:
+    assert _core.instantiate_text(0) == "done"
+    assert {_core.instantiate_text(n) for n in (*range(501, 507), *range(510, 521), *range(701, 707))}.isdisjoint({"unknown status"})
