@@ -18,6 +18,7 @@ from polyloom.analysis.dominators import (
 )
 from polyloom.analysis.liveness import Liveness, liveness
 from polyloom.analysis.loops import Loop, LoopForest, loop_forest, natural_loops
+from polyloom.frontend import nest_ssa
 from polyloom.frontend import ssa as load
 from polyloom.frontend.source import Options
 from polyloom.ir.ssa import Function, flow_edges
@@ -56,6 +57,7 @@ __all__ = [
     "loop_forest",
     "merge_blocks",
     "natural_loops",
+    "nest_ssa",
     "post_dominators",
     "print_ssa",
     "read",

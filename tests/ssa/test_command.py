@@ -30,7 +30,7 @@ def test_show(capsys: pytest.CaptureFixture[str]) -> None:
     assert [(loop["inside"], loop["irreducible"]) for loop in shown["loops"]] == [(None, False)]
     assert main(["show", f"{PROGRAMS}:jumps", "--ssa", "0"]) == 0
     assert "# irreducible loop " in capsys.readouterr().out
-    assert main(["show", "kernel.py", "--ssa", "1"]) == 2
+    assert main(["show", "kernel.pla", "--ssa", "1"]) == 2
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -23,7 +23,7 @@ from polyloom.ir.ssa_text import print_ssa
 
 def arguments(parser: Parser) -> None:
     sources.operand(parser, ", or a configuration (.plsc, .plcc)")
-    parser.add_argument("--ssa", dest="level", choices=("0", "1"), help="C: the function in SSA form, from clang's code at -O0 or -O1")
+    parser.add_argument("--ssa", dest="level", choices=("0", "1"), help="the function in SSA form, from clang's code at -O0 or -O1")
 
 
 def execute(options: Request) -> Answer:

@@ -64,6 +64,11 @@ def print_c(nest: Nest) -> str:
     return "\n".join([*declared, *(_helper(*helper) for helper in sorted(printer.helpers)), *lines, ""])
 
 
+def c_name(nest: Nest) -> str:
+    """What `print_c` calls the function."""
+    return _identifiers(nest)[""]
+
+
 def assumed(parameters: Sequence[str], storage: Iterable[Storage]) -> Condition:
     """What holds for a C function's parameters unless it says more: they are at least 0, and so are extents that subtract."""
     extents = [e for s in storage for e in s.shape if e.constant < 0 or any(c < 0 for _, c in e.terms)]
