@@ -8,10 +8,12 @@ Passes raise `PolyloomError` with one or more of them; only the command line ren
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TypeVar
 
+T = TypeVar("T")
 INPUT, USAGE, INFEASIBLE, MISMATCH, INTERNAL = 1, 2, 3, 4, 70
 _BEFORE, _LONGEST = 200, 280  # characters shown of a line, before a place and in all: data files can be one line
 
@@ -101,6 +103,14 @@ def input_error(code: str, message: str, *, span: Span | None = None, notes: tup
 def infeasible(code: str, message: str, *, span: Span | None = None, notes: tuple[str, ...] = (), help: str | None = None) -> PolyloomError:
     """No schedule, route or capacity (exit 3); the message names the binding bound."""
     return PolyloomError(Diagnostic(code, message, INFEASIBLE, span, notes, help))
+
+
+def enforce(rules: Iterable[Callable[[T], Iterable[Diagnostic]]], subject: T) -> None:
+    """Raise every violation of the first rule that is violated: later rules rely on the earlier ones."""
+    for rule in rules:
+        found = tuple(rule(subject))
+        if found:
+            raise PolyloomError(*found)
 
 
 def nearest(name: str, names: Iterable[str], what: str) -> str:

@@ -14,7 +14,7 @@ from itertools import combinations, combinations_with_replacement
 import islpy as isl
 
 from polyloom.analysis.cycles import dependences, suspicious, zero_cycle
-from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.diagnostics import Diagnostic, enforce
 from polyloom.ir.pla import Array, Equation, Program, Reference
 from polyloom.ir.pla_verify import verify
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -24,11 +24,7 @@ from polyloom.sets.isl import is_empty, parameter_set, sample, shifted, to_set
 def check(program: Program) -> None:
     """Raise every failure of the first rule that fails; what makes a program well formed (`ir.pla_verify`) comes first."""
     verify(program)
-    context = _Context.of(program)
-    for rule in RULES:
-        found = tuple(rule(context))
-        if found:
-            raise PolyloomError(*found)
+    enforce(RULES, _Context.of(program))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.diagnostics import Diagnostic, enforce
 from polyloom.ir.nest import Nest, Statement, accesses, statements
 from polyloom.ir.nest_verify import verify
 from polyloom.ir.pla import Reference
@@ -23,11 +23,7 @@ from polyloom.sets.isl import is_empty, parameter_set, sample, to_set
 def check(nest: Nest) -> None:
     """Raise every failure of the first rule that fails: those of `ir.nest_verify`, PL0224, PL0223, PL0242, PL0240."""
     verify(nest)
-    context = _Context(nest, parameter_set(nest.assumptions, nest.parameters), statements(nest))
-    for rule in RULES:
-        found = tuple(rule(context))
-        if found:
-            raise PolyloomError(*found)
+    enforce(RULES, _Context(nest, parameter_set(nest.assumptions, nest.parameters), statements(nest)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from polyloom.diagnostics import Diagnostic, PolyloomError, Span
+from polyloom.diagnostics import Diagnostic, Span, enforce
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, accesses, dtype_of
 from polyloom.ir.numbers import constant_in
 from polyloom.ir.operations import BY_NAME
@@ -22,10 +22,7 @@ Rule = Callable[[Nest], Iterator[Diagnostic]]
 
 def verify(nest: Nest) -> None:
     """Raise every violation of the first rule that is violated."""
-    for rule in RULES:
-        found = tuple(rule(nest))
-        if found:
-            raise PolyloomError(*found)
+    enforce(RULES, nest)
 
 
 @dataclass(frozen=True, slots=True)

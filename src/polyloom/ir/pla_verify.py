@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from polyloom.diagnostics import Diagnostic, PolyloomError, Span
+from polyloom.diagnostics import Diagnostic, Span, enforce
 from polyloom.ir.numbers import constant_in
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference
@@ -20,10 +20,7 @@ Rule = Callable[[Program], Iterator[Diagnostic]]
 
 def verify(program: Program) -> None:
     """Raise every violation of the first rule that is violated."""
-    for rule in RULES:
-        found = tuple(rule(program))
-        if found:
-            raise PolyloomError(*found)
+    enforce(RULES, program)
 
 
 def names_are_unique(program: Program) -> Iterator[Diagnostic]:
