@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control signals (the paper, section 6.2): codes for branch targets; the partial signals of all kernels are merged by greedy
-// colouring. A partial signal is 1 in the transition sets of the successors whose code has its bit, 0 in the others'.
+// colouring. A partial signal is 1 in the transition sets of the successors whose code has its bit, 0 in the others'. Where that
+// takes more signals than the machine has, share.c takes fewer.
 #include "internal.h"
 
 // Where a signal must be 1 and where 0, as sorted sets.
@@ -171,10 +172,12 @@ static bool branch(Palette *p, GraphNode *v) {
     v->signals = bits;
     TRY(v->signal = keep(c, bits, 1));
     for (uint32_t i = 0; i < bits; ++i) v->signal[i] = (uint8_t)chosen[order[i]].colour;  // `emit` refuses more than 256
+    TRY(v->table = keep(c, (size_t)1 << bits, sizeof *v->table));
+    memset(v->table, 0xff, sizeof *v->table << bits);
     for (uint32_t e = 0; e < v->edges; ++e) {
         uint32_t code = 0;
         for (uint32_t i = 0; i < bits; ++i) code |= ((v->edge[e].code >> order[i] & 1) ^ chosen[order[i]].flipped) << i;
-        v->edge[e].code = code;
+        v->table[code] = e;
     }
     return true;
 }
@@ -197,13 +200,19 @@ bool allocate(Context *c) {
         for (uint32_t v = 0; v < c->graph[g].nodes; ++v)
             if (c->graph[g].node[v].edges > 1) TRY(branch(p, &c->graph[g].node[v]));
     c->signals = p->colours.count;
-    TRY(c->signal = keep(c, c->signals, sizeof *c->signal));
-    for (uint32_t i = 0; i < c->signals; ++i) {
-        const Vec *ones = &((Colour **)p->colours.at)[i]->ones;
-        TRY(unite(c, ones->at, ones->count, &c->signal[i]));
-    }
     const Int limit = c->s.limits.control_signals;
-    if (limit >= 0 && c->signals > limit) return refuse(c, 513, POLYLOOM_SIGNAL, 0, c->signals, limit);
+    if (limit >= 0 && c->signals > limit) {
+        const uint32_t needed = c->signals;
+        bool shared;
+        TRY(share(c, &shared));
+        if (!shared) return refuse(c, 513, POLYLOOM_SIGNAL, 0, needed, limit);
+    } else {
+        TRY(c->signal = keep(c, c->signals, sizeof *c->signal));
+        for (uint32_t i = 0; i < c->signals; ++i) {
+            const Vec *ones = &((Colour **)p->colours.at)[i]->ones;
+            TRY(unite(c, ones->at, ones->count, &c->signal[i]));
+        }
+    }
     for (uint32_t i = 0; i < c->signals; ++i) TRY(check_domain(c, c->signal[i], POLYLOOM_SIGNAL, i));
     c->high = high;
     return ok(c);

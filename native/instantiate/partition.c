@@ -50,7 +50,7 @@ static void insert(Int *values, uint32_t *count, Int x) {
     ++*count;
 }
 
-static bool lay(Context *c, Grid *grid, const Member *members, uint32_t count) {
+static bool cut(Context *c, Grid *grid, const Member *members, uint32_t count) {
     for (uint32_t g = 0; g < c->n; ++g) {
         TRY(grid->start[g] = temp(c, 2 * (size_t)count, sizeof(Int)));
         for (uint32_t i = 0; i < count; ++i) {
@@ -60,6 +60,22 @@ static bool lay(Context *c, Grid *grid, const Member *members, uint32_t count) {
         if (grid->cuts[g] > 2) grid->axis[grid->axes++] = g;
     }
     if (!grid->axes) grid->axis[grid->axes++] = 0;
+    return true;
+}
+
+// How many cells `partition` has.
+bool cells_of(Context *c, const Member *members, uint32_t count, uint64_t *out) {
+    const size_t mark = c->high;
+    Grid *grid = temp(c, 1, sizeof *grid);
+    TRY(grid && cut(c, grid, members, count));
+    *out = 1;
+    for (uint32_t k = 0; k < grid->axes && *out >> 31 == 0; ++k) *out *= grid->cuts[grid->axis[k]] - 1;
+    c->high = mark;
+    return true;
+}
+
+static bool lay(Context *c, Grid *grid, const Member *members, uint32_t count) {
+    TRY(cut(c, grid, members, count));
     uint64_t cells = 1;
     for (uint32_t k = 0; k < grid->axes; ++k) {
         grid->shape[k] = grid->cuts[grid->axis[k]] - 1;

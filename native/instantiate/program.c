@@ -25,15 +25,9 @@ static bool target(Context *c, uint8_t **at, uint32_t node) {
 
 // A code that cannot occur repeats the target of the lowest one that can.
 static bool targets(Context *c, uint8_t **at, const GraphNode *n) {
-    const Edge *lowest = &n->edge[0];
-    for (uint32_t e = 1; e < n->edges; ++e)
-        if (n->edge[e].code < lowest->code) lowest = &n->edge[e];
-    for (uint32_t code = 0; code >> n->signals == 0; ++code) {
-        const Edge *taken = lowest;
-        for (uint32_t e = 0; e < n->edges; ++e)
-            if (n->edge[e].code == code) taken = &n->edge[e];
-        TRY(target(c, at, taken->to));
-    }
+    uint32_t lowest = 0;
+    while (n->table[lowest] == NONE) ++lowest;
+    for (uint32_t code = 0; code >> n->signals == 0; ++code) TRY(target(c, at, n->edge[n->table[n->table[code] == NONE ? lowest : code]].to));
     return true;
 }
 

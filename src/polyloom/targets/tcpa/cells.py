@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial, reduce
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,11 @@ def partition(families: Sequence[Sequence[ConvexSet]]) -> dict[int, Part]:
         for s in family:
             grid.mark(layers[f // _WORD], s, f % _WORD, f, mixed)
     return _collect(grid, layers, mixed)
+
+
+def count(sets: Sequence[ConvexSet]) -> int:
+    """The cells that `partition` cuts the hull of `sets` into."""
+    return prod(_Grid(sets).shape)
 
 
 def union(domain: Iterable[ConvexSet]) -> Domain:

@@ -4,7 +4,7 @@
 A kernel with n successors needs ceil(log2 n) partial signals: 1 in the transition sets of the successors whose code has that
 bit, 0 in the others', don't-care in all other steps. Equal and complementary ones are one signal; the rest are merged by
 greedy colouring, where two interfere if one must be 1 in a step in which the other must be 0. The global controller gets
-the exact union of the merged signals' one-sets.
+the exact union of the merged signals' one-sets. Where that takes more signals than the machine has, `sharing` takes fewer.
 """
 
 from __future__ import annotations
@@ -20,15 +20,8 @@ from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError, infeasib
 from polyloom.targets.tcpa import cells, digits
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain
 from polyloom.targets.tcpa.instantiate.kernels import Graph
+from polyloom.targets.tcpa.instantiate.sharing import Branching, share
 from polyloom.targets.tcpa.symbolic import Limits
-
-
-@dataclass(frozen=True, slots=True)
-class Branching:
-    """Of one kernel: the global signals that it reads, ascending, and the code of every successor."""
-
-    signals: tuple[int, ...]
-    codes: dict[int, int]
 
 
 class SignalsExceeded(PolyloomError):
@@ -51,7 +44,11 @@ def allocate(graphs: Sequence[Graph], limits: Limits) -> tuple[tuple[Domain, ...
     branchings = [{v: _branching(palette, c) for v, c in kernels.items()} for kernels in coded]
     signals = tuple(cells.union(on) for on in palette.colours)
     if limits.control_signals is not None and len(signals) > limits.control_signals:
-        raise SignalsExceeded(len(signals), limits.control_signals)
+        shared = share([g.edges[v] for g, kernels in zip(graphs, coded, strict=True) for v in kernels], limits)
+        if shared is None:
+            raise SignalsExceeded(len(signals), limits.control_signals)
+        signals, found = shared[0], iter(shared[1])
+        branchings = [{v: next(found) for v in kernels} for kernels in coded]
     for domain in signals:
         check_domain(domain, limits, "a control signal")
     return signals, branchings
@@ -88,8 +85,8 @@ def _branching(palette: _Palette, coded: _Coded) -> Branching:
     chosen = [palette.place(p) for p in coded.partials]
     order = sorted(range(len(chosen)), key=lambda b: chosen[b][0])
     flip = sum(1 << b for b, (_, flipped) in enumerate(chosen) if flipped)
-    recoded = {w: sum(((c ^ flip) >> b & 1) << i for i, b in enumerate(order)) for w, c in coded.codes.items()}
-    return Branching(tuple(chosen[b][0] for b in order), dict(sorted(recoded.items())))
+    recoded = {sum(((c ^ flip) >> b & 1) << i for i, b in enumerate(order)): w for w, c in coded.codes.items()}
+    return Branching(tuple(chosen[b][0] for b in order), recoded)
 
 
 def _partial(edges: dict[int, Domain], code: dict[int, int], bit: int) -> Partial:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyloom.diagnostics import infeasible
-from polyloom.targets.tcpa.instantiate.control import Branching
 from polyloom.targets.tcpa.instantiate.kernels import Graph
+from polyloom.targets.tcpa.instantiate.sharing import Branching
 from polyloom.targets.tcpa.isa import Branch, Goto, Halt, If, Instruction, Next
 
 
@@ -33,6 +33,6 @@ def _branch(v: int, successors: list[int], branching: Branching | None, interval
         return Halt()
     if branching is None:
         return Next() if successors[0] == v + 1 else Goto(successors[0] * interval)
-    by_code = {code: w * interval for w, code in branching.codes.items()}
+    by_code = {code: w * interval for code, w in branching.targets.items()}
     default = by_code[min(by_code)]
     return If(branching.signals, tuple(by_code.get(code, default) for code in range(1 << len(branching.signals))))
