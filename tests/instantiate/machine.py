@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from math import prod
 
 from tests.instantiate.naive import Cells, execute
+from tests.instantiate.oracle.interconnect import LOCATIONS
 
 from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import Concrete, Generator
-from polyloom.targets.tcpa.instantiate.interconnect import LOCATIONS
 from polyloom.targets.tcpa.isa import OPCODE_NOP, File, Goto, Halt, If, Immediate, Instruction, Register
 
 Element = tuple[int, int]

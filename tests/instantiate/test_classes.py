@@ -7,9 +7,9 @@ import pytest
 from tests.files.paper import SYMBOLIC
 from tests.instantiate import samples
 from tests.instantiate.naive import symbolic
+from tests.instantiate.oracle import instantiate
 
 from polyloom.targets.tcpa.concrete import ConvexSet
-from polyloom.targets.tcpa.instantiate import instantiate
 from polyloom.targets.tcpa.isa import OPCODE_NOP, Halt, If, Instruction, Next, Register, operation_of
 
 

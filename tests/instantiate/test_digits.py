@@ -8,8 +8,9 @@ from math import prod
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.instantiate.oracle import cells
 
-from polyloom.targets.tcpa import cells, digits
+from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import ConvexSet, HalfSpace
 
 Points = set[tuple[int, ...]]

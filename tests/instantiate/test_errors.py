@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from tests.instantiate import samples
 from tests.instantiate.naive import UNLIMITED, symbolic
+from tests.instantiate.oracle import instantiate, predicted_cycles
 
 from polyloom.codes import CODES
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa.instantiate import instantiate, predicted_cycles
 from polyloom.targets.tcpa.symbolic import Limits, Symbolic
 
 BITS = symbolic(samples.BITS, rows=None, columns=0, order=(0,), interval=2)

@@ -16,10 +16,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.instantiate import samples
 from tests.instantiate.naive import symbolic
+from tests.instantiate.oracle import cells
+from tests.instantiate.oracle.concretize import Tiles, check_parameters, space_bounds, tiling
 
-from polyloom.targets.tcpa import cells, digits
+from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain, HalfSpace
-from polyloom.targets.tcpa.instantiate.concretize import Tiles, check_parameters, space_bounds, tiling
 
 Raw = tuple[tuple[int, ...], tuple[int, ...], tuple[HalfSpace, ...]]
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from tests.end_to_end.test_examples import REGIONS, SIZES, bounds, mapped
 from tests.instantiate import samples
 from tests.instantiate.naive import symbolic
+from tests.instantiate.oracle import instantiate
 from tests.instantiate.test_random import mappings, programs
 
 from polyloom import _core, binary
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import concrete_file, instantiation, symbolic_file
-from polyloom.targets.tcpa.instantiate import instantiate
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 OVERFLOW = 3

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.instantiate.machine import simulate
 from tests.instantiate.naive import UNLIMITED, Program, reference, symbolic
+from tests.instantiate.oracle import instantiate, predicted_cycles
 from tests.instantiate.test_whole import data_of
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa.instantiate import instantiate, predicted_cycles
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 _DIMS = ("i", "j", "k")

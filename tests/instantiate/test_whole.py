@@ -10,9 +10,9 @@ import pytest
 from tests.instantiate import samples
 from tests.instantiate.machine import Run, simulate
 from tests.instantiate.naive import UNLIMITED, Cells, Program, reference, symbolic
+from tests.instantiate.oracle import instantiate, predicted_cycles
 
 from polyloom.targets.tcpa.concrete import Concrete
-from polyloom.targets.tcpa.instantiate import instantiate, predicted_cycles
 from polyloom.targets.tcpa.isa import File, If
 from polyloom.targets.tcpa.symbolic import Symbolic
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.instantiate import samples
 from tests.instantiate.naive import UNLIMITED, Program, reference, symbolic
+from tests.instantiate.oracle import instantiate, predicted_cycles
 from tests.instantiate.test_random import mappings, programs
 from tests.oracle.compare import differences
 from tests.oracle.naive_machine import fitting
@@ -18,7 +19,6 @@ from tests.oracle.naive_machine import fitting
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import concrete_file, model, verify
 from polyloom.targets.tcpa.concrete import Concrete
-from polyloom.targets.tcpa.instantiate import instantiate, predicted_cycles
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 CASES: list[tuple[Program, dict[str, int], int | None, int | None, tuple[int, ...], int, tuple[int, int]]] = [

@@ -10,12 +10,12 @@ from dataclasses import replace
 import pytest
 from tests.instantiate import samples
 from tests.instantiate.naive import UNLIMITED, Program, symbolic
+from tests.instantiate.oracle import instantiate
 from tests.oracle.naive_machine import fitting
 from tests.sabotage.cases import CASES, Case, mapped
 from tests.sabotage.words import CHECKSUM, Subject, damages, difference, noticed_by, runs_of
 
 from polyloom.targets.tcpa import concrete_file, machine_file
-from polyloom.targets.tcpa.instantiate import instantiate
 
 SEEDS = range(16)
 # Nobody can notice a changed operation on a neutral constant, or one whose value nothing takes: these have neither.

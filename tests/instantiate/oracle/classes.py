@@ -15,10 +15,10 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.instantiate.oracle.concretize import Element, Tiles
 
 from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import Domain
-from polyloom.targets.tcpa.instantiate.concretize import Element, Tiles
 from polyloom.targets.tcpa.isa import File, Register, Source
 from polyloom.targets.tcpa.symbolic import Kind, Link
 from polyloom.targets.tcpa.tree import InstructionNode, Leaf, Piece, UnitNode, build, tile_bounds

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from polyloom.targets.tcpa.instantiate.concretize import Element, Tiling
+from tests.instantiate.oracle.concretize import Element, Tiling
+
 from polyloom.targets.tcpa.skew import skew
 from polyloom.targets.tcpa.symbolic import Kind, Link
 

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
+from tests.instantiate.oracle import cells
+from tests.instantiate.oracle.classes import UnitTree
+
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
-from polyloom.targets.tcpa import cells, digits
+from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain
-from polyloom.targets.tcpa.instantiate.classes import UnitTree
 from polyloom.targets.tcpa.isa import UNUSED, Instruction, Register
 
 Kernel = tuple[Instruction, ...]

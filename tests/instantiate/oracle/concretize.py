@@ -15,9 +15,10 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.instantiate.oracle import cells
 
 from polyloom.diagnostics import input_error
-from polyloom.targets.tcpa import cells, digits
+from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain, HalfSpace
 from polyloom.targets.tcpa.request import parametric
 from polyloom.targets.tcpa.symbolic import Bound, Candidate, Row, Schedule, Symbolic

@@ -16,11 +16,11 @@ from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.instantiate.oracle.classes import Traffic
+from tests.instantiate.oracle.concretize import Element, Tiling
 
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
 from polyloom.targets.tcpa.concrete import Connection, Side
-from polyloom.targets.tcpa.instantiate.classes import Traffic
-from polyloom.targets.tcpa.instantiate.concretize import Element, Tiling
 from polyloom.targets.tcpa.symbolic import Access, Limits, Port
 
 LOCATIONS = ("pe", "north", "east", "south", "west")

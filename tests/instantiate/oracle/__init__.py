@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 import numpy as np
+from tests.instantiate.oracle import control, generators, interconnect, program
+from tests.instantiate.oracle.choose import Refusal, Timing, time
+from tests.instantiate.oracle.classes import Classes, Traffic, classify
+from tests.instantiate.oracle.concretize import Tiles, Tiling, space_bounds, tiling
+from tests.instantiate.oracle.fifo import Depths
+from tests.instantiate.oracle.kernels import Graph, control_flow
 
 from polyloom.diagnostics import INFEASIBLE, PolyloomError, infeasible
 from polyloom.targets.tcpa.concrete import Concrete, Controller, ElementProgram
-from polyloom.targets.tcpa.instantiate import control, generators, interconnect, program
-from polyloom.targets.tcpa.instantiate.choose import Refusal, Timing, time
-from polyloom.targets.tcpa.instantiate.classes import Classes, Traffic, classify
-from polyloom.targets.tcpa.instantiate.concretize import Tiles, Tiling, space_bounds, tiling
-from polyloom.targets.tcpa.instantiate.fifo import Depths
-from polyloom.targets.tcpa.instantiate.kernels import Graph, control_flow
 from polyloom.targets.tcpa.predict import predicted_cycles
 from polyloom.targets.tcpa.request import check_parameters, check_region
 from polyloom.targets.tcpa.symbolic import Symbolic

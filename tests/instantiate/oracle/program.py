@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.instantiate.oracle.kernels import Graph
+from tests.instantiate.oracle.sharing import Branching
+
 from polyloom.diagnostics import infeasible
-from polyloom.targets.tcpa.instantiate.kernels import Graph
-from polyloom.targets.tcpa.instantiate.sharing import Branching
 from polyloom.targets.tcpa.isa import Branch, Goto, Halt, If, Instruction, Next
 
 

@@ -12,15 +12,15 @@ from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.instantiate.oracle.choose import Timing
+from tests.instantiate.oracle.classes import Traffic
+from tests.instantiate.oracle.concretize import Element, Tiling
+from tests.instantiate.oracle.control import check_domain
+from tests.instantiate.oracle.interconnect import Terminal
 
 from polyloom.diagnostics import infeasible
 from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import ArrayLayout, Controller, Domain, Generator
-from polyloom.targets.tcpa.instantiate.choose import Timing
-from polyloom.targets.tcpa.instantiate.classes import Traffic
-from polyloom.targets.tcpa.instantiate.concretize import Element, Tiling
-from polyloom.targets.tcpa.instantiate.control import check_domain
-from polyloom.targets.tcpa.instantiate.interconnect import Terminal
 from polyloom.targets.tcpa.symbolic import Access, ArrayInfo, Limits, Symbolic
 
 
