@@ -79,7 +79,7 @@ def test_runs_as_on_the_host(name: str, isa: str) -> None:
     compiled = compile_function(function, machine)
     random = np.random.default_rng(len(name))
     model = "" if machine.xlen == 64 else "riscv32-unknown-elf"
-    for _ in range(8):
+    for _ in range(5):
         values = given(function, random)
         ours, interpreted, theirs = copied(values), copied(values), copied(values)
         found = call(compiled.elf, machine, function, ours, limit=10**7).result

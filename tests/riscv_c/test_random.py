@@ -44,19 +44,19 @@ def _check(function: Function, isa: str, seed: int) -> None:
 
 
 @given(functions(), st.sampled_from(FLOATING), st.integers(0, 9))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_all_types(function: Function, isa: str, seed: int) -> None:
     _check(function, isa, seed)
 
 
 @given(functions(floats=False), st.sampled_from(INTEGER), st.integers(0, 9))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_integers_without_what_instruction_sets_lack(function: Function, isa: str, seed: int) -> None:
     _check(function, isa, seed)
 
 
 @given(programs.functions(), st.sampled_from((*FLOATING, *INTEGER)), st.integers(-50, 50))
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_any_jumps(function: Function, isa: str, n: int) -> None:
     """Irreducible control flow too; with variables in memory, and with values."""
     machine = names.parse(isa)

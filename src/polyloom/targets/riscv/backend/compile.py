@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pipeline: a C function in SSA form to a RISC-V executable.
 
-    SSA form -> legal operations -> critical edges split, out of SSA form -> instruction selection -> list scheduling
-    -> linear-scan allocation, checked -> frame -> words -> ELF
+    SSA form -> legal operations -> common subexpressions, dead code -> critical edges split, blocks in order -> out of SSA form
+    -> instruction selection -> constants out of loops -> list scheduling -> linear-scan allocation, checked -> frame -> words -> ELF
 
-Scheduling lengthens the lives of values; where that makes the allocation spill more, the order of the program is kept.
+Scheduling and hoisting lengthen the lives of values; where that makes the allocation spill more, they are undone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from polyloom.ir.ssa import Function
 from polyloom.targets.riscv.backend.allocate import allocate
@@ -17,13 +19,17 @@ from polyloom.targets.riscv.backend.check import check
 from polyloom.targets.riscv.backend.code import Code
 from polyloom.targets.riscv.backend.data import Layout
 from polyloom.targets.riscv.backend.expand import expand
+from polyloom.targets.riscv.backend.hoist import hoisted
 from polyloom.targets.riscv.backend.legalize import legalize
 from polyloom.targets.riscv.backend.link import executable
 from polyloom.targets.riscv.backend.live import without_dead
 from polyloom.targets.riscv.backend.lower import lower
+from polyloom.targets.riscv.backend.order import ordered
 from polyloom.targets.riscv.backend.schedule import schedule
 from polyloom.targets.riscv.backend.words import assemble
 from polyloom.targets.riscv.names import Isa
+from polyloom.transform.ssa.common import common
+from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.destruct import destruct, split_critical_edges
 
 
@@ -46,15 +52,22 @@ def compile_function(function: Function, isa: Isa) -> Compiled:
 
 def lowered(function: Function, isa: Isa, layout: Layout) -> Code:
     """The code over virtual registers, in the order of the program."""
-    plain = destruct(split_critical_edges(legalize(function, isa)))
+    plain = destruct(ordered(split_critical_edges(dce(common(legalize(function, isa))))))
     return without_dead(lower(plain, isa, layout))
 
 
 def allocated(code: Code) -> Code:
-    """The code with registers; scheduled, unless that costs slots."""
-    scheduled = schedule(code)
-    best = check(scheduled, allocate(scheduled))
-    if best.slots:
-        kept = check(code, allocate(code))
-        best = kept if kept.slots < best.slots else best
+    """The code with registers; scheduled and with constants out of loops, unless that costs slots."""
+    best = None
+    for change in _CHANGES:
+        changed = change(code)
+        found = check(changed, allocate(changed))
+        if best is None or found.slots < best.slots:
+            best = found
+        if best.slots == 0:
+            break
+    assert best is not None
     return best
+
+
+_CHANGES: Final[tuple[Callable[[Code], Code], ...]] = (lambda code: schedule(hoisted(code)), hoisted, lambda code: code)

@@ -127,8 +127,11 @@ def _falling(code: Code) -> Code:
     blocks = [Block(b.name, tuple(_led(op, onward) for op in b.ops)) for b in code.blocks]
     reached = {blocks[0].name} | {name for b in blocks for op in b.ops for name in targets(op)}
     kept = [b for b in blocks if b.name in reached]
-    following = [*(b.name for b in kept[1:]), ""]
-    return replace(code, blocks=tuple(Block(b.name, _ending(b.ops, next)) for b, next in zip(kept, following, strict=True)))
+    made: list[Block] = []
+    for block, following in zip(kept, [*(b.name for b in kept[1:]), ""], strict=True):
+        before = {b.name for b in made} | {block.name}
+        made.append(Block(block.name, _ending(block.ops, following, before)))
+    return replace(code, blocks=tuple(made))
 
 
 def _led(op: Op, onward: dict[str, Operand]) -> Op:
@@ -145,11 +148,12 @@ def _led(op: Op, onward: dict[str, Operand]) -> Op:
 _INVERSE = {"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bgeu", "bgeu": "bltu"}
 
 
-def _ending(ops: tuple[Op, ...], following: str) -> tuple[Op, ...]:
-    """The instructions of a block before the block `following`."""
-    if ops and ops[-1] == Op("j", (following,)):
-        ops = ops[:-1]
-    elif len(ops) > 1 and ops[-1].mnemonic == "j" and ops[-2].mnemonic in _INVERSE and ops[-2].operands[-1] == following:
-        branch = ops[-2]
-        ops = (*ops[:-2], Op(_INVERSE[branch.mnemonic], (*branch.operands[:-1], ops[-1].operands[0])))
-    return ops
+def _ending(ops: tuple[Op, ...], following: str, before: set[str]) -> tuple[Op, ...]:
+    """The instructions of a block in front of the block `following`, and behind those of `before`. A branch and a jump change
+    places where then the jump goes, or where then the branch repeats a loop and the jump leaves it."""
+    if len(ops) > 1 and ops[-1].mnemonic == "j" and ops[-2].mnemonic in _INVERSE:
+        branch, jump = ops[-2], ops[-1]
+        onward, away = jump.operands[0], branch.operands[-1]
+        if onward != following and (away == following or (onward in before and away not in before)):
+            ops = (*ops[:-2], Op(_INVERSE[branch.mnemonic], (*branch.operands[:-1], onward)), Op("j", (away,)))
+    return ops[:-1] if ops and ops[-1] == Op("j", (following,)) else ops

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The order of blocks in memory: those of a loop together, what follows it behind it, and the branch taken backwards to repeat.
+
+A reverse postorder of a depth-first search that looks at the ways out of a loop first, so that they come last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from polyloom.analysis.loops import LoopForest, loop_forest
+from polyloom.ir.ssa import Function, flow_edges
+from polyloom.transform.ssa.editing import reached
+
+
+def ordered(function: Function) -> Function:
+    """The function with its blocks in that order; those that nothing reaches are left out."""
+    function = reached(function)
+    edges = flow_edges(function)
+    forest = loop_forest(len(function.blocks), edges)
+    following: list[list[int]] = [[] for _ in function.blocks]
+    pairs: list[tuple[int, int]] = edges.tolist()
+    for source, target in pairs:
+        following[source].append(target)
+    depth = [forest.loops[k].depth if k >= 0 else -1 for k in forest.innermost]
+    for source, targets in enumerate(following):
+        targets.reverse()
+        targets.sort(key=lambda target: depth[target] if _stays(forest, source, target) else -2)
+    return replace(function, blocks=tuple(function.blocks[k] for k in reversed(_postorder(following))))
+
+
+def _stays(forest: LoopForest, source: int, target: int) -> bool:
+    """Whether the target is in the innermost loop of the source."""
+    inner, k = forest.innermost[source], forest.innermost[target]
+    while k > inner:
+        k = forest.loops[k].parent
+    return k == inner
+
+
+def _postorder(following: list[list[int]]) -> list[int]:
+    seen, made = {0}, list[int]()
+    path = [(0, iter(following[0]))]
+    while path:
+        node, rest = path[-1]
+        found = next((target for target in rest if target not in seen), None)
+        if found is None:
+            made.append(node)
+            path.pop()
+        else:
+            seen.add(found)
+            path.append((found, iter(following[found])))
+    return made

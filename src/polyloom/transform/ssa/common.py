@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Common subexpressions: an operation whose operands and result are those of one that dominates it gives that one's result.
+
+A walk over the dominator tree with a table of what the blocks above compute. Memory is not looked into: loads stay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from polyloom.analysis.dominators import dominators
+from polyloom.ir.ssa import ARITHMETIC, CASTS, COMPARISONS, FLOAT_COMPARISONS, FLOATING, INTRINSICS, Block, Function, Instruction, Operand, Value, flow_edges
+from polyloom.transform.ssa.editing import reached, with_operands
+
+_PURE: Final = frozenset((*ARITHMETIC, *FLOATING, *COMPARISONS, *FLOAT_COMPARISONS, *CASTS, "fneg", "select", "offset"))
+
+
+def common(function: Function) -> Function:
+    """The function, with blocks that nothing reaches left out, computing each value once on every path."""
+    function = reached(function)
+    above: list[int] = dominators(len(function.blocks), flow_edges(function)).tolist()
+    below: list[list[int]] = [[] for _ in above]
+    for node, parent in enumerate(above):
+        if parent >= 0:
+            below[parent].append(node)
+    walk = _Walk(function)
+    work: list[tuple[int, bool]] = [(0, True)]
+    while work:
+        k, enters = work.pop()
+        if enters:
+            walk.enter(k)
+            work += [(k, False), *((child, True) for child in reversed(below[k]))]
+        else:
+            walk.leave()
+    return replace(function, blocks=tuple(with_operands(block, walk.operand) for block in walk.blocks))
+
+
+class _Walk:
+    """Mutable: the table, what each open block added to it, and values that others stand for."""
+
+    def __init__(self, function: Function) -> None:
+        self.blocks: list[Block] = list(function.blocks)
+        self.table: dict[Instruction, Value] = {}
+        self.added: list[list[Instruction]] = []
+        self.known: dict[str, Value] = {}
+
+    def operand(self, operand: Operand) -> Operand:
+        return self.known.get(operand.name, operand) if isinstance(operand, Value) else operand
+
+    def enter(self, k: int) -> None:
+        kept: list[Instruction] = []
+        self.added.append([])
+        for instruction in self.blocks[k].instructions:
+            found = replace(instruction, operands=tuple(map(self.operand, instruction.operands)))
+            if not self._is_known(found):
+                kept.append(found)
+        self.blocks[k] = replace(self.blocks[k], instructions=tuple(kept))
+
+    def leave(self) -> None:
+        for key in self.added.pop():
+            del self.table[key]
+
+    def _is_known(self, instruction: Instruction) -> bool:
+        result = instruction.result
+        if result is None or not (instruction.operation in _PURE or instruction.callee in INTRINSICS):
+            return False
+        key = replace(instruction, result=Value("", result.type), line=0)
+        if key in self.table:
+            self.known[result.name] = self.table[key]
+            return True
+        self.table[key] = result
+        self.added[-1].append(key)
+        return False
