@@ -5,7 +5,7 @@
 
 extern polyloom_request request;
 
-static uint8_t scratch[1 << 18], output[1 << 16];
+static uint8_t scratch[1 << 20], output[1 << 18];
 
 int main(void) {
     request.scratch = scratch;

@@ -4,15 +4,11 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 import pytest
 from tests.device.cases import Case, answers, convolutions, examples, kernels, on_host, refusals
 from tests.device.devices import DEVICES, HARNESS, RV32, Device, build, missing, run
-from tests.device.report import instructions, text
-
-from polyloom.targets.riscv import image, names
-from polyloom.targets.riscv.model import Machine
+from tests.device.report import instructions, instructions_of_qemu, program, text
 
 
 @cache
@@ -33,26 +29,11 @@ def test_a_device_makes_the_bytes_of_this_host(device: Device) -> None:
     assert {0, 3, 501, 502, 503, 505, 511, 512, 513, 514, 515, 516, 517, 519, 520, 701, 702, 704} <= {e.status for e in expected}
 
 
-def c_text(case: Case) -> str:
-    rows, columns = case.region
-    return f"""
-        #include "polyloom_instantiate.h"
-        static const uint8_t file[] = {{{", ".join(map(str, case.file))}}};
-        static const int64_t values[] = {{{", ".join(map(str, case.values))}}};
-        polyloom_request request = {{
-            .symbolic = file, .symbolic_size = sizeof file, .values = values, .value_count = sizeof values / sizeof *values,
-            .rows = {rows}, .columns = {columns}, .candidate = POLYLOOM_ALL}};
-    """
-
-
-def test_two_emulators_count_the_same_instructions(tmp_path: Path) -> None:
+def test_two_emulators_count_the_same_instructions() -> None:
     if reason := missing(RV32):
         pytest.skip(reason)
-    request = tmp_path / "request.c"
-    request.write_text(c_text(next(examples(["bits"], "wide", ((1, 3),)))))
-    program = build(RV32, "counted", [HARNESS.with_name("counted.c"), request])
-    ours = Machine(image.elf(program.read_bytes(), names.parse("rv32imac"))).run()
-    assert (ours.exit_code, ours.instructions) == (0, instructions(RV32, program, b"", "_start", ""))
+    executable = program(RV32, next(examples(["bits"], "wide", ((1, 3),))))
+    assert instructions(executable, "rv32imac") == instructions_of_qemu(RV32, executable)
 
 
 def test_the_text_and_its_helpers() -> None:
