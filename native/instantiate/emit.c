@@ -32,7 +32,8 @@ static bool put(Out *o, Int value, int size) {
 
 static bool put_signed(Out *o, Int value) {
     uint8_t word[4];
-    if (value < -(int64_t)INT32_MAX - 1 || value > INT32_MAX) return refuse(o->c, 706, POLYLOOM_FIELD, o->section, value, (Int)((int64_t)1 << 31));
+    const int64_t wide = value;
+    if (wide < INT32_MIN || wide > INT32_MAX) return refuse(o->c, 706, POLYLOOM_FIELD, o->section, value, (Int)((int64_t)1 << 31));
     store(word, (uint64_t)value, 4);
     return bytes(o, word, 4);
 }
@@ -124,18 +125,24 @@ static bool classes(Out *o, bool empty) {
     return close(o);
 }
 
+// Those of routes from inside are found now; when counting, as many as there may be.
+static bool inner_wrappers(Out *o) {
+    Context *c = o->c;
+    size_t used = (size_t)c->t->rows * c->t->columns * (2 + 4 * most_connections(c));
+    if (o->data) TRY(wire(c, o->data + o->at + 2, o->size - o->at - 2, &used));
+    if (o->data) store(o->data + o->at, c->wrappers, 2);
+    o->at += 2 + used;
+    return close(o);
+}
+
 static bool wrappers(Out *o, bool empty) {
     Context *c = o->c;
-    if (c->interior && !o->data) {
-        o->at += 2 + (size_t)c->t->rows * c->t->columns * (2 + 4 * most_connections(c));
-        return close(o);
-    }
+    if (!empty && c->interior) return o->size - o->at > 2 ? inner_wrappers(o) : fail(c, POLYLOOM_OUTPUT, 0);
     TRY(put(o, empty ? 1 : c->wires.count, 2));
     if (empty) TRY(put(o, 0, 2));
     for (uint32_t i = 0; i < c->wires.count && !empty; ++i) {
-        const Wires *w = ((Wires **)c->wires.at)[i];
-        TRY(put(o, w->count, 2));
-        for (uint32_t k = 0; k < w->count; ++k) TRY(put(o, w->connection[k].sink, 2) && put(o, w->connection[k].source, 2));
+        const Wires *w = ((const Wires **)c->wires.at)[i];
+        TRY(bytes(o, w->bytes, 2 + 4 * (size_t)w->count));
     }
     return close(o);
 }
@@ -169,7 +176,7 @@ static bool map(Out *o, bool wrapper, uint32_t size) {
 static bool maps(Out *o, uint32_t elements, bool empty) {
     Context *c = o->c;
     for (uint32_t i = 0; i < 2 * elements && empty; ++i) TRY(put(o, 0, 1));
-    if (!empty) TRY(map(o, false, c->distinct + 1 <= 256 ? 1 : 2) && map(o, true, c->wires.count <= 256 && (!c->interior || o->data) ? 1 : 2));
+    if (!empty) TRY(map(o, false, c->distinct + 1 <= 256 ? 1 : 2) && map(o, true, c->wrappers <= 256 && (!c->interior || o->data) ? 1 : 2));
     return close(o);
 }
 
@@ -259,7 +266,6 @@ static bool write(Context *c, const polyloom_request *r, bool counting, size_t *
     if (!empty && c->signals > 256) return refuse(c, 706, POLYLOOM_FIELD, 1, c->signals, 257);
     if (o->size < HEADER) return fail(c, POLYLOOM_OUTPUT, 0);
     if (!counting) memset(o->data, 0, HEADER);
-    if (!counting && !empty && c->interior) TRY(wire(c));
     TRY(head(o, rows, columns, empty) && classes(o, empty) && wrappers(o, empty) && maps(o, rows * columns, empty));
     TRY(domains(o, empty) && all_generators(o, empty));
     const size_t start = o->at;

@@ -276,10 +276,11 @@ typedef struct {
     uint32_t sink, source;
 } Connection;
 
+// A wrapper's connections as the file has them; the bytes are in the output where it is written as it is found.
 typedef struct Wires {
     struct Wires *next;
     uint32_t count, number;
-    Connection connection[];
+    const uint8_t *bytes;
 } Wires;
 
 // The elements of an access without a common border that have their bank at one border port: how many, the channel of the one at
@@ -481,7 +482,7 @@ uint32_t terminal_side(Context *c, const Mapped *m, uint32_t row, uint32_t colum
 Int terminal_delay(Context *c, const Mapped *m, uint32_t row, uint32_t column);
 bool has_terminal(const Context *c, const Mapped *m, uint32_t group);
 uint32_t terminal_links(const Context *c, const Mapped *m, uint32_t row, uint32_t column);
-bool wire(Context *c);
+bool wire(Context *c, uint8_t *out, size_t size, size_t *used);
 size_t most_connections(const Context *c);
 bool layouts(Context *c, const polyloom_layout *given);
 bool control(Context *c);

@@ -331,49 +331,74 @@ static bool wrapper_of(Context *c, const Cell *cell, Vec *out) {
 }
 
 typedef struct {
-    Wires *bucket[BUCKETS];
+    Wires **bucket;
+    uint32_t buckets;
+    uint8_t *out;  // where new wrappers are written, or null
+    size_t size, used;
 } Known;
+
+// The connections in the bytes of the file, after their count.
+static uint8_t *encoded(Context *c, const Vec *found) {
+    uint8_t *bytes = temp(c, found->count + 1, 4), *at = bytes;
+    const Connection *k = found->at;
+    for (uint32_t i = 0; bytes && i <= found->count; ++i) {
+        const uint32_t word = i ? k[i - 1].sink | k[i - 1].source << 16 : found->count;
+        for (int n = 0; n < (i ? 4 : 2); ++n) *at++ = (uint8_t)(word >> 8 * n);
+    }
+    return bytes;
+}
+
+static bool add_wrapper(Context *c, Known *known, const uint8_t *bytes, uint32_t count, Wires **slot) {
+    const size_t size = 2 + 4 * (size_t)count;
+    uint8_t *to = known->out ? known->out + known->used : keep(c, size, 1);
+    if (known->out && size > known->size - known->used) return fail(c, POLYLOOM_OUTPUT, 0);
+    TRY(to && (*slot = keep(c, 1, sizeof(Wires))));
+    memcpy(to, bytes, size);
+    known->used += size;
+    **slot = (Wires){NULL, count, c->wrappers++, to};
+    return true;
+}
 
 static bool wrapper(Context *c, Known *known, const Cell *cell, uint32_t *number) {
     const size_t mark = c->high;
     Vec found = {0};
     c->about.place = cell->row * c->t->columns + cell->column;
     TRY(wrapper_of(c, cell, &found));
-    const size_t bytes = found.count * sizeof(Connection);
-    Wires **at = &known->bucket[(bytes ? hash(2166136261u, found.at, bytes) : 0) % BUCKETS];
-    while (*at && ((*at)->count != found.count || (bytes && memcmp((*at)->connection, found.at, bytes)))) at = &(*at)->next;
-    if (!*at) {
-        TRY(*at = keep(c, 1, sizeof(Wires) + bytes));
-        (*at)->count = found.count;
-        (*at)->number = c->wires.count;
-        if (bytes) memcpy((*at)->connection, found.at, bytes);
-        c->high = mark;
-        Wires **slot = push(c, &c->wires, sizeof *slot);
+    const uint8_t *bytes = encoded(c, &found);
+    TRY(bytes);
+    const size_t size = 2 + 4 * (size_t)found.count;
+    Wires **at = &known->bucket[hash(2166136261u, bytes, size) % known->buckets];
+    while (*at && ((*at)->count != found.count || memcmp((*at)->bytes, bytes, size))) at = &(*at)->next;
+    if (!*at) TRY(add_wrapper(c, known, bytes, found.count, at));
+    *number = (*at)->number;
+    c->high = mark;
+    if (!known->out && (*at)->number == c->wires.count) {
+        const Wires **slot = push(c, &c->wires, sizeof *slot);
         TRY(slot);
         *slot = *at;
-    } else
-        c->high = mark;
-    *number = (*at)->number;
+    }
     return true;
 }
 
-// The wrapper of every cell or, where routes from inside make them differ, of every element; numbered by first element.
-bool wire(Context *c) {
-    Known *known = temp(c, 1, sizeof *known);
-    c->wires = (Vec){0};
-    TRY(known);
-    for (uint32_t i = 0; i < c->cells && !c->interior; ++i) TRY(wrapper(c, known, &c->cell[i], &c->cell[i].wrapper));
-    if (!c->interior) return ok(c);
+// The wrapper of every cell or, written at once, of every element: routes from inside make them differ. Numbered by first element.
+bool wire(Context *c, uint8_t *out, size_t size, size_t *used) {
     const uint32_t elements = c->t->rows * c->t->columns;
+    Known known = {NULL, out ? elements / 8 + BUCKETS : BUCKETS, out, size, 0};
+    c->wires = (Vec){0};
+    c->wrappers = 0;
+    TRY(known.bucket = keep(c, known.buckets, sizeof *known.bucket));
+    for (uint32_t i = 0; i < c->cells && !out; ++i) TRY(wrapper(c, &known, &c->cell[i], &c->cell[i].wrapper));
+    if (!out) return ok(c);
     TRY(c->wrapper = keep(c, elements, sizeof *c->wrapper));
     for (uint32_t e = 0; e < elements; ++e) {
         const uint32_t row = e / c->t->columns, column = e % c->t->columns;
         const Cell element = {row, column, 1, 1, group_at(c, row, column), NONE, 0};
         uint32_t number;
-        TRY(wrapper(c, known, &element, &number));
+        TRY(wrapper(c, &known, &element, &number));
         if (number > 65535) return refuse(c, 706, POLYLOOM_FIELD, 2, number, 65536);
         c->wrapper[e] = (uint16_t)number;
     }
+    *used = known.used;
     return ok(c);
 }
 
