@@ -27,7 +27,7 @@ bool check_request(Context *c, const polyloom_request *r) {
     for (uint32_t i = 0; i < c->s.assumptions.count; ++i) inside = inside || all_hold(c, &c->s.assumptions.at[i]);
     if (!inside) return fail(c, 504, 0);
     const Limits *l = &c->s.limits;
-    if (!r->rows || !r->columns || (l->rows >= 0 && r->rows > l->rows) || (l->columns >= 0 && r->columns > l->columns)) return fail(c, 505, 0);
+    if (!r->rows || !r->columns || (l->rows >= 0 && r->rows > (uint64_t)l->rows) || (l->columns >= 0 && r->columns > (uint64_t)l->columns)) return fail(c, 505, 0);
     if (r->rows > 65535 || r->columns > 65535) return refuse(c, 706, POLYLOOM_FIELD, 0, r->rows > 65535 ? r->rows : r->columns, 65536);
     return ok(c);
 }
