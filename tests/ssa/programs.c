@@ -153,3 +153,61 @@ int bitfield(int x) {
   s.c = (unsigned)x * 5;
   return (int)s.a + s.b * 2 + (int)s.c;
 }
+
+_Bool vowel(int c) {
+  c = c & 15 | 96;
+  return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u';
+}
+
+struct packed {
+  int a : 24;
+  int b : 23;
+  char c;
+} __attribute__((packed));
+
+struct three {
+  int a : 24;
+} __attribute__((packed));
+
+long fields(struct packed *p, int x) {
+  p->b = x;
+  p->a = p->a * 3 - x;
+  p[1] = *p;
+  return p[1].a + p[1].b * 2L + p->c;
+}
+
+int three(struct three *p, int x) {
+  p[2].a = p[1].a + x;
+  return p[2].a ^ p->a;
+}
+
+int odd24(int x, int y) {
+  _BitInt(24) a = x, b = y | 1;
+  _BitInt(24) c = a * b - (a >> 3);
+  return (int)(c / (b == -1 ? 3 : b) + c % (b == -1 ? 5 : b)) + (a < b) * 2 + (int)((unsigned _BitInt(24))c >> 5);
+}
+
+long odd33(long x, long y) {
+  unsigned _BitInt(33) a = x, b = y;
+  a = a * b + (a << 7) - (b ^ 12345);
+  return (long)(a >> 3) + (a < b) + (long)(a % (b | 1));
+}
+
+double odd_float(double x, int y) {
+  _BitInt(40) a = (_BitInt(40))(y * 1001L);
+  return (double)a * (x > 0 && x < 1000 ? (double)(unsigned _BitInt(19))x : 0.5);
+}
+
+int odd_switch(int x) {
+  unsigned _BitInt(5) k = x;
+  switch (k) {
+  case 3: return 7;
+  case 31: return -1;
+  case 16: return x;
+  default: return (int)k * 2;
+  }
+}
+
+int order(int a, int b) { return (a > b) - (a < b); }
+
+int unsigned_order(unsigned long a, unsigned long b) { return (a > b) - (a < b); }

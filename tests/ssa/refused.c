@@ -4,6 +4,7 @@ struct big {
   long a[4];
 };
 typedef int four __attribute__((vector_size(16)));
+typedef _BitInt(24) small;
 extern int elsewhere;
 static int *where = &elsewhere;
 int other(int x);
@@ -47,6 +48,25 @@ int rotating(_Atomic int *p) {
   return (*p)++;
 }
 
-_Bool vowel(int c) {
-  return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u';
+unsigned long high(unsigned long a, unsigned long b) {
+  return (unsigned long)(((unsigned __int128)a * b) >> 64);
 }
+
+small narrow(small a) { return a; }
+
+int checked(int a, int b) {
+  int sum;
+  return __builtin_add_overflow(a, b, &sum) ? -1 : sum;
+}
+
+double lower(double a) {
+  return __builtin_floor(a);
+}
+
+unsigned mirrored(unsigned a) { return __builtin_bitreverse32(a); }
+
+int volatile_field(volatile struct three { int a : 24; } __attribute__((packed)) *p) {
+  return p->a;
+}
+
+int library(double a) { return (int)__builtin_sin(a); }

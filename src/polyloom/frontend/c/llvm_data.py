@@ -7,7 +7,7 @@ import re
 import struct
 from typing import Final
 
-from polyloom.frontend.c.llvm_text import Layout, Odd, Scalar, Sequence, Structure, Unsupported, Words, offset_of, size_of
+from polyloom.frontend.c.llvm_text import Layout, Odd, Scalar, Sequence, Structure, Unsupported, Words, container, offset_of, size_of
 from polyloom.ir.ssa import FLAGS, FLOATS, Address, Constant, Data, Operand, Type, Undef, Value, floating, integer
 
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
@@ -17,8 +17,8 @@ _DROPPED: Final = ("inbounds", "nusw", "nneg", "disjoint", "samesign", "nnan", "
 """Flags that only make more undefined."""
 
 
-def operand(words: Words, type: Type) -> Operand:
-    """A value, or a constant of the type."""
+def operand(words: Words, type: Type, width: int = 0) -> Operand:
+    """A value, or a constant of the type; zeros are above an odd width."""
     word = words.pop()
     if word.startswith("%"):
         return Value(name_of(word), type)
@@ -34,7 +34,7 @@ def operand(words: Words, type: Type) -> Operand:
         return Constant(type, number)
     if re.fullmatch(r"-?\d+", word) is None:
         raise Unsupported(f"the constant `{word}`")
-    return integer(type, int(word))
+    return integer(type, int(word) & ((1 << width) - 1) if width else int(word))
 
 
 def flags(words: Words) -> tuple[str, ...]:
@@ -47,6 +47,12 @@ def flags(words: Words) -> tuple[str, ...]:
 
 def typed(words: Words) -> Operand:
     return operand(words, words.scalar())
+
+
+def legal(words: Words) -> tuple[Operand, int]:
+    """An operand that may be an integer of an odd width, and that width or 0."""
+    type, width = words.legal()
+    return operand(words, type, width), width
 
 
 def name_of(word: str) -> str:
@@ -72,14 +78,12 @@ def _bytes(words: Words, layout: Layout) -> bytes:
     if words.take("zeroinitializer", "undef"):
         return bytes(size_of(layout))
     match layout:
-        case Scalar(type):
-            value = operand(words, type)
+        case Scalar() | Odd():
+            value = operand(words, layout.type) if isinstance(layout, Scalar) else operand(words, container(layout.width), layout.width)
             if not isinstance(value, Constant):
                 raise Unsupported("a variable that begins with an address")
             size = size_of(layout)
             return (value.value & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
-        case Odd(width):
-            raise Unsupported(f"an integer of {width} bits")
         case Sequence(_, element):
             if words.peek().startswith("c"):
                 return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), words.pop()[2:-1].encode("latin-1"))

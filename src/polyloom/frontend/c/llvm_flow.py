@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from polyloom.frontend.c.llvm_data import flags, name_of, operand, typed
+from polyloom.frontend.c.llvm_data import flags, legal, name_of, operand, typed
 from polyloom.frontend.c.llvm_text import Unsupported, Words
 from polyloom.ir.ssa import Branch, Constant, Edge, Jump, Operand, Return, Switch, Terminator, Unreachable, Value
 
@@ -15,10 +15,10 @@ def phi(text: str, structures: dict[str, str]) -> tuple[Value, dict[str, Operand
     words.expect("=")
     words.expect("phi")
     flags(words)
-    type = words.scalar()
+    type, width = words.legal()
     incoming: dict[str, Operand] = {}
     while words.take("["):
-        value = operand(words, type)
+        value = operand(words, type, width)
         words.expect(",")
         incoming[name_of(words.pop())] = value
         words.expect("]")
@@ -36,12 +36,12 @@ def terminator(text: str, line: int, structures: dict[str, str]) -> Terminator |
             condition = typed(words)
             return Branch(condition, _label(words), _label(words), line)
         case "switch":
-            value = typed(words)
+            value, _ = legal(words)
             default = _label(words)
             words.expect("[")
             cases: list[tuple[int, Edge]] = []
             while not words.take("]"):
-                case = typed(words)
+                case, _ = legal(words)
                 assert isinstance(case, Constant)
                 cases.append((case.value, _label(words)))
             return Switch(value, default, tuple(cases), line)

@@ -12,13 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from polyloom.frontend.c.llvm_data import flags, inner, name_of, operand, typed
+from polyloom.frontend.c import llvm_odd
+from polyloom.frontend.c.llvm_data import flags, inner, legal, name_of, operand, typed
 from polyloom.frontend.c.llvm_text import Layout, Sequence, Unsupported, Words, size_of
 from polyloom.ir.ssa import (
     ARITHMETIC,
     CASTS,
     EFFECTS,
     FLOATING,
+    INTEGERS,
     INTRINSICS,
     ORDERS,
     Access,
@@ -86,20 +88,30 @@ class Lowering:
 
     def _arithmetic(self, opcode: str, name: str, words: Words) -> None:
         kept = flags(words)
-        type = words.scalar()
-        self.emit(opcode, _list(words, type, 1 if opcode == "fneg" else 2), name, type, kept if opcode in ARITHMETIC else ())
+        type, width = words.legal()
+        operands = _list(words, type, 1 if opcode == "fneg" else 2, width)
+        if width:
+            llvm_odd.arithmetic(self, opcode, operands, name, width)
+        else:
+            self.emit(opcode, operands, name, type, kept if opcode in ARITHMETIC else ())
 
     def _compare(self, opcode: str, name: str, words: Words) -> None:
         flags(words)
         predicate = words.pop()
-        type = words.scalar()
-        self.emit("f" * (opcode == "fcmp") + predicate, _list(words, type, 2), name, "i1")
+        type, width = words.legal()
+        operands = _list(words, type, 2, width)
+        if width and predicate.startswith("s"):
+            operands = tuple(llvm_odd.extended(self, o, width) for o in operands)
+        self.emit("f" * (opcode == "fcmp") + predicate, operands, name, "i1")
 
     def _cast(self, opcode: str, name: str, words: Words) -> None:
         flags(words)
-        value = typed(words)
+        value, source = legal(words)
         words.expect("to")
-        target = words.scalar()
+        target, width = words.legal()
+        if source or width:
+            llvm_odd.cast(self, opcode, value, source, target, width, name)
+            return
         if opcode in ("ptrtoint", "inttoptr") and "i64" not in (value.type, target):
             raise Unsupported(f"`{opcode}` between a pointer and {target if opcode == 'ptrtoint' else value.type}")
         if value.type == target:
@@ -111,27 +123,35 @@ class Lowering:
         flags(words)
         condition = typed(words)
         words.expect(",")
-        then = typed(words)
+        then, _ = legal(words)
         words.expect(",")
-        self.emit("select", (condition, then, typed(words)), name, then.type)
+        self.emit("select", (condition, then, legal(words)[0]), name, then.type)
 
     def freeze(self, name: str, words: Words) -> None:
-        value = typed(words)
+        value, _ = legal(words)
         self.emit("copy", (value,), name, value.type)
 
     def load(self, name: str, words: Words) -> None:
         atomic, volatile = bool(words.take("atomic")), bool(words.take("volatile"))
-        type = words.scalar()
+        type, width = words.legal()
         words.expect(",")
         address = typed(words)
-        self.emit("load", (address,), name, type, access=_access(words, atomic, volatile))
+        access = _access(words, atomic, volatile)
+        if width:
+            llvm_odd.load(self, address, name, type, width, access)
+        else:
+            self.emit("load", (address,), name, type, access=access)
 
     def store(self, _: str, words: Words) -> None:
         atomic, volatile = bool(words.take("atomic")), bool(words.take("volatile"))
-        value = typed(words)
+        value, width = legal(words)
         words.expect(",")
         address = typed(words)
-        self.effect("store", (value, address), _access(words, atomic, volatile))
+        access = _access(words, atomic, volatile)
+        if width:
+            llvm_odd.store(self, value, address, width, access)
+        else:
+            self.effect("store", (value, address), access)
 
     def fence(self, _: str, words: Words) -> None:
         scope = words.take("syncscope")
@@ -189,9 +209,21 @@ class Lowering:
         known = _SUFFIX.sub("", callee.removeprefix("@llvm.")) if callee.startswith("@llvm.") else _LIBRARY.get(callee[1:], "")
         if known in _NO_EFFECT:
             return
+        if known in ("scmp", "ucmp"):
+            self._ordering(callee, name, _arguments(words))
+            return
         if known not in INTRINSICS and known not in EFFECTS:
             raise Unsupported(f"the intrinsic `{callee[1:]}`" if callee.startswith("@llvm.") else f"a call of `{callee[1:]}`")
         self._intrinsic(known, name, _arguments(words))
+
+    def _ordering(self, callee: str, name: str, operands: list[Operand]) -> None:
+        """`scmp` and `ucmp`: 1, 0 or -1, as the difference of two comparisons."""
+        _, kind, result, *_ = callee.split(".")
+        type: Type | None = next((type for type in INTEGERS if type == result), None)
+        if type is None:
+            raise Unsupported(f"the intrinsic `{callee[1:]}`")
+        greater, less = (self.emit("zext", (self.emit(kind[0] + relation, tuple(operands), "", "i1"),), "", type) for relation in ("gt", "lt"))
+        self.emit("sub", (greater, less), name, type)
 
     def _intrinsic(self, known: str, name: str, operands: list[Operand]) -> None:
         if known in EFFECTS:
@@ -205,11 +237,11 @@ class Lowering:
         self.emit("call", tuple(operands[:count]), name, operands[0].type, kept, callee=known)
 
 
-def _list(words: Words, type: Type, count: int) -> tuple[Operand, ...]:
-    operands = [operand(words, type)]
+def _list(words: Words, type: Type, count: int, width: int = 0) -> tuple[Operand, ...]:
+    operands = [operand(words, type, width)]
     for _ in range(count - 1):
         words.expect(",")
-        operands.append(operand(words, type))
+        operands.append(operand(words, type, width))
     return tuple(operands)
 
 

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.ir.ssa import SIZE, Type
+from polyloom.ir.ssa import INTEGERS, SIZE, WIDTH, Type
 
 _WORD = re.compile(r'\s*([%@](?:"[^"]*"|[-\w.$]+)|c"[^"]*"|"[^"]*"|![\w.]*|-?\d+\.\d+e[+-]\d+|0x[0-9A-FKLMHR]+|-?\d+(?![\w.])|[\w.]+|\.\.\.|\S)')
 _SCALARS: Final[dict[str, Type]] = {"float": "f32", "double": "f64", "ptr": "ptr"}
@@ -46,6 +46,11 @@ class Structure:
 
 
 Layout = Scalar | Odd | Sequence | Structure
+
+
+def container(width: int) -> Type:
+    """The least type of `ir.ssa` for an integer of the width."""
+    return next(type for type in INTEGERS if WIDTH[type] >= width)
 
 
 def align_of(layout: Layout) -> int:
@@ -154,13 +159,20 @@ class Words:
         return Structure(tuple(fields), packed)
 
     def scalar(self) -> Type:
-        """A type that a value can have."""
+        """A type of `ir.ssa`."""
+        type, width = self.legal()
+        if width:
+            raise Unsupported(f"an integer of {width} bits")
+        return type
+
+    def legal(self) -> tuple[Type, int]:
+        """A type that a value can have, and 0; or the type that holds an integer of an odd width, and the width."""
         layout = self.layout()
         match layout:
             case Scalar(type):
-                return type
+                return type, 0
             case Odd(width):
-                raise Unsupported(f"an integer of {width} bits")
+                return container(width), width
             case Sequence() | Structure():
                 raise Unsupported("a structure or an array as a value")
 
