@@ -10,6 +10,7 @@ array and scalar references", 1991); `transform.embed` and `transform.localize` 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from polyloom.diagnostics import Span
@@ -84,6 +85,11 @@ class Recurrence:
     @property
     def span(self) -> Span | None:
         return self.statement.assign.span
+
+
+def origins(equations: Iterable[Recurrence]) -> Iterator[Origin]:
+    """Where the reads of all `equations` find their values."""
+    return (piece.origin for e in equations for read in e.reads for piece in read)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 """From a sequential loop nest to piecewise linear algorithms, in three steps on this page.
 
 Nest -> System       dataflow.py (reduction.py, forward.py, prune.py): which instance wrote what every read reads
-System -> spaces     phases.py, embed.py: statements that share a space, and their places in it
-spaces -> Plan       carry.py, share.py, assemble.py: every read at a constant distance, one operation an equation
+System -> spaces     phases.py, embed.py: statements that share a space, and their places in it; crossing.py: what passes between spaces
+spaces -> Plan       carry.py, share.py, count.py: every value at a constant distance; assemble.py, program.py: one operation an equation
 """
 
 from __future__ import annotations

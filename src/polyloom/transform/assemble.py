@@ -9,7 +9,7 @@ a unit's slot); where that would give too many, exclusive copies select the oper
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 
@@ -19,17 +19,16 @@ from polyloom.diagnostics import Span
 from polyloom.ir.nest import Apply, Expression, Index, leaves
 from polyloom.ir.numbers import element
 from polyloom.ir.operations import BY_NAME, ElementType
-from polyloom.ir.pla import Array, Constant, Equation, Operand, Program, Reference, Variable
+from polyloom.ir.pla import Array, Constant, Operand, Reference
 from polyloom.ir.plan import Phase
 from polyloom.ir.recurrence import Final, Immediate, Origin, Piece, Recurrence, Stored, System
-from polyloom.sets import Affine, Condition
-from polyloom.sets.isl import from_set
-from polyloom.sets.normal import conjunction, normalize
+from polyloom.sets import Affine
 from polyloom.transform.carry import Carrier, Value
 from polyloom.transform.count import count
 from polyloom.transform.embed import Placements, dimensions
 from polyloom.transform.names import Names
 from polyloom.transform.order import Order, Vector, find_order
+from polyloom.transform.program import Raw, phase
 from polyloom.transform.share import Element, share
 from polyloom.transform.space import Space, union
 from polyloom.transform.wiring import Wiring, fill, merged, relay, settle, unite
@@ -60,19 +59,6 @@ class Ports:
     arrays: dict[str, Array]
 
 
-@dataclass(frozen=True, slots=True)
-class _Raw:
-    """An equation whose condition is still an isl set."""
-
-    name: str
-    target: Reference
-    operation: str
-    dtype: ElementType
-    operands: tuple[Operand, ...]
-    points: isl.Set
-    span: Span | None
-
-
 Need = tuple[isl.Set, Reference | Element | Constant | Index]
 """At these points a value is that of a variable, of an array's element, or a constant or an affine expression itself."""
 Way = tuple[isl.Set, Operand]
@@ -89,7 +75,7 @@ class _Assembler:
         self.system, self.name, self.equations, self.placements, self.ports = system, name, equations, placements, ports
         self.space = Space(dimensions(equations), system.parameters, system.assumptions)
         self.names = Names(system, equations, self.space.dims, ports.arrays)
-        self.raw: list[_Raw] = []
+        self.raw: list[Raw] = []
         self.variable_of = self.names.variable_of
         self.carrier = Carrier(self.space, self.variable_of, self.names.passed)
 
@@ -121,7 +107,7 @@ class _Assembler:
         for final, points in exports:
             self._export(final, points)
         self._remove_unread()
-        return self._phase()
+        return phase(self.name, self.system, self.space, self.raw, self.names)
 
     def _order(self, vectors: set[Vector]) -> Order:
         order = find_order(vectors, len(self.space.dims))
@@ -235,7 +221,7 @@ class _Assembler:
     def _add(self, name: str, label: str, operation: str, dtype: ElementType, operands: tuple[Operand, ...], points: isl.Set, span: Span | None) -> None:
         if not points.is_empty():
             target = self.space.at(name)
-            self.raw.append(_Raw(self.names.label(label), target, operation, dtype, operands, points.coalesce(), span))
+            self.raw.append(Raw(self.names.label(label), target, operation, dtype, operands, points.coalesce(), span))
 
     def _export(self, final: Final, points: isl.Set) -> None:
         values = self.placements[final.statement].loop_values(self.space.dims)
@@ -244,43 +230,9 @@ class _Assembler:
         source = value if isinstance(value, Constant) else self.space.at(variable)
         if not points.is_empty():
             dtype = self.names.types[variable]
-            self.raw.append(_Raw(self.names.label(final.name), Reference(final.name, index), "move", dtype, (source,), points.coalesce(), None))
+            self.raw.append(Raw(self.names.label(final.name), Reference(final.name, index), "move", dtype, (source,), points.coalesce(), None))
 
     def _remove_unread(self) -> None:
         """Constants that are written to arrays only need no variable."""
         needed = {o.name for r in self.raw for o in r.operands if isinstance(o, Reference)} | self.ports.arrays.keys()
         self.raw = [r for r in self.raw if r.target.name in needed]
-
-    # the program
-
-    def _phase(self) -> Phase:
-        read = {o.name for r in self.raw for o in r.operands if isinstance(o, Reference)}
-        written = {r.target.name for r in self.raw}
-        arrays, parametric = self.names.arrays, self.names.parametric
-        renamed = {n: f"{n}_in" if n in written else n for n in arrays if n in read}
-        space_points = self._hull()
-        space = normalize(from_set(space_points))
-        program = Program(
-            self.name,
-            self.system.parameters,
-            self.system.assumptions,
-            self.space.dims,
-            space,
-            tuple(replace(arrays[n], name=r) for n, r in renamed.items()),
-            tuple(a for n, a in arrays.items() if n in written),
-            tuple(Variable(n, t) for n, t in self.names.types.items() if n in written),
-            tuple(self._equation(r, renamed, space, space_points) for r in self.raw),
-        )
-        inputs = tuple((r, parametric[n].name if n in parametric else n) for n, r in renamed.items())
-        outputs = tuple((n, n) for n in arrays if n in written)
-        reasons = tuple((n, r) for n, r in self.names.reasons.items() if n in written | read)
-        return Phase(program, inputs, outputs, reasons, tuple(p for n, p in parametric.items() if n in read))
-
-    def _equation(self, raw: _Raw, renamed: dict[str, str], space: Condition, space_points: isl.Set) -> Equation:
-        operands = tuple(replace(o, name=renamed.get(o.name, o.name)) if isinstance(o, Reference) else o for o in raw.operands)
-        condition = conjunction(space, from_set(raw.points, space_points))
-        return Equation(raw.name, raw.target, raw.operation, raw.dtype, operands, condition, raw.span)
-
-    def _hull(self) -> isl.Set:
-        """The convex hull, as far as the sets' own constraints express it, of all points."""
-        return isl.Set.from_basic_set(union([raw.points for raw in self.raw]).simple_hull().remove_divs())

@@ -12,7 +12,7 @@ from dataclasses import replace
 from polyloom.ir.nest import Statement
 from polyloom.ir.recurrence import Final, Piece, Produced, Recurrence, Stored, System
 from polyloom.sets import Affine
-from polyloom.transform.space import Space
+from polyloom.transform.space import own_space
 
 
 def delayed(system: System, groups: Sequence[Sequence[Recurrence]]) -> tuple[System, list[Recurrence]]:
@@ -29,7 +29,7 @@ def delayed(system: System, groups: Sequence[Sequence[Recurrence]]) -> tuple[Sys
 def _reads(system: System, equation: Recurrence, final: Final) -> bool:
     """Whether `equation` reads, as given, an element that `final` writes."""
     cells = tuple(f"e{n}" for n in range(len(final.index)))
-    own, writer = (Space(e.loops, system.parameters, system.assumptions) for e in (equation, system[final.statement]))
+    own, writer = (own_space(system, e) for e in (equation, system[final.statement]))
     written = writer.image(writer.set(final.domain), final.index, cells)
     pieces = [(p.domain, p.origin) for read in equation.reads for p in read]
     return any(isinstance(o, Stored) and o.name == final.name and not own.image(own.set(domain), o.index, cells).is_disjoint(written) for domain, o in pieces)

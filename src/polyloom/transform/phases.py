@@ -3,14 +3,11 @@
 
 A system that cannot be embedded as a whole is cut into the strongly connected components of its statements (loop distribution:
 Kennedy, McKinley, 1990), which are joined again, in topological order, as long as the joined statements find a common space.
-Values that cross from phase to phase are kept in arrays: in the output whose last value they are, or in an intermediate one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -19,15 +16,14 @@ from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.nest import Apply, Expression, Nest, Storage
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
-from polyloom.ir.recurrence import Final, Origin, Piece, Produced, Recurrence, Stored, System
-from polyloom.sets import Affine
-from polyloom.sets.isl import from_set
+from polyloom.ir.recurrence import Final, Produced, Recurrence, Stored, System, origins
 from polyloom.transform.assemble import NoCorner, NoOrder, Ports, assemble
 from polyloom.transform.carry import NotUniform
+from polyloom.transform.crossing import cross
 from polyloom.transform.delay import delayed
 from polyloom.transform.embed import Placements, dependences, embed
 from polyloom.transform.refusal import refusal
-from polyloom.transform.space import Space
+from polyloom.transform.space import Space, own_space
 
 Group = list[Recurrence]
 SLOW = frozenset({"div", "rem", "floordiv", "mod", "sqrt"})
@@ -39,7 +35,7 @@ def make_plan(nest: Nest, system: System) -> Plan:
     groups = _groups(system)
     system, copies = delayed(system, [g for g, _ in groups])
     groups += [([copy], _placed_alone(system, copy)) for copy in copies]
-    crossing = _crossing(nest, system, [[e.name for e in g] for g, _ in groups])
+    crossing = cross(nest, system, [[e.name for e in g] for g, _ in groups])
     arrays = {s.name: _array(s) for s in system.storage} | {a.name: a for a in crossing.intermediates}
     phases: list[Phase] = []
     for number, (group, placements) in enumerate(groups, 1):
@@ -49,7 +45,7 @@ def make_plan(nest: Nest, system: System) -> Plan:
         name = system.name if len(groups) == 1 else f"{system.name}.{number}"
         phases.append(assemble(system, name, group, placements, Ports(earlier, exports, arrays)))
     written = {f.name for f in system.finals}
-    given = {p.origin.name for e in system.equations for r in e.reads for p in r if isinstance(p.origin, Stored)}
+    given = {o.name for o in origins(system.equations) if isinstance(o, Stored)}
     inputs = tuple(_array(s) for s in system.storage if s.name in given or (s.name in written and not _is_overwritten(system, s)))
     outputs = tuple(_array(s) for s in system.storage if s.name in written)
     return Plan(system.name, system.parameters, system.assumptions, inputs, outputs, crossing.intermediates, tuple(phases))
@@ -61,7 +57,7 @@ def _is_overwritten(system: System, storage: Storage) -> bool:
     space = Space(cells, system.parameters, system.assumptions)
     rest = space.where(*(bound for here, extent in zip(space.here, storage.shape, strict=True) for bound in (here, extent - here - 1)))
     for final in (f for f in system.finals if f.name == storage.name):
-        own = _own(system, system[final.statement])
+        own = own_space(system, system[final.statement])
         rest = rest.subtract(own.image(own.set(final.domain), final.index, cells))
     return rest.is_empty()
 
@@ -159,19 +155,15 @@ def _is_slow(value: Expression) -> bool:
 def _related(group: Group, unit: Group) -> bool:
     """Whether `unit` reads what `group` computes, or both read one array, or both write one."""
     names = {e.name for e in group}
-    return any(isinstance(o, Produced) and o.statement in names for o in _origins(unit)) or any(f(group) & f(unit) for f in (_stored, _written))
+    return any(isinstance(o, Produced) and o.statement in names for o in origins(unit)) or any(f(group) & f(unit) for f in (_stored, _written))
 
 
 def _stored(group: Group) -> set[str]:
-    return {o.name for o in _origins(group) if isinstance(o, Stored) and o.index}
+    return {o.name for o in origins(group) if isinstance(o, Stored) and o.index}
 
 
 def _written(group: Group) -> set[str]:
     return {e.statement.assign.target.name for e in group}
-
-
-def _origins(group: Group) -> list[Origin]:
-    return [p.origin for e in group for r in e.reads for p in r]
 
 
 def _refusal(system: System, group: Group) -> PolyloomError:
@@ -217,72 +209,3 @@ def _is_bounded(system: System, phase: Phase) -> bool:
     space = Space(phase.program.dimensions, system.parameters, system.assumptions)
     points = space.set(phase.program.space)
     return len(phase.program.space.pieces) == 1 and all(points.dim_is_bounded(isl.dim_type.set, n) for n in range(len(space.dims)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Crossing:
-    """`where` a statement's values are found in later phases, what must be written for that, and the arrays made for it."""
-
-    where: dict[str, tuple[str, tuple[Affine, ...]]]
-    exports: tuple[Final, ...]
-    intermediates: tuple[Array, ...]
-
-
-def _crossing(nest: Nest, system: System, groups: Sequence[Sequence[str]]) -> _Crossing:
-    phase_of = {name: n for n, names in enumerate(groups) for name in names}
-    needed: dict[str, isl.Set] = {}
-    for e in system.equations:
-        for piece in (p for r in e.reads for p in r):
-            origin = piece.origin
-            if isinstance(origin, Produced) and phase_of[origin.statement] != phase_of[e.name]:
-                points = _read_instances(system, e, piece, origin)
-                needed[origin.statement] = needed[origin.statement].union(points) if origin.statement in needed else points
-    where: dict[str, tuple[str, tuple[Affine, ...]]] = {}
-    exports: list[Final] = []
-    made: dict[str, tuple[Array, isl.Set]] = {}
-    for name in sorted(needed, key=lambda n: [e.name for e in system.equations].index(n)):
-        points = needed[name].coalesce()
-        final = _final(system, name, points, phase_of)
-        if final is not None:
-            where[name] = final.name, final.index
-            continue
-        array, index = _intermediate(nest, system, system[name], points, made)
-        where[name] = array, index
-        exports.append(Final(array, index, name, from_set(points)))
-    return _Crossing(where, tuple(exports), tuple(a for a, _ in made.values()))
-
-
-def _own(system: System, equation: Recurrence) -> Space:
-    return Space(equation.loops, system.parameters, system.assumptions)
-
-
-def _read_instances(system: System, reader: Recurrence, piece: Piece, origin: Produced) -> isl.Set:
-    own = _own(system, reader)
-    return own.image(own.set(piece.domain), origin.index, system[origin.statement].loops)
-
-
-def _final(system: System, name: str, points: isl.Set, phase_of: Mapping[str, int]) -> Final | None:
-    """The output that holds all those values at the end anyway, unless a later phase reads what it held at entry."""
-    later = [e for e in system.equations if phase_of[e.name] > phase_of[name]]
-    read = {o.name for o in _origins(later) if isinstance(o, Stored)}
-    own = _own(system, system[name])
-    return next((f for f in system.finals if f.statement == name and f.name not in read and points.is_subset(own.set(f.domain))), None)
-
-
-def _intermediate(nest: Nest, system: System, equation: Recurrence, points: isl.Set, made: dict[str, tuple[Array, isl.Set]]) -> tuple[str, tuple[Affine, ...]]:
-    """An array for the values of `equation` at `points`: shaped like the one it writes, where each element is written once."""
-    target = equation.statement.assign.target
-    own, storage = _own(system, equation), nest[target.name]
-    if not own.injective(points, target.index):
-        help = f"split the loop by hand, or store each value of `{target.name}` in an element of its own"
-        raise input_error("PL0264", f"`{target.name}` passes several values of one element to a later phase", span=equation.span, help=help)
-    elements = own.image(points, target.index, tuple(f"e{n}" for n in range(len(target.index))))
-    taken = {s.name for s in system.storage} | set(system.parameters)
-    base = target.name if target.name not in taken else f"{target.name}_kept"
-    name, number = base, 1
-    while name in made and not made[name][1].is_disjoint(elements):
-        number += 1
-        name = f"{base}{number}"
-    array, before = made.get(name, (Array(name, storage.dtype, storage.shape), elements))
-    made[name] = array, before.union(elements)
-    return name, target.index

@@ -14,6 +14,7 @@ from math import gcd, lcm
 import islpy as isl
 
 from polyloom.ir.pla import Reference
+from polyloom.ir.recurrence import Recurrence, System
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import parameter_set, sample, shifted, to_set
 
@@ -130,6 +131,11 @@ class Space:
 
     def _map(self, text: str) -> isl.Map:
         return isl.Map.read_from_str(isl.DEFAULT_CONTEXT, f"[{', '.join(self.params)}] -> {{ {text} }}")
+
+
+def own_space(system: System, equation: Recurrence) -> Space:
+    """The space of a statement's own loops."""
+    return Space(equation.loops, system.parameters, system.assumptions)
 
 
 def union(sets: Sequence[isl.Set]) -> isl.Set:
