@@ -28,6 +28,7 @@ typedef struct {
     uint32_t lines, levels;
     Kernel *kernel;
     uint32_t kernels;
+    uint32_t *first, *next;  // the stretches of a kernel, in their order: by kernel, by stretch; NONE at the end
 } Folded;
 
 static bool has(const uint32_t *bits, uint32_t i) { return bits[i / 32] >> i % 32 & 1; }
@@ -207,6 +208,8 @@ static bool kernel(Folded *f, const uint32_t *content, Kernel *out) {
     return true;
 }
 
+static bool same_kernel(const Kernel *a, const Kernel *b) { return a->size == b->size && a->halts == b->halts && !memcmp(a->bytes, b->bytes, a->size); }
+
 // Name kernels by their contents, in ascending order; equal kernels have one name.
 static bool name(Folded *f) {
     Context *c = f->c;
@@ -222,15 +225,21 @@ static bool name(Folded *f) {
         contents[at] = content;
         ++count;
     }
-    uint32_t *names = temp(c, count, sizeof *names);
-    TRY(names && (f->kernel = temp(c, count, sizeof(Kernel))));
+    uint32_t *names = temp(c, count, sizeof *names), *following = temp(c, count, sizeof *following), bucket[BUCKETS];
+    TRY(names && following && (f->kernel = temp(c, count, sizeof(Kernel))));
+    memset(bucket, 0xff, sizeof bucket);
     f->kernels = 0;
     for (uint32_t i = 0; i < count; ++i) {
         Kernel made;
         TRY(kernel(f, contents[i], &made));
-        uint32_t k = 0;
-        while (k < f->kernels && (f->kernel[k].size != made.size || f->kernel[k].halts != made.halts || memcmp(f->kernel[k].bytes, made.bytes, made.size))) ++k;
-        if (k == f->kernels) f->kernel[f->kernels++] = made;
+        uint32_t *head = &bucket[hash(made.halts, made.bytes, made.size) % BUCKETS], k = *head;
+        while (k != NONE && !same_kernel(&f->kernel[k], &made)) k = following[k];
+        if (k == NONE) {
+            k = f->kernels++;
+            f->kernel[k] = made;
+            following[k] = *head;
+            *head = k;
+        }
         names[i] = k;
     }
     for (uint32_t i = 0; i < f->lines; ++i)
@@ -297,6 +306,17 @@ static bool look_ahead(Folded *f, uint32_t targets) {
     return true;
 }
 
+static bool index_stretches(Folded *f) {
+    TRY((f->first = temp(f->c, f->kernels, sizeof(uint32_t))) && (f->next = temp(f->c, f->lines, sizeof(uint32_t))));
+    for (uint32_t v = 0; v < f->kernels; ++v) f->first[v] = NONE;
+    for (uint32_t i = f->lines; i-- > 0;) {
+        uint32_t *head = &f->first[f->line[i].name[0]];
+        f->next[i] = *head;
+        *head = i;
+    }
+    return true;
+}
+
 // The node of step 0: half-spaces may leave several that share the first cell.
 static bool start(Folded *f, const uint32_t *order, uint32_t nodes, uint32_t *out) {
     Context *c = f->c;
@@ -305,9 +325,9 @@ static bool start(Folded *f, const uint32_t *order, uint32_t nodes, uint32_t *ou
     *out = order[0];
     for (int pass = 0; pass < 2; ++pass) {
         for (uint32_t v = 0; v < nodes; ++v)
-            for (uint32_t i = 0; i < f->lines; ++i) {
+            for (uint32_t i = f->first[order[v]]; i != NONE; i = f->next[i]) {
                 const Stretch *line = &f->line[i];
-                if (line->name[0] != order[v] || line->name[1] == NONE || memcmp(line->part->corner, zero, c->n * sizeof(Int))) continue;
+                if (line->name[1] == NONE || memcmp(line->part->corner, zero, c->n * sizeof(Int))) continue;
                 if (!pass) {
                     if (!candidates++) *out = order[v];
                     continue;
@@ -331,47 +351,51 @@ static bool start(Folded *f, const uint32_t *order, uint32_t nodes, uint32_t *ou
 static bool transition(Folded *f, uint32_t from, uint32_t to, const Domain **out) {
     Context *c = f->c;
     Vec sets = {0};
-    for (uint32_t i = 0; i < f->lines; ++i)
-        if (f->line[i].name[0] == from && f->line[i].name[1] == to) TRY(part_sets(c, f->grid, f->line[i].part, &sets));
+    for (uint32_t i = f->first[from]; i != NONE; i = f->next[i])
+        if (f->line[i].name[1] == to) TRY(part_sets(c, f->grid, f->line[i].part, &sets));
     return (*out = domain(c, sets.at, sets.count)) != NULL;
 }
 
-static bool node(Folded *f, uint32_t v, const uint32_t *order, uint32_t nodes, GraphNode *out) {
+// The distinct successors of a kernel; `seen` has the last kernel that each was one of.
+static uint32_t successors(const Folded *f, uint32_t v, uint32_t *seen, uint32_t *out) {
+    uint32_t count = 0;
+    for (uint32_t i = f->first[v]; i != NONE; i = f->next[i]) {
+        const uint32_t to = f->line[i].name[1];
+        if (to == NONE || seen[to] == v + 1) continue;
+        seen[to] = v + 1;
+        out[count++] = to;
+    }
+    return count;
+}
+
+static bool node(Folded *f, uint32_t v, const uint32_t *place, uint32_t *seen, uint32_t *next, GraphNode *out) {
     Context *c = f->c;
-    bool *follows = temp(c, f->kernels, 1);
-    TRY(follows);
-    for (uint32_t i = 0; i < f->lines; ++i)
-        if (f->line[i].name[0] == v && f->line[i].name[1] != NONE && !follows[f->line[i].name[1]]) {
-            follows[f->line[i].name[1]] = true;
-            ++out->edges;
-        }
+    out->edges = successors(f, v, seen, next);
     Kernel *kernel = keep(c, 1, sizeof *kernel);
     TRY(kernel && (out->edge = keep(c, out->edges, sizeof(Edge))));
     *kernel = f->kernel[v];
     TRY(kernel->bytes = keep(c, kernel->size, 1));
     memcpy(kernel->bytes, f->kernel[v].bytes, kernel->size);
     out->kernel = kernel;
-    uint32_t k = 0;
-    for (uint32_t place = 0; place < nodes; ++place) {
-        if (!follows[order[place]]) continue;
-        out->edge[k].to = place;
-        if (out->edges > 1) TRY(transition(f, v, order[place], &out->edge[k].domain));
-        ++k;
+    for (uint32_t k = 0; k < out->edges; ++k) {
+        uint32_t i = k;
+        if (f->first[next[k]] == NONE) return clash(c);
+        for (; i && out->edge[i - 1].to > place[next[k]]; --i) out->edge[i] = out->edge[i - 1];
+        out->edge[i] = (Edge){.to = place[next[k]]};
+        if (out->edges > 1) TRY(transition(f, v, next[k], &out->edge[i].domain));
     }
-    return k == out->edges || clash(c);
+    return true;
 }
 
 // Nodes in the order of their first steps, but first the one of step 0.
 static bool ordered(Folded *f, Graph *out) {
     Context *c = f->c;
-    bool *seen = temp(c, f->kernels, 1);
+    uint32_t *place = temp(c, f->kernels, sizeof *place), *seen = temp(c, f->kernels, sizeof *seen), *next = temp(c, f->kernels, sizeof *next);
     uint32_t *order = temp(c, f->kernels, sizeof *order), nodes = 0, first;
-    TRY(seen && order);
+    TRY(place && seen && next && order);
     for (uint32_t i = 0; i < f->lines; ++i) {
         const uint32_t v = f->line[i].name[0];
-        if (v == NONE || seen[v]) continue;
-        seen[v] = true;
-        order[nodes++] = v;
+        if (f->first[v] == i) order[nodes++] = v;
     }
     if (!nodes) return clash(c);
     TRY(start(f, order, nodes, &first));
@@ -379,25 +403,18 @@ static bool ordered(Folded *f, Graph *out) {
     while (order[at] != first) ++at;
     for (; at; --at) order[at] = order[at - 1];
     order[0] = first;
+    for (uint32_t v = 0; v < nodes; ++v) place[order[v]] = v;
     *out = (Graph){.nodes = nodes, .epilogue = f->epilogue};
     TRY(out->node = keep(c, nodes, sizeof(GraphNode)));
-    for (uint32_t v = 0; v < nodes; ++v) TRY(node(f, order[v], order, nodes, &out->node[v]));
+    for (uint32_t v = 0; v < nodes; ++v) TRY(node(f, order[v], place, seen, next, &out->node[v]));
     return true;
 }
 
 static uint32_t degree(Folded *f) {
-    uint32_t most = 0;
-    bool *seen = temp(f->c, (size_t)f->kernels, 1);
-    for (uint32_t v = 0; seen && v < f->kernels; ++v) {
-        uint32_t count = 0;
-        memset(seen, 0, f->kernels);
-        for (uint32_t i = 0; i < f->lines; ++i) {
-            const uint32_t to = f->line[i].name[1];
-            if (f->line[i].name[0] != v || to == NONE || seen[to]) continue;
-            seen[to] = true;
-            ++count;
-        }
-        most = (uint32_t)max(most, count);
+    uint32_t most = 0, *seen = temp(f->c, f->kernels, sizeof *seen), *next = temp(f->c, f->kernels, sizeof *next);
+    for (uint32_t v = 0; seen && next && v < f->kernels; ++v) {
+        const uint32_t count = successors(f, v, seen, next);
+        most = most > count ? most : count;
     }
     return most;
 }
@@ -413,6 +430,7 @@ bool control_flow(Context *c, const UnitTree *unit, Graph *out) {
         c->high = folded;
         TRY(trace(f, rounds + 2) && name(f));
         for (uint32_t i = 0; i < rounds; ++i) TRY(look_ahead(f, targets));
+        TRY(index_stretches(f));
         const uint32_t worst = degree(f);
         TRY(ok(c));
         if (worst > targets) continue;
