@@ -89,7 +89,7 @@ static bool meet(Context *c, const Domain *d, const Vec *sets, bool *out) {
 static bool fits(Context *c, const Colour *colour, const Domain *one, bool *out) {
     const Int limit = c->s.limits.signal_sets;
     const uint32_t count = colour->ones.count + one->count;
-    *out = limit < 0 || count <= limit;
+    *out = limit < 0 || (Int)count <= limit;
     if (*out) return true;
     const size_t mark = c->high;
     const Set **all = temp(c, count, sizeof *all);
@@ -97,7 +97,7 @@ static bool fits(Context *c, const Colour *colour, const Domain *one, bool *out)
     for (uint32_t i = 0; i < count; ++i) all[i] = i < colour->ones.count ? ((const Set **)colour->ones.at)[i] : one->set[i - colour->ones.count];
     const Domain *united;
     TRY(unite(c, all, count, &united));
-    *out = united->count <= limit;
+    *out = (Int)united->count <= limit;
     c->high = mark;
     return true;
 }
@@ -184,7 +184,7 @@ static bool branch(Palette *p, GraphNode *v) {
 
 bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index) {
     const Limits *l = &c->s.limits;
-    if (l->signal_sets >= 0 && d->count > l->signal_sets) return refuse(c, 514, kind, index, d->count, l->signal_sets);
+    if (l->signal_sets >= 0 && (Int)d->count > l->signal_sets) return refuse(c, 514, kind, index, d->count, l->signal_sets);
     for (uint32_t i = 0; i < d->count; ++i)
         if (!l->half_spaces && d->set[i]->spaces) return refuse(c, 514, kind, index, 0, 0);
     return true;
@@ -201,7 +201,7 @@ bool allocate(Context *c) {
             if (c->graph[g].node[v].edges > 1) TRY(branch(p, &c->graph[g].node[v]));
     c->signals = p->colours.count;
     const Int limit = c->s.limits.control_signals;
-    if (limit >= 0 && c->signals > limit) {
+    if (limit >= 0 && (Int)c->signals > limit) {
         const uint32_t needed = c->signals;
         bool shared;
         TRY(share(c, &shared));

@@ -229,7 +229,7 @@ static bool extend(Shared *s, bool *out) {
         const Domain *d;
         if (!(grown >> s->chosen[k] & 1)) continue;
         TRY(united(s, s->chosen[k], &d));
-        *out = d->count <= sets;
+        *out = (Int)d->count <= sets;
     }
     if (*out) return true;
     memcpy(s->value, s->saved, s->atoms * sizeof *s->value);

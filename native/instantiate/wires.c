@@ -291,7 +291,7 @@ static bool propagation(Context *c, const Cell *cell, const Route *r, Vec *out) 
             at[axis] -= STEP[r->hop[i].location][axis];
             to[axis] += STEP[r->hop[i].location][axis];
         }
-        if (starts && (to[0] < 0 || to[1] < 0 || to[0] >= c->t->rows || to[1] >= c->t->columns)) return refuse(c, 530, POLYLOOM_REGION, 0, 0, 0);
+        if (starts && (to[0] < 0 || to[1] < 0 || to[0] >= (Int)c->t->rows || to[1] >= (Int)c->t->columns)) return refuse(c, 530, POLYLOOM_REGION, 0, 0, 0);
     }
     return true;
 }
