@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -18,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyloom import frontend
+from polyloom.analysis.memory import available_bytes
 from polyloom.analysis.stores import stored
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error, nearest
 from polyloom.frontend.c.native import call_native
@@ -32,8 +34,10 @@ from polyloom.targets.registry import Arrays, FunctionTarget, Json
 
 Array = npt.NDArray[Any]
 RESULT: Final = "return"
-STEPS: Final = 2 * 10**7
-"""The interpreter gives up after these, half a minute's work: then the host alone is what a run is compared with."""
+STEPS: Final = 2 * 10**6
+"""The interpreter gives up after these, some seconds of work: then the host alone is what a run is compared with."""
+_COPIES: Final = 6
+"""As many copies of an array are made, for each that a run is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +201,9 @@ def _argument(parameter: Parameter, values: Mapping[str, Array], arrays: Arrays,
         raise input_error("PL0230", f"the array `{name}` has the shape {shape}", help="give sizes from 0 on")
     if name in arrays:
         return _checked(parameter, shape, arrays[name])
-    try:
-        return _random(generator, parameter.dtype, shape)
-    except (MemoryError, ValueError):
-        raise input_error("PL0230", f"the array `{name}` with the shape {shape} does not fit into memory", help="give smaller sizes") from None
+    if prod(shape) * max(parameter.dtype.itemsize, 8) * _COPIES > available_bytes():
+        raise input_error("PL0230", f"the array `{name}` with the shape {shape} does not fit into memory", help="give smaller sizes")
+    return _random(generator, parameter.dtype, shape)
 
 
 def _checked(parameter: Parameter, shape: tuple[int, ...], array: npt.NDArray[np.generic]) -> Array:

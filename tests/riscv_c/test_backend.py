@@ -208,3 +208,28 @@ def test_files_are_the_same_every_time() -> None:
     for name in ("pressure", "sparse", "horner"):
         function = functions(64)[name]
         assert compile_function(function, WIDE).elf == compile_function(function, WIDE).elf
+
+
+LENGTHS = {
+    ("csel", "rv64gc"): 5,
+    ("csel", "rv64gc_zicond"): 3,
+    ("csinc", "rv64gc_zicond"): 5,
+    ("csinv", "rv64gc_zicond_zbb"): 4,
+    ("csneg", "rv64gc"): 5,
+    ("csneg", "rv64gc_zicond"): 4,
+    ("cneg", "rv64gc_zicond"): 4,
+    ("clamp", "rv64gc_zbb"): 5 + 3,
+    ("extrema", "rv64gc_zbb"): 8,
+    ("difference", "rv64gc_zbb"): 6,
+}
+"""Instructions, with the comparison and without the return."""
+
+
+@pytest.mark.parametrize(("name", "isa"), LENGTHS)
+def test_selects_come_from_the_table(name: str, isa: str) -> None:
+    """LLVM 22 and GCC 14 need five instructions for csneg with Zicond, and for csinv with Zbb too."""
+    machine = names.parse(isa)
+    code = elf(compile_function(functions(64)[name], machine).elf, machine).segments[-1].data
+    found = _meanings(code, machine)
+    assert [mnemonic for mnemonic, _ in found if mnemonic.startswith("b") or mnemonic == "jal"] == []
+    assert len(found) - 1 <= LENGTHS[name, isa]

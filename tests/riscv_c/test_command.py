@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from tests.conftest import Golden
 
+from polyloom import functions
 from polyloom.cli import main
 from polyloom.frontend.c import clang
 from polyloom.targets.riscv import names
@@ -33,6 +34,7 @@ REFUSED = {
     "size-missing": "dot --on riscv:rv64gc",
     "size-negative": "dot n=-3 --on riscv:rv64gc",
     "size-too-large": "dot n=2147483648 --on riscv:rv64gc",
+    "memory": "scale n=2147483647 m=2147483647 --on riscv:rv64gc",
     "scalar-malformed": "dot n=many --on riscv:rv64gc",
     "array-as-scalar": "dot n=4 a=3 --on riscv:rv64gc",
     "parameter-unknown": "dot n=4 m=3 --on riscv:rv64gc",
@@ -142,6 +144,13 @@ def test_numbers_that_json_does_not_have(call: Call) -> None:
         found = _json(call, f"half x={text} --on riscv:rv64gc")
         assert found["parameters"] == {"x": text}
         assert found["verified"]
+
+
+def test_long_runs_are_compared_with_the_host_alone(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(functions, "STEPS", 100)
+    found = _json(call, "dot n=1000 --on riscv:rv64gc")
+    assert found["verified"]
+    assert found["compared_with"] == ["host"]
 
 
 def test_a_difference_is_an_error(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
