@@ -188,7 +188,7 @@ static bool failed(Context *c) {
         s->about = c->about;
         s->tiling = t;
     }
-    const bool far = error == 513 && mul(c, 2, c->about.needed) > mul(c, 3, max(c->about.available, 1));
+    const bool far = error == 513 && mul(c, 2, c->about.needed) > mul(c, 5, max(c->about.available, 1));
     if (error == 513) s->crowded[s->crowds++] = (Region){t->rows, t->columns, far};
     return error == 517 || !s->shrinks || fewer(c, t, far);
 }

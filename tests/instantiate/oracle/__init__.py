@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instantiation: a symbolic configuration, parameter values and a region become a concrete configuration (paper section 6).
+"""The oracle of the library: instantiation in Python. A symbolic configuration, parameter values and a region become a concrete
+configuration (paper section 6).
 
 `_build` is the pipeline for one candidate on one region. `instantiate` tries candidates in the order of their predicted
 latency. A candidate that small tiles make invalid, or that exceeds a limit of the machine, is also tried on fewer elements.
@@ -29,7 +30,7 @@ __all__ = ["instantiate", "predicted_cycles"]
 
 _TRIES = 24
 """Configurations that are built before instantiation gives up."""
-_FAR = 1.5
+_FAR = 2.5
 """Where a region needs that many times the control signals that there are, only half of it is tried next."""
 
 

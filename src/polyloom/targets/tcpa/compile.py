@@ -21,7 +21,7 @@ from polyloom.targets.tcpa.candidates import Triple, ranked
 from polyloom.targets.tcpa.graph import build, limit_destinations
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.mapping import UserMapping, parse_mapping
-from polyloom.targets.tcpa.registers import bind
+from polyloom.targets.tcpa.registers import bind, check_feedback
 from polyloom.targets.tcpa.schedule import Scheduled, check_operations, schedules
 from polyloom.targets.tcpa.symbolic import Candidate, Symbolic
 
@@ -45,6 +45,7 @@ def compile_program(
     graph = build(program)
     check_operations(graph, machine)
     graph = limit_destinations(graph, machine.destinations)
+    check_feedback(graph, machine)
     tell("schedules", 0.1)
     found, scheduled = _candidates(graph, machine, mapping, candidates, tell)
     return _assemble(graph, machine, found, scheduled)

@@ -72,6 +72,12 @@ def bind(graph: Graph, machine: Machine, allocation: Allocation, order: Order, s
     )
 
 
+def check_feedback(graph: Graph, machine: Machine) -> None:
+    """PL0404 if every mapping needs more feedback registers than there are: one for each value and distance to another iteration, at the least."""
+    least = len({(use.variable, use.distance) for use in graph.uses if not use.is_local})
+    _enough("PL0404", "feedback_registers", "feedback register", machine.feedback_registers, least)
+
+
 def input_operands(graph: Graph) -> Iterator[tuple[int, int, Reference]]:
     """(equation, operand position, reference) of every operand that reads an input, in order."""
     inputs = {a.name for a in graph.program.inputs}
