@@ -31,18 +31,19 @@ _LINK: Final = ("-Wl,--gc-sections", "-Wl,-e,_start")
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """`name` is QEMU's name of the architecture; `target` and `cpu` are the compiler's."""
+    """`name` is QEMU's name of the architecture; `target`, `cpu` and `options` are the compiler's."""
 
     name: str
     target: str
     cpu: str
+    options: tuple[str, ...] = ()
 
     @property
     def emulator(self) -> str:
         return f"qemu-{self.name}"
 
 
-RV32: Final = Device("riscv32", "riscv32-freestanding", "generic_rv32+m+a+c")
+RV32: Final = Device("riscv32", "riscv32-freestanding", "generic_rv32+m+a+c", ("-DPOLYLOOM_INT32",))
 DEVICES: Final = (
     RV32,
     Device("riscv64", "riscv64-freestanding", "generic_rv64+m+a+c"),
@@ -71,7 +72,7 @@ def build(device: Device, name: str, sources: Iterable[Path]) -> Path:
     files = map(str, (*sources, FIRMWARE / "board_linux.c", *sorted(LIBRARY.glob("*.c"))))
     includes = (f"-I{LIBRARY}", f"-I{FIRMWARE}")
     compiler = (sys.executable, "-m", "ziglang", "cc", "-target", device.target, f"-mcpu={device.cpu}")
-    subprocess.run([*compiler, *_FLAGS, *includes, *files, *_LINK, "-o", str(made)], check=True, env=caches())
+    subprocess.run([*compiler, *_FLAGS, *device.options, *includes, *files, *_LINK, "-o", str(made)], check=True, env=caches())
     return made.replace(folder / name)
 
 

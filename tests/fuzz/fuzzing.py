@@ -64,7 +64,15 @@ def fuzz(target: Path, corpus: Path, seconds: int) -> subprocess.CompletedProces
     corpus.mkdir(parents=True, exist_ok=True)
     for data in seeds():
         (corpus / sha256(data).hexdigest()).write_bytes(data)
-    limits = (f"-max_total_time={seconds}", f"-max_len={_LONGEST}", "-timeout=20", "-rss_limit_mb=2048", "-seed=1", f"-artifact_prefix={BUILD}/")
+    limits = (
+        f"-max_total_time={seconds}",
+        f"-max_len={_LONGEST}",
+        "-timeout=120",
+        "-report_slow_units=60",
+        "-rss_limit_mb=2048",
+        "-seed=1",
+        f"-artifact_prefix={BUILD}/",
+    )
     return subprocess.run([str(target), str(corpus), *limits, "-print_final_stats=1"], stderr=subprocess.PIPE, text=True)
 
 
