@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.files import paper
-from tests.instantiate.oracle import instantiate
+from tests.instantiate.library import instantiate
 
 from polyloom.cli import main
 from polyloom.cli.examples import folder

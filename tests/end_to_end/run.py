@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from tests.instantiate.oracle import instantiate, predicted_cycles
+from tests.instantiate.library import instantiate
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.arguments import random_inputs
@@ -17,6 +17,7 @@ from polyloom.targets.tcpa import concrete_file, model, symbolic_file, verify
 from polyloom.targets.tcpa.compile import compile_program
 from polyloom.targets.tcpa.concrete import Concrete
 from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.predict import predicted_cycles
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 

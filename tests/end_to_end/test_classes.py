@@ -7,7 +7,7 @@ The mapping is the one that is fastest on 8x8; on every region its own tile size
 from __future__ import annotations
 
 import pytest
-from tests.instantiate.oracle import instantiate
+from tests.instantiate.library import instantiate
 
 from polyloom.cli.examples import path
 from polyloom.frontend.pla import load

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from tests.end_to_end.run import compiled, refusal, run
-from tests.instantiate.oracle import instantiate
+from tests.instantiate.library import instantiate
 from tests.oracle.compare import differences
 from tests.oracle.programs import random_program, random_sizes
 

@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from tests.instantiate import samples
 from tests.instantiate.naive import symbolic
 from tests.instantiate.oracle import cells
-from tests.instantiate.oracle.concretize import Tiles, check_parameters, space_bounds, tiling
+from tests.instantiate.oracle.concretize import Tiles, space_bounds, tiling
 
 from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain, HalfSpace
+from polyloom.targets.tcpa.request import check_parameters
 
 Raw = tuple[tuple[int, ...], tuple[int, ...], tuple[HalfSpace, ...]]
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.instantiate import samples
+from tests.instantiate.library import instantiate
 from tests.instantiate.naive import UNLIMITED, Program, reference, symbolic
-from tests.instantiate.oracle import instantiate, predicted_cycles
 from tests.instantiate.test_random import mappings, programs
 from tests.oracle.compare import differences
 from tests.oracle.naive_machine import fitting
@@ -19,6 +19,7 @@ from tests.oracle.naive_machine import fitting
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import concrete_file, model, verify
 from polyloom.targets.tcpa.concrete import Concrete
+from polyloom.targets.tcpa.predict import predicted_cycles
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 CASES: list[tuple[Program, dict[str, int], int | None, int | None, tuple[int, ...], int, tuple[int, int]]] = [

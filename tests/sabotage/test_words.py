@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 from tests.instantiate import samples
+from tests.instantiate.library import instantiate
 from tests.instantiate.naive import UNLIMITED, Program, symbolic
-from tests.instantiate.oracle import instantiate
 from tests.oracle.naive_machine import fitting
 from tests.sabotage.cases import CASES, Case, mapped
 from tests.sabotage.words import CHECKSUM, Subject, damages, difference, noticed_by, runs_of
