@@ -35,13 +35,25 @@ def _reads(unit: Sequence[Recurrence]) -> Iterator[tuple[Recurrence, Reference, 
 
 def _is_constant(reader: Recurrence, loops: tuple[str, ...], origin: Produced) -> bool:
     """Whether a statement reads what was written in its own loops, a constant number of iterations before."""
-    return loops == reader.loops and all((Affine.symbol(loop) - at).is_constant for loop, at in zip(reader.loops, origin.index, strict=True))
+    return loops == reader.loops and _is_aligned(reader, origin)
+
+
+def _is_aligned(reader: Recurrence, origin: Produced) -> bool:
+    """Whether each loop of the writer stands at a constant distance from that of the reader in the same position."""
+    pairs = zip(reader.loops, origin.index, strict=False)
+    return len(reader.loops) == len(origin.index) and all((Affine.symbol(loop) - at).is_constant for loop, at in pairs)
 
 
 def _too_far(system: System, unit: Sequence[Recurrence], reader: Recurrence, access: Reference, origin: Produced) -> PolyloomError:
-    at, come, dims = ", ".join(reader.loops), ", ".join(map(str, origin.index)), ", ".join(dimensions(unit))
+    writer, dims = system[origin.statement], ", ".join(dimensions(unit))
+    at, come = (
+        ", ".join(reader.loops),
+        ", ".join(str(a) if writer.loops == reader.loops or str(a) == n else f"{n} = {a}" for n, a in zip(writer.loops, origin.index, strict=True)),
+    )
     message = f"iteration ({at}) needs what iteration ({come}) wrote to `{access.name}`, and that cannot be passed from neighbour to neighbour"
     note = f"the distance is not constant, and no loop among {dims} keeps the value in step"
+    if _is_aligned(reader, origin):
+        note = f"{writer.name} and {reader.name} pass values on in opposite directions of one loop"
     if _is_one_sum(system, reader):
         help = "allow another order of this f32 reduction, hence other roundings: --reassociate, in Python `Options(reassociate=True)`"
     else:
