@@ -56,6 +56,8 @@ def test_agrees(program: Program) -> None:
     assert verdict.states == tuple(sorted(expected))
     inside = sum(number for state, number in expected.items() if "[x]=1;" in state)
     assert (verdict.positive, verdict.negative) == (inside, sum(expected.values()) - inside)
+    unobserved = check("\n".join(line for line in text(program).splitlines() if not line.startswith("locations")))
+    assert (unobserved.positive, unobserved.negative) == (verdict.positive, verdict.negative)
 
 
 @pytest.mark.parametrize("dependent", [False, True])

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from itertools import count as count_from
 from typing import Final
 
 from polyloom.targets.riscv.rvwmo.path import Operation
@@ -66,13 +67,15 @@ class Choice:
 class Site:
     """A location: its operations hart by hart in program order, its initial value, the reads of interest, and which are possible.
 
-    `after` has, for each of the `ordered` operations, those that preserved program order puts after it: `width` bits each, side by side.
+    `limited` are reads that may not have every value. `after` has, for each of the `ordered` operations, those that preserved program order
+    puts after it: `width` bits each, side by side.
     """
 
     harts: tuple[tuple[Node, ...], ...]
     initial: Value
     relevant: frozenset[Read]
     possible: Callable[[Read, Value], bool]
+    limited: frozenset[Read]
     after: int
     width: int
 
@@ -111,23 +114,23 @@ def classes(site: Site, count: Callable[[int], None]) -> Counter[Class]:
     """
     stores = [tuple(node for node in nodes if node.operation.writes) for nodes in site.harts]
     places = {node.number: site.width * n for n, node in enumerate(site.ordered)}
-    observed: dict[tuple[tuple[Read, Value], ...], int] = {}
+    made = _Ways(site, places)
+    between: dict[tuple[int, int], int] = {}
     found: Counter[Class] = Counter()
     for order in _interleavings(stores):
         last = order[-1].operation.value if order else site.initial
-        ways = _ways(site, order, places, observed)
-        joined = _joined(ways, site.after, count)
-        reads = tuple(observed)
+        joined = _joined(made.of(order), between, site.after, count)
+        reads = tuple(made.observed)
         for (order_of_all, *seen), number in joined.items():
             before = tuple(order_of_all >> place & (1 << site.width) - 1 for place in places.values())
             found[Class(before, tuple(pair for n in seen for pair in reads[n]), last)] += number
     return found
 
 
-def _joined(harts: Sequence[Sequence[Way]], after: int, count: Callable[[int], None]) -> dict[tuple[int, ...], int]:
-    """All combinations of ways that do not contradict `after`, by the packed order and what is observed."""
+def _joined(harts: Sequence[Sequence[Way]], between: dict[tuple[int, int], int], after: int, count: Callable[[int], None]) -> dict[tuple[int, ...], int]:
+    """All combinations of ways that do not contradict `after`, by the packed order and what is observed; `between` keeps that of pairs."""
     found: dict[tuple[int, ...], int] = {}
-    between: dict[tuple[int, int], int] = {}
+    count(sum(map(len, harts)))
 
     def extend(hart: int, chosen: tuple[Way, ...], order: int, number: int) -> None:
         if hart == len(harts):
@@ -158,22 +161,38 @@ def _across(one: Way, other: Way) -> int:
     return order
 
 
-def _ways(site: Site, order: tuple[Node, ...], places: Mapping[int, int], observed: dict[tuple[tuple[Read, Value], ...], int]) -> list[list[Way]]:
-    """The ways of each hart; `observed` numbers what they observe."""
-    position = {node.number: n + 1 for n, node in enumerate(order)}
-    harts: list[list[Way]] = []
-    name = 0
-    for nodes in site.harts:
-        harts.append([])
+class _Ways:
+    """The ways of each hart in an order of the stores, made once for all orders in which they are the same.
+
+    Those of a hart depend on where its own stores stand alone, unless a value that it reads matters, or another hart's store may not come between.
+    """
+
+    def __init__(self, site: Site, places: Mapping[int, int]) -> None:
+        self._site = site
+        self._places = places
+        self._known: dict[tuple[int, tuple[int, ...]], list[Way]] = {}
+        self._free = [not any(n.read in site.relevant | site.limited or n.operation.paired is not None for n in nodes) for nodes in site.harts]
+        self._names = count_from()
+        self.observed: dict[tuple[tuple[Read, Value], ...], int] = {}
+        """What is observed, by number."""
+
+    def of(self, order: tuple[Node, ...]) -> list[list[Way]]:
+        position = {node.number: n + 1 for n, node in enumerate(order)}
+        found: list[list[Way]] = []
+        for hart, nodes in enumerate(self._site.harts):
+            key = (hart, tuple(position[n.number] for n in nodes if n.operation.writes) if self._free[hart] else tuple(position))
+            if key not in self._known:
+                self._known[key] = [self._way(nodes, choice, number, position) for choice, number in _grouped(self._site, nodes, order, position).items()]
+            found.append(self._known[key])
+        return found
+
+    def _way(self, nodes: tuple[Node, ...], choice: Choice, number: int, position: Mapping[int, int]) -> Way:
         mine = [node for node in nodes if node.ordered]
-        for choice, number in _grouped(site, nodes, order, position).items():
-            times = _times(mine, choice, position)
-            ended = _ended(mine, times, len(order))
-            own = sum((mask | ended[start]) << places[node.number] for node, (start, _, mask) in zip(mine, times, strict=True))
-            starts = tuple((places[node.number], start) for node, (start, _, _) in zip(mine, times, strict=True))
-            harts[-1].append(Way(name, ended, starts, own, observed.setdefault(choice.observed, len(observed)), number))
-            name += 1
-    return harts
+        times = _times(mine, choice, position)
+        ended = _ended(mine, times, len(position))
+        starts = tuple((self._places[node.number], start) for node, (start, _, _) in zip(mine, times, strict=True))
+        own = sum((mask | ended[start]) << place for (place, start), (_, _, mask) in zip(starts, times, strict=True))
+        return Way(next(self._names), ended, starts, own, self.observed.setdefault(choice.observed, len(self.observed)), number)
 
 
 def _interleavings(sequences: Sequence[tuple[Node, ...]]) -> Iterator[tuple[Node, ...]]:

@@ -89,11 +89,11 @@ def _problem(paths: Sequence[Path], initial: Mapping[str, Constant], registers: 
     values = [*registers, *stored, *(c.value for c in conditions if len(reads(c.value)) > 1)]
     relevant = frozenset[Read]().union(*map(reads, values)) | {read for read in local if paths[read.hart].operations[read.index].location in symbolic}
     nodes, before = _nodes(paths)
-    possible = _possible(conditions)
+    possible, limited = _possible(conditions), frozenset(local)
     sites: dict[str, Site] = {}
     for name in dict.fromkeys(node.operation.location for node in nodes):
         harts = tuple(tuple(n for n in nodes if n.hart == hart and n.operation.location == name) for hart in range(len(paths)))
-        sites[name] = Site(harts, initial[name], relevant, possible, _after(before, ordered(harts)), len(nodes))
+        sites[name] = Site(harts, initial[name], relevant, possible, limited, _after(before, ordered(harts)), len(nodes))
     late = tuple(c for c in conditions if reads(c.value) <= relevant)
     return _Problem(nodes, before, late, sites)
 
