@@ -211,3 +211,5 @@ int odd_switch(int x) {
 int order(int a, int b) { return (a > b) - (a < b); }
 
 int unsigned_order(unsigned long a, unsigned long b) { return (a > b) - (a < b); }
+
+double fused(double a, float b, double c) { return fma(a, (double)b, c) + (double)fmaf((float)a, b, (float)c); }

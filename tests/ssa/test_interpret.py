@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from tests.conftest import Golden
 
 from polyloom.diagnostics import PolyloomError
+from polyloom.ir.ssa import Type
 from polyloom.ir.ssa_interpret import interpret
+from polyloom.ir.ssa_intrinsics import intrinsic
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_verify import verify
 
@@ -52,6 +56,26 @@ def test_what_is_not_used_is_no_fault() -> None:
 @pytest.mark.parametrize(("body", "expected"), [("%x: i32 = call fshl %n, %n, 8:i32", 0x00030200), ("%x: i32 = call bswap %n", 0x02030000)])
 def test_intrinsics(body: str, expected: int) -> None:
     assert run(body, 0x00000302, 0) == expected
+
+
+TINY = 1 + 2.0**-52
+FUSED = [
+    ("f32", 1 + 2.0**-12, 1 + 2.0**-12, -1.0, 2.0**-11 + 2.0**-24),
+    ("f32", 1 + 2.0**-12, 1 + 2.0**-12, 2.0**-80, 1 + 2.0**-11 + 2.0**-23),  # just above half a unit: rounded twice it would be 1 + 2^-11
+    ("f32", 1 + 2.0**-12, 1 + 2.0**-12, -(2.0**-80), 1 + 2.0**-11),
+    ("f64", TINY, TINY, -1 - 2.0**-51, 2.0**-104),
+    ("f64", 1e308, 10.0, -math.inf, -math.inf),
+    ("f64", 1e308, 10.0, 0.0, math.inf),
+    ("f64", 0.0, -1.0, -0.0, -0.0),
+    ("f64", 1.0, -1.0, 1.0, 0.0),
+    ("f64", 0.0, math.inf, 1.0, math.nan),
+]
+
+
+@pytest.mark.parametrize(("type", "a", "b", "c", "expected"), FUSED)
+def test_a_fused_sum_is_rounded_once(type: Type, a: float, b: float, c: float, expected: float) -> None:
+    found = intrinsic("fma", type, (a, b, c))
+    assert repr(float(found)) == repr(expected)
 
 
 def test_arguments_and_steps() -> None:

@@ -58,9 +58,11 @@ INTRINSICS: Final[dict[str, tuple[int, tuple[Type, ...]]]] = {
     **dict.fromkeys(("fshl", "fshr"), (3, INTEGERS)),
     **dict.fromkeys(("fabs", "sqrt"), (1, FLOATS)),
     **dict.fromkeys(("copysign", "minnum", "maxnum"), (2, FLOATS)),
+    "fma": (3, FLOATS),
 }
 """What is called, without side effects: the number of operands, all of the result's type, and the types. `ctlz` and `cttz` of 0
-are the width; fshl(a, b, c) is the upper half of (a:b) << c; `minnum` and `maxnum` prefer numbers to NaNs."""
+are the width; fshl(a, b, c) is the upper half of (a:b) << c; `minnum` and `maxnum` prefer numbers to NaNs;
+`fma` rounds once."""
 EFFECTS: Final[dict[str, tuple[Type, ...]]] = {"memcpy": ("ptr", "ptr", "i64"), "memmove": ("ptr", "ptr", "i64"), "memset": ("ptr", "i8", "i64")}
 """What is called for what it does to memory, with the types of the operands: target, source or byte, number of bytes."""
 

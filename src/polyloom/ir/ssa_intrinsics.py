@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from operator import add, sub
 from typing import Any, Final
 
 from polyloom.ir.ssa import WIDTH, Type, wrapped
-from polyloom.ir.ssa_semantics import Number, Poison, rounded, signed, unsigned
+from polyloom.ir.ssa_semantics import Number, Poison, bits, rounded, signed, unsigned
 
 
 def intrinsic(callee: str, type: Type, operands: tuple[Any, ...], flags: tuple[str, ...] = ()) -> Number:
     """An operation of `ssa.INTRINSICS`."""
     if callee == "abs" and flags and operands[0] == -(1 << (WIDTH[type] - 1)):
         raise Poison("the absolute value of the least number is no number, and nsw is set")
+    if callee == "fma":
+        return _fused(type, *operands)
     if callee in _FLOATING:
         return rounded(type, _FLOATING[callee](*operands))
     return wrapped(type, _INTEGER[callee](type, *operands))
@@ -74,6 +77,22 @@ _INTEGER: Final[dict[str, Callable[..., int]]] = {
 
 def _root(a: float) -> float:
     return math.nan if a < 0 else math.sqrt(a)
+
+
+def _fused(type: Type, a: float, b: float, c: float) -> float:
+    """a * b + c rounded once. For a single the exact sum is first rounded to odd in double, which leaves enough to round again."""
+    if not all(map(math.isfinite, (a, b, c))):
+        return c if math.isfinite(a) and math.isfinite(b) else a * b + c
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    if exact == 0:
+        return a * b + c if a == 0 or b == 0 else 0.0
+    try:
+        near = float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+    if type == "f32" and Fraction(near) != exact and bits("f64", near) % 2 == 0:
+        near = math.nextafter(near, math.inf if exact > Fraction(near) else -math.inf)
+    return rounded(type, near)
 
 
 _FLOATING: Final[dict[str, Callable[..., float]]] = {

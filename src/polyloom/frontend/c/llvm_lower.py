@@ -34,7 +34,7 @@ from polyloom.ir.ssa import (
 )
 
 _NO_EFFECT: Final = ("lifetime.start", "lifetime.end", "assume", "experimental.noalias.scope.decl", "donothing")
-_LIBRARY: Final = {"fmin": "minnum", "fminf": "minnum", "fmax": "maxnum", "fmaxf": "maxnum"}
+_LIBRARY: Final = {"fmin": "minnum", "fminf": "minnum", "fmax": "maxnum", "fmaxf": "maxnum", "fma": "fma", "fmaf": "fma"}
 _SUFFIX = re.compile(r"(\.(?:[if]\d+|p\d+))+$")
 
 

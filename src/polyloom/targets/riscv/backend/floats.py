@@ -24,16 +24,16 @@ _COMPARISONS: Final[dict[str, tuple[str, bool, bool]]] = {
     "fult": ("fle", True, True),
 }
 """By operation: the instruction, whether its operands are exchanged, and whether its result is inverted. All are false for NaNs."""
-_UNARY: Final = {"fneg": "fneg", "fabs": "fabs", "sqrt": "fsqrt"}
+_NAMES: Final = {"fneg": "fneg", "fabs": "fabs", "sqrt": "fsqrt", "copysign": "fsgnj", "fma": "fmadd"}
 
 
 def arithmetic(context: Context, instruction: Instruction) -> Reg:
-    """An operation of `ssa.FLOATING`, a sign, a root."""
+    """An operation of `ssa.FLOATING`, a sign, a root, a fused sum."""
     assert instruction.result is not None
     suffix = SUFFIX[instruction.result.type]
     operands = [context.reg(operand) for operand in instruction.operands]
     name = instruction.callee or instruction.operation
-    return context.b.make(f"{'fsgnj' if name == 'copysign' else _UNARY.get(name, name)}.{suffix}", *operands)
+    return context.b.make(f"{_NAMES.get(name, name)}.{suffix}", *operands)
 
 
 def compare(context: Context, instruction: Instruction) -> Reg:

@@ -33,7 +33,7 @@ from polyloom.targets.riscv.backend.context import FUNCTIONS, Context
 from polyloom.targets.riscv.backend.data import Layout
 from polyloom.targets.riscv.names import Isa
 
-_FLOATING_CALLS: Final = ("fabs", "sqrt", "copysign")
+_FLOATING_CALLS: Final = ("fabs", "sqrt", "copysign", "fma")
 _BRANCHES: Final = {
     "eq": ("beq", False),
     "ne": ("bne", False),
