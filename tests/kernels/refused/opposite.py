@@ -10,7 +10,7 @@ T, N = pl.sizes("T N")
 
 @pl.kernel
 def opposite(a: pl.i32[N], b: pl.i32[N]) -> None:
-    for t in range(T):
+    for _t in range(T):
         for i in range(1, N):
             b[i] = b[i - 1] + a[i]
         for j in range(N - 2, -1, -1):
