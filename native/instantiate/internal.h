@@ -14,7 +14,8 @@ void *memmove(void *to, const void *from, size_t size);
 void *memset(void *to, int value, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
 
-#define DIMENSIONS 63
+#define DIMENSIONS POLYLOOM_DIMENSIONS
+#define PARAMETERS 63
 #define BUCKETS 128
 #define NONE UINT32_MAX
 #define TRY(x)                    \

@@ -26,7 +26,10 @@ extern "C" {
 #endif
 
 #define POLYLOOM_ALL UINT32_MAX
+// The most loop dimensions that a build takes, 63 at most: what is on the stack grows with them. A file with more ends in POLYLOOM_OVERFLOW.
+#ifndef POLYLOOM_DIMENSIONS
 #define POLYLOOM_DIMENSIONS 63
+#endif
 
 // Besides these a status is the number of a diagnostic: 510 is PL0510.
 enum {

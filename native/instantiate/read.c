@@ -13,16 +13,20 @@ typedef struct {
 
 uint32_t load32(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24; }
 
-// Fletcher's checksum of 32-bit words, modulo 2^32 - 1: folding the carries in keeps both sums below 2^33.
+// Fletcher's checksum of 32-bit words, modulo 2^32 - 1: the sums of so many words fit 64 bits.
+#define BLOCK 4096
+
 uint64_t fletcher64(const uint8_t *data, size_t size) {
     uint64_t a = 0, b = 0;
-    for (size_t i = 0; i + 4 <= size; i += 4) {
-        a += load32(data + i);
-        a = (a & 0xFFFFFFFF) + (a >> 32);
-        b += a;
-        b = (b & 0xFFFFFFFF) + (b >> 32);
+    for (const uint8_t *end = data + size / 4 * 4; data < end;) {
+        for (const uint8_t *stop = end - data > 4 * BLOCK ? data + 4 * BLOCK : end; data < stop; data += 4) {
+            a += load32(data);
+            b += a;
+        }
+        a %= 0xFFFFFFFF;
+        b %= 0xFFFFFFFF;
     }
-    return b % 0xFFFFFFFF << 32 | a % 0xFFFFFFFF;
+    return b << 32 | a;
 }
 
 static bool malformed(Reader *r) { return fail(r->c, 705, r->at); }
@@ -165,7 +169,7 @@ static bool rows(Reader *r, Symbolic *s) {
         for (int table = 0; table < 2; ++table) {
             const uint32_t items = count(r);
             for (uint32_t i = 0; i < items; ++i, ++stored) {
-                Int unused[2 * DIMENSIONS] = {0};
+                Int unused[DIMENSIONS + PARAMETERS] = {0};
                 Int *coefficients = pass ? a + (size_t)stored * width : unused;
                 TRY(sparse(r, width, coefficients));
                 const Int constant = integer(r);
@@ -411,6 +415,7 @@ bool read_symbolic(Context *c, size_t size) {
     s->units = below(&r, 1 << 16);
     TRY(ok(c));
     if (!s->dimensions) return fail(c, 705, r.at);
+    if (s->dimensions > DIMENSIONS) return fail(c, POLYLOOM_OVERFLOW, r.at);
     TRY(limits(&r, &s->limits));
     if (r.at != r.end) return malformed(&r);
     for (int i = 1; i < SECTIONS - 1; ++i) {
