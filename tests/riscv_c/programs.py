@@ -177,7 +177,10 @@ def _memory(maker: Maker) -> None:
     place = maker.emit("offset", "ptr", Value("array", "ptr"), integer("i64", 8 * maker.draw(st.integers(0, SLOTS - 1))))
     access = Access(maker.draw(st.sampled_from((1, SIZE[type]))))
     if maker.draw(st.booleans()):
-        maker.made.append(Instruction("store", (maker.operand(type), place), access=access))
+        stored = maker.operand(type)
+        if type in FLOATS:  # the bits of a NaN are nobody's promise
+            stored = maker.emit("select", type, maker.emit("ford", "i1", stored, stored), stored, floating(type, 0.0))
+        maker.made.append(Instruction("store", (stored, place), access=access))
     elif type not in FLOATS and type != "i1":
         maker.emit("load", type, place, access=access)
 

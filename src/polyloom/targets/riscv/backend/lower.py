@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from polyloom.diagnostics import input_error
 from polyloom.ir.ssa import (
     ARITHMETIC,
     CASTS,
@@ -149,7 +150,9 @@ def _value(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
         case "call" if instruction.callee in ("fshl", "fshr"):
             return (integers.rotation(context, instruction),)
         case operation:
-            raise AssertionError(f"{operation} {instruction.callee} is not legal")
+            place = f", line {instruction.line}" if instruction.line else ""
+            message = f"@{context.function.name}{place}: `{instruction.callee or operation}` is not supported"
+            raise input_error("PL0931", message, help="write it with operators, or with what docs/ssa.md lists")
 
 
 def _end(context: Context, terminator: Terminator) -> None:
