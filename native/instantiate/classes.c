@@ -343,12 +343,14 @@ static bool label_units(Context *c, Classifier *k) {
         memset(used, 0, c->s.conditions);
         for (uint32_t i = 0; i < k->count; ++i) {
             if (k->at[i].unit != unit) continue;
+            const size_t mark = c->high;
             Vec owned = {0};
             for (uint32_t position = 0; position < c->s.node[k->at[i].first].arity; ++position) TRY(sources(c, &k->at[i], position, &owned));
             TRY(destinations(c, &k->at[i], &owned));
             for (uint32_t j = 0; j < owned.count; ++j) used[((Owned *)owned.at)[j].piece.condition] = true;
             for (uint32_t v = 0; v < c->s.nodes; ++v)
                 if (executes(c, &k->at[i], v)) used[c->s.node[v].condition] = true;
+            c->high = mark;
         }
         TRY(k->alike[unit] = alike(c, used));
     }

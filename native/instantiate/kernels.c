@@ -350,10 +350,13 @@ static bool start(Folded *f, const uint32_t *order, uint32_t nodes, uint32_t *ou
 // The transition set of an edge: the sets of its parts, in the order of first steps.
 static bool transition(Folded *f, uint32_t from, uint32_t to, const Domain **out) {
     Context *c = f->c;
+    const size_t mark = c->high;
     Vec sets = {0};
     for (uint32_t i = f->first[from]; i != NONE; i = f->next[i])
         if (f->line[i].name[1] == to) TRY(part_sets(c, f->grid, f->line[i].part, &sets));
-    return (*out = domain(c, sets.at, sets.count)) != NULL;
+    *out = domain(c, sets.at, sets.count);
+    c->high = mark;
+    return *out != NULL;
 }
 
 // The distinct successors of a kernel; `seen` has the last kernel that each was one of.
