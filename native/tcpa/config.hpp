@@ -85,8 +85,8 @@ struct Array {
     std::string name;
     uint8_t type = 0;  // i8, i16, i32, f32
     std::vector<int64_t> shape, strides;
-    int64_t base = 0;  // the first element's word in its memory; the addresses of generators are less it
     bool is_output = false;
+    int64_t base = 0;  // the first element's word in its memory; the addresses of generators are less it
 };
 
 struct Config {
