@@ -76,6 +76,13 @@ static Int integer(Reader *r) {
     return !ok(r->c) ? 0 : v % 2 == 0 ? (Int)(v >> 1) : -(Int)(v >> 1) - 1;
 }
 
+// The bits of a signed number of 32 bits; the least one has no magnitude, so that `integer` does not take it.
+static uint32_t immediate(Reader *r) {
+    const uint64_t v = natural(r, (uint64_t)1 << 63);
+    if (v >= 2 * (uint64_t)WORD) fail(r->c, POLYLOOM_OVERFLOW, r->at);
+    return v % 2 == 0 ? (uint32_t)(v >> 1) : ~(uint32_t)(v >> 1);
+}
+
 // A limit that no number can exceed is as good as any larger one.
 static Int optional(Reader *r) {
     const uint64_t v = natural(r, (uint64_t)1 << 63);
@@ -234,7 +241,7 @@ static bool node(Reader *r, const Symbolic *s, Node *v) {
     for (uint32_t k = 0; k < v->arity; ++k) {
         const uint32_t tag = number(r);
         if (tag == IMMEDIATE)
-            v->operand[k] = (Operand){IMMEDIATE, (uint32_t)integer(r)};
+            v->operand[k] = (Operand){IMMEDIATE, immediate(r)};
         else if ((tag & 3) == USE || (tag & 3) == INPUT)
             v->operand[k] = (Operand){tag & 3, tag >> 2};
         else

@@ -19,7 +19,7 @@ from tests.instantiate.test_random import mappings, programs
 from polyloom import _core, binary
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import concrete_file, instantiation, symbolic_file
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.tcpa.symbolic import ImmediateOperand, Symbolic
 
 OVERFLOW = 3
 
@@ -49,6 +49,15 @@ def test_examples_on_every_region(name: str, member: str) -> None:
     for sizes in SIZES[name]:
         for region in REGIONS if member == "wide" and name != "conv" else REGIONS[3:5]:
             same(mapped(name, member), bounds(name, sizes), *region)
+
+
+@pytest.mark.parametrize("bits", [0, 1, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF])
+def test_immediates_of_all_32_bits(bits: int) -> None:
+    """The least one has no magnitude of 31 bits: max(-2147483648, x) is how a maximum begins."""
+    fir = mapped("fir", "wide")
+    changed = [replace(v, operands=tuple(ImmediateOperand(bits) if isinstance(o, ImmediateOperand) else o for o in v.operands)) for v in fir.nodes]
+    assert tuple(changed) != fir.nodes or bits == 0
+    assert same(replace(fir, nodes=tuple(changed)), {"N": 9, "T": 4}, 2, 2) == 0
 
 
 @given(st.data())
