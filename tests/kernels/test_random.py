@@ -86,6 +86,6 @@ def test_a_hundred_nests(block: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("block", range(1, 31))
-def test_thousands_of_nests(block: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("block", range(1, 11))
+def test_a_thousand_nests(block: int, tmp_path: Path) -> None:
     check(tmp_path, range(100 * block, 100 * block + 100))
