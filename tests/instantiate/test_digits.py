@@ -8,7 +8,7 @@ from math import prod
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.instantiate.oracle import cells
+from tests.instantiate.oracle import cells, stepping
 
 from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import ConvexSet, HalfSpace
@@ -81,7 +81,7 @@ def test_shift_moves_every_iteration_along_the_scan(data: st.DataObject) -> None
     steps = data.draw(st.integers(-4, 40))
     if s is None:
         return
-    shifted = list(digits.shift((s,), steps, extents))
+    shifted = list(stepping.shift((s,), steps, extents))
     moved = {digits.digits_of(digits.number(x, extents) + steps, extents) for x in points(s) if digits.number(x, extents) + steps >= 0}
     found = [x for t in shifted for x in points(t)]
     assert sorted(found) == sorted(moved)
@@ -117,7 +117,7 @@ def test_window_is_the_exact_maximum(data: st.DataObject) -> None:
     total = prod(extents)
     marks = [int(digits.contains((s,), digits.digits_of(i, extents))) for i in range(total)]
     steps = data.draw(st.integers(0, total + 2))
-    assert digits.window(s, steps, extents) == max(sum(marks[i : i + steps]) for i in range(total))
+    assert stepping.window(s, steps, extents) == max(sum(marks[i : i + steps]) for i in range(total))
 
 
 @given(st.data())

@@ -16,7 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.instantiate import samples
 from tests.instantiate.naive import symbolic
-from tests.instantiate.oracle import cells
+from tests.instantiate.oracle import cells, stepping
 from tests.instantiate.oracle.concretize import Tiles, space_bounds, tiling
 
 from polyloom.targets.tcpa import digits
@@ -98,7 +98,7 @@ def test_intersection_complement_and_meeting(data: st.DataObject) -> None:
     for s in a:
         for h in s.half_spaces:
             box = isl_set(s.lower, s.upper, ())
-            assert isl_set(s.lower, s.upper, [digits.negated(h)]).is_equal(box.subtract(isl_set(s.lower, s.upper, [h])))
+            assert isl_set(s.lower, s.upper, [stepping.negated(h)]).is_equal(box.subtract(isl_set(s.lower, s.upper, [h])))
 
 
 @given(st.data())
@@ -110,7 +110,7 @@ def test_union_and_hull(data: st.DataObject) -> None:
     n, wanted, found = len(extents), union_of(domain, len(extents)), cells.union(domain)
     assert union_of(found, n).is_equal(wanted)
     assert disjoint(found)
-    hull = digits.hull(found)
+    hull = stepping.hull(found)
     assert hull.lower == tuple(bound(wanted, g, low=True) for g in range(n))
     assert hull.upper == tuple(bound(wanted, g, low=False) for g in range(n))
 
@@ -145,9 +145,9 @@ def test_shift_along_the_scan(data: st.DataObject) -> None:
     extents = data.draw(st.lists(st.integers(1, 60), min_size=1, max_size=3).map(tuple))
     domain = data.draw(domains(extents, most=2))
     steps = data.draw(st.integers(-90, 5000))
-    found = list(digits.shift(domain, steps, extents))
+    found = list(stepping.shift(domain, steps, extents))
     assert union_of(found, len(extents)).is_equal(moved(domain, steps, extents))
-    one = list(digits.shift(domain[:1], steps, extents))
+    one = list(stepping.shift(domain[:1], steps, extents))
     assert disjoint(one)
 
 
@@ -172,7 +172,7 @@ def test_counting_and_membership(data: st.DataObject) -> None:
     extents = data.draw(st.lists(st.integers(1, 12), min_size=1, max_size=3).map(tuple))
     domain = data.draw(domains(extents))
     wanted = union_of(domain, len(extents))
-    steps = digits.steps_in(domain, extents)
+    steps = stepping.steps_in(domain, extents)
     assert len(steps) == int(wanted.count_val().to_python())
     assert all(digits.contains(domain, digits.digits_of(int(s), extents)) for s in steps)
     point = tuple(data.draw(st.integers(0, e - 1)) for e in extents)

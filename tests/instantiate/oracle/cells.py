@@ -13,9 +13,10 @@ from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.instantiate.oracle.stepping import negated
 
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain, HalfSpace
-from polyloom.targets.tcpa.digits import convex, negated, scan_order
+from polyloom.targets.tcpa.digits import convex, scan_order
 
 _Cut = tuple[int, tuple[HalfSpace, ...]]
 _Mixed = dict[tuple[int, ...], list[_Cut]]

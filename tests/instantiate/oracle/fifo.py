@@ -2,7 +2,7 @@
 """Depths of feedback and input registers: the greatest number of tokens that are ever in them (docs: Mapping to time).
 
 A token is in its FIFO for the slack of its use, so the occupancy is the greatest number of the reader's iterations in
-slack // pi + 1 consecutive steps: `digits.window`, exact for a box. Where the iterations are no box, or a register serves uses
+slack // pi + 1 consecutive steps: `stepping.window`, exact for a box. Where the iterations are no box, or a register serves uses
 of different slack, the reads of a short tile are replayed. In longer ones the windows on the disjoint boxes, summed, or on
 their hull, if that is less, bound the occupancy from above.
 """
@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
+from tests.instantiate.oracle import stepping
 from tests.instantiate.oracle.choose import Timing, slack
 from tests.instantiate.oracle.classes import Traffic
 
 from polyloom.diagnostics import infeasible
-from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain
 from polyloom.targets.tcpa.isa import File, Register
 from polyloom.targets.tcpa.symbolic import Kind
@@ -107,12 +107,12 @@ class Depths:
         total = 0
         for u in uses:
             steps = u.slack // self._interval + 1
-            total += min(sum(digits.window(s, steps, extents) for s in u.domain), digits.window(digits.hull(u.domain), steps, extents))
+            total += min(sum(stepping.window(s, steps, extents) for s in u.domain), stepping.window(stepping.hull(u.domain), steps, extents))
         return total
 
     def _replay(self, uses: tuple[_Reads, ...]) -> int:
         """A token is there from its arrival to its pop, both inclusive; the most are there when one arrives."""
-        pops = [digits.steps_in(u.domain, self._tiles.tiling.extents) * self._interval + u.tau for u in uses]
+        pops = [stepping.steps_in(u.domain, self._tiles.tiling.extents) * self._interval + u.tau for u in uses]
         arrivals = np.sort(np.concatenate([p - u.slack for p, u in zip(pops, uses, strict=True)]))
         present = np.searchsorted(arrivals, arrivals, side="right") - np.searchsorted(np.sort(np.concatenate(pops)), arrivals, side="left")
         return int(present.max())

@@ -12,6 +12,7 @@ from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.instantiate.oracle import stepping
 from tests.instantiate.oracle.choose import Timing
 from tests.instantiate.oracle.classes import Traffic
 from tests.instantiate.oracle.concretize import Element, Tiling
@@ -98,7 +99,7 @@ def _pattern(traffic: Traffic, node: int, group: int, weights: tuple[int, ...]) 
     tiling = traffic.tiles.tiling
     domain = traffic.tiles.union(traffic.tiles.condition(tiling.symbolic.nodes[node].condition, group))
     scan = tuple(weights[m] for m in tiling.candidate.order)
-    hull = digits.hull(domain)
+    hull = stepping.hull(domain)
     free = tuple(a if low < high else 0 for a, low, high in zip(scan, hull.lower, hull.upper, strict=True))
     base = sum(a * low for a, low, high in zip(scan, hull.lower, hull.upper, strict=True) if low == high)
     least = min(sum(a * (x if a > 0 else y) for a, x, y in zip(free, s.lower, s.upper, strict=True)) for s in domain)

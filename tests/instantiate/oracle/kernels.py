@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
-from tests.instantiate.oracle import cells
+from tests.instantiate.oracle import cells, stepping
 from tests.instantiate.oracle.classes import UnitTree
 
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
@@ -83,7 +83,7 @@ class _Folded:
         # An instruction and its operands mostly have one domain: each distinct one is folded once.
         wanted = [[(n - ahead, d) for n, d in self.leaves] for ahead in range(levels)]
         number = {key: f for f, key in enumerate(dict.fromkeys(key for level in wanted for key in level))}
-        parts = cells.partition([*(list(digits.shift(d, n, extents)) for n, d in number), everything, late])
+        parts = cells.partition([*(list(stepping.shift(d, n, extents)) for n, d in number), everything, late])
         bits = [[number[key] for key in level] for level in wanted]
         return [
             (tuple(sum((key >> f & 1) << leaf for leaf, f in enumerate(level)) for level in bits), part)
