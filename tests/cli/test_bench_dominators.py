@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -27,8 +28,20 @@ def test_rows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     small, large = dominators.measure_family("irr", (100, 200), tmp_path)
     assert (small["n"], large["n"]) == (100, 200)
     assert asked == [("networkx", 100), ("rustworkx", 100), ("igraph", 100), ("networkx", 200), ("igraph", 200)]
+    assert (small["rustworkx"], large["rustworkx"]) == ("> 60 s", "> 60 s at n = 100")
     for row in (small, large):
-        assert (row["rustworkx"], row["igraph"], row["fastest"]) == ("> 60 s", 1e6, True)
+        assert (row["igraph"], row["fastest"], row["5 times"], row["over 10^4"], row["at most 4"]) == (1e6, True, True, None, None)
+
+
+def test_growth_and_who_is_ahead_are_judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def measure(peer: str, n: int, edges: graphs.Edges, times: int, folder: Path) -> peers.Timing:
+        return peers.Timing(1e-9, pl.ssa.dominators(n, edges))
+
+    monkeypatch.setattr(peers, "measure", measure)
+    monkeypatch.setattr(dominators, "BASE", 10)
+    monkeypatch.setattr(dominators, "GROWTH", 1e-9)
+    row = dominators.measure_family("snca", (10, 1000), tmp_path)[1]
+    assert (row["fastest"], row["5 times"], row["at most 1e-09"]) == (False, False, False)
 
 
 def test_another_result_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -82,3 +95,23 @@ def test_what_peers_find_is_written_as_ours(peer: str, monkeypatch: pytest.Monke
     peers.child(peer, "4", "5", str(tmp_path / "edges.npy"), str(tmp_path / "idom.npy"))
     assert np.load(tmp_path / "idom.npy").tolist() == [-1, 0, 1, -1]
     assert len([float(line) for line in capsys.readouterr().out.split()]) == 5
+
+
+def _leaf(n: int, edges: graphs.Edges) -> Callable[[], list[int]]:
+    return lambda: [-1, 0]
+
+
+def test_a_long_run_is_the_only_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(peers, "_LONG", 1e-12)
+    monkeypatch.setattr(peers, "_igraph", _leaf)
+    np.save(tmp_path / "edges.npy", np.array([(0, 1)], np.int32))
+    peers.child("igraph", "2", "5", str(tmp_path / "edges.npy"), str(tmp_path / "idom.npy"))
+    assert len(capsys.readouterr().out.split()) == 1
+
+
+CHILD = f"import sys, {peers.__name__} as p; p.LIMIT_SECONDS = 0.2; p._igraph = lambda n, edges: lambda: max(iter(int, 1)); p.child(*sys.argv[1:])"
+
+
+def test_a_peer_that_takes_too_long_is_stopped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(peers, "_CHILD", CHILD)
+    assert peers.measure("igraph", 2, np.array([(0, 1)], np.int32), 5, tmp_path) == peers.Timing(None, None)

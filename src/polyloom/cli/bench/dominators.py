@@ -3,7 +3,9 @@
 
 Ours begin with an edge array, the building of their graph included; a peer's own graph is built before its clock starts.
 Medians of CPU time (all are single-threaded), so that other work on the machine counts for nobody. Every result is compared
-with ours. A peer that took more than 60 s on a graph is not asked for larger ones of the family.
+with ours. A peer that took more than 60 s on a graph is not asked for larger ones of the family, whose rows say so. The last
+columns tell whether we are faster than every peer and `AHEAD` times as fast as igraph, and whether an edge takes at most `GROWTH`
+times as long as in the family's graph of 10^4 nodes.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ from polyloom.cli.bench.graphs import FAMILIES
 
 SIZES: Final = (10**3, 10**4, 10**5, 10**6)
 STRATEGIES: Final[tuple[Strategy, ...]] = ("cached", "balanced")
+AHEAD: Final = 5
+GROWTH: Final = 4
+BASE: Final = 10**4
 _SLOW: Final = f"> {peers.LIMIT_SECONDS} s"
 
 
@@ -33,29 +38,40 @@ def rows() -> list[dict[str, object]]:
 
 def measure_family(family: str, sizes: tuple[int, ...], folder: Path) -> list[dict[str, object]]:
     """A row for each size, which rises; `folder` is for exchange with the peers' processes."""
-    slow: set[str] = set()
+    slow: dict[str, str] = {}
     made: list[dict[str, object]] = []
+    base: dict[str, float] = {}
     for n in sizes:
         edges = FAMILIES[family](n)
         times = 5 if n >= 10**5 else 25
         ours = {str(strategy): _seconds(n, edges, strategy, times) for strategy in STRATEGIES}
-        theirs = {peer: _peer(peer, n, edges, times, folder) for peer in peers.PEERS if peer not in slow}
-        slow |= {peer for peer, seconds in theirs.items() if seconds is None}
-        made.append(_row(family, n, len(edges), ours, theirs))
+        theirs = slow | {peer: _peer(peer, n, edges, times, folder) for peer in peers.PEERS if peer not in slow}
+        slow |= {peer: f"{_SLOW} at n = {n}" for peer, found in theirs.items() if found == _SLOW}
+        an_edge = {strategy: seconds / len(edges) for strategy, seconds in ours.items()}
+        base = base or (an_edge if n == BASE else {})
+        made.append({"graph": family, "n": n} | _against(ours, theirs) | _growth(an_edge, base))
     return made
 
 
-def _row(family: str, n: int, m: int, ours: dict[str, float], theirs: dict[str, float | None]) -> dict[str, object]:
+def _against(ours: dict[str, float], theirs: dict[str, float | str]) -> dict[str, object]:
     slowest = max(ours.values())
-    timed = {peer: seconds for peer, seconds in theirs.items() if seconds is not None}
+    timed = {peer: seconds for peer, seconds in theirs.items() if isinstance(seconds, float)}
+    ahead = timed["igraph"] / slowest if "igraph" in timed else None
     return {
-        "graph": family,
-        "n": n,
         **{strategy: 1e3 * seconds for strategy, seconds in ours.items()},
-        **{peer: 1e3 * timed[peer] if peer in timed else _SLOW for peer in peers.PEERS},
-        **{f"{strategy} ns/edge": 1e9 * seconds / m for strategy, seconds in ours.items()},
-        "times igraph": timed["igraph"] / slowest if "igraph" in timed else None,
+        **{peer: 1e3 * timed[peer] if peer in timed else theirs[peer] for peer in peers.PEERS},
         "fastest": all(seconds > slowest for seconds in timed.values()),
+        "times igraph": ahead,
+        f"{AHEAD} times": None if ahead is None else ahead >= AHEAD,
+    }
+
+
+def _growth(an_edge: dict[str, float], base: dict[str, float]) -> dict[str, object]:
+    growth = max((an_edge[strategy] / base[strategy] for strategy in base), default=None)
+    return {
+        **{f"{strategy} ns/edge": 1e9 * seconds for strategy, seconds in an_edge.items()},
+        "over 10^4": growth,
+        f"at most {GROWTH}": None if growth is None else growth <= GROWTH,
     }
 
 
@@ -68,8 +84,8 @@ def _seconds(n: int, edges: Nodes, strategy: Strategy, times: int) -> float:
     return median(once() for _ in range(times))
 
 
-def _peer(peer: str, n: int, edges: Nodes, times: int, folder: Path) -> float | None:
+def _peer(peer: str, n: int, edges: Nodes, times: int, folder: Path) -> float | str:
     timing = peers.measure(peer, n, edges, times, folder)
     if timing.idom is not None and not np.array_equal(timing.idom, dominators(n, edges)):
         raise AssertionError(f"{peer} has other dominators for {n} nodes")
-    return timing.seconds
+    return _SLOW if timing.seconds is None else timing.seconds
