@@ -8,10 +8,11 @@ Passes raise `PolyloomError` with one or more of them; only the command line ren
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TypeVar
+from typing import Final, TypeVar
 
 T = TypeVar("T")
 INPUT, USAGE, INFEASIBLE, MISMATCH, INTERNAL = 1, 2, 3, 4, 70
@@ -113,10 +114,14 @@ def enforce(rules: Iterable[Callable[[T], Iterable[Diagnostic]]], subject: T) ->
             raise PolyloomError(*found)
 
 
+_LISTED: Final = 40
+"""Names that a help line lists at most."""
+
+
 def nearest(name: str, names: Iterable[str], what: str) -> str:
-    """A help line for an unknown name: `did you mean 'x'?` where one is close, else all the names, which are `what`s."""
+    """A help line for an unknown name: `did you mean 'x'?` where one is close or they are many, else all the names, which are `what`s."""
     known = list(names)
-    close = get_close_matches(name, known, 1, 0.5)
+    close = get_close_matches(name, known, 1, 0.5) or get_close_matches(name.lower(), known, 1, 0.5 if len(known) <= _LISTED else 0)
     if close:
         return f"did you mean '{close[0]}'?"
-    return f"the {what}s are {', '.join(known)}" if known else f"there is no {what}"
+    return f"the {re.sub('(?<![aeiou])y$', 'ie', what)}s are {', '.join(known)}" if known else f"there is no {what}"

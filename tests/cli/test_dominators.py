@@ -46,6 +46,7 @@ FAULTS = {
 
 OPTIONS = {
     "strategy-unknown": "g.json --strategy ballanced",
+    "strategy-far": "g.json --strategy semi",
     "option-unknown": "g.json --frontier",
     "max-frontier-text": "g.json --frontiers --max-frontier 1e8",
     "max-frontier-negative": "g.json --frontiers --max-frontier -1",

@@ -22,6 +22,8 @@ NAMES = {
     "empty-name": "rv64gc_",
 }
 TEXTS = {
+    "mnemonic-far": "  vsetvli t0, a0, e32",
+    "mnemonic-upper": "  SLLIW a0, a0, 1",
     "mnemonic": "start:\n  adid a0, a1, 1\n",
     "not-in-the-set": "czero.eqz a0, a1, a2",
     "not-in-the-width": "addw a0, a1, a2",

@@ -111,6 +111,7 @@ def test_jumps_are_aligned_without_compressed_instructions() -> None:
 
 
 NOP = assemble("nop", WIDE).data
+NOP_FILE = Elf(NOP).data
 IMAGES = {
     "none": (b"", WIDE),
     "text": (b"#!/bin/sh\n" + b" " * 60, WIDE),
@@ -123,6 +124,7 @@ IMAGES = {
     "no-code": (Elf(NOP, segment=4).data, WIDE),
     "truncated": (Elf(NOP).data[:-2], WIDE),
     "cut-header": (Elf(NOP).data[:70], WIDE),
+    "far-headers": (NOP_FILE[:39] + b"\xff" + NOP_FILE[40:], WIDE),
     "compressed": (Elf(NOP, flags=1).data, names.parse("rv64i")),
     "floats": (Elf(NOP, flags=4).data, names.parse("rv64imac")),
     "beyond": (Elf(NOP, address=2**64 - 4096, size=8192).data, WIDE),
@@ -138,7 +140,7 @@ def test_bad_image(name: str, golden: Golden) -> None:
 
 
 def test_bad_raw_image() -> None:
-    for data, base, text in ((b"", 0, "no instructions"), (b"\1", 0, "no instructions"), (NOP, 2**32, "beyond 32 bits")):
+    for data, base, text in ((b"", 0, "no instructions"), (b"\1", 0, "no instructions"), (NOP, 2**32, "beyond 32 bits"), (NOP, 4097, "starts at 0x1001")):
         with pytest.raises(PolyloomError, match=text):
             image.raw(data, NARROW, base)
 

@@ -336,6 +336,13 @@ def test_error(name: str, golden: Golden) -> None:
     golden(f"select-{name}", str(error.value))
 
 
+def test_integers_fit_into_a_register(golden: Golden) -> None:
+    assert str(select(parse("a + 0xffffffff"), names.parse("rv32i")).lines[0]) == "addi rd, a, -1"
+    with pytest.raises(PolyloomError) as error:
+        select(parse("a + 0x100000000"), names.parse("rv32i"))
+    golden("select-integer", str(error.value))
+
+
 def test_product_needs_its_extension(golden: Golden) -> None:
     with pytest.raises(PolyloomError) as error:
         select(parse("a * b"), names.parse("rv64i"))

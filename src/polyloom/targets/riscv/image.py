@@ -57,7 +57,7 @@ def elf(data: bytes, isa: Isa) -> Image:
         raise _error(f"the file is for {64 if wide else 32} bits, {isa} for {isa.xlen}", "compile the program for the same XLEN")
     try:
         return _checked(_read(data, isa, wide))
-    except struct.error:
+    except (struct.error, OverflowError):
         raise _error("the ELF file is truncated", "copy it again") from None
 
 
@@ -95,6 +95,9 @@ def _segment(data: bytes, header: tuple[int, int, int, int, int, int]) -> Segmen
 def _checked(image: Image) -> Image:
     if not any(segment.is_code and segment.size > 0 for segment in image.segments):
         raise _error("the image has no code", "link the program again")
+    step = 2 if "c" in image.isa.extensions else 4
+    if image.entry % step:
+        raise _error(f"the program starts at {image.entry:#x}, but instructions of {image.isa} stand at multiples of {step}", "give an aligned address")
     if any(segment.address < 0 or segment.address + segment.size > 1 << image.isa.xlen for segment in image.segments):
         raise _error(f"the image lies beyond {image.isa.xlen} bits of addresses", "link it at a lower address")
     return image

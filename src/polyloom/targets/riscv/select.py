@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.diagnostics import input_error
-from polyloom.targets.riscv.expression import COMMUTATIVE, Expression, Node, is_boolean
+from polyloom.targets.riscv.expression import COMMUTATIVE, Expression, Node, is_boolean, signed
 from polyloom.targets.riscv.names import Isa
 from polyloom.targets.riscv.notation import parse
 from polyloom.targets.riscv.pseudo import constant
@@ -44,7 +44,8 @@ class Selection:
 
 
 def select(expression: Expression, isa: Isa) -> Selection:
-    """The best sequence for `expression`. Errors: PL0921 where no rows cover it."""
+    """The best sequence for `expression`. Errors: PL0920 for an integer that no register holds, PL0921 where no rows cover it."""
+    expression = _fitted(expression, isa.xlen)
     writer = _Writer(isa)
     result = writer.write(expression)
     lines = writer.lines
@@ -53,6 +54,18 @@ def select(expression: Expression, isa: Isa) -> Selection:
     else:
         lines = [*lines[:-1], Line(lines[-1].mnemonic, ("rd", *lines[-1].operands[1:]))]
     return Selection(tuple(lines), _known(expression, isa, len(lines)))
+
+
+def _fitted(expression: Expression, xlen: int) -> Expression:
+    """The same, with integers as registers hold them."""
+    if isinstance(expression, Node):
+        return Node(expression.operator, tuple(_fitted(operand, xlen) for operand in expression.operands))
+    if isinstance(expression, str):
+        return expression
+    largest = (1 << xlen) - 1
+    if abs(expression) > largest:
+        raise input_error("PL0920", f"{expression} does not fit into a register of {xlen} bits", help=f"write an integer from {-largest} to {largest}")
+    return signed(expression % (largest + 1), xlen)
 
 
 def _known(expression: Expression, isa: Isa, length: int) -> int | None:
