@@ -43,8 +43,9 @@ typedef struct Half {
 typedef struct Set {
     struct Set *next;
     uint32_t spaces;
-    const Int *lower, *upper;
+    const Int *upper;
     const Half **space;
+    Int lower[];
 } Set;
 
 typedef struct Domain {
@@ -387,6 +388,7 @@ bool refuse(Context *c, uint32_t error, uint32_t kind, uint32_t index, Int neede
 void *keep(Context *c, size_t count, size_t size);
 void *temp(Context *c, size_t count, size_t size);
 void *push(Context *c, Vec *v, size_t size);
+void *shrink(Context *c, void *at, size_t mark, size_t bytes);
 uint32_t hash(uint32_t h, const void *bytes, size_t size);
 Int add(Context *c, Int a, Int b);
 Int sub(Context *c, Int a, Int b);
@@ -411,6 +413,8 @@ const Set *box(Context *c, const Int *lower, const Int *upper);
 const Set *interned(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half **space);
 bool convex(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, const Set **out);
 bool intersect(Context *c, const Set *a, const Set *b, const Set **out);
+bool inhabited(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, bool *out);
+bool append(Context *c, Vec *out, const Set *s);
 bool normalize(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out);
 const Domain *domain(Context *c, const Set *const *sets, uint32_t count);
 const Domain *adopted(Context *c, const Domain *d);
@@ -432,12 +436,12 @@ typedef struct Part {
     struct Part *next;
     uint32_t *key;
     uint32_t id, first;
-    bool whole;
+    uint32_t *bounds;  // of the cells that are whole, null where there are none
     struct Group *groups;
-    Int *corner;
 } Part;
 bool cells_of(Context *c, const Member *members, uint32_t count, uint64_t *out);
 bool partition(Context *c, const Member *members, uint32_t count, uint32_t families, Grid **grid, Part ***parts, uint32_t *number);
+void corner(const Context *c, const Grid *grid, const Part *part, Int *lower);
 bool part_sets(Context *c, const Grid *grid, const Part *part, Vec *out);
 bool unite(Context *c, const Set *const *sets, uint32_t count, const Domain **out);
 

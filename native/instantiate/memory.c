@@ -17,10 +17,11 @@ bool refuse(Context *c, uint32_t error, uint32_t kind, uint32_t index, Int neede
 }
 
 static bool fits(Context *c, size_t count, size_t size, size_t *bytes) {
-    if (size && count > (SIZE_MAX - 7) / size) return fail(c, POLYLOOM_SCRATCH, 0);
-    *bytes = (count * size + 7) & ~(size_t)7;
-    if (*bytes > c->high - c->low) return fail(c, POLYLOOM_SCRATCH, 0);
-    if (c->low + *bytes + c->size - c->high > c->peak) c->peak = c->low + *bytes + c->size - c->high;
+    size_t product;
+    if (__builtin_mul_overflow(count, size, &product) || product > c->high - c->low) return fail(c, POLYLOOM_SCRATCH, 0);
+    *bytes = (product + 7) & ~(size_t)7;  // the space between has a multiple of 8
+    const size_t used = c->low + *bytes + c->size - c->high;
+    if (used > c->peak) c->peak = used;
     return true;
 }
 
@@ -54,10 +55,21 @@ void *push(Context *c, Vec *v, size_t size) {
     return (uint8_t *)v->at + size * v->count++;
 }
 
-// FNV-1a.
+// Gives back what of the latest temporary memory, from `mark` down, is beyond its first bytes, which move.
+void *shrink(Context *c, void *at, size_t mark, size_t bytes) {
+    c->high = mark - ((bytes + 7) & ~(size_t)7);
+    return memmove(c->base + c->high, at, bytes);
+}
+
+// By words of 32 bits; of a rest, which may follow, the bytes.
 uint32_t hash(uint32_t h, const void *bytes, size_t size) {
     const uint8_t *p = bytes;
-    for (size_t i = 0; i < size; ++i) h = (h ^ p[i]) * 16777619u;
+    for (uint32_t word; size; size -= size < 4 ? 1 : 4, p += 4) {
+        word = *p;
+        if (size >= 4) memcpy(&word, p, 4);
+        h = (h ^ word) * 2654435769u;
+        h ^= h >> 15;
+    }
     return h;
 }
 

@@ -285,11 +285,12 @@ static bool irredundant(Context *c, const Int *lower, const Int *upper, Rows *ro
 
 #define ROUNDS 4  // propagation may go on for as long as the box is wide; the exact tests finish the work
 
-static bool reduce(Context *c, Int *lower, Int *upper, Rows *rows, const Set **out) {
-    bool settled = false;
+// Tighten the box by rows until nothing changes, for a while; `out` says whether the set is seen to be empty.
+static bool settle(Context *c, Int *lower, Int *upper, Rows *rows, bool *settled, bool *out) {
+    *settled = *out = false;
     Rows other = {temp(c, rows->count + 1, (c->n + 1) * sizeof(Int)), 0};
     TRY(other.at);
-    for (int round = 0; round < ROUNDS && !settled; ++round) {
+    for (int round = 0; round < ROUNDS && !*settled; ++round) {
         Int low[DIMENSIONS], high[DIMENSIONS];
         memcpy(low, lower, sizeof low[0] * c->n);
         memcpy(high, upper, sizeof high[0] * c->n);
@@ -297,16 +298,23 @@ static bool reduce(Context *c, Int *lower, Int *upper, Rows *rows, const Set **o
         for (uint32_t i = 0; i < rows->count; ++i) {
             Int left[DIMENSIONS + 1];
             const int kind = propagate(c, row(c, rows, i), lower, upper, left);
-            if (kind == EMPTY || empty(c, lower, upper)) return ok(c);
+            if ((*out = kind == EMPTY || empty(c, lower, upper))) return ok(c);
             if (kind == KEPT) merge(c, &other, left);
         }
-        settled = rows->count == other.count && !memcmp(low, lower, sizeof low[0] * c->n) && !memcmp(high, upper, sizeof high[0] * c->n);
+        *settled = rows->count == other.count && !memcmp(low, lower, sizeof low[0] * c->n) && !memcmp(high, upper, sizeof high[0] * c->n);
         const Rows swapped = *rows;
         *rows = other;
         other = swapped;
     }
+    *out = (rows->count > 1 || !*settled) && !feasible(c, lower, upper, rows);
+    return ok(c);
+}
+
+static bool reduce(Context *c, Int *lower, Int *upper, Rows *rows, const Set **out) {
+    bool settled, none;
+    TRY(settle(c, lower, upper, rows, &settled, &none));
+    if (none) return true;
     if (rows->count > 1 || !settled) {
-        if (!feasible(c, lower, upper, rows)) return ok(c);
         TRY(tighten(c, lower, upper, rows));
         sort(c, rows);
         TRY(irredundant(c, lower, upper, rows));
@@ -319,17 +327,37 @@ static bool reduce(Context *c, Int *lower, Int *upper, Rows *rows, const Set **o
     return (*out = interned(c, lower, upper, rows->count, spaces)) != NULL;
 }
 
-// `lower` and `upper` are changed; `out` is left alone where the set is empty.
-bool normalize(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out) {
-    const size_t mark = c->high;
-    Rows rows = {temp(c, spaces + 1, (c->n + 1) * sizeof(Int)), 0};
-    TRY(rows.at);
+static bool rows_of(Context *c, uint32_t spaces, const Half *const *space, Rows *out) {
+    *out = (Rows){temp(c, spaces + 1, (c->n + 1) * sizeof(Int)), 0};
+    TRY(out->at);
     for (uint32_t i = 0; i < spaces; ++i) {
         Int a[DIMENSIONS + 1];
         memcpy(a, space[i]->a, sizeof a[0] * c->n);
         a[c->n] = space[i]->constant;
-        merge(c, &rows, a);
+        merge(c, out, a);
     }
+    return true;
+}
+
+// Whether a box has a point in all half-spaces.
+bool inhabited(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, bool *out) {
+    const size_t mark = c->high;
+    Int low[DIMENSIONS], high[DIMENSIONS];
+    memcpy(low, lower, sizeof low[0] * c->n);
+    memcpy(high, upper, sizeof high[0] * c->n);
+    Rows rows;
+    bool settled, none;
+    TRY(rows_of(c, spaces, space, &rows) && settle(c, low, high, &rows, &settled, &none));
+    *out = !none;
+    c->high = mark;
+    return ok(c);
+}
+
+// `lower` and `upper` are changed; `out` is left alone where the set is empty.
+bool normalize(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out) {
+    const size_t mark = c->high;
+    Rows rows;
+    TRY(rows_of(c, spaces, space, &rows));
     const bool done = reduce(c, lower, upper, &rows, out);
     c->high = mark;
     return done && ok(c);

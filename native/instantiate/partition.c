@@ -3,13 +3,19 @@
 // where half-spaces cut them. The sets of a part are made on demand: few disjoint boxes that cover its cells.
 #include "internal.h"
 
+#define MARKED (NONE - 1)  // in `ids`, cells of the group in hand
+
+// A digit with several intervals.
+typedef struct {
+    uint32_t digit, shape, stride;
+    Int *start;  // of its intervals, and of what follows the last one
+} Axis;
+
 struct Grid {
-    uint32_t axes, axis[DIMENSIONS], cells;
-    uint32_t shape[DIMENSIONS], stride[DIMENSIONS];  // by axis; axis 0, the innermost digit, is dense
-    uint32_t cuts[DIMENSIONS];
-    Int *start[DIMENSIONS];  // by digit
-    uint32_t words;
-    uint32_t *ids;  // the part of every cell that no half-space cuts
+    uint32_t axes, cells, words;
+    Axis *axis;          // axis 0, the innermost digit, is dense
+    Int *lower, *upper;  // of all members
+    uint32_t *ids;       // the part of every cell that no half-space cuts
 };
 
 // A family that holds in a cell where its half-spaces do.
@@ -24,71 +30,22 @@ typedef struct Group {
     uint32_t spaces;
     const Half **space;
     Vec cells;
+    uint32_t *bounds;  // of all cells: the first and the last one, by axis
 } Group;
 
 typedef struct {
     Context *c;
     Grid *grid;
-    Part *parts[BUCKETS];
-    uint32_t count;
+    Part *bucket[64];
+    Vec parts;  // Part *
+    // The cell that is split.
     uint32_t cell;
+    const uint32_t *at;
+    Int *lower, *upper;
 } Collector;
 
-
-static void insert(Int *values, uint32_t *count, Int x) {
-    uint32_t first = 0, last = *count;
-    while (first < last) {
-        const uint32_t middle = (first + last) / 2;
-        if (values[middle] < x)
-            first = middle + 1;
-        else
-            last = middle;
-    }
-    if (first < *count && values[first] == x) return;
-    memmove(values + first + 1, values + first, (*count - first) * sizeof(Int));
-    values[first] = x;
-    ++*count;
-}
-
-static bool cut(Context *c, Grid *grid, const Member *members, uint32_t count) {
-    for (uint32_t g = 0; g < c->n; ++g) {
-        TRY(grid->start[g] = temp(c, 2 * (size_t)count, sizeof(Int)));
-        for (uint32_t i = 0; i < count; ++i) {
-            insert(grid->start[g], &grid->cuts[g], members[i].set->lower[g]);
-            insert(grid->start[g], &grid->cuts[g], members[i].set->upper[g] + 1);
-        }
-        if (grid->cuts[g] > 2) grid->axis[grid->axes++] = g;
-    }
-    if (!grid->axes) grid->axis[grid->axes++] = 0;
-    return true;
-}
-
-// How many cells `partition` has.
-bool cells_of(Context *c, const Member *members, uint32_t count, uint64_t *out) {
-    const size_t mark = c->high;
-    Grid *grid = temp(c, 1, sizeof *grid);
-    TRY(grid && cut(c, grid, members, count));
-    *out = 1;
-    for (uint32_t k = 0; k < grid->axes && *out >> 31 == 0; ++k) *out *= grid->cuts[grid->axis[k]] - 1;
-    c->high = mark;
-    return true;
-}
-
-static bool lay(Context *c, Grid *grid, const Member *members, uint32_t count) {
-    TRY(cut(c, grid, members, count));
-    uint64_t cells = 1;
-    for (uint32_t k = 0; k < grid->axes; ++k) {
-        grid->shape[k] = grid->cuts[grid->axis[k]] - 1;
-        grid->stride[k] = (uint32_t)cells;
-        cells *= grid->shape[k];
-        if (cells >> 31) return fail(c, POLYLOOM_SCRATCH, 0);
-    }
-    grid->cells = (uint32_t)cells;
-    return true;
-}
-
 static uint32_t place(const Int *starts, uint32_t count, Int x) {
-    uint32_t first = 0, last = count - 1;
+    uint32_t first = 0, last = count;
     while (first < last) {
         const uint32_t middle = (first + last) / 2;
         if (starts[middle] < x)
@@ -99,21 +56,71 @@ static uint32_t place(const Int *starts, uint32_t count, Int x) {
     return first;
 }
 
+static void insert(Int *values, uint32_t *count, Int x) {
+    const uint32_t at = place(values, *count, x);
+    if (at < *count && values[at] == x) return;
+    memmove(values + at + 1, values + at, (*count - at) * sizeof(Int));
+    values[at] = x;
+    ++*count;
+}
+
+static bool cut(Context *c, Grid *grid, const Member *members, uint32_t count) {
+    uint64_t cells = 1;
+    TRY((grid->axis = temp(c, c->n, sizeof(Axis))) && (grid->lower = temp(c, 2 * c->n, sizeof(Int))));
+    grid->upper = grid->lower + c->n;
+    for (uint32_t g = 0; g < c->n; ++g) {
+        const size_t mark = c->high;
+        uint32_t cuts = 0;
+        Int *start = temp(c, 2 * (size_t)count, sizeof(Int));
+        TRY(start);
+        for (uint32_t i = 0; i < count; ++i) {
+            insert(start, &cuts, members[i].set->lower[g]);
+            insert(start, &cuts, members[i].set->upper[g] + 1);
+        }
+        grid->lower[g] = start[0];
+        grid->upper[g] = start[cuts - 1] - 1;
+        if (cuts > 2 || (!grid->axes && g + 1 == c->n)) {
+            start = shrink(c, start, mark, cuts * sizeof(Int));
+            grid->axis[grid->axes++] = (Axis){g, cuts - 1, (uint32_t)cells, start};
+            cells *= cuts - 1;
+            if (cells >> 31) cells = (uint64_t)1 << 31;
+        } else
+            c->high = mark;
+    }
+    grid->cells = (uint32_t)cells;
+    return true;
+}
+
+// How many cells `partition` has, or 2^31 where they are more.
+bool cells_of(Context *c, const Member *members, uint32_t count, uint64_t *out) {
+    const size_t mark = c->high;
+    Grid grid = {0};
+    TRY(cut(c, &grid, members, count));
+    *out = grid.cells;
+    c->high = mark;
+    return true;
+}
+
 // Bounds of the cells from `first` to `last` on every axis, both inclusive.
 static void bounds(const Context *c, const Grid *grid, const uint32_t *first, const uint32_t *last, Int *lower, Int *upper) {
-    for (uint32_t g = 0; g < c->n; ++g) {
-        lower[g] = grid->start[g][0];
-        upper[g] = grid->start[g][grid->cuts[g] - 1] - 1;
-    }
+    memcpy(lower, grid->lower, c->n * sizeof(Int));
+    memcpy(upper, grid->upper, c->n * sizeof(Int));
     for (uint32_t k = 0; k < grid->axes; ++k) {
-        const uint32_t g = grid->axis[k];
-        lower[g] = grid->start[g][first[k]];
-        upper[g] = grid->start[g][last[k] + 1] - 1;
+        const Axis *a = &grid->axis[k];
+        lower[a->digit] = a->start[first[k]];
+        upper[a->digit] = a->start[last[k] + 1] - 1;
     }
 }
 
 static void unravel(const Grid *grid, uint32_t cell, uint32_t *at) {
-    for (uint32_t k = 0; k < grid->axes; ++k) at[k] = cell / grid->stride[k] % grid->shape[k];
+    for (uint32_t k = 0; k < grid->axes; ++k) at[k] = cell / grid->axis[k].stride % grid->axis[k].shape;
+}
+
+void corner(const Context *c, const Grid *grid, const Part *part, Int *lower) {
+    uint32_t at[DIMENSIONS];
+    Int upper[DIMENSIONS];
+    unravel(grid, part->first, at);
+    bounds(c, grid, at, at, lower, upper);
 }
 
 static Int extreme(Context *c, const Half *h, const Int *lower, const Int *upper, bool most) {
@@ -123,61 +130,81 @@ static Int extreme(Context *c, const Half *h, const Int *lower, const Int *upper
     return value;
 }
 
-static bool mark_cell(Context *c, const Grid *grid, const Member *m, const uint32_t *at, uint32_t *keys, Cut ***tails) {
-    uint32_t cell = 0;
-    for (uint32_t k = 0; k < grid->axes; ++k) cell += at[k] * grid->stride[k];
-    if (m->set->spaces) {
-        Int lower[DIMENSIONS], upper[DIMENSIONS];
-        bounds(c, grid, at, at, lower, upper);
-        uint32_t cutting = 0;
-        for (uint32_t i = 0; i < m->set->spaces; ++i) {
-            if (extreme(c, m->set->space[i], lower, upper, true) < 0) return ok(c);
-            cutting += extreme(c, m->set->space[i], lower, upper, false) < 0;
-        }
-        TRY(ok(c));
-        if (cutting) {
-            Cut *cut = temp(c, 1, sizeof *cut);
-            TRY(cut && (cut->space = temp(c, cutting, sizeof *cut->space)));
-            cut->family = m->family;
-            for (uint32_t i = 0; i < m->set->spaces; ++i)
-                if (extreme(c, m->set->space[i], lower, upper, false) < 0) cut->space[cut->spaces++] = m->set->space[i];
-            *tails[cell] = cut;
-            tails[cell] = &cut->next;
-            return true;
-        }
+// Whether the half-spaces of a member hold throughout a cell. Where they cut it, that is noted.
+static bool whole(Context *c, const Grid *grid, const Member *m, const uint32_t *at, uint32_t cell, Cut ***tails, bool *out) {
+    const Set *s = m->set;
+    Int lower[DIMENSIONS], upper[DIMENSIONS];
+    bounds(c, grid, at, at, lower, upper);
+    Cut *cut = NULL;
+    *out = false;
+    for (uint32_t i = 0; i < s->spaces; ++i)
+        if (extreme(c, s->space[i], lower, upper, true) < 0) return ok(c);
+    for (uint32_t i = 0; i < s->spaces; ++i) {
+        if (extreme(c, s->space[i], lower, upper, false) >= 0) continue;
+        if (!cut) TRY((cut = temp(c, 1, sizeof *cut)) && (cut->space = temp(c, s->spaces - i, sizeof *cut->space)));
+        cut->space[cut->spaces++] = s->space[i];
     }
-    keys[(size_t)cell * grid->words + m->family / 32] |= (uint32_t)1 << m->family % 32;
-    return true;
+    if (!(*out = !cut)) {
+        cut->family = m->family;
+        *tails[cell] = cut;
+        tails[cell] = &cut->next;
+    }
+    return ok(c);
 }
 
 static bool mark(Context *c, const Grid *grid, const Member *m, uint32_t *keys, Cut ***tails) {
-    uint32_t first[DIMENSIONS], last[DIMENSIONS], at[DIMENSIONS];
+    uint32_t first[DIMENSIONS], last[DIMENSIONS], at[DIMENSIONS], row = 0;
     for (uint32_t k = 0; k < grid->axes; ++k) {
-        const uint32_t g = grid->axis[k];
-        at[k] = first[k] = place(grid->start[g], grid->cuts[g], m->set->lower[g]);
-        last[k] = place(grid->start[g], grid->cuts[g], m->set->upper[g] + 1);
+        const Axis *a = &grid->axis[k];
+        at[k] = first[k] = place(a->start, a->shape, m->set->lower[a->digit]);
+        last[k] = place(a->start, a->shape, m->set->upper[a->digit] + 1);
+        if (k) row += at[k] * a->stride;
     }
+    const uint32_t bit = (uint32_t)1 << m->family % 32;
     for (;;) {
-        TRY(mark_cell(c, grid, m, at, keys, tails));
-        uint32_t k = 0;
-        while (k < grid->axes && ++at[k] == last[k]) at[k] = first[k], ++k;
-        if (k == grid->axes) return true;
+        for (uint32_t cell = row + first[0]; cell < row + last[0]; ++cell) {
+            bool holds = true;
+            at[0] = cell - row;
+            if (m->set->spaces) TRY(whole(c, grid, m, at, cell, tails, &holds));
+            if (holds) keys[(size_t)cell * grid->words + m->family / 32] |= bit;
+        }
+        uint32_t k = 1;
+        for (; k < grid->axes; ++k) {
+            row += grid->axis[k].stride;
+            if (++at[k] < last[k]) break;
+            row -= (last[k] - first[k]) * grid->axis[k].stride;
+            at[k] = first[k];
+        }
+        if (k >= grid->axes) return true;
     }
+}
+
+static bool include(Collector *k, uint32_t **bounds, const uint32_t *at) {
+    const uint32_t axes = k->grid->axes;
+    if (!*bounds) {
+        TRY(*bounds = temp(k->c, 2 * (size_t)axes, sizeof **bounds));
+        memcpy(*bounds, at, axes * sizeof *at);
+    }
+    for (uint32_t i = 0; i < axes; ++i) {
+        if (at[i] < (*bounds)[i]) (*bounds)[i] = at[i];
+        if (at[i] > (*bounds)[axes + i]) (*bounds)[axes + i] = at[i];
+    }
+    return true;
 }
 
 static Part *part_of(Collector *k, const uint32_t *key) {
     Context *c = k->c;
     const size_t bytes = k->grid->words * sizeof *key;
-    Part **bucket = &k->parts[hash(2166136261u, key, bytes) % BUCKETS];
+    Part **bucket = &k->bucket[hash(0, key, bytes) % 64];
     for (Part *p = *bucket; p; p = p->next)
         if (!memcmp(p->key, key, bytes)) return p;
-    Part *p = temp(c, 1, sizeof *p);
-    if (!p || !(p->key = temp(c, k->grid->words, sizeof *key))) return NULL;
+    Part *p = temp(c, 1, sizeof *p), **slot = push(c, &k->parts, sizeof *slot);
+    if (!p || !slot || !(p->key = temp(c, k->grid->words, sizeof *key))) return NULL;
     memcpy(p->key, key, bytes);
-    p->id = k->count++;
+    p->id = k->parts.count - 1;
     p->first = NONE;
     p->next = *bucket;
-    return *bucket = p;
+    return *slot = *bucket = p;
 }
 
 static bool add_piece(Collector *k, const uint32_t *key, uint32_t spaces, const Half **space) {
@@ -195,11 +222,11 @@ static bool add_piece(Collector *k, const uint32_t *key, uint32_t spaces, const 
     uint32_t *slot = push(c, &(*tail)->cells, sizeof *slot);
     TRY(slot);
     *slot = k->cell;
-    return true;
+    return include(k, &(*tail)->bounds, k->at);
 }
 
 // The combinations of families within a cell. Each level decides one half-space for all pending cuts: as deep as there are different ones.
-static bool split(Collector *k, const Set *s, const uint32_t *key, const Cut *pending, uint32_t spaces, const Half **space) {
+static bool split(Collector *k, const uint32_t *key, const Cut *pending, uint32_t spaces, const Half **space) {
     Context *c = k->c;
     const uint32_t words = k->grid->words;
     uint32_t *known = temp(c, words, sizeof *known);
@@ -212,15 +239,14 @@ static bool split(Collector *k, const Set *s, const uint32_t *key, const Cut *pe
         if (!(known[p->family / 32] >> p->family % 32 & 1)) h = p->space[0];
     if (!h) return add_piece(k, known, spaces, space);
     const Half *outer = negated(c, h);
-    const Half **grown = temp(c, spaces + 1, sizeof *grown), **all = temp(c, s->spaces + 1, sizeof *all);
-    TRY(outer && grown && all);
+    const Half **grown = temp(c, spaces + 1, sizeof *grown);
+    TRY(outer && grown);
     if (spaces) memcpy(grown, space, spaces * sizeof *space);
-    if (s->spaces) memcpy(all, s->space, s->spaces * sizeof *all);
     for (int side = 0; side < 2; ++side) {
-        all[s->spaces] = grown[spaces] = side ? outer : h;
-        const Set *half;
-        TRY(convex(c, s->lower, s->upper, s->spaces + 1, all, &half));
-        if (!half) continue;
+        grown[spaces] = side ? outer : h;
+        bool there;
+        TRY(inhabited(c, k->lower, k->upper, spaces + 1, grown, &there));
+        if (!there) continue;
         Cut *first = NULL, **tail = &first;
         for (const Cut *p = pending; p; p = p->next) {
             if (known[p->family / 32] >> p->family % 32 & 1) continue;
@@ -235,7 +261,7 @@ static bool split(Collector *k, const Set *s, const uint32_t *key, const Cut *pe
             *tail = left;
             tail = &left->next;
         }
-        TRY(split(k, half, known, first, spaces + 1, grown));
+        TRY(split(k, known, first, spaces + 1, grown));
     }
     return true;
 }
@@ -245,20 +271,18 @@ static bool split_all(Collector *k, Cut **cuts, const uint32_t *keys) {
     Context *c = k->c;
     const Grid *grid = k->grid;
     uint32_t at[DIMENSIONS] = {0};
+    TRY(k->lower = temp(c, 2 * c->n, sizeof(Int)));
+    k->upper = k->lower + c->n;
+    k->at = at;
     for (;;) {
-        uint32_t cell = 0;
-        for (uint32_t a = 0; a < grid->axes; ++a) cell += at[a] * grid->stride[a];
-        if (cuts[cell]) {
-            Int lower[DIMENSIONS], upper[DIMENSIONS];
-            bounds(c, grid, at, at, lower, upper);
-            const Set *whole = box(c, lower, upper);
-            TRY(whole);
-            k->cell = cell;
-            TRY(split(k, whole, keys + (size_t)cell * grid->words, cuts[cell], 0, NULL));
-            grid->ids[cell] = NONE;
+        k->cell = 0;
+        for (uint32_t a = 0; a < grid->axes; ++a) k->cell += at[a] * grid->axis[a].stride;
+        if (cuts[k->cell]) {
+            bounds(c, grid, at, at, k->lower, k->upper);
+            TRY(split(k, keys + (size_t)k->cell * grid->words, cuts[k->cell], 0, NULL));
         }
         uint32_t a = grid->axes;
-        while (a && ++at[a - 1] == grid->shape[a - 1]) at[--a] = 0;
+        while (a && ++at[a - 1] == grid->axis[a - 1].shape) at[--a] = 0;
         if (!a) return true;
     }
 }
@@ -276,33 +300,33 @@ static bool precedes(const Part *a, const Part *b, uint32_t words) {
     return false;
 }
 
-static bool collect(Collector *k, Cut **cuts, const uint32_t *keys, Part ***parts, uint32_t *number) {
+// The numbers of parts take the place of keys.
+static bool collect(Collector *k, Cut **cuts, uint32_t *keys, Part ***parts, uint32_t *number) {
     Context *c = k->c;
     Grid *grid = k->grid;
     if (cuts) TRY(split_all(k, cuts, keys));
+    Part *p = NULL;
+    uint32_t at[DIMENSIONS] = {0};
     for (uint32_t cell = 0; cell < grid->cells; ++cell) {
-        if (cuts && cuts[cell]) continue;
-        Part *p = part_of(k, keys + (size_t)cell * grid->words);
-        TRY(p);
-        grid->ids[cell] = p->id;
-        p->whole = true;
-        if (cell < p->first) p->first = cell;
-    }
-    TRY(*parts = temp(c, k->count, sizeof **parts));
-    *number = 0;
-    for (uint32_t b = 0; b < BUCKETS; ++b)
-        for (Part *p = k->parts[b]; p; p = p->next) {
-            if (empty_key(p->key, grid->words)) continue;
-            uint32_t i = (*number)++;
-            for (; i && precedes(p, (*parts)[i - 1], grid->words); --i) (*parts)[i] = (*parts)[i - 1];
-            (*parts)[i] = p;
+        const uint32_t *key = keys + (size_t)cell * grid->words;
+        if (cuts && cuts[cell])
+            keys[cell] = NONE;
+        else {
+            if (!p || memcmp(p->key, key, grid->words * sizeof *key)) TRY(p = part_of(k, key));
+            keys[cell] = p->id;
+            if (cell < p->first) p->first = cell;
+            TRY(include(k, &p->bounds, at));
         }
-    for (uint32_t i = 0; i < *number; ++i) {
-        Int upper[DIMENSIONS];
-        uint32_t at[DIMENSIONS];
-        TRY((*parts)[i]->corner = temp(c, c->n, sizeof(Int)));
-        unravel(grid, (*parts)[i]->first, at);
-        bounds(c, grid, at, at, (*parts)[i]->corner, upper);
+        for (uint32_t i = 0; i < grid->axes && ++at[i] == grid->axis[i].shape; ++i) at[i] = 0;
+    }
+    grid->ids = keys;
+    TRY(*parts = temp(c, k->parts.count, sizeof **parts));
+    for (uint32_t b = 0; b < k->parts.count; ++b) {
+        p = ((Part **)k->parts.at)[b];
+        if (empty_key(p->key, grid->words)) continue;
+        uint32_t i = (*number)++;
+        for (; i && precedes(p, (*parts)[i - 1], grid->words); --i) (*parts)[i] = (*parts)[i - 1];
+        (*parts)[i] = p;
     }
     return true;
 }
@@ -312,12 +336,12 @@ bool partition(Context *c, const Member *members, uint32_t count, uint32_t famil
     *number = 0;
     if (!count) return true;
     Grid *grid = temp(c, 1, sizeof *grid);
-    TRY(grid);
+    TRY(grid && cut(c, grid, members, count));
+    if (grid->cells >> 31) return fail(c, POLYLOOM_SCRATCH, 0);
     *out = grid;
     grid->words = (families + 31) / 32;
-    TRY(lay(c, grid, members, count));
     uint32_t *keys = temp(c, (size_t)grid->cells * grid->words, sizeof *keys);
-    TRY(keys && (grid->ids = temp(c, grid->cells, sizeof *grid->ids)));
+    TRY(keys);
     bool slanted = false;
     for (uint32_t i = 0; i < count; ++i) slanted = slanted || members[i].set->spaces;
     Cut **cuts = NULL, ***tails = NULL;
@@ -333,107 +357,84 @@ bool partition(Context *c, const Member *members, uint32_t count, uint32_t famil
     return collect(k, cuts, keys, parts, number);
 }
 
-// First and last cell by axis of the mask that is read.
+// Disjoint boxes that cover the cells of one number: slabs that are equal across the first axis, each of them likewise.
 typedef struct {
-    uint32_t first[DIMENSIONS], last[DIMENSIONS];
-} Slab;
+    Context *c;
+    const Grid *grid;
+    uint32_t id, axes;
+    const uint32_t *low, *high;                  // by axis, of all cells
+    uint32_t order[DIMENSIONS];                  // the axes along which there are several cells
+    uint32_t first[DIMENSIONS], last[DIMENSIONS];  // of the box in hand
+    Vec boxes;                                   // lower and upper bounds
+} Cover;
 
-static bool has(const uint8_t *cells, uint8_t value, size_t size) {
-    for (size_t i = 0; i < size; ++i)
-        if (cells[i] == value) return true;
-    return false;
-}
-
-static bool slabs(Context *c, const uint8_t *cells, const uint32_t *shape, uint32_t axes, uint32_t depth, Slab *prefix, Vec *out) {
-    size_t size = 1;
-    for (uint32_t k = 0; k < axes; ++k) size *= shape[k];
-    const bool all = !has(cells, 0, size);
-    if (!all && !has(cells, 1, size)) return true;
-    if (all) {
-        for (uint32_t k = 0; k < axes; ++k) {
-            prefix->first[depth + k] = 0;
-            prefix->last[depth + k] = shape[k] - 1;
-        }
-        Slab *slot = push(c, out, sizeof *slot);
-        TRY(slot);
-        *slot = *prefix;
-        return true;
-    }
-    const size_t slab = size / shape[0];
-    uint32_t start = 0;
-    for (uint32_t end = 1; end <= shape[0]; ++end)
-        if (end == shape[0] || memcmp(cells + end * slab, cells + start * slab, slab)) {
-            prefix->first[depth] = start;
-            prefix->last[depth] = end - 1;
-            TRY(slabs(c, cells + start * slab, shape + 1, axes - 1, depth + 1, prefix, out));
-            start = end;
-        }
+static bool equal(const Cover *w, uint32_t a, uint32_t b, uint32_t depth) {
+    const uint32_t *ids = w->grid->ids;
+    if (depth == w->axes) return (ids[a] == w->id) == (ids[b] == w->id);
+    const uint32_t k = w->order[depth], stride = w->grid->axis[k].stride;
+    for (uint32_t i = w->low[k]; i <= w->high[k]; ++i, a += stride, b += stride)
+        if (!equal(w, a, b, depth + 1)) return false;
     return true;
 }
 
-// Few disjoint boxes that cover the mask: slabs of the outermost or of the innermost digit first, whichever are fewer.
-static bool cover(Context *c, const Grid *grid, const uint8_t *mask, Vec *out) {
-    Vec outer = {0}, inner = {0};
-    Slab prefix;
-    uint32_t reversed[DIMENSIONS];
-    for (uint32_t k = 0; k < grid->axes; ++k) reversed[k] = grid->shape[grid->axes - 1 - k];
-    TRY(slabs(c, mask, reversed, grid->axes, 0, &prefix, &outer));
-    if (outer.count > 3) {
-        uint8_t *turned = temp(c, grid->cells, 1);
-        TRY(turned);
-        for (uint32_t cell = 0; cell < grid->cells; ++cell) {
-            uint32_t at[DIMENSIONS], place = 0;
-            unravel(grid, cell, at);
-            for (uint32_t k = 0; k < grid->axes; ++k) place = place * grid->shape[k] + at[k];
-            turned[place] = mask[cell];
-        }
-        TRY(slabs(c, turned, grid->shape, grid->axes, 0, &prefix, &inner));
-        if (inner.count < outer.count) {
-            *out = inner;
-            return true;
-        }
+static bool slabs(Cover *w, uint32_t cell, uint32_t depth) {
+    Context *c = w->c;
+    if (depth == w->axes) {
+        if (w->grid->ids[cell] != w->id) return true;
+        Int *box = push(c, &w->boxes, 2 * c->n * sizeof(Int));
+        if (box) bounds(c, w->grid, w->first, w->last, box, box + c->n);
+        return box;
     }
-    *out = outer;
-    for (uint32_t i = 0; i < outer.count; ++i) {
-        Slab *s = (Slab *)outer.at + i;
-        const Slab was = *s;
-        for (uint32_t k = 0; k < grid->axes; ++k) {
-            s->first[k] = was.first[grid->axes - 1 - k];
-            s->last[k] = was.last[grid->axes - 1 - k];
-        }
+    const uint32_t k = w->order[depth], stride = w->grid->axis[k].stride;
+    for (uint32_t end = w->low[k], next = cell; end <= w->high[k]; cell = next) {
+        w->first[k] = end;
+        do next += stride;
+        while (++end <= w->high[k] && equal(w, cell, next, depth + 1));
+        w->last[k] = end - 1;
+        TRY(slabs(w, cell, depth + 1));
     }
     return true;
 }
 
-static bool covered(Context *c, const Grid *grid, const uint8_t *mask, uint32_t spaces, const Half *const *space, Vec *out) {
-    Vec boxes = {0};
-    TRY(cover(c, grid, mask, &boxes));
-    for (uint32_t i = 0; i < boxes.count; ++i) {
-        const Slab *s = (Slab *)boxes.at + i;
-        Int lower[DIMENSIONS], upper[DIMENSIONS];
-        bounds(c, grid, s->first, s->last, lower, upper);
+// Slabs of the outermost or of the innermost digit first, whichever are fewer.
+static bool cover(Context *c, const Grid *grid, uint32_t id, const uint32_t *range, uint32_t spaces, const Half *const *space, Vec *out) {
+    Cover w = {.c = c, .grid = grid, .id = id, .low = range, .high = range + grid->axes};
+    uint32_t cell = 0;
+    for (uint32_t k = grid->axes; k-- > 0;) {
+        w.first[k] = w.last[k] = w.low[k];
+        cell += w.low[k] * grid->axis[k].stride;
+        if (w.low[k] < w.high[k]) w.order[w.axes++] = k;
+    }
+    TRY(slabs(&w, cell, 0));
+    if (w.boxes.count > 3) {
+        const Vec outer = w.boxes;
+        w.boxes = (Vec){0};
+        for (uint32_t i = 0; i < w.axes / 2; ++i) {
+            const uint32_t k = w.order[i];
+            w.order[i] = w.order[w.axes - 1 - i];
+            w.order[w.axes - 1 - i] = k;
+        }
+        TRY(slabs(&w, cell, 0));
+        if (w.boxes.count >= outer.count) w.boxes = outer;
+    }
+    for (uint32_t i = 0; i < w.boxes.count; ++i) {
+        const Int *box = (Int *)w.boxes.at + (size_t)i * 2 * c->n;
         const Set *found;
-        TRY(convex(c, lower, upper, spaces, space, &found));
-        if (!found) continue;
-        const Set **slot = push(c, out, sizeof *slot);
-        TRY(slot);
-        *slot = found;
+        TRY(convex(c, box, box + c->n, spaces, space, &found));
+        if (found) TRY(append(c, out, found));
     }
     return true;
 }
 
 // The disjoint sets of a part, appended.
 bool part_sets(Context *c, const Grid *grid, const Part *part, Vec *out) {
-    uint8_t *mask = temp(c, grid->cells, 1);
-    TRY(mask);
     for (const Group *g = part->groups; g; g = g->next) {
-        memset(mask, 0, grid->cells);
-        for (uint32_t i = 0; i < g->cells.count; ++i) mask[((uint32_t *)g->cells.at)[i]] = 1;
-        TRY(covered(c, grid, mask, g->spaces, g->space, out));
+        const uint32_t *cells = g->cells.at;
+        for (uint32_t i = 0; i < g->cells.count; ++i) grid->ids[cells[i]] = MARKED;
+        TRY(cover(c, grid, MARKED, g->bounds, g->spaces, g->space, out));
+        for (uint32_t i = 0; i < g->cells.count; ++i) grid->ids[cells[i]] = NONE;
     }
-    if (!part->whole) return true;
-    for (uint32_t i = 0; i < grid->cells; ++i) mask[i] = grid->ids[i] == part->id;
-    return covered(c, grid, mask, 0, NULL, out);
+    return !part->bounds || cover(c, grid, part->id, part->bounds, 0, NULL, out);
 }
 
 // The same points as few disjoint sets, ascending.

@@ -33,15 +33,14 @@ const Set *interned(Context *c, const Int *lower, const Int *upper, uint32_t spa
             if (s->spaces == spaces && !memcmp(s->lower, lower, bytes) && !memcmp(s->upper, upper, bytes) &&
                 (!spaces || !memcmp(s->space, space, spaces * sizeof *space)))
                 return s;
-    Set *s = keep(c, 1, sizeof(Set));
-    Int *bounds = s ? keep(c, 2 * c->n, sizeof(Int)) : NULL;
-    if (!bounds || !(s->space = keep(c, spaces, sizeof *space))) return NULL;
-    memcpy(bounds, lower, bytes);
-    memcpy(bounds + c->n, upper, bytes);
-    if (spaces) memcpy(s->space, space, spaces * sizeof *space);
+    Set *s = keep(c, 1, sizeof(Set) + 2 * bytes + spaces * sizeof *space);
+    if (!s) return NULL;
     s->spaces = spaces;
-    s->lower = bounds;
-    s->upper = bounds + c->n;
+    s->upper = s->lower + c->n;
+    s->space = (const Half **)(s->lower + 2 * c->n);
+    memcpy(s->lower, lower, bytes);
+    memcpy(s->lower + c->n, upper, bytes);
+    if (spaces) memcpy(s->space, space, spaces * sizeof *space);
     s->next = *bucket;
     return *bucket = s;
 }
@@ -149,7 +148,7 @@ bool contains(Context *c, const Domain *d, const Int *point) {
     return false;
 }
 
-static bool append(Context *c, Vec *out, const Set *s) {
+bool append(Context *c, Vec *out, const Set *s) {
     TRY(ok(c) && s);
     const Set **slot = push(c, out, sizeof *slot);
     TRY(slot);
