@@ -269,7 +269,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0264": (
         "several values for one element between phases",
-        "A later phase needs more than one of the values that an element had, but an array holds one. Store each in an element of its own.",
+        "A later phase needs more than one of the values that an element had, and no array is made for them, because a loop around them counts from\n"
+        "below 0, or to no sum of sizes. Store each in an element of its own.",
     ),
     # PL03xx: machine descriptions
     "PL0301": (

@@ -2,62 +2,96 @@
 """Values that cross from phase to phase: the arrays that hold them between.
 
 A value that an output holds at the end anyway is read from there, unless a later phase reads what that element held at entry. Others
-get an intermediate array, shaped like the one that their statement writes.
+get an intermediate array, shaped like the one that their statement writes, or where an element of that gets several values, like loops.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import islpy as isl
 
-from polyloom.diagnostics import input_error
+from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.nest import Nest
 from polyloom.ir.pla import Array
-from polyloom.ir.recurrence import Final, Piece, Produced, Recurrence, Stored, System, origins
+from polyloom.ir.recurrence import Final, Produced, Recurrence, Stored, System, origins
 from polyloom.sets import Affine
 from polyloom.sets.isl import from_set
-from polyloom.transform.space import own_space
+from polyloom.transform.space import Point, Space, own_space, union
+
+MARGIN = 16
+"""Elements that an array may have beyond its last one, so that its extent is never negative."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
     """`where` a statement's values are found in later phases, what must be written for that, and the arrays made for it."""
 
-    where: dict[str, tuple[str, tuple[Affine, ...]]]
+    where: dict[str, tuple[str, Point]]
     exports: tuple[Final, ...]
     intermediates: tuple[Array, ...]
 
 
 def cross(nest: Nest, system: System, groups: Sequence[Sequence[str]]) -> Crossing:
-    """What phases pass on, where `groups` are the statements of each. Raises PL0264 for several values of one element."""
+    """What phases pass on, where `groups` are the statements of each. Raises PL0264 for values that no array holds side by side."""
     phase_of = {name: n for n, names in enumerate(groups) for name in names}
-    needed: dict[str, isl.Set] = {}
-    for e in system.equations:
-        for piece in (p for r in e.reads for p in r):
-            origin = piece.origin
-            if isinstance(origin, Produced) and phase_of[origin.statement] != phase_of[e.name]:
-                points = _read_instances(system, e, piece, origin)
-                needed[origin.statement] = needed[origin.statement].union(points) if origin.statement in needed else points
-    where: dict[str, tuple[str, tuple[Affine, ...]]] = {}
+    found = [crossing for names in groups for crossing in needed(system, [system[n] for n in names]).items()]
+    where: dict[str, tuple[str, Point]] = {}
     exports: list[Final] = []
     made: dict[str, tuple[Array, isl.Set]] = {}
-    for name in sorted(needed, key=lambda n: [e.name for e in system.equations].index(n)):
-        points = needed[name].coalesce()
+    for name in (e.name for e in system.equations if e.name in dict(found)):
+        points = union([p for n, p in found if n == name])
         final = _final(system, name, points, phase_of)
         if final is not None:
             where[name] = final.name, final.index
             continue
-        array, index = _intermediate(nest, system, system[name], points, made)
-        where[name] = array, index
-        exports.append(Final(array, index, name, from_set(points)))
+        where[name] = _intermediate(nest, system, system[name], points, made)
+        exports.append(Final(*where[name], name, from_set(points)))
     return Crossing(where, tuple(exports), tuple(a for a, _ in made.values()))
 
 
-def _read_instances(system: System, reader: Recurrence, piece: Piece, origin: Produced) -> isl.Set:
-    own = own_space(system, reader)
-    return own.image(own.set(piece.domain), origin.index, system[origin.statement].loops)
+def needed(system: System, readers: Sequence[Recurrence]) -> dict[str, isl.Set]:
+    """The instances of other statements whose values `readers` use."""
+    names, found = {e.name for e in readers}, dict[str, isl.Set]()
+    for reader in readers:
+        for origin, domain in ((p.origin, p.domain) for read in reader.reads for p in read):
+            if isinstance(origin, Produced) and origin.statement not in names:
+                own = own_space(system, reader)
+                points = own.image(own.set(domain), origin.index, system[origin.statement].loops)
+                found[origin.statement] = found[origin.statement].union(points) if origin.statement in found else points
+    return found
+
+
+def cell(system: System, equation: Recurrence, points: isl.Set) -> tuple[Point, Point | None]:
+    """The index at which the values of `equation` at `points` are kept, and the shape of an array for that: the element they are
+    assigned to (and its array's shape, None) unless it gets several of them; then the fewest loops that tell them apart."""
+    own, target = own_space(system, equation), equation.statement.assign.target
+    if own.injective(points, target.index):
+        return target.index, None
+    for axes in (a for size in range(1, len(own.dims) + 1) for a in combinations(range(len(own.dims)), size)):
+        index = tuple(own.here[n] for n in axes)
+        shape = [_extent(own, points, n) for n in axes] if own.injective(points, index) else [None]
+        if None not in shape:
+            return index, tuple(filter(None, shape))
+    raise unkept(equation)
+
+
+def unkept(equation: Recurrence) -> PolyloomError:
+    """PL0264 for a statement whose values have no place between phases."""
+    name = equation.statement.assign.target.name
+    help = f"let its loops begin at 0 or above, or store each value of `{name}` in an element of its own"
+    return input_error("PL0264", f"`{name}` passes several values of one element to a later phase", span=equation.span, help=help)
+
+
+def _extent(space: Space, points: isl.Set, axis: int) -> Affine | None:
+    """A number of elements that suffices for all coordinates in this dimension, and is negative for no parameters."""
+    last = space.upper(points, axis) if space.sign(points, space.here[axis]) == 1 else None
+    if last is None:
+        return None
+    values = Space((), space.params, space.assumptions)
+    return next((last + more for more in range(1, MARGIN) if values.where(-last - more - 1).is_empty()), None)
 
 
 def _final(system: System, name: str, points: isl.Set, phase_of: Mapping[str, int]) -> Final | None:
@@ -68,20 +102,17 @@ def _final(system: System, name: str, points: isl.Set, phase_of: Mapping[str, in
     return next((f for f in system.finals if f.statement == name and f.name not in read and points.is_subset(own.set(f.domain))), None)
 
 
-def _intermediate(nest: Nest, system: System, equation: Recurrence, points: isl.Set, made: dict[str, tuple[Array, isl.Set]]) -> tuple[str, tuple[Affine, ...]]:
-    """An array for the values of `equation` at `points`: shaped like the one it writes, where each element is written once."""
-    target = equation.statement.assign.target
-    own, storage = own_space(system, equation), nest[target.name]
-    if not own.injective(points, target.index):
-        help = f"split the loop by hand, or store each value of `{target.name}` in an element of its own"
-        raise input_error("PL0264", f"`{target.name}` passes several values of one element to a later phase", span=equation.span, help=help)
-    elements = own.image(points, target.index, tuple(f"e{n}" for n in range(len(target.index))))
+def _intermediate(nest: Nest, system: System, equation: Recurrence, points: isl.Set, made: dict[str, tuple[Array, isl.Set]]) -> tuple[str, Point]:
+    """An array for the values of `equation` at `points`, which those of others share as long as no element gets two values."""
+    index, shape = cell(system, equation, points)
+    storage = nest[equation.statement.assign.target.name]
+    elements = own_space(system, equation).image(points, index, tuple(f"e{n}" for n in range(len(index))))
     taken = {s.name for s in system.storage} | set(system.parameters)
-    base = target.name if target.name not in taken else f"{target.name}_kept"
+    base = storage.name if storage.name not in taken else f"{storage.name}_kept"
     name, number = base, 1
-    while name in made and not made[name][1].is_disjoint(elements):
+    while name in made and (shape is not None or made[name][0].shape != storage.shape or not made[name][1].is_disjoint(elements)):
         number += 1
         name = f"{base}{number}"
-    array, before = made.get(name, (Array(name, storage.dtype, storage.shape), elements))
+    array, before = made.get(name, (Array(name, storage.dtype, storage.shape if shape is None else shape), elements))
     made[name] = array, before.union(elements)
-    return name, target.index
+    return name, index

@@ -19,7 +19,7 @@ from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import Final, Produced, Recurrence, Stored, System, origins
 from polyloom.transform.assemble import NoCorner, NoOrder, Ports, assemble
 from polyloom.transform.carry import NotUniform
-from polyloom.transform.crossing import cross
+from polyloom.transform.crossing import cell, cross, needed, unkept
 from polyloom.transform.delay import delayed
 from polyloom.transform.embed import Placements, dependences, embed
 from polyloom.transform.refusal import refusal
@@ -43,7 +43,10 @@ def make_plan(nest: Nest, system: System) -> Plan:
         exports = tuple(f for f in (*system.finals, *crossing.exports) if f.statement in names)
         earlier = {n: where for n, where in crossing.where.items() if n not in names}
         name = system.name if len(groups) == 1 else f"{system.name}.{number}"
-        phases.append(assemble(system, name, group, placements, Ports(earlier, exports, arrays)))
+        try:
+            phases.append(assemble(system, name, group, placements, Ports(earlier, exports, arrays)))
+        except (NotUniform, NoOrder):  # other readers have changed where a value is kept
+            raise unkept(system[next(iter(needed(system, group)))]) from None
     written = {f.name for f in system.finals}
     given = {o.name for o in origins(system.equations) if isinstance(o, Stored)}
     inputs = tuple(_array(s) for s in system.storage if s.name in given or (s.name in written and not _is_overwritten(system, s)))
@@ -107,7 +110,7 @@ class _Groups:
 
     def placements(self, group: tuple[int, ...]) -> Placements | None:
         if group not in self.found:
-            with suppress(NoCorner):
+            with suppress(NoCorner, PolyloomError):
                 self.found[group] = None
                 self.found[group] = None if self._slowed(group) else _placed(self.system, self._members(group))
         return self.found[group]
@@ -177,10 +180,9 @@ def _refusal(system: System, group: Group) -> PolyloomError:
 
 
 def _placed(system: System, group: Group) -> Placements | None:
-    """The cheapest placements that give a whole phase; every other value is taken to be in an array. Raises NoCorner if only that fails."""
+    """The cheapest placements that give a whole phase; every other value is taken to be in an array. Raises NoCorner if only that fails, and PL0264."""
     uncounted: list[NoCorner] = []
-    names = {e.name for e in group}
-    outside = {e.name: (e.statement.assign.target.name, e.statement.assign.target.index) for e in system.equations if e.name not in names}
+    outside = {name: (system[name].statement.assign.target.name, cell(system, system[name], points)[0]) for name, points in needed(system, group).items()}
     arrays = {n: Array(n, e.dtype) for e in system.equations for n in [e.statement.assign.target.name]} | {s.name: _array(s) for s in system.storage}
     exports = tuple(Final(e.statement.assign.target.name, (), e.name, e.domain) for e in group)
     for _, placements in embed(system, group):

@@ -117,13 +117,25 @@ class Space:
         found = [_named(points.apply(self._map(f"[{', '.join(self.dims)}] -> [{primed}] : {r}")), self.dims) for r in relations]
         return reduce(isl.Set.intersect, found).coalesce()
 
+    def upper(self, points: isl.Set, axis: int) -> Affine | None:
+        """An affine expression of the parameters that no coordinate in this dimension exceeds, and some point reaches."""
+        found = (value for value in self._pieces(points.dim_max(axis)) if value is not None)
+        return next((value for value in found if self.sign(points, value - self.here[axis]) == 1), None)
+
     def _extreme(self, bound: isl.PwAff) -> Affine | None:
+        found = self._pieces(bound)
+        return found[0] if len(found) == 1 else None
+
+    def _pieces(self, bound: isl.PwAff) -> list[Affine | None]:
         found: list[isl.Aff] = []
         bound.coalesce().foreach_piece(lambda _, aff: found.append(aff))
-        if len(found) != 1 or found[0].dim(isl.dim_type.div) or not found[0].get_denominator_val().is_one():
+        return [self._affine(aff) for aff in found]
+
+    def _affine(self, found: isl.Aff) -> Affine | None:
+        if found.dim(isl.dim_type.div) or not found.get_denominator_val().is_one():
             return None
-        values = {name: int(str(found[0].get_coefficient_val(isl.dim_type.param, n))) for n, name in enumerate(self.params)}
-        return Affine.of(values, int(str(found[0].get_constant_val())))
+        values = {name: int(str(found.get_coefficient_val(isl.dim_type.param, n))) for n, name in enumerate(self.params)}
+        return Affine.of(values, int(str(found.get_constant_val())))
 
     def injective(self, points: isl.Set, coordinates: Point) -> bool:
         """Whether no two of `points` have the same coordinates."""
