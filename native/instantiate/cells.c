@@ -1,8 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements without visiting them: groups of tiles that have the same conditions, and cells, rectangles of elements whose
+// The elements without visiting them: groups of tiles that have the same conditions, and cells, octagons of elements whose
 // neighbourhoods have the same groups. The constant of a constraint is affine in row and column and clipped to what a tile's box
-// does not imply, so that it changes at few of them; where it depends on both (triangular nests), cells are one row high.
+// does not imply, so that it changes at few rows or columns or, where it depends on both (triangular nests), at few diagonals. Only
+// where it rises unequally along rows and columns are cells one row high.
 #include "internal.h"
+
+// The directions that cut the region: by the value of row, column, row - column + columns - 1, row + column; all others.
+enum { ROWS, COLUMNS, FALLING, RISING, OTHER };
+
+static uint32_t places(const Context *c, int direction) {
+    return direction == ROWS ? c->t->rows : direction == COLUMNS ? c->t->columns : c->t->rows + c->t->columns - 1;
+}
+
+static uint32_t place(const Context *c, int direction, uint32_t row, uint32_t column) {
+    return direction == ROWS ? row : direction == COLUMNS ? column : direction == FALLING ? row + (c->t->columns - 1 - column) : row + column;
+}
+
+static int direction(const Line *l) {
+    if (!l->step[1]) return ROWS;
+    if (!l->step[0]) return COLUMNS;
+    return l->step[0] == l->step[1] ? RISING : l->step[0] == -l->step[1] ? FALLING : OTHER;
+}
 
 static Int unclipped(Context *c, const Line *l, const uint32_t *at) {
     return add(c, l->constant, add(c, mul(c, l->step[0], at[0]), mul(c, l->step[1], at[1])));
@@ -12,21 +30,20 @@ Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t column) {
     return min(max(unclipped(c, l, (uint32_t[]){row, column}), l->low), l->high);
 }
 
-// The next coordinate on an axis at which the constant is another one, `size` if there is none.
-static uint32_t change(Context *c, const Line *l, int axis, const uint32_t *at, uint32_t size) {
-    const Int step = l->step[axis], value = unclipped(c, l, at);
+// The next place after `at` where the constant, `value` there and then larger by `step` at a time, is another one; or `size`.
+static uint32_t change(Context *c, const Line *l, Int value, Int step, uint32_t at, uint32_t size) {
     if (!step || (step > 0 ? value >= l->high : value <= l->low)) return size;
     const Int implied = step > 0 ? sub(c, l->low, value) : sub(c, value, l->high);
     const Int skipped = implied > 0 ? floor_div(implied, magnitude(step)) : 0;
-    return skipped < (Int)(size - at[axis]) ? at[axis] + (uint32_t)skipped + 1 : size;
+    return skipped < (Int)(size - at) ? at + (uint32_t)skipped + 1 : size;
 }
 
-// Insert x into ascending cuts if it lies within (0, size).
+// Insert x into ascending cuts, the first of which is 0, if it lies within (0, size).
 static bool cut(Context *c, Vec *cuts, Int x, uint32_t size) {
     if (x <= 0 || x >= (Int)size) return true;
     uint32_t *at = cuts->at, i = cuts->count;
-    while (i && (Int)at[i - 1] > x) --i;
-    if (i && (Int)at[i - 1] == x) return true;
+    while ((Int)at[i - 1] > x) --i;
+    if ((Int)at[i - 1] == x) return true;
     TRY(push(c, cuts, sizeof *at));
     at = cuts->at;
     memmove(at + i + 1, at + i, (cuts->count - 1 - i) * sizeof *at);
@@ -39,24 +56,38 @@ static bool zero(Context *c, Vec *cuts) {
     return push(c, cuts, sizeof(uint32_t)) != NULL && (*(uint32_t *)cuts->at = 0, true);
 }
 
-// The cuts of the constraints that depend on this axis alone; or, of those that depend on both, the ones in row `row`.
-static bool cuts_of(Context *c, int axis, bool slanted, uint32_t row, Int radius, Vec *cuts) {
-    const uint32_t size = axis ? c->t->columns : c->t->rows;
-    for (uint32_t i = 0; i < c->s.constraints; ++i) {
-        const Line *l = &c->line[i];
-        if (!l->step[axis] || (l->step[!axis] != 0) != slanted) continue;
-        uint32_t at[2] = {slanted ? row : 0, 0};
-        while ((at[axis] = change(c, l, axis, at, size)) < size)
-            for (Int x = (Int)at[axis] - radius; x <= (Int)at[axis] + radius; ++x) TRY(cut(c, cuts, x, size));
-    }
+// The cuts of a line's changes, seen from every displacement.
+static bool cuts_of_line(Context *c, const Line *l, int d, const Vec *seen, Vec *cuts) {
+    const uint32_t size = places(c, d);
+    const uint32_t start[2] = {0, d == FALLING ? c->t->columns - 1 : 0};
+    const Int first = unclipped(c, l, start), step = l->step[d == COLUMNS];
+    for (uint32_t at = 0; (at = change(c, l, add(c, first, mul(c, step, at)), step, at, size)) < size;)
+        for (uint32_t i = 0; i < seen->count; ++i) {
+            const Displacement *p = (Displacement *)seen->at + i;
+            const int moved = d == ROWS ? p->rows : d == COLUMNS ? p->columns : d == FALLING ? p->rows - p->columns : p->rows + p->columns;
+            TRY(cut(c, cuts, (Int)at - moved, size));
+        }
     return ok(c);
 }
 
-static bool kept(Context *c, const Vec *cuts, List *out) {
-    out->count = cuts->count;
-    TRY(out->at = keep(c, cuts->count, sizeof(uint32_t)));
-    memcpy(out->at, cuts->at, cuts->count * sizeof(uint32_t));
-    return true;
+static bool cuts_of(Context *c, int d, const Vec *seen, Vec *cuts) {
+    TRY(zero(c, cuts));
+    for (uint32_t i = 0; i < c->s.constraints; ++i)
+        if (direction(&c->line[i]) == d) TRY(cuts_of_line(c, &c->line[i], d, seen, cuts));
+    return ok(c);
+}
+
+// The cuts of one row's columns that lines of other directions make.
+static bool cuts_of_row(Context *c, uint32_t row, const Vec *seen, Vec *cuts) {
+    for (uint32_t k = 0; k < c->s.constraints * seen->count; ++k) {
+        const Line *l = &c->line[k / seen->count];
+        const Displacement *p = (Displacement *)seen->at + k % seen->count;
+        uint32_t at[2] = {row + (uint32_t)p->rows, 0};
+        if (direction(l) != OTHER || at[0] >= c->t->rows) continue;
+        while ((at[1] = change(c, l, unclipped(c, l, at), l->step[1], at[1], c->t->columns)) < c->t->columns)
+            TRY(cut(c, cuts, (Int)at[1] - p->columns, c->t->columns));
+    }
+    return ok(c);
 }
 
 uint32_t interval(const List *cuts, uint32_t x) {
@@ -71,150 +102,259 @@ uint32_t interval(const List *cuts, uint32_t x) {
     return first;
 }
 
+// The coordinates along an axis of those elements of a cell whose other coordinate is from `from` to `to`. Every pair of bounds on
+// the other coordinate bounds this one alone, so that none of these is empty.
+static void extent(const Cell *k, int axis, Int from, Int to, Int *first, Int *last) {
+    const Int low = axis ? -k->high[0] : k->low[0], high = axis ? -k->low[0] : k->high[0];  // of this coordinate less the other
+    *first = max(max(axis ? k->west : k->row, from + low), max(k->low[1] - to, -floor_div(-low - k->low[1], 2)));
+    *last = min(min((Int)(axis ? k->west + k->width : k->row + k->height) - 1, to + high), min(k->high[1] - from, floor_div(high + k->high[1], 2)));
+}
+
+bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end) {
+    Int low, high;
+    extent(k, !axis, line, line, &low, &high);
+    *first = (uint32_t)low;
+    *end = (uint32_t)high + 1;
+    return low <= high && line - (axis ? k->west : k->row) < (axis ? k->width : k->height);
+}
+
+// Fit the box of a cell to its elements; false where it has none.
+static bool fitted(Cell *k) {
+    Int first[2], last[2];
+    extent(k, 0, k->west, (Int)(k->west + k->width) - 1, &first[0], &last[0]);
+    extent(k, 1, k->row, (Int)(k->row + k->height) - 1, &first[1], &last[1]);
+    if (first[0] > last[0] || first[1] > last[1] || k->low[0] > k->high[0] || k->low[1] > k->high[1]) return false;
+    k->row = (uint32_t)first[0];
+    k->west = (uint32_t)first[1];
+    k->height = (uint32_t)(last[0] - first[0]) + 1;
+    k->width = (uint32_t)(last[1] - first[1]) + 1;
+    uint32_t end;
+    span(k, 0, k->row, &k->column, &end);
+    return true;
+}
+
+// The first and the last row of a cell and those in between next to which the ends of its rows change direction, ascending.
+uint32_t bends(const Cell *k, uint32_t *out) {
+    const Int west = k->west, east = west + (Int)k->width - 1;
+    const int32_t *low = k->low, *high = k->high;
+    const Int left = floor_div(high[0] + low[1], 2), right = floor_div(low[0] + high[1], 2);
+    const Int rows[] = {west + high[0], low[1] - west, left, left + 1, east + low[0], high[1] - east, right, right + 1, k->row + (Int)k->height - 1};
+    uint32_t count = 0;
+    out[count++] = k->row;
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        if (rows[i] < (Int)k->row || rows[i] >= (Int)(k->row + k->height)) continue;
+        const uint32_t x = (uint32_t)rows[i];
+        uint32_t at = count;
+        while (out[at - 1] > x) --at;
+        if (out[at - 1] == x) continue;
+        memmove(out + at + 1, out + at, (count++ - at) * sizeof *out);
+        out[at] = x;
+    }
+    return count;
+}
+
+// Between bends, lengths of rows are affine.
+uint32_t elements(const Cell *k) {
+    uint32_t row[BENDS], sum = 0, before = 0;
+    const uint32_t count = bends(k, row);
+    for (uint32_t i = 0; i < count; ++i) {
+        uint32_t first, end;
+        span(k, 0, row[i], &first, &end);
+        if (i) sum += (row[i] - row[i - 1] + 1) * (before + end - first) / 2 - before;
+        before = end - first;
+        if (!i) sum = before;
+    }
+    return sum;
+}
+
+uint32_t row_cells(Context *c, uint32_t row, const Cell **out, uint32_t *count) {
+    uint32_t below = c->t->rows;
+    *count = 0;
+    for (uint32_t i = 0; i < c->cells && c->cell[i].row <= row; ++i) {
+        const Cell *k = &c->cell[i];
+        uint32_t first, other, end, at = *count;
+        if (!span(k, 0, row, &first, &end)) continue;
+        for (++*count; at && span(out[at - 1], 0, row, &other, &end) && other > first; --at) out[at] = out[at - 1];
+        out[at] = k;
+        below = k->row + k->height < below ? k->row + k->height : below;
+    }
+    return c->slanted ? 1 : below - row;
+}
+
 // The tile that a group was found at, of groups that differ in constraints that depend on both axes.
 struct Tile {
     struct Tile *next;
-    uint32_t row, column, pair, group;
+    uint32_t row, column, at[4], group;
 };
 
-static bool slants(const Line *l) { return l->step[0] && l->step[1]; }
-
-static bool alike_here(Context *c, const Tile *a, uint32_t row, uint32_t column) {
-    for (uint32_t i = 0; i < c->s.constraints; ++i) {
+static bool alike_here(Context *c, const Tile *a, const uint32_t *at, uint32_t row, uint32_t column) {
+    if (memcmp(a->at, at, sizeof a->at)) return false;
+    for (uint32_t i = 0; i < c->s.constraints && c->sloping; ++i) {
         const Line *l = &c->line[i];
-        if (slants(l) && constant_at(c, l, a->row, a->column) != constant_at(c, l, row, column)) return false;
+        if (direction(l) == OTHER && constant_at(c, l, a->row, a->column) != constant_at(c, l, row, column)) return false;
     }
     return true;
 }
 
-static Tile **bucket(Context *c, uint32_t pair, uint32_t row, uint32_t column) {
-    uint32_t h = pair * 2654435761u;
-    for (uint32_t i = 0; i < c->s.constraints; ++i)
-        if (slants(&c->line[i])) h = (h ^ (uint32_t)constant_at(c, &c->line[i], row, column)) * 16777619u;
-    return &c->tile[h % BUCKETS];
+// The bucket of a tile's intervals in all directions.
+static Tile **bucket(Context *c, uint32_t row, uint32_t column, uint32_t *at) {
+    for (int d = 0; d < 4; ++d) at[d] = interval(&c->cut[d], place(c, d, row, column));
+    return &c->tile[((at[0] * 31 + at[1]) * 31 + at[2] * 7 + at[3]) % BUCKETS];
 }
 
 // The group of an element's tile. Constants are monotonic in row and column: those of different intervals differ.
 uint32_t group_at(Context *c, uint32_t row, uint32_t column) {
-    const uint32_t pair = interval(&c->cut[0], row) * c->cut[1].count + interval(&c->cut[1], column);
-    if (!c->tile) return pair;
-    for (const Tile *p = *bucket(c, pair, row, column); p; p = p->next)
-        if (p->pair == pair && alike_here(c, p, row, column)) return p->group;
+    if (!c->slanted) return interval(&c->cut[0], row) * c->cut[1].count + interval(&c->cut[1], column);
+    uint32_t at[4];
+    for (const Tile *p = *bucket(c, row, column, at); p; p = p->next)
+        if (alike_here(c, p, at, row, column)) return p->group;
     return NONE;
 }
 
-static bool find_tile(Context *c, uint32_t row, uint32_t column, Tile ***tail) {
-    if (group_at(c, row, column) != NONE) return ok(c);
-    const uint32_t pair = interval(&c->cut[0], row) * c->cut[1].count + interval(&c->cut[1], column);
-    Tile **head = bucket(c, pair, row, column), *made = keep(c, 1, sizeof *made), *listed = temp(c, 1, sizeof *listed);
-    TRY(made && listed);
-    *made = (Tile){*head, row, column, pair, c->groups++};
+static bool add_tile(Context *c, uint32_t row, uint32_t column) {
+    uint32_t at[4];
+    Tile **head = bucket(c, row, column, at), *made = keep(c, 1, sizeof *made);
+    TRY(made);
+    *made = (Tile){*head, row, column, {at[0], at[1], at[2], at[3]}, c->groups};
     *head = made;
-    *listed = *made;
-    listed->next = NULL;
-    **tail = listed;
-    *tail = &listed->next;
+    return true;
+}
+
+static uint32_t stop(const List *cuts, uint32_t i, uint32_t size) { return i + 1 < cuts->count ? cuts->at[i + 1] : size; }
+
+// Add a cell, if it has elements, to those of its strip of rows: in the order of their first elements.
+static bool insert(Context *c, Cell k, uint32_t strip, Vec *found) {
+    if (!fitted(&k)) return true;
+    TRY(push(c, found, sizeof k));
+    Cell *at = found->at;
+    uint32_t i = found->count - 1;
+    for (; i > strip && (at[i - 1].row > k.row || (at[i - 1].row == k.row && at[i - 1].column > k.column)); --i) at[i] = at[i - 1];
+    at[i] = k;
+    return true;
+}
+
+static bool strip(Context *c, uint32_t row, uint32_t below, const List *cuts, const List *columns, Vec *found) {
+    const List *falling = &cuts[FALLING], *rising = &cuts[RISING];
+    const uint32_t first = found->count;
+    for (uint32_t i = 0; i < columns->count; ++i) {
+        const uint32_t west = columns->at[i], end = stop(columns, i, c->t->columns);
+        for (uint32_t f = interval(falling, place(c, FALLING, row, end - 1)); f < falling->count && falling->at[f] <= place(c, FALLING, below - 1, west); ++f)
+            for (uint32_t r = interval(rising, row + west); r < rising->count && rising->at[r] <= below + end - 2; ++r) {
+                const Int shifted = (Int)c->t->columns - 1;
+                Cell k = {.row = row, .height = below - row, .west = west, .width = end - west, .class_ = NONE};
+                k.low[0] = (int32_t)(falling->at[f] - shifted);
+                k.high[0] = (int32_t)(stop(falling, f, places(c, FALLING)) - 1 - shifted);
+                k.low[1] = (int32_t)rising->at[r];
+                k.high[1] = (int32_t)stop(rising, r, places(c, RISING)) - 1;
+                TRY(insert(c, k, first, found));
+            }
+    }
+    return true;
+}
+
+// The cells between cuts in the order of their first elements, row by row.
+static bool arrange(Context *c, const List *cuts, const Vec *seen, Vec *found) {
+    *found = (Vec){0};
+    for (uint32_t i = 0, row = 0, below; row < c->t->rows; row = below, ++i) {
+        Vec columns = {0};
+        below = c->sloping ? row + 1 : stop(&cuts[ROWS], i, c->t->rows);
+        if (c->sloping) {
+            TRY(zero(c, &columns));
+            for (uint32_t k = 1; k < cuts[COLUMNS].count; ++k) TRY(cut(c, &columns, cuts[COLUMNS].at[k], c->t->columns));
+            TRY(cuts_of_row(c, row, seen, &columns));
+        }
+        const List own = {columns.count, columns.at};
+        TRY(strip(c, row, below, cuts, c->sloping ? &own : &cuts[COLUMNS], found));
+    }
     return ok(c);
 }
 
-static bool find_tiles(Context *c, Tile **tiles) {
-    TRY(c->tile = keep(c, BUCKETS, sizeof *c->tile));
-    for (uint32_t row = 0; row < c->t->rows; ++row) {
-        Vec cuts;
-        TRY(zero(c, &cuts) && cuts_of(c, 1, false, 0, 0, &cuts) && cuts_of(c, 1, true, row, 0, &cuts));
-        for (uint32_t i = 0; i < cuts.count; ++i) TRY(find_tile(c, row, ((uint32_t *)cuts.at)[i], &tiles));
-    }
+static bool kept(Context *c, const Vec *cuts, List *out) {
+    out->count = cuts->count;
+    TRY(out->at = keep(c, cuts->count, sizeof(uint32_t)));
+    memcpy(out->at, cuts->at, cuts->count * sizeof(uint32_t));
     return true;
 }
 
 // Groups are numbered by first element; `constant` has their constants by constraint.
 bool make_groups(Context *c) {
     const size_t mark = c->high;
-    bool slanted = false;
-    c->tile = NULL;
-    c->groups = 0;
-    for (uint32_t i = 0; i < c->s.constraints; ++i) slanted = slanted || slants(&c->line[i]);
-    for (int axis = 0; axis < 2; ++axis) {
+    Displacement here = {0, 0};
+    const Vec seen = {&here, 1, 1};
+    Vec found;
+    c->sloping = false;
+    for (uint32_t i = 0; i < c->s.constraints; ++i) c->sloping = c->sloping || direction(&c->line[i]) == OTHER;
+    for (int d = 0; d < 4; ++d) {
         Vec cuts;
-        TRY(zero(c, &cuts) && cuts_of(c, axis, false, 0, 0, &cuts) && kept(c, &cuts, &c->cut[axis]));
+        TRY(cuts_of(c, d, &seen, &cuts) && kept(c, &cuts, &c->cut[d]));
     }
-    Tile *tiles = NULL;
-    if (slanted)
-        TRY(find_tiles(c, &tiles));
-    else
-        c->groups = c->cut[0].count * c->cut[1].count;
+    c->slanted = c->sloping || c->cut[FALLING].count > 1 || c->cut[RISING].count > 1;
+    TRY(!c->slanted || (c->tile = keep(c, BUCKETS, sizeof *c->tile)));
+    TRY(arrange(c, c->cut, &seen, &found));
+    Cell *at = found.at;
+    c->groups = 0;
+    for (uint32_t i = 0; i < found.count; ++i) {
+        if (c->sloping && group_at(c, at[i].row, at[i].column) != NONE) continue;
+        TRY(!c->slanted || add_tile(c, at[i].row, at[i].column));
+        at[c->groups++] = at[i];
+    }
     for (uint32_t i = 0; i < c->s.constraints; ++i) {
         TRY(c->constant[i] = keep(c, c->groups, sizeof(Int)));
-        const Tile *p = tiles;
-        for (uint32_t g = 0; g < c->groups; ++g) {
-            const uint32_t row = p ? p->row : c->cut[0].at[g / c->cut[1].count], column = p ? p->column : c->cut[1].at[g % c->cut[1].count];
-            c->constant[i][g] = constant_at(c, &c->line[i], row, column);
-            if (p) p = p->next;
-        }
+        for (uint32_t g = 0; g < c->groups; ++g) c->constant[i][g] = constant_at(c, &c->line[i], at[g].row, at[g].column);
     }
     c->high = mark;
     return ok(c);
 }
 
-// How far away the tiles are that what an element does depends on: its neighbours, and those whose routes pass it.
-static Int reach(const Context *c) {
-    Int most = 1;
+static bool see(Context *c, int rows, int columns, Vec *seen) {
+    for (uint32_t i = 0; i < seen->count; ++i)
+        if (((Displacement *)seen->at)[i].rows == rows && ((Displacement *)seen->at)[i].columns == columns) return true;
+    Displacement *slot = push(c, seen, sizeof *slot);
+    TRY(slot);
+    *slot = (Displacement){rows, columns};
+    return true;
+}
+
+// Where the tiles are that what an element does depends on: where values go that its routes bring or that pass it, and, at the
+// border, the nearest element that has a neighbour.
+static bool seen_of(Context *c, Vec *seen) {
+    TRY(see(c, 0, 0, seen));
     for (uint32_t r = 0; r < c->candidate->routes; ++r) {
         const Route *p = &c->candidate->route[r];
-        Int at[2] = {p->theta.rows, p->theta.columns};
-        for (uint32_t i = 0; i < p->hops; ++i)
-            for (int axis = 0; axis < 2; ++axis) {
-                at[axis] -= STEP[p->hop[i].location][axis];
-                most = max(most, magnitude(at[axis]));
-            }
+        int at[2] = {0, 0};
+        for (uint32_t i = 0; i <= p->hops; ++i) {
+            TRY(see(c, at[0], at[1], seen) && see(c, at[0] + p->theta.rows, at[1] + p->theta.columns, seen) && see(c, -at[0], -at[1], seen));
+            for (int axis = 0; axis < 2 && i < p->hops; ++axis) at[axis] -= STEP[p->hop[i].location][axis];
+        }
+        TRY(see(c, -p->theta.rows, -p->theta.columns, seen) && see(c, -p->theta.rows, 0, seen) && see(c, 0, -p->theta.columns, seen));
     }
-    return most + 1;
+    return ok(c);
 }
 
 // Besides, what lies outside of the region or of the iteration space differs.
-static bool borders(Context *c, int axis, Int radius, Vec *cuts) {
-    const uint32_t size = axis ? c->t->columns : c->t->rows, m = c->candidate->axis[axis];
+static bool borders(Context *c, int axis, const Vec *seen, Vec *cuts) {
+    const uint32_t size = places(c, axis), m = c->candidate->axis[axis];
     const Int tiles = m == NONE ? 1 : c->t->tiles[m];
-    for (Int i = 1; i <= radius; ++i) TRY(cut(c, cuts, i, size) && cut(c, cuts, (Int)size - i, size));
+    for (uint32_t i = 0; i < seen->count; ++i) {
+        const Displacement *p = (Displacement *)seen->at + i;
+        const Int step = axis ? p->columns : p->rows;
+        TRY(cut(c, cuts, step < 0 ? -step : (Int)size - step, size) && cut(c, cuts, step < 0 ? tiles + step : step, size));
+    }
     return cut(c, cuts, tiles, size) && cut(c, cuts, tiles - 1, size);
 }
 
-static bool every(Context *c, uint32_t size, Vec *cuts) {
-    for (uint32_t x = 1; x < size; ++x) {
-        uint32_t *slot = push(c, cuts, sizeof *slot);
-        TRY(slot);
-        *slot = x;
-    }
-    return true;
-}
-
-static bool band(Context *c, uint32_t row, uint32_t below, const Vec *cuts, Vec *found) {
-    const uint32_t *at = cuts->at;
-    for (uint32_t i = 0; i < cuts->count; ++i) {
-        Cell *cell = push(c, found, sizeof *cell);
-        TRY(cell);
-        *cell = (Cell){row, at[i], below - row, (i + 1 < cuts->count ? at[i + 1] : c->t->columns) - at[i], group_at(c, row, at[i]), NONE, 0};
-    }
-    return true;
-}
-
-// The cells in the order of their first elements, row by row.
 bool make_cells(Context *c) {
     const size_t mark = c->high;
-    const Int radius = reach(c), rows = c->t->rows;
-    Vec bands, cuts = {0}, found = {0};
-    TRY(zero(c, &bands));
-    if (c->tile)
-        TRY(every(c, c->t->rows, &bands));
-    else
-        TRY(cuts_of(c, 0, false, 0, radius, &bands) && borders(c, 0, radius, &bands));
-    for (uint32_t b = 0; b < bands.count; ++b) {
-        const uint32_t row = ((uint32_t *)bands.at)[b], below = b + 1 < bands.count ? ((uint32_t *)bands.at)[b + 1] : c->t->rows;
-        if (!b || c->tile) TRY(zero(c, &cuts) && cuts_of(c, 1, false, 0, radius, &cuts) && borders(c, 1, radius, &cuts));
-        for (Int r = max((Int)row - radius, 0); c->tile && r <= (Int)row + radius && r < rows; ++r)
-            TRY(cuts_of(c, 1, true, (uint32_t)r, radius, &cuts));
-        TRY(band(c, row, below, &cuts, &found));
+    Vec seen = {0}, cuts[4], found;
+    List lists[4];
+    TRY(seen_of(c, &seen));
+    for (int d = 0; d < 4; ++d) {
+        TRY(cuts_of(c, d, &seen, &cuts[d]) && (d > COLUMNS || borders(c, d, &seen, &cuts[d])));
+        lists[d] = (List){cuts[d].count, cuts[d].at};
     }
+    TRY(arrange(c, lists, &seen, &found));
+    Cell *at = found.at;
+    for (uint32_t i = 0; i < found.count; ++i) at[i].group = group_at(c, at[i].row, at[i].column);
     c->cells = found.count;
     TRY(c->cell = keep(c, found.count, sizeof(Cell)));
     memcpy(c->cell, found.at, found.count * sizeof(Cell));

@@ -154,21 +154,27 @@ static bool each_wrapper(Out *o, uint32_t size) {
     return true;
 }
 
-// One number of `size` bytes for every element: of each band of cells the first row, then copies of it.
+// One number of `size` bytes for every element: of each band of equal rows the first one, then copies of it.
 static bool map(Out *o, bool wrapper, uint32_t size) {
     Context *c = o->c;
-    for (uint32_t first = 0, last = 0; first < c->cells; first = last) {
-        const size_t start = o->at, row = (size_t)c->t->columns * size;
-        if (wrapper && c->interior) return each_wrapper(o, size);
-        for (; last < c->cells && c->cell[last].row == c->cell[first].row; ++last) {
-            const Cell *cell = &c->cell[last];
-            const uint32_t number = wrapper ? cell->wrapper : cell->class_ == NONE ? 0 : c->class_[cell->class_].number + 1;
-            if (cell->width * size > o->size - o->at) return fail(c, POLYLOOM_OUTPUT, 0);
-            for (uint32_t i = 0; i < cell->width && o->data && size > 1; ++i) store(o->data + o->at + i * size, number, (int)size);
-            if (o->data && size == 1) memset(o->data + o->at, (int)number, cell->width);
-            o->at += cell->width * size;
+    const size_t row = (size_t)c->t->columns * size;
+    const Cell **cell = temp(c, c->cells, sizeof *cell);
+    TRY(cell);
+    if (wrapper && c->interior) return each_wrapper(o, size);
+    if (!o->data) o->at += c->t->rows * row;
+    for (uint32_t r = 0, alike; r < c->t->rows && o->data; r += alike) {
+        uint32_t count, first, end;
+        const size_t start = o->at;
+        alike = row_cells(c, r, cell, &count);
+        if (row > o->size - o->at) return fail(c, POLYLOOM_OUTPUT, 0);
+        for (uint32_t i = 0; i < count; ++i) {
+            const uint32_t number = wrapper ? cell[i]->wrapper : cell[i]->class_ == NONE ? 0 : c->class_[cell[i]->class_].number + 1;
+            span(cell[i], 0, r, &first, &end);
+            for (uint32_t k = first; k < end && size > 1; ++k) store(o->data + o->at + k * size, number, (int)size);
+            if (size == 1) memset(o->data + o->at + first, (int)number, end - first);
         }
-        for (uint32_t i = 1; i < c->cell[first].height; ++i) TRY(bytes(o, o->data ? o->data + start : NULL, row));
+        o->at += row;
+        for (uint32_t k = 1; k < alike; ++k) TRY(bytes(o, o->data + start, row));
     }
     return true;
 }
@@ -214,11 +220,12 @@ static bool generator(Out *o, const Mapped *m, const Pattern *p, uint32_t row, u
     return put(o, terminal_delay(c, m, row, column), 4) && put(o, p->domain->number, 4);
 }
 
-// Those of one access in one row of a band of cells.
-static bool row_generators(Out *o, const Mapped *m, const Cell *from, const Cell *to, uint32_t row) {
-    for (; from < to; ++from) {
-        if (!has_terminal(o->c, m, from->group)) continue;
-        for (uint32_t i = 0; i < from->width; ++i) TRY(generator(o, m, m->pattern[from->group], row, from->column + i));
+// Those of one access in one row.
+static bool row_generators(Out *o, const Mapped *m, const Cell *const *cell, uint32_t count, uint32_t row) {
+    for (uint32_t i = 0; i < count; ++i) {
+        uint32_t column, end;
+        if (!has_terminal(o->c, m, cell[i]->group)) continue;
+        for (span(cell[i], 0, row, &column, &end); column < end; ++column) TRY(generator(o, m, m->pattern[cell[i]->group], row, column));
     }
     return true;
 }
@@ -230,11 +237,13 @@ static bool all_generators(Out *o, bool empty) {
         o->at += empty ? 0 : (size_t)c->generators * (20 + 4 * c->n);
         return close(o);
     }
+    const Cell **cell = temp(c, c->cells, sizeof *cell);
+    TRY(cell);
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs && !empty; ++i)
-        for (uint32_t first = 0, last = 0; first < c->cells && c->mapped[i].used; first = last) {
-            while (last < c->cells && c->cell[last].row == c->cell[first].row) ++last;
-            for (uint32_t k = 0; k < c->cell[first].height; ++k)
-                TRY(row_generators(o, &c->mapped[i], &c->cell[first], &c->cell[last], c->cell[first].row + k));
+        for (uint32_t r = 0, alike; r < c->t->rows && c->mapped[i].used; r += alike) {
+            uint32_t count;
+            alike = row_cells(c, r, cell, &count);
+            for (uint32_t k = 0; k < alike; ++k) TRY(row_generators(o, &c->mapped[i], cell, count, r + k));
         }
     return close(o);
 }

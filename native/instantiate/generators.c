@@ -42,28 +42,29 @@ static Int delay(Context *c, const Mapped *m, uint32_t row, uint32_t column) {
 
 Int terminal_delay(Context *c, const Mapped *m, uint32_t row, uint32_t column) { return add(c, c->start, delay(c, m, row, column)); }
 
-// The coordinates at and next to which a delay has its extremes: it is affine between the borders of a cell and, where it depends on
-// the nearer border, the middle of the region, for elements of one parity.
-static uint32_t extremes(uint32_t first, uint32_t count, uint32_t size, bool all, uint32_t *out) {
-    const uint32_t wanted[] = {first, first + count - 1, first + 1, first + count - 2, size / 2 - 2, size / 2 - 1, size / 2, size / 2 + 1};
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < (all ? 8 : 2); ++i)
-        if (wanted[i] - first < count) out[found++] = wanted[i];
-    return found;
+// The extremes of the delays in one row of a cell.
+static void row_delays(Context *c, const Mapped *m, const Cell *cell, uint32_t row, bool all, Int *least, Int *most) {
+    uint32_t first, end;
+    if (!span(cell, 0, row, &first, &end)) return;
+    const uint32_t middle = c->t->columns / 2, wanted[] = {first, end - 1, first + 1, end - 2, middle - 2, middle - 1, middle, middle + 1};
+    for (uint32_t i = 0; i < (all ? 8 : 2); ++i) {
+        if (wanted[i] - first >= end - first) continue;
+        const Int x = delay(c, m, row, wanted[i]);
+        *least = min(*least, x);
+        *most = max(*most, x);
+    }
 }
 
-// The least delay in a cell, or the greatest.
-static Int extreme_delay(Context *c, const Mapped *m, const Cell *cell, bool most) {
-    uint32_t row[8], column[8];
+// The least and the greatest delay in a cell. Delays are affine in a cell and, where they depend on the nearer border, up to the
+// middle of the region, for elements of one parity: their extremes are at or next to bends and middles.
+static void extreme_delays(Context *c, const Mapped *m, const Cell *cell, Int *least, Int *most) {
+    uint32_t row[BENDS];
     const bool all = !m->border && c->s.limits.hop_delay;
-    const uint32_t rows = extremes(cell->row, cell->height, c->t->rows, all, row), columns = extremes(cell->column, cell->width, c->t->columns, all, column);
-    Int found = delay(c, m, row[0], column[0]);
-    for (uint32_t i = 0; i < rows; ++i)
-        for (uint32_t k = 0; k < columns; ++k) {
-            const Int x = delay(c, m, row[i], column[k]);
-            found = most ? max(found, x) : min(found, x);
-        }
-    return found;
+    const uint32_t count = bends(cell, row), middle = c->t->rows / 2;
+    *least = *most = delay(c, m, cell->row, cell->column);
+    for (uint32_t i = 0; i < count; ++i)
+        for (int step = all ? -1 : 0; step <= all; ++step) row_delays(c, m, cell, row[i] + (uint32_t)step, all, least, most);
+    for (uint32_t r = middle - 2; all && r != middle + 2; ++r) row_delays(c, m, cell, r, all, least, most);
 }
 
 static bool address(Context *c, Mapped *m) {
@@ -141,17 +142,21 @@ static bool check(Context *c, const Mapped *m, const Pattern *p, uint32_t row, u
 }
 
 static bool waits_too_long(Context *c, const Mapped *m, const Cell *cell) {
-    return over(add(c, c->start, extreme_delay(c, m, cell, true)), c->s.limits.delay_bits);
+    Int least, most;
+    extreme_delays(c, m, cell, &least, &most);
+    return over(add(c, c->start, most), c->s.limits.delay_bits);
 }
 
 // The first generator of an access that is refused, in the order of elements.
 static bool refuse_first(Context *c, const Mapped *m) {
-    for (uint32_t row = 0; row < c->t->rows; ++row)
-        for (uint32_t i = 0; i < c->cells; ++i) {
-            const Cell *cell = &c->cell[i];
-            if (row < cell->row || row - cell->row >= cell->height || !has_terminal(c, m, cell->group)) continue;
-            for (uint32_t k = 0; k < cell->width; ++k) TRY(check(c, m, m->pattern[cell->group], row, cell->column + k));
-        }
+    const Cell **cell = temp(c, c->cells, sizeof *cell);
+    TRY(cell);
+    for (uint32_t row = 0; row < c->t->rows; ++row) {
+        uint32_t count, at, end;
+        row_cells(c, row, cell, &count);
+        for (uint32_t i = 0; i < count; ++i)
+            for (span(cell[i], 0, row, &at, &end); at < end && has_terminal(c, m, cell[i]->group); ++at) TRY(check(c, m, m->pattern[cell[i]->group], row, at));
+    }
     return true;
 }
 
@@ -167,7 +172,7 @@ static bool access_generators(Context *c, Mapped *m) {
             TRY(pool_domain(c, (*p)->domain));
         }
         fit = fit && !waits_too_long(c, m, cell) && check(c, m, *p, cell->row, cell->column);
-        c->generators += cell->height * cell->width;
+        c->generators += elements(cell);
     }
     if (fit || (c->error && c->error < 500)) return ok(c);
     c->error = 0;
@@ -189,17 +194,20 @@ static bool waits(const Context *c, int axis, Int skew) {
     const uint32_t border = skew >= 0 ? 0 : (axis ? c->t->columns : c->t->rows) - 1;
     for (uint32_t i = 0; i < c->cells; ++i) {
         const Cell *cell = &c->cell[i];
-        if (c->occupied[cell->group] && ((axis ? cell->column : cell->row) != border || (axis ? cell->width : cell->height) > 1)) return true;
+        if (c->occupied[cell->group] && ((axis ? cell->west : cell->row) != border || (axis ? cell->width : cell->height) > 1)) return true;
     }
     return false;
 }
 
 // The global controller; a delay that no element waits for is 0. PL0515 where a counter or a delay does not fit.
 bool control(Context *c) {
-    Int digits[DIMENSIONS], least = 0, epilogue = 0, counted = 0;
+    Int digits[DIMENSIONS], least = 0, first, last, epilogue = 0, counted = 0;
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
         for (uint32_t k = 0; k < c->cells && c->mapped[i].used; ++k)
-            if (has_terminal(c, &c->mapped[i], c->cell[k].group)) least = min(least, extreme_delay(c, &c->mapped[i], &c->cell[k], false));
+            if (has_terminal(c, &c->mapped[i], c->cell[k].group)) {
+                extreme_delays(c, &c->mapped[i], &c->cell[k], &first, &last);
+                least = min(least, first);
+            }
     c->start = sub(c, 0, least);
     for (uint32_t g = 0; g < c->units; ++g) epilogue = max(epilogue, c->graph[g].epilogue);
     c->steps = 1;

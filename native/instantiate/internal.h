@@ -317,9 +317,12 @@ typedef struct {
 
 typedef struct Tile Tile;
 
-// A rectangle of elements that are alike: `class_` is NONE where tiles are empty.
+// Elements that are alike: those of a box, rows from `row` and columns from `west`, with row - column from low[0] to high[0] and
+// row + column from low[1] to high[1]. The first one is at `row` and `column`; `class_` is NONE where tiles are empty.
 typedef struct {
-    uint32_t row, column, height, width, group, class_, wrapper;
+    uint32_t row, column, height, west, width;
+    int32_t low[2], high[2];
+    uint32_t group, class_, wrapper;
 } Cell;
 
 typedef struct {
@@ -353,8 +356,10 @@ typedef struct Context {
     const Schedule *schedule;
     const Timing *timing;
     Line *line;        // by constraint
-    List cut[2];       // where intervals of rows (columns) begin, within which constraints on one axis have one constant
-    Tile **tile;       // of constraints on both
+    List cut[4];       // where intervals of rows, columns and diagonals begin, within which constraints have one constant (cells.c)
+    bool slanted;      // some depend on row and column
+    bool sloping;      // and not on a diagonal alone
+    Tile **tile;       // if `slanted`
     uint32_t groups;
     Cell *cell;
     uint32_t cells;
@@ -456,6 +461,11 @@ bool make_groups(Context *c);
 uint32_t group_at(Context *c, uint32_t row, uint32_t column);
 Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t column);
 bool make_cells(Context *c);
+#define BENDS 10
+uint32_t bends(const Cell *k, uint32_t *out);
+uint32_t elements(const Cell *k);
+bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end);  // the columns of its elements in a row, or rows in a column
+uint32_t row_cells(Context *c, uint32_t row, const Cell **out, uint32_t *count);  // from west to east; how many rows from `row` on have the same
 uint32_t interval(const List *cuts, uint32_t x);
 bool condition(Context *c, uint32_t number, uint32_t group, const Domain **out);
 bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out);

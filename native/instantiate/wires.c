@@ -11,9 +11,9 @@ bool has_terminal(const Context *c, const Mapped *m, uint32_t group) { return c-
 // of lines of the same interval and parity serve the same elements: they are one pattern.
 static uint32_t end_of(int axis, uint32_t end) { return axis ? (end ? SOUTH : NORTH) : end ? EAST : WEST; }
 
-static uint32_t line_class(const Context *c, int axis, uint32_t line) { return c->tile ? line : interval(&c->cut[axis], line); }
+static uint32_t line_class(const Context *c, int axis, uint32_t line) { return c->slanted ? line : interval(&c->cut[axis], line); }
 
-static uint32_t line_classes(const Context *c, int axis) { return c->tile ? (axis ? c->t->columns : c->t->rows) : c->cut[axis].count; }
+static uint32_t line_classes(const Context *c, int axis) { return c->slanted ? (axis ? c->t->columns : c->t->rows) : c->cut[axis].count; }
 
 static uint32_t pattern(const Context *c, int axis, uint32_t line, uint32_t end) {
     return 4 * ((axis ? line_classes(c, 0) : 0) + line_class(c, axis, line)) + 2 * (line & 1) + end;
@@ -32,13 +32,16 @@ static uint32_t served(Context *c, const Mapped *m, int axis, uint32_t line, uin
     const uint32_t size = length(c, axis), depth = (size + 1 - end) / 2, parity = (line ^ (uint32_t)axis) & 1;
     const uint32_t nearest = links < depth ? links + 1 : depth, first = end ? size - nearest : 0, last = end ? size : nearest;
     uint32_t count = 0;
-    for (uint32_t at = first; at < last;) {
-        uint32_t stop = at + 1;
-        if (!c->tile) {
-            const List *cuts = &c->cut[!axis];
-            const uint32_t i = interval(cuts, at) + 1;
-            stop = i < cuts->count && cuts->at[i] < last ? cuts->at[i] : last;
-        }
+    for (uint32_t i = 0; i < c->cells && c->slanted; ++i) {
+        uint32_t from, to;
+        if (!has_terminal(c, m, c->cell[i].group) || !span(&c->cell[i], axis, line, &from, &to)) continue;
+        from = from > first ? from : first;
+        to = to < last ? to : last;
+        if (from < to) count += below(to, parity) - below(from, parity);
+    }
+    for (uint32_t at = first; at < last && !c->slanted;) {
+        const List *cuts = &c->cut[!axis];
+        const uint32_t i = interval(cuts, at) + 1, stop = i < cuts->count && cuts->at[i] < last ? cuts->at[i] : last;
         if (has_terminal(c, m, axis ? group_at(c, at, line) : group_at(c, line, at))) count += below(stop, parity) - below(at, parity);
         at = stop;
     }
@@ -84,9 +87,9 @@ static uint32_t common_border(const Context *c, const Mapped *m, bool *any) {
         const Cell *cell = &c->cell[i];
         if (!has_terminal(c, m, cell->group)) continue;
         *any = true;
-        inside[WEST] = inside[WEST] || cell->column + cell->width > 1;
+        inside[WEST] = inside[WEST] || cell->west + cell->width > 1;
         inside[NORTH] = inside[NORTH] || cell->row + cell->height > 1;
-        inside[EAST] = inside[EAST] || cell->column + 1 < c->t->columns;
+        inside[EAST] = inside[EAST] || cell->west + 1 < c->t->columns;
         inside[SOUTH] = inside[SOUTH] || cell->row + 1 < c->t->rows;
     }
     static const uint8_t preference[] = {WEST, NORTH, EAST, SOUTH};
@@ -109,8 +112,8 @@ static bool border_channel(Context *c, const Mapped *m, uint32_t *taken, uint32_
     for (uint32_t i = 0; i < c->cells; ++i) {
         const Cell *cell = &c->cell[i];
         if (!has_terminal(c, m, cell->group)) continue;
-        const uint32_t line = axis ? cell->column : cell->row, lines = axis ? cell->width : cell->height;
-        for (uint32_t k = 0; k < lines && k < 2; ++k) {
+        const uint32_t line = axis ? cell->west : cell->row, lines = axis ? cell->width : cell->height;
+        for (uint32_t k = 0; k < lines && (k < 2 || c->slanted); ++k) {
             uint32_t *bits = taken + (size_t)pattern(c, axis, line + k, m->side == EAST || m->side == SOUTH) * c->words;
             if (!taking && has(bits, channel)) return false;
             if (taking) set(bits, channel);
@@ -178,8 +181,8 @@ static bool interior(Context *c, Mapped *m, uint32_t *taken) {
     TRY(m->served = keep(c, patterns(c), sizeof *m->served));
     for (int axis = 0; axis < 2; ++axis)
         for (uint32_t k = 0; k < line_classes(c, axis); ++k) {
-            const uint32_t first = c->tile ? k : c->cut[axis].at[k];
-            const uint32_t last = c->tile ? k + 1 : k + 1 < c->cut[axis].count ? c->cut[axis].at[k + 1] : length(c, !axis);
+            const uint32_t first = c->slanted ? k : c->cut[axis].at[k];
+            const uint32_t last = c->slanted ? k + 1 : k + 1 < c->cut[axis].count ? c->cut[axis].at[k + 1] : length(c, !axis);
             for (uint32_t line = first; line < last && line < first + 2; ++line)
                 for (uint32_t end = 0; end < 2; ++end) {
                     const uint32_t p = pattern(c, axis, line, end), count = served(c, m, axis, line, end, NONE - 1);
@@ -392,7 +395,7 @@ bool wire(Context *c, uint8_t *out, size_t size, size_t *used) {
     TRY(c->wrapper = keep(c, elements, sizeof *c->wrapper));
     for (uint32_t e = 0; e < elements; ++e) {
         const uint32_t row = e / c->t->columns, column = e % c->t->columns;
-        const Cell element = {row, column, 1, 1, group_at(c, row, column), NONE, 0};
+        const Cell element = {.row = row, .column = column, .group = group_at(c, row, column)};
         uint32_t number;
         TRY(wrapper(c, &known, &element, &number));
         if (number > 65535) return refuse(c, 706, POLYLOOM_FIELD, 2, number, 65536);
