@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/construct.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -22,17 +23,29 @@ struct Groups {
     std::span<const int32_t> operator[](size_t value) const { return {member.data() + start[value], member.data() + start[value + 1]}; }
 };
 
-// Parameters of nodes, found variable by variable.
+// Parameters of nodes, found for as many variables at once as a word has bits: liveness floods backwards for all of them together.
 class Placing {
   public:
-    Placing(const DominatorTree& tree, const Touches& touches)
-        : tree_(tree), touches_(touches), live_(new bool[size_t(tree_.nodes())]), defined_(size_t(tree_.nodes())) {}
+    static constexpr int32_t together = 64;
 
-    void place(int32_t variable, std::span<const int32_t> own) {
-        flood(own);
-        for (const Node v : tree_.iterated_frontier(stores_, {live_.get(), size_t(tree_.nodes())})) {
-            node_.push_back(v);
-            variable_.push_back(variable);
+    Placing(const DominatorTree& tree, const Touches& touches)
+        : tree_(tree),
+          touches_(touches),
+          live_(size_t(tree.nodes())),
+          defined_(size_t(tree.nodes())),
+          fresh_(size_t(tree.nodes())),
+          within_(new bool[size_t(tree.nodes())]),
+          stores_(together) {}
+
+    // The variables from `first` on, of which `own` has the touches.
+    void place(int32_t first, int32_t count, const Groups& own) {
+        flood(first, count, own);
+        for (int32_t bit = 0; bit < count; ++bit) {
+            for (Node v = 0; v < tree_.nodes(); ++v) within_[v] = live_[v] >> bit & 1;
+            for (const Node v : tree_.iterated_frontier(stores_[bit], {within_.get(), size_t(tree_.nodes())})) {
+                node_.push_back(v);
+                variable_.push_back(first + bit);
+            }
         }
     }
 
@@ -45,38 +58,50 @@ class Placing {
     }
 
   private:
-    // Where one variable with the touches `own` is live on entry, and in which nodes it is stored.
-    void flood(std::span<const int32_t> own) {
-        std::fill_n(live_.get(), tree_.nodes(), false);
-        stores_.clear();
-        for (const int32_t t : own) {
-            const Node v = touches_.node[t];
-            if (defined_[v]) continue;
-            if (touches_.kind[t] == Touch::load) {
-                enter(v);
-            } else {
-                defined_[v] = true;
-                stores_.push_back(v);
-            }
-        }
+    // Where each variable is live on entry, and in which nodes it is stored.
+    void flood(int32_t first, int32_t count, const Groups& own) {
+        std::ranges::fill(live_, 0);
+        std::ranges::fill(defined_, 0);
+        for (int32_t bit = 0; bit < count; ++bit) start(uint64_t(1) << bit, own[size_t(first + bit)], stores_[bit]);
+        for (Node v = 0; v < tree_.nodes(); ++v)
+            if (fresh_[v]) work_.push_back(v);
         while (!work_.empty()) {
             const Node v = work_.back();
             work_.pop_back();
-            for (const Node u : tree_.predecessors()[v])
-                if (!defined_[u]) enter(u);
+            const uint64_t bits = std::exchange(fresh_[v], 0);
+            for (const Node u : tree_.predecessors()[v]) enter(u, bits & ~defined_[u] & ~live_[u]);
         }
-        for (const Node v : stores_) defined_[v] = false;
     }
 
-    void enter(Node v) {
-        if (!std::exchange(live_[v], true)) work_.push_back(v);
+    // What nodes with touches of one variable do first.
+    void start(uint64_t bit, std::span<const int32_t> own, std::vector<Node>& stores) {
+        stores.clear();
+        for (const int32_t t : own) {
+            const Node v = touches_.node[t];
+            if (defined_[v] & bit) continue;
+            if (touches_.kind[t] == Touch::load) {
+                live_[v] |= bit;
+                fresh_[v] |= bit;
+            } else {
+                defined_[v] |= bit;
+                stores.push_back(v);
+            }
+        }
+    }
+
+    void enter(Node v, uint64_t bits) {
+        if (!bits) return;
+        live_[v] |= bits;
+        if (!fresh_[v]) work_.push_back(v);
+        fresh_[v] |= bits;
     }
 
     const DominatorTree& tree_;
     const Touches& touches_;
-    std::unique_ptr<bool[]> live_;
-    std::vector<bool> defined_;
-    std::vector<Node> work_, stores_, node_;
+    std::vector<uint64_t> live_, defined_, fresh_;  // by node, a bit for each variable; fresh: live, and not told to the predecessors
+    std::unique_ptr<bool[]> within_;
+    std::vector<std::vector<Node>> stores_;
+    std::vector<Node> work_, node_;
     std::vector<int32_t> variable_;
 };
 
@@ -148,7 +173,7 @@ class Renaming {
 Skeleton construct(const DominatorTree& tree, const Touches& touches, int32_t variables) {
     const Groups own(touches.variable, size_t(variables));
     Placing placing(tree, touches);
-    for (int32_t variable = 0; variable < variables; ++variable) placing.place(variable, own[variable]);
+    for (int32_t first = 0; first < variables; first += Placing::together) placing.place(first, std::min(variables - first, Placing::together), own);
     Skeleton made = placing.placed();
     made.reaching = Array<int32_t>(touches.node.size(), none);
     Renaming(tree, touches, made, variables).run();

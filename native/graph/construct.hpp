@@ -2,8 +2,8 @@
 // The skeleton of pruned static single assignment form: where variables become parameters of nodes, and which value reaches each use.
 //
 // Cytron et al., "Efficiently Computing Static Single Assignment Form and the Control Dependence Graph" (1991), with parameters only where
-// the variable is live (Choi, Cytron, Ferrante, 1991). Liveness floods backwards from the uses, a variable at a time; a walk over the
-// dominator tree finds what reaches. Time is O((n + m) * variables) at most, and the size of the result.
+// the variable is live (Choi, Cytron, Ferrante, 1991). Liveness floods backwards from the uses, for 64 variables at a time; a walk over
+// the dominator tree finds what reaches. Time is O((n + m) * variables) at most, and the size of the result.
 #pragma once
 
 #include "graph/tree.hpp"

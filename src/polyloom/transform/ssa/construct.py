@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import count, islice
+from itertools import count, islice, repeat
 from typing import Any
 
 import numpy as np
@@ -42,8 +42,9 @@ from polyloom.ir.ssa_verify import definitions
 
 def construct(function: Function) -> Function:
     """The function with its promotable variables as values."""
-    blocks, tree = function.blocks, dominator_tree(len(function.blocks), flow_edges(function))
+    blocks = function.blocks
     with uncollected():
+        tree = dominator_tree(len(blocks), flow_edges(function))
         touches = _touches(function, _promotable(function))
         skeleton = tree.construct(*touches.arrays(), len(touches.variables))
         start, variable, reaching, arguments = (array.tolist() for array in skeleton)
@@ -52,7 +53,7 @@ def construct(function: Function) -> Function:
         values = _Values(touches, parameters, reaching)
         rebuilding = _Rebuilding(touches, values, added, map(values.table.__getitem__, arguments))
         reached = (tree.position >= 0).tolist()
-        return replace(function, blocks=tuple([rebuilding.block(block) for block, kept in zip(blocks, reached, strict=True) if kept]))
+        return replace(function, blocks=tuple([rebuilding.block(k, block) for k, block in enumerate(blocks) if reached[k]]))
 
 
 @contextmanager
@@ -121,13 +122,17 @@ def _accessed(instruction: Instruction) -> tuple[str, Type] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Touches:
-    """What blocks do with variables, in the order of the text: the block and the variable by position, the kind, the instruction."""
+    """What blocks do with variables, in the order of the text: the block and the variable by position, the kind, the instruction.
+
+    `others` are the other instructions, by block.
+    """
 
     variables: list[_Variable]
     block: list[int] = field(default_factory=list[int])
     variable: list[int] = field(default_factory=list[int])
     kind: list[int] = field(default_factory=list[int])
     instruction: list[Instruction] = field(default_factory=list[Instruction])
+    others: list[list[Instruction]] = field(default_factory=list[list[Instruction]])
 
     def arrays(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
         return np.array(self.block, np.int32), np.array(self.variable, np.int32), np.array(self.kind, np.uint8)
@@ -136,8 +141,11 @@ class _Touches:
 def _touches(function: Function, variables: list[_Variable]) -> _Touches:
     found, index = _Touches(variables), {variable.name: k for k, variable in enumerate(variables)}
     for k, block in enumerate(function.blocks):
+        found.others.append(others := [])
         for instruction in block.instructions:
-            if (variable := _touched(instruction, index)) is not None:
+            if (variable := _touched(instruction, index)) is None:
+                others.append(instruction)
+            else:
                 found.block.append(k)
                 found.variable.append(variable)
                 found.kind.append(_LOAD if instruction.operation == "load" else _STORE if instruction.operation == "store" else _FORGET)
@@ -155,7 +163,7 @@ def _touched(instruction: Instruction, index: dict[str, int]) -> int | None:
 def _parameters(function: Function, variables: list[_Variable], found: list[int]) -> list[Value]:
     """New values for the variables at the positions `found`, numbered from above the numbers that names after them already have."""
     highest = dict.fromkeys((variable.name for variable in variables), 0)
-    for name in (value.name for block in function.blocks for value in definitions(block)):
+    for name in (value.name for block in function.blocks for value in definitions(block) if "." in value.name):
         base, _, number = name.rpartition(".")
         if base in highest and number.isdecimal():
             highest[base] = max(highest[base], int(number))
@@ -166,7 +174,7 @@ def _parameters(function: Function, variables: list[_Variable], found: list[int]
 
 def _values(names: Iterable[str], types: list[Type]) -> list[Value]:
     """A value for each name and type. There may be millions: calls of the class would take a third of all time."""
-    made = [object.__new__(Value) for _ in types]
+    made = list(map(object.__new__, repeat(Value, len(types))))
     slots: tuple[Any, Any] = (Value.name, Value.type)
     setters: tuple[Callable[[Value, str], None], ...] = tuple(slot.__set__ for slot in slots)
     deque(map(setters[0], made, names), 0)
@@ -203,11 +211,10 @@ class _Rebuilding:
     """Blocks one after the other, which take the arguments of their edges from the front."""
 
     def __init__(self, touches: _Touches, values: _Values, added: dict[str, tuple[Value, ...]], arguments: Iterator[Operand]) -> None:
-        self.values, self.added, self.arguments = values, added, arguments
-        self.touching = set(map(id, touches.instruction))
+        self.others, self.values, self.added, self.arguments = touches.others, values, added, arguments
 
-    def block(self, block: Block) -> Block:
-        kept = [i if (o := self.values.operands(i.operands)) is i.operands else _with(i, o) for i in block.instructions if id(i) not in self.touching]
+    def block(self, k: int, block: Block) -> Block:
+        kept = [i if (o := self.values.operands(i.operands)) is i.operands else _with(i, o) for i in self.others[k]]
         end = with_edges(block.terminator, self.values.operand, self._edge)
         return Block(block.name, block.parameters + self.added[block.name], tuple(kept), end)
 
