@@ -25,6 +25,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "subscript_too_large": ("A[N]", "for i in range(N):\n    A[i + 1] = 0", ""),
     "subscript_negative": ("A[N, N]", "for i in range(N):\n    for j in range(i):\n        A[i, j] = A[i, j - 1] + 1", "N >= 3"),
     "subscript_at_the_end": ("A[16]", "for i in range(N):\n    A[i] = 0", ""),
+    "subscript_few": ("x[N + M, M]", "for i in range(N):\n    x[i + 1, 0] = x[1, 0]", "N >= 1"),
     "subscript_constant": ("r[0]", "r[0] = 1", ""),
     "negative_extent": ("A[N - 1]", "for i in range(N - 1):\n    A[i] = 0", ""),
     "no_parameter_values": ("A[N]", "for i in range(N):\n    A[i] = 0", "N < 0"),

@@ -19,6 +19,9 @@ from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import is_empty, parameter_set, sample, to_set
 
+FEW = 9
+"""Above this, a least size is not asked for."""
+
 
 def check(nest: Nest) -> None:
     """Raise every failure of the first rule that fails: those of `ir.nest_verify`, PL0224, PL0223, PL0242, PL0240."""
@@ -78,14 +81,29 @@ def _outside(context: _Context, statement: Statement, reference: Reference, poin
     shape = context.nest[reference.name].shape
     for index, extent in zip(reference.index, shape, strict=True):
         bad = to_set(_any([-index - 1, index - extent]), statement.loops, context.nest.parameters)
-        point = sample(points.intersect(bad))
+        outside = points.intersect(bad)
+        point = sample(outside)
         if point is not None:
             size = " x ".join(str(e.evaluate(point)) for e in shape)
             element = f"{reference.name}[{', '.join(str(a.evaluate(point)) for a in reference.index)}]"
             message = f"{element} is outside the {size} element{'' if size == '1' else 's'} of `{reference.name}`{context.when(point, statement.loops)}"
-            help = f"`{index}` must stay from 0 to `{extent - 1}`: shorten a loop, add an `if`, or declare a larger `{reference.name}`"
+            help = (
+                _assumption(context, outside)
+                or f"`{index}` must stay from 0 to `{extent - 1}`: shorten a loop, add an `if`, or declare a larger `{reference.name}`"
+            )
             yield Diagnostic("PL0240", message, span=reference.span or statement.assign.span, help=help)
             return
+
+
+def _assumption(context: _Context, points: isl.Set) -> str | None:
+    """What to say where accesses are outside for few sizes of one parameter only."""
+    values = points.params()
+    for name, least in ((name, least) for least in range(1, FEW) for name in context.nest.parameters):
+        larger = parameter_set(_any([Affine.symbol(name) - least]), context.nest.parameters)
+        if values.intersect(larger).is_empty():
+            known = f"{name} >= {least}"
+            return f"add an `if`, or say that `{known}` at the head of the function: `assert {known}` in Python, `__builtin_assume({known});` in C"
+    return None
 
 
 def _any(constraints: list[Affine]) -> Condition:

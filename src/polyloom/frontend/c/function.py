@@ -117,8 +117,10 @@ def _region(function: Node, parameters: Sequence[Node]) -> Iterator[Node]:
             raise refuse("PL0166", "`#pragma scop` and `#pragma endscop` cut a statement in two", node, "mark whole statements of the function's body")
         if inside or node.kind == "DeclStmt" or is_assumption(node):
             yield node
+        elif _leaves(node):
+            raise refuse("PL0166", "this statement is outside of `#pragma scop` and may leave the function", node, "move it to the function's caller")
         elif not _harmless(node, arrays):
-            raise refuse("PL0166", "this statement is outside of `#pragma scop` and stores values", node, "move it into the region, or out of the function")
+            raise refuse("PL0166", "this statement is outside of `#pragma scop` and may store values", node, "move it into the region, or out of the function")
 
 
 _SCOP = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?P<end>end)?scop\b", re.MULTILINE)
@@ -127,6 +129,12 @@ _SCOP = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?P<end>end)?scop\b", re.MULTILIN
 def _ends(node: Node) -> bool:
     """Whether this is a last statement without a meaning: `return;`."""
     return node.kind == "ReturnStmt" and not node.inner
+
+
+def _leaves(node: Node) -> bool:
+    """Whether a statement may end the function before its region."""
+    called = {n.data.get("referencedDecl", {}).get("name") for n in node if n.kind == "DeclRefExpr"}
+    return bool(called & {"exit", "_Exit", "_exit", "abort", "longjmp"}) or any(n.kind in ("ReturnStmt", "GotoStmt") for n in node)
 
 
 def _harmless(node: Node, arrays: set[str]) -> bool:

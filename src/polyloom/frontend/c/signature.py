@@ -23,13 +23,14 @@ _HELP = {
     "long double": "use `float`",
     "_Bool": "use `int`",
 }
+_INTEGERS = ("unsigned int", "long", "unsigned long", "long long", "unsigned long long")
 
 
 def element_type(declaration: Node) -> ElementType:
     """The element type of a variable, an array or a pointer to elements; raises PL0153."""
     base = re.split(r" ?[(*\[]", declaration.ctype)[0]
     if base not in TYPES:
-        help = _HELP.get(base, "the element types are signed char, short, int and float")
+        help = _HELP.get(base, "use `int`" if "[" not in declaration.ctype and base in _INTEGERS else "the element types are signed char, short, int and float")
         alias = re.sub(r"^(?:(?:const|volatile) )*", "", declaration.data["type"].get("qualType", "")).split(" ")[0]
         written = () if alias in base.split(" ") else (f"`{alias}` is `{base}`",)
         raise refuse("PL0153", f"`{declaration.name}` is of the type `{base}`, which no operation has", declaration, help, *written)
