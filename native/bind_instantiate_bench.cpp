@@ -22,7 +22,10 @@ namespace {
 constexpr size_t most = size_t{1} << 31;
 constexpr double limit = 3;  // seconds, after which no further run begins
 
-// programs, emission, its checksum alone, a memcpy of the same bytes
+// program instantiation alone, all but emission
+using Programs = std::tuple<double, double>;
+
+// all but emission, emission, its checksum alone, a memcpy of the same bytes
 using Seconds = std::tuple<double, double, double, double>;
 
 double now() {
@@ -31,8 +34,16 @@ double now() {
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// Concretization through functional-unit programs, and the periphery up to what is written an element; `merge` makes the classes.
-uint32_t programs(const polyloom_request& request, polyloom_result& result) {
+// The time between the phases of the library that are program instantiation and the others, where it is measured.
+struct Clock {
+    bool runs = false, inside = false;
+    double entered = 0, spent = 0;
+};
+
+thread_local Clock clock_;
+
+// All but emission; `merge` makes the classes.
+uint32_t prepare(const polyloom_request& request, polyloom_result& result) {
     uint32_t status = polyloom_plan(&request, &result);
     while (!status && (status = polyloom_merge(&request, &result)) == POLYLOOM_AGAIN) status = POLYLOOM_OK;
     return status;
@@ -56,19 +67,21 @@ public:
         uint32_t status = 0;
         do {
             give();
-            status = programs(request_, result_);
+            status = prepare(request_, result_);
             if (!status && whole) status = polyloom_emit(&request_, &result_);
         } while ((status == POLYLOOM_SCRATCH && grow(scratch_)) || (status == POLYLOOM_OUTPUT && grow(output_)));
         if (status) throw std::runtime_error("a request that is measured is refused with status " + std::to_string(status));
     }
 
-    std::vector<double> program_seconds(size_t times) {
-        std::vector<double> found;
+    std::vector<Programs> program_seconds(size_t times) {
+        std::vector<Programs> found;
         for (const double begun = now(); found.size() < times && now() - begun < limit;) {
+            clock_ = {.runs = true};
             const double start = now();
-            programs(request_, result_);
-            found.push_back(now() - start);
+            prepare(request_, result_);
+            found.emplace_back(clock_.spent, now() - start);
         }
+        clock_.runs = false;
         return found;
     }
 
@@ -77,7 +90,7 @@ public:
         std::vector<uint8_t> copy(result_.output_size);
         for (const double begun = now(); found.size() < times && now() - begun < limit;) {
             const double start = now();
-            programs(request_, result_);
+            prepare(request_, result_);
             const double made = now();
             polyloom_emit(&request_, &result_);
             const double emitted = now();
@@ -117,8 +130,8 @@ private:
     volatile uint64_t sum_ = 0;  // or the checksum would not be computed
 };
 
-std::tuple<std::vector<double>, std::vector<Seconds>, size_t> instantiation_seconds(nb::bytes symbolic, std::vector<int64_t> values, uint32_t rows,
-                                                                                   uint32_t columns, uint32_t candidate, size_t times, size_t whole) {
+std::tuple<std::vector<Programs>, std::vector<Seconds>, size_t> instantiation_seconds(nb::bytes symbolic, std::vector<int64_t> values, uint32_t rows,
+                                                                                     uint32_t columns, uint32_t candidate, size_t times, size_t whole) {
     Bench bench{std::move(symbolic), std::move(values), rows, columns, candidate};
     nb::gil_scoped_release release;
     bench.warm(whole > 0);
@@ -128,6 +141,16 @@ std::tuple<std::vector<double>, std::vector<Seconds>, size_t> instantiation_seco
 }
 
 }  // namespace
+
+// Called where a phase begins: concretization to programs lie between reading and the periphery (native/instantiate/internal.h).
+extern "C" void polyloom_phase(int phase) {
+    const bool inside = phase > 0 && phase < 5;
+    if (!clock_.runs || inside == clock_.inside) return;
+    const double time = now();
+    if (!inside) clock_.spent += time - clock_.entered;
+    clock_.entered = time;
+    clock_.inside = inside;
+}
 
 void bind_instantiate_bench(nb::module_& m) {
     m.def("instantiation_seconds", &instantiation_seconds, nb::arg("symbolic"), nb::arg("values"), nb::arg("rows"), nb::arg("columns"), nb::arg("candidate"),

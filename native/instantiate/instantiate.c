@@ -46,13 +46,17 @@ static bool begin(Context *c, const polyloom_request *r, const Plan *p) {
     c->schedule = &c->s.schedule[c->candidate->schedule];
     c->classes = 0;
     reset(c);
-    TRY(make_tiles(c) && make_traffic(c) && make_cells(c) && layouts(c, r->layouts));
+    polyloom_phase(CONCRETIZATION);
+    TRY(make_tiles(c) && make_traffic(c) && make_cells(c));
+    polyloom_phase(PERIPHERY);
+    TRY(layouts(c, r->layouts));
     c->nothing = true;
     for (uint32_t g = 0; g < c->groups; ++g) c->nothing = c->nothing && !c->occupied[g];
     if (c->nothing) return true;
     TRY(terminals(c));
     const Int limit = c->s.limits.channels;
     if (limit >= 0 && c->needed > limit) return refuse(c, 517, POLYLOOM_CHANNELS, 0, c->needed, limit);
+    polyloom_phase(CLASSES);
     return classify(c) && (c->graph = keep(c, c->units, sizeof(Graph)));
 }
 
@@ -88,6 +92,7 @@ static bool adopt(Context *c, Graph *g) {
 }
 
 static bool finish(Context *c) {
+    polyloom_phase(CONTROL_FLOW);
     for (uint32_t k = 0; k < c->classes; ++k) {
         if (!c->class_[k].done) class_in(c, c, k);
         if (!c->class_[k].error) continue;
@@ -96,8 +101,10 @@ static bool finish(Context *c) {
     }
     for (uint32_t g = 0; g < c->units; ++g)
         if (c->class_[c->unit[g]->class_].apart) TRY(adopt(c, &c->graph[g]));
+    polyloom_phase(PROGRAMS);
     TRY(allocate(c));
     for (uint32_t g = 0; g < c->units; ++g) TRY(program(c, &c->graph[g], c->unit[g]->unit));
+    polyloom_phase(PERIPHERY);
     return depths(c) && control(c) && generators(c) && (c->interior || wire(c, NULL, 0, NULL));
 }
 
@@ -254,7 +261,10 @@ static bool next(Context *c, const polyloom_request *r) {
 }
 
 static bool plan(Context *c, const polyloom_request *r) {
-    TRY(read_symbolic(c, r->symbolic_size) && check_request(c, r) && space_bounds(c, &c->nothing));
+    polyloom_phase(READING);
+    TRY(read_symbolic(c, r->symbolic_size));
+    polyloom_phase(CONCRETIZATION);
+    TRY(check_request(c, r) && space_bounds(c, &c->nothing));
     if (c->nothing) return layouts(c, r->layouts);
     Search *s = c->search = temp(c, 1, sizeof *s);
     TRY(s);

@@ -387,6 +387,14 @@ typedef struct Context {
     Int needed;  // channels a side
 } Context;
 
+// Called where a step begins, in a build that measures them (bind_instantiate_bench.cpp).
+enum { READING, CONCRETIZATION, CLASSES, CONTROL_FLOW, PROGRAMS, PERIPHERY };
+#ifdef POLYLOOM_PHASES
+void polyloom_phase(int phase);
+#else
+#define polyloom_phase(phase) ((void)0)
+#endif
+
 // memory.c
 bool fail(Context *c, uint32_t error, size_t position);
 bool refuse(Context *c, uint32_t error, uint32_t kind, uint32_t index, Int needed, Int available);

@@ -237,10 +237,10 @@ def instantiate_sizes(
 
 def instantiation_seconds(
     symbolic: bytes, values: Sequence[int], rows: int, columns: int, candidate: int, times: int, whole: int
-) -> tuple[list[float], list[tuple[float, float, float, float]], int]:
-    """CPU seconds of warm instantiations, and bytes of the file: `times` runs of all but emission, then `whole` runs of (all but
-    emission, emission, a checksum of its bytes alone, a memcpy of its bytes), each for three seconds at most. Nothing is written where
-    `whole` is 0. Raises RuntimeError for a request that is refused."""
+) -> tuple[list[tuple[float, float]], list[tuple[float, float, float, float]], int]:
+    """CPU seconds of warm instantiations, and bytes of the file: `times` runs of (concretization through functional-unit programs, all but
+    emission), then `whole` runs of (all but emission, emission, a checksum of its bytes alone, a memcpy of its bytes), each for three
+    seconds at most. Nothing is written where `whole` is 0. Raises RuntimeError for a request that is refused."""
 
 def instantiate_text(status: int) -> str:
     """What a status means."""
