@@ -296,6 +296,22 @@ for i in range(1, N):
     B[i] = select(A[i] > 3, A[i], t)
 """,
     ),
+    "recurrent_choices": Kernel(
+        "A[2 * N + 2]; B[N + 3, N + 3]; local t",
+        """
+t = 1
+for i in range(N):
+    for j in range(i, -1, -1):
+        A[j] = select(t > 0, B[j, i + 2], A[j])
+    for j in range(N):
+        A[j + i] = A[j + i]
+    for j in range(N):
+        for k in range(1, N):
+            A[i] = select(B[i, i + 2] > 0, A[i], A[i])
+            A[i] = select(B[i, i + 2] > 0, A[i], A[j])
+            t = B[i, k]
+""",
+    ),
     "temporaries": Kernel(
         "A[N]; B[N]; C[N]; local t; local u",
         """

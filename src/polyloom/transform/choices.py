@@ -5,7 +5,7 @@ Front ends turn the branches of a data-dependent `if` into assignments t = selec
 each keeps the older t, often that of the iteration before, in case c does not hold, although every use is guarded by c again.
 Two conditions are the same if they have the same form and read the same instances. A chosen operand that is not a read becomes
 an equation of its own, which costs nothing: equations have one operation each in the end. A recurrence of choices by a condition that
-does not change would be seen through for ever, and stays.
+does not change would be seen through for ever, in twice as many pieces each time where it chooses between two, and stays.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from polyloom.transform.forward import composed
 from polyloom.transform.pieces import Pieces, source
 
 Read = tuple[Piece, ...]
+MOST_PIECES = 16
+"""Of a read that sees through choices: more come of recurrences only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +36,20 @@ class _Fact:
 
 def through_choices(system: System) -> System:
     """The same outputs; reads under a condition see through choices by the same condition."""
-    found, endless = _Equations(system), set[str]()
+    found, endless, many = _Equations(system), set[str](), set[str]()
     for _ in system.equations:
         before = dict(found.equations)
-        for name in list(found.equations):
-            found.equations[name] = found.seen_through(found.equations[name])
+        for name in [n for n in before if n not in many]:
+            reader = found.equations[name]
+            made = found.seen_through(reader)
+            if any(len(new) > max(MOST_PIECES, len(old)) for old, new in zip(reader.reads, made.reads, strict=True)):
+                many.add(name)
+            else:
+                found.equations[name] = made
         endless = {e.name for e in system.equations if found.equations[e.name] != before[e.name]}
         if not endless:
             break
-    kept = {e.name: e for e in system.equations if e.name in endless}
+    kept = {e.name: e for e in system.equations if e.name in endless | many}
     return replace(system, equations=tuple((found.equations | kept).values()))
 
 
