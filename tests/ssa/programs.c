@@ -79,6 +79,11 @@ int globals(int k) {
   return counter * 2;
 }
 
+int addresses(int *a) {
+  __builtin_memcpy(a, table + 1, 8);
+  return a[0] + a[1];
+}
+
 int devices(volatile int *p, _Atomic int *q) {
   int r = *p;
   atomic_store_explicit(q, r, memory_order_release);

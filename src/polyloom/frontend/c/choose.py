@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which function of a file is meant: the one that is named, else the only `kernel_...`, else the only one with a loop."""
+"""Which function of a file is meant: the one that is named, else the only `kernel_...`, else the only one with a loop, else the only one."""
 
 from __future__ import annotations
 
@@ -46,11 +46,13 @@ def _named(path: str, nodes: list[Node], name: str) -> Node:
 
 def _only(path: str, nodes: list[Node]) -> Node:
     kernels = [node for node in nodes if node.name.startswith("kernel_")]
-    found = kernels if len(kernels) == 1 else [n for n in nodes if n.name != "main" and any(part.kind in _LOOPS for part in n)]
+    others = [node for node in nodes if node.name != "main"]
+    loops = [node for node in others if any(part.kind in _LOOPS for part in node)]
+    found = kernels if len(kernels) == 1 else loops or others
     if not found:
-        raise _wrong(f"{path} has no function with a loop", "give a file with a function whose body is a loop nest")
+        raise _wrong(f"{path} has no function", "give a file that defines a function")
     if len(found) > 1:
-        raise _wrong(f"{path} has several functions with loops", f"name one by --function: {', '.join(node.name for node in found)}")
+        raise _wrong(f"{path} has several functions{' with loops' if loops else ''}", f"name one by --function: {', '.join(node.name for node in found)}")
     return found[0]
 
 

@@ -113,8 +113,9 @@ def _elements(words: Words, layouts: list[Layout], marks: tuple[str, str]) -> li
 
 def _address(words: Words) -> Operand:
     """A constant `getelementptr`."""
-    while words.peek() != "(":
-        words.skip()
+    flags(words)
+    if words.take("inrange"):
+        words.group()
     words.expect("(")
     layout: Layout = Sequence(1, words.layout())
     words.expect(",")
