@@ -20,6 +20,7 @@ NAMES = {
     "unknown-letter": "rv64gcv",
     "unknown-name": "rv64gc_zicnd",
     "empty-name": "rv64gc_",
+    "tuning": "rv64gc+sfx",
 }
 TEXTS = {
     "mnemonic-far": "  vsetvli t0, a0, e32",
@@ -70,7 +71,10 @@ def test_text(name: str, golden: Golden) -> None:
     golden(f"text-{name}", message(TEXTS[name], "rv32imafdc"))
 
 
-@pytest.mark.parametrize(("text", "name"), [("rv64gc_zbb_zicond", "rv64gc_zicond_zbb"), ("rv32id_zicsr", "rv32ifd"), ("rv64imafd_zicsr_zifencei", "rv64g")])
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("rv64gc_zbb_zicond", "rv64gc_zicond_zbb"), ("rv32id_zicsr", "rv32ifd"), ("rv64imafd_zicsr_zifencei", "rv64g"), ("rv64gc_zbb+sfb", "rv64gc_zbb+sfb")],
+)
 def test_canonical_name(text: str, name: str) -> None:
     assert str(names.parse(text)) == name
     assert names.parse(name) == names.parse(text)

@@ -291,6 +291,8 @@ def test_pairs_of_short_branches() -> None:
         "x < y ? a : b": ["mv rd, a", "blt x, y, 8", "mv rd, b"],
         "x >= y ? a + 1 : a": ["mv rd, a", "blt x, y, 8", "addi rd, a, 1"],
         "x == y ? ~b : b": ["mv rd, b", "bne x, y, 8", "not rd, b"],
+        "x < -5 ? -5 : x": ["li t, -5", "mv rd, x", "bge x, t, 8", "li rd, -5"],
+        "c ? a : a * b": ["mul rd, a, b", "beqz c, 8", "mv rd, a"],
     }.items():
         found = selection(parse(text), isa)
         assert ([str(line) for line in found.lines], found.proved_minimal) == (lines, False)

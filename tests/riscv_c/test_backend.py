@@ -18,11 +18,12 @@ from polyloom.targets.riscv import names
 from polyloom.targets.riscv.backend import abi
 from polyloom.targets.riscv.backend.allocate import allocate
 from polyloom.targets.riscv.backend.check import Wrong, check
-from polyloom.targets.riscv.backend.code import SP, ZERO, Block, Code, Op, Reg, registers, shape
-from polyloom.targets.riscv.backend.compile import compile_function, lowered
+from polyloom.targets.riscv.backend.code import BRANCHES, SP, ZERO, Block, Code, Op, Reg, registers, shape
+from polyloom.targets.riscv.backend.compile import allocated, compile_function, lowered
 from polyloom.targets.riscv.backend.data import Layout
 from polyloom.targets.riscv.backend.expand import expand
 from polyloom.targets.riscv.backend.link import executable
+from polyloom.targets.riscv.backend.pairs import is_pair
 from polyloom.targets.riscv.backend.run import call
 from polyloom.targets.riscv.backend.schedule import schedule
 from polyloom.targets.riscv.backend.words import assemble
@@ -114,6 +115,45 @@ def test_the_checker_finds_lost_and_changed_instructions() -> None:
                 assert _is_refused(before, _replaced(after, k, i, wrong))
             else:
                 assert _is_refused(before, _replaced(after, k, i)), op
+
+
+PAIRED = ("csel", "csneg", "clamp", "conditional_sums", "extrema")
+
+
+@pytest.mark.parametrize("isa", ["rv64gc+sfb", "rv64g+sfb", "rv32imac+sfb"])
+def test_pairs_stay_together_until_they_are_words(isa: str) -> None:
+    """Through scheduling and allocation; then a branch goes over the bytes of the one instruction in its shadow."""
+    machine = names.parse(isa)
+    for name in PAIRED[:3] if machine.xlen == 64 else PAIRED[3:]:
+        code = allocated(lowered(functions(machine.xlen)[name], machine, Layout(())))
+        pairs = [op for block in code.blocks for op in block.ops if is_pair(op)]
+        assert pairs
+        assert all(op.operands[0] == op.operands[1] not in op.operands[2:] for op in pairs)
+        data = assemble(expand(code))
+        sizes = [2 if word & 3 < 3 else 4 for word in _words(data)]
+        listed = [(mnemonic, values[-1]) for mnemonic, values in _meanings(data, machine)]
+        over = [op for k, op in enumerate(listed[:-1]) if op[0] in BRANCHES and op[1] == sizes[k] + sizes[k + 1] and listed[k + 1][0] not in ("jal", "jalr")]
+        assert len(over) >= len(pairs)
+
+
+def _words(data: bytes) -> Iterator[int]:
+    """The first two bytes of each instruction."""
+    place = 0
+    while place < len(data):
+        word = int.from_bytes(data[place : place + 2], "little")
+        yield word
+        place += 2 if word & 3 < 3 else 4
+
+
+def test_the_checker_wants_one_register_for_what_is_kept_and_written() -> None:
+    """Even where both hold the value."""
+    value = Reg("x", 40)
+    before = Code("f", WIDE, (Block("a", (Op("mv", (value, A0)), Op("bne+add", (value, value, A1, ZERO, A1, A1)), Op("mv", (A0, value)), Op("ret", (A0,)))),))
+    after = check(before, allocate(before))
+    assert after.blocks[0].ops[1].operands[:2] == (A0, A0)
+    parted = (Op("mv", (A2, A0)), Op("bne+add", (A2, A0, A1, ZERO, A1, A1)), Op("mv", (A0, A2)), Op("ret", (A0,)))
+    with pytest.raises(Wrong, match="keeps another register than it writes"):
+        check(before, replace(after, blocks=(Block("a", parted),)))
 
 
 def test_the_checker_wants_values_on_all_paths() -> None:

@@ -29,7 +29,7 @@ pytest.importorskip("ziglang", reason="C needs the extra `c`")
 PATH = Path(__file__).with_name("functions.c")
 TEXT = PATH.read_text(encoding="utf-8")
 NAMES = tuple(re.findall(r"^(?!static|struct|typedef|const)\w[\w ]*?(\w+)\([^;]*\{", TEXT, re.MULTILINE))
-ISAS = ("rv64gc", "rv64gc_zicond_zbb", "rv32gc", "rv32imac")
+ISAS = ("rv64gc", "rv64gc_zicond_zbb", "rv32gc", "rv32imac", "rv64gc+sfb", "rv32imac+sfb")
 ELEMENTS = {"d": "f8", "f": "f4", "b": "i1", "h": "i2", "w": "i8"}
 STATEFUL = "globals"
 """Its static variable lives on in the host's library."""

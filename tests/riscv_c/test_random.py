@@ -22,8 +22,8 @@ from polyloom.targets.riscv.backend.legalize import legalize
 from polyloom.targets.riscv.backend.run import call
 from polyloom.transform.ssa.construct import construct
 
-FLOATING = ("rv64gc", "rv64gc_zicond_zbb", "rv32gc", "rv32imafd_zbb", "rv32gc_zicond")
-INTEGER = ("rv64i", "rv64i_zicond", "rv32i", "rv32imac", "rv32i_zbb", "rv64imc_zbb")
+FLOATING = ("rv64gc", "rv64gc_zicond_zbb", "rv32gc", "rv32imafd_zbb", "rv32gc_zicond", "rv64gc+sfb")
+INTEGER = ("rv64i", "rv64i_zicond", "rv32i", "rv32imac", "rv32i_zbb", "rv64imc_zbb", "rv32i+sfb", "rv64imc_zbb+sfb")
 
 
 def _check(function: Function, isa: str, seed: int) -> None:

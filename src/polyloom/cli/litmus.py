@@ -58,6 +58,8 @@ def _of_function(options: Request) -> tuple[Litmus, ...]:
     isa = names.parse(options.isa)
     if isa.xlen != 64:
         raise usage_error(f"the memory model is that of RV64, not of {isa}", "write for instance --isa rv64gc_zicond")
+    if isa.short_branches:
+        raise usage_error(f"tests have no pairs of a branch and its shadow, which {isa} asks for", "leave out +sfb, and write --ordering branch")
     function = ssa(file, sources.options_of(options), int(options.level or 1))
     return patterns(ordered(function, options.ordering) if options.ordering else function, isa, parameters(words))
 

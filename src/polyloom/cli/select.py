@@ -18,7 +18,7 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Request) -> Answer:
     isa, expression = names.parse(options.isa), parse(options.expression)
-    found = short_branch.selection(expression, isa) if options.short_branches else select(expression, isa)
+    found = short_branch.selection(expression, isa) if options.short_branches or isa.short_branches else select(expression, isa)
     data = {
         "expression": options.expression,
         "isa": str(isa),

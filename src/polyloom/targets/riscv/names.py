@@ -2,6 +2,7 @@
 """Names of instruction sets: `rv64gc_zicond_zbb`, after the naming chapter of The RISC-V Instruction Set Manual.
 
 `g` is imafd_zicsr_zifencei; d implies f, and f implies zicsr. Names are read in any order and written in the canonical one.
+`+sfb` behind it is no extension, but tunes for cores that execute a branch over one instruction cheaply (short forward branches).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Final
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error, nearest
 
 LETTERS: Final = "imafdc"
+TUNING: Final = "sfb"
 NAMES: Final = ("zicond", "zicsr", "zifencei", "zbb")
 _GENERAL: Final = ("i", "m", "a", "f", "d", "zicsr", "zifencei")
 _IMPLIED: Final = {"d": ("f", "zicsr"), "f": ("zicsr",)}
@@ -21,22 +23,24 @@ _HELP: Final = "write for instance rv64gc, rv32imac or rv64gc_zicond_zbb"
 
 @dataclass(frozen=True, slots=True)
 class Isa:
-    """`xlen` is 32 or 64; `extensions` holds letters and names, implied ones included."""
+    """`xlen` is 32 or 64; `extensions` holds letters and names, implied ones included; `short_branches` is the tuning."""
 
     xlen: int
     extensions: frozenset[str]
+    short_branches: bool = False
 
     def __str__(self) -> str:
         letters = "".join(letter for letter in LETTERS if letter in self.extensions)
         if self.extensions.issuperset(_GENERAL):
             letters = "g" + "".join(letter for letter in letters if letter not in _GENERAL)
         implied = {name for letter in letters for name in (_GENERAL if letter == "g" else _IMPLIED.get(letter, ()))}
-        return "_".join([f"rv{self.xlen}{letters}", *(name for name in NAMES if name in self.extensions - implied)])
+        names = "_".join([f"rv{self.xlen}{letters}", *(name for name in NAMES if name in self.extensions - implied)])
+        return f"{names}+{TUNING}" if self.short_branches else names
 
 
 def parse(text: str, option: str = "--isa") -> Isa:
     """The instruction set of that name, which the option gives. Errors: PL0901 for what is no name, unknown or contradictory."""
-    found = re.fullmatch(r"rv(\d+)([a-z]*)((?:_[a-z0-9]*)*)", text)
+    found = re.fullmatch(r"rv(\d+)([a-z]*)((?:_[a-z0-9]*)*)(?:\+(.*))?", text)
     if found is None:
         raise _error(option, text, 0, len(text), f"'{text}' names no RISC-V instruction set", _HELP)
     if found[1] not in ("32", "64"):
@@ -52,7 +56,9 @@ def parse(text: str, option: str = "--isa") -> Isa:
         extensions.update(_GENERAL if name == "g" else (name, *_IMPLIED.get(name, ())))
     if "i" not in extensions:
         raise _error(option, text, 0, len(text), f"{text} has no base instruction set", f"write rv{found[1]}i or rv{found[1]}g first")
-    return Isa(int(found[1]), frozenset(extensions))
+    if found[4] not in (None, TUNING):
+        raise _error(option, text, found.start(4) - 1, len(text), f"the tuning '+{found[4]}' is not known", f"write +{TUNING}, or nothing")
+    return Isa(int(found[1]), frozenset(extensions), found[4] is not None)
 
 
 def _check(option: str, text: str, name: str, place: int, before: list[str]) -> None:

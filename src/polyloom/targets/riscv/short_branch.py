@@ -3,6 +3,7 @@
 
 Such a pair, `bnez c, 8` and the instruction in its shadow, stays one pseudo-instruction, whose result is tied to the value that
 is kept, so that nothing is ever put between the two. It remains a branch: what the memory model orders by it stays ordered.
+GCC and LLVM call this tuning sfb, or short-forward-branch-opt.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from polyloom.targets.riscv.table import Line
 
 _BRANCHES: Final = {"<": ("blt", "bge"), "<u": ("bltu", "bgeu"), "^": ("bne", "beq"), "": ("bnez", "beqz")}
 """By operator of the condition: the branches that are taken where it holds, and where it does not."""
+
+_CONSTANT: Final = "t"
+_LONG: Final = ("mul",)
+"""No core is known to shadow it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +63,17 @@ def _pair(condition: Expression, sense: int, kept: Expression, other: Expression
     """`kept` in rd, then `other` in the shadow of a branch that is taken where it is kept."""
     shadow, before = select(other, isa), select(kept, isa)
     operator, operands = _test(condition)
-    if len(shadow.lines) != 1 or not all(isinstance(operand, str) or operand == 0 for operand in operands):
-        return
-    registers = tuple(operand if isinstance(operand, str) else "zero" for operand in operands)
-    yield (*before.lines, ShortForward(_BRANCHES[operator][sense], registers, shadow.lines[0]))
+    compared = [_compared(operand) for operand in operands]
+    if len(shadow.lines) == 1 and shadow.lines[0].mnemonic not in _LONG and None not in compared:
+        constants = [Line("li", (name, str(value))) for name, value in zip(compared, operands, strict=True) if name == _CONSTANT]
+        yield (*constants, *before.lines, ShortForward(_BRANCHES[operator][sense], tuple(name for name in compared if name), shadow.lines[0]))
+
+
+def _compared(operand: Expression) -> str | None:
+    """The register of a name or of a number that one instruction makes; a comparison has one number at most."""
+    if isinstance(operand, int):
+        return "zero" if operand == 0 else _CONSTANT if operand in range(-2048, 2048) else None
+    return operand if isinstance(operand, str) else None
 
 
 def _test(condition: Expression) -> tuple[str, tuple[Expression, ...]]:

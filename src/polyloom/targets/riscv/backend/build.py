@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from polyloom.targets.riscv.backend.code import PHYSICAL, PSEUDO, ZERO, Bank, Op, Operand, Reg, row_of
+from polyloom.targets.riscv.backend.pairs import copied, pair
 from polyloom.targets.riscv.isa import X_NAMES, register
 from polyloom.targets.riscv.names import Isa
 from polyloom.targets.riscv.operands import signed
 from polyloom.targets.riscv.pseudo import constant, pseudos
+from polyloom.targets.riscv.short_branch import ShortForward
 from polyloom.targets.riscv.table import Line
 
 DYNAMIC, TOWARDS_ZERO = 7, 1
@@ -60,17 +62,32 @@ class Builder:
             self.constants[value] = made
         return self.constants[value]
 
-    def lines(self, lines: Sequence[Line], values: Mapping[str, Reg]) -> Reg:
-        """The result of a sequence of the select table."""
+    def lines(self, lines: Sequence[Line | ShortForward], values: Mapping[str, Reg]) -> Reg:
+        """The result of a sequence of the select table, which may end in a pair."""
         places: dict[str, Reg] = {**values, "zero": ZERO}
         made = ZERO
         for line in lines:
-            mnemonic = "addi" if line.mnemonic == "li" else line.mnemonic
-            operands = [ZERO] if line.mnemonic == "li" else []
-            operands += [places[o] if o in places else _immediate(mnemonic, int(o)) for o in line.operands[1:]]
-            made = self.make(mnemonic, *operands)
-            places[line.operands[0]] = made
+            if isinstance(line, ShortForward):
+                self._pair(line, places, made)
+            else:
+                made = self.make((operation := _operation(line, places))[0], *operation[1])
+                places[line.operands[0]] = made
         return made
+
+    def _pair(self, line: ShortForward, places: Mapping[str, Reg], kept: Reg) -> None:
+        """`kept` was made for this, and becomes the result."""
+        mnemonic, operands = _operation(line.line, places)
+        if mnemonic == "mv":
+            mnemonic, operands = copied(operands[0], "c" in self.isa.extensions)
+        branch = Op(*plain(line.branch, (*(places[o] for o in line.operands), 0)))
+        self.ops.append(pair(branch, Op(*plain(mnemonic, (kept, *operands)))))
+
+
+def _operation(line: Line, places: Mapping[str, Reg]) -> tuple[str, tuple[Operand, ...]]:
+    """A line without its result."""
+    if line.mnemonic == "li":
+        return "addi", (ZERO, int(line.operands[1]))
+    return line.mnemonic, tuple(places[o] if o in places else _immediate(line.mnemonic, int(o)) for o in line.operands[1:])
 
 
 def plain(mnemonic: str, operands: tuple[Operand, ...]) -> tuple[str, tuple[Operand, ...]]:

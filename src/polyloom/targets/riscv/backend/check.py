@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from polyloom.targets.riscv.backend.abi import SAVED
 from polyloom.targets.riscv.backend.code import ZERO, Block, Code, Op, Reg, is_move, shape, successors
+from polyloom.targets.riscv.backend.pairs import is_pair
 
 Place = Reg | int
 """A register of the machine or a slot."""
@@ -62,6 +63,8 @@ def _through(code: Code, before: Block, after: Block, state: State) -> State:
         original = next(originals, None)
         if original is None or original.mnemonic != op.mnemonic:
             raise Wrong(f"{before.name}: `{op}` stands where `{original}` was")
+        if is_pair(op) and op.operands[0] != op.operands[1]:
+            raise Wrong(f"{before.name}: `{op}` keeps another register than it writes")
         _instruction(code, original, op, state)
     if (rest := next(originals, None)) is not None:
         raise Wrong(f"{before.name}: `{rest}` is lost")

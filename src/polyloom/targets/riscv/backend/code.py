@@ -60,6 +60,8 @@ BRANCHES: Final = ("beq", "bne", "blt", "bge", "bltu", "bgeu")
 STORES: Final = ("sb", "sh", "sw", "sd", "fsw", "fsd")
 LOADS: Final = ("lb", "lbu", "lh", "lhu", "lw", "lwu", "ld", "flw", "fld")
 ENDS: Final = (*BRANCHES, "j", "ret", "unreachable")
+JOINT: Final = "+"
+"""In the mnemonic of a pair (pairs.py): a branch, and the instruction in its shadow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,8 @@ def shape(mnemonic: str, isa: Isa) -> str:
     """A letter for each operand: d for a definition, u for a use, a dot for what is no register."""
     if mnemonic in PSEUDO:
         return PSEUDO[mnemonic]
+    if JOINT in mnemonic:
+        return "duuu" + shape(mnemonic.partition(JOINT)[2], isa)[1:]
     return "".join(("d" if f.role == "rd" else "u") if f.kind in ("x", "f") else "." for f in row_of(mnemonic, isa).fields)
 
 

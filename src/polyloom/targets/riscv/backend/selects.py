@@ -16,7 +16,9 @@ from polyloom.targets.riscv.backend.context import FUNCTIONS, Context
 from polyloom.targets.riscv.expression import FUNCTIONS as MEANINGS
 from polyloom.targets.riscv.expression import Expression, Node, binary, choose, comparison, unary
 from polyloom.targets.riscv.names import Isa
-from polyloom.targets.riscv.select import Selection, select
+from polyloom.targets.riscv.select import select
+from polyloom.targets.riscv.short_branch import ShortForward, with_branches
+from polyloom.targets.riscv.table import Line
 
 _BINARY: Final = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^", "shl": "<<", "lshr": ">>u", "ashr": ">>"}
 _RELATIONS: Final = {
@@ -62,7 +64,7 @@ def write(context: Context, type: Type, expression: Expression, names: Names) ->
         return names.registers[expression]
     if isinstance(expression, int):
         return context.b.constant(expression)
-    lines = _selected(expression, context.isa).lines
+    lines = _selected(expression, context.isa)
     result = context.b.lines(lines, names.registers)
     if WIDTH[type] >= context.isa.xlen or type in ("i1", "ptr") or not _overflows(expression):
         return result
@@ -74,8 +76,8 @@ def write(context: Context, type: Type, expression: Expression, names: Names) ->
 
 
 @cache
-def _selected(expression: Expression, isa: Isa) -> Selection:
-    return select(expression, isa)
+def _selected(expression: Expression, isa: Isa) -> tuple[Line | ShortForward, ...]:
+    return with_branches(expression, isa) if isa.short_branches else select(expression, isa).lines
 
 
 def _overflows(expression: Expression) -> bool:

@@ -2,7 +2,7 @@
 """Instructions to bytes: the shortest encodings, compressed ones where the instruction set has them, and distances of branches.
 
 Sizes start at their least and grow until every distance fits, so that the process ends. A branch whose target is out of reach
-becomes its inverse over a jump.
+becomes its inverse over a jump. A pair of a branch and its shadow is parted here, where the sizes of both are known.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Final
 
 from polyloom.diagnostics import infeasible
 from polyloom.targets.riscv.backend.code import BRANCHES, ZERO, Code, Op, Reg, row_of
+from polyloom.targets.riscv.backend.pairs import halves, is_pair
 from polyloom.targets.riscv.encode import encode
 from polyloom.targets.riscv.isa import Instruction, Role, Row, table
 from polyloom.targets.riscv.names import Isa
@@ -49,6 +50,8 @@ def assemble(code: Code) -> bytes:
 
 
 def _place(op: Op, isa: Isa) -> _Place:
+    if is_pair(op):
+        return _Place(op, (sum(half.row.size for half in _halves(op, isa)),))
     target = next((o for o in op.operands if isinstance(o, str)), "")
     least = 2 if "c" in isa.extensions else 4
     if op.mnemonic == "j":
@@ -93,7 +96,9 @@ def _fits(place: _Place, size: int, distance: int, isa: Isa) -> bool:
 
 
 def _instructions(place: _Place, size: int, distance: int, isa: Isa) -> Iterator[Instruction]:
-    if not place.target:
+    if is_pair(place.op):
+        yield from _halves(place.op, isa)
+    elif not place.target:
         yield _best(place.op, isa)
     elif size == 8:
         branch = Op(_INVERSE[place.op.mnemonic], place.op.operands)
@@ -110,6 +115,13 @@ def _plain(op: Op, distance: int, isa: Isa) -> Instruction:
     mnemonic, operands = ("jal", (ZERO, *op.operands)) if op.mnemonic == "j" else (op.mnemonic, op.operands)
     values = tuple(distance if isinstance(o, str) else o.number if isinstance(o, Reg) else o for o in operands)
     return Instruction(row_of(mnemonic, isa), values)
+
+
+def _halves(op: Op, isa: Isa) -> tuple[Instruction, Instruction]:
+    """The branch over its shadow, and that; whether a branch is compressed does not depend on so short a distance."""
+    shadow = _best(halves(op)[1], isa)
+    size = _best(halves(op)[0], isa).row.size
+    return _best(halves(op, size + shadow.row.size)[0], isa), shadow
 
 
 @lru_cache(1 << 14)
