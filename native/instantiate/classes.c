@@ -400,6 +400,19 @@ static bool prune(Context *c, const UnitTree *tree, const bool *silent, UnitTree
     return true;
 }
 
+// The tree of a unit that an earlier kind with equal marks of that unit has, or NONE.
+static uint32_t known_tree(const Context *c, const Classifier *k, const Kind *kind, uint32_t before, uint32_t unit, const uint32_t *tuple, bool *known) {
+    *known = false;
+    for (uint32_t i = 0; i < before && !*known; ++i) {
+        const Kind *other = ((Kind **)k->kinds.at)[i];
+        *known = other->marks[unit] == kind->marks[unit];
+        for (uint32_t s = 0; s < k->senders.count && *known; ++s)
+            *known = ((Sender *)k->senders.at)[s].unit != unit || other->marks[c->s.units + s] == kind->marks[c->s.units + s];
+        if (*known) return tuple[(size_t)other->tuple * c->s.units + unit];
+    }
+    return NONE;
+}
+
 // Kinds to tuples of trees, in the order of first elements; the tuple of kind k is tuples[kind->tuple].
 static bool tuples(Context *c, Classifier *k, Vec *trees, uint32_t **tuple, uint32_t *count) {
     const uint32_t units = c->s.units;
@@ -410,6 +423,9 @@ static bool tuples(Context *c, Classifier *k, Vec *trees, uint32_t **tuple, uint
         uint32_t *made = *tuple + (size_t)*count * units;
         for (uint32_t unit = 0; unit < units; ++unit) {
             UnitTree tree;
+            bool known;
+            made[unit] = known_tree(c, k, kind, i, unit, *tuple, &known);
+            if (known) continue;
             TRY(specialize(c, k->at, k->count, unit, kind->cell, &tree));
             TRY(number_of(c, trees, &tree, 0, unit, &made[unit]));
         }
