@@ -303,13 +303,13 @@ t = 1
 for i in range(N):
     for j in range(i, -1, -1):
         A[j] = select(t > 0, B[j, i + 2], A[j])
-    for j in range(N):
-        A[j + i] = A[j + i]
-    for j in range(N):
-        for k in range(1, N):
+    for k in range(N):
+        A[k + i] = A[k + i]
+    for m in range(N):
+        for n in range(1, N):
             A[i] = select(B[i, i + 2] > 0, A[i], A[i])
-            A[i] = select(B[i, i + 2] > 0, A[i], A[j])
-            t = B[i, k]
+            A[i] = select(B[i, i + 2] > 0, A[i], A[m])
+            t = B[i, n]
 """,
     ),
     "temporaries": Kernel(
