@@ -233,12 +233,12 @@ static bool row_generators(Out *o, const Mapped *m, const Cell *const *cell, uin
 static bool all_generators(Out *o, bool empty) {
     Context *c = o->c;
     TRY(put(o, empty ? 0 : c->generators, 4));
+    const Cell **cell = temp(c, c->cells, sizeof *cell);  // when counting, too: scratch has to suffice
+    TRY(cell);
     if (!o->data) {
         o->at += empty ? 0 : (size_t)c->generators * (20 + 4 * c->n);
         return close(o);
     }
-    const Cell **cell = temp(c, c->cells, sizeof *cell);
-    TRY(cell);
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs && !empty; ++i)
         for (uint32_t r = 0, alike; r < c->t->rows && c->mapped[i].used; r += alike) {
             uint32_t count;
