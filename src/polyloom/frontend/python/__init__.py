@@ -19,6 +19,7 @@ from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.names import suggestion
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.python.text import Text, parse, syntax_error
+from polyloom.frontend.python.types import DTYPES
 from polyloom.frontend.source import Options, Reference
 from polyloom.ir.nest import Nest
 
@@ -94,4 +95,19 @@ def _failure(text: Text, error: BaseException) -> PolyloomError:
         line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == text.source.name else line
         trace = trace.tb_next
     message = f"the file cannot be executed: {type(error).__name__}: {error}"
-    return input_error("PL0131", message, span=None if line is None else text.line(line), help="a kernel is compiled after its file was executed")
+    return input_error("PL0131", message, span=None if line is None else text.line(line), help=_help(error))
+
+
+def _help(error: BaseException) -> str:
+    """What to write instead, where declarations of sizes and arguments are wrong."""
+    match error:
+        case AttributeError(obj=ModuleType(__name__="polyloom"), name=name):
+            return suggestion(name, DTYPES.values(), "the element types are pl.i8, pl.i16, pl.i32 and pl.f32") or ""
+        case NameError(name=str(name)) if name.isidentifier():
+            return f"define `{name}` above; a size is declared by `{name} = pl.size({name!r})`"
+        case ValueError() if "to unpack" in str(error):
+            return "name each size: `N, M = pl.sizes('N M')`"
+        case TypeError() if str(error).startswith("kernel() missing"):
+            return "write `@pl.kernel` without parentheses"
+        case _:
+            return "a kernel is compiled after its file was executed: Python must be able to run it"
