@@ -242,8 +242,7 @@ static bool specialize_one(Context *c, const Instruction *instruction, const Cel
         }
     }
     out->fragments = found.count;
-    TRY(out->fragment = keep(c, found.count, sizeof(Fragment)));
-    if (found.count) memcpy(out->fragment, found.at, found.count * sizeof(Fragment));
+    out->fragment = found.at;
     return true;
 }
 
@@ -259,33 +258,52 @@ static bool same_tree(const UnitTree *a, const UnitTree *b) {
     return true;
 }
 
-// The number of an equal tree in the list, which grows by one if there is none; NONE for a tree without operations.
-static bool number_of(Context *c, Vec *trees, const UnitTree *tree, uint32_t class_, uint32_t unit, uint32_t *out) {
-    *out = NONE;
-    if (!tree->operations) return true;
-    UnitTree **at = trees->at;
-    for (*out = 0; *out < trees->count; ++*out)
-        if (same_tree(at[*out], tree)) return true;
-    UnitTree *kept = keep(c, 1, sizeof *kept), **slot = push(c, trees, sizeof *slot);
-    TRY(kept && slot);
-    *kept = *tree;
-    kept->class_ = class_;
-    kept->unit = unit;
-    *slot = kept;
+typedef struct {
+    UnitTree **at;
+    uint32_t count;
+} Trees;
+
+static void *copied(Context *c, const void *items, uint32_t count, size_t size) {
+    void *to = keep(c, count, size);
+    return to && count ? memcpy(to, items, count * size) : to;
+}
+
+// Move a temporary tree to memory that lasts.
+static bool kept(Context *c, UnitTree *tree) {
+    TRY(tree->operation = copied(c, tree->operation, tree->operations, sizeof(Operation)));
+    for (uint32_t i = 0; i < tree->operations; ++i) {
+        Operation *o = &tree->operation[i];
+        TRY(o->fragment = copied(c, o->fragment, o->fragments, sizeof(Fragment)));
+    }
     return true;
 }
 
+// The number of an equal tree in the list, which grows by one if there is none; NONE for a tree without operations.
+static bool number_of(Context *c, Trees *trees, const UnitTree *tree, uint32_t class_, uint32_t unit, uint32_t *out) {
+    *out = NONE;
+    if (!tree->operations) return true;
+    for (*out = 0; *out < trees->count; ++*out)
+        if (same_tree(trees->at[*out], tree)) return true;
+    UnitTree *made = trees->at[trees->count++] = keep(c, 1, sizeof *made);
+    TRY(made);
+    *made = *tree;
+    made->class_ = class_;
+    made->unit = unit;
+    return (const uint8_t *)tree->operation < c->base + c->high || kept(c, made);
+}
+
+// In temporary memory.
 static bool specialize(Context *c, const Instruction *at, uint32_t count, uint32_t unit, const Cell *cell, UnitTree *out) {
-    *out = (UnitTree){0};
-    TRY(out->operation = keep(c, count, sizeof(Operation)));
+    Vec made = {0};
     for (uint32_t i = 0; i < count; ++i) {
         if (at[i].unit != unit) continue;
-        const size_t mark = c->high;
-        Operation made = {0};
-        TRY(specialize_one(c, &at[i], cell, &made));
-        if (made.domain->count) out->operation[out->operations++] = made;
-        c->high = mark;
+        Operation one = {0}, *slot;
+        TRY(specialize_one(c, &at[i], cell, &one));
+        if (!one.domain->count) continue;
+        TRY(slot = push(c, &made, sizeof one));
+        *slot = one;
     }
+    *out = (UnitTree){.operations = made.count, .operation = made.at};
     return true;
 }
 
@@ -382,21 +400,25 @@ static Kind *kind_of(Context *c, Classifier *k, const Cell *cell, uint32_t *mark
     return *bucket = made;
 }
 
+// A tree without its silent destinations: itself if it has none, else a temporary one.
 static bool prune(Context *c, const UnitTree *tree, const bool *silent, UnitTree *out) {
-    *out = *tree;
-    TRY(out->operation = keep(c, tree->operations, sizeof(Operation)));
+    bool all = true;
+    UnitTree made = *tree;
+    TRY(made.operation = temp(c, tree->operations, sizeof(Operation)));
     for (uint32_t i = 0; i < tree->operations; ++i) {
-        Operation *o = &out->operation[i];
+        Operation *o = &made.operation[i];
         const Operation *from = &tree->operation[i];
         *o = *from;
-        TRY(o->fragment = keep(c, from->fragments, sizeof(Fragment)));
+        TRY(o->fragment = temp(c, from->fragments, sizeof(Fragment)));
         o->fragments = 0;
         for (uint32_t f = 0; f < from->fragments; ++f) {
             const Fragment *p = &from->fragment[f];
-            if (p->position == NONE && p->source >> 32 == IO && silent[(uint32_t)p->source]) continue;
-            o->fragment[o->fragments++] = *p;
+            const bool silenced = p->position == NONE && p->source >> 32 == IO && silent[(uint32_t)p->source];
+            all = all && !silenced;
+            if (!silenced) o->fragment[o->fragments++] = *p;
         }
     }
+    *out = all ? *tree : made;
     return true;
 }
 
@@ -414,20 +436,23 @@ static uint32_t known_tree(const Context *c, const Classifier *k, const Kind *ki
 }
 
 // Kinds to tuples of trees, in the order of first elements; the tuple of kind k is tuples[kind->tuple].
-static bool tuples(Context *c, Classifier *k, Vec *trees, uint32_t **tuple, uint32_t *count) {
+static bool tuples(Context *c, Classifier *k, Trees *trees, uint32_t **tuple, uint32_t *count) {
     const uint32_t units = c->s.units;
     TRY(*tuple = temp(c, (size_t)k->kinds.count * units, sizeof **tuple));
+    TRY(trees->at = temp(c, (size_t)k->kinds.count * units, sizeof *trees->at));
     *count = 0;
     for (uint32_t i = 0; i < k->kinds.count; ++i) {
         Kind *kind = ((Kind **)k->kinds.at)[i];
         uint32_t *made = *tuple + (size_t)*count * units;
         for (uint32_t unit = 0; unit < units; ++unit) {
+            const size_t high = c->high;
             UnitTree tree;
             bool known;
             made[unit] = known_tree(c, k, kind, i, unit, *tuple, &known);
             if (known) continue;
             TRY(specialize(c, k->at, k->count, unit, kind->cell, &tree));
             TRY(number_of(c, trees, &tree, 0, unit, &made[unit]));
+            c->high = high;
         }
         for (kind->tuple = 0; kind->tuple < *count && memcmp(*tuple + (size_t)kind->tuple * units, made, units * sizeof *made);) ++kind->tuple;
         if (kind->tuple == *count) ++*count;
@@ -450,10 +475,11 @@ static bool silence(Context *c, const Classifier *k, uint32_t tuple, bool *silen
 
 static bool make_classes(Context *c, Classifier *k) {
     const uint32_t units = c->s.units;
-    Vec trees = {0}, pruned = {0};
+    Trees trees = {0}, pruned = {0};
     uint32_t *tuple, count;
     TRY(tuples(c, k, &trees, &tuple, &count));
     uint32_t *class_of = temp(c, count, sizeof *class_of);
+    TRY(pruned.at = temp(c, (size_t)count * units, sizeof *pruned.at));
     TRY(class_of && (c->class_ = keep(c, count, sizeof(Class))));
     c->classes = 0;
     for (uint32_t i = 0; i < count; ++i) {
@@ -465,9 +491,11 @@ static bool make_classes(Context *c, Classifier *k) {
             const uint32_t n = tuple[(size_t)i * units + unit];
             made->program[unit] = NONE;
             if (n == NONE) continue;
+            const size_t high = c->high;
             UnitTree tree;
-            TRY(prune(c, ((UnitTree **)trees.at)[n], silent, &tree));
+            TRY(prune(c, trees.at[n], silent, &tree));
             TRY(number_of(c, &pruned, &tree, c->classes, unit, &made->program[unit]));
+            c->high = high;
         }
         uint32_t same = 0;
         while (memcmp(c->class_[same].program, made->program, units * sizeof(uint32_t))) ++same;
@@ -477,9 +505,7 @@ static bool make_classes(Context *c, Classifier *k) {
     for (uint32_t i = 0; i < c->cells; ++i)
         if (c->cell[i].class_ != NONE) c->cell[i].class_ = class_of[((Kind **)k->kinds.at)[c->cell[i].class_]->tuple];
     c->units = pruned.count;
-    TRY(c->unit = keep(c, pruned.count, sizeof *c->unit));
-    if (pruned.count) memcpy(c->unit, pruned.at, pruned.count * sizeof *c->unit);
-    return true;
+    return (c->unit = copied(c, pruned.at, pruned.count, sizeof *c->unit)) != NULL;
 }
 
 // The classes, numbered by their first element in row-major order.

@@ -145,9 +145,9 @@ static bool depth(Context *c, const Vec *readers, uint32_t reg, uint32_t group, 
     return !uses.count || occupancy(c, at, uses.count, out);
 }
 
-static bool listed(Context *c, Int **list, uint32_t *count, uint32_t index, Int depth) {
+static bool listed(Context *c, Int **list, uint32_t *count, uint32_t index, uint32_t end, Int depth) {
     if (index >= 64) return refuse(c, 706, POLYLOOM_FIELD, 1, (Int)index, 64);
-    if (!*list) TRY(*list = keep(c, 64, sizeof(Int)));
+    if (!*list) TRY(*list = keep(c, end, sizeof(Int)));
     (*list)[index] = depth;
     if (index + 1 > *count) *count = index + 1;
     return true;
@@ -170,7 +170,7 @@ static bool register_of(Context *c, const Vec *readers, uint32_t reg, Register *
     return (out->same = alike(c, conditions)) != NULL;
 }
 
-static bool of_class(Context *c, const Vec *readers, const Register *r, const bool *member, Class *class_) {
+static bool of_class(Context *c, const Vec *readers, const Register *r, const uint32_t *end, const bool *member, Class *class_) {
     Int most = 0;
     for (uint32_t g = 0; g < c->groups; ++g) {
         if (!member[g]) continue;
@@ -186,13 +186,14 @@ static bool of_class(Context *c, const Vec *readers, const Register *r, const bo
     const Int limit = c->s.limits.fifo_depth;
     if (limit >= 0 && most > limit) return refuse(c, 511, input ? POLYLOOM_INPUT : POLYLOOM_FEEDBACK, index, most, limit);
     if (sizeof(Int) > 4 && most > (Int)UINT32_MAX) return refuse(c, 706, POLYLOOM_FIELD, 1, most, (Int)((int64_t)UINT32_MAX + 1));
-    return input ? listed(c, &class_->input, &class_->inputs, index, most) : listed(c, &class_->feedback, &class_->feedbacks, index, most);
+    return input ? listed(c, &class_->input, &class_->inputs, index, end[1], most) : listed(c, &class_->feedback, &class_->feedbacks, index, end[0], most);
 }
 
 // The depths of all classes. PL0511 beyond the machine's.
 bool depths(Context *c) {
     const size_t high = c->high;
     Vec readers = {0}, registers = {0};
+    uint32_t end[2] = {0};  // of the registers of both files
     bool *member = temp(c, (size_t)c->classes * c->groups, 1);
     TRY(member && readers_of(c, &readers));
     for (uint32_t i = 0; i < c->cells; ++i)
@@ -204,10 +205,12 @@ bool depths(Context *c) {
         if (k < registers.count) continue;
         Register *slot = push(c, &registers, sizeof *slot);
         TRY(slot && register_of(c, &readers, reg, slot));
+        uint32_t *last = &end[(reg & INPUT_FILE) != 0];
+        *last = (uint32_t)min(64, max(*last, (Int)(reg & ~INPUT_FILE) + 1));
     }
     for (uint32_t k = 0; k < c->classes; ++k)
         for (uint32_t i = 0; i < registers.count; ++i)
-            TRY(of_class(c, &readers, (Register *)registers.at + i, member + (size_t)k * c->groups, &c->class_[k]));
+            TRY(of_class(c, &readers, (Register *)registers.at + i, end, member + (size_t)k * c->groups, &c->class_[k]));
     c->high = high;
     return ok(c);
 }
