@@ -30,6 +30,9 @@ u32 unsigned_quotients(u32 x, u32 y) { return y ? x / y * 5 + x % y + x / 10 : x
 i64 long_quotients(i64 x, i64 y) { return y == 0 || y == -1 ? x : x / y * 5 + x % y + x / 1000; }
 u64 long_unsigned_quotients(u64 x, u64 y) { return y ? x / y + x % y * 3 : ~x; }
 i64 products(i64 x, i64 y, int z) { return x * y + (i64)z * z + x * 10 - (y << 5); }
+unsigned char narrow(unsigned char x, signed char y, unsigned short z) { return x / 3 + y * z; }
+unsigned short folded(unsigned short x, unsigned char y) { return x > y ? x - y : (unsigned short)-x; }
+short unfolded(short x, unsigned short y) { return x < y ? x * y : y; }
 u64 shifts(u64 x, int k) { return (x << (k & 63)) ^ (x >> (k & 31)) ^ (u64)((i64)x >> (k & 63)) ^ (x << 33) ^ (x >> 35); }
 int narrow_shifts(int x, int k) { return (x << (k & 31)) ^ (int)((u32)x >> (k & 31)) ^ (x >> (k & 31)) ^ (short)(x << 3); }
 int characters(int x, int y) {

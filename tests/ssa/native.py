@@ -21,7 +21,7 @@ from polyloom.ir.ssa_semantics import Number
 
 _TYPES: dict[Type, Any] = {
     "i1": ctypes.c_bool,
-    "i8": ctypes.c_int8,  # as a parameter only of signed types: the callee believes in the extension
+    "i8": ctypes.c_int8,
     "i16": ctypes.c_int16,
     "i32": ctypes.c_int32,
     "i64": ctypes.c_int64,
@@ -29,6 +29,8 @@ _TYPES: dict[Type, Any] = {
     "f64": ctypes.c_double,
     "ptr": ctypes.c_void_p,
 }
+_UNSIGNED: dict[Type, Any] = {"i8": ctypes.c_uint8, "i16": ctypes.c_uint16}
+"""The callee believes in the extension."""
 
 
 @cache
@@ -42,7 +44,7 @@ def call(path: Path, function: Function, arguments: Sequence[Argument], model: s
     """The function itself; arrays are changed in place. `model` is a target whose C the file is."""
     native = _library(path, model)[function.name]
     native.restype = _TYPES[function.result] if function.result else None
-    native.argtypes = [_TYPES[p.type] for p in function.parameters]
+    native.argtypes = [(_UNSIGNED if k in function.unsigned else _TYPES)[p.type] for k, p in enumerate(function.parameters)]
     found = native(*(a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments))
     return int(found) if function.result == "i1" else found
 

@@ -15,7 +15,7 @@ from polyloom.ir.ssa_verify import verify
 EVERYTHING = """\
 data @g align 4 constant 0100000002000000
 data @empty align 1
-function everything(%n: i32, %a: ptr, %x: f64) -> i32 {
+function everything(%n: i32, %a: ptr, %x: f64, %k: i8 zeroext, %l: i16) -> i32 {
 entry:
     %c0: i1 = folt %x, 1.5:f64 !2
     %f: f32 = fptrunc %x
@@ -59,6 +59,7 @@ BROKEN = {
     "datum": HEAD + "    %x: i32 = load @g align 4\n    return %x\n}",
     "case": HEAD + "    switch %a, b, 1: b, 1: b\nb:\n    return %a\n}",
     "intrinsic": HEAD + "    %x: i32 = call sine %a\n    return %x\n}",
+    "extension": "function f(%a: i32 zeroext) -> f32 zeroext {\nentry:\n    return 0.0:f32\n}",
     "condition": HEAD + "    branch %a, b, b\nb:\n    return %a\n}",
 }
 WRONG = {

@@ -204,14 +204,24 @@ class Data:
     constant: bool = False
 
 
+RESULT: Final = -1
+NARROW: Final[tuple[Type, ...]] = ("i8", "i16")
+"""What can be extended with zeros in a call: i1 has no other extension, 32 bits are always extended with the sign on RISC-V."""
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
-    """Control enters at the first block, whose parameters are the function's and to which nothing jumps."""
+    """Control enters at the first block, whose parameters are the function's and to which nothing jumps.
+
+    `unsigned` has the positions of parameters of type i8 or i16, and `RESULT`, that are unsigned in C: conventions of calls extend
+    them with zeros. Nothing else depends on it.
+    """
 
     name: str
     result: Type | None
     blocks: tuple[Block, ...]
     data: tuple[Data, ...] = ()
+    unsigned: frozenset[int] = frozenset()
 
     @property
     def parameters(self) -> tuple[Value, ...]:

@@ -16,6 +16,7 @@ from polyloom.ir.ssa import (
     FLOATS,
     OPERATIONS,
     ORDERS,
+    RESULT,
     WIDTH,
     Access,
     Address,
@@ -64,8 +65,11 @@ class _Reader:
         data = tuple(self._data())
         self._keyword("function")
         name = self._word("a name")
-        parameters = self._parameters()
+        unsigned: set[int] = set()
+        parameters = self._parameters(unsigned)
         result = self._type() if self._take("-") and self._take(">") else None
+        if self._take("zeroext"):
+            unsigned.add(RESULT)
         self._mark("{")
         blocks: list[Block] = []
         self._advance()
@@ -73,7 +77,7 @@ class _Reader:
             blocks.append(self._block(parameters if not blocks else ()))
         if not blocks:
             self._fail("a function has at least one block")
-        return Function(name, result, tuple(blocks), data)
+        return Function(name, result, tuple(blocks), data, frozenset(unsigned))
 
     def _data(self) -> Iterator[Data]:
         self._advance()
@@ -165,11 +169,14 @@ class _Reader:
             while self._take(","):
                 yield self._operand()
 
-    def _parameters(self) -> tuple[Value, ...]:
+    def _parameters(self, unsigned: set[int] | None = None) -> tuple[Value, ...]:
+        """Positions of those that are extended with zeros are added to `unsigned`, where they may be."""
         self._mark("(")
         found: list[Value] = []
         while not self._take(")"):
             found.append(self._parameter())
+            if unsigned is not None and self._take("zeroext"):
+                unsigned.add(len(found) - 1)
             self._take(",")
         return tuple(found)
 

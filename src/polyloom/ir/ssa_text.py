@@ -2,7 +2,7 @@
 """The text of a function of `ir.ssa`, printed completely; `ir.ssa_read` reads it back.
 
     data @g align 4 constant 01000000
-    function f(%n: i32) -> i32 {
+    function f(%n: i32, %k: i8 zeroext) -> i32 {
     entry:
         %c: i1 = slt %n, 4:i32 !7
         branch %c, small(%n), large !7
@@ -15,9 +15,11 @@ give are bits (`0x7fc00000:f32`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from polyloom.ir.ssa import (
     FLOATS,
+    RESULT,
     Access,
     Address,
     Branch,
@@ -37,6 +39,8 @@ from polyloom.ir.ssa import (
     number,
 )
 
+_ZEROEXT: Final = " zeroext"
+
 
 def print_ssa(function: Function) -> str:
     """The text, ended by a newline."""
@@ -47,8 +51,9 @@ def _function(function: Function) -> Iterator[str]:
     for datum in function.data:
         words = ("data", f"@{datum.name}", f"align {datum.align}", *(["constant"] if datum.constant else []), *([datum.initial.hex()] if datum.initial else []))
         yield " ".join(words)
-    result = f" -> {function.result}" if function.result else ""
-    yield f"function {function.name}({_parameters(function.parameters)}){result} {{"
+    extended = [f"{p}{_ZEROEXT * (k in function.unsigned)}" for k, p in enumerate(map(_parameter, function.parameters))]
+    result = f" -> {function.result}{_ZEROEXT * (RESULT in function.unsigned)}" if function.result else ""
+    yield f"function {function.name}({', '.join(extended)}){result} {{"
     for k, block in enumerate(function.blocks):
         yield f"{block.name}({_parameters(block.parameters)}):" if k and block.parameters else f"{block.name}:"
         yield from (f"    {print_instruction(instruction)}" for instruction in block.instructions)
@@ -99,7 +104,11 @@ def _operands(operands: Iterable[Operand]) -> str:
 
 
 def _parameters(values: Iterable[Value]) -> str:
-    return ", ".join(f"%{value.name}: {value.type}" for value in values)
+    return ", ".join(map(_parameter, values))
+
+
+def _parameter(value: Value) -> str:
+    return f"%{value.name}: {value.type}"
 
 
 def _line(line: int) -> str:

@@ -21,7 +21,9 @@ from polyloom.ir.ssa import (
     FLOATS,
     INTEGERS,
     INTRINSICS,
+    NARROW,
     ORDERS,
+    RESULT,
     WIDTH,
     Block,
     Branch,
@@ -203,4 +205,12 @@ def _types(operands: tuple[Operand, ...]) -> str:
     return ", ".join(operand.type for operand in operands)
 
 
-RULES: tuple[Rule, ...] = (_names, _uses, _jumps, _ends, _instructions, _dominance)
+def _unsigned(function: Function) -> Iterator[str]:
+    """Only narrow integers are extended with zeros."""
+    types = [*(p.type for p in function.parameters), function.result]
+    for k in sorted(function.unsigned):
+        if not RESULT <= k < len(function.parameters) or types[k] not in NARROW:
+            yield f"{'the result' if k == RESULT else f'parameter {k}'} is extended with zeros, but is neither i8 nor i16"
+
+
+RULES: tuple[Rule, ...] = (_names, _unsigned, _uses, _jumps, _ends, _instructions, _dominance)

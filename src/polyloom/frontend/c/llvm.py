@@ -24,7 +24,7 @@ from polyloom.frontend.c.llvm_flow import phi, terminator
 from polyloom.frontend.c.llvm_lower import Lowering
 from polyloom.frontend.c.llvm_text import Unsupported, Words
 from polyloom.frontend.source import Options
-from polyloom.ir.ssa import Address, Block, Data, Edge, Function, Operand, Terminator, Type, Unreachable, Value, with_edges
+from polyloom.ir.ssa import NARROW, RESULT, Address, Block, Data, Edge, Function, Operand, Terminator, Type, Unreachable, Value, with_edges
 from polyloom.ir.ssa_verify import uses, verify
 
 TARGET: Final = "riscv64-unknown-elf"
@@ -95,12 +95,14 @@ class _Reader:
         parameters, after = _enclosed(rest)
         self.line = self._first_line(after)
         result = self._result(before)
-        values = self._parameters(parameters)
+        values, unsigned = self._parameters(parameters)
+        if result in NARROW and "zeroext" in before.split():
+            unsigned.add(RESULT)
         raw = [self._block(label, list(lines)) for label, lines in _blocks(body)]
         incoming = {block.name: block.phis for block in raw}
         blocks = [replace(r.block, terminator=_with_arguments(r.name, r.block.terminator, incoming)) for r in raw]
         blocks[0] = replace(blocks[0], parameters=values)
-        return Function(name, result, tuple(blocks), tuple(self._data(blocks)))
+        return Function(name, result, tuple(blocks), tuple(self._data(blocks)), frozenset(unsigned))
 
     def _first_line(self, after: str) -> int:
         scope = re.search(r"!dbg !(\d+)", after)
@@ -115,9 +117,11 @@ class _Reader:
         words = Words(text if text.endswith(("]", "}", ">")) else text.split()[-1], self.structures)
         return words.scalar() if not text.endswith(("]", "}", ">")) else _refuse("a structure or an array as a result")
 
-    def _parameters(self, text: str) -> tuple[Value, ...]:
+    def _parameters(self, text: str) -> tuple[tuple[Value, ...], set[int]]:
+        """The parameters, and the positions of unsigned ones."""
         words = Words(text, self.structures)
         found: list[Value] = []
+        unsigned: set[int] = set()
         while words.peek():
             if words.peek() == "...":
                 raise Unsupported("a variable number of arguments")
@@ -125,10 +129,12 @@ class _Reader:
             while words.peek() not in (",", "") and not words.peek().startswith("%"):
                 if words.peek() in ("byval", "sret"):
                     raise Unsupported("a structure by value")
+                if type in NARROW and words.peek() == "zeroext":
+                    unsigned.add(len(found))
                 words.skip()
             found.append(Value(name_of(words.pop()), type))
             words.take(",")
-        return tuple(found)
+        return tuple(found), unsigned
 
     def _block(self, name: str, lines: list[str]) -> _Raw:
         lowering = Lowering(self.structures, self._fresh)

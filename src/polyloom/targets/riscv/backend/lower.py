@@ -17,6 +17,7 @@ from polyloom.ir.ssa import (
     FLOAT_COMPARISONS,
     FLOATING,
     FLOATS,
+    RESULT,
     Branch,
     Constant,
     Function,
@@ -188,6 +189,8 @@ def _return(context: Context, value: Operand | None) -> None:
         return
     parts = context.parts(value)
     places = abi.result_places(value.type, context.isa)
+    if RESULT in context.function.unsigned:
+        parts = (context.unsigned(value.type, parts[0]),)
     for place, part in zip(places, parts, strict=True):
         context.move(place, part)
     context.b.put("ret", *places)

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from polyloom.ir.ssa import FLOATS, WIDTH, Function, Type
+from polyloom.ir.ssa import FLOATS, RESULT, WIDTH, Function, Type
 from polyloom.ir.ssa_interpret import Argument
 from polyloom.ir.ssa_semantics import Number, bits, value
 from polyloom.targets.riscv.backend import abi
@@ -44,23 +44,24 @@ def call(executable: bytes, isa: Isa, function: Function, arguments: Sequence[Ar
         top += array.nbytes + _ALIGNMENT
     following = iter(addresses)
     values = [next(following) if isinstance(a, np.ndarray) else bits(p.type, a) for p, a in zip(function.parameters, arguments, strict=True)]
-    _pass(machine, isa, [p.type for p in function.parameters], values)
+    _pass(machine, isa, function, values)
     end = (machine.base + machine.size) % (1 << isa.xlen)
     machine.set_x(RA, end)
     done = machine.run(stop=end, limit=limit)
     for array, address in zip(arrays, addresses, strict=True):
         array.reshape(-1).view(np.uint8)[:] = np.frombuffer(machine.read(address, array.nbytes), np.uint8)
-    return Outcome(_result(machine, isa, function.result), done.instructions)
+    return Outcome(_result(machine, isa, function), done.instructions)
 
 
-def _pass(machine: Machine, isa: Isa, types: Sequence[Type], values: Sequence[int]) -> None:
+def _pass(machine: Machine, isa: Isa, function: Function, values: Sequence[int]) -> None:
     """Puts the bits of arguments into registers and on the stack."""
-    places = abi.places(types, isa)
+    places = abi.places([p.type for p in function.parameters], isa)
     words = [place for group in places for place in group if isinstance(place, abi.Stack)]
     sp = machine.x[SP] - -(-max((w.offset + 8 for w in words), default=0) // 16) * 16
     machine.set_x(SP, sp)
-    for type, group, pattern in zip(types, places, values, strict=True):
-        for place, part in zip(group, _words(type, pattern, len(group), isa), strict=True):
+    for k, (parameter, group, pattern) in enumerate(zip(function.parameters, places, values, strict=True)):
+        type = parameter.type
+        for place, part in zip(group, _words(type, pattern, len(group), isa, k in function.unsigned), strict=True):
             if isinstance(place, abi.Stack):
                 machine.write(sp + place.offset, (part % (1 << isa.xlen)).to_bytes(isa.xlen // 8, "little"))
             elif place.bank == "x":
@@ -69,20 +70,23 @@ def _pass(machine: Machine, isa: Isa, types: Sequence[Type], values: Sequence[in
                 machine.set_f(place.number, _ONES | pattern if type == "f32" else pattern)
 
 
-def _words(type: Type, pattern: int, count: int, isa: Isa) -> list[int]:
-    """The parts of an argument; an integer narrower than a register is extended, as signed ones are."""
+def _words(type: Type, pattern: int, count: int, isa: Isa, is_unsigned: bool) -> list[int]:
+    """The parts of an argument or a result; an integer narrower than a register is extended."""
     if count == 2:
         return [pattern & 0xFFFFFFFF, pattern >> 32]
-    if type not in FLOATS and type not in ("ptr", "i1"):
+    if type not in FLOATS and type not in ("ptr", "i1") and not is_unsigned:
         return [int(value(type, pattern))]
     return [pattern % (1 << isa.xlen) if type not in FLOATS else pattern]
 
 
-def _result(machine: Machine, isa: Isa, type: Type | None) -> Number | None:
-    if type is None:
+def _result(machine: Machine, isa: Isa, function: Function) -> Number | None:
+    if (type := function.result) is None:
         return None
     places = abi.result_places(type, isa)
     if places[0].bank == "f":
         return value(type, machine.f[places[0].number] & ((1 << WIDTH[type]) - 1))
-    whole = sum(machine.x[place.number] << (isa.xlen * k) for k, place in enumerate(places))
-    return value(type, whole & ((1 << WIDTH[type]) - 1))
+    words = [machine.x[place.number] for place in places]
+    pattern = sum(word << (isa.xlen * k) for k, word in enumerate(words)) & ((1 << WIDTH[type]) - 1)
+    extended = [word % (1 << isa.xlen) for word in _words(type, pattern, len(words), isa, RESULT in function.unsigned)]
+    assert type in FLOATS or extended == words, f"{function.name} leaves {words} for a {type}, which the convention has as {extended}"
+    return value(type, pattern)
