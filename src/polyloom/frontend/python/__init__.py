@@ -101,7 +101,7 @@ def _failure(text: Text, error: BaseException) -> PolyloomError:
 def _help(error: BaseException) -> str:
     """What to write instead, where declarations of sizes and arguments are wrong."""
     match error:
-        case AttributeError(obj=ModuleType(__name__="polyloom"), name=name):
+        case AttributeError(obj=ModuleType(__name__="polyloom"), name=str(name)):
             return suggestion(name, DTYPES.values(), "the element types are pl.i8, pl.i16, pl.i32 and pl.f32") or ""
         case NameError(name=str(name)) if name.isidentifier():
             return f"define `{name}` above; a size is declared by `{name} = pl.size({name!r})`"
