@@ -4,20 +4,21 @@
 // takes more signals than the machine has, share.c takes fewer.
 #include "internal.h"
 
-// Where a signal must be 1 and where 0, as sorted sets.
-typedef struct {
-    const Domain *on, *off;
+// Where a signal must be 1 and where 0, as sorted sets; where `flipped`, the other way round.
+typedef struct Placed {
+    const struct Placed *next, *same;  // of all, and of the colour
+    const Domain *side[2];
     uint32_t colour;
     bool flipped;
 } Placed;
 
 typedef struct {
-    Vec ones, zeros;  // const Set *
+    const Placed *first, **last;
 } Colour;
 
 typedef struct {
     Context *c;
-    Vec known;    // Placed
+    const Placed *known;
     Vec colours;  // Colour *
 } Palette;
 
@@ -45,6 +46,7 @@ static uint32_t bits_for(uint32_t count) {
 
 // The most frequent successor gets code 0, rare ones codes with more ones.
 static bool encode(Context *c, GraphNode *v, uint32_t bits) {
+    const size_t mark = c->high;
     uint32_t *order = temp(c, v->edges, sizeof *order);
     Int *volumes = temp(c, v->edges, sizeof *volumes);
     TRY(order && volumes);
@@ -58,101 +60,109 @@ static bool encode(Context *c, GraphNode *v, uint32_t bits) {
     for (uint32_t ones = 0; ones <= bits; ++ones)
         for (uint32_t code = 0; code >> bits == 0 && next < v->edges; ++code)
             if (ones_in(code) == ones) v->edge[order[next++]].code = code;
+    c->high = mark;
     return ok(c);
 }
 
 static bool side(Context *c, const GraphNode *v, uint32_t bit, bool one, const Domain **out) {
+    const size_t mark = c->high;
     Vec sets = {0};
     for (uint32_t e = 0; e < v->edges; ++e)
-        for (uint32_t i = 0; (v->edge[e].code >> bit & 1) == one && i < v->edge[e].domain->count; ++i) {
-            const Set **slot = push(c, &sets, sizeof *slot);
-            TRY(slot);
-            *slot = v->edge[e].domain->set[i];
-        }
+        for (uint32_t i = 0; (v->edge[e].code >> bit & 1) == one && i < v->edge[e].domain->count; ++i) TRY(append(c, &sets, v->edge[e].domain->set[i]));
     sort_sets(c, sets.at, sets.count);
-    return (*out = domain(c, sets.at, sets.count)) != NULL;
-}
-
-static bool meet(Context *c, const Domain *d, const Vec *sets, bool *out) {
-    *out = false;
-    for (uint32_t k = 0; k < sets->count; ++k)
-        for (uint32_t i = 0; i < d->count; ++i) {
-            const Set *a = d->set[i], *b = ((const Set **)sets->at)[k], *common = a;
-            bool near = true;
-            for (uint32_t g = 0; g < c->n && near; ++g) near = a->lower[g] <= b->upper[g] && b->lower[g] <= a->upper[g];
-            if (near && (a->spaces || b->spaces)) TRY(intersect(c, a, b, &common));
-            if ((*out = near && common)) return true;
-        }
-    return true;
-}
-
-static bool fits(Context *c, const Colour *colour, const Domain *one, bool *out) {
-    const Int limit = c->s.limits.signal_sets;
-    const uint32_t count = colour->ones.count + one->count;
-    *out = limit < 0 || (Int)count <= limit;
-    if (*out) return true;
-    const size_t mark = c->high;
-    const Set **all = temp(c, count, sizeof *all);
-    TRY(all);
-    for (uint32_t i = 0; i < count; ++i) all[i] = i < colour->ones.count ? ((const Set **)colour->ones.at)[i] : one->set[i - colour->ones.count];
-    const Domain *united;
-    TRY(unite(c, all, count, &united));
-    *out = (Int)united->count <= limit;
+    *out = domain(c, sets.at, sets.count);
     c->high = mark;
+    return *out != NULL;
+}
+
+// Whether a domain has a point in common with the ones or zeros of a colour.
+static bool meet(Context *c, const Domain *d, const Colour *colour, bool zeros, bool *out) {
+    *out = false;
+    for (const Placed *p = colour->first; p; p = p->same) {
+        const Domain *other = p->side[p->flipped != zeros];
+        for (uint32_t k = 0; k < other->count; ++k)
+            for (uint32_t i = 0; i < d->count; ++i) {
+                TRY(share_point(c, d->set[i], other->set[k], out));
+                if (*out) return true;
+            }
+    }
     return true;
 }
 
 static bool extend(Context *c, Vec *sets, const Domain *d) {
     for (uint32_t i = 0; i < d->count; ++i) {
-        bool known = false;
-        for (uint32_t k = 0; k < sets->count && !known; ++k) known = ((const Set **)sets->at)[k] == d->set[i];
-        if (known) continue;
-        const Set **slot = push(c, sets, sizeof *slot);
-        TRY(slot);
-        *slot = d->set[i];
+        uint32_t k = 0;
+        while (k < sets->count && ((const Set **)sets->at)[k] != d->set[i]) ++k;
+        if (k == sets->count) TRY(append(c, sets, d->set[i]));
     }
+    return true;
+}
+
+// The distinct sets of a colour's ones.
+static bool ones_of(Context *c, const Colour *colour, Vec *out) {
+    for (const Placed *p = colour->first; p; p = p->same) TRY(extend(c, out, p->side[p->flipped]));
+    return true;
+}
+
+static bool fits(Context *c, const Colour *colour, const Domain *one, bool *out) {
+    const Int limit = c->s.limits.signal_sets;
+    *out = limit < 0;
+    if (*out) return true;
+    const size_t mark = c->high;
+    Vec sets = {0};
+    TRY(ones_of(c, colour, &sets));
+    if (!(*out = (Int)(sets.count + one->count) <= limit)) {
+        const Domain *united;
+        for (uint32_t i = 0; i < one->count; ++i) TRY(append(c, &sets, one->set[i]));
+        TRY(unite(c, sets.at, sets.count, &united));
+        *out = (Int)united->count <= limit;
+    }
+    c->high = mark;
     return true;
 }
 
 static bool first_fit(Palette *p, Placed *placed) {
     Context *c = p->c;
-    for (int flipped = 0; flipped < 2; ++flipped) {
-        const Domain *one = flipped ? placed->off : placed->on, *zero = flipped ? placed->on : placed->off;
+    for (int flipped = 0; flipped < 2; ++flipped)
         for (uint32_t k = 0; k < p->colours.count; ++k) {
             Colour *colour = ((Colour **)p->colours.at)[k];
             bool bad, fitting;
-            TRY(meet(c, one, &colour->zeros, &bad));
-            if (!bad) TRY(meet(c, zero, &colour->ones, &bad));
+            TRY(meet(c, placed->side[flipped], colour, true, &bad));
+            if (!bad) TRY(meet(c, placed->side[!flipped], colour, false, &bad));
             if (bad) continue;
-            TRY(fits(c, colour, one, &fitting));
+            TRY(fits(c, colour, placed->side[flipped], &fitting));
             if (!fitting) continue;
             placed->colour = k;
             placed->flipped = flipped;
-            return extend(c, &colour->ones, one) && extend(c, &colour->zeros, zero);
+            *colour->last = placed;
+            colour->last = &placed->same;
+            return true;
         }
-    }
     Colour *colour = temp(c, 1, sizeof *colour), **slot = push(c, &p->colours, sizeof *slot);
     TRY(colour && slot);
     *slot = colour;
     placed->colour = p->colours.count - 1;
-    return extend(c, &colour->ones, placed->on) && extend(c, &colour->zeros, placed->off);
+    colour->first = placed;
+    colour->last = &placed->same;
+    return true;
 }
 
-static bool place(Palette *p, const Domain *on, const Domain *off, Placed *out) {
-    for (uint32_t i = 0; i < p->known.count; ++i) {
-        *out = ((Placed *)p->known.at)[i];
-        if (out->on == on && out->off == off) return true;
-        if (out->on == off && out->off == on) {
-            out->flipped = !out->flipped;
-            return true;
-        }
-    }
-    *out = (Placed){on, off, 0, false};
-    TRY(first_fit(p, out));
-    Placed *slot = push(p->c, &p->known, sizeof *slot);
-    TRY(slot);
-    *slot = *out;
-    return true;
+static const Placed *place(Palette *p, const Domain *on, const Domain *off, bool *flipped) {
+    for (const Placed *q = p->known; q; q = q->next)
+        for (int k = 0; k < 2; ++k)
+            if (q->side[k] == on && q->side[!k] == off) {
+                *flipped = q->flipped != k;
+                return q;
+            }
+    Placed *made = temp(p->c, 1, sizeof *made);
+    if (!made) return NULL;
+    made->side[0] = on;
+    made->side[1] = off;
+    made->next = p->known;
+    p->known = made;
+    if (!first_fit(p, made)) return NULL;
+    *flipped = made->flipped;
+    return made;
 }
 
 // The global signals that a kernel reads, ascending, and its codes as they carry them.
@@ -160,23 +170,24 @@ static bool branch(Palette *p, GraphNode *v) {
     Context *c = p->c;
     const uint32_t bits = bits_for(v->edges);
     TRY(encode(c, v, bits));
-    Placed chosen[32];
+    const Placed *chosen[32];
+    bool flipped[32];
     uint32_t order[32];
     for (uint32_t b = 0; b < bits; ++b) {
         const Domain *on, *off;
-        TRY(side(c, v, b, true, &on) && side(c, v, b, false, &off) && place(p, on, off, &chosen[b]));
+        TRY(side(c, v, b, true, &on) && side(c, v, b, false, &off) && (chosen[b] = place(p, on, off, &flipped[b])));
         uint32_t i = b;
-        for (; i && chosen[order[i - 1]].colour > chosen[b].colour; --i) order[i] = order[i - 1];
+        for (; i && chosen[order[i - 1]]->colour > chosen[b]->colour; --i) order[i] = order[i - 1];
         order[i] = b;
     }
     v->signals = bits;
     TRY(v->signal = keep(c, bits, 1));
-    for (uint32_t i = 0; i < bits; ++i) v->signal[i] = (uint8_t)chosen[order[i]].colour;  // `emit` refuses more than 256
+    for (uint32_t i = 0; i < bits; ++i) v->signal[i] = (uint8_t)chosen[order[i]]->colour;  // `emit` refuses more than 256
     TRY(v->table = keep(c, (size_t)1 << bits, sizeof *v->table));
     memset(v->table, 0xff, sizeof *v->table << bits);
     for (uint32_t e = 0; e < v->edges; ++e) {
         uint32_t code = 0;
-        for (uint32_t i = 0; i < bits; ++i) code |= ((v->edge[e].code >> order[i] & 1) ^ chosen[order[i]].flipped) << i;
+        for (uint32_t i = 0; i < bits; ++i) code |= ((v->edge[e].code >> order[i] & 1) ^ flipped[order[i]]) << i;
         v->table[code] = e;
     }
     return true;
@@ -209,8 +220,10 @@ bool allocate(Context *c) {
     } else {
         TRY(c->signal = keep(c, c->signals, sizeof *c->signal));
         for (uint32_t i = 0; i < c->signals; ++i) {
-            const Vec *ones = &((Colour **)p->colours.at)[i]->ones;
-            TRY(unite(c, ones->at, ones->count, &c->signal[i]));
+            const size_t mark = c->high;
+            Vec ones = {0};
+            TRY(ones_of(c, ((Colour **)p->colours.at)[i], &ones) && unite(c, ones.at, ones.count, &c->signal[i]));
+            c->high = mark;
         }
     }
     for (uint32_t i = 0; i < c->signals; ++i) TRY(check_domain(c, c->signal[i], POLYLOOM_SIGNAL, i));

@@ -35,6 +35,7 @@ static bool reset(Context *c) {
     memset(c->sets, 0, sizeof c->sets);
     memset(c->halves, 0, sizeof c->halves);
     memset(c->domains, 0, sizeof c->domains);
+    c->kernels = NULL;
     return true;
 }
 

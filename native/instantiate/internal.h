@@ -236,7 +236,8 @@ typedef struct UnitTree {
 } UnitTree;
 
 // The instructions of a kernel as the file has them, but for the branch of the last one, which begins at `last`.
-typedef struct {
+typedef struct Kernel {
+    struct Kernel *next;
     uint32_t size, last;
     bool halts;
     uint8_t *bytes;
@@ -342,6 +343,7 @@ typedef struct Context {
     Set *sets[BUCKETS];
     Half *halves[BUCKETS];
     Domain *domains[BUCKETS];
+    Kernel *kernels;
 
     struct Search *search;
     bool nothing;  // there is no iteration
@@ -426,6 +428,7 @@ const Set *box(Context *c, const Int *lower, const Int *upper);
 const Set *interned(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half **space);
 bool convex(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, const Set **out);
 bool intersect(Context *c, const Set *a, const Set *b, const Set **out);
+bool share_point(Context *c, const Set *a, const Set *b, bool *out);
 bool inhabited(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, bool *out);
 bool append(Context *c, Vec *out, const Set *s);
 bool normalize(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out);

@@ -13,8 +13,8 @@ typedef struct {
 // The steps of a part, with the names of the kernels of theirs and of the next ones; NONE after the last step.
 typedef struct {
     const Part *part;
-    uint32_t *content[LOOK_AHEAD + 2];
-    uint32_t name[LOOK_AHEAD + 2];
+    uint32_t levels;          // up to the step that halts
+    uint32_t *content, *name;  // by level; bit sets of leaves
 } Stretch;
 
 typedef struct {
@@ -109,13 +109,12 @@ static bool trace(Folded *f, uint32_t levels) {
         if (has(parts[p]->key, count - 1)) continue;
         Stretch *line = &f->line[f->lines++];
         line->part = parts[p];
-        for (uint32_t level = 0; level < levels; ++level) {
-            uint32_t *content = temp(c, f->words, sizeof *content);
-            TRY(content);
+        TRY((line->content = temp(c, (size_t)levels * f->words, sizeof *line->content)) && (line->name = temp(c, levels, sizeof *line->name)));
+        for (bool halts = false; line->levels < levels && !halts; ++line->levels) {
+            uint32_t *content = line->content + (size_t)line->levels * f->words;
             for (uint32_t leaf = 0; leaf < f->count; ++leaf)
-                if (has(parts[p]->key, family[level * f->count + leaf])) set(content, leaf);
-            line->content[level] = content;
-            if (has(content, f->count - 1)) break;
+                if (has(parts[p]->key, family[line->levels * f->count + leaf])) set(content, leaf);
+            halts = has(content, f->count - 1);
         }
     }
     return true;
@@ -217,8 +216,8 @@ static bool name(Folded *f) {
     uint32_t **contents = temp(c, (size_t)f->lines * f->levels, sizeof *contents);
     TRY(contents);
     for (uint32_t i = 0; i < f->lines * f->levels; ++i) {
-        uint32_t *content = f->line[i / f->levels].content[i % f->levels];
-        if (!content) continue;
+        if (i % f->levels >= f->line[i / f->levels].levels) continue;
+        uint32_t *content = f->line[i / f->levels].content + i % f->levels * f->words;
         const uint32_t at = where(contents, count, content, f->words);
         if (at < count && !compare(contents[at], content, f->words)) continue;
         memmove(contents + at + 1, contents + at, (count - at) * sizeof *contents);
@@ -244,8 +243,8 @@ static bool name(Folded *f) {
     }
     for (uint32_t i = 0; i < f->lines; ++i)
         for (uint32_t level = 0; level < f->levels; ++level) {
-            const uint32_t *content = f->line[i].content[level];
-            f->line[i].name[level] = content ? names[where(contents, count, content, f->words)] : NONE;
+            const uint32_t *content = f->line[i].content + level * f->words;
+            f->line[i].name[level] = level < f->line[i].levels ? names[where(contents, count, content, f->words)] : NONE;
         }
     return true;
 }
@@ -373,15 +372,23 @@ static uint32_t successors(const Folded *f, uint32_t v, uint32_t *seen, uint32_t
     return count;
 }
 
+// A kernel of a graph: equal ones are one.
+static const Kernel *kept(Context *c, const Kernel *from) {
+    for (const Kernel *k = c->kernels; k; k = k->next)
+        if (same_kernel(k, from)) return k;
+    Kernel *made = keep(c, 1, sizeof *made);
+    if (!made) return NULL;
+    *made = *from;
+    if (!(made->bytes = keep(c, made->size, 1))) return NULL;
+    memcpy(made->bytes, from->bytes, made->size);
+    made->next = c->kernels;
+    return c->kernels = made;
+}
+
 static bool node(Folded *f, uint32_t v, const uint32_t *place, uint32_t *seen, uint32_t *next, GraphNode *out) {
     Context *c = f->c;
     out->edges = successors(f, v, seen, next);
-    Kernel *kernel = keep(c, 1, sizeof *kernel);
-    TRY(kernel && (out->edge = keep(c, out->edges, sizeof(Edge))));
-    *kernel = f->kernel[v];
-    TRY(kernel->bytes = keep(c, kernel->size, 1));
-    memcpy(kernel->bytes, f->kernel[v].bytes, kernel->size);
-    out->kernel = kernel;
+    TRY((out->kernel = kept(c, &f->kernel[v])) && (out->edge = keep(c, out->edges, sizeof(Edge))));
     for (uint32_t k = 0; k < out->edges; ++k) {
         uint32_t i = k;
         if (f->first[next[k]] == NONE) return clash(c);

@@ -39,18 +39,18 @@ void *temp(Context *c, size_t count, size_t size) {
     return memset(c->base + c->high, 0, bytes);
 }
 
-// Room for one more item of a temporary list.
+// Room for one more item of a temporary list. One that is the latest temporary memory grows in place.
 void *push(Context *c, Vec *v, size_t size) {
     if (v->count == v->capacity) {
-        const uint32_t capacity = v->capacity ? 2 * v->capacity : 4;
-        void *grown = capacity > v->capacity ? temp(c, capacity, size) : NULL;
+        const uint32_t more = v->capacity && v->at == c->base + c->high ? v->capacity : v->capacity ? 2 * v->capacity : 4;
+        void *grown = v->capacity >> 30 ? NULL : temp(c, more, size);
         if (!grown) {
             fail(c, POLYLOOM_SCRATCH, 0);
             return NULL;
         }
-        if (v->count) memcpy(grown, v->at, v->count * size);
+        if (v->count) memmove(grown, v->at, v->count * size);
         v->at = grown;
-        v->capacity = capacity;
+        v->capacity = v->capacity ? 2 * v->capacity : 4;
     }
     return (uint8_t *)v->at + size * v->count++;
 }

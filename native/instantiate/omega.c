@@ -44,29 +44,32 @@ static int propagate(Context *c, const Int *a, Int *lower, Int *upper, Int *out)
     if (extreme(c, a, lower, upper, false) >= 0) return IMPLIED;
     const Int most = extreme(c, a, lower, upper, true);
     if (most < 0) return EMPTY;
+    Int divisor = 0, constant = a[c->n], least = 0;
     for (uint32_t g = 0; g < c->n; ++g) {
-        if (a[g] > 0)
-            lower[g] = max(lower[g], sub(c, 0, floor_div(sub(c, most, mul(c, a[g], upper[g])), a[g])));
-        else if (a[g] < 0)
-            upper[g] = min(upper[g], floor_div(sub(c, most, mul(c, a[g], lower[g])), sub(c, 0, a[g])));
+        out[g] = a[g];
+        if (!a[g]) continue;
+        const Int reach = most / magnitude(a[g]);  // from the end that makes the row greatest
+        if (reach < sub(c, upper[g], lower[g])) {
+            if (a[g] > 0)
+                lower[g] = upper[g] - reach;
+            else
+                upper[g] = lower[g] + reach;
+        }
+        if (lower[g] == upper[g]) {
+            constant = add(c, constant, mul(c, a[g], lower[g]));
+            out[g] = 0;
+            continue;
+        }
+        least = add(c, least, mul(c, a[g], a[g] > 0 ? lower[g] : upper[g]));
+        if (divisor != 1) divisor = gcd(divisor, magnitude(a[g]));
     }
-    if (extreme(c, a, lower, upper, false) >= 0) return IMPLIED;
-    Int divisor = 0, constant = a[c->n];
-    for (uint32_t g = 0; g < c->n; ++g) {
-        out[g] = lower[g] == upper[g] ? 0 : a[g];
-        if (lower[g] == upper[g]) constant = add(c, constant, mul(c, a[g], lower[g]));
-        divisor = gcd(divisor, magnitude(out[g]));
-    }
+    if (add(c, least, constant) >= 0) return IMPLIED;
     if (!divisor) return EMPTY;  // after an overflow only
+    out[c->n] = constant;
+    if (divisor == 1) return KEPT;
     for (uint32_t g = 0; g < c->n; ++g) out[g] /= divisor;
     out[c->n] = floor_div(constant, divisor);
     return KEPT;
-}
-
-static bool empty(const Context *c, const Int *lower, const Int *upper) {
-    for (uint32_t g = 0; g < c->n; ++g)
-        if (lower[g] > upper[g]) return true;
-    return false;
 }
 
 // Eliminates all digits; false where the (dark) shadow is empty. `exact` is cleared where an elimination was not exact.
@@ -205,6 +208,45 @@ static bool feasible(Context *c, const Int *lower, const Int *upper, const Rows 
     return found;
 }
 
+#define ROUNDS 4  // propagation may go on for as long as the box is wide; the exact tests finish the work
+
+// Whether no row has two positive (negative) coefficients: where propagation has settled, the least (greatest) corner is then a point.
+static bool corner_holds(const Context *c, const Rows *rows, bool least) {
+    for (uint32_t i = 0; i < rows->count; ++i) {
+        uint32_t signs = 0;
+        for (uint32_t g = 0; g < c->n; ++g) signs += least ? row(c, rows, i)[g] > 0 : row(c, rows, i)[g] < 0;
+        if (signs > 1) return false;
+    }
+    return true;
+}
+
+// Tighten the box by rows until nothing changes, for a while; false where the set is empty. `tight` where the box then is.
+static bool settle(Context *c, Int *lower, Int *upper, Rows *rows, bool *tight) {
+    bool settled = false;
+    *tight = false;
+    Rows other = {temp(c, rows->count + 1, (c->n + 1) * sizeof(Int)), 0};
+    for (int round = 0; other.at && round < ROUNDS && !settled; ++round) {
+        Int low[DIMENSIONS], high[DIMENSIONS];
+        memcpy(low, lower, sizeof low[0] * c->n);
+        memcpy(high, upper, sizeof high[0] * c->n);
+        other.count = 0;
+        for (uint32_t i = 0; i < rows->count; ++i) {
+            Int left[DIMENSIONS + 1];
+            const int kind = propagate(c, row(c, rows, i), lower, upper, left);
+            if (kind == EMPTY) return false;
+            if (kind == KEPT) merge(c, &other, left);
+        }
+        settled = rows->count == other.count && !memcmp(low, lower, sizeof low[0] * c->n) && !memcmp(high, upper, sizeof high[0] * c->n);
+        const Rows swapped = *rows;
+        *rows = other;
+        other = swapped;
+    }
+    if (!ok(c)) return false;
+    const bool least = settled && corner_holds(c, rows, true), most = settled && corner_holds(c, rows, false);
+    *tight = settled && (rows->count < 2 || (least && most));
+    return *tight || least || most || feasible(c, lower, upper, rows);
+}
+
 // The least (greatest) value of digit g, by bisection.
 static Int bound(Context *c, const Int *lower, const Int *upper, const Rows *rows, uint32_t g, bool least) {
     Int low[DIMENSIONS], high[DIMENSIONS];
@@ -262,64 +304,35 @@ static void sort(const Context *c, Rows *rows) {
 
 // Drop, in ascending order, every row whose complement has no point in common with the others.
 static bool irredundant(Context *c, const Int *lower, const Int *upper, Rows *rows) {
-    Int *complement = temp(c, c->n + 1, sizeof(Int));
-    TRY(complement);
+    const size_t bytes = (c->n + 1) * sizeof(Int), mark = c->high;
     for (uint32_t i = 0; i < rows->count;) {
-        Int saved[DIMENSIONS + 1];
-        Int *a = row(c, rows, i);
-        memcpy(saved, a, sizeof saved[0] * (c->n + 1));
-        for (uint32_t g = 0; g < c->n; ++g) a[g] = sub(c, 0, a[g]);
-        a[c->n] = sub(c, sub(c, 0, a[c->n]), 1);
-        const bool needed = feasible(c, lower, upper, rows);
+        Int low[DIMENSIONS], high[DIMENSIONS], *a;
+        memcpy(low, lower, sizeof low[0] * c->n);
+        memcpy(high, upper, sizeof high[0] * c->n);
+        Rows others = {temp(c, rows->count + 1, bytes), rows->count};
+        TRY(others.at);
+        memcpy(others.at, rows->at, rows->count * bytes);
+        a = row(c, &others, i);
+        for (uint32_t g = 0; g <= c->n; ++g) a[g] = sub(c, 0, a[g]);
+        a[c->n] = sub(c, a[c->n], 1);
+        bool tight;
+        const bool needed = settle(c, low, high, &others, &tight);
         TRY(ok(c));
-        memcpy(a, saved, sizeof saved[0] * (c->n + 1));
-        if (needed) {
+        c->high = mark;
+        if (needed)
             ++i;
-            continue;
-        }
-        memmove(a, a + c->n + 1, (size_t)(rows->count - i - 1) * (c->n + 1) * sizeof(Int));
-        --rows->count;
+        else
+            memmove(row(c, rows, i), row(c, rows, i + 1), (--rows->count - i) * bytes);
     }
     return true;
 }
 
-#define ROUNDS 4  // propagation may go on for as long as the box is wide; the exact tests finish the work
-
-// Tighten the box by rows until nothing changes, for a while; `out` says whether the set is seen to be empty.
-static bool settle(Context *c, Int *lower, Int *upper, Rows *rows, bool *settled, bool *out) {
-    *settled = *out = false;
-    Rows other = {temp(c, rows->count + 1, (c->n + 1) * sizeof(Int)), 0};
-    TRY(other.at);
-    for (int round = 0; round < ROUNDS && !*settled; ++round) {
-        Int low[DIMENSIONS], high[DIMENSIONS];
-        memcpy(low, lower, sizeof low[0] * c->n);
-        memcpy(high, upper, sizeof high[0] * c->n);
-        other.count = 0;
-        for (uint32_t i = 0; i < rows->count; ++i) {
-            Int left[DIMENSIONS + 1];
-            const int kind = propagate(c, row(c, rows, i), lower, upper, left);
-            if ((*out = kind == EMPTY || empty(c, lower, upper))) return ok(c);
-            if (kind == KEPT) merge(c, &other, left);
-        }
-        *settled = rows->count == other.count && !memcmp(low, lower, sizeof low[0] * c->n) && !memcmp(high, upper, sizeof high[0] * c->n);
-        const Rows swapped = *rows;
-        *rows = other;
-        other = swapped;
-    }
-    *out = (rows->count > 1 || !*settled) && !feasible(c, lower, upper, rows);
-    return ok(c);
-}
-
 static bool reduce(Context *c, Int *lower, Int *upper, Rows *rows, const Set **out) {
-    bool settled, none;
-    TRY(settle(c, lower, upper, rows, &settled, &none));
-    if (none) return true;
-    if (rows->count > 1 || !settled) {
-        TRY(tighten(c, lower, upper, rows));
-        sort(c, rows);
-        TRY(irredundant(c, lower, upper, rows));
-    }
+    bool tight;
+    if (!settle(c, lower, upper, rows, &tight)) return ok(c);
+    if (!tight) TRY(tighten(c, lower, upper, rows));
     sort(c, rows);
+    if (rows->count > 1) TRY(irredundant(c, lower, upper, rows));
     const Half **spaces = temp(c, rows->count, sizeof *spaces);
     TRY(spaces);
     for (uint32_t i = 0; i < rows->count; ++i) TRY(spaces[i] = half_space(c, row(c, rows, i), row(c, rows, i)[c->n]));
@@ -346,9 +359,8 @@ bool inhabited(Context *c, const Int *lower, const Int *upper, uint32_t spaces, 
     memcpy(low, lower, sizeof low[0] * c->n);
     memcpy(high, upper, sizeof high[0] * c->n);
     Rows rows;
-    bool settled, none;
-    TRY(rows_of(c, spaces, space, &rows) && settle(c, low, high, &rows, &settled, &none));
-    *out = !none;
+    bool tight;
+    *out = rows_of(c, spaces, space, &rows) && settle(c, low, high, &rows, &tight);
     c->high = mark;
     return ok(c);
 }

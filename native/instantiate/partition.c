@@ -309,13 +309,17 @@ static bool collect(Collector *k, Cut **cuts, uint32_t *keys, Part ***parts, uin
     uint32_t at[DIMENSIONS] = {0};
     for (uint32_t cell = 0; cell < grid->cells; ++cell) {
         const uint32_t *key = keys + (size_t)cell * grid->words;
-        if (cuts && cuts[cell])
+        if (cuts && cuts[cell]) {
             keys[cell] = NONE;
-        else {
-            if (!p || memcmp(p->key, key, grid->words * sizeof *key)) TRY(p = part_of(k, key));
+            p = NULL;
+        } else {
+            const bool goes_on = p && at[0] && p->key[0] == key[0] && !memcmp(p->key, key, grid->words * sizeof *key);
+            if (!goes_on) {
+                TRY((p = part_of(k, key)) && include(k, &p->bounds, at));
+                if (cell < p->first) p->first = cell;
+            } else if (p->bounds[grid->axes] < at[0])
+                p->bounds[grid->axes] = at[0];
             keys[cell] = p->id;
-            if (cell < p->first) p->first = cell;
-            TRY(include(k, &p->bounds, at));
         }
         for (uint32_t i = 0; i < grid->axes && ++at[i] == grid->axis[i].shape; ++i) at[i] = 0;
     }
@@ -373,7 +377,7 @@ static bool equal(const Cover *w, uint32_t a, uint32_t b, uint32_t depth) {
     if (depth == w->axes) return (ids[a] == w->id) == (ids[b] == w->id);
     const uint32_t k = w->order[depth], stride = w->grid->axis[k].stride;
     for (uint32_t i = w->low[k]; i <= w->high[k]; ++i, a += stride, b += stride)
-        if (!equal(w, a, b, depth + 1)) return false;
+        if (depth + 1 < w->axes ? !equal(w, a, b, depth + 1) : (ids[a] == w->id) != (ids[b] == w->id)) return false;
     return true;
 }
 

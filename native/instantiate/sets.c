@@ -23,6 +23,14 @@ const Half *negated(Context *c, const Half *h) {
     return half_space(c, a, sub(c, sub(c, 0, h->constant), 1));
 }
 
+static Set *filled(const Context *c, Set *s, const Int *lower, const Int *upper) {
+    if (!s) return NULL;
+    memcpy(s->lower, lower, c->n * sizeof(Int));
+    memcpy(s->lower + c->n, upper, c->n * sizeof(Int));
+    s->upper = s->lower + c->n;
+    return s;
+}
+
 const Set *interned(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half **space) {
     const size_t bytes = c->n * sizeof(Int);
     uint32_t key = hash(hash(SEED, lower, bytes), upper, bytes);
@@ -33,13 +41,10 @@ const Set *interned(Context *c, const Int *lower, const Int *upper, uint32_t spa
             if (s->spaces == spaces && !memcmp(s->lower, lower, bytes) && !memcmp(s->upper, upper, bytes) &&
                 (!spaces || !memcmp(s->space, space, spaces * sizeof *space)))
                 return s;
-    Set *s = keep(c, 1, sizeof(Set) + 2 * bytes + spaces * sizeof *space);
+    Set *s = filled(c, keep(c, 1, sizeof(Set) + 2 * bytes + spaces * sizeof *space), lower, upper);
     if (!s) return NULL;
     s->spaces = spaces;
-    s->upper = s->lower + c->n;
     s->space = (const Half **)(s->lower + 2 * c->n);
-    memcpy(s->lower, lower, bytes);
-    memcpy(s->lower + c->n, upper, bytes);
     if (spaces) memcpy(s->space, space, spaces * sizeof *space);
     s->next = *bucket;
     return *bucket = s;
@@ -84,6 +89,11 @@ bool convex(Context *c, const Int *lower, const Int *upper, uint32_t spaces, con
     memcpy(low, lower, c->n * sizeof(Int));
     memcpy(high, upper, c->n * sizeof(Int));
     *out = NULL;
+    if (!spaces) {
+        for (uint32_t g = 0; g < c->n; ++g)
+            if (low[g] > high[g]) return true;
+        return (*out = box(c, low, high));
+    }
     const size_t mark = c->high;
     uint32_t slanted = 0;
     const Half **kept = temp(c, spaces, sizeof *kept);
@@ -113,20 +123,38 @@ done:
     return ok(c);
 }
 
-bool intersect(Context *c, const Set *a, const Set *b, const Set **out) {
-    Int low[DIMENSIONS], high[DIMENSIONS];
-    *out = NULL;
+// The common box and the half-spaces of both, in temporary memory; false where the boxes have no point in common.
+static bool common(Context *c, const Set *a, const Set *b, Int *low, Int *high, const Half ***both) {
     for (uint32_t g = 0; g < c->n; ++g) {
         low[g] = max(a->lower[g], b->lower[g]);
         high[g] = min(a->upper[g], b->upper[g]);
-        if (low[g] > high[g]) return true;
+        if (low[g] > high[g]) return false;
     }
+    TRY(*both = temp(c, a->spaces + b->spaces, sizeof **both));
+    for (uint32_t i = 0; i < a->spaces; ++i) (*both)[i] = a->space[i];
+    for (uint32_t i = 0; i < b->spaces; ++i) (*both)[a->spaces + i] = b->space[i];
+    return true;
+}
+
+bool intersect(Context *c, const Set *a, const Set *b, const Set **out) {
+    Int low[DIMENSIONS], high[DIMENSIONS];
+    const Half **both;
     const size_t mark = c->high;
-    const Half **both = temp(c, a->spaces + b->spaces, sizeof *both);
-    TRY(both);
-    for (uint32_t i = 0; i < a->spaces; ++i) both[i] = a->space[i];
-    for (uint32_t i = 0; i < b->spaces; ++i) both[a->spaces + i] = b->space[i];
-    convex(c, low, high, a->spaces + b->spaces, both, out);
+    *out = NULL;
+    if (common(c, a, b, low, high, &both)) convex(c, low, high, a->spaces + b->spaces, both, out);
+    c->high = mark;
+    return ok(c);
+}
+
+bool share_point(Context *c, const Set *a, const Set *b, bool *out) {
+    Int low[DIMENSIONS], high[DIMENSIONS];
+    const Half **both;
+    const size_t mark = c->high;
+    for (uint32_t g = c->n; g-- > 0;)  // the outermost digit tells most sets apart
+        if ((*out = a->lower[g] <= b->upper[g] && b->lower[g] <= a->upper[g]) == false) return true;
+    if (!a->spaces && !b->spaces) return true;
+    *out = common(c, a, b, low, high, &both);
+    if (*out) inhabited(c, low, high, a->spaces + b->spaces, both, out);
     c->high = mark;
     return ok(c);
 }
@@ -163,7 +191,9 @@ static bool carried(Context *c, const Set *s, const Int *low, const Int *high, c
         lower[g] = g < moved ? low[g] : s->lower[g];
         upper[g] = g < moved ? high[g] : s->upper[g];
     }
-    if (!s->spaces) return append(c, out, box(c, lower, upper));
+    if (!s->spaces) return append(c, out, filled(c, temp(c, 1, sizeof(Set) + 2 * c->n * sizeof(Int)), lower, upper));
+    bool narrowed = false;  // or it is just moved, and in normal form as it was
+    for (uint32_t g = 0; g < moved; ++g) narrowed = narrowed || high[g] - low[g] < s->upper[g] - s->lower[g];
     const size_t mark = c->high;
     const Half **spaces = temp(c, s->spaces, sizeof *spaces);
     TRY(spaces);
@@ -172,8 +202,11 @@ static bool carried(Context *c, const Set *s, const Int *low, const Int *high, c
         for (uint32_t g = 0; g < moved; ++g) constant = sub(c, constant, mul(c, s->space[i]->a[g], moves[g]));
         TRY(spaces[i] = half_space(c, s->space[i]->a, constant));
     }
-    const Set *found;
-    convex(c, lower, upper, s->spaces, spaces, &found);
+    const Set *found = NULL;
+    if (narrowed)
+        convex(c, lower, upper, s->spaces, spaces, &found);
+    else
+        found = interned(c, lower, upper, s->spaces, spaces);
     c->high = mark;
     TRY(ok(c));
     return !found || append(c, out, found);
@@ -218,7 +251,7 @@ static bool carries(Context *c, const Set *s, const Int *addend, Vec *out) {
     }
 }
 
-// The iterations `steps` steps after (before, if negative) those of `d`, appended in order.
+// The iterations `steps` steps after (before, if negative) those of `d`, appended in order; boxes that move are temporary.
 bool shift(Context *c, const Domain *d, Int steps, Vec *out) {
     Int addend[DIMENSIONS];
     for (uint32_t g = 0; g + 1 < c->n; ++g) {
