@@ -152,8 +152,9 @@ def test_wrong_parameters_are_refused(parameters: dict[str, Any], reason: str) -
 
 
 def test_parameters_outside_their_domain_are_refused() -> None:
-    with pytest.raises(PolyloomError, match="outside the domain"):
-        interpret(parse(DIVIDE.replace("parameter N", "parameter N >= 2")), {"N": 1}, {"u": np.ones(1, np.int32)})
+    with pytest.raises(PolyloomError, match="outside the domain") as caught:
+        interpret(parse(DIVIDE.replace("parameter N", "parameter N >= 2, N <= 9")), {"N": 1}, {"u": np.ones(1, np.int32)})
+    assert caught.value.diagnostics[0].help == "the parameters must satisfy 2 <= N <= 9"
 
 
 @pytest.mark.parametrize(

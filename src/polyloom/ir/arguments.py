@@ -15,6 +15,7 @@ import numpy.typing as npt
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.numbers import NUMPY, constant_in
 from polyloom.ir.pla import Array
+from polyloom.ir.pla_text import print_condition
 from polyloom.sets import Condition
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -54,8 +55,8 @@ def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[st
         _check_integer(name, values[name])
     result = {name: int(values[name]) for name in signature.parameters}
     if not signature.assumptions.contains(result):
-        given = ", ".join(f"{n} = {v}" for n, v in result.items())
-        raise _parameter(f"{given} is outside the domain of `{signature.name}`", f"the parameters must satisfy {signature.assumptions}")
+        given, domain = ", ".join(f"{n} = {v}" for n, v in result.items()), print_condition(signature.assumptions, signature.parameters)
+        raise _parameter(f"{given} is outside the domain of `{signature.name}`", f"the parameters must satisfy {domain}")
     return result
 
 

@@ -15,6 +15,7 @@ from polyloom.frontend.python.affine import as_integer
 from polyloom.frontend.python.function import Function
 from polyloom.ir.nest import Storage
 from polyloom.ir.numbers import NUMPY, constant_in
+from polyloom.ir.pla_text import print_condition
 from polyloom.sets import Affine, Condition
 
 Arguments = dict[str, Any]
@@ -33,7 +34,7 @@ def bind(function: Function, assumptions: Condition, given: Sequence[object], na
     _check_shapes(arrays, parameters)
     if not assumptions.contains(parameters):
         shown = ", ".join(f"{name} = {value}" for name, value in parameters.items())
-        raise _wrong(f"`{function.node.name}` is not defined for {shown}", f"its sizes must satisfy {assumptions}")
+        raise _wrong(f"`{function.node.name}` is not defined for {shown}", f"its sizes must satisfy {print_condition(assumptions, function.parameters)}")
     _check_apart(function, arguments)
     return parameters, {**arguments, **{name: parameters[name] for name in function.order if name in parameters}}
 
