@@ -39,6 +39,11 @@ union either {
   int i;
   float f;
 };
+struct pair {
+  int a;
+  float b;
+};
+int by_value(struct pair p) { return p.a; }
 int overlaid(union either *u) { return u->i; }
 int beyond(int n, const int a[n]) { return a[n]; }
 int pointed(int n, int a[n]) {

@@ -54,6 +54,7 @@ REFUSED = {
     "variable-array": "variable n=9 --on riscv:rv64gc",
     "pointer-result": "somewhere n=9 --on riscv:rv64gc",
     "pointer-to-pointer": "indirect n=9 --shape a=n --on riscv:rv64gc",
+    "structure-by-value": "by_value --on riscv:rv64gc",
     "union": "overlaid --on riscv:rv64gc",
     "pointer-in-memory": "pointed n=4 --on riscv:rv32gc",
 }
@@ -180,6 +181,41 @@ def test_compile_writes_an_executable(call: Call, capsys: pytest.CaptureFixture[
     assert main(["compile", "commands.c", "--function", "quotient", "--on", "riscv", "-o", "q.elf", "--mapping", "commands.c"]) == 2
     assert main(["verify", "commands.c", "--on", "riscv:rv64gc"]) == 2
     assert "the target 'riscv' runs functions as they are" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("isa", ["rv32imac", "rv64gc"])
+def test_an_executable_is_listed_and_its_words_are_verified(isa: str, call: Call, capsys: pytest.CaptureFixture[str]) -> None:
+    del call  # the folder
+    assert main(["compile", "commands.c", "--function", "quotient", "--on", f"riscv:{isa}", "-o", "q.elf"]) == 0
+    capsys.readouterr()
+    assert main(["show", "q.elf"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["# entry 0x10000", "quotient:"]
+    assert any("div" in line for line in lines)
+    assert main(["verify", "q.elf"]) == 0
+    data = bytearray(Path("q.elf").read_bytes())
+    data[0x1000:0x1002] = b"\0\0"
+    Path("q.elf").write_bytes(data)
+    capsys.readouterr()
+    assert main(["verify", "q.elf"]) == 1
+    assert "error[PL0911]: q.elf: what stands at 0x10000 is no instruction" in capsys.readouterr().err
+    for verb in (["simulate", "q.elf"], ["instantiate", "q.elf", "-o", "q.plcc"]):
+        assert main(verb) == 1
+        assert "error[PL0810]: 'q.elf' is an executable, which does not tell its function's arguments" in capsys.readouterr().err
+
+
+def test_broken_executables_are_refused(call: Call, capsys: pytest.CaptureFixture[str]) -> None:
+    del call  # the folder
+    assert main(["compile", "commands.c", "--function", "quotient", "--on", "riscv:rv64gc", "-o", "q.elf"]) == 0
+    data = Path("q.elf").read_bytes()
+    random = np.random.default_rng(0)
+    for _ in range(200):
+        changed = np.frombuffer(data[: random.choice([len(data), len(data) - 9])], np.uint8).copy()
+        places = np.concatenate([np.arange(4, 120), np.arange(0x1000, len(changed))])
+        changed[random.choice(places, 3)] = random.integers(0, 256, 3)
+        Path("q.elf").write_bytes(changed.tobytes())
+        assert main(["show", "q.elf"]) in (0, 1)
+        capsys.readouterr()
 
 
 def test_python_kernels_run_through_their_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -70,3 +70,22 @@ int volatile_field(volatile struct three { int a : 24; } __attribute__((packed))
 }
 
 int library(double a) { return (int)__builtin_sin(a); }
+
+int sized(int n) {
+  int a[n];
+  a[0] = n;
+  return a[0];
+}
+
+int trapped(int n) {
+  if (n) __builtin_trap();
+  return n;
+}
+
+_Thread_local int own;
+int threaded(int n) { return own += n; }
+
+int exchanged(int *p) {
+  int expected = 1;
+  return __atomic_compare_exchange_n(p, &expected, 2, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}

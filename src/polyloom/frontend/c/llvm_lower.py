@@ -35,6 +35,15 @@ from polyloom.ir.ssa import (
 
 _NO_EFFECT: Final = ("lifetime.start", "lifetime.end", "assume", "experimental.noalias.scope.decl", "donothing")
 _LIBRARY: Final = {"fmin": "minnum", "fminf": "minnum", "fmax": "maxnum", "fmaxf": "maxnum", "fma": "fma", "fmaf": "fma"}
+_IN_C: Final = {
+    "atomicrmw": "an atomic read-modify-write",
+    "cmpxchg": "an atomic compare-and-exchange",
+    "stacksave": "an array whose size is known at run time only",
+    "with.overflow": "arithmetic that tells of overflow",
+    "address": "a thread-local variable",
+    "trap": "`__builtin_trap`",
+}
+"""What C has of instructions, and of intrinsics by their names or by what follows the first point in these."""
 _SUFFIX = re.compile(r"(\.(?:[if]\d+|p\d+))+$")
 
 
@@ -65,7 +74,7 @@ class Lowering:
             case _ if opcode in _OTHERS:
                 _OTHERS[opcode](self, name, words)
             case _:
-                raise Unsupported(f"LLVM's instruction `{opcode}`")
+                raise Unsupported(_IN_C.get(opcode, f"LLVM's instruction `{opcode}`"))
 
     def emit(
         self,
@@ -213,7 +222,8 @@ class Lowering:
             self._ordering(callee, name, _arguments(words))
             return
         if known not in INTRINSICS and known not in EFFECTS:
-            raise Unsupported(f"the intrinsic `{callee[1:]}`" if callee.startswith("@llvm.") else f"a call of `{callee[1:]}`")
+            unknown = f"the intrinsic `{callee[1:]}`" if callee.startswith("@llvm.") else f"a call of `{callee[1:]}`"
+            raise Unsupported(_IN_C.get(known.partition(".")[2] or known, unknown))
         self._intrinsic(known, name, _arguments(words))
 
     def _ordering(self, callee: str, name: str, operands: list[Operand]) -> None:

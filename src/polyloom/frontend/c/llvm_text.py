@@ -14,6 +14,7 @@ from typing import Final
 from polyloom.ir.ssa import INTEGERS, SIZE, WIDTH, Type
 
 _WORD = re.compile(r'\s*([%@](?:"[^"]*"|[-\w.$]+)|c"[^"]*"|"[^"]*"|![\w.]*|-?\d+\.\d+e[+-]\d+|0x[0-9A-FKLMHR]+|-?\d+(?![\w.])|[\w.]+|\.\.\.|\S)')
+_IN_C: Final = {"half": "_Float16", "bfloat": "__bf16", "fp128": "long double", "x86_fp80": "long double"}
 _SCALARS: Final[dict[str, Type]] = {"float": "f32", "double": "f64", "ptr": "ptr"}
 
 
@@ -181,7 +182,7 @@ def _integer(word: str) -> Layout:
     if word == "<":
         raise Unsupported("a vector")
     if (match := re.fullmatch(r"i(\d+)", word)) is None:
-        raise Unsupported(f"the type `{word}`")
+        raise Unsupported(f"the type `{_IN_C.get(word, word)}`")
     width = int(match[1])
     if width > 64:
         raise Unsupported(f"an integer of {width} bits")

@@ -81,7 +81,7 @@ def prototype(path: str, options: Options, long: int) -> Prototype:
     integers = {p.name for p in parameters if p.extents is None and p.dtype.kind in "iu"}
     sizes = frozenset(name for text in texts.values() for part in text for name in names_in(part))
     _check_sizes(nodes, texts, integers)
-    return Prototype(function.name, parameters, None if result == "void" else types.of(result, function), sizes, function.span)
+    return Prototype(function.name, parameters, None if result == "void" else types.by_value(result, function), sizes, function.span)
 
 
 def _check_sizes(nodes: Sequence[Node], texts: Mapping[str, tuple[str, ...]], integers: set[str]) -> None:
@@ -138,13 +138,19 @@ class _Types:
 
     def of_parameter(self, node: Node) -> Dtype:
         if not is_pointer(node):
-            return self.of(node.ctype, node)
+            return self.by_value(node.ctype, node)
         found = _POINTER.fullmatch(node.ctype)
         if found is None or "*" in found[1]:
             raise refuse(
                 "PL0153", f"`{node.name}` points to `{node.ctype.removesuffix('*').strip()}`", node, "pointers are to numbers or to structures of numbers"
             )
         return self.of(found[1], node)
+
+    def by_value(self, text: str, node: Node) -> Dtype:
+        found = self.of(text, node)
+        if found.fields is not None:
+            raise refuse("PL0153", f"the `{text}` of `{node.name}` goes by value", node, f"pass a pointer to it: `{text} *p`")
+        return found
 
     def of(self, text: str, node: Node) -> Dtype:
         """Errors: PL0153, at the node."""
