@@ -157,14 +157,15 @@ static uint32_t clamped(Context *c, Displacement theta, const Cell *cell) {
     return group_at(c, (uint32_t)moved[0], (uint32_t)moved[1]);
 }
 
-// The sets of every piece of one fragment, united.
-static bool united(Context *c, const Vec *owned, uint64_t fragment, uint32_t group, const Domain **out) {
+// The sets of every piece of one fragment, united: often those of the issues, whose domain `out` is.
+static bool united(Context *c, const Vec *owned, uint64_t fragment, uint32_t group, const Vec *issues, const Domain **out) {
     Vec sets = {0};
     for (uint32_t i = 0; i < owned->count; ++i) {
         const Owned *o = (Owned *)owned->at + i;
         if (o->source == fragment) TRY(piece_sets(c, &o->piece, group, &sets));
     }
-    return unite(c, sets.at, sets.count, out);
+    const bool same = sets.count == issues->count && !memcmp(sets.at, issues->at, sets.count * sizeof(Set *));
+    return same || unite(c, sets.at, sets.count, out);
 }
 
 static bool widened(Context *c, const Vec *owned, uint64_t fragment, const Cell *cell, const Domain *issues, const Domain **out) {
@@ -233,11 +234,11 @@ static bool specialize_one(Context *c, const Instruction *instruction, const Cel
         TRY(fragments(c, &owned, writes, &names));
         for (uint32_t i = 0; i < names.count; ++i) {
             const uint64_t s = ((uint64_t *)names.at)[i];
-            const Domain *d;
+            const Domain *d = out->domain;
             if (writes && sends(&owned, s) && !driven(c, (uint32_t)s, cell))
                 TRY(widened(c, &owned, s, cell, out->domain, &d));
             else
-                TRY(united(c, &owned, s, group, &d));
+                TRY(united(c, &owned, s, group, &issues, &d));
             TRY(add_fragment(c, &found, writes ? NONE : position, s, d));
         }
     }

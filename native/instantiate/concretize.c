@@ -181,8 +181,8 @@ bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out) {
         hollow = hollow || lower[g] > upper[g];
     }
     if (hollow) return true;
-    const Set *tile = box(c, lower, upper);
-    TRY(tile);
+    const Set *tile = NULL;
+    TRY(!p->bounded || (tile = box(c, lower, upper)));
     for (uint32_t i = 0; i < inside->count; ++i) {
         const Set *s = inside->set[i];
         if (p->bounded) TRY(intersect(c, s, tile, &s));
