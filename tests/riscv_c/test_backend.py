@@ -46,7 +46,7 @@ def _executable(code: Code, name: str) -> bytes:
     """What the linker makes of allocated code."""
     layout = Layout(functions(64)[name].data)
     lowered(functions(64)[name], WIDE, layout)  # adds its constants
-    return executable(bytes(layout.bytes), layout.end, assemble(expand(code)), WIDE)
+    return executable(bytes(layout.bytes), layout.end, assemble(expand(code)), WIDE, name)
 
 
 @pytest.mark.parametrize("name", ["pressure", "many_floats", "multiply", "machine", "sort", "gcd"])

@@ -19,10 +19,11 @@ from polyloom.ir.plan import Phase
 from polyloom.ir.recurrence_text import print_system
 from polyloom.ir.ssa import Function, flow_edges
 from polyloom.ir.ssa_text import print_ssa
+from polyloom.targets.registry import executable_of
 
 
 def arguments(parser: Parser) -> None:
-    sources.operand(parser, ", or a configuration (.plsc, .plcc)")
+    sources.operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
     parser.add_argument("--ssa", dest="level", choices=("0", "1"), help="the function in SSA form, from clang's code at -O0 or -O1")
 
 
@@ -32,7 +33,10 @@ def execute(options: Request) -> Answer:
     if is_source(options.file):
         source = api.source_of(options.file, sources.options_of(options))
         return Answer(_data(source), "\n".join(_text(source)))
-    loaded = api.decode(options.file, files.read(options.file))
+    data = files.read(options.file)
+    if (target := executable_of(data)) is not None:
+        return Answer(*target.inspect(data))
+    loaded = api.decode(options.file, data)
     return Answer(loaded.symbolic if isinstance(loaded, api.Compiled) else loaded.concrete, loaded.listing.rstrip("\n"))
 
 

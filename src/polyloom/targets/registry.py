@@ -177,6 +177,10 @@ class FunctionTarget:
     call: Callable[[bytes, Function, Sequence[Argument], str], FunctionRun]
     """The file, the function's parameters and result, arguments (arrays are changed in place), the member."""
     show: Callable[[bytes, str], str]
+    magic: bytes
+    """How its files begin."""
+    inspect: Callable[[bytes], tuple[dict[str, Json], str]]
+    """What a file alone tells, and its listing; `illegal` are the addresses of words that are no instructions."""
 
 
 def function_target(on: str) -> tuple[FunctionTarget, str] | None:
@@ -184,8 +188,17 @@ def function_target(on: str) -> tuple[FunctionTarget, str] | None:
     name, _, rest = on.partition(":")
     if name not in FUNCTION_TARGETS:
         return None
-    target = cast(FunctionTarget, importlib.import_module(f"polyloom.targets.{name}.target").TARGET)
+    target = _function_target(name)
     return target, target.member(rest)
+
+
+def _function_target(name: str) -> FunctionTarget:
+    return cast(FunctionTarget, importlib.import_module(f"polyloom.targets.{name}.target").TARGET)
+
+
+def executable_of(data: bytes) -> FunctionTarget | None:
+    """The target whose executable this is, if any."""
+    return next((target for target in map(_function_target, FUNCTION_TARGETS) if data.startswith(target.magic)), None)
 
 
 def get(name: str) -> Target:
@@ -212,6 +225,9 @@ def kind_of(name: str, data: bytes) -> tuple[Target, Kind]:
         for kind in target.kinds:
             if data.startswith(kind.magic):
                 return target, kind
+    if (owner := executable_of(data)) is not None:
+        help = f"give the source: `polyloom run FILE.c --on {owner.name}`; `polyloom show {name}` lists the executable"
+        raise input_error("PL0810", f"'{name}' is an executable, which does not tell its function's arguments", help=help)
     endings = ", ".join(f"{k.suffix} ({k.title})" for t in map(get, TARGETS) for k in t.kinds)
     raise input_error("PL0810", f"'{name}' is not a file that polyloom wrote", notes=(f"its first bytes are {data[:4]!r}",), help=f"give one of: {endings}")
 

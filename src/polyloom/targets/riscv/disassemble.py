@@ -29,16 +29,23 @@ def text_of(instruction: Instruction) -> str:
     return f"{row.mnemonic}{suffix} {operands}".rstrip()
 
 
-def listing(data: bytes, isa: Isa, base: int = 0) -> Iterator[str]:
-    """Lines `address: word  text`; what is no instruction is shown as `.half` or `.word`."""
+def addresses(data: bytes, base: int = 0) -> Iterator[int]:
+    """Where each line of `listing` stands."""
     place = 0
     while place < len(data):
+        yield base + place
+        place += 4 if data[place] & 3 == 3 else 2
+
+
+def listing(data: bytes, isa: Isa, base: int = 0) -> Iterator[str]:
+    """Lines `address: word  text`; what is no instruction is shown as `.half` or `.word`."""
+    for address in addresses(data, base):
+        place = address - base
         size = min(4 if data[place] & 3 == 3 else 2, len(data) - place)
         word = int.from_bytes(data[place : place + size], "little")
         found = decode(word, isa)
         text = text_of(found) if found is not None and found.row.size == size else f"{_DATA[size]} {word:#x}"
-        yield f"{base + place:8x}: {word:0{2 * size}x}{'':{8 - 2 * size}}  {text}"
-        place += size
+        yield f"{address:8x}: {word:0{2 * size}x}{'':{8 - 2 * size}}  {text}"
 
 
 _DATA: Final = {1: ".byte", 2: ".half", 3: ".half", 4: ".word"}

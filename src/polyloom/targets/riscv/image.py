@@ -13,6 +13,7 @@ from typing import Final
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.targets.riscv.names import Isa
 
+MAGIC: Final = b"\x7fELF"
 _RISCV: Final = 243
 _EXECUTABLE, _LOAD, _INTERPRETER = 2, 1, 3
 _KINDS: Final = {1: "an object file", 3: "a shared object or position-independent"}
@@ -48,7 +49,7 @@ def raw(data: bytes, isa: Isa, base: int = 0) -> Image:
 
 def elf(data: bytes, isa: Isa) -> Image:
     """A static executable for `isa`. Errors: PL0910 for any other file."""
-    if data[:4] != b"\x7fELF" or len(data) < 52:
+    if data[:4] != MAGIC or len(data) < 52:
         raise _error("this is no ELF file", "raw words load at an address that you give")
     if data[5] != 1 or data[4] not in (1, 2):
         raise _error("this ELF file is not little-endian", "RISC-V programs are")

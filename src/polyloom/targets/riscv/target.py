@@ -8,15 +8,17 @@ from typing import Final
 
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import Argument
-from polyloom.targets.registry import FunctionRun, FunctionTarget
-from polyloom.targets.riscv import names
+from polyloom.targets.registry import FunctionRun, FunctionTarget, Json
+from polyloom.targets.riscv import names, symbols
 from polyloom.targets.riscv.backend import abi
 from polyloom.targets.riscv.backend.compile import compile_function
 from polyloom.targets.riscv.backend.run import call
-from polyloom.targets.riscv.disassemble import listing
-from polyloom.targets.riscv.image import elf
+from polyloom.targets.riscv.disassemble import addresses, listing
+from polyloom.targets.riscv.image import MAGIC, elf
 
 _DEFAULT: Final = "rv64gc"
+_WIDE: Final = b"\x02"
+"""ELF's class of files for 64 bits."""
 
 
 def _model(member: str) -> tuple[str, int]:
@@ -38,6 +40,23 @@ def _show(data: bytes, member: str) -> str:
     return "\n".join(listing(code.data, isa, code.address))
 
 
+def _inspect(data: bytes) -> tuple[dict[str, Json], str]:
+    """Any executable, disassembled with all extensions that are modelled; words that are no instructions are `illegal`."""
+    isa = names.parse("rv64gc_zicond_zbb" if data[4:5] == _WIDE else "rv32gc_zicond_zbb")
+    image = elf(data, isa)
+    tables = symbols.read(data)
+    illegal: list[Json] = []
+    lines = [f"# entry {image.entry:#x}", *(f"# {s.size} bytes of data at {s.address:#x}" for s in image.segments if not s.is_code)]
+    for start, code in tables.code or [(s.address, s.data) for s in image.segments if s.is_code]:
+        for address, line in zip(addresses(code, start), listing(code, isa, start), strict=True):
+            lines += [f"{tables.names[address]}:"] if address in tables.names else []
+            lines.append(line)
+            illegal += [address] if "  ." in line else []
+    named: dict[str, Json] = {name: address for address, name in tables.names.items()}
+    found: dict[str, Json] = {"xlen": isa.xlen, "entry": image.entry, "symbols": named, "illegal": illegal, "listing": "\n".join(lines)}
+    return found, "\n".join(lines)
+
+
 TARGET: Final = FunctionTarget(
     name="riscv",
     member=lambda text: str(names.parse(text or _DEFAULT, "--on")),
@@ -45,4 +64,6 @@ TARGET: Final = FunctionTarget(
     compile=lambda function, member: compile_function(function, names.parse(member)).elf,
     call=_call,
     show=_show,
+    magic=MAGIC,
+    inspect=_inspect,
 )

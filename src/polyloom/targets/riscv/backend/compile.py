@@ -47,7 +47,7 @@ def compile_function(function: Function, isa: Isa) -> Compiled:
     layout = Layout(function.data)
     code = expand(allocated(lowered(function, isa, layout)))
     words = assemble(code)
-    return Compiled(executable(bytes(layout.bytes), layout.end, words, isa), layout.end, len(words))
+    return Compiled(executable(bytes(layout.bytes), layout.end, words, isa, function.name), layout.end, len(words))
 
 
 def lowered(function: Function, isa: Isa, layout: Layout) -> Code:

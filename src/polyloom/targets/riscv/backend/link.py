@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A static ELF executable of one function and its data, whose entry is the function: what runs is this file, read back.
 
+One symbol, the function, follows what is loaded.
+
 Sources: the Tool Interface Standard's ELF specification, version 1.2, and the RISC-V ELF psABI specification.
 """
 
@@ -9,6 +11,7 @@ from __future__ import annotations
 import struct
 from typing import Final
 
+from polyloom.targets.riscv import symbols
 from polyloom.targets.riscv.backend.data import BASE
 from polyloom.targets.riscv.names import Isa
 
@@ -17,14 +20,15 @@ _READ, _WRITE, _EXECUTE = 4, 2, 1
 _RISCV, _EXECUTABLE, _LOAD = 243, 2, 1
 
 
-def executable(data: bytes, place: int, words: bytes, isa: Isa) -> bytes:
-    """`data` from `BASE` on, and `words` at `place`, where the program starts."""
+def executable(data: bytes, place: int, words: bytes, isa: Isa, name: str) -> bytes:
+    """`data` from `BASE` on, and `words` at `place`, where the program starts with the function `name`."""
     wide = isa.xlen == 64
     segments = [(_READ | _EXECUTE, place, words)]
     if data:
         segments.insert(0, (_READ | _WRITE, BASE, data))
     header, size = (64, 56) if wide else (52, 32)
     offset = header + size * len(segments)
+    start = 0
     table, contents = bytearray(), bytearray()
     for flags, address, content in segments:
         contents += bytes((address - offset - len(contents)) % _PAGE)  # offsets and addresses agree within a page
@@ -32,14 +36,15 @@ def executable(data: bytes, place: int, words: bytes, isa: Isa) -> bytes:
         fields = (address, address, len(content), len(content))
         table += struct.pack("<IIQQQQQQ", _LOAD, flags, start, *fields, _PAGE) if wide else struct.pack("<IIIIIIII", _LOAD, start, *fields, flags, _PAGE)
         contents += content
-    return _header(place, header, size, len(segments), isa) + bytes(table) + bytes(contents)
+    behind, sections = symbols.tables(symbols.Function(name, place, start, len(words)), offset + len(contents), wide)
+    return _header(place, header, size, len(segments), sections, isa) + bytes(table) + bytes(contents) + behind
 
 
-def _header(entry: int, header: int, size: int, count: int, isa: Isa) -> bytes:
+def _header(entry: int, header: int, size: int, count: int, sections: int, isa: Isa) -> bytes:
     wide = isa.xlen == 64
     flags = ("c" in isa.extensions) | (4 if "d" in isa.extensions else 2 if "f" in isa.extensions else 0)
     ident = bytes([0x7F, *b"ELF", 2 if wide else 1, 1, 1]).ljust(16, b"\0")
-    sections = 64 if wide else 40
+    own = (64 if wide else 40, symbols.COUNT, symbols.COUNT - 1)
     return ident + struct.pack(
-        "<HHIQQQIHHHHHH" if wide else "<HHIIIIIHHHHHH", _EXECUTABLE, _RISCV, 1, entry, header, 0, flags, header, size, count, sections, 0, 0
+        "<HHIQQQIHHHHHH" if wide else "<HHIIIIIHHHHHH", _EXECUTABLE, _RISCV, 1, entry, header, sections, flags, header, size, count, *own
     )

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sections and symbols of an ELF file: written behind an executable of one function, and read from any.
+
+Sources: the Tool Interface Standard's ELF specification, version 1.2, "Sections" and "Symbol Table".
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.diagnostics import input_error
+
+_PROGBITS, _SYMTAB, _STRTAB = 1, 2, 3
+_ALLOCATED, _EXECUTED = 2, 4
+_FUNCTION: Final = 0x12
+"""A global symbol of a function."""
+_KINDS: Final = (0, 2)
+"""Symbols that label code: of no type, and of functions."""
+_NAMES: Final = b"\0.text\0.symtab\0.strtab\0.shstrtab\0"
+COUNT: Final = 5
+"""Sections that `tables` writes, the empty first one among them; the last one names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """Where the code of a function is in memory and in the file."""
+
+    name: str
+    address: int
+    offset: int
+    size: int
+
+
+def tables(function: Function, place: int, wide: bool) -> tuple[bytes, int]:
+    """What stands from `place` in the file on, and where the section headers are."""
+    symbol = _pack_symbol(wide, 1, _FUNCTION, 1, function.address, function.size)
+    strings = b"\0" + function.name.encode() + b"\0"
+    contents = bytes(-place % 8) + bytes(len(symbol)) + symbol
+    start = place + -place % 8
+    table = (start, 2 * len(symbol))
+    names = (start + table[1], len(strings))
+    own = (names[0] + names[1], len(_NAMES))
+    contents += strings + _NAMES
+    contents += bytes(-(place + len(contents)) % 8)
+    code = (_PROGBITS, _ALLOCATED | _EXECUTED, function.address, function.offset, function.size, 0, 0, 2, 0)
+    sections = [(0, *[0] * 9), (1, *code), (7, _SYMTAB, 0, 0, *table, 3, 1, 8, len(symbol)), (15, _STRTAB, 0, 0, *names, 0, 0, 1, 0)]
+    sections.append((23, _STRTAB, 0, 0, *own, 0, 0, 1, 0))
+    form = "<IIQQQQIIQQ" if wide else "<IIIIIIIIII"
+    return contents + b"".join(struct.pack(form, *section) for section in sections), place + len(contents)
+
+
+def _pack_symbol(wide: bool, name: int, kind: int, section: int, address: int, size: int) -> bytes:
+    return struct.pack("<IBBHQQ", name, kind, 0, section, address, size) if wide else struct.pack("<IIIBBH", name, address, size, kind, 0, section)
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Names by address, without the local ones of assemblers; and the addresses and the bytes of sections that are code."""
+
+    names: dict[int, str]
+    code: tuple[tuple[int, bytes], ...]
+
+
+def read(data: bytes) -> Tables:
+    """Of a RISC-V executable, which may have none of them. Errors: PL0910."""
+    wide = data[4] == 2
+    try:
+        sections = _sections(data, wide)
+        names = {address: name for address, name in _symbols(data, sections, wide) if name and not name.startswith((".L", "$"))}
+    except (struct.error, IndexError, OverflowError, ValueError):
+        raise input_error("PL0910", "the sections or symbols of the ELF file are broken", help="link it again, or strip it") from None
+    return Tables(names, tuple((s[3], data[s[4] : s[4] + s[5]]) for s in sections if s[1] == _PROGBITS and s[2] & _EXECUTED))
+
+
+def _sections(data: bytes, wide: bool) -> list[tuple[int, ...]]:
+    place, size, count = (*struct.unpack_from("<Q" if wide else "<I", data, 40 if wide else 32), *struct.unpack_from("<HH", data, 58 if wide else 46))
+    return [struct.unpack_from("<IIQQQQIIQQ" if wide else "<IIIIIIIIII", data, place + n * size) for n in range(count)]
+
+
+def _symbols(data: bytes, sections: Sequence[tuple[int, ...]], wide: bool) -> Iterator[tuple[int, str]]:
+    for section in sections:
+        if section[1] == _SYMTAB:
+            names = sections[section[6]]
+            strings = data[names[4] : names[4] + names[5]]
+            form = "<IBBHQQ" if wide else "<IIIBBH"
+            for at in range(section[4], min(section[4] + section[5], len(data)), struct.calcsize(form)):
+                found = struct.unpack_from(form, data, at)
+                name, kind, owner, address = (found[0], found[1], found[3], found[4]) if wide else (found[0], found[3], found[5], found[1])
+                if owner and kind & 15 in _KINDS:
+                    yield address, strings[name : strings.index(b"\0", name)].decode("utf-8", "replace")
