@@ -2,10 +2,12 @@
 // Control signals as few as a machine has: a branch is a function of any signals. Steps that no transition set tells apart are
 // one atom; branches are coded one after another, those of most successors first. Of all choices of signals the one with the fewest
 // new ones is taken, then the smallest, then the first, for which some table from codes to successors serves all atoms of the branch.
+// Codes that the table has to spare lead where a neighbour does, so that a signal is fixed only where it matters to some branch.
 #include "internal.h"
 
 #define MOST 64          // signals, sets of which are words, and codes
 #define FLAGS 6
+#define CLASHES 64       // that are remembered
 #define WORK (1u << 26)  // cells times transition sets: where they are more, nothing is shared
 
 typedef uint64_t Signals;
@@ -17,8 +19,8 @@ typedef struct {
 
 // Atoms of one successor in which the same signals are fixed.
 typedef struct {
-    uint32_t edge;
-    Value value;
+    Value value, fixed;  // what they are, and what the branch makes of them
+    uint32_t edge, count;
 } Column;
 
 // A code whose bits in `free` do not matter, and where it has to lead.
@@ -39,14 +41,16 @@ typedef struct {
     Part **part;
     const Domain **domain;  // by atom, as all arrays of atoms
     Value *value, *saved;
-    uint32_t *of;  // the column of an atom of the branch
     // Of the branch in hand.
-    GraphNode *node;
+    uint32_t met, *atom, *of;  // the atoms that it meets, and the column of each
+    uint32_t columns, buckets, *bucket;
     Column *column;
-    uint32_t columns, clashes;
-    Signals *same;  // of pairs of columns of different successors: the signals that do not tell them apart
+    uint32_t clashes, oldest;
+    Signals clash[CLASHES];  // more successors than the new signals tell apart are in atoms that agree in these signals
+    Signals full;            // signals that would get too many convex sets
+    uint64_t *present;       // by code of the old signals and by which of them are free: the successors of such atoms
     Need *need;
-    uint32_t needs, size;
+    uint32_t needs, size, old;
     uint32_t chosen[MOST], *table;
     uint8_t code[MOST];  // those of few ones first, then in ascending order
 } Shared;
@@ -88,7 +92,10 @@ static bool make_atoms(Shared *s, const Vec *members) {
     Grid *grid;
     TRY(partition(c, members->at, members->count, s->sets, &grid, &s->part, &s->atoms));
     TRY((s->domain = temp(c, s->atoms, sizeof *s->domain)) && (s->value = temp(c, s->atoms, sizeof(Value))));
-    TRY((s->saved = temp(c, s->atoms, sizeof(Value))) && (s->of = temp(c, s->atoms, sizeof *s->of)));
+    for (s->buckets = 16; s->buckets < 2 * s->atoms;) s->buckets *= 2;
+    TRY((s->saved = temp(c, s->atoms, sizeof(Value))) && (s->bucket = temp(c, s->buckets, sizeof *s->bucket)));
+    TRY((s->atom = temp(c, s->atoms, sizeof *s->atom)) && (s->of = temp(c, s->atoms, sizeof *s->of)) && (s->column = temp(c, s->atoms, sizeof *s->column)));
+    TRY((s->present = temp(c, MOST * MOST, sizeof *s->present)) && (s->need = temp(c, s->atoms, sizeof *s->need)));
     const size_t mark = c->high;
     for (uint32_t i = 0; i < s->atoms; ++i) {
         Vec sets = {0};
@@ -116,50 +123,48 @@ static bool united(Shared *s, uint32_t signal, const Domain **out) {
     return true;
 }
 
-static uint32_t column_of(Shared *s, uint32_t edge, Value v, uint32_t guess) {
-    for (uint32_t i = 0; i < s->columns; ++i) {
-        const uint32_t k = guess + i < s->columns ? guess + i : guess + i - s->columns;
-        const Column *x = &s->column[k];
-        if (x->edge == edge && x->value.ones == v.ones && x->value.zeros == v.zeros) return k;
+static uint32_t column_of(Shared *s, uint32_t edge, Value v) {
+    const uint32_t mask = s->buckets - 1;
+    uint32_t at = hash(edge, &v, sizeof v) & mask;
+    for (; s->bucket[at] != NONE; at = (at + 1) & mask) {
+        Column *x = &s->column[s->bucket[at]];
+        if (x->edge != edge || x->value.ones != v.ones || x->value.zeros != v.zeros) continue;
+        ++x->count;
+        return s->bucket[at];
     }
-    s->column[s->columns] = (Column){edge, v};
-    return s->columns++;
+    s->column[s->columns] = (Column){v, v, edge, 1};
+    return s->bucket[at] = s->columns++;
 }
 
-static bool make_columns(Shared *s) {
-    TRY(s->column = temp(s->c, s->atoms, sizeof *s->column));
-    memset(s->of, 0xff, s->atoms * sizeof *s->of);
-    s->columns = 0;
-    for (uint32_t e = 0; e < s->node->edges; ++e) {
-        const Domain *d = s->node->edge[e].domain;
-        uint32_t *numbers = temp(s->c, d->count, sizeof *numbers), last = 0;
+// The atoms that a branch meets.
+static bool meet(Shared *s, const GraphNode *node) {
+    s->met = s->columns = 0;
+    memset(s->bucket, 0xff, s->buckets * sizeof *s->bucket);
+    for (uint32_t e = 0; e < node->edges; ++e) {
+        const Domain *d = node->edge[e].domain;
+        uint32_t *numbers = temp(s->c, d->count, sizeof *numbers);
         TRY(numbers);
         for (uint32_t k = 0; k < d->count; ++k) numbers[k] = named(s, d->set[k])->number;
         for (uint32_t i = 0; i < s->atoms; ++i)
             for (uint32_t k = 0; k < d->count; ++k)
                 if (s->part[i]->key[numbers[k] / 32] >> numbers[k] % 32 & 1) {
-                    last = s->of[i] = column_of(s, e, s->value[i], last);
+                    s->atom[s->met] = i;
+                    s->of[s->met++] = column_of(s, e, s->value[i]);
                     break;
                 }
     }
-    TRY(s->same = temp(s->c, (size_t)s->columns * s->columns / 2, sizeof *s->same));
-    TRY(s->need = temp(s->c, s->columns, sizeof *s->need));
-    s->clashes = 0;
-    for (uint32_t i = 0; i < s->columns; ++i)
-        for (uint32_t k = 0; k < i; ++k) {
-            const Column *a = &s->column[i], *b = &s->column[k];
-            if (a->edge != b->edge) s->same[s->clashes++] = (a->value.ones & b->value.ones) | (a->value.zeros & b->value.zeros);
-        }
     return true;
 }
 
-static Need need_of(const Shared *s, const Column *x) {
-    Need n = {0, 0, x->edge};
-    for (uint32_t i = 0; i < s->size; ++i) {
-        n.code |= (uint32_t)(x->value.ones >> s->chosen[i] & 1) << i;
-        n.free |= (uint32_t)(~(x->value.ones | x->value.zeros) >> s->chosen[i] & 1) << i;
+// What the chosen signals, those from `old` on being new, are in atoms of a column.
+static Need need_of(const Shared *s, const Column *from) {
+    const Value v = from->value;
+    Need x = {(1u << s->size) - (1u << s->old), 0, from->edge};
+    for (uint32_t i = 0; i < s->old; ++i) {
+        x.code |= (uint32_t)(v.ones >> s->chosen[i] & 1) << i;
+        x.free |= (uint32_t)(~(v.ones | v.zeros) >> s->chosen[i] & 1) << i;
     }
-    return n;
+    return x;
 }
 
 static bool matches(const Need *n, uint32_t code) { return (code & ~n->free) == n->code; }
@@ -186,99 +191,149 @@ static bool serve(Shared *s, uint32_t at) {
     return false;
 }
 
-static int order(const Need *a, const Need *b) {
-    const uint32_t x[] = {weight(a->free), a->free, a->code, a->edge}, y[] = {weight(b->free), b->free, b->code, b->edge};
-    for (uint32_t i = 0; i < 4; ++i)
-        if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
-    return 0;
+// The signals in which atoms of more successors agree than the new signals tell apart.
+static void learn(Shared *s, uint32_t code, uint64_t edges) {
+    Signals ones = ~(Signals)0, zeros = ~(Signals)0;
+    uint32_t left = (1u << (s->size - s->old)) + 1;
+    for (const Column *k = s->column; left; ++k) {
+        const Need x = need_of(s, k);
+        if (x.free != (1u << s->size) - (1u << s->old) || x.code != code || !(edges >> x.edge & 1)) continue;
+        edges &= ~((uint64_t)1 << x.edge);
+        ones &= k->value.ones;
+        zeros &= k->value.zeros;
+        --left;
+    }
+    s->clash[s->oldest] = ones | zeros;
+    s->oldest = (s->oldest + 1) % CLASHES;
+    if (s->clashes < CLASHES) ++s->clashes;
 }
 
-static void make_needs(Shared *s) {
-    s->needs = 0;
+// What the table has to serve, where there are not too many successors of one code.
+static bool make_needs(Shared *s) {
+    const uint32_t fresh = (1u << s->size) - (1u << s->old), codes = 1u << s->old;
+    memset(s->present, 0, (size_t)codes * codes * sizeof *s->present);
     for (uint32_t k = 0; k < s->columns; ++k) {
-        const Need n = need_of(s, &s->column[k]);
-        uint32_t i = s->needs;
-        while (i && order(&n, &s->need[i - 1]) < 0) --i;
-        if (i && order(&n, &s->need[i - 1]) == 0) continue;
-        memmove(s->need + i + 1, s->need + i, (s->needs - i) * sizeof n);
-        s->need[i] = n;
-        ++s->needs;
+        const Need x = need_of(s, &s->column[k]);
+        uint64_t *edges = &s->present[(x.free & ~fresh) * codes + x.code];
+        *edges |= (uint64_t)1 << x.edge;
+        if (x.free != fresh || weight(*edges) <= 1u << (s->size - s->old)) continue;
+        learn(s, x.code, *edges);
+        return false;
+    }
+    s->needs = 0;
+    for (uint32_t i = 0; i >> s->size == 0; ++i) {
+        const uint32_t free = s->code[i];
+        for (uint32_t code = 0; free < codes && code < codes; ++code)
+            for (uint64_t edges = s->present[free * codes + code]; edges; edges &= edges - 1)
+                s->need[s->needs++] = (Need){free | fresh, code, weight((edges & -edges) - 1)};
+    }
+    return true;
+}
+
+// Codes that no atom needs lead where a neighbour does that most atoms need: bits of theirs then do not matter.
+static void fill(Shared *s) {
+    uint32_t count[MOST] = {0};
+    for (uint32_t k = 0; k < s->columns; ++k) count[s->column[k].edge] += s->column[k].count;
+    for (;;) {
+        uint32_t best = NONE, edge = NONE;
+        for (uint32_t code = 0; code >> s->size == 0; ++code)
+            for (uint32_t k = 0; k < s->size && s->table[code] == NONE; ++k) {
+                const uint32_t e = s->table[code ^ 1u << k];
+                if (e == NONE || (best != NONE && count[e] <= count[edge])) continue;
+                best = code;
+                edge = e;
+            }
+        if (best == NONE) return;
+        s->table[best] = edge;
     }
 }
 
-// Fix the chosen signals in all atoms of the branch; *out where none then has more convex sets than the machine's.
+static bool leads(const Shared *s, uint32_t free, uint32_t code, uint32_t edge) {
+    for (uint32_t x = free;; x = (x - 1) & free) {
+        if (s->table[code | x] != edge) return false;
+        if (!x) return true;
+    }
+}
+
+// The same need with the fewest bits that matter.
+static Need widest(const Shared *s, Need n) {
+    for (uint32_t i = 1u << s->size; i--;)
+        for (uint32_t k = 0; !(s->code[i] & ~n.free) && k >> s->size == 0; ++k)
+            if (!(s->code[k] & s->code[i]) && matches(&n, s->code[k]) && leads(s, s->code[i], s->code[k], n.edge)) return (Need){s->code[i], s->code[k], n.edge};
+    return n;
+}
+
+static Signals picked(const Shared *s, uint32_t bits) {
+    Signals out = 0;
+    for (uint32_t k = 0; k < s->size; ++k) out |= (Signals)(bits >> k & 1) << s->chosen[k];
+    return out;
+}
+
+// Fix the chosen signals where they matter; *out where none then has more convex sets than the machine's.
 static bool extend(Shared *s, bool *out) {
     const Int sets = s->c->s.limits.signal_sets;
-    const uint32_t count = s->count;
-    Signals all = 0, grown = 0;
+    Signals grown = 0;
     memcpy(s->saved, s->value, s->atoms * sizeof *s->value);
-    for (uint32_t k = 0; k < s->size; ++k) all |= (Signals)1 << s->chosen[k];
-    for (uint32_t i = 0; i < s->atoms; ++i) {
-        if (s->of[i] == NONE) continue;
-        const Need n = need_of(s, &s->column[s->of[i]]);
-        const uint32_t code = served(s, &n);
-        Signals ones = 0;
-        for (uint32_t k = 0; k < s->size; ++k) ones |= (Signals)(code >> k & 1) << s->chosen[k];
-        grown |= ones & ~s->value[i].ones;
-        s->value[i].ones |= ones;
-        s->value[i].zeros |= all & ~ones;
+    fill(s);
+    for (uint32_t k = 0; k < s->columns; ++k) {
+        const Need wide = widest(s, need_of(s, &s->column[k]));
+        s->column[k].fixed = (Value){picked(s, wide.code), picked(s, ~(wide.code | wide.free))};
+        grown |= s->column[k].fixed.ones & ~s->column[k].value.ones;
     }
-    if (s->chosen[s->size - 1] >= count) s->count = s->chosen[s->size - 1] + 1;
-    *out = true;
+    for (uint32_t n = 0; n < s->met; ++n) {
+        s->value[s->atom[n]].ones |= s->column[s->of[n]].fixed.ones;
+        s->value[s->atom[n]].zeros |= s->column[s->of[n]].fixed.zeros;
+    }
+    *out = !(grown & s->full);
     for (uint32_t k = 0; k < s->size && sets >= 0 && *out; ++k) {
         const Domain *d;
         if (!(grown >> s->chosen[k] & 1)) continue;
         TRY(united(s, s->chosen[k], &d));
         *out = (Int)d->count <= sets;
+        if (!*out) s->full |= (Signals)1 << s->chosen[k];
     }
-    if (*out) return true;
-    memcpy(s->value, s->saved, s->atoms * sizeof *s->value);
-    s->count = count;
+    if (*out) s->count += s->size - s->old;
+    else memcpy(s->value, s->saved, s->atoms * sizeof *s->value);
     return true;
 }
 
 static bool try_choice(Shared *s, bool *out) {
-    make_needs(s);
+    if (!make_needs(s)) return true;
     memset(s->table, 0xff, sizeof *s->table << s->size);
     return serve(s, 0) ? extend(s, out) : true;
 }
 
-// The old signals that tell apart all that those chosen before do not.
-static Signals separating(Shared *s, uint32_t chosen, Signals last) {
+// The old signals that tell apart what those chosen before do not, as far as that is known to be necessary.
+static Signals separating(const Shared *s, uint32_t chosen, Signals last) {
     Signals before = 0;
     for (uint32_t k = 0; k < chosen; ++k) before |= (Signals)1 << s->chosen[k];
-    for (uint32_t i = 0; i < s->clashes && last; ++i) {
-        const Signals same = s->same[i];
-        if (before & ~same) continue;
-        last &= ~same;
-        if (last) continue;
-        s->same[i] = s->same[i / 2];  // what rules out many comes early
-        s->same[i / 2] = same;
-    }
+    for (uint32_t i = 0; i < s->clashes && last; ++i)
+        if (!(before & ~s->clash[i])) last &= ~s->clash[i];
     return last;
 }
 
 // All choices of `old` signals that are in use, ascending, and of new ones up to `size`; as deep as a branch has flags.
-static bool choose(Shared *s, uint32_t at, uint32_t old, bool *out) {
-    if (at == old) {
-        for (uint32_t k = old; k < s->size; ++k) s->chosen[k] = s->count + k - old;
+static bool choose(Shared *s, uint32_t at, bool *out) {
+    if (at == s->old) {
+        for (uint32_t k = at; k < s->size; ++k) s->chosen[k] = s->count + k - at;
         return try_choice(s, out);
     }
     const uint32_t first = at ? s->chosen[at - 1] + 1 : 0;
     Signals open = first >= s->count ? 0 : ~(Signals)0 >> (64 - (s->count - first)) << first;
-    if (old == s->size && at + 1 == old) open = separating(s, at, open);
     for (; open && !*out; open &= open - 1) {
+        if (at + 1 == s->old && !(open = separating(s, at, open))) break;
         s->chosen[at] = weight((open & -open) - 1);
-        TRY(choose(s, at + 1, old, out));
+        TRY(choose(s, at + 1, out));
     }
     return true;
 }
 
-static void resize(Shared *s, uint32_t size) {
+static void resize(Shared *s, uint32_t old, uint32_t new) {
     uint32_t count = 0;
-    s->size = size;
-    for (uint32_t ones = 0; ones <= size; ++ones)
-        for (uint32_t code = 0; code >> size == 0; ++code)
+    s->old = old;
+    s->size = old + new;
+    for (uint32_t ones = 0; ones <= s->size; ++ones)
+        for (uint32_t code = 0; code >> s->size == 0; ++code)
             if (weight(code) == ones) s->code[count++] = (uint8_t)code;
 }
 
@@ -288,30 +343,63 @@ static bool code(Shared *s, GraphNode *node, bool *out) {
     const uint32_t flags = (uint32_t)min(min(c->s.limits.branch_flags, (Int)s->limit), FLAGS);
     uint32_t least = 0;
     while (node->edges > (uint32_t)1 << least) ++least;
-    s->node = node;
     TRY(node->table = keep(c, (size_t)1 << flags, sizeof *node->table));
     s->table = node->table;
+    s->full = 0;
     const size_t mark = c->high;
-    TRY(make_columns(s));
-    for (uint32_t new = 0; new <= flags && s->count + new <= s->limit; ++new)
+    TRY(meet(s, node));
+    c->high = mark;
+    for (uint32_t new = 0; new <= flags && s->count + new <= s->limit; ++new) {
+        s->clashes = s->oldest = 0;
         for (uint32_t old = least > new ? least - new : 0; old + new <= flags; ++old) {
-            resize(s, old + new);
-            TRY(choose(s, 0, old, out));
+            resize(s, old, new);
+            TRY(choose(s, 0, out));
             if (!*out) continue;
             node->signals = s->size;
             TRY(node->signal = keep(c, s->size, 1));
             for (uint32_t k = 0; k < s->size; ++k) node->signal[k] = (uint8_t)s->chosen[k];
-            c->high = mark;
             return true;
         }
-    c->high = mark;
+    }
+    return true;
+}
+
+// The codes that a branch meets, once all signals are known.
+static bool settle(Shared *s, GraphNode *node) {
+    TRY(meet(s, node));
+    memset(node->table, 0xff, sizeof *node->table << node->signals);
+    for (uint32_t n = 0; n < s->met; ++n) {
+        uint32_t code = 0;
+        for (uint32_t k = 0; k < node->signals; ++k) code |= (uint32_t)(s->value[s->atom[n]].ones >> node->signal[k] & 1) << k;
+        node->table[code] = s->column[s->of[n]].edge;
+    }
+    return true;
+}
+
+// The branches of all kernels: those of most successors first, then those that meet most atoms.
+static bool sort(Shared *s, GraphNode **nodes, uint32_t count) {
+    uint32_t *atoms = temp(s->c, count, sizeof *atoms);
+    TRY(atoms);
+    const size_t mark = s->c->high;
+    for (uint32_t b = 0; b < count; ++b) {
+        GraphNode *node = nodes[b];
+        uint32_t k = b;
+        TRY(meet(s, node));
+        s->c->high = mark;
+        for (; k && (nodes[k - 1]->edges < node->edges || (nodes[k - 1]->edges == node->edges && atoms[k - 1] < s->met)); --k) {
+            nodes[k] = nodes[k - 1];
+            atoms[k] = atoms[k - 1];
+        }
+        nodes[k] = node;
+        atoms[k] = s->met;
+    }
     return true;
 }
 
 // *out where the signals of the machine suffice for all branches; if not, branches are spoilt.
 bool share(Context *c, bool *out) {
     Shared *s = temp(c, 1, sizeof *s);
-    uint32_t count = 0, most = 0;
+    uint32_t count = 0;
     for (uint32_t g = 0; g < c->units; ++g)
         for (uint32_t v = 0; v < c->graph[g].nodes; ++v) count += c->graph[g].node[v].edges > 1;
     GraphNode **nodes = temp(c, count, sizeof *nodes);
@@ -321,23 +409,23 @@ bool share(Context *c, bool *out) {
     count = 0;
     for (uint32_t g = 0; g < c->units; ++g)
         for (uint32_t v = 0; v < c->graph[g].nodes; ++v)
-            if (c->graph[g].node[v].edges > 1) {
-                nodes[count++] = &c->graph[g].node[v];
-                if (nodes[count - 1]->edges > most) most = nodes[count - 1]->edges;
-            }
+            if (c->graph[g].node[v].edges > 1) nodes[count++] = &c->graph[g].node[v];
     s->c = c;
     s->limit = (uint32_t)min(c->s.limits.control_signals, MOST);
     *out = false;
     TRY(number_sets(s, nodes, count, &members) && cells_of(c, members.at, members.count, &cells));
     if (cells * s->sets > WORK) return true;
-    TRY(make_atoms(s, &members));
-    for (; most > 1; --most)
-        for (uint32_t b = 0; b < count; ++b) {
-            if (nodes[b]->edges != most) continue;
-            *out = false;
-            TRY(code(s, nodes[b], out));
-            if (!*out) return true;
-        }
+    TRY(make_atoms(s, &members) && sort(s, nodes, count));
+    for (uint32_t b = 0; b < count; ++b) {
+        *out = false;
+        TRY(code(s, nodes[b], out));
+        if (!*out) return true;
+    }
+    const size_t mark = c->high;
+    for (uint32_t b = 0; b < count; ++b) {
+        TRY(settle(s, nodes[b]));
+        c->high = mark;
+    }
     c->signals = s->count;
     TRY(c->signal = keep(c, c->signals, sizeof *c->signal));
     for (uint32_t i = 0; i < c->signals; ++i) TRY(united(s, i, &c->signal[i]));

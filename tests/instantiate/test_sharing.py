@@ -22,8 +22,8 @@ from polyloom.targets.tcpa.symbolic import Symbolic
 SIZES = {"N": 7, "M": 5, "K": 3}
 
 
-def limited(configuration: Symbolic, signals: int) -> Symbolic:
-    return replace(configuration, limits=replace(configuration.limits, control_signals=signals))
+def limited(configuration: Symbolic, signals: int, sets: int | None = 64) -> Symbolic:
+    return replace(configuration, limits=replace(configuration.limits, control_signals=signals, signal_sets=sets))
 
 
 @given(st.data())
@@ -31,7 +31,11 @@ def limited(configuration: Symbolic, signals: int) -> Symbolic:
 def test_library_and_oracle_share_alike(data: st.DataObject) -> None:
     program, values = data.draw(programs())
     mapping = data.draw(mappings(len(program.dims)))
-    same(limited(mapping.of(program), data.draw(st.integers(0, 6))), values, *data.draw(st.tuples(st.integers(1, 4), st.integers(1, 4))))
+    same(
+        limited(mapping.of(program), data.draw(st.integers(0, 6)), data.draw(st.sampled_from((None, 2, 5)))),
+        values,
+        *data.draw(st.tuples(st.integers(1, 4), st.integers(1, 4))),
+    )
 
 
 def test_half_of_the_signals_do_and_none_is_superfluous() -> None:
@@ -85,6 +89,15 @@ def test_a_function_of_two_signals_needs_no_third() -> None:
     assert shared is not None
     assert len(shared[0]) == 2
     assert {b.signals for b in shared[1]} <= {(0,), (1,), (0, 1)}
+
+
+def test_codes_to_spare_leave_signals_free() -> None:
+    """Three successors leave one code of two signals to a frequent one: where that is taken, one of both signals serves another branch."""
+    box = {i: ConvexSet((i, 0), (i, 0)) for i in range(6)}
+    three = {0: (box[4],), 1: (box[5],), 2: (box[0], box[1], box[2], box[3])}
+    shared = share([three, {0: (box[0], box[2]), 1: (box[1], box[3])}], mapped("fir", "wide").limits)
+    assert shared is not None
+    assert len(shared[0]) == 2
 
 
 @pytest.mark.parametrize(("boxes", "cells"), [([(0, 3)], 1), ([(0, 3), (2, 5)], 3)])

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control signals as few as a machine has: a branch is a function of any signals, where `control` gives every bit of a code one.
 
-Steps that no transition set tells apart are one atom. Branches are coded one after another, those of most successors first. In
-an atom that a branch meets, a signal may be 1, 0 or still free. Of all choices of at most `branch_flags` signals the one with
-the fewest new ones is taken, then the smallest, then the first, for which some table from codes to successors gives each atom
-its successor; what was free is then 1 or 0. Two atoms of different successors must differ in a chosen signal or have a free
-one: the last signal of a choice is looked for only among those that tell apart what the others do not.
+Steps that no transition set tells apart are one atom. Branches are coded one after another, those of most successors first, then
+those that meet most atoms. In an atom that a branch meets, a signal may be 1, 0 or still free. Of all choices of at most
+`branch_flags` signals the one with the fewest new ones is taken, then the smallest, then the first, for which some table from codes
+to successors gives each atom its successor. Codes that the table has to spare lead where a neighbour does, the most frequent
+one; what was free and matters is then 1 or 0. A signal that would get too many convex sets grows no more for this branch. Two atoms
+of different successors must differ in a chosen signal or have a free one: the last signal of a choice is looked for only among
+those that tell apart what the others do not.
 """
 
 from __future__ import annotations
@@ -56,13 +58,13 @@ def share(branches: Sequence[Mapping[int, Domain]], limits: Limits) -> tuple[tup
     if cells.count(sets) * len(sets) > _WORK:
         return None
     palette = _Palette(sets, limits)
-    found: dict[int, Branching] = {}
-    for b in sorted(range(len(branches)), key=lambda b: -len(branches[b])):
-        branching = palette.code(branches[b])
-        if branching is None:
+    found: dict[int, tuple[int, ...]] = {}
+    for b in sorted(range(len(branches)), key=lambda b: (-len(branches[b]), -palette.met(branches[b]))):
+        signals = palette.code(branches[b])
+        if signals is None:
             return None
-        found[b] = branching
-    return tuple(palette.domain(s) for s in range(palette.count)), [found[b] for b in range(len(branches))]
+        found[b] = signals
+    return tuple(palette.domain(s) for s in range(palette.count)), [palette.settled(branches[b], found[b]) for b in range(len(branches))]
 
 
 class _Palette:
@@ -81,13 +83,26 @@ class _Palette:
     def domain(self, signal: int) -> Domain:
         return cells.union(s for atom, ones in enumerate(self._ones) if ones >> signal & 1 for s in self._parts[atom].sets)
 
-    def code(self, edges: Mapping[int, Domain]) -> Branching | None:
-        columns = self._columns(edges)
+    def _exceeds(self, signal: int) -> bool:
+        return self._sets is not None and len(self.domain(signal)) > self._sets
+
+    def met(self, edges: Mapping[int, Domain]) -> int:
+        """How many atoms a branch meets."""
+        return sum(len(atoms) for atoms in self._columns(edges).values())
+
+    def code(self, edges: Mapping[int, Domain]) -> tuple[int, ...] | None:
+        """The signals of a branch, fixed where they matter to it."""
+        columns, full = self._columns(edges), set[int]()
         for signals in _choices(columns, self.count, min(self._flags, self._limit, _FLAGS), self._limit):
             table = _table(sorted({_need(c, signals) for c in columns}, key=_freedom), len(signals))
-            if table and self._extend(columns, signals, table):
-                return Branching(signals, table)
+            if table and self._extend(columns, signals, _filled(table, columns, len(signals)), full):
+                return signals
         return None
+
+    def settled(self, edges: Mapping[int, Domain], signals: tuple[int, ...]) -> Branching:
+        """The codes that a branch meets, once all signals are known."""
+        meeting = ((sum((c.ones >> s & 1) << i for i, s in enumerate(signals)), c.successor) for c in self._columns(edges))
+        return Branching(signals, dict(meeting))
 
     def _columns(self, edges: Mapping[int, Domain]) -> dict[_Column, list[int]]:
         """The atoms that a branch meets."""
@@ -99,21 +114,24 @@ class _Palette:
                     columns.setdefault(_Column(successor, self._ones[atom], self._zeros[atom]), []).append(atom)
         return columns
 
-    def _extend(self, columns: Mapping[_Column, list[int]], signals: tuple[int, ...], table: Mapping[int, int]) -> bool:
-        """Fix `signals` in all atoms of the branch, unless one then has more convex sets than the machine's."""
+    def _extend(self, columns: Mapping[_Column, list[int]], signals: tuple[int, ...], table: Mapping[int, int], full: set[int]) -> bool:
+        """Fix `signals` where they matter to the branch, unless one then has more convex sets than the machine's: it is `full`."""
         count, before = self.count, (self._ones.copy(), self._zeros.copy())
-        self.count = max(count, signals[-1] + 1)
+        self.count = max(self.count, signals[-1] + 1)
         grown = 0
         for column, atoms in columns.items():
-            free, wanted, _ = _need(column, signals)
-            code = min((c for c, w in table.items() if w == column.successor and c & ~free == wanted), key=_weight)
+            free, code, _ = _widest(_need(column, signals), table, len(signals))
             ones = sum(1 << s for i, s in enumerate(signals) if code >> i & 1)
+            zeros = sum(1 << s for i, s in enumerate(signals) if not (code | free) >> i & 1)
             grown |= ones & ~column.ones
             for atom in atoms:
                 self._ones[atom] |= ones
-                self._zeros[atom] |= sum(1 << s for s in signals) & ~ones
-        if self._sets is None or all(len(self.domain(s)) <= self._sets for s in signals if grown >> s & 1):
-            return True
+                self._zeros[atom] |= zeros
+        rising = [s for s in signals if grown >> s & 1]
+        if full.isdisjoint(rising):
+            full.update(next(([s] for s in rising if self._exceeds(s)), ()))
+            if full.isdisjoint(rising):
+                return True
         self.count, (self._ones, self._zeros) = count, before
         return False
 
@@ -154,6 +172,27 @@ def _freedom(need: _Need) -> tuple[int, _Need]:
 
 def _weight(code: int) -> tuple[int, int]:
     return code.bit_count(), code
+
+
+def _filled(table: Mapping[int, int], columns: Mapping[_Column, list[int]], bits: int) -> dict[int, int]:
+    """The table with the codes that are to spare, each where the most frequent successor of a neighbour is; the first code comes first."""
+    count: dict[int, int] = {}
+    for column, atoms in columns.items():
+        count[column.successor] = count.get(column.successor, 0) + len(atoms)
+    filled = dict(table)
+    while len(filled) < 1 << bits:
+        open_to = [(c, filled[c ^ 1 << k]) for c in range(1 << bits) if c not in filled for k in range(bits) if c ^ 1 << k in filled]
+        code, successor = max(open_to, key=lambda o: count[o[1]])
+        filled[code] = successor
+    return filled
+
+
+def _widest(need: _Need, table: Mapping[int, int], bits: int) -> _Need:
+    """The same need with the fewest bits that matter."""
+    codes = sorted(range(1 << bits), key=_weight)
+    cubes = ((free, c) for free in reversed(codes) if not free & ~need.free for c in codes if not c & free and c & ~need.free == need.code)
+    free, code = next((free, c) for free, c in cubes if all(table[x] == need.successor for x in codes if x & ~free == c))
+    return _Need(free, code, need.successor)
 
 
 def _table(needs: Sequence[_Need], bits: int) -> dict[int, int] | None:
