@@ -125,33 +125,18 @@ static bool classes(Out *o, bool empty) {
     return close(o);
 }
 
-// Those of routes from inside are found now; when counting, as many as there may be.
-static bool inner_wrappers(Out *o) {
-    Context *c = o->c;
-    size_t used = (size_t)c->t->rows * c->t->columns * (2 + 4 * most_connections(c));
-    if (o->data) TRY(wire(c, o->data + o->at + 2, o->size - o->at - 2, &used));
-    if (o->data) store(o->data + o->at, c->wrappers, 2);
-    o->at += 2 + used;
-    return close(o);
-}
+static bool port(Out *o, Port p) { return put(o, p.index * 8 + p.location, 2); }
 
 static bool wrappers(Out *o, bool empty) {
-    Context *c = o->c;
-    if (!empty && c->interior) return o->size - o->at > 2 ? inner_wrappers(o) : fail(c, POLYLOOM_OUTPUT, 0);
+    const Context *c = o->c;
     TRY(put(o, empty ? 1 : c->wires.count, 2));
     if (empty) TRY(put(o, 0, 2));
     for (uint32_t i = 0; i < c->wires.count && !empty; ++i) {
-        const Wires *w = ((const Wires **)c->wires.at)[i];
-        TRY(bytes(o, w->bytes, 2 + 4 * (size_t)w->count));
+        const Wires *w = (Wires *)c->wires.at + i;
+        TRY(put(o, w->count, 2));
+        for (uint32_t k = 0; k < w->count; ++k) TRY(port(o, w->at[k].sink) && port(o, w->at[k].source));
     }
     return close(o);
-}
-
-static bool each_wrapper(Out *o, uint32_t size) {
-    const size_t elements = (size_t)o->c->t->rows * o->c->t->columns;
-    if (!o->data) o->at += elements * size;
-    for (size_t e = 0; e < elements && o->data; ++e) TRY(put(o, o->c->wrapper[e], (int)size));
-    return true;
 }
 
 // One number of `size` bytes for every element: of each band of equal rows the first one, then copies of it.
@@ -160,7 +145,6 @@ static bool map(Out *o, bool wrapper, uint32_t size) {
     const size_t row = (size_t)c->t->columns * size;
     const Cell **cell = temp(c, c->cells, sizeof *cell);
     TRY(cell);
-    if (wrapper && c->interior) return each_wrapper(o, size);
     if (!o->data) o->at += c->t->rows * row;
     for (uint32_t r = 0, alike; r < c->t->rows && o->data; r += alike) {
         uint32_t count, first, end;
@@ -182,7 +166,7 @@ static bool map(Out *o, bool wrapper, uint32_t size) {
 static bool maps(Out *o, uint32_t elements, bool empty) {
     Context *c = o->c;
     for (uint32_t i = 0; i < 2 * elements && empty; ++i) TRY(put(o, 0, 1));
-    if (!empty) TRY(map(o, false, c->distinct + 1 <= 256 ? 1 : 2) && map(o, true, c->wrappers <= 256 && (!c->interior || o->data) ? 1 : 2));
+    if (!empty) TRY(map(o, false, c->distinct + 1 <= 256 ? 1 : 2) && map(o, true, c->wires.count <= 256 ? 1 : 2));
     return close(o);
 }
 
@@ -205,46 +189,78 @@ static bool domains(Out *o, bool empty) {
     return close(o);
 }
 
-static bool generator(Out *o, const Mapped *m, const Pattern *p, uint32_t row, uint32_t column) {
-    Context *c = o->c;
-    uint32_t channel;
-    const uint32_t side = terminal_side(c, m, row, column, &channel), at[2] = {row, column};
-    Int base = add(c, m->base, p->base);
+// What differs between the generators of a run.
+typedef struct {
+    uint32_t links, channel;
+    Int base, delay;
+} Moving;
+
+static bool moving(Context *c, const Mapped *m, const Run *r, uint32_t links, Moving *out) {
+    uint32_t at[2];
+    locate(c, r, links, at);
+    *out = (Moving){links, 0, add(c, m->base, m->pattern[r->group]->base), terminal_delay(c, m, at[0], at[1])};
     for (int axis = 0; axis < 2; ++axis) {
         const uint32_t d = c->candidate->axis[axis];
-        if (d != NONE) base = add(c, base, mul(c, mul(c, m->weights[d], c->t->sizes[d]), at[axis]));
+        if (d != NONE) out->base = add(c, out->base, mul(c, mul(c, m->weights[d], c->t->sizes[d]), at[axis]));
     }
-    TRY(ok(c) && put(o, side - 1, 2) && put(o, side == NORTH || side == SOUTH ? column : row, 2) && put(o, channel, 2) && put(o, m->access->array, 2));
-    TRY(put_signed(o, base));
-    for (uint32_t g = 0; g < c->n; ++g) TRY(put_signed(o, p->coefficients[g]));
-    return put(o, terminal_delay(c, m, row, column), 4) && put(o, p->domain->number, 4);
+    return ok(c);
 }
 
-// Those of one access in one row.
-static bool row_generators(Out *o, const Mapped *m, const Cell *const *cell, uint32_t count, uint32_t row) {
-    for (uint32_t i = 0; i < count; ++i) {
-        uint32_t column, end;
-        if (!has_terminal(o->c, m, cell[i]->group)) continue;
-        for (span(cell[i], 0, row, &column, &end); column < end; ++column) TRY(generator(o, m, m->pattern[cell[i]->group], row, column));
+static bool generator(Out *o, const Mapped *m, const Run *r, const Moving *x) {
+    const Context *c = o->c;
+    const Pattern *p = m->pattern[r->group];
+    TRY(put(o, r->side - 1, 2) && put(o, m->reg, 2) && put(o, r->line, 2) && put(o, x->channel, 2) && put(o, x->links, 2) && put(o, m->access->array, 2));
+    TRY(put_signed(o, x->base));
+    for (uint32_t g = 0; g < c->n; ++g) TRY(put_signed(o, p->coefficients[g]));
+    return put(o, x->delay, 4) && put(o, p->domain->number, 4);
+}
+
+static size_t generator_size(const Context *c) { return 24 + 4 * (size_t)c->n; }
+
+// The last one shows that all fit: base and delay change by equal steps. The others are copies of the first one but for what differs.
+static bool run_generators(Out *o, const Mapped *m, const Run *r, const Served *s, uint32_t *last) {
+    const size_t size = generator_size(o->c), start = o->at;
+    Moving x, y;
+    if (r->count > (o->size - start) / size) return fail(o->c, POLYLOOM_OUTPUT, 0);
+    TRY(moving(o->c, m, r, r->links + (r->count - 1) * r->step, &y) && generator(o, m, r, &y));
+    TRY(moving(o->c, m, r, r->links, &x));
+    x.channel = terminal_channel(m, s, x.links, last);
+    o->at = start;
+    TRY(generator(o, m, r, &x));
+    const Int steps = r->count > 1 ? (Int)r->count - 1 : 1, base = (y.base - x.base) / steps, delay = (y.delay - x.delay) / steps;
+    uint8_t first[24 + 4 * DIMENSIONS];
+    memcpy(first, o->data + start, size);
+    for (uint8_t *at = o->data + start + size; x.links < y.links; at += size) {
+        x = (Moving){x.links + r->step, terminal_channel(m, s, x.links + r->step, last), x.base + base, x.delay + delay};
+        memcpy(at, first, size);
+        store(at + 6, x.channel, 2);
+        store(at + 8, x.links, 2);
+        store(at + 12, (uint64_t)x.base, 4);
+        store(at + size - 8, (uint64_t)x.delay, 4);
     }
+    o->at = start + r->count * size;
+    return true;
+}
+
+static bool access_generators(Out *o, const Mapped *m) {
+    Context *c = o->c;
+    for (uint32_t side = NORTH; side <= WEST; ++side)
+        for (uint32_t line = 0; line < lines(c, side); ++line) {
+            Run r = run_along(c, m, side, line);
+            const Served *s = served_on(c, m, side, line);
+            uint32_t last = NONE;
+            while (next_run(c, m, &r)) TRY(run_generators(o, m, &r, s, &last));
+        }
     return true;
 }
 
 static bool all_generators(Out *o, bool empty) {
     Context *c = o->c;
     TRY(put(o, empty ? 0 : c->generators, 4));
-    const Cell **cell = temp(c, c->cells, sizeof *cell);  // when counting, too: scratch has to suffice
-    TRY(cell);
-    if (!o->data) {
-        o->at += empty ? 0 : (size_t)c->generators * (20 + 4 * c->n);
-        return close(o);
-    }
-    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs && !empty; ++i)
-        for (uint32_t r = 0, alike; r < c->t->rows && c->mapped[i].used; r += alike) {
-            uint32_t count;
-            alike = row_cells(c, r, cell, &count);
-            for (uint32_t k = 0; k < alike; ++k) TRY(row_generators(o, &c->mapped[i], cell, count, r + k));
-        }
+    if (!empty && !o->data) o->at += c->generators * generator_size(c);
+    if (!empty && c->needed > 65536) return refuse(c, 706, POLYLOOM_FIELD, 5, c->needed - 1, 65536);
+    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs && !empty && o->data; ++i)
+        if (c->mapped[i].used) TRY(access_generators(o, &c->mapped[i]));
     return close(o);
 }
 
@@ -282,7 +298,7 @@ static bool write(Context *c, const polyloom_request *r, bool counting, size_t *
     *size = o->at;
     if (counting) return true;
     memcpy(o->data, "PLCC", 4);
-    store(o->data + 4, 2, 4);
+    store(o->data + 4, 3, 4);
     memcpy(o->data + 16, c->data + 16, 8);
     store(o->data + 24, fletcher64(o->data + start, o->at - start), 8);
     store(o->data + 8, fletcher64(o->data + 16, o->at - 16), 8);

@@ -128,8 +128,7 @@ static bool over(Int value, Int bits) { return bits < (Int)sizeof(Int) * 8 - 1 &
 static bool check(Context *c, const Mapped *m, const Pattern *p, uint32_t row, uint32_t column) {
     const Limits *l = &c->s.limits;
     const uint32_t array = m->access->array;
-    uint32_t channel;
-    c->about.side = terminal_side(c, m, row, column, &channel);
+    c->about.side = terminal_side(c, m, row, column);
     c->about.place = c->about.side == NORTH || c->about.side == SOUTH ? column : row;
     Int dimensions = 0;
     for (uint32_t g = 0; g < c->n; ++g) dimensions += p->coefficients[g] != 0;
@@ -167,10 +166,7 @@ static bool access_generators(Context *c, Mapped *m) {
         const Cell *cell = &c->cell[i];
         if (!has_terminal(c, m, cell->group)) continue;
         Pattern **p = &m->pattern[cell->group];
-        if (!*p) {
-            TRY((*p = keep(c, 1, sizeof **p)) && pattern(c, m, cell->group, *p));
-            TRY(pool_domain(c, (*p)->domain));
-        }
+        if (!*p) TRY((*p = keep(c, 1, sizeof **p)) && pattern(c, m, cell->group, *p));
         fit = fit && !waits_too_long(c, m, cell) && check(c, m, *p, cell->row, cell->column);
         c->generators += elements(cell);
     }
@@ -179,13 +175,22 @@ static bool access_generators(Context *c, Mapped *m) {
     return refuse_first(c, m);
 }
 
+static bool pool_access(Context *c, const Mapped *m) {
+    for (uint32_t side = NORTH; side <= WEST; ++side)
+        for (uint32_t line = 0; line < lines(c, side); line = next_line(c, side, line)) {
+            Run r = run_along(c, m, side, line);
+            while (next_run(c, m, &r)) TRY(pool_domain(c, m->pattern[r.group]->domain));
+        }
+    return true;
+}
+
 // The patterns of all generators, checked; their domains, after those of the signals, are numbered by first use.
 bool generators(Context *c) {
     c->pool = (Vec){0};
     c->generators = 0;
     for (uint32_t i = 0; i < c->signals; ++i) TRY(pool_domain(c, c->signal[i]));
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
-        if (c->mapped[i].used) TRY(access_generators(c, &c->mapped[i]));
+        if (c->mapped[i].used) TRY(access_generators(c, &c->mapped[i]) && pool_access(c, &c->mapped[i]));
     return ok(c);
 }
 

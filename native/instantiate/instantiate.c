@@ -106,7 +106,7 @@ static bool finish(Context *c) {
     TRY(allocate(c));
     for (uint32_t g = 0; g < c->units; ++g) TRY(program(c, &c->graph[g], c->unit[g]->unit));
     polyloom_phase(PERIPHERY);
-    return depths(c) && control(c) && generators(c) && (c->interior || wire(c, NULL, 0, NULL));
+    return depths(c) && control(c) && generators(c) && wire(c);
 }
 
 static bool same(const Context *c, const Tiling *a, const Tiling *b) {
@@ -370,7 +370,6 @@ uint32_t polyloom_query(const polyloom_request *r, polyloom_result *result) {
     if (!status && !emit(c, r, true, &size)) status = c->error;
     report(c, status, result);
     result->output_size = size;
-    if (!status && !c->nothing && c->interior) result->scratch_size += (size_t)c->t->rows * c->t->columns * (sizeof(Wires) + 8) + 64 * most_connections(c) + 2048;
     result->class_size = most;
     return status;
 }

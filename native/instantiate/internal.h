@@ -274,16 +274,14 @@ typedef struct {
     About about;
 } Class;
 
-// Sink and source of a connection within a wrapper, as the file has them.
 typedef struct {
-    uint32_t sink, source;
+    Port sink, source;
 } Connection;
 
-// A wrapper's connections as the file has them; the bytes are in the output where it is written as it is found.
-typedef struct Wires {
-    struct Wires *next;
-    uint32_t count, number;
-    const uint8_t *bytes;
+// A wrapper's connections, sorted by sink.
+typedef struct {
+    uint32_t count;
+    Connection *at;
 } Wires;
 
 // The elements of an access without a common border that have their bank at one border port: how many, the channel of the one at
@@ -315,6 +313,12 @@ typedef struct Pattern {
 typedef struct {
     Int constant, step[2], low, high;
 } Line;
+
+// Elements of an access on a line that have their bank at its end `side`: `count` ones in equal tiles, every `step`-th, the first one
+// `links` away. From `next` up to `stop` are those further inside.
+typedef struct {
+    uint32_t side, line, step, links, count, group, next, stop;
+} Run;
 
 typedef struct Tile Tile;
 
@@ -372,18 +376,16 @@ typedef struct Context {
     bool *occupied;        // by group
     bool **arriving;       // by route, by group
     bool **accessing;      // by condition, by group
-    uint32_t classes, units, trees, signals, distinct, wrappers;
+    uint32_t classes, units, trees, signals, distinct;
     Class *class_;
     UnitTree **unit;
     Graph *graph;
     const Domain **signal;
     Mapped *mapped;
     Layout *layout;
-    bool interior;      // some access has no common border
-    uint32_t words;     // of a set of channels
-    Vec wires;          // distinct wrappers: Wires *
-    uint16_t *wrapper;  // by element, if `interior`
-    Vec pool;           // the domains of the file: const Domain *
+    uint32_t words;  // of a set of channels
+    Vec wires;       // distinct wrappers: Wires
+    Vec pool;        // the domains of the file: const Domain *
     uint32_t generators;
     Int start, delay[2], steps;
     Int needed;  // channels a side
@@ -504,12 +506,18 @@ bool program(Context *c, Graph *g, uint32_t unit);
 // wires.c, fifo.c, generators.c, emit.c
 bool terminals(Context *c);
 bool depths(Context *c);
-uint32_t terminal_side(Context *c, const Mapped *m, uint32_t row, uint32_t column, uint32_t *channel);
+uint32_t lines(const Context *c, uint32_t side);
+uint32_t next_line(const Context *c, uint32_t side, uint32_t line);
+Run run_along(const Context *c, const Mapped *m, uint32_t side, uint32_t line);
+bool next_run(Context *c, const Mapped *m, Run *r);
+void locate(const Context *c, const Run *r, uint32_t links, uint32_t *at);
+const Served *served_on(const Context *c, const Mapped *m, uint32_t side, uint32_t line);
+uint32_t terminal_channel(const Mapped *m, const Served *s, uint32_t links, uint32_t *last);
+uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t row, uint32_t column);
 Int terminal_delay(Context *c, const Mapped *m, uint32_t row, uint32_t column);
 bool has_terminal(const Context *c, const Mapped *m, uint32_t group);
 uint32_t terminal_links(const Context *c, const Mapped *m, uint32_t row, uint32_t column);
-bool wire(Context *c, uint8_t *out, size_t size, size_t *used);
-size_t most_connections(const Context *c);
+bool wire(Context *c);
 bool layouts(Context *c, const polyloom_layout *given);
 bool control(Context *c);
 bool generators(Context *c);

@@ -1,51 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes between elements and banks, and interconnect wrappers (the paper, section 6). An access takes the border directly where
-// all its elements lie on one; otherwise every element has a straight route of its own, nearest elements first.
+// all its elements lie on one; otherwise every element has a straight route of its own, nearest elements first. Routes are of banks:
+// wrappers have what elements send each other.
 #include "internal.h"
 
 static uint32_t opposite(uint32_t location) { return location == PE ? PE : 1 + (location + 1) % 4; }
 
 bool has_terminal(const Context *c, const Mapped *m, uint32_t group) { return c->accessing[c->s.node[m->access->node].condition][group]; }
 
-// Lines of elements are rows (axis 0, which end west and east) or columns (axis 1, north and south). Border ports at the same end
-// of lines of the same interval and parity serve the same elements: they are one pattern.
-static uint32_t end_of(int axis, uint32_t end) { return axis ? (end ? SOUTH : NORTH) : end ? EAST : WEST; }
+// Lines of elements end at sides: rows (axis 0) west and east, columns (axis 1) north and south. Border ports at the same end of lines
+// of the same interval and parity serve the same elements: they are one pattern.
+static int axis_of(uint32_t side) { return side == NORTH || side == SOUTH; }
 
-static uint32_t line_class(const Context *c, int axis, uint32_t line) { return c->slanted ? line : interval(&c->cut[axis], line); }
+static bool is_far(uint32_t side) { return side == EAST || side == SOUTH; }
 
-static uint32_t line_classes(const Context *c, int axis) { return c->slanted ? (axis ? c->t->columns : c->t->rows) : c->cut[axis].count; }
+static uint32_t length(const Context *c, int axis) { return axis ? c->t->rows : c->t->columns; }
 
-static uint32_t pattern(const Context *c, int axis, uint32_t line, uint32_t end) {
-    return 4 * ((axis ? line_classes(c, 0) : 0) + line_class(c, axis, line)) + 2 * (line & 1) + end;
+uint32_t lines(const Context *c, uint32_t side) { return length(c, !axis_of(side)); }
+
+static uint32_t line_classes(const Context *c, int axis) { return c->slanted ? length(c, !axis) : c->cut[axis].count; }
+
+static uint32_t pattern(const Context *c, uint32_t side, uint32_t line) {
+    const int axis = axis_of(side);
+    const uint32_t class_ = c->slanted ? line : interval(&c->cut[axis], line);
+    return 4 * ((axis ? line_classes(c, 0) : 0) + class_) + 2 * (line & 1) + is_far(side);
 }
 
 static uint32_t patterns(const Context *c) { return 4 * (line_classes(c, 0) + line_classes(c, 1)); }
 
-static uint32_t length(const Context *c, int axis) { return axis ? c->t->rows : c->t->columns; }
+// The elements of an access on a line that have their bank at its end: elements with even row + column have it at an end of their
+// row, the others at one of their column, the nearer one. An access of a border has one element on each line.
+Run run_along(const Context *c, const Mapped *m, uint32_t side, uint32_t line) {
+    const int axis = axis_of(side);
+    const uint32_t far = is_far(side), last = length(c, axis) - 1;
+    if (m->border) return (Run){.side = side, .line = line, .step = 1, .stop = side == m->side};
+    return (Run){.side = side, .line = line, .step = 2, .next = (line ^ (uint32_t)axis ^ (far ? last : 0)) & 1, .stop = (last + 2 - far) / 2};
+}
 
-// How many numbers of a parity are below x.
-static uint32_t below(uint32_t x, uint32_t parity) { return (x + 1 - parity) / 2; }
+void locate(const Context *c, const Run *r, uint32_t links, uint32_t *at) {
+    const int axis = axis_of(r->side);
+    at[axis] = r->line;
+    at[!axis] = is_far(r->side) ? length(c, axis) - 1 - links : links;
+}
 
-// The elements of an access on a line that have their bank at its end and are at most `links` away from it: elements with even
-// row + column have it at an end of their row, the others at one of their column, the nearer one.
-static uint32_t served(Context *c, const Mapped *m, int axis, uint32_t line, uint32_t end, uint32_t links) {
-    const uint32_t size = length(c, axis), depth = (size + 1 - end) / 2, parity = (line ^ (uint32_t)axis) & 1;
-    const uint32_t nearest = links < depth ? links + 1 : depth, first = end ? size - nearest : 0, last = end ? size : nearest;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < c->cells && c->slanted; ++i) {
-        uint32_t from, to;
-        if (!has_terminal(c, m, c->cell[i].group) || !span(&c->cell[i], axis, line, &from, &to)) continue;
-        from = from > first ? from : first;
-        to = to < last ? to : last;
-        if (from < to) count += below(to, parity) - below(from, parity);
-    }
-    for (uint32_t at = first; at < last && !c->slanted;) {
+// The elements on a line that have tiles equal to that of one of them and lie beside it.
+static void equals(Context *c, int axis, const uint32_t *at, uint32_t *from, uint32_t *to, uint32_t *group) {
+    const uint32_t x = at[!axis];
+    if (!c->slanted) {
         const List *cuts = &c->cut[!axis];
-        const uint32_t i = interval(cuts, at) + 1, stop = i < cuts->count && cuts->at[i] < last ? cuts->at[i] : last;
-        if (has_terminal(c, m, axis ? group_at(c, at, line) : group_at(c, line, at))) count += below(stop, parity) - below(at, parity);
-        at = stop;
+        const uint32_t i = interval(cuts, x);
+        *from = cuts->at[i];
+        *to = i + 1 < cuts->count ? cuts->at[i + 1] : length(c, axis);
+        *group = group_at(c, at[0], at[1]);
+        return;
     }
+    const Cell *cell = c->cell;
+    while (!span(cell, axis, at[axis], from, to) || x < *from || x >= *to) ++cell;
+    *group = cell->group;
+}
+
+// The next of them that lie in equal tiles, nearest first.
+bool next_run(Context *c, const Mapped *m, Run *r) {
+    while (r->next < r->stop) {
+        const int axis = axis_of(r->side);
+        uint32_t at[2], from, to;
+        locate(c, r, r->next, at);
+        equals(c, axis, at, &from, &to, &r->group);
+        const uint32_t after = is_far(r->side) ? length(c, axis) - from : to;
+        r->links = r->next;
+        r->count = ((after < r->stop ? after : r->stop) - r->links + r->step - 1) / r->step;
+        r->next += r->count * r->step;
+        if (has_terminal(c, m, r->group)) return true;
+    }
+    return false;
+}
+
+const Served *served_on(const Context *c, const Mapped *m, uint32_t side, uint32_t line) {
+    return m->border ? NULL : &m->served[pattern(c, side, line)];
+}
+
+// How many are at most so many links away.
+static uint32_t served(Context *c, const Mapped *m, uint32_t side, uint32_t line, uint32_t links) {
+    Run r = run_along(c, m, side, line);
+    uint32_t count = 0;
+    if (links < r.stop) r.stop = links + 1;
+    while (next_run(c, m, &r)) count += r.count;
     return count;
+}
+
+// The next line that may differ from all before: lines of one interval and parity are alike.
+uint32_t next_line(const Context *c, uint32_t side, uint32_t line) {
+    if (c->slanted) return line + 1;
+    const List *cuts = &c->cut[axis_of(side)];
+    const uint32_t i = interval(cuts, line), after = i + 1 < cuts->count ? cuts->at[i + 1] : lines(c, side);
+    return line == cuts->at[i] && line + 1 < after ? line + 1 : after;
 }
 
 static bool adjacent(const Limits *l, Port a, Port b) {
@@ -72,10 +120,14 @@ static uint32_t last_channel(const Limits *l) {
     return last;
 }
 
-static bool propagates(const Context *c, uint32_t direction, uint32_t channel) {
-    for (uint32_t r = 0; r < c->candidate->routes; ++r)
-        for (uint32_t i = 0; i < c->candidate->route[r].hops; ++i)
-            if (c->candidate->route[r].hop[i].location == direction && c->candidate->route[r].hop[i].index == channel) return true;
+// Whether elements send each other something on a channel in a direction.
+static bool propagates(Context *c, uint32_t direction, uint32_t channel) {
+    for (const Route *r = c->candidate->route; r < c->candidate->route + c->candidate->routes; ++r) {
+        bool passes = false;
+        for (uint32_t i = 0; i < r->hops; ++i) passes = passes || (r->hop[i].location == direction && r->hop[i].index == channel);
+        for (uint32_t i = 0; i < c->cells && passes; ++i)
+            if (leaving(c, r, c->cell[i].row, c->cell[i].column)) return true;
+    }
     return false;
 }
 
@@ -108,16 +160,11 @@ static void set(uint32_t *bits, uint32_t i) { bits[i / 32] |= (uint32_t)1 << i %
 
 // Whether a channel is free at the border ports of all elements of an access; with `taking`, it is taken there.
 static bool border_channel(Context *c, const Mapped *m, uint32_t *taken, uint32_t channel, bool taking) {
-    const int axis = m->side == NORTH || m->side == SOUTH;
-    for (uint32_t i = 0; i < c->cells; ++i) {
-        const Cell *cell = &c->cell[i];
-        if (!has_terminal(c, m, cell->group)) continue;
-        const uint32_t line = axis ? cell->west : cell->row, lines = axis ? cell->width : cell->height;
-        for (uint32_t k = 0; k < lines && (k < 2 || c->slanted); ++k) {
-            uint32_t *bits = taken + (size_t)pattern(c, axis, line + k, m->side == EAST || m->side == SOUTH) * c->words;
-            if (!taking && has(bits, channel)) return false;
-            if (taking) set(bits, channel);
-        }
+    for (uint32_t line = 0; line < lines(c, m->side); line = next_line(c, m->side, line)) {
+        if (!served(c, m, m->side, line, 0)) continue;
+        uint32_t *bits = taken + (size_t)pattern(c, m->side, line) * c->words;
+        if (!taking && has(bits, channel)) return false;
+        if (taking) set(bits, channel);
     }
     return true;
 }
@@ -155,11 +202,14 @@ static uint32_t serve(Context *c, const Mapped *m, uint32_t side, uint32_t count
     return out->count;
 }
 
-static void nearest(const Context *c, uint32_t row, uint32_t column, int *axis, uint32_t *end, uint32_t *links) {
-    *axis = (row + column) % 2 != 0;
-    const uint32_t near = *axis ? row : column, far = length(c, *axis) - 1 - near;
-    *end = near > far;
-    *links = *end ? far : near;
+// The side at which an element has its bank, and how far away.
+static uint32_t nearest(const Context *c, const Mapped *m, uint32_t row, uint32_t column, uint32_t *links) {
+    *links = 0;
+    if (m->border) return m->side;
+    const int axis = (row + column) % 2 != 0;
+    const uint32_t near = axis ? row : column, far = length(c, axis) - 1 - near;
+    *links = near > far ? far : near;
+    return near > far ? (axis ? SOUTH : EAST) : axis ? NORTH : WEST;
 }
 
 // The first element, in the order in which they are served, for which there was no channel.
@@ -167,31 +217,22 @@ static bool refuse_first(Context *c, const Mapped *m) {
     for (uint32_t wanted = 0;; ++wanted)
         for (uint32_t e = 0; e < c->t->rows * c->t->columns; ++e) {
             const uint32_t row = e / c->t->columns, column = e % c->t->columns;
-            uint32_t end, links;
-            int axis;
-            nearest(c, row, column, &axis, &end, &links);
+            uint32_t links;
+            const uint32_t side = nearest(c, m, row, column, &links), line = axis_of(side) ? column : row;
             if (links != wanted || !has_terminal(c, m, group_at(c, row, column))) continue;
-            const uint32_t line = axis ? column : row;
-            if (served(c, m, axis, line, end, links) > m->served[pattern(c, axis, line, end)].count) return no_channel(c, m, end_of(axis, end));
+            if (served(c, m, side, line, links) > served_on(c, m, side, line)->count) return no_channel(c, m, side);
         }
 }
 
 static bool interior(Context *c, Mapped *m, uint32_t *taken) {
     bool all = true;
     TRY(m->served = keep(c, patterns(c), sizeof *m->served));
-    for (int axis = 0; axis < 2; ++axis)
-        for (uint32_t k = 0; k < line_classes(c, axis); ++k) {
-            const uint32_t first = c->slanted ? k : c->cut[axis].at[k];
-            const uint32_t last = c->slanted ? k + 1 : k + 1 < c->cut[axis].count ? c->cut[axis].at[k + 1] : length(c, !axis);
-            for (uint32_t line = first; line < last && line < first + 2; ++line)
-                for (uint32_t end = 0; end < 2; ++end) {
-                    const uint32_t p = pattern(c, axis, line, end), count = served(c, m, axis, line, end, NONE - 1);
-                    TRY(m->served[p].bits = keep(c, c->words, sizeof(uint32_t)));
-                    const bool at_border = served(c, m, axis, line, end, 0);
-                    all = serve(c, m, end_of(axis, end), count, at_border, taken + (size_t)p * c->words, &m->served[p]) == count && all;
-                }
+    for (uint32_t side = NORTH; side <= WEST; ++side)
+        for (uint32_t line = 0; line < lines(c, side); line = next_line(c, side, line)) {
+            const uint32_t p = pattern(c, side, line), count = served(c, m, side, line, NONE - 1);
+            TRY(m->served[p].bits = keep(c, c->words, sizeof(uint32_t)));
+            all = serve(c, m, side, count, served(c, m, side, line, 0), taken + (size_t)p * c->words, &m->served[p]) == count && all;
         }
-    c->interior = true;
     return all || refuse_first(c, m);
 }
 
@@ -211,7 +252,6 @@ bool terminals(Context *c) {
     bool inside = false;
     TRY(c->mapped = keep(c, count, sizeof(Mapped)));
     c->needed = 0;
-    c->interior = false;
     for (uint32_t i = 0; i < count; ++i) {
         Mapped *m = &c->mapped[i];
         m->is_output = i >= c->s.inputs;
@@ -232,53 +272,43 @@ bool terminals(Context *c) {
     return true;
 }
 
+uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t row, uint32_t column) {
+    uint32_t links;
+    return nearest(c, m, row, column, &links);
+}
+
 uint32_t terminal_links(const Context *c, const Mapped *m, uint32_t row, uint32_t column) {
-    uint32_t end, links = 0;
-    int axis;
-    if (!m->border) nearest(c, row, column, &axis, &end, &links);
+    uint32_t links;
+    nearest(c, m, row, column, &links);
     return links;
 }
 
-// The n-th number of a set.
-static uint32_t nth(const uint32_t *bits, uint32_t n) {
-    for (uint32_t i = 0;; ++i)
-        if (has(bits, i) && !n--) return i;
-}
-
-uint32_t terminal_side(Context *c, const Mapped *m, uint32_t row, uint32_t column, uint32_t *channel) {
-    uint32_t end, links;
-    int axis;
-    *channel = m->channel;
-    if (m->border) return m->side;
-    nearest(c, row, column, &axis, &end, &links);
-    const uint32_t line = axis ? column : row;
-    const Served *s = &m->served[pattern(c, axis, line, end)];
-    if (!links)
-        *channel = s->zero;
-    else
-        *channel = nth(s->bits, served(c, m, axis, line, end, links - 1) - (s->zero != NONE));
-    return end_of(axis, end);
+// The channel of an element on a line; `last` is that of the one before, which is nearer, or NONE.
+uint32_t terminal_channel(const Mapped *m, const Served *s, uint32_t links, uint32_t *last) {
+    if (m->border) return m->channel;
+    if (!links) return s->zero;
+    do ++*last;
+    while (!has(s->bits, *last));
+    return *last;
 }
 
 static bool connect(Context *c, Vec *out, Port sink, Port source) {
     const uint32_t most = sink.index > source.index ? sink.index : source.index;
     if (most >= 8192) return refuse(c, 706, POLYLOOM_FIELD, 2, most, 8192);
-    // Sorted by location, then index.
-    const Connection made = {sink.index * 8 + sink.location, source.index * 8 + source.location};
-    const uint32_t key = sink.location << 16 | sink.index;
+    const Connection *at = out->at;
     uint32_t i = out->count;
-    for (Connection *at = out->at; i; --i) {
-        const uint32_t other = (at[i - 1].sink & 7) << 16 | at[i - 1].sink >> 3;
-        if (other == key) {
+    for (; i; --i) {  // sorted by location, then index
+        const Port other = at[i - 1].sink, driver = at[i - 1].source;
+        if (other.location == sink.location && other.index == sink.index) {
             c->about.side = sink.location;
-            return at[i - 1].source == made.source || refuse(c, 530, POLYLOOM_PORT, sink.index, 0, 0);
+            return (driver.location == source.location && driver.index == source.index) || refuse(c, 530, POLYLOOM_PORT, sink.index, 0, 0);
         }
-        if (other < key) break;
+        if (other.location < sink.location || (other.location == sink.location && other.index < sink.index)) break;
     }
-    TRY(push(c, out, sizeof made));
-    Connection *at = out->at;
-    memmove(at + i + 1, at + i, (out->count - 1 - i) * sizeof made);
-    at[i] = made;
+    TRY(push(c, out, sizeof *at));
+    Connection *to = out->at;
+    memmove(to + i + 1, to + i, (out->count - 1 - i) * sizeof *to);
+    to[i] = (Connection){sink, source};
     return true;
 }
 
@@ -299,120 +329,47 @@ static bool propagation(Context *c, const Cell *cell, const Route *r, Vec *out) 
     return true;
 }
 
-static bool bank(Context *c, const Mapped *m, uint32_t side, uint32_t channel, Port inner, Vec *out) {
-    const Port outer = {side, channel};
-    return m->is_output ? connect(c, out, outer, inner) : connect(c, out, inner, outer);
-}
-
-// Routes of elements further inside that pass this one on their way to an end of its row or column.
-static bool passing(Context *c, const Mapped *m, const Cell *cell, int axis, uint32_t end, Vec *out) {
-    const uint32_t line = axis ? cell->column : cell->row, at = axis ? cell->row : cell->column, side = end_of(axis, end);
-    const Served *s = &m->served[pattern(c, axis, line, end)];
-    uint32_t left = s->count - served(c, m, axis, line, end, end ? length(c, axis) - 1 - at : at);
-    for (uint32_t i = left ? nth(s->bits, s->count - (s->zero != NONE) - left) : 0; left; ++i) {
-        if (!has(s->bits, i)) continue;
-        TRY(bank(c, m, side, i, (Port){opposite(side), i}, out));
-        --left;
-    }
-    return true;
+// An input's register has one driver.
+static bool lone(Context *c, const Cell *cell, uint32_t input, const Vec *wires) {
+    const Mapped *m = &c->mapped[input];
+    const Connection *at = wires->at;
+    bool found = false;
+    for (uint32_t i = 0; i < input; ++i) found = found || (c->mapped[i].reg == m->reg && has_terminal(c, &c->mapped[i], cell->group));
+    for (uint32_t i = 0; i < wires->count; ++i) found = found || (at[i].sink.location == PE && at[i].sink.index == m->reg);
+    c->about.side = PE;
+    return !found || refuse(c, 530, POLYLOOM_PORT, m->reg, 0, 0);
 }
 
 // The connections of an element's wrapper, sorted by sink.
 static bool wrapper_of(Context *c, const Cell *cell, Vec *out) {
     for (uint32_t r = 0; r < c->candidate->routes; ++r) TRY(propagation(c, cell, &c->candidate->route[r], out));
-    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i) {
-        const Mapped *m = &c->mapped[i];
-        if (!m->used) continue;
-        if (has_terminal(c, m, cell->group)) {
-            uint32_t channel;
-            const uint32_t side = terminal_side(c, m, cell->row, cell->column, &channel);
-            TRY(bank(c, m, side, channel, (Port){PE, m->reg}, out));
-        }
-        for (uint32_t k = 0; k < 4 && !m->border; ++k) TRY(passing(c, m, cell, k / 2, k % 2, out));
-    }
+    for (uint32_t i = 0; i < c->s.inputs; ++i)
+        if (has_terminal(c, &c->mapped[i], cell->group)) TRY(lone(c, cell, i, out));
     return true;
 }
 
-typedef struct {
-    Wires **bucket;
-    uint32_t buckets;
-    uint8_t *out;  // where new wrappers are written, or null
-    size_t size, used;
-} Known;
-
-// The connections in the bytes of the file, after their count.
-static uint8_t *encoded(Context *c, const Vec *found) {
-    uint8_t *bytes = temp(c, found->count + 1, 4), *at = bytes;
-    const Connection *k = found->at;
-    for (uint32_t i = 0; bytes && i <= found->count; ++i) {
-        const uint32_t word = i ? k[i - 1].sink | k[i - 1].source << 16 : found->count;
-        for (int n = 0; n < (i ? 4 : 2); ++n) *at++ = (uint8_t)(word >> 8 * n);
-    }
-    return bytes;
-}
-
-static bool add_wrapper(Context *c, Known *known, const uint8_t *bytes, uint32_t count, Wires **slot) {
-    const size_t size = 2 + 4 * (size_t)count;
-    uint8_t *to = known->out ? known->out + known->used : keep(c, size, 1);
-    if (known->out && size > known->size - known->used) return fail(c, POLYLOOM_OUTPUT, 0);
-    TRY(to && (*slot = keep(c, 1, sizeof(Wires))));
-    memcpy(to, bytes, size);
-    known->used += size;
-    **slot = (Wires){NULL, count, c->wrappers++, to};
-    return true;
-}
-
-static bool wrapper(Context *c, Known *known, const Cell *cell, uint32_t *number) {
+static bool wrapper(Context *c, Cell *cell) {
     const size_t mark = c->high;
+    const Wires *known = c->wires.at;
     Vec found = {0};
     c->about.place = cell->row * c->t->columns + cell->column;
     TRY(wrapper_of(c, cell, &found));
-    const uint8_t *bytes = encoded(c, &found);
-    TRY(bytes);
-    const size_t size = 2 + 4 * (size_t)found.count;
-    Wires **at = &known->bucket[hash(2166136261u, bytes, size) % known->buckets];
-    while (*at && ((*at)->count != found.count || memcmp((*at)->bytes, bytes, size))) at = &(*at)->next;
-    if (!*at) TRY(add_wrapper(c, known, bytes, found.count, at));
-    *number = (*at)->number;
+    const size_t size = found.count * sizeof(Connection);
+    cell->wrapper = 0;
+    while (cell->wrapper < c->wires.count && (known[cell->wrapper].count != found.count || (size && memcmp(known[cell->wrapper].at, found.at, size)))) ++cell->wrapper;
+    if (cell->wrapper < c->wires.count) return c->high = mark, true;
+    Wires made = {found.count, keep(c, found.count, sizeof(Connection))}, *slot;
+    TRY(made.at);
+    if (size) memcpy(made.at, found.at, size);
     c->high = mark;
-    if (!known->out && (*at)->number == c->wires.count) {
-        const Wires **slot = push(c, &c->wires, sizeof *slot);
-        TRY(slot);
-        *slot = *at;
-    }
+    TRY(slot = push(c, &c->wires, sizeof *slot));
+    *slot = made;
     return true;
 }
 
-// The wrapper of every cell or, written at once, of every element: routes from inside make them differ. Numbered by first element.
-bool wire(Context *c, uint8_t *out, size_t size, size_t *used) {
-    const uint32_t elements = c->t->rows * c->t->columns;
-    Known known = {NULL, out ? elements / 8 + BUCKETS : BUCKETS, out, size, 0};
+// The wrappers of all cells, numbered by first element.
+bool wire(Context *c) {
     c->wires = (Vec){0};
-    c->wrappers = 0;
-    TRY(known.bucket = keep(c, known.buckets, sizeof *known.bucket));
-    for (uint32_t i = 0; i < c->cells && !out; ++i) TRY(wrapper(c, &known, &c->cell[i], &c->cell[i].wrapper));
-    if (!out) return ok(c);
-    TRY(c->wrapper = keep(c, elements, sizeof *c->wrapper));
-    for (uint32_t e = 0; e < elements; ++e) {
-        const uint32_t row = e / c->t->columns, column = e % c->t->columns;
-        const Cell element = {.row = row, .column = column, .group = group_at(c, row, column)};
-        uint32_t number;
-        TRY(wrapper(c, &known, &element, &number));
-        if (number > 65535) return refuse(c, 706, POLYLOOM_FIELD, 2, number, 65536);
-        c->wrapper[e] = (uint16_t)number;
-    }
-    *used = known.used;
+    for (uint32_t i = 0; i < c->cells; ++i) TRY(wrapper(c, &c->cell[i]));
     return ok(c);
-}
-
-// A bound of the connections of one wrapper.
-size_t most_connections(const Context *c) {
-    size_t most = 0;
-    for (uint32_t r = 0; r < c->candidate->routes; ++r) most += c->candidate->route[r].hops + 1;
-    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i) {
-        uint32_t ports = 0;
-        for (uint32_t p = 0; p < patterns(c) && c->mapped[i].used && !c->mapped[i].border; ++p) ports = (uint32_t)max(ports, c->mapped[i].served[p].count);
-        most += 1 + 4 * (size_t)ports;
-    }
-    return most;
 }

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 
 #include "operations.hpp"
+#include "wires.hpp"
 
 namespace polyloom::tcpa {
 namespace {
@@ -50,11 +50,8 @@ void check_instruction(const Instruction& instruction, size_t signals) {
 }
 
 void check_wrapper(const std::vector<Connection>& wrapper) {
-    std::set<Port> sinks;
-    for (const Connection& c : wrapper) {
+    for (const Connection& c : wrapper)
         require(c.sink.location <= Location::west && c.source.location <= Location::west && c.sink.index < 65536 && c.source.index < 65536, "a connection names no port");
-        require(sinks.insert(c.sink).second, "two connections drive one port");
-    }
 }
 
 }  // namespace
@@ -101,10 +98,13 @@ void check(const Config& config) {
     }
     for (const Generator& g : config.generators) {
         require(g.side >= Location::north && g.side <= Location::west, "a generator stands at no border");
-        require(g.position < (g.side == Location::north || g.side == Location::south ? config.columns : config.rows), "a generator stands outside the region");
-        require(g.channel < 65536 && g.array < config.arrays.size() && g.coefficients.size() == rank && in_range(g.delay), "a generator is malformed");
+        const bool across = g.side == Location::north || g.side == Location::south;
+        require(g.position < (across ? config.columns : config.rows), "a generator stands outside the region");
+        require(g.links < (across ? config.rows : config.columns), "a bank's route leaves the region");
+        require(g.channel < 65536 && g.reg < 65536 && g.array < config.arrays.size() && g.coefficients.size() == rank && in_range(g.delay), "a generator is malformed");
         check_domain(g.domain, rank, &config.extents);
     }
+    connections(config);
 }
 
 }  // namespace polyloom::tcpa

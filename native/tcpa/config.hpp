@@ -70,11 +70,13 @@ struct Port {
 
 struct Connection {
     Port sink, source;
+    auto operator<=>(const Connection&) const = default;
 };
 
+// The element `links` away from the border port has `reg` connected with it: an id, or the od of an output.
 struct Generator {
     Location side = Location::north;
-    uint32_t position = 0, channel = 0, array = 0;
+    uint32_t reg = 0, position = 0, channel = 0, links = 0, array = 0;
     int64_t base = 0;
     std::vector<int64_t> coefficients;
     int64_t delay = 0;

@@ -86,7 +86,7 @@ uint64_t fletcher64(std::span<const uint8_t> bytes) {
 std::array<Reader, section_count> sections(std::span<const uint8_t> bytes, uint64_t& stamp) {
     Reader head(bytes);
     if (bytes.size() % 4 || bytes.size() < header + 4 * section_count || !std::ranges::equal(head.take(4), std::string_view("PLCC"))) throw FormatError("not a concrete configuration");
-    if (head.u32() != 2) throw FormatError("another format version");
+    if (head.u32() != 3) throw FormatError("another format version");
     if (head.number(8) != fletcher64(bytes.subspan(checked_from))) throw FormatError("the checksum does not match");
     stamp = head.number(8);
     const uint64_t names_hash = head.number(8);
@@ -197,8 +197,10 @@ void place(Reader& in, std::vector<Array>& arrays) {
 Generator generator(Reader& in, const std::vector<Domain>& pool, size_t rank) {
     Generator made;
     made.side = Location(std::min(in.u16(), 4u) + 1);
+    made.reg = in.u16();
     made.position = in.u16();
     made.channel = in.u16();
+    made.links = in.u16();
     made.array = in.u16();
     made.base = in.i32();
     made.coefficients = list<int64_t>(rank, [&] { return in.i32(); });

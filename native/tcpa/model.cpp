@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <deque>
+#include <map>
 
 #include "decode.hpp"
 #include "state.hpp"
@@ -149,7 +150,7 @@ void Rectangle<Static, Traced>::build_elements() {
         const int32_t number = config_.element_class[index];
         if (number < 0) continue;
         const ElementProgram& words = config_.classes[size_t(number)];
-        const auto used = registers_used(words, config_.wrappers[config_.wrapper[index]]);
+        const auto used = registers_used(words, wires_.connections(index));
         Element element;
         element.index = index;
         const int64_t row = index / config_.columns, column = index % config_.columns;
@@ -210,7 +211,7 @@ void Rectangle<Static, Traced>::connect() {
         fifo.driven = true;
     };
     for (uint32_t index = 0; index < config_.wrapper.size(); ++index) {
-        const auto& connections = config_.wrappers[config_.wrapper[index]];
+        const auto& connections = wires_.connections(index);
         for (uint32_t n = 0; n < connections.size(); ++n) {
             const Port sink = connections[n].sink;
             if (const auto port = wires_.border(index, sink)) {
@@ -538,10 +539,12 @@ void Rectangle<Static, Traced>::check_room(Fifo& fifo, int64_t now) const {
     if (fifo.tokens.front().ready < now) fail(Cause::stray_token, fifo.tokens.front().ready, fifo.element, -1, "a token arrives at a border port and no enabled step is due");
 }
 
+static int32_t packed(Port port) { return int32_t(port.index * 8 + uint32_t(port.location)); }
+
 template <bool Static, bool Traced>
 std::vector<Place> Rectangle<Static, Traced>::idle_connections() const {
     std::vector<std::vector<uint8_t>> busy;
-    for (uint32_t w : config_.wrapper) busy.emplace_back(config_.wrappers[w].size());
+    for (uint32_t index = 0; index < config_.wrapper.size(); ++index) busy.emplace_back(wires_.connections(index).size());
     const auto carries = [&](const Driver& driver) {
         if (!driver.border) {
             const int32_t at = element_at_[driver.element];
@@ -552,7 +555,7 @@ std::vector<Place> Rectangle<Static, Traced>::idle_connections() const {
     };
     for (uint32_t index = 0; index < busy.size(); ++index)
         for (uint32_t n = 0; n < busy[index].size(); ++n) {
-            const Port sink = config_.wrappers[config_.wrapper[index]][n].sink;
+            const Port sink = wires_.connections(index)[n].sink;
             if (sink.location == Location::pe ? element_at_[index] < 0 : !wires_.border(index, sink)) continue;
             const auto driver = wires_.driver(index, n);
             if (!driver || !carries(*driver)) continue;
@@ -561,7 +564,7 @@ std::vector<Place> Rectangle<Static, Traced>::idle_connections() const {
     std::vector<Place> idle;
     for (uint32_t index = 0; index < busy.size(); ++index)
         for (uint32_t n = 0; n < busy[index].size(); ++n)
-            if (!busy[index][n]) idle.push_back({int32_t(index), int32_t(n), 0});
+            if (const auto [sink, source] = wires_.connections(index)[n]; !busy[index][n]) idle.push_back({int32_t(index), packed(source), packed(sink)});
     return idle;
 }
 

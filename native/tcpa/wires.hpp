@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interconnect: which od or bank drives a sink port. Every sink has at most one driver, so a walk against the
-// direction of the data is a path.
+// direction of the data is a path. Wrappers connect elements; the routes of banks, which are straight, stand with their generators.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -18,7 +17,11 @@ struct BorderPort {
     auto operator<=>(const BorderPort&) const = default;
 };
 
-// A place in the array: element `row * columns + column` and one of its wrapper's connections.
+// The connections of every element, sorted by sink: those of its wrapper, and of the banks' routes that end in it or pass it.
+// FormatError where two drive one port, or where a wrapper connects a port of the border.
+std::vector<std::vector<Connection>> connections(const Config& config);
+
+// A place in the array: element `row * columns + column` and one of its connections.
 struct WireConnection {
     uint32_t element = 0, connection = 0;
 };
@@ -35,18 +38,17 @@ class Wires {
   public:
     explicit Wires(const Config& config);
 
+    const std::vector<Connection>& connections(uint32_t element) const { return connections_[element]; }
     // The driver behind connection `connection` of `element`; nothing when the wire starts nowhere.
     std::optional<Driver> driver(uint32_t element, uint32_t connection) const;
-    // The border port that a wrapper's sink or source port faces, if it faces outwards.
+    // The border port that an element's sink or source port faces, if it faces outwards.
     std::optional<BorderPort> border(uint32_t element, Port port) const;
     // The element that touches a border port.
     uint32_t element(const BorderPort& port) const;
 
   private:
-    uint32_t neighbour(uint32_t element, Location side) const;
-
     const Config& config_;
-    std::vector<std::map<Port, uint32_t>> by_sink_;
+    std::vector<std::vector<Connection>> connections_;
     size_t longest_ = 0;
 };
 

@@ -233,7 +233,7 @@ def section(codec: Codec[T], value: T) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """A kind of file: its first four bytes, its name in messages, its newest version, its number of sections."""
+    """A kind of file: its first four bytes, its name in messages, its version, its number of sections."""
 
     magic: bytes
     name: str
@@ -254,18 +254,18 @@ def pack(kind: FileKind, stamp: int, sections: Sequence[bytes]) -> bytes:
 
 
 def unpack(kind: FileKind, data: bytes) -> tuple[int, tuple[Reader, ...]]:
-    """The stamp and one reader a section. Errors: PL0701 another kind, PL0702 truncated, PL0703 newer, PL0704 altered, PL0705."""
+    """The stamp and one reader a section. Errors: PL0701 another kind, PL0702 truncated, PL0703 another version, PL0704 altered, PL0705."""
     if data[:4] != kind.magic[: len(data)]:
         raise input_error("PL0701", f"not a {kind.name}: the file begins with {data[:4]!r}, not {kind.magic!r}", help=f"give a {kind.name} file")
     header = _FIXED + 4 * kind.sections
     if len(data) < header:
         raise _truncated(kind, len(data), f"its header alone has {header}")
     version = int.from_bytes(data[4:8], "little")
-    if version > kind.version:
+    if version not in (0, kind.version):
         raise input_error(
             "PL0703",
-            f"this {kind.name} has format version {version}; this program reads versions up to {kind.version}",
-            help="update polyloom, or create the file again with this version",
+            f"this {kind.name} has format version {version}; this program reads version {kind.version}",
+            help="create the file again with this version" if version < kind.version else "update polyloom, or create the file again with this version",
         )
     ends = [end for (end,) in iter_unpack("<I", data[_FIXED:header])]
     starts = [header, *(end + -end % 4 for end in ends)]

@@ -594,7 +594,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0642": (
         "faulty connection",
-        "A wrapper connects ports that are not adjacent, drives a port twice, or has a connection that no value passes.",
+        "A wrapper or the route of a bank connects ports that are not adjacent or drives a port twice, no value passes a connection,\n"
+        "or a bank does not stand at the first port that is free for it.",
     ),
     "PL0643": (
         "set that is not canonical",
@@ -639,7 +640,7 @@ CODES: dict[str, tuple[str, str]] = {
         "`polyloom compile` or `polyloom instantiate`.",
     ),
     "PL0703": (
-        "file of a newer version",
+        "file of another version",
         "The file was written in a format that this version of polyloom does not know. Update polyloom, or create the file again with this version.",
     ),
     "PL0704": (

@@ -99,8 +99,10 @@ def generators(n: int, rows: int, columns: int, arrays: int) -> SearchStrategy[G
     return st.builds(
         Generator,
         st.sampled_from(_SIDES),
+        st.integers(0, 65535),
         st.integers(0, max(rows, columns) - 1),
         st.integers(0, 65535),
+        st.integers(0, max(rows, columns) - 1),
         st.integers(0, arrays - 1),
         signed,
         tuples(signed, n),

@@ -13,6 +13,7 @@ from math import prod
 
 from tests.instantiate.naive import Cells, execute
 from tests.instantiate.oracle.interconnect import LOCATIONS
+from tests.oracle.wires import connections
 
 from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import Concrete, Generator
@@ -46,6 +47,7 @@ class _Machine:
         self.arrivals: dict[int, dict[tuple[str, int, int], int]] = defaultdict(dict)
         self.high: dict[tuple[int, int, int], int] = defaultdict(int)
         self.outputs: Cells = {}
+        self.wires = connections(concrete)
 
     def run(self) -> Run:
         c, control = self.c, self.c.controller
@@ -142,8 +144,7 @@ class _Machine:
         assert self._drive((row, column), (location, g.channel), cycle, value), "an input is connected to nothing"
 
     def _drive(self, element: Element, source: tuple[int, int], cycle: int, value: int) -> bool:
-        wrapper = self.c.wrappers[self.c.wrapper[element[0]][element[1]]]
-        sinks = [x.sink for x in wrapper if x.source == source]
+        sinks = [sink for sink, driver in self.wires[element] if driver == source]
         for location, index in sinks:
             if location == 0:
                 self.pushes[cycle].append((element, Register(File.IO, index), value))

@@ -65,15 +65,16 @@ BITS = Concrete(
     classes=(FULL, PARTIAL),
     element_class=((0, 0, 1),),
     wrappers=(
-        (Connection((0, 0), (4, 0)), Connection((1, 0), (0, 1)), Connection((2, 0), (0, 0))),
-        (Connection((0, 0), (4, 0)), Connection((1, 0), (0, 1))),
+        (Connection((2, 0), (0, 0)),),
+        (Connection((0, 0), (4, 0)), Connection((2, 0), (0, 0))),
+        (Connection((0, 0), (4, 0)),),
     ),
-    wrapper=((0, 0, 1),),
+    wrapper=((0, 1, 2),),
     generators=(
-        Generator("west", 0, 0, 0, 0, (0,), 0, box(0, 0)),
-        Generator("north", 0, 0, 1, 0, (1,), 3, box(0, 5)),
-        Generator("north", 1, 0, 1, 6, (1,), 15, box(0, 5)),
-        Generator("north", 2, 0, 1, 12, (1,), 27, box(0, 3)),
+        Generator("west", 0, 0, 0, 0, 0, 0, (0,), 0, box(0, 0)),
+        Generator("north", 1, 0, 0, 0, 1, 0, (1,), 3, box(0, 5)),
+        Generator("north", 1, 1, 0, 0, 1, 6, (1,), 15, box(0, 5)),
+        Generator("north", 1, 2, 0, 0, 1, 12, (1,), 27, box(0, 3)),
     ),
     arrays=(ArrayLayout("in", "i32", (), (), False), ArrayLayout("bits", "i32", (16,), (1,), True)),
 )

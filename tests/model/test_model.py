@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import Golden
-from tests.model.configurations import BITS, DATA, FULL, MACHINE
+from tests.model.configurations import BITS, DATA, FULL, MACHINE, box
 
 from polyloom import _core
 from polyloom.binary import CHECKED, fletcher64
@@ -85,7 +85,7 @@ REFUSALS: dict[str, Callable[[], object]] = {
     "altered": lambda: model.run(DATA[:60] + b"\x01" + DATA[61:], MACHINE, _inputs()),
     "overflow": lambda: model.run(concrete_file.encode(_with_depth(0)), MACHINE, _inputs()),
     "underflow": lambda: _edited(generators=(replace(BITS.generators[0], delay=1), *BITS.generators[1:])),
-    "stray": lambda: _edited(generators=BITS.generators[:-1]),
+    "stray": lambda: _edited(generators=(*BITS.generators[:-1], replace(BITS.generators[-1], domain=box(0, 2)))),
     "twice": lambda: _edited(generators=(*BITS.generators[:-1], replace(BITS.generators[-1], base=0))),
     "class": lambda: _edited(classes=(FULL, ElementProgram((), (), ()))),
 }

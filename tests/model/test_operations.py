@@ -15,7 +15,7 @@ from polyloom.ir import semantics
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import BY_NAME, DIVISIONS, OPERATIONS, ElementType, Operation, divides
 from polyloom.targets.tcpa import concrete_file, machine_file, model
-from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, Connection, Controller, ElementProgram, Generator
+from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, Controller, ElementProgram, Generator
 from polyloom.targets.tcpa.isa import File, Halt, If, Instruction, Register, opcode
 
 CASES = [(o, t) for o in OPERATIONS for t in o.types]
@@ -41,11 +41,11 @@ def _streaming(operation: Operation, types: tuple[ElementType, ...], result: Ele
             controller=Controller(False, False, 0, 0, 0, count, (box(count - 2, count - 2),)),
             classes=(ElementProgram((program, ()), (), (1,) * operation.arity),),
             element_class=((0,),),
-            wrappers=((*(Connection((0, n), (4, n)) for n in range(operation.arity)), Connection((1, 0), (0, 0))),),
+            wrappers=((),),
             wrapper=((0,),),
             generators=(
-                Generator("north", 0, 0, operation.arity, 0, (1,), 1, every),
-                *(Generator("west", 0, n, n, 0, (1,), 0, every) for n in range(operation.arity)),
+                Generator("north", 0, 0, 0, 0, operation.arity, 0, (1,), 1, every),
+                *(Generator("west", n, 0, n, 0, n, 0, (1,), 0, every) for n in range(operation.arity)),
             ),
             arrays=(*inputs, ArrayLayout("y", result, (count,), (1,), True)),
         )

@@ -44,7 +44,7 @@ def _dead(constant: Immediate) -> Concrete:
 
 
 def _wrapper(*connections: Connection) -> Concrete:
-    return _with(wrappers=((*BITS.wrappers[0], *connections), BITS.wrappers[1]))
+    return _with(wrappers=((*BITS.wrappers[0], *connections), *BITS.wrappers[1:]))
 
 
 EDITS = {
@@ -57,9 +57,14 @@ EDITS = {
     "shift amount": ("PL0641", _instruction(1, 1, sources=(RD0, Immediate(33)))),
     "destination twice": ("PL0641", _instruction(0, 2, destinations=(RD0, RD0))),
     "port twice": ("PL0705", _wrapper(Connection((0, 0), (2, 0)))),
+    "port of the border": ("PL0705", _wrapper(Connection((0, 1), (4, 1)))),
+    "route out of the region": ("PL0705", _generator(1, links=1)),
+    "route over a driven port": ("PL0705", _generator(0, links=1)),
+    "input register of a route": ("PL0640", _generator(0, register=40)),
+    "output register of a route": ("PL0640", _generator(1, register=40)),
     "dangling connection": ("PL0642", _wrapper(Connection((2, 1), (0, 1)))),
     "unused wrapper": ("PL0646", _with(wrappers=(*BITS.wrappers, ()))),
-    "equal wrappers": ("PL0646", _with(wrappers=(*BITS.wrappers, BITS.wrappers[0]), wrapper=((2, 0, 1),))),
+    "equal wrappers": ("PL0646", _with(wrappers=(*BITS.wrappers, BITS.wrappers[0]), wrapper=((3, 1, 2),))),
     "unused class": ("PL0646", _with(classes=(*BITS.classes, replace(FULL, input_depths=(2,))))),
     "equal classes": ("PL0646", _with(classes=(*BITS.classes, FULL), element_class=((2, 0, 1),))),
     "units": ("PL0641", _with(classes=(FULL, ElementProgram(PARTIAL.programs[:1], (1,), (1,))))),
@@ -108,6 +113,12 @@ def test_a_right_configuration_is_passed() -> None:
 def test_every_rule(name: str) -> None:
     code, concrete = EDITS[name]
     assert code in _codes(concrete)
+
+
+def test_equal_wrappers() -> None:
+    """That one of them is used by no element is another finding."""
+    twins = _with(wrappers=(*BITS.wrappers, BITS.wrappers[0]))
+    assert any("wrappers equal wrapper 0" in d.message for d in verify(concrete_file.encode(twins), MACHINE))
 
 
 def _on(**changes: Any) -> set[str]:

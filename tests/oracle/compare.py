@@ -15,6 +15,7 @@ from math import prod
 
 from tests.oracle.brute import Brute, Element, Token, Transfer, placement_of
 from tests.oracle.walk import Issue, digits_of, in_domain, issues, start_cycle
+from tests.oracle.wires import connections
 
 from polyloom.targets.tcpa.concrete import Concrete, Generator
 from polyloom.targets.tcpa.isa import UNUSED, File, Immediate, Register, Source
@@ -63,7 +64,7 @@ def _widened(concrete: Concrete, found: Issue, wanted: tuple[Register, ...]) -> 
 
 
 def _connections(concrete: Concrete, element: Element) -> list[tuple[Port, Port]]:
-    return [(c.sink, c.source) for c in concrete.wrappers[concrete.wrapper[element[0]][element[1]]]]
+    return connections(concrete)[element]
 
 
 def _fifos(brute: Brute, concrete: Concrete) -> Iterator[str]:

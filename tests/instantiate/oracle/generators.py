@@ -24,6 +24,8 @@ from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import ArrayLayout, Controller, Domain, Generator
 from polyloom.targets.tcpa.symbolic import Access, ArrayInfo, Limits, Symbolic
 
+_SIDES = ("north", "east", "south", "west")
+
 
 def layouts(symbolic: Symbolic, values: tuple[int, ...]) -> tuple[ArrayLayout, ...]:
     """The arrays, row-major; a shape that would be negative is 0."""
@@ -41,12 +43,13 @@ def start_of(tiling: Tiling, timing: Timing, found: tuple[Terminal, ...]) -> int
 
 
 def generate(traffic: Traffic, timing: Timing, found: tuple[Terminal, ...], arrays: tuple[ArrayLayout, ...], start: int) -> tuple[Generator, ...]:
-    """One generator a terminal. PL0514, PL0518, PL0519 and PL0520 where the machine's limits are exceeded."""
+    """One generator a terminal, those of an access by bank from north to west. PL0514, PL0518, PL0519 and PL0520 where the machine's
+    limits are exceeded."""
     tiling = traffic.tiles.tiling
     mapped = {id(t.mapped): t.mapped.access for t in found}
     addresses = {key: _address(tiling, access, arrays[access.array]) for key, access in mapped.items()}
     patterns: dict[tuple[int, int], _Pattern] = {}
-    made: list[Generator] = []
+    made: list[tuple[tuple[int, ...], Generator]] = []
     for t in found:
         constant, weights = addresses[id(t.mapped)]
         key = id(t.mapped), int(traffic.tiles.group[t.element])
@@ -55,9 +58,10 @@ def generate(traffic: Traffic, timing: Timing, found: tuple[Terminal, ...], arra
         p = patterns[key]
         base = constant + p.base + tiling.origin(weights, t.element)
         array, delay = t.mapped.access.array, start + _delay(tiling, timing, t)
-        made.append(Generator(t.side, t.position, t.channel, array, base, p.coefficients, delay, p.domain))
-        _check(made[-1], p.words, arrays[array], tiling.symbolic.limits)
-    return tuple(made)
+        generator = Generator(t.side, t.mapped.register, t.position, t.channel, t.links, array, base, p.coefficients, delay, p.domain)
+        _check(generator, p.words, arrays[array], tiling.symbolic.limits)
+        made.append(((list(mapped).index(id(t.mapped)), _SIDES.index(t.side), t.position, t.links), generator))
+    return tuple(g for _, g in sorted(made, key=lambda m: m[0]))
 
 
 def _delay(tiling: Tiling, timing: Timing, terminal: Terminal) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interconnect wrappers: propagation channels replicated where a token passes, and the connections of banks (section 6).
+"""Interconnect wrappers: propagation channels replicated where a token passes; and the routes of banks (section 6).
 
 Input and output of an element takes the border directly where all elements of the access lie on one border (preference west,
 north, east, south). Otherwise every element has a dedicated straight route: elements with even row + column along their row
@@ -69,7 +69,7 @@ def terminals(traffic: Traffic) -> tuple[Terminal, ...]:
         places = [(int(r), int(c)) for r, c in np.argwhere(mask)]
         if places:
             side = _common_border(mask)
-            chosen = _interior(mapped, places, used, tiling) if side is None else _border(mapped, places, side, used, tiling)
+            chosen = _interior(mapped, places, used, traffic) if side is None else _border(mapped, places, side, used, tiling)
             found += chosen
             used |= {(t.side, t.position, t.channel) for t in chosen}
     return tuple(found)
@@ -84,7 +84,8 @@ def wire(traffic: Traffic, found: tuple[Terminal, ...]) -> tuple[tuple[tuple[Con
     """(distinct wrappers, wrapper of every element), numbered by first element."""
     shape = traffic.tiles.group.shape
     sinks: dict[Element, dict[tuple[int, int], tuple[int, int]]] = {}
-    for element, source, sink in _links(traffic, found):
+    wired: dict[Element, dict[tuple[int, int], tuple[int, int]]] = {}
+    for element, source, sink, between in _links(traffic, found):
         if not (0 <= element[0] < shape[0] and 0 <= element[1] < shape[1]):
             raise PolyloomError(
                 Diagnostic("PL0530", "a propagation channel leaves the region", INTERNAL, help="this is a defect of the mapping; please report it")
@@ -93,32 +94,31 @@ def wire(traffic: Traffic, found: tuple[Terminal, ...]) -> tuple[tuple[tuple[Con
         if sinks.setdefault(element, {}).setdefault(b, a) != a:
             message = f"port {sink.location}{sink.index} of element {element} would be driven twice"
             raise PolyloomError(Diagnostic("PL0530", message, INTERNAL, help="this is a defect of the mapping; please report it with the program"))
+        if between:
+            wired.setdefault(element, {})[b] = a
     wrappers: dict[tuple[Connection, ...], int] = {}
     rows = tuple(
-        tuple(wrappers.setdefault(tuple(Connection(b, a) for b, a in sorted(sinks.get((r, c), {}).items())), len(wrappers)) for c in range(shape[1]))
+        tuple(wrappers.setdefault(tuple(Connection(b, a) for b, a in sorted(wired.get((r, c), {}).items())), len(wrappers)) for c in range(shape[1]))
         for r in range(shape[0])
     )
     return tuple(wrappers), rows
 
 
-def _links(traffic: Traffic, found: tuple[Terminal, ...]) -> Iterator[tuple[Element, Port, Port]]:
-    """Connections (element, source, sink), perhaps repeated."""
+def _links(traffic: Traffic, found: tuple[Terminal, ...]) -> Iterator[tuple[Element, Port, Port, bool]]:
+    """Connections (element, source, sink), perhaps repeated; and whether they are between elements."""
     for route, leaving in zip(traffic.tiles.tiling.candidate.routes, traffic.leaving, strict=True):
         for start in np.argwhere(leaving):
             at, source = (int(start[0]), int(start[1])), Port("pe", route.output)
             for hop in route.hops:
-                yield at, source, hop
+                yield at, source, hop, True
                 at, source = _beside(at, hop.location), _sibling(hop)
-            yield at, source, Port("pe", route.input)
+            yield at, source, Port("pe", route.input), True
     for t in found:
-        side, pe = Port(t.side, t.channel), Port("pe", t.mapped.register)
-        through = Port(_opposite(t.side), t.channel)
-        at = t.element
-        for _ in range(t.links):
-            yield (at, pe if at == t.element else through, side) if t.mapped.is_output else (at, side, pe if at == t.element else through)
-            at = _beside(at, t.side)
-        inner = pe if t.links == 0 else through
-        yield (at, inner, side) if t.mapped.is_output else (at, side, inner)
+        at, inner = t.element, Port("pe", t.mapped.register)
+        for _ in range(t.links + 1):
+            outer = Port(t.side, t.channel)
+            yield (at, inner, outer, False) if t.mapped.is_output else (at, outer, inner, False)
+            at, inner = _beside(at, t.side), Port(_opposite(t.side), t.channel)
 
 
 def _code(port: Port) -> tuple[int, int]:
@@ -154,11 +154,11 @@ def _border(mapped: Mapped, places: list[Element], side: Side, used: set[tuple[s
     return [Terminal(mapped, e, side, _position(side, e), channel, 0) for e in places]
 
 
-def _interior(mapped: Mapped, places: list[Element], used: set[tuple[str, int, int]], tiling: Tiling) -> list[Terminal]:
-    taken = set(used)
+def _interior(mapped: Mapped, places: list[Element], used: set[tuple[str, int, int]], traffic: Traffic) -> list[Terminal]:
+    taken, tiling = set(used), traffic.tiles.tiling
     found: list[Terminal] = []
     for links, side, element in sorted(((*_nearest(e, tiling), e) for e in places), key=lambda x: (x[0], x[2])):
-        busy = _propagating(tiling, side if mapped.is_output else _OPPOSITE[side]) if links else set[int]()
+        busy = _propagating(traffic, side if mapped.is_output else _OPPOSITE[side]) if links else set[int]()
         position = _position(side, element)
         channel = next(c for c in _adjacent(mapped, side, links, tiling) if c not in busy and (side, position, c) not in taken)
         taken.add((side, position, channel))
@@ -173,9 +173,10 @@ def _nearest(element: Element, tiling: Tiling) -> tuple[int, Side]:
     return min((row, "north"), (tiling.rows - 1 - row, "south"), key=lambda x: (x[0], x[1] != "north"))
 
 
-def _propagating(tiling: Tiling, direction: str) -> set[int]:
-    """Channels that propagation routes use towards `direction`."""
-    return {h.index for route in tiling.candidate.routes for h in route.hops if h.location == direction}
+def _propagating(traffic: Traffic, direction: str) -> set[int]:
+    """Channels on which some element sends another one something towards `direction`."""
+    routes = zip(traffic.tiles.tiling.candidate.routes, traffic.leaving, strict=True)
+    return {h.index for route, leaving in routes if leaving.any() for h in route.hops if h.location == direction}
 
 
 def _adjacent(mapped: Mapped, side: Side, links: int, tiling: Tiling) -> Iterator[int]:

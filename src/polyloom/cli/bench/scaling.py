@@ -20,8 +20,6 @@ from polyloom.targets.tcpa import concrete_file
 _SMALL: Final = (4, 4)
 _MIDDLE: Final = (32, 32)
 _LARGE: Final = LARGE[-1]
-_WRITTEN: Final = {"matmul": LARGE[0], "conv": LARGE[0]}
-"""Loops whose outputs leave from inside: a file has too few port numbers for the routes of 1024x1024 elements."""
 _RUNS: Final = 15
 _TABLE: Final = 32
 """Where a file's section table begins."""
@@ -50,10 +48,9 @@ def _growth(kernel: str) -> dict[str, object]:
 
 def _copies(kernel: str) -> list[dict[str, object]]:
     """The time that more elements add, over that of a memcpy of the added bytes."""
-    largest = _WRITTEN.get(kernel, _LARGE)
-    (middle, _, before), (large, copied, after) = (_whole(kernel, region) for region in (_MIDDLE, largest))
+    (middle, _, before), (large, copied, after) = (_whole(kernel, region) for region in (_MIDDLE, _LARGE))
     copy = copied * (after - before) / after
-    what = f"{title(_MIDDLE)} to {title(largest)} over memcpy"
+    what = f"{title(_MIDDLE)} to {title(_LARGE)} over memcpy"
     return [_row(kernel, f"{what}, {name}", (large[name] - middle[name]) / copy, limit) for name, limit in COPIES.items()]
 
 
@@ -84,7 +81,7 @@ def pairs(kernel: str) -> list[tuple[Region, Region]]:
 def bytes_an_element(kernel: str, small: Region, large: Region, *, own: bool, perfect: bool = True) -> tuple[float, float]:
     """What a further element adds, and at most may: 24, and 16 a loop dimension for every access mapping that it takes part in.
 
-    `own`: to the sections that have an entry an element; else to the file, whose distinct wrappers are more where routes from inside cross.
+    `own`: to the sections that have an entry an element; else to the file.
     """
     before, after = (instance(kernel, region, perfect=perfect) for region in (small, large))
     old, new = concrete_file.decode(before), concrete_file.decode(after)

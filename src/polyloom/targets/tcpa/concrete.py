@@ -65,7 +65,8 @@ class ElementProgram:
 @dataclass(frozen=True, slots=True)
 class Connection:
     """Within one wrapper `sink` is driven by `source`: (location, index) each, location 0 pe, 1 north, 2 east, 3 south,
-    4 west. Source (pe, k) is od k; sink (pe, k) is id k; source (north, c) is what arrives from the north on channel c."""
+    4 west. Source (pe, k) is od k; sink (pe, k) is id k; source (north, c) is what arrives from the north on channel c.
+    Wrappers connect elements with each other: the ports of a region's border belong to the routes of banks."""
 
     sink: tuple[int, int]
     source: tuple[int, int]
@@ -73,7 +74,9 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """The address generator of the bank at channel `channel` of border `side`, at row or column `position`.
+    """The address generator of the bank at channel `channel` of border `side`, at row or column `position`, and the bank's route:
+    straight inwards on that channel, `links` crossings from wrapper to wrapper, to the id `register` of an element; or, of an
+    output, the other way, from the od `register`. No other connection may drive a port that the route drives.
 
     It steps through the tile's digits once every pi cycles from cycle `delay` on (absolute, like `Controller.start`). In the
     steps of `domain` it reads word `base + coefficients . digits` of the memory that has array `array` and
@@ -81,8 +84,10 @@ class Generator:
     """
 
     side: Side
+    register: int
     position: int
     channel: int
+    links: int
     array: int
     base: int
     coefficients: tuple[int, ...]
@@ -132,3 +137,12 @@ class Concrete:
     wrapper: tuple[tuple[int, ...], ...]
     generators: tuple[Generator, ...]
     arrays: tuple[ArrayLayout, ...]
+
+
+def way(concrete: Concrete, generator: Generator) -> list[tuple[int, int]]:
+    """The elements on a bank's route, from the border inwards; the last one has the register."""
+    at, far = generator.position, generator.side in ("south", "east")
+    across = generator.side in ("north", "south")
+    last = (concrete.rows if across else concrete.columns) - 1
+    places = [last - n if far else n for n in range(generator.links + 1)]
+    return [(n, at) if across else (at, n) for n in places]

@@ -25,7 +25,7 @@ from polyloom.targets.tcpa.concrete import (
     Place,
 )
 
-KIND = FileKind(b"PLCC", "concrete configuration", version=2, sections=7)
+KIND = FileKind(b"PLCC", "concrete configuration", version=3, sections=7)
 SIDES = ("north", "east", "south", "west")
 LOCATIONS = 5
 DIMENSIONS = 63
@@ -127,8 +127,10 @@ def _generators(head: _Head, arrays: int, domain: Codec[Domain]) -> Codec[tuple[
     generator = record(
         Generator,
         side=mapped(u16("a side", len(SIDES)), SIDES.index, SIDES.__getitem__),
+        register=u16("the register of a bank's route"),
         position=u16("a generator's position", max(head.rows, head.columns)),
         channel=u16("a generator's channel"),
+        links=u16("the links of a bank's route", max(head.rows, head.columns)),
         array=u16("a generator's array", arrays),
         base=i32("a base address"),
         coefficients=repeated(i32("an address coefficient"), len(head.extents)),

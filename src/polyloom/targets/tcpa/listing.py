@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from polyloom.sets import Affine
 from polyloom.targets.tcpa import notation
-from polyloom.targets.tcpa.concrete import Concrete, Generator
+from polyloom.targets.tcpa.concrete import Concrete, Generator, way
 from polyloom.targets.tcpa.isa import Immediate, Instruction
 from polyloom.targets.tcpa.latency import Polynomial, Timing, timing
 from polyloom.targets.tcpa.notation import LOCATIONS, sink_port, source_port, tile_symbol
@@ -267,7 +267,11 @@ def _bank(concrete: Concrete, generator: Generator) -> str:
     element = array.name if not array.shape else f"{array.name}[{word}]" if array.strides == (1,) else f"{array.name} word {word}"
     when = notation.domain(generator.domain, concrete.extents)
     verb = "writes" if array.is_output else "reads"
-    return f"{generator.side} {line} {generator.position} channel {generator.channel}: {verb} {element} when {when}, from cycle {generator.delay}"
+    register = f"from od{generator.register}" if array.is_output else f"to id{generator.register}"
+    row, column = way(concrete, generator)[-1]
+    end = "" if not generator.links else f" of row {row}" if line == "column" else f" of column {column}"
+    bank = f"{generator.side} {line} {generator.position} channel {generator.channel} {register}{end}"
+    return f"{bank}: {verb} {element} when {when}, from cycle {generator.delay}"
 
 
 def as_json(value: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Final, cast
 
 from polyloom import binary
@@ -18,7 +19,7 @@ from polyloom.sets import Affine
 from polyloom.targets import registry
 from polyloom.targets.registry import Arrays, Event, Flow, Grid, Json, Kind, Place, Pressure, Progress, Report, Simulation, Target
 from polyloom.targets.tcpa import banks, compile, concrete_file, instantiation, listing, machine_file, model, notation, symbolic_file, verify
-from polyloom.targets.tcpa.concrete import Concrete, Connection
+from polyloom.targets.tcpa.concrete import Concrete, Connection, Generator, way
 from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, operation_of
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.predict import predicted_cycles
@@ -197,6 +198,7 @@ def _cells(concrete: Concrete, symbolic: Symbolic | None) -> dict[tuple[int, int
 def _grid(concrete: Concrete) -> Grid:
     labels = tuple(tuple("" if c < 0 else f"P{c + 1}" for c in row) for row in concrete.element_class)
     wires = {wire for r, row in enumerate(concrete.wrapper) for c, w in enumerate(row) for wire in _wires(r, c, concrete.wrappers[w])}
+    wires |= {wire for g in concrete.generators for wire in _route(concrete, g)}
     banks = {_beside(g.position, g.position, _SIDES[g.side], concrete) for g in concrete.generators}
     return Grid(labels, tuple(sorted(wires)), tuple(sorted(banks)))
 
@@ -208,6 +210,13 @@ def _wires(row: int, column: int, connections: tuple[Connection, ...]) -> Iterat
             if side != _PE:
                 neighbour = row + _NEIGHBOURS[side][0], column + _NEIGHBOURS[side][1]
                 yield ((row, column), neighbour) if outward else (neighbour, (row, column))
+
+
+def _route(concrete: Concrete, generator: Generator) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Hops between a bank and its register."""
+    bank = _beside(generator.position, generator.position, _SIDES[generator.side], concrete)
+    for outer, inner in pairwise((bank, *way(concrete, generator))):
+        yield (inner, outer) if concrete.arrays[generator.array].is_output else (outer, inner)
 
 
 def _beside(row: int, column: int, side: int, concrete: Concrete) -> tuple[int, int]:

@@ -17,12 +17,11 @@ from typing import Final, TypeVar
 
 from polyloom import _core
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.targets.tcpa import concrete_file, digits, model
+from polyloom.targets.tcpa import concrete_file, digits, model, ports
 from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, ConvexSet, Domain, ElementProgram, Generator
 from polyloom.targets.tcpa.isa import OPCODE_NOP, UNUSED, File, Goto, If, Immediate, Instruction, Next, Register, operation_of
 from polyloom.targets.tcpa.machine import Machine
 
-_LOCATIONS: Final = ("pe", "north", "east", "south", "west")
 _HELP: Final = "instantiate the configuration again; edited words are not supported"
 T = TypeVar("T")
 Finding = tuple[str, str]
@@ -122,6 +121,24 @@ def _wires(c: Concrete, machine: Machine) -> Iterator[Finding]:
                 yield from _exceeds(f"ports named in wrapper {number}", port[1] + 1, machine.channels if port[0] else registers)
             if allowed is not None and (_port(k.source), _port(k.sink)) not in allowed:
                 yield "PL0642", f"wrapper {number} connects {_port(k.source)} to {_port(k.sink)}, which are not adjacent"
+    for g in c.generators:
+        is_output = c.arrays[g.array].is_output
+        yield from _exceeds(f"register of {_name(g)}", g.register + 1, machine.output_registers if is_output else machine.input_registers)
+        for source, sink in ports.route(g, is_output):
+            if allowed is not None and (_port(source), _port(sink)) not in allowed:
+                yield "PL0642", f"the route of {_name(g)} connects {_port(source)} to {_port(sink)}, which are not adjacent"
+
+
+def _banks(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    allowed = None if machine.adjacency is None else frozenset((_location(a), _location(b)) for a, b in machine.adjacency)
+    for g, place in ports.misplaced(c, allowed):
+        yield "PL0642", f"{_name(g)} stands elsewhere than its port, {place}"
+
+
+def _location(name: str) -> tuple[int, int]:
+    """(location, index) of a port's name in a machine description."""
+    text = name.rstrip("0123456789")
+    return ports.LOCATIONS.index(text), int(name[len(text) :])
 
 
 # Words against each other; `model.load` has refused references outside the tables (PL0641, PL0643, PL0644, PL0646).
@@ -323,9 +340,8 @@ def _unread(c: Concrete, result: _core.Result) -> Iterator[Finding]:
 
 
 def _idle(c: Concrete, result: _core.Result) -> Iterator[Finding]:
-    for element, connection, _ in result.report.idle:
-        k = c.wrappers[c.wrapper[element // c.columns][element % c.columns]][connection]
-        yield "PL0642", f"no token passes from {_port(k.source)} to {_port(k.sink)} in element {_place(c, element)}"
+    for element, source, sink in result.report.idle:
+        yield "PL0642", f"no token passes from {_port((source % 8, source // 8))} to {_port((sink % 8, sink // 8))} in element {_place(c, element)}"
 
 
 def _wasted(c: Concrete, result: _core.Result) -> Iterator[Finding]:
@@ -370,7 +386,7 @@ def _repeated(values: Iterable[T]) -> list[tuple[T, int]]:
 
 
 def _port(port: tuple[int, int]) -> str:
-    return f"{_LOCATIONS[port[0]]}{port[1]}"
+    return f"{ports.LOCATIONS[port[0]]}{port[1]}"
 
 
 def _name(g: Generator) -> str:
@@ -386,6 +402,7 @@ _ON_WORDS: Final[tuple[Rule, ...]] = (
     _capacities,
     _periphery_capacities,
     _wires,
+    _banks,
     _references,
     _classes,
     _signals_used,
