@@ -12,6 +12,10 @@
 typedef float real;
 typedef real number;
 
+enum { SIDE = 2, SIDES, FIRST = -1 };
+static const int SHIFT = SIDES - 2, TWICE = 2 * SIDES;
+static const float THIRD = 1.0f / 3.0f, NEAR_HALF = -0.5f;
+
 static inline float blend(float a, float b, float t) { return a + t * (b - a); }
 static inline int clamp(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
 static int least(int a, int b);
@@ -173,6 +177,16 @@ void assumes(int n, float A[n]) {
   __builtin_assume(n >= 2);
   A[0] = A[1];
   return;
+}
+
+/** Documented, as well as its \p n and \p m. */
+void named(int n, int m, float A[n], int B[n][SIDES]) {
+  /// a documented variable
+  int more = TWICE;
+  for (int i = 0; i < n; i++) A[i] = A[i] * THIRD - NEAR_HALF;
+  for (int i = 0; i < n; i++)
+    for (int j = SHIFT; j < SIDE; j++)
+      if (i + FIRST < m) B[i][j] = B[i][j] * SIDES - B[i][j - SHIFT] + more;
 }
 
 int main(void) {

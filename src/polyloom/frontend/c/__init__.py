@@ -6,8 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from polyloom.diagnostics import input_error
+from polyloom.frontend.c.affine import Scope
 from polyloom.frontend.c.choose import choose
 from polyloom.frontend.c.clang import printed_function, syntax_tree
+from polyloom.frontend.c.file_constants import with_constants
 from polyloom.frontend.c.function import nest
 from polyloom.frontend.c.reference import Native
 from polyloom.frontend.source import Options, Reference
@@ -23,8 +25,10 @@ def load(path: str, options: Options) -> tuple[Nest, Reference]:
     except OSError as error:
         raise input_error("PL0104", f"cannot read {path}: {error.strerror or error}", help="give the path of a .c file") from None
     try:
-        function, functions = choose(path, syntax_tree(path, options), options.function)
-        found = nest(function, printed_function(path, function.name, options), functions, options)
+        unit = syntax_tree(path, options)
+        function, functions = choose(path, unit, options.function)
+        outside = with_constants(unit, Scope({}, {}, functions))
+        found = nest(function, printed_function(path, function.name, options), outside, options)
     except RecursionError:
         raise input_error("PL0103", f"{path}: an expression is nested too deeply", help="split it into several assignments") from None
     parameters = tuple(n.name for n in function.inner if n.kind == "ParmVarDecl")

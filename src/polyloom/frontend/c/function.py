@@ -26,18 +26,18 @@ from polyloom.sets import Affine, Condition
 from polyloom.sets.normal import conjunction
 
 
-def nest(function: Node, printed: str, functions: Mapping[str, Node], options: Options) -> Nest:
-    """The meaning of `function`; `printed` is its text as clang prints it. Raises PL0153 to PL0166."""
+def nest(function: Node, printed: str, outside: Scope, options: Options) -> Nest:
+    """The meaning of `function`; `printed` is its text as clang prints it, `outside` what its file declares. Raises PL0153 to PL0166."""
     parameters = [n for n in function.inner if n.kind == "ParmVarDecl"]
     for parameter in parameters:
         element_type(parameter)
     shapes = _shapes(function, parameters, printed, options)
-    found = roles(function, {name for texts in shapes.values() for text in texts for name in names_in(text)})
+    found = roles(function, {name for texts in shapes.values() for text in texts for name in names_in(text)}, outside.symbols)
     symbols = {p.id: Affine.symbol(p.name) for p in parameters if p.id in found.parameters}
     storage = {p.id: _argument(p, shapes.get(p.name), symbols) for p in parameters if p.id not in symbols}
     names = tuple(a.terms[0][0] for a in symbols.values())
     domain = assumed(names, storage.values())
-    scope = Scope(symbols, storage, functions, found.loops, domain=domain)
+    scope = replace(outside, symbols={**outside.symbols, **symbols}, storage=storage, loops=found.loops, domain=domain)
     body, assumptions, stored = _body(function, parameters, found, scope)
     result = Nest(function.name, names, conjunction(domain, assumptions), tuple(stored), body, function.span)
     return replace(result, assumptions=bounded(result))

@@ -23,8 +23,8 @@ class Roles:
     assigned: frozenset[str]
 
 
-def roles(function: Node, sized: Collection[str]) -> Roles:
-    """`sized` are the names of the integers that extents use."""
+def roles(function: Node, sized: Collection[str], constants: Collection[str]) -> Roles:
+    """`sized` are the names of the integers that extents use, `constants` the identities of the file's."""
     integers = {n.id for n in function.inner if n.kind == "ParmVarDecl" and n.ctype == "int"}
     needed = {n.id for n in function.inner if n.kind == "ParmVarDecl" and n.name in sized}
     initial = {n.id: n.inner[-1] for n in function if n.kind == "VarDecl" and n.ctype == "int" and "init" in n.data}
@@ -34,7 +34,7 @@ def roles(function: Node, sized: Collection[str]) -> Roles:
     while len(needed) > before:
         before = len(needed)
         needed.update(_names(initial[name] for name in needed & initial.keys()))
-        needed.update(_compared(function, loops, integers, needed))
+        needed.update(_compared(function, loops, integers.union(constants), needed))
     return Roles(loops, frozenset(needed & integers), frozenset(_assigned(function)))
 
 

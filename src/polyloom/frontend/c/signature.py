@@ -59,7 +59,7 @@ def declarators(printed: str, name: str) -> list[str]:
             begin = position + 1
         if depth < 0:
             break
-    return parts
+    return [] if parts == ["void"] else parts
 
 
 def affine_text(text: str, symbols: Mapping[str, Affine]) -> Affine | None:

@@ -22,7 +22,8 @@ _SAME_VALUE = {"LValueToRValue", "NoOp", "ArrayToPointerDecay", "FunctionToPoint
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
     """`ctype` is the type without typedefs and qualifiers: `float`, `signed char`, `float (*)[n]`; `text` is how a literal is
-    written, also within a macro; `data` holds clang's own fields. An absent child, such as a missing condition of `for`, has the kind ""."""
+    written, also within a macro; `data` holds clang's own fields. An absent child, such as a missing condition of `for`, has the kind "";
+    attributes and comments are left out."""
 
     kind: str
     span: Span
@@ -103,7 +104,7 @@ class Builder:
             around = self.files.span(first["file"], first["offset"], max(stop, first["offset"] + first["tokLen"]))
         assert around is not None
         macro = self.spelled(first) if "expansionLoc" in begin else None
-        inner = tuple([self.build(child, around) for child in raw.get("inner", ()) if not child.get("kind", "").endswith("Attr")])
+        inner = tuple([self.build(child, around) for child in raw.get("inner", ()) if not child.get("kind", "").endswith(("Attr", "Comment"))])
         text = self.spelled(begin.get("spellingLoc", begin)) if raw.get("kind", "").endswith("Literal") else ""
         return Node(raw.get("kind", ""), around, macro, ctype(raw.get("type", {}), self.aliases), text, raw, inner)
 

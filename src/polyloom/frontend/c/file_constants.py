@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Constants that a file declares outside of its functions: enumerators, and `const` variables of the types `int` and `float`.
+
+clang gives enumerators their written values; one without counts on from the one before (C17 6.7.2.2). A variable stands for its initial
+value; one whose value has another type or is no expression of ours stays unknown, which matters only where it is used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.c.affine import Scope, affine
+from polyloom.frontend.c.tree import Builder, aliases
+from polyloom.frontend.c.values import single
+from polyloom.sets import Affine
+
+
+def with_constants(unit: Mapping[str, Any], scope: Scope) -> Scope:
+    """`scope` with the constants of a translation unit, by clang's identities."""
+    builder = Builder(aliases(unit))
+    for item in unit["inner"]:
+        if item["kind"] == "EnumDecl":
+            found = {identity: Affine((), value) for identity, value in _enumerators(item)}
+            scope = replace(scope, symbols={**scope.symbols, **found})
+        elif item["kind"] == "VarDecl" and item.get("init") and _is_constant(item["type"]):
+            scope = _with_variable(item, builder, scope)
+    return scope
+
+
+def _enumerators(item: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    value = -1
+    for constant in item.get("inner", ()):
+        if constant["kind"] == "EnumConstantDecl":
+            written = next(_constants(constant), None)
+            value = value + 1 if written is None else int(written)
+            yield constant["id"], value
+
+
+def _constants(item: Mapping[str, Any]) -> Iterator[str]:
+    """The values that clang has found below `item`, outermost first: a conversion may stand around an enumerator's."""
+    if item.get("kind") == "ConstantExpr":
+        yield item["value"]
+    for child in item.get("inner", ()):
+        yield from _constants(child)
+
+
+def _is_constant(type: Mapping[str, str]) -> bool:
+    return re.fullmatch(r"const (?:int|float)", type.get("desugaredQualType", type["qualType"])) is not None
+
+
+def _with_variable(item: Mapping[str, Any], builder: Builder, scope: Scope) -> Scope:
+    variable = builder.build(item)
+    initial = variable.inner[-1]
+    if variable.ctype == "int":
+        form = affine(initial, scope)
+        return scope if form is None else replace(scope, symbols={**scope.symbols, variable.id: form})
+    try:
+        return replace(scope, values={**scope.values, variable.id: (single(initial, scope), "f32")})
+    except PolyloomError:
+        return scope
