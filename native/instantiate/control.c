@@ -59,7 +59,7 @@ static bool encode(Context *c, GraphNode *v, uint32_t bits) {
     uint32_t next = 0;
     for (uint32_t ones = 0; ones <= bits; ++ones)
         for (uint32_t code = 0; code >> bits == 0 && next < v->edges; ++code)
-            if (ones_in(code) == ones) v->edge[order[next++]].code = code;
+            if (ones_in(code) == ones) v->edge[order[next++]].code = (uint16_t)code;
     c->high = mark;
     return ok(c);
 }
@@ -183,12 +183,10 @@ static bool branch(Palette *p, GraphNode *v) {
     v->signals = bits;
     TRY(v->signal = keep(c, bits, 1));
     for (uint32_t i = 0; i < bits; ++i) v->signal[i] = (uint8_t)chosen[order[i]]->colour;  // `emit` refuses more than 256
-    TRY(v->table = keep(c, (size_t)1 << bits, sizeof *v->table));
-    memset(v->table, 0xff, sizeof *v->table << bits);
     for (uint32_t e = 0; e < v->edges; ++e) {
         uint32_t code = 0;
-        for (uint32_t i = 0; i < bits; ++i) code |= ((v->edge[e].code >> order[i] & 1) ^ flipped[order[i]]) << i;
-        v->table[code] = e;
+        for (uint32_t i = 0; i < bits; ++i) code |= (uint32_t)((v->edge[e].code >> order[i] & 1) ^ flipped[order[i]]) << i;
+        v->edge[e].code = (uint16_t)code;
     }
     return true;
 }

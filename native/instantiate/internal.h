@@ -244,9 +244,8 @@ typedef struct Kernel {
 } Kernel;
 
 typedef struct {
-    uint32_t to;
     const Domain *domain;  // null where there is no choice
-    uint32_t code;
+    uint16_t to, code;     // a program has at most 65535 words
 } Edge;
 
 typedef struct {
@@ -255,7 +254,7 @@ typedef struct {
     Edge *edge;  // by successor
     uint32_t signals;
     uint8_t *signal;
-    uint32_t *table;  // by code: the edge, or NONE where no step has that code
+    uint32_t *table;  // by code: the edge, or NONE where no step has that code; null where edges have one code each
 } GraphNode;
 
 typedef struct {
@@ -345,8 +344,8 @@ typedef struct Context {
     const struct Context *parent;  // of the context of a class in scratch of its own; what is interned there is not made again
     uint32_t n;
     Set *sets[BUCKETS];
-    Half *halves[BUCKETS];
-    Domain *domains[BUCKETS];
+    Domain *domains[BUCKETS / 2];
+    Half *halves[BUCKETS / 16];  // there are few
     Kernel *kernels;
 
     struct Search *search;

@@ -393,7 +393,7 @@ static bool node(Folded *f, uint32_t v, const uint32_t *place, uint32_t *seen, u
         uint32_t i = k;
         if (f->first[next[k]] == NONE) return clash(c);
         for (; i && out->edge[i - 1].to > place[next[k]]; --i) out->edge[i] = out->edge[i - 1];
-        out->edge[i] = (Edge){.to = place[next[k]]};
+        out->edge[i] = (Edge){.to = (uint16_t)place[next[k]]};
         if (out->edges > 1) TRY(transition(f, v, next[k], &out->edge[i].domain));
     }
     return true;
@@ -416,6 +416,7 @@ static bool ordered(Folded *f, Graph *out) {
     for (; at; --at) order[at] = order[at - 1];
     order[0] = first;
     for (uint32_t v = 0; v < nodes; ++v) place[order[v]] = v;
+    if (nodes >> 16) return refuse(c, 706, POLYLOOM_FIELD, 1, (Int)(nodes & 0x7FFFFFFF), 65536);
     *out = (Graph){.nodes = nodes, .epilogue = f->epilogue};
     TRY(out->node = keep(c, nodes, sizeof(GraphNode)));
     for (uint32_t v = 0; v < nodes; ++v) TRY(node(f, order[v], place, seen, next, &out->node[v]));

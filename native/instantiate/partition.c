@@ -3,7 +3,8 @@
 // where half-spaces cut them. The sets of a part are made on demand: few disjoint boxes that cover its cells.
 #include "internal.h"
 
-#define MARKED (NONE - 1)  // in `ids`, cells of the group in hand
+#define CUT 0xFFFF     // in `ids`, a cell that half-spaces cut
+#define MARKED 0xFFFE  // a cell of the group in hand
 
 // A digit with several intervals.
 typedef struct {
@@ -12,10 +13,10 @@ typedef struct {
 } Axis;
 
 struct Grid {
-    uint32_t axes, cells, words;
-    Axis *axis;          // axis 0, the innermost digit, is dense
-    Int *lower, *upper;  // of all members
-    uint32_t *ids;       // the part of every cell that no half-space cuts
+    uint32_t axes, cells, words;  // those of a key, of 32 bits
+    Axis *axis;                   // axis 0, the innermost digit, is dense
+    Int *lower, *upper;           // of all members
+    uint16_t *ids;                // the part of every cell; before they are known, the families by cell, as many as words times 16 bits
 };
 
 // A family that holds in a cell where its half-spaces do.
@@ -152,7 +153,7 @@ static bool whole(Context *c, const Grid *grid, const Member *m, const uint32_t 
     return ok(c);
 }
 
-static bool mark(Context *c, const Grid *grid, const Member *m, uint32_t *keys, Cut ***tails) {
+static bool mark(Context *c, const Grid *grid, const Member *m, uint32_t halves, Cut ***tails) {
     uint32_t first[DIMENSIONS], last[DIMENSIONS], at[DIMENSIONS], row = 0;
     for (uint32_t k = 0; k < grid->axes; ++k) {
         const Axis *a = &grid->axis[k];
@@ -160,13 +161,13 @@ static bool mark(Context *c, const Grid *grid, const Member *m, uint32_t *keys, 
         last[k] = place(a->start, a->shape, m->set->upper[a->digit] + 1);
         if (k) row += at[k] * a->stride;
     }
-    const uint32_t bit = (uint32_t)1 << m->family % 32;
+    const uint16_t bit = (uint16_t)(1u << m->family % 16);
     for (;;) {
         for (uint32_t cell = row + first[0]; cell < row + last[0]; ++cell) {
             bool holds = true;
             at[0] = cell - row;
             if (m->set->spaces) TRY(whole(c, grid, m, at, cell, tails, &holds));
-            if (holds) keys[(size_t)cell * grid->words + m->family / 32] |= bit;
+            if (holds) grid->ids[(size_t)cell * halves + m->family / 16] |= bit;
         }
         uint32_t k = 1;
         for (; k < grid->axes; ++k) {
@@ -266,8 +267,12 @@ static bool split(Collector *k, const uint32_t *key, const Cut *pending, uint32_
     return true;
 }
 
+static void widen(const uint16_t *from, uint32_t halves, uint32_t *key) {
+    for (uint32_t i = 0; i < halves; ++i) key[i / 2] = i % 2 ? key[i / 2] | (uint32_t)from[i] << 16 : from[i];
+}
+
 // The cells that half-spaces cut, innermost digit first in their order.
-static bool split_all(Collector *k, Cut **cuts, const uint32_t *keys) {
+static bool split_all(Collector *k, Cut **cuts, uint32_t halves, uint32_t *key) {
     Context *c = k->c;
     const Grid *grid = k->grid;
     uint32_t at[DIMENSIONS] = {0};
@@ -279,7 +284,8 @@ static bool split_all(Collector *k, Cut **cuts, const uint32_t *keys) {
         for (uint32_t a = 0; a < grid->axes; ++a) k->cell += at[a] * grid->axis[a].stride;
         if (cuts[k->cell]) {
             bounds(c, grid, at, at, k->lower, k->upper);
-            TRY(split(k, keys + (size_t)k->cell * grid->words, cuts[k->cell], 0, NULL));
+            widen(grid->ids + (size_t)k->cell * halves, halves, key);
+            TRY(split(k, key, cuts[k->cell], 0, NULL));
         }
         uint32_t a = grid->axes;
         while (a && ++at[a - 1] == grid->axis[a - 1].shape) at[--a] = 0;
@@ -300,30 +306,32 @@ static bool precedes(const Part *a, const Part *b, uint32_t words) {
     return false;
 }
 
-// The numbers of parts take the place of keys.
-static bool collect(Collector *k, Cut **cuts, uint32_t *keys, Part ***parts, uint32_t *number) {
+// The numbers of parts take the place of families.
+static bool collect(Collector *k, Cut **cuts, uint32_t halves, Part ***parts, uint32_t *number) {
     Context *c = k->c;
     Grid *grid = k->grid;
-    if (cuts) TRY(split_all(k, cuts, keys));
+    uint32_t *key = temp(c, grid->words, sizeof *key), at[DIMENSIONS] = {0};
+    uint16_t *known = temp(c, halves, sizeof *known);
+    TRY(key && known && (!cuts || split_all(k, cuts, halves, key)));
     Part *p = NULL;
-    uint32_t at[DIMENSIONS] = {0};
     for (uint32_t cell = 0; cell < grid->cells; ++cell) {
-        const uint32_t *key = keys + (size_t)cell * grid->words;
+        const uint16_t *found = grid->ids + (size_t)cell * halves;
         if (cuts && cuts[cell]) {
-            keys[cell] = NONE;
+            grid->ids[cell] = CUT;
             p = NULL;
         } else {
-            const bool goes_on = p && at[0] && p->key[0] == key[0] && !memcmp(p->key, key, grid->words * sizeof *key);
-            if (!goes_on) {
+            if (!p || !at[0] || memcmp(known, found, halves * sizeof *known)) {
+                memcpy(known, found, halves * sizeof *known);
+                widen(known, halves, key);
                 TRY((p = part_of(k, key)) && include(k, &p->bounds, at));
                 if (cell < p->first) p->first = cell;
             } else if (p->bounds[grid->axes] < at[0])
                 p->bounds[grid->axes] = at[0];
-            keys[cell] = p->id;
+            grid->ids[cell] = (uint16_t)p->id;
         }
         for (uint32_t i = 0; i < grid->axes && ++at[i] == grid->axis[i].shape; ++i) at[i] = 0;
     }
-    grid->ids = keys;
+    if (k->parts.count > MARKED) return fail(c, POLYLOOM_OVERFLOW, 0);
     TRY(*parts = temp(c, k->parts.count, sizeof **parts));
     for (uint32_t b = 0; b < k->parts.count; ++b) {
         p = ((Part **)k->parts.at)[b];
@@ -336,6 +344,7 @@ static bool collect(Collector *k, Cut **cuts, uint32_t *keys, Part ***parts, uin
 }
 
 // The parts ascend by first cell in scan order, then by key: bit f where family f holds. All is temporary memory of the caller.
+// There are at most 65534 of them: more end in POLYLOOM_OVERFLOW.
 bool partition(Context *c, const Member *members, uint32_t count, uint32_t families, Grid **out, Part ***parts, uint32_t *number) {
     *number = 0;
     if (!count) return true;
@@ -343,9 +352,9 @@ bool partition(Context *c, const Member *members, uint32_t count, uint32_t famil
     TRY(grid && cut(c, grid, members, count));
     if (grid->cells >> 31) return fail(c, POLYLOOM_SCRATCH, 0);
     *out = grid;
-    grid->words = (families + 31) / 32;
-    uint32_t *keys = temp(c, (size_t)grid->cells * grid->words, sizeof *keys);
-    TRY(keys);
+    const uint32_t halves = (families + 15) / 16;
+    grid->words = (halves + 1) / 2;
+    TRY(grid->ids = temp(c, (size_t)grid->cells * halves, sizeof *grid->ids));
     bool slanted = false;
     for (uint32_t i = 0; i < count; ++i) slanted = slanted || members[i].set->spaces;
     Cut **cuts = NULL, ***tails = NULL;
@@ -353,12 +362,12 @@ bool partition(Context *c, const Member *members, uint32_t count, uint32_t famil
         TRY((cuts = temp(c, grid->cells, sizeof *cuts)) && (tails = temp(c, grid->cells, sizeof *tails)));
         for (uint32_t i = 0; i < grid->cells; ++i) tails[i] = &cuts[i];
     }
-    for (uint32_t i = 0; i < count; ++i) TRY(mark(c, grid, &members[i], keys, tails));
+    for (uint32_t i = 0; i < count; ++i) TRY(mark(c, grid, &members[i], halves, tails));
     Collector *k = temp(c, 1, sizeof *k);
     TRY(k);
     k->c = c;
     k->grid = grid;
-    return collect(k, cuts, keys, parts, number);
+    return collect(k, cuts, halves, parts, number);
 }
 
 // Disjoint boxes that cover the cells of one number: slabs that are equal across the first axis, each of them likewise.
@@ -373,7 +382,7 @@ typedef struct {
 } Cover;
 
 static bool equal(const Cover *w, uint32_t a, uint32_t b, uint32_t depth) {
-    const uint32_t *ids = w->grid->ids;
+    const uint16_t *ids = w->grid->ids;
     if (depth == w->axes) return (ids[a] == w->id) == (ids[b] == w->id);
     const uint32_t k = w->order[depth], stride = w->grid->axis[k].stride;
     for (uint32_t i = w->low[k]; i <= w->high[k]; ++i, a += stride, b += stride)
@@ -436,7 +445,7 @@ bool part_sets(Context *c, const Grid *grid, const Part *part, Vec *out) {
         const uint32_t *cells = g->cells.at;
         for (uint32_t i = 0; i < g->cells.count; ++i) grid->ids[cells[i]] = MARKED;
         TRY(cover(c, grid, MARKED, g->bounds, g->spaces, g->space, out));
-        for (uint32_t i = 0; i < g->cells.count; ++i) grid->ids[cells[i]] = NONE;
+        for (uint32_t i = 0; i < g->cells.count; ++i) grid->ids[cells[i]] = CUT;
     }
     return !part->bounds || cover(c, grid, part->id, part->bounds, 0, NULL, out);
 }

@@ -23,11 +23,22 @@ static bool target(Context *c, uint8_t **at, uint32_t node) {
     return true;
 }
 
+// The edge of a code, or NONE where it cannot occur.
+static uint32_t edge_of(const GraphNode *n, uint32_t code) {
+    if (n->table) return n->table[code];
+    for (uint32_t e = 0; e < n->edges; ++e)
+        if (n->edge[e].code == code) return e;
+    return NONE;
+}
+
 // A code that cannot occur repeats the target of the lowest one that can.
 static bool targets(Context *c, uint8_t **at, const GraphNode *n) {
     uint32_t lowest = 0;
-    while (n->table[lowest] == NONE) ++lowest;
-    for (uint32_t code = 0; code >> n->signals == 0; ++code) TRY(target(c, at, n->edge[n->table[n->table[code] == NONE ? lowest : code]].to));
+    while (edge_of(n, lowest) == NONE) ++lowest;
+    for (uint32_t code = 0; code >> n->signals == 0; ++code) {
+        const uint32_t e = edge_of(n, code);
+        TRY(target(c, at, n->edge[e == NONE ? edge_of(n, lowest) : e].to));
+    }
     return true;
 }
 

@@ -5,7 +5,7 @@
 #define SEED 2166136261u
 
 const Half *half_space(Context *c, const Int *a, Int constant) {
-    Half **bucket = &c->halves[hash(hash(SEED, a, c->n * sizeof(Int)), &constant, sizeof constant) % BUCKETS];
+    Half **bucket = &c->halves[hash(hash(SEED, a, c->n * sizeof(Int)), &constant, sizeof constant) % (BUCKETS / 16)];
     for (const Context *in = c; in; in = in->parent)
         for (const Half *h = in->halves[bucket - c->halves]; h; h = h->next)
             if (h->constant == constant && !memcmp(h->a, a, c->n * sizeof(Int))) return h;
@@ -53,7 +53,7 @@ const Set *interned(Context *c, const Int *lower, const Int *upper, uint32_t spa
 const Set *box(Context *c, const Int *lower, const Int *upper) { return interned(c, lower, upper, 0, NULL); }
 
 const Domain *domain(Context *c, const Set *const *sets, uint32_t count) {
-    Domain **bucket = &c->domains[(count ? hash(SEED, sets, count * sizeof *sets) : 0) % BUCKETS];
+    Domain **bucket = &c->domains[(count ? hash(SEED, sets, count * sizeof *sets) : 0) % (BUCKETS / 2)];
     for (const Context *in = c; in; in = in->parent)
         for (const Domain *d = in->domains[bucket - c->domains]; d; d = d->next)
             if (d->count == count && (!count || !memcmp(d->set, sets, count * sizeof *sets))) return d;
