@@ -153,7 +153,13 @@ class _Search:
         if loop is not None:
             found[loop] = found.get(loop, 0) + 1
         ranked = sorted(found, key=lambda a: (-found[a], abs(a.constant), len(a.terms), a.constant < 0))
-        return ranked[:CHOICES] if ranked else [Affine()]
+        return ranked[:CHOICES] if ranked else self._anywhere(placed, n)
+
+    def _anywhere(self, placed: Placements, n: int) -> list[Affine]:
+        """Coordinates for a statement without neighbours: 0, or where the deepest statement begins, which makes the box no larger."""
+        name, placement = next(iter(placed.items()), ("", None))
+        low = self.space.lowest(placement.points(self.space, self.equations[name].domain), n) if placement else None
+        return [Affine()] if low in (None, Affine()) else [Affine(), low]
 
     def _suggestions(self, name: str, placed: Placements, n: int, loop: Affine | None) -> Iterator[Affine]:
         for d in self.dependences:

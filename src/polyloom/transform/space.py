@@ -104,7 +104,7 @@ class Space:
         """The bounding box, for the parameters that leave any point, if each face is one affine expression."""
         bounds: list[Affine] = []
         for n, here in enumerate(self.here):
-            low, high = self._extreme(points.dim_min(n)), self._extreme(points.dim_max(n))
+            low, high = self.lowest(points, n), self._extreme(points.dim_max(n))
             if low is None or high is None:
                 return None
             bounds += [here - low, high - here]
@@ -116,6 +116,10 @@ class Space:
         relations = [f"{d} {sign} {d}'" for d in self.dims for sign in ("<=", ">=")]
         found = [_named(points.apply(self._map(f"[{', '.join(self.dims)}] -> [{primed}] : {r}")), self.dims) for r in relations]
         return reduce(isl.Set.intersect, found).coalesce()
+
+    def lowest(self, points: isl.Set, axis: int) -> Affine | None:
+        """The least coordinate in this dimension, if it is one affine expression of the parameters."""
+        return self._extreme(points.dim_min(axis))
 
     def upper(self, points: isl.Set, axis: int) -> Affine | None:
         """An affine expression of the parameters that no coordinate in this dimension exceeds, and some point reaches."""
