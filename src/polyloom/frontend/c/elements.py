@@ -51,7 +51,7 @@ def _subscripts(node: Node) -> tuple[Node, list[Node]]:
 def _subscript(index: Node, storage: Storage, scope: Scope) -> Affine:
     value = affine(index, scope)
     if value is None:
-        raise refusals.index(index, storage.name, scope)
+        raise refusals.index(index, storage.name, scope, len(storage.shape))
     return value
 
 
@@ -59,12 +59,12 @@ def _delinearized(index: Node, storage: Storage, scope: Scope) -> tuple[Affine, 
     rest = _polynomial(index, scope)
     strides = [_stride(storage.shape[level + 1 :]) for level in range(len(storage.shape))]
     if rest is None or None in strides:
-        raise refusals.index(index, storage.name, scope)
+        raise refusals.index(index, storage.name, scope, len(storage.shape))
     parts = list[Affine]()
     for symbols, factor in filter(None, strides):
         quotients = {m: (_divide(m, symbols), c // factor) for m, c in rest.items() if _divide(m, symbols) is not None and c % factor == 0}
         if any(len(q or ()) > 1 for q, _ in quotients.values()):
-            raise refusals.index(index, storage.name, scope)
+            raise refusals.index(index, storage.name, scope, len(storage.shape))
         parts.append(Affine.of({q[0]: c for q, c in quotients.values() if q}, sum(c for q, c in quotients.values() if q == ())))
         rest = {m: c for m, c in rest.items() if m not in quotients}
     return tuple(parts)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend.c import refusals
 from polyloom.frontend.c.affine import Scope, condition
 from polyloom.frontend.c.extents import bounded
@@ -48,7 +49,7 @@ def _shapes(function: Node, parameters: Sequence[Node], printed: str, options: O
     arrays = [p for p in parameters if is_pointer(p)]
     given = given_shapes(options.shapes, [p.name for p in arrays])
     subscripted = {strip(n.inner[0]).data.get("referencedDecl", {}).get("id") for n in function if n.kind == "ArraySubscriptExpr"}
-    result = dict[str, list[str]]()
+    result, unknown = dict[str, list[str]](), list[Diagnostic]()
     for parameter, declarator in zip(parameters, declarators(printed, function.name), strict=True):
         inner, written = extents(parameter.ctype), extents(declarator)
         if not is_pointer(parameter):
@@ -61,9 +62,12 @@ def _shapes(function: Node, parameters: Sequence[Node], printed: str, options: O
         elif len(written) == len(inner) + 1 and written[0] not in ("", "*"):
             result[parameter.name] = written
         elif parameter.id in subscripted or inner:
-            raise refuse("PL0155", f"the outermost extent of `{parameter.name}` is not known", parameter, _shape_help(parameter.name, inner))
+            message = f"the outermost extent of `{parameter.name}` is not known"
+            unknown.extend(refuse("PL0155", message, parameter, _shape_help(parameter.name, inner)).diagnostics)
         else:
             result[parameter.name] = []
+    if unknown:
+        raise PolyloomError(*unknown)
     return result
 
 

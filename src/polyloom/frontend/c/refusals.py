@@ -68,8 +68,9 @@ def double_precision(node: Node) -> PolyloomError:
     """A computation in double precision: at the constant that promotes it, at the function, or at the conversion."""
     literal = next((n for n in _promoted(node) if n.kind == "FloatingLiteral"), None)
     if literal is not None:
-        message = f"`{literal.text}` is a constant of the type double, so this is computed in double precision"
-        return refuse("PL0154", message, literal, f"write `{literal.text}f`, or give --single-constants")
+        message = f"{f'`{literal.text}`' if literal.text else 'this'} is a constant of the type double, so this is computed in double precision"
+        help = f"write `{literal.text}f`" if literal.text else "give it the suffix `f`"
+        return refuse("PL0154", message, literal, f"{help}, or give --single-constants")
     function = next((n for n in _promoted(node) if n.kind == "CallExpr"), None)
     if function is not None:
         return call(function)
@@ -89,11 +90,12 @@ def conversion(node: Node, message: str) -> PolyloomError:
     return refuse("PL0163", message, node, "there are no conversions between element types: declare both with the same type")
 
 
-def index(node: Node, array: str, scope: Scope) -> PolyloomError:
+def index(node: Node, array: str, scope: Scope, rank: int) -> PolyloomError:
     """A subscript that is not affine."""
     part, reason = obstacle(node, scope)
     help = "subscripts are sums of loop variables and parameters times integer constants"
-    return refuse("PL0162", f"a subscript of `{array}` {reason}", part, help)
+    linear = f"; where `{array}` holds rows of m elements, give --shape {array}=n,m" if part.opcode == "*" and rank == 1 else ""
+    return refuse("PL0162", f"a subscript of `{array}` {reason}", part, help + linear)
 
 
 def pointer(node: Node) -> PolyloomError:

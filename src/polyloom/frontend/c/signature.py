@@ -105,6 +105,8 @@ def given_shapes(shapes: Sequence[str], arrays: Sequence[str]) -> dict[str, list
             raise _wrong(f"`{shape}` is not a shape", "write the array and its extents, as in --shape A=n,m")
         if name.strip() not in arrays:
             raise _wrong(f"the function has no array parameter `{name.strip()}`", suggestion(name.strip(), arrays, f"its arrays are {', '.join(arrays)}"))
+        if name.strip() in result:
+            raise _wrong(f"the shape of `{name.strip()}` is given twice", f"give --shape {name.strip()} once")
         result[name.strip()] = [part.strip() for part in value.split(",")]
     return result
 

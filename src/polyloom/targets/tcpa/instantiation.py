@@ -51,7 +51,7 @@ def _refusal(symbolic: Symbolic, made: _core.Instantiation) -> PolyloomError:
             return PolyloomError(Diagnostic(code, _defect(made), INTERNAL, help=_DEFECT))
         case 706:
             help = "use smaller loop bounds or a smaller region"
-            message = f"a number of the section of {_SECTIONS[made.index]} is {made.needed}, but the file format holds less than {made.available}"
+            message = f"a number in the file's section of {_SECTIONS[made.index]} would be {made.needed}, but the format holds less than {made.available}"
             return infeasible(code, message, help=help)
         case status if status < 500:
             help = "use smaller loop bounds or a smaller region"
