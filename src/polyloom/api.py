@@ -150,8 +150,13 @@ class Instance:
         inputs = {**made_up, **given}
         member = on or (self.compiled.place.member if self.compiled and self.compiled.place else None)
         simulate = partial(phases.simulate, self.target, self.data, member, inputs)
-        with _timed() as clock:
-            execution = simulate(trace)
+        try:
+            with _timed() as clock:
+                execution = simulate(trace)
+        except PolyloomError:
+            if source is not None and values is not None:
+                interpret(source.plan, values, inputs)  # what data are to blame for, the equations refuse at the user's line
+            raise
         if source is None or values is None:
             return Result(self, execution, clock.seconds, None, (), simulate)
         differences = _differences(source, values, inputs, execution.outputs)

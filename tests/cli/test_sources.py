@@ -34,6 +34,12 @@ def twice(x: pl.f32[N], y: pl.f32[N], beta: pl.f32) -> None:
         x[i] = beta * x[i]
     for i in range(N):
         y[i] = x[N - 1 - i] + x[i]
+
+
+@pl.kernel
+def shares(x: pl.i32[N], y: pl.i32[N]) -> None:
+    for i in range(N):
+        y[i] = 100 // x[i]
 """
 C_FILE = """#ifdef HALF
 void half(int n, signed char x[n]) {
@@ -49,6 +55,7 @@ ON = ("--on", "tcpa:1x2")
 def functions(scratch: Path) -> None:
     (scratch / "functions.py").write_text(FUNCTIONS)
     (scratch / "half.c").write_text(C_FILE)
+    np.save(scratch / "zero.npy", np.array([4, 0, 2], np.int32))
     np.save(scratch / "x.npy", np.arange(6, dtype=np.int32).reshape(2, 3))
 
 
@@ -182,6 +189,7 @@ CASES = {
     "option-of-c": "compile functions.py:scale -I include -o new.plsc",
     "option-of-functions": "show bits.pla --reassociate",
     "ending": "run functions.txt N=2",
+    "division-by-zero": "run functions.py:shares N=3 --in x=zero.npy",
     "phased-input": "run functions.py:twice N=2 --in beta=in.npy",
 }
 

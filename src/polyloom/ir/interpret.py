@@ -219,7 +219,7 @@ class _Run:
         zero = np.atleast_1d(at)[np.atleast_1d(divisor == 0)]
         if zero.size:
             where = _named(self.program.dimensions, self.box.iteration(int(zero.min())))
-            raise input_error("PL0233", f"{equation.name} divides by zero at {where}", span=equation.span, help="keep the divisor away from 0 by `select`")
+            raise input_error("PL0233", f"{equation.name} divides by zero at {where}", span=equation.span, help="keep the divisor away from 0 by a selection")
 
     def check_complete(self) -> None:
         for task in self.tasks:

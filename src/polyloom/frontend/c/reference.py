@@ -86,7 +86,7 @@ def called(library: Path, values: Sequence[npt.NDArray[np.generic]], name: str, 
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if done.returncode:
             reason = f"signal {-done.returncode}" if done.returncode < 0 else done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-            help = "an integer division by zero, or an access outside of an array, ends a C program like that"
+            help = "an integer division by zero or of the least integer by -1, or an access outside of an array, ends a C program like that"
             raise input_error("PL0167", f"the C function `{name}` failed when it was run ({reason})", span=span, help=help)
         data = memory.read_bytes()
     return [np.frombuffer(data, a.dtype, a.size, o).reshape(a.shape).copy() for a, o in zip(values, offsets, strict=True)]
