@@ -32,3 +32,11 @@ def stencil(distances: Sequence[tuple[int, ...]]) -> Program:
         f"for {', '.join(f'0 <= {name} < {side}' for name, side in zip(names, sides, strict=True))} do\n"
         f"  S1: x[{here}] = {terms} if {inside}\n  S2: x[{here}] = 1 if not ({inside})\n  S3: y[{here}] = x[{here}]\n"
     )
+
+
+def counts(condition: str) -> Program:
+    """y[i, j] counts along k, from 1 wherever `condition` fails; k >= 1 must be part of it."""
+    return parse(
+        "parameter N >= 1\noutput y[N, N]: i32\nfor 0 <= i < N, 0 <= j < N, 0 <= k < N do\n"
+        f"  S1: x[i, j, k] = x[i, j, k - 1] + 1 if {condition}\n  S2: x[i, j, k] = 1 if not ({condition})\n  S3: y[i, j] = x[i, j, k] if k = N - 1\n"
+    )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from tests.conftest import Golden
-from tests.mapping.programs import example, stencil
+from tests.mapping.programs import counts, example, stencil
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.pla import parse
@@ -56,6 +56,11 @@ def test_the_running_example_is_mapped_as_in_the_paper() -> None:
     assert local[0][0].kind is Kind.GENERAL
     assert candidate.input_registers[0] == candidate.routes[shared[1].register].input
     assert candidate.output_registers[0] != candidate.routes[0].output
+
+
+def test_another_allocation_is_kept_where_conditions_take_many_signals() -> None:
+    kept = [{(c.rows, c.columns) for c in compile_program(counts(c), machine_file.load("wide")).candidates} for c in ("k >= 1", "k >= 1 and i <= j")]
+    assert kept == [{(0, 1)}, {(0, 1), (0, 2), (1, 2)}]
 
 
 def ready(symbolic: Symbolic, candidate: Candidate, node: int) -> int:

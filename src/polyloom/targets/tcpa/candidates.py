@@ -7,7 +7,8 @@ Every legal triple is judged by its latency (the paper, section 5.2),
 
 on a fixed sample of loop bounds and regions, all scan orders of one allocation at a time. Kept are, greedily, those that
 bring the best latency over the samples down most; one whose schedule is valid for tiles of any size; then those that need the
-least FIFO depth. A candidate that is nowhere the best is dominated and dropped. Instantiation chooses among the kept ones.
+least FIFO depth. A candidate that is nowhere the best is dominated and dropped, but where conditions are half-spaces, which
+take many control signals, another allocation that is nearly as fast may need fewer. Instantiation chooses among the kept ones.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ INVALID = 4.0
 """What a sample for which a candidate is invalid counts for, in multiples of the best latency: another one has to serve it."""
 MOVING_RESULTS = 0.2
 """What a channel that carries computed values counts for: partial results that stay where they are need fewer classes."""
+
+NEARLY = 1.25
+"""What another allocation may take of the best latency, on regions of rows and columns, to be kept for its control signals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,31 @@ def ranked(
         if gain[chosen] < 1.0:
             break
         keep(chosen)
+    for n in _nearly(graph, latency, planar) if kept and _has_half_spaces(graph) else ():
+        if len(kept) < at_most and alive[n] and _axes(triples[n]) not in {_axes(triples[k]) for k in kept}:
+            keep(n)
     return tuple(triples[n] for n in kept)
+
+
+def _nearly(graph: Graph, latency: Floats, planar: npt.NDArray[np.bool_]) -> list[int]:
+    """Triples of two dimensions that take at most `NEARLY` of the least latency on regions of rows and columns, the fastest first."""
+    square = latency[:, [min(s.region) > 1 for s in _samples(len(graph.program.dimensions))]]
+    valid = np.flatnonzero(planar & np.isfinite(square).all(axis=1))
+    share = (square[valid] / square.min(axis=0)).mean(axis=1)
+    near = sorted((s, n) for s, n in zip(share.tolist(), valid.tolist(), strict=True) if s <= NEARLY * share.min())
+    return [n for _, n in near]
+
+
+def _axes(triple: Triple) -> frozenset[int | None]:
+    """The dimensions that are distributed, whichever runs along rows."""
+    return frozenset((triple.allocation.rows, triple.allocation.columns))
+
+
+def _has_half_spaces(graph: Graph) -> bool:
+    """Whether a condition relates dimensions to each other."""
+    dimensions = {*graph.program.dimensions}
+    constraints = (c for e in graph.equations for piece in e.condition.pieces for c in piece.constraints)
+    return any(len(c.symbols & dimensions) > 1 for c in constraints)
 
 
 def _registers(triple: Triple) -> tuple[Allocation, tuple[bool, ...], int]:
