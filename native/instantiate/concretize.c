@@ -136,7 +136,11 @@ static bool conjunction(Context *c, const List *constraints, uint32_t group, con
     uint32_t cutting = 0;
     for (uint32_t i = 0; i < constraints->count; ++i) {
         const uint32_t k = constraints->at[i];
-        if (add(c, c->constant[k][group], c->least[k]) < 0) TRY(spaces[cutting++] = half_space(c, c->scan[k], c->constant[k][group]));
+        if (add(c, c->constant[k][group], c->least[k]) >= 0) continue;
+        Int a[DIMENSIONS + 1];
+        memcpy(a, c->scan[k], c->n * sizeof *a);
+        a[c->n] = c->constant[k][group];
+        TRY(spaces[cutting++] = half_space(c, a));
     }
     return convex(c, lower, upper, cutting, spaces, out);
 }

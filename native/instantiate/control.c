@@ -77,14 +77,18 @@ static bool side(Context *c, const GraphNode *v, uint32_t bit, bool one, const D
 
 // Whether a domain has a point in common with the ones or zeros of a colour.
 static bool meet(Context *c, const Domain *d, const Colour *colour, bool zeros, bool *out) {
+    const uint32_t g = c->n - 1;  // the outermost digit, by which sets ascend
     *out = false;
     for (const Placed *p = colour->first; p; p = p->same) {
         const Domain *other = p->side[p->flipped != zeros];
-        for (uint32_t k = 0; k < other->count; ++k)
-            for (uint32_t i = 0; i < d->count; ++i) {
+        uint32_t first = 0;
+        for (uint32_t i = 0; i < d->count; ++i) {
+            while (first < other->count && other->set[first]->upper[g] < d->set[i]->lower[g]) ++first;
+            for (uint32_t k = first; k < other->count && other->set[k]->lower[g] <= d->set[i]->upper[g]; ++k) {
                 TRY(share_point(c, d->set[i], other->set[k], out));
                 if (*out) return true;
             }
+        }
     }
     return true;
 }

@@ -180,10 +180,8 @@ static bool domains(Out *o, bool empty) {
         for (uint32_t k = 0; k < d->count; ++k) {
             const Set *s = d->set[k];
             TRY(all(o, s->lower, c->n) && all(o, s->upper, c->n) && put(o, s->spaces, 2));
-            for (uint32_t h = 0; h < s->spaces; ++h) {
-                for (uint32_t g = 0; g < c->n; ++g) TRY(put_signed(o, s->space[h]->a[g]));
-                TRY(put_signed(o, s->space[h]->constant));
-            }
+            for (uint32_t h = 0; h < s->spaces; ++h)
+                for (uint32_t g = 0; g <= c->n; ++g) TRY(put_signed(o, s->space[h]->a[g]));
         }
     }
     return close(o);

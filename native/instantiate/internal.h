@@ -32,10 +32,9 @@ typedef int64_t Int;
 #define INT_MOST INT64_MAX
 #endif
 
-// A half-space a.x + constant >= 0.
+// A half-space a.x + a[n] >= 0.
 typedef struct Half {
     struct Half *next;
-    Int constant;
     Int a[];
 } Half;
 
@@ -423,13 +422,14 @@ uint64_t fletcher64(const uint8_t *data, size_t size);
 uint32_t load32(const uint8_t *p);
 
 // sets.c, omega.c
-const Half *half_space(Context *c, const Int *a, Int constant);
+const Half *half_space(Context *c, const Int *a);
 const Half *negated(Context *c, const Half *h);
 const Set *box(Context *c, const Int *lower, const Int *upper);
 const Set *interned(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half **space);
 bool convex(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, const Set **out);
 bool intersect(Context *c, const Set *a, const Set *b, const Set **out);
 bool share_point(Context *c, const Set *a, const Set *b, bool *out);
+void range(Context *c, const Int *a, const Int *lower, const Int *upper, Int *least, Int *most);
 bool inhabited(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, bool *out);
 bool append(Context *c, Vec *out, const Set *s);
 bool normalize(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out);

@@ -30,46 +30,51 @@ static void merge(const Context *c, Rows *r, const Int *added) {
     memcpy(row(c, r, r->count++), added, (c->n + 1) * sizeof(Int));
 }
 
-static Int extreme(Context *c, const Int *a, const Int *lower, const Int *upper, bool most) {
-    Int value = a[c->n];
-    for (uint32_t g = 0; g < c->n; ++g)
-        if (a[g]) value = add(c, value, mul(c, a[g], (a[g] > 0) == most ? upper[g] : lower[g]));
-    return value;
+// The least and the greatest value of a row in a box.
+void range(Context *c, const Int *a, const Int *lower, const Int *upper, Int *least, Int *most) {
+    *least = *most = a[c->n];
+    for (uint32_t g = 0; g < c->n; ++g) {
+        if (!a[g]) continue;
+        *least = add(c, *least, mul(c, a[g], a[g] > 0 ? lower[g] : upper[g]));
+        *most = add(c, *most, mul(c, a[g], a[g] > 0 ? upper[g] : lower[g]));
+    }
 }
 
-enum { IMPLIED, EMPTY, KEPT };
+enum { IMPLIED, EMPTY, KEPT, SHORTENED, REDUCED };
 
-// Tighten the box by a row; what is left of it, in lowest terms and without fixed digits, is in `out`.
-static int propagate(Context *c, const Int *a, Int *lower, Int *upper, Int *out) {
-    if (extreme(c, a, lower, upper, false) >= 0) return IMPLIED;
-    const Int most = extreme(c, a, lower, upper, true);
+// Tighten the box by a row: `moved` says whether it became tighter. The row becomes one without fixed digits (SHORTENED) and in
+// lowest terms (REDUCED); unless it is REDUCED, it cannot tighten the box any further.
+static int propagate(Context *c, Int *a, Int *lower, Int *upper, bool *moved) {
+    Int least, most, divisor = 0;
+    int kind = KEPT;
+    range(c, a, lower, upper, &least, &most);
+    if (least >= 0) return IMPLIED;
     if (most < 0) return EMPTY;
-    Int divisor = 0, constant = a[c->n], least = 0;
     for (uint32_t g = 0; g < c->n; ++g) {
-        out[g] = a[g];
         if (!a[g]) continue;
-        const Int reach = most / magnitude(a[g]);  // from the end that makes the row greatest
-        if (reach < sub(c, upper[g], lower[g])) {
+        const Int x = magnitude(a[g]), reach = x == 1 ? most : most / x;  // from the end that makes the row greatest
+        const Int beyond = sub(c, sub(c, upper[g], lower[g]), reach);
+        if (beyond > 0) {
+            *moved = true;
+            least = add(c, least, mul(c, x, beyond));
             if (a[g] > 0)
                 lower[g] = upper[g] - reach;
             else
                 upper[g] = lower[g] + reach;
         }
         if (lower[g] == upper[g]) {
-            constant = add(c, constant, mul(c, a[g], lower[g]));
-            out[g] = 0;
-            continue;
-        }
-        least = add(c, least, mul(c, a[g], a[g] > 0 ? lower[g] : upper[g]));
-        if (divisor != 1) divisor = gcd(divisor, magnitude(a[g]));
+            a[c->n] = add(c, a[c->n], mul(c, a[g], lower[g]));
+            a[g] = 0;
+            kind = SHORTENED;
+        } else if (divisor != 1)
+            divisor = x == 1 ? 1 : gcd(divisor, x);
     }
-    if (add(c, least, constant) >= 0) return IMPLIED;
+    if (least >= 0) return IMPLIED;
     if (!divisor) return EMPTY;  // after an overflow only
-    out[c->n] = constant;
-    if (divisor == 1) return KEPT;
-    for (uint32_t g = 0; g < c->n; ++g) out[g] /= divisor;
-    out[c->n] = floor_div(constant, divisor);
-    return KEPT;
+    if (divisor == 1) return kind;
+    for (uint32_t g = 0; g < c->n; ++g) a[g] /= divisor;
+    a[c->n] = floor_div(a[c->n], divisor);
+    return REDUCED;
 }
 
 // Eliminates all digits; false where the (dark) shadow is empty. `exact` is cleared where an elimination was not exact.
@@ -142,8 +147,10 @@ static int decide(Context *c, const Int *lower, const Int *upper, const Rows *ro
     int verdict = -1;
     for (uint32_t i = 0; i < rows->count && verdict; ++i) {
         const Int *a = row(c, rows, i);
-        if (extreme(c, a, lower, upper, false) >= 0) continue;
-        if (extreme(c, a, lower, upper, true) < 0) verdict = 0;
+        Int least, most;
+        range(c, a, lower, upper, &least, &most);
+        if (least >= 0) continue;
+        if (most < 0) verdict = 0;
         merge(c, &active, a);
         for (uint32_t g = 0; g < c->n; ++g) used[g] = used[g] || a[g];
     }
@@ -220,28 +227,40 @@ static bool corner_holds(const Context *c, const Rows *rows, bool least) {
     return true;
 }
 
+// Whether another row has the same coefficients: it takes the smaller constant.
+static bool joined(const Context *c, const Rows *rows, uint32_t i) {
+    const Int *a = row(c, rows, i);
+    for (uint32_t k = 0; k < rows->count; ++k) {
+        Int *b = row(c, rows, k);
+        if (k == i || memcmp(a, b, c->n * sizeof *a)) continue;
+        b[c->n] = min(a[c->n], b[c->n]);
+        return true;
+    }
+    return false;
+}
+
+static void drop(const Context *c, Rows *rows, uint32_t i) {
+    memmove(row(c, rows, i), row(c, rows, i + 1), (--rows->count - i) * (c->n + 1) * sizeof(Int));
+}
+
 // Tighten the box by rows until nothing changes, for a while; false where the set is empty. `tight` where the box then is.
 static bool settle(Context *c, Int *lower, Int *upper, Rows *rows, bool *tight) {
-    bool settled = false;
+    uint32_t idle = 0;  // rows, the latest ones, by which the box cannot become tighter
     *tight = false;
-    Rows other = {temp(c, rows->count + 1, (c->n + 1) * sizeof(Int)), 0};
-    for (int round = 0; other.at && round < ROUNDS && !settled; ++round) {
-        Int low[DIMENSIONS], high[DIMENSIONS];
-        memcpy(low, lower, sizeof low[0] * c->n);
-        memcpy(high, upper, sizeof high[0] * c->n);
-        other.count = 0;
-        for (uint32_t i = 0; i < rows->count; ++i) {
-            Int left[DIMENSIONS + 1];
-            const int kind = propagate(c, row(c, rows, i), lower, upper, left);
-            if (kind == EMPTY) return false;
-            if (kind == KEPT) merge(c, &other, left);
+    for (uint32_t i = 0, turns = ROUNDS * rows->count; idle < rows->count && turns; --turns) {
+        bool moved = false;
+        if (i >= rows->count) i = 0;
+        const int kind = propagate(c, row(c, rows, i), lower, upper, &moved);
+        if (kind == EMPTY || !ok(c)) return false;
+        if (moved || kind == REDUCED) idle = 0;
+        if (kind == IMPLIED || (kind > KEPT && joined(c, rows, i))) {
+            drop(c, rows, i);
+            continue;
         }
-        settled = rows->count == other.count && !memcmp(low, lower, sizeof low[0] * c->n) && !memcmp(high, upper, sizeof high[0] * c->n);
-        const Rows swapped = *rows;
-        *rows = other;
-        other = swapped;
+        idle += kind != REDUCED;
+        ++i;
     }
-    if (!ok(c)) return false;
+    const bool settled = idle >= rows->count;
     const bool least = settled && corner_holds(c, rows, true), most = settled && corner_holds(c, rows, false);
     *tight = settled && (rows->count < 2 || (least && most));
     return *tight || least || most || feasible(c, lower, upper, rows);
@@ -276,13 +295,9 @@ static bool tighten(Context *c, Int *lower, Int *upper, Rows *rows) {
         lower[g] = bound(c, lower, upper, rows, g, true);
         upper[g] = bound(c, lower, upper, rows, g, false);
     }
-    Rows kept = {temp(c, rows->count + 1, (c->n + 1) * sizeof(Int)), 0};
-    TRY(kept.at);
-    for (uint32_t i = 0; i < rows->count; ++i) {
-        Int left[DIMENSIONS + 1];
-        if (propagate(c, row(c, rows, i), lower, upper, left) == KEPT) merge(c, &kept, left);
-    }
-    *rows = kept;
+    bool moved;
+    for (uint32_t i = rows->count; i-- > 0;)
+        if (propagate(c, row(c, rows, i), lower, upper, &moved) < KEPT || joined(c, rows, i)) drop(c, rows, i);
     return ok(c);
 }
 
@@ -302,18 +317,31 @@ static void sort(const Context *c, Rows *rows) {
             }
 }
 
-// Drop, in ascending order, every row whose complement has no point in common with the others.
+// Whether all other rows have the opposite coefficients.
+static bool lone(const Context *c, const Rows *rows, uint32_t i) {
+    const Int *a = row(c, rows, i);
+    for (uint32_t k = 0; k < rows->count; ++k)
+        for (uint32_t g = 0; g < c->n && k != i; ++g)
+            if (a[g] != -row(c, rows, k)[g]) return false;
+    return true;
+}
+
+// Drop, in ascending order, every row whose complement has no point in common with the others. Opposite rows hold in the complement.
 static bool irredundant(Context *c, const Int *lower, const Int *upper, Rows *rows) {
     const size_t bytes = (c->n + 1) * sizeof(Int), mark = c->high;
     for (uint32_t i = 0; i < rows->count;) {
         Int low[DIMENSIONS], high[DIMENSIONS], *a;
+        if (lone(c, rows, i)) {
+            ++i;
+            continue;
+        }
         memcpy(low, lower, sizeof low[0] * c->n);
         memcpy(high, upper, sizeof high[0] * c->n);
-        Rows others = {temp(c, rows->count + 1, bytes), rows->count};
+        Rows others = {temp(c, rows->count, bytes), rows->count};
         TRY(others.at);
         memcpy(others.at, rows->at, rows->count * bytes);
         a = row(c, &others, i);
-        for (uint32_t g = 0; g <= c->n; ++g) a[g] = sub(c, 0, a[g]);
+        for (uint32_t g = 0; g <= c->n; ++g) a[g] = -a[g];
         a[c->n] = sub(c, a[c->n], 1);
         bool tight;
         const bool needed = settle(c, low, high, &others, &tight);
@@ -322,7 +350,7 @@ static bool irredundant(Context *c, const Int *lower, const Int *upper, Rows *ro
         if (needed)
             ++i;
         else
-            memmove(row(c, rows, i), row(c, rows, i + 1), (--rows->count - i) * bytes);
+            drop(c, rows, i);
     }
     return true;
 }
@@ -335,7 +363,7 @@ static bool reduce(Context *c, Int *lower, Int *upper, Rows *rows, const Set **o
     if (rows->count > 1) TRY(irredundant(c, lower, upper, rows));
     const Half **spaces = temp(c, rows->count, sizeof *spaces);
     TRY(spaces);
-    for (uint32_t i = 0; i < rows->count; ++i) TRY(spaces[i] = half_space(c, row(c, rows, i), row(c, rows, i)[c->n]));
+    for (uint32_t i = 0; i < rows->count; ++i) TRY(spaces[i] = half_space(c, row(c, rows, i)));
     TRY(ok(c));
     return (*out = interned(c, lower, upper, rows->count, spaces)) != NULL;
 }
@@ -343,12 +371,7 @@ static bool reduce(Context *c, Int *lower, Int *upper, Rows *rows, const Set **o
 static bool rows_of(Context *c, uint32_t spaces, const Half *const *space, Rows *out) {
     *out = (Rows){temp(c, spaces + 1, (c->n + 1) * sizeof(Int)), 0};
     TRY(out->at);
-    for (uint32_t i = 0; i < spaces; ++i) {
-        Int a[DIMENSIONS + 1];
-        memcpy(a, space[i]->a, sizeof a[0] * c->n);
-        a[c->n] = space[i]->constant;
-        merge(c, out, a);
-    }
+    for (uint32_t i = 0; i < spaces; ++i) merge(c, out, space[i]->a);
     return true;
 }
 

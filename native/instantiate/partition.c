@@ -124,24 +124,21 @@ void corner(const Context *c, const Grid *grid, const Part *part, Int *lower) {
     bounds(c, grid, at, at, lower, upper);
 }
 
-static Int extreme(Context *c, const Half *h, const Int *lower, const Int *upper, bool most) {
-    Int value = h->constant;
-    for (uint32_t g = 0; g < c->n; ++g)
-        if (h->a[g]) value = add(c, value, mul(c, h->a[g], (h->a[g] > 0) == most ? upper[g] : lower[g]));
-    return value;
-}
-
 // Whether the half-spaces of a member hold throughout a cell. Where they cut it, that is noted.
 static bool whole(Context *c, const Grid *grid, const Member *m, const uint32_t *at, uint32_t cell, Cut ***tails, bool *out) {
     const Set *s = m->set;
-    Int lower[DIMENSIONS], upper[DIMENSIONS];
+    Int lower[DIMENSIONS], upper[DIMENSIONS], least, most;
+    const size_t mark = c->high;
     bounds(c, grid, at, at, lower, upper);
     Cut *cut = NULL;
     *out = false;
-    for (uint32_t i = 0; i < s->spaces; ++i)
-        if (extreme(c, s->space[i], lower, upper, true) < 0) return ok(c);
     for (uint32_t i = 0; i < s->spaces; ++i) {
-        if (extreme(c, s->space[i], lower, upper, false) >= 0) continue;
+        range(c, s->space[i]->a, lower, upper, &least, &most);
+        if (most < 0) {
+            c->high = mark;
+            return ok(c);
+        }
+        if (least >= 0) continue;
         if (!cut) TRY((cut = temp(c, 1, sizeof *cut)) && (cut->space = temp(c, s->spaces - i, sizeof *cut->space)));
         cut->space[cut->spaces++] = s->space[i];
     }
@@ -246,7 +243,8 @@ static bool split(Collector *k, const uint32_t *key, const Cut *pending, uint32_
     for (int side = 0; side < 2; ++side) {
         grown[spaces] = side ? outer : h;
         bool there;
-        TRY(inhabited(c, k->lower, k->upper, spaces + 1, grown, &there));
+        there = !spaces;  // h cuts the cell
+        if (spaces) TRY(inhabited(c, k->lower, k->upper, spaces + 1, grown, &there));
         if (!there) continue;
         Cut *first = NULL, **tail = &first;
         for (const Cut *p = pending; p; p = p->next) {

@@ -4,23 +4,24 @@
 
 #define SEED 2166136261u
 
-const Half *half_space(Context *c, const Int *a, Int constant) {
-    Half **bucket = &c->halves[hash(hash(SEED, a, c->n * sizeof(Int)), &constant, sizeof constant) % (BUCKETS / 16)];
+const Half *half_space(Context *c, const Int *a) {
+    const size_t bytes = (c->n + 1) * sizeof *a;
+    Half **bucket = &c->halves[hash(SEED, a, bytes) % (BUCKETS / 16)];
     for (const Context *in = c; in; in = in->parent)
         for (const Half *h = in->halves[bucket - c->halves]; h; h = h->next)
-            if (h->constant == constant && !memcmp(h->a, a, c->n * sizeof(Int))) return h;
-    Half *h = keep(c, 1, sizeof(Half) + c->n * sizeof(Int));
+            if (!memcmp(h->a, a, bytes)) return h;
+    Half *h = keep(c, 1, sizeof(Half) + bytes);
     if (!h) return NULL;
-    memcpy(h->a, a, c->n * sizeof(Int));
-    h->constant = constant;
+    memcpy(h->a, a, bytes);
     h->next = *bucket;
     return *bucket = h;
 }
 
 const Half *negated(Context *c, const Half *h) {
-    Int a[DIMENSIONS];
-    for (uint32_t g = 0; g < c->n; ++g) a[g] = sub(c, 0, h->a[g]);
-    return half_space(c, a, sub(c, sub(c, 0, h->constant), 1));
+    Int a[DIMENSIONS + 1];
+    for (uint32_t g = 0; g <= c->n; ++g) a[g] = -h->a[g];
+    a[c->n] = sub(c, a[c->n], 1);
+    return half_space(c, a);
 }
 
 static Set *filled(const Context *c, Set *s, const Int *lower, const Int *upper) {
@@ -75,7 +76,7 @@ const Domain *adopted(Context *c, const Domain *d) {
         const Half **space = temp(c, s->spaces, sizeof *space);
         if (!space) return NULL;
         for (uint32_t k = 0; k < s->spaces; ++k)
-            if (!(space[k] = half_space(c, s->space[k]->a, s->space[k]->constant))) return NULL;
+            if (!(space[k] = half_space(c, s->space[k]->a))) return NULL;
         if (!(sets[i] = interned(c, s->lower, s->upper, s->spaces, space))) return NULL;
     }
     const Domain *made = sets ? domain(c, sets, d->count) : NULL;
@@ -106,10 +107,10 @@ bool convex(Context *c, const Int *lower, const Int *upper, uint32_t spaces, con
         if (used > 1)
             kept[slanted++] = h;
         else if (used && h->a[last] > 0)
-            low[last] = max(low[last], sub(c, 0, floor_div(h->constant, h->a[last])));
+            low[last] = max(low[last], sub(c, 0, floor_div(h->a[c->n], h->a[last])));
         else if (used)
-            high[last] = min(high[last], floor_div(h->constant, sub(c, 0, h->a[last])));
-        else if (h->constant < 0)
+            high[last] = min(high[last], floor_div(h->a[c->n], -h->a[last]));
+        else if (h->a[c->n] < 0)
             goto done;
     }
     for (uint32_t g = 0; g < c->n; ++g)
@@ -163,7 +164,7 @@ static bool holds(Context *c, const Set *s, const Int *x) {
     for (uint32_t g = 0; g < c->n; ++g)
         if (x[g] < s->lower[g] || x[g] > s->upper[g]) return false;
     for (uint32_t i = 0; i < s->spaces; ++i) {
-        Int value = s->space[i]->constant;
+        Int value = s->space[i]->a[c->n];
         for (uint32_t g = 0; g < c->n; ++g) value = add(c, value, mul(c, s->space[i]->a[g], x[g]));
         if (value < 0) return false;
     }
@@ -198,9 +199,10 @@ static bool carried(Context *c, const Set *s, const Int *low, const Int *high, c
     const Half **spaces = temp(c, s->spaces, sizeof *spaces);
     TRY(spaces);
     for (uint32_t i = 0; i < s->spaces; ++i) {
-        Int constant = s->space[i]->constant;
-        for (uint32_t g = 0; g < moved; ++g) constant = sub(c, constant, mul(c, s->space[i]->a[g], moves[g]));
-        TRY(spaces[i] = half_space(c, s->space[i]->a, constant));
+        Int a[DIMENSIONS + 1];
+        memcpy(a, s->space[i]->a, (c->n + 1) * sizeof *a);
+        for (uint32_t g = 0; g < moved; ++g) a[c->n] = sub(c, a[c->n], mul(c, a[g], moves[g]));
+        TRY(spaces[i] = half_space(c, a));
     }
     const Set *found = NULL;
     if (narrowed)
@@ -287,9 +289,8 @@ int scan_compare(Context *c, const Set *a, const Set *b) {
     for (uint32_t g = c->n; g-- > 0;)
         if (a->upper[g] != b->upper[g]) return a->upper[g] < b->upper[g] ? -1 : 1;
     for (uint32_t i = 0; i < a->spaces && i < b->spaces; ++i) {
-        for (uint32_t g = 0; g < c->n; ++g)
+        for (uint32_t g = 0; g <= c->n; ++g)
             if (a->space[i]->a[g] != b->space[i]->a[g]) return a->space[i]->a[g] < b->space[i]->a[g] ? -1 : 1;
-        if (a->space[i]->constant != b->space[i]->constant) return a->space[i]->constant < b->space[i]->constant ? -1 : 1;
     }
     return (int)a->spaces - (int)b->spaces;
 }
