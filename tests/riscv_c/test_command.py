@@ -88,6 +88,11 @@ def _json(call: Call, words: str) -> dict[str, Any]:
     return json.loads(out)
 
 
+@pytest.mark.parametrize("words", ["any a=1 b=0", "length row=4"])
+def test_functions_are_read_as_they_are_written(words: str, call: Call) -> None:
+    assert _json(call, f"{words} --on riscv:rv32imac")["verified"] is True
+
+
 @pytest.mark.parametrize("isa", ["rv64gc", "rv64gc_zicond", "rv32gc_zicond_zbb"])
 def test_a_dot_product(isa: str, call: Call) -> None:
     found = _json(call, f"dot n=3 --in a=int.npy --out return=r.npy --on riscv:{isa}")

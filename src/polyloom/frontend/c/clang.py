@@ -28,8 +28,9 @@ from polyloom.frontend.source import Options
 
 LANGUAGE = ("-std=gnu17", "-fsigned-char", "-w", "-fno-color-diagnostics", "-fno-caret-diagnostics")
 ARITHMETIC = ("-O1", "-fPIC", "-ffp-contract=off", "-fwrapv", "-fno-math-errno", "-fno-strict-aliasing", "-fno-builtin-fminf", "-fno-builtin-fmaxf")
-SCALAR = ("-fno-pic", "-fno-vectorize", "-fno-slp-vectorize", "-fno-jump-tables", "-fno-discard-value-names", "-gline-tables-only")
-"""Scalars alone, with names and lines; switches stay, because tables of their results are integers of odd widths."""
+INLINE = ("-mllvm", "-disable-loop-idiom-strlen", "-mllvm", "-disable-loop-idiom-wcslen")
+SCALAR = ("-fno-pic", "-fno-vectorize", "-fno-slp-vectorize", "-fno-jump-tables", "-fno-discard-value-names", "-gline-tables-only", *INLINE)
+"""Scalars alone, with names and lines; switches stay, because tables of their results are integers of odd widths, and loops stay loops."""
 ALONE = ("-fvisibility=hidden", "-ffunction-sections", "-fdata-sections")
 """Only what the entry function needs stays in a library: neither `main` nor the functions that it calls must link."""
 

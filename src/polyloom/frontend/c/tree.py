@@ -62,7 +62,7 @@ def ctype(type: Mapping[str, str], aliases: Mapping[str, str]) -> str:
     text = _QUALIFIER.sub("", type.get("desugaredQualType", type.get("qualType", ""))).strip()
     while (alias := re.match(r"[A-Za-z_]\w*", text)) and alias[0] in aliases:
         text = aliases[alias[0]] + text[alias.end() :]
-    return text
+    return re.sub(r"^bool\b", "_Bool", text)  # clang writes `bool` where <stdbool.h> is included
 
 
 def aliases(unit: Mapping[str, Any]) -> dict[str, str]:
