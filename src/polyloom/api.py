@@ -31,7 +31,7 @@ from polyloom.ir.plan_interpret import interpret
 from polyloom.report import html, text
 from polyloom.report.compare import compare, compare_roughly, describe_array
 from polyloom.targets import phase_views, phases, registry, stages
-from polyloom.targets.phases import Execution
+from polyloom.targets.phases import Choice, Execution
 from polyloom.targets.registry import Arrays, Event, Json, Place, Progress, Report, Target
 
 __all__ = ["Compiled", "Instance", "Options", "PolyloomError", "Result", "compare", "compile", "decode", "load", "source_of"]
@@ -84,10 +84,11 @@ class Compiled:
         Path(path).write_bytes(self.data)
 
     def instantiate(
-        self, values: Mapping[str, int] | None = None, /, *, pes: tuple[int, int] | None = None, candidate: int | None = None, **more: int
+        self, values: Mapping[str, int] | None = None, /, *, pes: tuple[int, int] | None = None, candidate: Choice[int] = None, **more: int
     ) -> Instance:
         """The concrete configuration for parameter values (by keyword, or as a mapping) and `pes` = (rows, columns).
 
+        `candidate` is the number of a stored one, `{2: 0}` that of phase 2; without it the best is taken.
         Errors: PL05xx, exit 1 for wrong arguments and 3 where the region or the machine is too small.
         """
         parameters = {**(values or {}), **more}
@@ -245,14 +246,16 @@ def compile(
     source: Source | Kernel | Plan | Program | str | PathLike[str],
     on: str = "tcpa",
     *,
-    mapping: str | PathLike[str] | None = None,
+    mapping: Choice[str | PathLike[str]] = None,
     options: Options | None = None,
     progress: Progress | None = None,
 ) -> Compiled:
-    """Compile a program (or the file of one, or a kernel) symbolically for `on`, such as "tcpa:unit"; errors PL01xx to PL04xx."""
+    """Compile a program (or the file of one, or a kernel) symbolically for `on`, such as "tcpa:unit"; errors PL01xx to PL04xx.
+
+    `mapping` is the file of a mapping of your own, `{2: path}` that of phase 2."""
     target, place = registry.split_place(on)
     loaded = source_of(source, options)
-    chosen = None if mapping is None else (_read_text(fspath(mapping)), fspath(mapping))
+    chosen = {n: _mapping(path) for n, path in mapping.items()} if isinstance(mapping, Mapping) else None if mapping is None else _mapping(mapping)
     with _timed() as clock:
         data = phases.compile(target, loaded.plan, place.member, chosen, progress)
     return Compiled(target, on, place, data, loaded, loaded.seconds + clock.seconds)
@@ -267,6 +270,11 @@ def source_of(source: Source | Kernel | Plan | Program | str | PathLike[str], op
     if isinstance(source, Plan | Program):
         return frontend.of_plan(source)
     return frontend.load(fspath(source), options)
+
+
+def _mapping(path: str | PathLike[str]) -> tuple[str, str]:
+    """The text of a mapping, and its name."""
+    return _read_text(fspath(path)), fspath(path)
 
 
 def _read_text(path: str) -> str:

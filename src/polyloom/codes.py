@@ -717,8 +717,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0815": (
         "unknown candidate",
-        "`--candidate N` takes one of the mappings that the symbolic configuration stores, counted from 0. `polyloom show FILE.plsc`\n"
-        "lists them. Without the option, the one with the fewest cycles is taken.",
+        "`--candidate N` takes one of the mappings that the symbolic configuration stores, counted from 0, and `--candidate 2:N` one of those of\n"
+        "phase 2. `polyloom show FILE.plsc` lists them. Without the option, the one with the fewest cycles is taken.",
     ),
     "PL0816": (
         "machine of a configuration not found",
@@ -730,9 +730,9 @@ CODES: dict[str, tuple[str, str]] = {
         "`polyloom bench NAME` measures one table, `polyloom bench` all of them. `polyloom bench --help` lists the names.",
     ),
     "PL0818": (
-        "option for programs of one phase",
-        "A mapping, or the number of a stored candidate, belongs to one program. A function that runs in several phases has one for each:\n"
-        "leave out `--mapping` and `--candidate`.",
+        "no such phase, or none named",
+        "A mapping, or the number of a stored candidate, belongs to one phase. For a function that runs in several, say which one, counted\n"
+        "from 1: `--mapping 1:FILE --candidate 2:0`, or in Python `mapping={1: path}`, `candidate={2: 0}`.",
     ),
     "PL0819": (
         "value of another type",

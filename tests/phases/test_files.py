@@ -18,6 +18,7 @@ from tests.conftest import Golden
 from tests.phases.plans import ATAX, MVT, PARTLY, SQUARE, TRANSPOSED
 
 import polyloom as pl
+from polyloom import api
 from polyloom.binary import CHECKED, FileKind, fletcher64
 from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
@@ -26,6 +27,7 @@ from polyloom.ir.pla import Array
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.targets import phase_file, stages
 from polyloom.targets.phase_file import CONCRETE, PARAMETRIC, SYMBOLIC, Phased, Stage
+from polyloom.targets.tcpa import symbolic_file
 
 Call = Callable[..., tuple[int, str, str]]
 _affine = st.builds(Affine.of, st.dictionaries(st.sampled_from(("N", "M")), st.integers(-9, 9)), st.integers(-99, 99))
@@ -142,6 +144,9 @@ CASES = {
     "altered": "verify altered.plcc",
     "newer": "simulate newer.plcc --in x=x.npy",
     "candidate": "instantiate atax.plsc N=4 --candidate 0 -o new.plcc",
+    "candidate-phase": "instantiate atax.plsc N=4 --candidate 3:0 -o new.plcc",
+    "candidate-unknown": "instantiate atax.plsc N=4 --candidate 2:99 -o new.plcc",
+    "candidate-text": "instantiate atax.plsc N=4 --candidate 2:last -o new.plcc",
     "parameter-missing": "instantiate atax.plsc -o new.plcc",
     "parameter-unknown": "instantiate atax.plsc N=4 M=4 -o new.plcc",
     "concrete": "instantiate atax.plcc N=4 -o new.plcc",
@@ -198,10 +203,31 @@ def test_an_infeasible_phase_is_named() -> None:
     assert found.exit_code == 3 and found.notes[-1] == "in phase 2 of 2"
 
 
-def test_a_mapping_is_for_one_phase(tmp_path: Path) -> None:
-    (tmp_path / "mine.map").write_text("order = [0]\n")
-    with pytest.raises(PolyloomError, match="PL0818"):
-        pl.compile(PARTLY.plan, mapping=tmp_path / "mine.map")
+@pytest.mark.parametrize("twice", ["1:0 --candidate 1:2", "0 --candidate 1:2", "0 --candidate 0"])
+def test_a_phase_has_one_candidate(twice: str, call: Call) -> None:
+    status, _, err = call("instantiate", "atax.plsc", "N=4", "--candidate", *twice.split(), "-o", "new.plcc")
+    assert status == 2 and "--candidate PHASE:..., once for each phase" in err
+
+
+def test_candidates_are_of_phases(call: Call, tmp_path: Path, files: dict[str, bytes]) -> None:
+    assert call("instantiate", "atax.plsc", "N=4", "--pes", "1x2", "--candidate", "2:1", "--candidate", "1:1", "-o", "new.plcc")[0] == 0
+    compiled = api.decode("atax.plsc", files["atax.plsc"])
+    assert isinstance(compiled, api.Compiled)
+    assert (tmp_path / "new.plcc").read_bytes() == compiled.instantiate(N=4, pes=(1, 2), candidate={1: 1, 2: 1}).data
+    alone, best = compiled.instantiate(N=4, pes=(1, 2), candidate={2: 0}).data, files["atax.plcc"]
+    kept = [[stage.data for stage in phase_file.decode(CONCRETE, data).stages] for data in (alone, best)]
+    assert kept[0][0] == kept[1][0] and kept[0][1] != kept[1][1]
+
+
+def test_a_mapping_is_of_a_phase(tmp_path: Path) -> None:
+    path = tmp_path / "mine.map"
+    path.write_text('rows = "i"\norder = ["i", "j"]\n')
+    for wrong in (path, {3: path}):
+        with pytest.raises(PolyloomError, match="PL0818"):
+            pl.compile(ATAX.plan, mapping=wrong)
+    stages = phase_file.decode(SYMBOLIC, pl.compile(ATAX.plan, mapping={1: path}).data).stages
+    mapped = [{(c.rows, c.order) for c in symbolic_file.decode(s.data).candidates} for s in stages]
+    assert mapped[0] == {(0, (0, 1))} and len(mapped[1]) > 1
 
 
 def test_a_candidate_of_one_phase_may_be_chosen() -> None:

@@ -16,19 +16,20 @@ from polyloom.targets.registry import FunctionTarget, function_target
 def arguments(parser: Parser) -> None:
     sources.operand(parser)
     shared.on_option(parser)
-    parser.add_argument("--mapping", metavar="FILE", help="a mapping of your own; it is checked like any other")
+    shared.mapping_option(parser)
     parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="the symbolic configuration, or an ELF executable for riscv")
 
 
 def execute(options: Request) -> Answer:
-    files.check_outputs([options.output], [file_of(options.file), *([options.mapping] if options.mapping else [])])
+    mapping = shared.choice(options.mapping, "--mapping")
+    files.check_outputs([options.output], [file_of(options.file), *shared.mapping_files(mapping)])
     if (chosen := function_target(options.on or "tcpa")) is not None:
         return _function(options, *chosen)
     with bar() as progress:
         if progress is not None:
             progress("reading", 0.0)
         source = api.source_of(options.file, sources.options_of(options))
-        compiled = api.compile(source, options.on or "tcpa", mapping=options.mapping, progress=progress)
+        compiled = api.compile(source, options.on or "tcpa", mapping=mapping, progress=progress)
     files.write({options.output: compiled.data})
     data = {
         "kernel": compiled.kernel,
@@ -42,7 +43,7 @@ def execute(options: Request) -> Answer:
 
 def _function(options: Request, target: FunctionTarget, member: str) -> Answer:
     """A C function, for a target that runs it as it is."""
-    if options.mapping is not None:
+    if options.mapping:
         raise shared.usage_error(f"--mapping means nothing for the target {target.name}", "leave it out")
     function, data = functions.compile(options.file, target, member, sources.options_of(options))
     files.write({options.output: data})

@@ -17,18 +17,18 @@ def arguments(parser: Parser) -> None:
     shared.file_operand(parser, "a symbolic configuration (.plsc)")
     shared.parameter_operands(parser)
     parser.add_argument("--pes", metavar="RxC", default="x".join(map(str, REGION)), help="rows and columns of processing elements")
-    parser.add_argument("--candidate", type=int, metavar="N", help="take the stored candidate N instead of the best one")
+    shared.candidate_option(parser)
     parser.add_argument("-o", dest="output", metavar="OUT.plcc", required=True, help="the concrete configuration")
 
 
 def execute(options: Request) -> Answer:
     files.check_outputs([options.output], [options.file])
     region = parse_region(options.pes)
-    parameters = shared.parameters(options.words)
+    parameters, candidate = shared.parameters(options.words), shared.candidate(options.candidate)
     compiled = api.decode(options.file, files.read(options.file))
     if not isinstance(compiled, api.Compiled):
         raise input_error("PL0810", f"'{options.file}' is a concrete configuration already", help="give the symbolic configuration that it was made from")
-    instance = compiled.instantiate(parameters, pes=region, candidate=options.candidate)
+    instance = compiled.instantiate(parameters, pes=region, candidate=candidate)
     files.write({options.output: instance.data})
     facts, alone = phase_views.facts(instance.target, compiled.data, instance.data)
     data = {"kernel": instance.kernel, "parameters": parameters, **facts, "instantiate_seconds": instance.seconds, "phases": list(alone)}

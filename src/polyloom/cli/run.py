@@ -21,8 +21,8 @@ def arguments(parser: Parser) -> None:
     shared.on_option(parser)
     shared.array_options(parser)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="makes up the inputs that are not given")
-    parser.add_argument("--mapping", metavar="FILE", help="a mapping of your own; it is checked like any other")
-    parser.add_argument("--candidate", type=int, metavar="N", help="take the stored candidate N instead of the best one")
+    shared.mapping_option(parser)
+    shared.candidate_option(parser)
     parser.add_argument("--trace", metavar="FILE", help="write what every unit did, as .json (Perfetto) or .vcd")
     parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page")
 
@@ -32,7 +32,8 @@ def execute(options: Request) -> Answer:
         return _function(options, *chosen)
     outputs = shared.bindings(options.outputs, "--out")
     inputs = shared.bindings(options.inputs, "--in")
-    read = [file_of(options.file), *inputs.values(), *([options.mapping] if options.mapping else [])]
+    mapping, candidate = shared.choice(options.mapping, "--mapping"), shared.candidate(options.candidate)
+    read = [file_of(options.file), *inputs.values(), *shared.mapping_files(mapping)]
     written = [*outputs.values(), *(path for path in (options.trace, options.report) if path)]
     files.check_outputs(written, read)
     _check_trace(options.trace)
@@ -45,8 +46,8 @@ def execute(options: Request) -> Answer:
         check_names(outputs, [array.name for array in source.plan.outputs])
         parameters, scalars = sources.values(options.words, source.plan)
         arrays = {**scalars, **given_arrays(inputs)}
-        compiled = api.compile(source, options.on or "tcpa", mapping=options.mapping, progress=progress)
-    instance = compiled.instantiate(parameters, pes=(place.rows, place.columns), candidate=options.candidate)
+        compiled = api.compile(source, options.on or "tcpa", mapping=mapping, progress=progress)
+    instance = compiled.instantiate(parameters, pes=(place.rows, place.columns), candidate=candidate)
     result = instance.measure(arrays, seed=options.seed, trace=options.trace is not None)
     files.write(_artefacts(options, result, outputs))
     return Answer(result.data, result.report(), result.differences)
@@ -55,7 +56,7 @@ def execute(options: Request) -> Answer:
 def _function(options: Request, target: FunctionTarget, member: str) -> Answer:
     """A C function, on a target that runs it as it is."""
     for option in ("mapping", "candidate", "trace", "report"):
-        if getattr(options, option) is not None:
+        if getattr(options, option) not in (None, []):
             raise shared.usage_error(f"--{option} means nothing for the target {target.name}", "leave it out")
     outputs, inputs = shared.bindings(options.outputs, "--out"), shared.bindings(options.inputs, "--in")
     files.check_outputs(outputs.values(), [file_of(options.file), *inputs.values()])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from polyloom.targets.stages import Bound, bound, in_phase, is_phased, read
 from polyloom.targets.transfers import transfer_cycles
 
 T = TypeVar("T")
+Choice = T | Mapping[int, T] | None
+"""What the user chose: for the only phase, or by phase, counted from 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,28 @@ class Execution:
         return tuple(moved)
 
 
-def compile(target: Target, plan: Plan, member: str, mapping: tuple[str, str] | None, progress: Progress | None) -> bytes:
-    """The symbolic file. Errors: those of the target, with the phase in a note, and PL0818 for a mapping of several phases."""
+def compile(target: Target, plan: Plan, member: str, mapping: Choice[tuple[str, str]], progress: Progress | None) -> bytes:
+    """The symbolic file. Errors: those of the target, with the phase in a note, and PL0818 for mappings that are not of its phases."""
     count = len(plan.phases)
-    if mapping is not None and count > 1:
-        raise input_error("PL0818", f"'{mapping[1]}' maps one program, but {plan.name} runs in {count} phases", help="leave out --mapping")
-    files = [_located(n, count, partial(target.compile, phase.program, member, mapping, _part(progress, n, count))) for n, phase in enumerate(plan.phases, 1)]
+    given = _chosen(mapping, plan.name, count, "mapping")
+    files = [
+        _located(n, count, partial(target.compile, phase.program, member, own, _part(progress, n, count)))
+        for n, (phase, own) in enumerate(zip(plan.phases, given, strict=True), 1)
+    ]
     return files[0] if _is_program(plan) else phase_file.encode(phase_file.SYMBOLIC, _phased(target, plan, files))
+
+
+def _chosen(choice: Choice[T], name: str, count: int, what: str) -> list[T | None]:
+    """The choice for each of `count` phases. Errors: PL0818 for another phase, and for no phase where there are several."""
+    runs = f"{name} runs in {count} phases" if count > 1 else f"{name} runs in one phase"
+    if not isinstance(choice, Mapping):
+        if choice is not None and count > 1:
+            raise input_error("PL0818", f"{runs}, and the {what} is given for none of them", help=f"name the phase, counted from 1: --{what} 2:...")
+        return [choice] * count
+    by_phase = cast("Mapping[int, T]", choice)
+    if unknown := [phase for phase in by_phase if not 1 <= phase <= count]:
+        raise input_error("PL0818", f"the {what} is of phase {unknown[0]}, but {runs}", help="count phases from 1; `polyloom show` lists them")
+    return [by_phase.get(number) for number in range(1, count + 1)]
 
 
 def _is_program(plan: Plan) -> bool:
@@ -104,15 +121,17 @@ def parameters(target: Target, data: bytes) -> tuple[str, ...]:
     return read(target, data).parameters if is_phased(data) else target.parameters(data)
 
 
-def instantiate(target: Target, data: bytes, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
-    """The concrete file. Errors: those of the target, PL0230 for the parameters and PL0818 for a candidate of several phases."""
+def instantiate(target: Target, data: bytes, values: Mapping[str, int], region: tuple[int, int], candidate: Choice[int]) -> bytes:
+    """The concrete file. Errors: those of the target, PL0230 for the parameters and PL0818 for candidates that are not of its phases."""
     if not is_phased(data):
-        return target.instantiate(data, values, region, candidate)
+        return target.instantiate(data, values, region, *_chosen(candidate, target.kernel(data), 1, "candidate"))
     phased = read(target, data)
     count, known = len(phased.stages), check_parameters(phased, values)
-    if candidate is not None and count > 1:
-        raise input_error("PL0818", f"candidate {candidate} is of one program, but {phased.name} has {count} phases", help="leave out --candidate")
-    stages = [replace(s, data=_located(n, count, partial(target.instantiate, s.data, known, region, candidate))) for n, s in enumerate(phased.stages, 1)]
+    given = _chosen(candidate, phased.name, count, "candidate")
+    stages = [
+        replace(stage, data=_located(n, count, partial(target.instantiate, stage.data, known, region, own)))
+        for n, (stage, own) in enumerate(zip(phased.stages, given, strict=True), 1)
+    ]
     arrays = tuple(replace(a, shape=tuple(Affine((), max(0, e.evaluate(known))) for e in a.shape)) for a in phased.arrays)
     scalars = tuple(Affine((), value.evaluate(known)) for value in phased.values)
     concrete = replace(phased, parameters=(), assumptions=Condition(), arrays=arrays, stages=tuple(stages), values=scalars)
