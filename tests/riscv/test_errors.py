@@ -73,7 +73,13 @@ def test_text(name: str, golden: Golden) -> None:
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [("rv64gc_zbb_zicond", "rv64gc_zicond_zbb"), ("rv32id_zicsr", "rv32ifd"), ("rv64imafd_zicsr_zifencei", "rv64g"), ("rv64gc_zbb+sfb", "rv64gc_zbb+sfb")],
+    [
+        ("rv64gc_zbb_zicond", "rv64gc_zicond_zbb"),
+        ("rv32id_zicsr", "rv32ifd"),
+        ("rv64imafd_zicsr_zifencei", "rv64g"),
+        ("rv64gc_zbb+sfb", "rv64gc_zbb+sfb"),
+        ("RV32IMC_Zicond", "rv32imc_zicond"),
+    ],
 )
 def test_canonical_name(text: str, name: str) -> None:
     assert str(names.parse(text)) == name

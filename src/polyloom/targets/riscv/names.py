@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of instruction sets: `rv64gc_zicond_zbb`, after the naming chapter of The RISC-V Instruction Set Manual.
 
-`g` is imafd_zicsr_zifencei; d implies f, and f implies zicsr. Names are read in any order and written in the canonical one.
-`+sfb` behind it is no extension, but tunes for cores that execute a branch over one instruction cheaply (short forward branches).
+`g` is imafd_zicsr_zifencei; d implies f, and f implies zicsr. Names are read in any order, in either case, and written in
+canonical order. `+sfb` behind it is no extension, but tunes for cores that execute a branch over one instruction cheaply (short forward branches).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Isa:
 
 def parse(text: str, option: str = "--isa") -> Isa:
     """The instruction set of that name, which the option gives. Errors: PL0901 for what is no name, unknown or contradictory."""
-    found = re.fullmatch(r"rv(\d+)([a-z]*)((?:_[a-z0-9]*)*)(?:\+(.*))?", text)
+    found = re.fullmatch(r"rv(\d+)([a-z]*)((?:_[a-z0-9]*)*)(?:\+(.*))?", text.lower())
     if found is None:
         raise _error(option, text, 0, len(text), f"'{text}' names no RISC-V instruction set", _HELP)
     if found[1] not in ("32", "64"):
