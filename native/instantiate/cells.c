@@ -8,6 +8,10 @@
 // The directions that cut the region: by the value of row, column, row - column + columns - 1, row + column; all others.
 enum { ROWS, COLUMNS, FALLING, RISING, OTHER };
 
+typedef struct {
+    int rows, columns;
+} Offset;
+
 static uint32_t places(const Context *c, int direction) {
     return direction == ROWS ? c->t->rows : direction == COLUMNS ? c->t->columns : c->t->rows + c->t->columns - 1;
 }
@@ -63,7 +67,7 @@ static bool cuts_of_line(Context *c, const Line *l, int d, const Vec *seen, Vec 
     const Int first = unclipped(c, l, start), step = l->step[d == COLUMNS];
     for (uint32_t at = 0; (at = change(c, l, add(c, first, mul(c, step, at)), step, at, size)) < size;)
         for (uint32_t i = 0; i < seen->count; ++i) {
-            const Displacement *p = (Displacement *)seen->at + i;
+            const Offset *p = (Offset *)seen->at + i;
             const int moved = d == ROWS ? p->rows : d == COLUMNS ? p->columns : d == FALLING ? p->rows - p->columns : p->rows + p->columns;
             TRY(cut(c, cuts, (Int)at - moved, size));
         }
@@ -81,7 +85,7 @@ static bool cuts_of(Context *c, int d, const Vec *seen, Vec *cuts) {
 static bool cuts_of_row(Context *c, uint32_t row, const Vec *seen, Vec *cuts) {
     for (uint32_t k = 0; k < c->s.constraints * seen->count; ++k) {
         const Line *l = &c->line[k / seen->count];
-        const Displacement *p = (Displacement *)seen->at + k % seen->count;
+        const Offset *p = (Offset *)seen->at + k % seen->count;
         uint32_t at[2] = {row + (uint32_t)p->rows, 0};
         if (direction(l) != OTHER || at[0] >= c->t->rows) continue;
         while ((at[1] = change(c, l, unclipped(c, l, at), l->step[1], at[1], c->t->columns)) < c->t->columns)
@@ -279,7 +283,7 @@ static bool kept(Context *c, const Vec *cuts, List *out) {
 // Groups are numbered by first element; `constant` has their constants by constraint.
 bool make_groups(Context *c) {
     const size_t mark = c->high;
-    Displacement here = {0, 0};
+    Offset here = {0, 0};
     const Vec seen = {&here, 1, 1};
     Vec found;
     c->sloping = false;
@@ -308,10 +312,10 @@ bool make_groups(Context *c) {
 
 static bool see(Context *c, int rows, int columns, Vec *seen) {
     for (uint32_t i = 0; i < seen->count; ++i)
-        if (((Displacement *)seen->at)[i].rows == rows && ((Displacement *)seen->at)[i].columns == columns) return true;
-    Displacement *slot = push(c, seen, sizeof *slot);
+        if (((Offset *)seen->at)[i].rows == rows && ((Offset *)seen->at)[i].columns == columns) return true;
+    Offset *slot = push(c, seen, sizeof *slot);
     TRY(slot);
-    *slot = (Displacement){rows, columns};
+    *slot = (Offset){rows, columns};
     return true;
 }
 
@@ -336,7 +340,7 @@ static bool borders(Context *c, int axis, const Vec *seen, Vec *cuts) {
     const uint32_t size = places(c, axis), m = c->candidate->axis[axis];
     const Int tiles = m == NONE ? 1 : c->t->tiles[m];
     for (uint32_t i = 0; i < seen->count; ++i) {
-        const Displacement *p = (Displacement *)seen->at + i;
+        const Offset *p = (Offset *)seen->at + i;
         const Int step = axis ? p->columns : p->rows;
         TRY(cut(c, cuts, step < 0 ? -step : (Int)size - step, size) && cut(c, cuts, step < 0 ? tiles + step : step, size));
     }

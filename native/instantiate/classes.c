@@ -13,8 +13,6 @@ typedef struct {
     uint32_t unit, tau, opcode, first;
 } Instruction;
 
-enum { RD, FD, IO, CONSTANT };
-
 static uint64_t source(uint32_t file, uint32_t number) { return (uint64_t)file << 32 | number; }
 
 // By group, whether a piece has iterations.
@@ -213,7 +211,7 @@ static bool add_fragment(Context *c, Vec *found, uint32_t position, uint64_t s, 
     if (s >> 32 != CONSTANT && (s & 0xFFFFFFFF) >= 64) return refuse(c, 706, POLYLOOM_FIELD, 1, (Int)(s & 0x7FFFFFFF), 64);
     Fragment *slot = push(c, found, sizeof *slot);
     TRY(slot);
-    *slot = (Fragment){position, s, d};
+    *slot = (Fragment){(uint8_t)position, (uint8_t)(s >> 32), (uint32_t)s, d};
     return true;
 }
 
@@ -224,7 +222,7 @@ static bool specialize_one(Context *c, const Instruction *instruction, const Cel
         if (executes(c, instruction, v)) TRY(piece_sets(c, &(Piece){.condition = c->s.node[v].condition}, group, &issues));
     TRY(unite(c, issues.at, issues.count, &out->domain));
     out->tau = instruction->tau;
-    out->opcode = instruction->opcode;
+    out->opcode = instruction->opcode & 255;
     if (!out->domain->count) return true;
     const uint32_t arity = c->s.node[instruction->first].arity;
     for (uint32_t position = 0; position <= arity; ++position) {
@@ -239,10 +237,11 @@ static bool specialize_one(Context *c, const Instruction *instruction, const Cel
                 TRY(widened(c, &owned, s, cell, out->domain, &d));
             else
                 TRY(united(c, &owned, s, group, &issues, &d));
-            TRY(add_fragment(c, &found, writes ? NONE : position, s, d));
+            TRY(add_fragment(c, &found, writes ? WRITTEN : position, s, d));
         }
     }
-    out->fragments = found.count;
+    if (found.count >> 24) return fail(c, POLYLOOM_OVERFLOW, 0);
+    out->fragments = found.count & 0xFFFFFF;
     out->fragment = found.at;
     return true;
 }
@@ -253,7 +252,8 @@ static bool same_tree(const UnitTree *a, const UnitTree *b) {
         const Operation *x = &a->operation[i], *y = &b->operation[i];
         if (x->tau != y->tau || x->opcode != y->opcode || x->domain != y->domain || x->fragments != y->fragments) return false;
         for (uint32_t k = 0; k < x->fragments; ++k)
-            if (x->fragment[k].position != y->fragment[k].position || x->fragment[k].source != y->fragment[k].source || x->fragment[k].domain != y->fragment[k].domain)
+            if (x->fragment[k].position != y->fragment[k].position || x->fragment[k].file != y->fragment[k].file || x->fragment[k].number != y->fragment[k].number ||
+                 x->fragment[k].domain != y->fragment[k].domain)
                 return false;
     }
     return true;
@@ -269,28 +269,31 @@ static void *copied(Context *c, const void *items, uint32_t count, size_t size) 
     return to && count ? memcpy(to, items, count * size) : to;
 }
 
-// Move a temporary tree to memory that lasts.
+static bool lasts(const Context *c, const void *at) { return (uintptr_t)at - (uintptr_t)c->base < c->low; }
+
+// Move what of a tree is temporary to memory that lasts.
 static bool kept(Context *c, UnitTree *tree) {
     TRY(tree->operation = copied(c, tree->operation, tree->operations, sizeof(Operation)));
     for (uint32_t i = 0; i < tree->operations; ++i) {
         Operation *o = &tree->operation[i];
-        TRY(o->fragment = copied(c, o->fragment, o->fragments, sizeof(Fragment)));
+        if (!lasts(c, o->fragment)) TRY(o->fragment = copied(c, o->fragment, o->fragments, sizeof(Fragment)));
     }
     return true;
 }
 
 // The number of an equal tree in the list, which grows by one if there is none; NONE for a tree without operations.
-static bool number_of(Context *c, Trees *trees, const UnitTree *tree, uint32_t class_, uint32_t unit, uint32_t *out) {
+static bool number_of(Context *c, Trees *trees, UnitTree *tree, uint32_t class_, uint32_t unit, uint32_t *out) {
     *out = NONE;
     if (!tree->operations) return true;
     for (*out = 0; *out < trees->count; ++*out)
         if (same_tree(trees->at[*out], tree)) return true;
-    UnitTree *made = trees->at[trees->count++] = keep(c, 1, sizeof *made);
-    TRY(made);
-    *made = *tree;
-    made->class_ = class_;
-    made->unit = unit;
-    return (const uint8_t *)tree->operation < c->base + c->high || kept(c, made);
+    if (!lasts(c, tree)) {
+        TRY((tree = copied(c, tree, 1, sizeof *tree)) && kept(c, tree));
+    }
+    tree->class_ = class_;
+    tree->unit = unit;
+    trees->at[trees->count++] = tree;
+    return true;
 }
 
 // In temporary memory.
@@ -402,25 +405,26 @@ static Kind *kind_of(Context *c, Classifier *k, const Cell *cell, uint32_t *mark
 }
 
 // A tree without its silent destinations: itself if it has none, else a temporary one.
-static bool prune(Context *c, const UnitTree *tree, const bool *silent, UnitTree *out) {
+static UnitTree *prune(Context *c, UnitTree *tree, const bool *silent) {
+    UnitTree *made = temp(c, 1, sizeof *made);
+    if (!made) return NULL;
+    *made = *tree;
+    if (!(made->operation = temp(c, tree->operations, sizeof(Operation)))) return NULL;
     bool all = true;
-    UnitTree made = *tree;
-    TRY(made.operation = temp(c, tree->operations, sizeof(Operation)));
     for (uint32_t i = 0; i < tree->operations; ++i) {
-        Operation *o = &made.operation[i];
+        Operation *o = &made->operation[i];
         const Operation *from = &tree->operation[i];
         *o = *from;
-        TRY(o->fragment = temp(c, from->fragments, sizeof(Fragment)));
+        if (!(o->fragment = temp(c, from->fragments, sizeof(Fragment)))) return NULL;
         o->fragments = 0;
         for (uint32_t f = 0; f < from->fragments; ++f) {
             const Fragment *p = &from->fragment[f];
-            const bool silenced = p->position == NONE && p->source >> 32 == IO && silent[(uint32_t)p->source];
-            all = all && !silenced;
-            if (!silenced) o->fragment[o->fragments++] = *p;
+            if (p->position != WRITTEN || p->file != IO || !silent[p->number]) o->fragment[o->fragments++] = *p;
         }
+        if (o->fragments == from->fragments) o->fragment = from->fragment;
+        all = all && o->fragments == from->fragments;
     }
-    *out = all ? *tree : made;
-    return true;
+    return all ? tree : made;
 }
 
 // The tree of a unit that an earlier kind with equal marks of that unit has, or NONE.
@@ -493,9 +497,8 @@ static bool make_classes(Context *c, Classifier *k) {
             made->program[unit] = NONE;
             if (n == NONE) continue;
             const size_t high = c->high;
-            UnitTree tree;
-            TRY(prune(c, trees.at[n], silent, &tree));
-            TRY(number_of(c, &pruned, &tree, c->classes, unit, &made->program[unit]));
+            UnitTree *tree = prune(c, trees.at[n], silent);
+            TRY(tree && number_of(c, &pruned, tree, c->classes, unit, &made->program[unit]));
             c->high = high;
         }
         uint32_t same = 0;

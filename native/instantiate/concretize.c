@@ -128,21 +128,39 @@ bool make_tiles(Context *c) {
     return ok(c) && make_groups(c) && (c->cache = keep(c, (size_t)c->s.conditions * c->groups, sizeof *c->cache));
 }
 
-static bool conjunction(Context *c, const List *constraints, uint32_t group, const Set **out) {
+// The next number, or NONE at the end, which is where the next mask begins.
+static uint32_t next_number(Mask *m) {
+    uint32_t k = 0;
+    while (!m->bits) {
+        if (m->base && !(m->at[-1] & 128)) {
+            m->base = 0;
+            return NONE;
+        }
+        m->bits = *m->at++ & 127;
+        m->base += 7;
+    }
+    while (!(m->bits >> k & 1)) ++k;
+    m->bits &= m->bits - 1;
+    return m->base - 7 + k;
+}
+
+static bool conjunction(Context *c, Mask *constraints, uint32_t group, const Set **out) {
+    const size_t mark = c->high;
     Int lower[DIMENSIONS] = {0}, upper[DIMENSIONS];
     for (uint32_t g = 0; g < c->n; ++g) upper[g] = c->t->extents[g] - 1;
-    const Half **spaces = temp(c, constraints->count, sizeof *spaces);
+    const Half **spaces = temp(c, c->s.constraints, sizeof *spaces);
     TRY(spaces);
     uint32_t cutting = 0;
-    for (uint32_t i = 0; i < constraints->count; ++i) {
-        const uint32_t k = constraints->at[i];
+    for (uint32_t k; (k = next_number(constraints)) != NONE;) {
         if (add(c, c->constant[k][group], c->least[k]) >= 0) continue;
         Int a[DIMENSIONS + 1];
         memcpy(a, c->scan[k], c->n * sizeof *a);
         a[c->n] = c->constant[k][group];
         TRY(spaces[cutting++] = half_space(c, a));
     }
-    return convex(c, lower, upper, cutting, spaces, out);
+    TRY(convex(c, lower, upper, cutting, spaces, out));
+    c->high = mark;
+    return true;
 }
 
 // The digits in a condition within the tiles of a group: distinct sets, perhaps not disjoint.
@@ -150,13 +168,14 @@ bool condition(Context *c, uint32_t number, uint32_t group, const Domain **out) 
     const Domain **known = &c->cache[(size_t)number * c->groups + group];
     if (!*known) {
         const size_t mark = c->high;
-        const Union *u = &c->s.condition[number];
+        const Condition *u = &c->s.condition[number];
+        Mask masks = {.at = u->masks};
         const Set **sets = temp(c, u->count, sizeof *sets);
         TRY(sets);
         uint32_t count = 0;
         for (uint32_t i = 0; i < u->count; ++i) {
             const Set *s;
-            TRY(conjunction(c, &u->at[i], group, &s));
+            TRY(conjunction(c, &masks, group, &s));
             bool seen = !s;
             for (uint32_t k = 0; k < count; ++k) seen = seen || sets[k] == s;
             if (!seen) sets[count++] = s;
@@ -228,9 +247,11 @@ uint32_t *alike(Context *c, const bool *conditions) {
     bool *used = temp(c, c->s.constraints, 1);
     uint32_t *number = temp(c, c->groups, sizeof *number);
     if (!used || !number) return NULL;
-    for (uint32_t k = 0; k < c->s.conditions; ++k)
-        for (uint32_t i = 0; conditions[k] && i < c->s.condition[k].count; ++i)
-            for (uint32_t j = 0; j < c->s.condition[k].at[i].count; ++j) used[c->s.condition[k].at[i].at[j]] = true;
+    for (uint32_t k = 0; k < c->s.conditions; ++k) {
+        Mask masks = {.at = c->s.condition[k].masks};
+        for (uint32_t i = 0, j; conditions[k] && i < c->s.condition[k].count; ++i)
+            while ((j = next_number(&masks)) != NONE) used[j] = true;
+    }
     for (uint32_t g = 0; g < c->groups; ++g) {
         number[g] = g;
         for (uint32_t f = 0; f < g && number[g] == g; ++f) {

@@ -4,11 +4,13 @@
 // takes more signals than the machine has, share.c takes fewer.
 #include "internal.h"
 
-// Where a signal must be 1 and where 0, as sorted sets; where `flipped`, the other way round.
+// A partial signal: bit `bit` of the codes of a branch's edges; where `flipped`, the other way round.
 typedef struct Placed {
-    const struct Placed *next, *same;  // of all, and of the colour
-    const Domain *side[2];
-    uint32_t colour;
+    struct Placed *next;
+    const struct Placed *same;  // of the colour
+    const GraphNode *node;
+    uint32_t hash, colour;
+    uint8_t bit;
     bool flipped;
 } Placed;
 
@@ -18,15 +20,15 @@ typedef struct {
 
 typedef struct {
     Context *c;
-    const Placed *known;
-    Vec colours;  // Colour *
+    Placed *known;
+    Vec colours;  // Colour
 } Palette;
 
 static Int volume(Context *c, const Domain *d) {
     Int sum = 0;
     for (uint32_t i = 0; i < d->count; ++i) {
         Int product = 1;
-        for (uint32_t g = 0; g < c->n; ++g) product = mul(c, product, d->set[i]->upper[g] - d->set[i]->lower[g] + 1);
+        for (uint32_t g = 0; g < c->n; ++g) product = mul(c, product, upper_of(c, d->set[i])[g] - d->set[i]->lower[g] + 1);
         sum = add(c, sum, product);
     }
     return sum;
@@ -64,60 +66,61 @@ static bool encode(Context *c, GraphNode *v, uint32_t bits) {
     return ok(c);
 }
 
-static bool side(Context *c, const GraphNode *v, uint32_t bit, bool one, const Domain **out) {
-    const size_t mark = c->high;
-    Vec sets = {0};
-    for (uint32_t e = 0; e < v->edges; ++e)
-        for (uint32_t i = 0; (v->edge[e].code >> bit & 1) == one && i < v->edge[e].domain->count; ++i) TRY(append(c, &sets, v->edge[e].domain->set[i]));
-    sort_sets(c, sets.at, sets.count);
-    *out = domain(c, sets.at, sets.count);
-    c->high = mark;
-    return *out != NULL;
-}
+static bool is_one(const Placed *p, const Edge *e) { return (e->code >> p->bit & 1) != p->flipped; }
 
-// Whether a domain has a point in common with the ones or zeros of a colour.
-static bool meet(Context *c, const Domain *d, const Colour *colour, bool zeros, bool *out) {
-    const uint32_t g = c->n - 1;  // the outermost digit, by which sets ascend
-    *out = false;
-    for (const Placed *p = colour->first; p; p = p->same) {
-        const Domain *other = p->side[p->flipped != zeros];
-        uint32_t first = 0;
-        for (uint32_t i = 0; i < d->count; ++i) {
-            while (first < other->count && other->set[first]->upper[g] < d->set[i]->lower[g]) ++first;
-            for (uint32_t k = first; k < other->count && other->set[k]->lower[g] <= d->set[i]->upper[g]; ++k) {
-                TRY(share_point(c, d->set[i], other->set[k], out));
-                if (*out) return true;
-            }
-        }
-    }
+// Whether a set has a point in common with sorted ones.
+static bool overlap(Context *c, const Vec *sorted, const Set *s, bool *out) {
+    const Set **at = sorted->at;
+    const uint32_t g = c->n - 1;  // the outermost digit, by which they ascend
+    for (uint32_t i = 0; i < sorted->count && at[i]->lower[g] <= upper_of(c, s)[g] && !*out; ++i)
+        if (upper_of(c, at[i])[g] >= s->lower[g]) TRY(share_point(c, at[i], s, out));
     return true;
 }
 
-static bool extend(Context *c, Vec *sets, const Domain *d) {
-    for (uint32_t i = 0; i < d->count; ++i) {
-        uint32_t k = 0;
-        while (k < sets->count && ((const Set **)sets->at)[k] != d->set[i]) ++k;
-        if (k == sets->count) TRY(append(c, sets, d->set[i]));
-    }
+// Whether these sets of zeros and ones have points in common with the ones and zeros of a colour.
+static bool clashes(Context *c, const Vec *zeros, const Vec *ones, const Colour *colour, bool *out) {
+    *out = false;
+    for (const Placed *p = colour->first; p; p = p->same)
+        for (const Edge *e = p->node->edge; e < p->node->edge + p->node->edges; ++e)
+            for (uint32_t i = 0; i < e->domain->count; ++i) {
+                TRY(overlap(c, is_one(p, e) ? zeros : ones, e->domain->set[i], out));
+                if (*out) return true;
+            }
+    return true;
+}
+
+static bool append_ones(Context *c, const Placed *p, Vec *out) {
+    for (const Edge *e = p->node->edge; e < p->node->edge + p->node->edges; ++e)
+        for (uint32_t i = 0; is_one(p, e) && i < e->domain->count; ++i) TRY(append(c, out, e->domain->set[i]));
     return true;
 }
 
 // The distinct sets of a colour's ones.
 static bool ones_of(Context *c, const Colour *colour, Vec *out) {
-    for (const Placed *p = colour->first; p; p = p->same) TRY(extend(c, out, p->side[p->flipped]));
+    for (const Placed *p = colour->first; p; p = p->same) {
+        const uint32_t known = out->count;
+        uint32_t kept = known;
+        TRY(append_ones(c, p, out));
+        const Set **at = out->at;
+        for (uint32_t i = known; i < out->count; ++i) {
+            uint32_t k = 0;
+            while (k < kept && at[k] != at[i]) ++k;
+            if (k == kept) at[kept++] = at[i];
+        }
+        out->count = kept;
+    }
     return true;
 }
 
-static bool fits(Context *c, const Colour *colour, const Domain *one, bool *out) {
+static bool fits(Context *c, const Colour *colour, const Placed *placed, bool *out) {
     const Int limit = c->s.limits.signal_sets;
     *out = limit < 0;
     if (*out) return true;
     const size_t mark = c->high;
     Vec sets = {0};
-    TRY(ones_of(c, colour, &sets));
-    if (!(*out = (Int)(sets.count + one->count) <= limit)) {
+    TRY(ones_of(c, colour, &sets) && append_ones(c, placed, &sets));
+    if (!(*out = (Int)sets.count <= limit)) {
         const Domain *united;
-        for (uint32_t i = 0; i < one->count; ++i) TRY(append(c, &sets, one->set[i]));
         TRY(unite(c, sets.at, sets.count, &united));
         *out = (Int)united->count <= limit;
     }
@@ -127,41 +130,80 @@ static bool fits(Context *c, const Colour *colour, const Domain *one, bool *out)
 
 static bool first_fit(Palette *p, Placed *placed) {
     Context *c = p->c;
-    for (int flipped = 0; flipped < 2; ++flipped)
+    const size_t mark = c->high;
+    Vec side[2] = {0};
+    for (int flipped = 1; flipped >= 0; --flipped) {
+        placed->flipped = flipped;
+        TRY(append_ones(c, placed, &side[!flipped]));
+        sort_sets(c, side[!flipped].at, side[!flipped].count);
+    }
+    for (int flipped = 0; flipped < 2; ++flipped) {
+        placed->flipped = flipped;
         for (uint32_t k = 0; k < p->colours.count; ++k) {
-            Colour *colour = ((Colour **)p->colours.at)[k];
+            Colour *colour = (Colour *)p->colours.at + k;
             bool bad, fitting;
-            TRY(meet(c, placed->side[flipped], colour, true, &bad));
-            if (!bad) TRY(meet(c, placed->side[!flipped], colour, false, &bad));
+            TRY(clashes(c, &side[flipped], &side[!flipped], colour, &bad));
             if (bad) continue;
-            TRY(fits(c, colour, placed->side[flipped], &fitting));
+            TRY(fits(c, colour, placed, &fitting));
             if (!fitting) continue;
+            c->high = mark;
             placed->colour = k;
-            placed->flipped = flipped;
             *colour->last = placed;
             colour->last = &placed->same;
             return true;
         }
-    Colour *colour = temp(c, 1, sizeof *colour), **slot = push(c, &p->colours, sizeof *slot);
-    TRY(colour && slot);
-    *slot = colour;
+    }
+    c->high = mark;
+    Colour *colour = push(c, &p->colours, sizeof *colour);
+    TRY(colour);
+    *colour = (Colour){placed, &placed->same};
+    placed->flipped = false;
     placed->colour = p->colours.count - 1;
-    colour->first = placed;
-    colour->last = &placed->same;
     return true;
 }
 
-static const Placed *place(Palette *p, const Domain *on, const Domain *off, bool *flipped) {
-    for (const Placed *q = p->known; q; q = q->next)
-        for (int k = 0; k < 2; ++k)
-            if (q->side[k] == on && q->side[!k] == off) {
-                *flipped = q->flipped != k;
-                return q;
-            }
+static bool has_one(const Placed *p, const Set *s) {
+    for (const Edge *e = p->node->edge; e < p->node->edge + p->node->edges; ++e)
+        for (uint32_t i = 0; is_one(p, e) && i < e->domain->count; ++i)
+            if (e->domain->set[i] == s) return true;
+    return false;
+}
+
+// Whether both are 1 in the same sets and 0 in the same ones.
+static bool same_signal(const Placed *a, const Placed *b) {
+    uint32_t more = 0;
+    for (const Edge *e = b->node->edge; e < b->node->edge + b->node->edges; ++e) more += e->domain->count;
+    for (const Edge *e = a->node->edge; e < a->node->edge + a->node->edges; ++e)
+        for (uint32_t i = 0; i < e->domain->count; ++i, --more) {
+            Placed other = *b;
+            other.flipped ^= !is_one(a, e);
+            if (!has_one(&other, e->domain->set[i])) return false;
+        }
+    return !more;
+}
+
+// The same for both sides and in any order.
+static uint32_t hash_of(const Placed *p) {
+    uint32_t sum[2] = {0};
+    for (const Edge *e = p->node->edge; e < p->node->edge + p->node->edges; ++e)
+        for (uint32_t i = 0; i < e->domain->count; ++i) sum[is_one(p, e)] += hash(1, &e->domain->set[i], sizeof(Set *));
+    return sum[0] ^ sum[1];
+}
+
+static Placed *place(Palette *p, const GraphNode *v, uint32_t bit, bool *flipped) {
+    const size_t mark = p->c->high;
     Placed *made = temp(p->c, 1, sizeof *made);
     if (!made) return NULL;
-    made->side[0] = on;
-    made->side[1] = off;
+    *made = (Placed){.node = v, .bit = (uint8_t)bit};
+    made->hash = hash_of(made);
+    for (Placed *q = p->known; q; q = q->next)
+        for (int k = 0; k < 2 && q->hash == made->hash; ++k) {
+            *flipped = made->flipped = k;
+            if (!same_signal(made, q)) continue;
+            p->c->high = mark;
+            return q;
+        }
+    made->flipped = false;
     made->next = p->known;
     p->known = made;
     if (!first_fit(p, made)) return NULL;
@@ -174,17 +216,16 @@ static bool branch(Palette *p, GraphNode *v) {
     Context *c = p->c;
     const uint32_t bits = bits_for(v->edges);
     TRY(encode(c, v, bits));
-    const Placed *chosen[32];
+    Placed *chosen[32];
     bool flipped[32];
     uint32_t order[32];
     for (uint32_t b = 0; b < bits; ++b) {
-        const Domain *on, *off;
-        TRY(side(c, v, b, true, &on) && side(c, v, b, false, &off) && (chosen[b] = place(p, on, off, &flipped[b])));
+        TRY(chosen[b] = place(p, v, b, &flipped[b]));
         uint32_t i = b;
         for (; i && chosen[order[i - 1]]->colour > chosen[b]->colour; --i) order[i] = order[i - 1];
         order[i] = b;
     }
-    v->signals = bits;
+    v->signals = (uint8_t)bits;
     TRY(v->signal = keep(c, bits, 1));
     for (uint32_t i = 0; i < bits; ++i) v->signal[i] = (uint8_t)chosen[order[i]]->colour;  // `emit` refuses more than 256
     for (uint32_t e = 0; e < v->edges; ++e) {
@@ -192,6 +233,11 @@ static bool branch(Palette *p, GraphNode *v) {
         for (uint32_t i = 0; i < bits; ++i) code |= (uint32_t)((v->edge[e].code >> order[i] & 1) ^ flipped[order[i]]) << i;
         v->edge[e].code = (uint16_t)code;
     }
+    for (uint32_t i = 0; i < bits; ++i)
+        if (chosen[order[i]]->node == v) {
+            chosen[order[i]]->bit = (uint8_t)i;
+            chosen[order[i]]->flipped = false;
+        }
     return true;
 }
 
@@ -224,7 +270,7 @@ bool allocate(Context *c) {
         for (uint32_t i = 0; i < c->signals; ++i) {
             const size_t mark = c->high;
             Vec ones = {0};
-            TRY(ones_of(c, ((Colour **)p->colours.at)[i], &ones) && unite(c, ones.at, ones.count, &c->signal[i]));
+            TRY(ones_of(c, (Colour *)p->colours.at + i, &ones) && unite(c, ones.at, ones.count, &c->signal[i]));
             c->high = mark;
         }
     }

@@ -57,7 +57,7 @@ static bool controller(Out *o, bool empty) {
     TRY(put(o, empty ? 0 : c->start, 4));
     for (int axis = 0; axis < 2; ++axis) TRY(put(o, empty ? 0 : magnitude(c->delay[axis]), 4));
     TRY(put(o, empty ? 0 : c->steps, 4) && put(o, empty ? 0 : c->signals, 2));
-    for (uint32_t i = 0; i < c->signals && !empty; ++i) TRY(put(o, c->signal[i]->number, 4));
+    for (uint32_t i = 0, number; i < c->signals && !empty; ++i) TRY(pool_domain(c, c->signal[i], &number) && put(o, number, 4));
     return true;
 }
 
@@ -179,9 +179,9 @@ static bool domains(Out *o, bool empty) {
         TRY(put(o, d->count, 2));
         for (uint32_t k = 0; k < d->count; ++k) {
             const Set *s = d->set[k];
-            TRY(all(o, s->lower, c->n) && all(o, s->upper, c->n) && put(o, s->spaces, 2));
+            TRY(all(o, s->lower, c->n) && all(o, upper_of(c, s), c->n) && put(o, s->spaces, 2));
             for (uint32_t h = 0; h < s->spaces; ++h)
-                for (uint32_t g = 0; g <= c->n; ++g) TRY(put_signed(o, s->space[h]->a[g]));
+                for (uint32_t g = 0; g <= c->n; ++g) TRY(put_signed(o, spaces_of(c, s)[h]->a[g]));
         }
     }
     return close(o);
@@ -210,7 +210,7 @@ static bool generator(Out *o, const Mapped *m, const Run *r, const Moving *x) {
     TRY(put(o, r->side - 1, 2) && put(o, m->reg, 2) && put(o, r->line, 2) && put(o, x->channel, 2) && put(o, x->links, 2) && put(o, m->access->array, 2));
     TRY(put_signed(o, x->base));
     for (uint32_t g = 0; g < c->n; ++g) TRY(put_signed(o, p->coefficients[g]));
-    return put(o, x->delay, 4) && put(o, p->domain->number, 4);
+    return put(o, x->delay, 4) && put(o, p->number, 4);
 }
 
 static size_t generator_size(const Context *c) { return 24 + 4 * (size_t)c->n; }

@@ -105,13 +105,13 @@ static bool occupancy(Context *c, const Reads *uses, uint32_t count, Int *out) {
         Int lower[DIMENSIONS], upper[DIMENSIONS], sum = 0;
         for (uint32_t g = 0; g < c->n; ++g) {
             lower[g] = d->set[0]->lower[g];
-            upper[g] = d->set[0]->upper[g];
+            upper[g] = upper_of(c, d->set[0])[g];
             for (uint32_t k = 1; k < d->count; ++k) {
                 lower[g] = min(lower[g], d->set[k]->lower[g]);
-                upper[g] = max(upper[g], d->set[k]->upper[g]);
+                upper[g] = max(upper[g], upper_of(c, d->set[k])[g]);
             }
         }
-        for (uint32_t k = 0; k < d->count; ++k) sum = add(c, sum, window(c, d->set[k]->lower, d->set[k]->upper, length));
+        for (uint32_t k = 0; k < d->count; ++k) sum = add(c, sum, window(c, d->set[k]->lower, upper_of(c, d->set[k]), length));
         *out = add(c, *out, min(sum, window(c, lower, upper, length)));
     }
     return ok(c);

@@ -88,10 +88,10 @@ static bool pattern(Context *c, const Mapped *m, uint32_t group, Pattern *p) {
     d = p->domain;
     p->base = 0;
     for (uint32_t g = 0; g < c->n; ++g) {
-        Int low = d->set[0]->lower[g], high = d->set[0]->upper[g];
+        Int low = d->set[0]->lower[g], high = upper_of(c, d->set[0])[g];
         for (uint32_t i = 1; i < d->count; ++i) {
             low = min(low, d->set[i]->lower[g]);
-            high = max(high, d->set[i]->upper[g]);
+            high = max(high, upper_of(c, d->set[i])[g]);
         }
         const Int a = m->weights[c->candidate->order[g]];
         if (low < high)
@@ -103,7 +103,7 @@ static bool pattern(Context *c, const Mapped *m, uint32_t group, Pattern *p) {
     for (uint32_t i = 0; i < d->count; ++i) {
         Int low = 0, high = 0;
         for (uint32_t g = 0; g < c->n; ++g) {
-            const Int a = p->coefficients[g], x = d->set[i]->lower[g], y = d->set[i]->upper[g];
+            const Int a = p->coefficients[g], x = d->set[i]->lower[g], y = upper_of(c, d->set[i])[g];
             low = add(c, low, mul(c, a, a > 0 ? x : y));
             high = add(c, high, mul(c, a, a > 0 ? y : x));
         }
@@ -111,15 +111,17 @@ static bool pattern(Context *c, const Mapped *m, uint32_t group, Pattern *p) {
         most = i ? max(most, high) : high;
     }
     p->words = add(c, sub(c, most, least), 1);
+    p->number = NONE;
     return ok(c);
 }
 
-bool pool_domain(Context *c, const Domain *d) {
-    if (d->number != NONE) return true;
-    const Domain **slot = push(c, &c->pool, sizeof *slot);
-    TRY(slot);
-    *slot = d;
-    ((Domain *)d)->number = c->pool.count - 1;
+// The number of a domain in the file.
+bool pool_domain(Context *c, const Domain *d, uint32_t *number) {
+    const Domain **at = c->pool.at;
+    for (*number = 0; *number < c->pool.count; ++*number)
+        if (at[*number] == d) return true;
+    TRY(at = push(c, &c->pool, sizeof *at));
+    *at = d;
     return true;
 }
 
@@ -179,7 +181,10 @@ static bool pool_access(Context *c, const Mapped *m) {
     for (uint32_t side = NORTH; side <= WEST; ++side)
         for (uint32_t line = 0; line < lines(c, side); line = next_line(c, side, line)) {
             Run r = run_along(c, m, side, line);
-            while (next_run(c, m, &r)) TRY(pool_domain(c, m->pattern[r.group]->domain));
+            while (next_run(c, m, &r)) {
+                Pattern *p = m->pattern[r.group];
+                TRY(p->number != NONE || pool_domain(c, p->domain, &p->number));
+            }
         }
     return true;
 }
@@ -188,7 +193,7 @@ static bool pool_access(Context *c, const Mapped *m) {
 bool generators(Context *c) {
     c->pool = (Vec){0};
     c->generators = 0;
-    for (uint32_t i = 0; i < c->signals; ++i) TRY(pool_domain(c, c->signal[i]));
+    for (uint32_t i = 0, number; i < c->signals; ++i) TRY(pool_domain(c, c->signal[i], &number));
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
         if (c->mapped[i].used) TRY(access_generators(c, &c->mapped[i]) && pool_access(c, &c->mapped[i]));
     return ok(c);

@@ -13,7 +13,7 @@ typedef struct {
 
 // Of a region that needs too many control signals: whether far too many, so that only half of it is tried next.
 typedef struct {
-    uint32_t rows, columns;
+    uint16_t rows, columns;
     bool far;
 } Region;
 
@@ -197,7 +197,7 @@ static bool failed(Context *c) {
         s->tiling = t;
     }
     const bool far = error == 513 && mul(c, 2, c->about.needed) > mul(c, 5, max(c->about.available, 1));
-    if (error == 513) s->crowded[s->crowds++] = (Region){t->rows, t->columns, far};
+    if (error == 513) s->crowded[s->crowds++] = (Region){(uint16_t)t->rows, (uint16_t)t->columns, far};
     return error == 517 || !s->shrinks || fewer(c, t, far);
 }
 

@@ -14,7 +14,6 @@ void *memmove(void *to, const void *from, size_t size);
 void *memset(void *to, int value, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
 
-#define DIMENSIONS POLYLOOM_DIMENSIONS
 #define PARAMETERS 63
 #define BUCKETS 128
 #define NONE UINT32_MAX
@@ -23,11 +22,14 @@ int memcmp(const void *a, const void *b, size_t size);
         if (!(x)) return false;   \
     } while (0)
 
-// Of 32 bits where the build says so, for small hosts: a request whose numbers do not fit then ends in POLYLOOM_OVERFLOW.
+// Of 32 bits where the build says so, for small hosts: a request whose numbers do not fit then ends in POLYLOOM_OVERFLOW, and so does a
+// file of more loop dimensions than take little stack.
 #ifdef POLYLOOM_INT32
 typedef int32_t Int;
 #define INT_MOST INT32_MAX
+#define DIMENSIONS (POLYLOOM_DIMENSIONS < 16 ? POLYLOOM_DIMENSIONS : 16)
 #else
+#define DIMENSIONS POLYLOOM_DIMENSIONS
 typedef int64_t Int;
 #define INT_MOST INT64_MAX
 #endif
@@ -38,19 +40,16 @@ typedef struct Half {
     Int a[];
 } Half;
 
-// A box with half-spaces, in normal form.
+// A box with half-spaces, in normal form: the least digits, the greatest ones, and the half-spaces.
 typedef struct Set {
     struct Set *next;
     uint32_t spaces;
-    const Int *upper;
-    const Half **space;
-    Int lower[];
+    _Alignas(void *) Int lower[];
 } Set;
 
 typedef struct Domain {
     struct Domain *next;
     uint32_t count;
-    uint32_t number;  // among the domains of the file that is written
     const Set *set[];
 } Domain;
 
@@ -84,6 +83,18 @@ typedef struct {
     uint32_t count;
     List *at;
 } Union;
+
+// A union of conjunctions of constraints: masks of the file, one after another.
+typedef struct {
+    uint32_t count;
+    const uint8_t *masks;
+} Condition;
+
+// The numbers in a mask of 7 bits a byte.
+typedef struct {
+    const uint8_t *at;
+    uint32_t base, bits;
+} Mask;
 
 typedef struct {
     uint8_t head;
@@ -124,7 +135,7 @@ typedef struct {
 } Schedule;
 
 typedef struct {
-    int rows, columns;
+    int8_t rows, columns;
 } Displacement;
 
 enum { PE, NORTH, EAST, SOUTH, WEST };
@@ -143,7 +154,8 @@ enum { GENERAL, FEEDBACK, CHANNEL };
 
 typedef struct {
     Displacement theta;
-    uint32_t kind, number;
+    uint8_t kind;
+    uint32_t number;
 } Link;
 
 typedef struct {
@@ -174,7 +186,7 @@ typedef struct {
     Limits limits;
     uint32_t rows, constraints, conditions, uses, inputs, outputs, schedules, candidates;
     Row *row;
-    Union *condition;
+    Condition *condition;
     Union assumptions;
     Pieces (*extent)[2];
     Array *array;
@@ -214,16 +226,19 @@ typedef struct {
     Displacement widen;
 } Piece;
 
-// Operand `position`, or a destination where that is NONE. A source is a register file (0 rd, 1 fd, 2 io, 3 immediate) and a number.
+enum { RD, FD, IO, CONSTANT };  // register files, and immediates
+#define WRITTEN 255             // the position of a destination
+
+// An operand or a destination.
 typedef struct {
-    uint32_t position;
-    uint64_t source;
+    uint8_t position, file;
+    uint32_t number;
     const Domain *domain;
 } Fragment;
 
 typedef struct {
     Int tau;
-    uint32_t opcode, fragments;
+    uint32_t opcode : 8, fragments : 24;
     const Domain *domain;
     Fragment *fragment;
 } Operation;
@@ -237,9 +252,8 @@ typedef struct UnitTree {
 // The instructions of a kernel as the file has them, but for the branch of the last one, which begins at `last`.
 typedef struct Kernel {
     struct Kernel *next;
-    uint32_t size, last;
-    bool halts;
-    uint8_t *bytes;
+    uint32_t size, last : 31, halts : 1;
+    uint8_t bytes[];
 } Kernel;
 
 typedef struct {
@@ -249,9 +263,9 @@ typedef struct {
 
 typedef struct {
     const Kernel *kernel;
-    uint32_t edges;
     Edge *edge;  // by successor
-    uint32_t signals;
+    uint16_t edges;
+    uint8_t signals;
     uint8_t *signal;
     uint32_t *table;  // by code: the edge, or NONE where no step has that code; null where edges have one code each
 } GraphNode;
@@ -305,6 +319,7 @@ typedef struct Pattern {
     const Domain *domain;
     Int *coefficients;
     Int base, words;
+    uint32_t number;  // of the domain in the file, or NONE
 } Pattern;
 
 // The constant of a constraint by tile, clipped to what is not implied.
@@ -410,6 +425,8 @@ Int sub(Context *c, Int a, Int b);
 Int mul(Context *c, Int a, Int b);
 Int floor_div(Int a, Int b);
 Int narrowed(Context *c, int64_t x);
+static inline const Int *upper_of(const Context *c, const Set *s) { return s->lower + c->n; }
+static inline const Half **spaces_of(const Context *c, const Set *s) { return (const Half **)(s->lower + 2 * c->n); }
 static inline bool ok(const Context *c) { return c->error == 0; }
 static inline Int min(Int a, Int b) { return a < b ? a : b; }
 static inline Int max(Int a, Int b) { return a > b ? a : b; }
@@ -520,7 +537,7 @@ bool wire(Context *c);
 bool layouts(Context *c, const polyloom_layout *given);
 bool control(Context *c);
 bool generators(Context *c);
-bool pool_domain(Context *c, const Domain *d);
+bool pool_domain(Context *c, const Domain *d, uint32_t *number);
 bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size);
 
 #endif

@@ -26,7 +26,7 @@ typedef struct {
     const Grid *grid;
     Stretch *line;
     uint32_t lines, levels;
-    Kernel *kernel;
+    const Kernel **kernel;
     uint32_t kernels;
     uint32_t *first, *next;  // the stretches of a kernel, in their order: by kernel, by stretch; NONE at the end
 } Folded;
@@ -155,18 +155,17 @@ static uint32_t instruction(Context *c, const Slot *s, const uint32_t *content, 
         return 2;
     }
     for (uint32_t i = 0; i < o->fragments; ++i)
-        if (has(content, s->first + 1 + i) && o->fragment[i].position == NONE) {
-            out[at++] = (uint8_t)(o->fragment[i].source >> 32 << 6 | (o->fragment[i].source & 63));
+        if (has(content, s->first + 1 + i) && o->fragment[i].position == WRITTEN) {
+            out[at++] = (uint8_t)(o->fragment[i].file << 6 | o->fragment[i].number);
             if (++destinations > 15) return refuse(c, 706, POLYLOOM_FIELD, 1, destinations, 16);
         }
     uint32_t immediate[3], immediates = 0;
     for (uint32_t i = 0; i < o->fragments; ++i) {
         const Fragment *f = &o->fragment[i];
-        if (!has(content, s->first + 1 + i) || f->position == NONE) continue;
+        if (!has(content, s->first + 1 + i) || f->position == WRITTEN) continue;
         if (f->position != sources++) return clash(c);
-        const bool constant = f->source >> 32 == 3;
-        out[at++] = constant ? 0xC0 : (uint8_t)(f->source >> 32 << 6 | (f->source & 63));
-        if (constant) immediate[immediates++] = destinations ? (uint32_t)f->source : 1;
+        out[at++] = f->file == CONSTANT ? 0xC0 : (uint8_t)(f->file << 6 | f->number);
+        if (f->file == CONSTANT) immediate[immediates++] = destinations ? f->number : 1;
     }
     for (uint32_t i = 0; i < immediates; ++i)
         for (int k = 0; k < 4; ++k) out[at++] = (uint8_t)(immediate[i] >> 8 * k);
@@ -177,11 +176,13 @@ static uint32_t instruction(Context *c, const Slot *s, const uint32_t *content, 
 
 #define LONGEST 40  // bytes of an instruction without its branch
 
-static bool kernel(Folded *f, const uint32_t *content, Kernel *out) {
+static Kernel *kernel(Folded *f, const uint32_t *content) {
     Context *c = f->c;
+    const size_t mark = c->high;
     const uint32_t interval = (uint32_t)c->schedule->interval;
     Slot *slots = temp(c, interval, sizeof *slots);
-    TRY(slots && (out->bytes = temp(c, interval, LONGEST)));
+    Kernel *out = temp(c, 1 + sizeof *out / LONGEST + (size_t)interval, LONGEST);
+    if (!slots || !out) return NULL;
     uint32_t bit = 0;
     for (uint32_t i = 0; i < f->unit->operations; ++i) {
         const Operation *o = &f->unit->operation[i];
@@ -191,20 +192,20 @@ static bool kernel(Folded *f, const uint32_t *content, Kernel *out) {
             Slot *s = &slots[o->tau % interval];
             if (s->operation || !has(content, bit)) {
                 c->about.place = (uint32_t)(o->tau % interval);
-                return refuse(c, 530, POLYLOOM_SLOT, 0, o->tau, 0);
+                refuse(c, 530, POLYLOOM_SLOT, 0, o->tau, 0);
+                return NULL;
             }
             *s = (Slot){o, bit};
         }
         bit += 1 + o->fragments;
     }
-    out->size = 0;
     for (uint32_t i = 0; i < interval; ++i) {
         out->last = out->size;
         out->size += instruction(c, &slots[i], content, out->bytes + out->size);
-        TRY(ok(c));
+        if (!ok(c)) return NULL;
     }
     out->halts = has(content, f->count - 1);
-    return true;
+    return shrink(c, out, mark, sizeof *out + out->size);
 }
 
 static bool same_kernel(const Kernel *a, const Kernel *b) { return a->size == b->size && a->halts == b->halts && !memcmp(a->bytes, b->bytes, a->size); }
@@ -225,15 +226,18 @@ static bool name(Folded *f) {
         ++count;
     }
     uint32_t *names = temp(c, count, sizeof *names), *following = temp(c, count, sizeof *following), bucket[BUCKETS];
-    TRY(names && following && (f->kernel = temp(c, count, sizeof(Kernel))));
+    TRY(names && following && (f->kernel = temp(c, count, sizeof *f->kernel)));
     memset(bucket, 0xff, sizeof bucket);
     f->kernels = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        Kernel made;
-        TRY(kernel(f, contents[i], &made));
-        uint32_t *head = &bucket[hash(made.halts, made.bytes, made.size) % BUCKETS], k = *head;
-        while (k != NONE && !same_kernel(&f->kernel[k], &made)) k = following[k];
-        if (k == NONE) {
+        const size_t mark = c->high;
+        const Kernel *made = kernel(f, contents[i]);
+        TRY(made);
+        uint32_t *head = &bucket[hash(made->halts, made->bytes, made->size) % BUCKETS], k = *head;
+        while (k != NONE && !same_kernel(f->kernel[k], made)) k = following[k];
+        if (k != NONE)
+            c->high = mark;
+        else {
             k = f->kernels++;
             f->kernel[k] = made;
             following[k] = *head;
@@ -297,7 +301,7 @@ static bool look_ahead(Folded *f, uint32_t targets) {
             f->line[i].name[level] = k;
         }
     --f->levels;
-    Kernel *cloned = temp(c, clones.count, sizeof *cloned);
+    const Kernel **cloned = temp(c, clones.count, sizeof *cloned);
     TRY(cloned);
     for (uint32_t k = 0; k < clones.count; ++k) cloned[k] = f->kernel[((Writer *)clones.at)[k].node];
     f->kernel = cloned;
@@ -376,19 +380,17 @@ static uint32_t successors(const Folded *f, uint32_t v, uint32_t *seen, uint32_t
 static const Kernel *kept(Context *c, const Kernel *from) {
     for (const Kernel *k = c->kernels; k; k = k->next)
         if (same_kernel(k, from)) return k;
-    Kernel *made = keep(c, 1, sizeof *made);
+    Kernel *made = keep(c, 1, sizeof *made + from->size);
     if (!made) return NULL;
-    *made = *from;
-    if (!(made->bytes = keep(c, made->size, 1))) return NULL;
-    memcpy(made->bytes, from->bytes, made->size);
+    memcpy(made, from, sizeof *made + from->size);
     made->next = c->kernels;
     return c->kernels = made;
 }
 
 static bool node(Folded *f, uint32_t v, const uint32_t *place, uint32_t *seen, uint32_t *next, GraphNode *out) {
     Context *c = f->c;
-    out->edges = successors(f, v, seen, next);
-    TRY((out->kernel = kept(c, &f->kernel[v])) && (out->edge = keep(c, out->edges, sizeof(Edge))));
+    out->edges = (uint16_t)successors(f, v, seen, next);
+    TRY((out->kernel = kept(c, f->kernel[v])) && (out->edge = keep(c, out->edges, sizeof(Edge))));
     for (uint32_t k = 0; k < out->edges; ++k) {
         uint32_t i = k;
         if (f->first[next[k]] == NONE) return clash(c);

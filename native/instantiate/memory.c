@@ -16,10 +16,10 @@ bool refuse(Context *c, uint32_t error, uint32_t kind, uint32_t index, Int neede
     return fail(c, error, 0);
 }
 
-static bool fits(Context *c, size_t count, size_t size, size_t *bytes) {
+static bool fits(Context *c, size_t count, size_t size, size_t alignment, size_t *bytes) {
     size_t product;
-    if (__builtin_mul_overflow(count, size, &product) || product > c->high - c->low) return fail(c, POLYLOOM_SCRATCH, 0);
-    *bytes = (product + 7) & ~(size_t)7;  // the space between has a multiple of 8
+    if (__builtin_mul_overflow(count, size, &product) || product > ((c->high - c->low) & ~(alignment - 1))) return fail(c, POLYLOOM_SCRATCH, 0);
+    *bytes = (product + alignment - 1) & ~(alignment - 1);
     const size_t used = c->low + *bytes + c->size - c->high;
     if (used > c->peak) c->peak = used;
     return true;
@@ -27,14 +27,14 @@ static bool fits(Context *c, size_t count, size_t size, size_t *bytes) {
 
 void *keep(Context *c, size_t count, size_t size) {
     size_t bytes = 0;
-    if (!fits(c, count, size, &bytes)) return NULL;
+    if (!fits(c, count, size, sizeof(Int) > sizeof(void *) ? sizeof(Int) : sizeof(void *), &bytes)) return NULL;
     c->low += bytes;
     return memset(c->base + c->low - bytes, 0, bytes);
 }
 
 void *temp(Context *c, size_t count, size_t size) {
     size_t bytes = 0;
-    if (!fits(c, count, size, &bytes)) return NULL;
+    if (!fits(c, count, size, 8, &bytes)) return NULL;
     c->high -= bytes;
     return memset(c->base + c->high, 0, bytes);
 }

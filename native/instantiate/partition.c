@@ -76,7 +76,7 @@ static bool cut(Context *c, Grid *grid, const Member *members, uint32_t count) {
         TRY(start);
         for (uint32_t i = 0; i < count; ++i) {
             insert(start, &cuts, members[i].set->lower[g]);
-            insert(start, &cuts, members[i].set->upper[g] + 1);
+            insert(start, &cuts, upper_of(c, members[i].set)[g] + 1);
         }
         grid->lower[g] = start[0];
         grid->upper[g] = start[cuts - 1] - 1;
@@ -133,14 +133,14 @@ static bool whole(Context *c, const Grid *grid, const Member *m, const uint32_t 
     Cut *cut = NULL;
     *out = false;
     for (uint32_t i = 0; i < s->spaces; ++i) {
-        range(c, s->space[i]->a, lower, upper, &least, &most);
+        range(c, spaces_of(c, s)[i]->a, lower, upper, &least, &most);
         if (most < 0) {
             c->high = mark;
             return ok(c);
         }
         if (least >= 0) continue;
         if (!cut) TRY((cut = temp(c, 1, sizeof *cut)) && (cut->space = temp(c, s->spaces - i, sizeof *cut->space)));
-        cut->space[cut->spaces++] = s->space[i];
+        cut->space[cut->spaces++] = spaces_of(c, s)[i];
     }
     if (!(*out = !cut)) {
         cut->family = m->family;
@@ -155,7 +155,7 @@ static bool mark(Context *c, const Grid *grid, const Member *m, uint32_t halves,
     for (uint32_t k = 0; k < grid->axes; ++k) {
         const Axis *a = &grid->axis[k];
         at[k] = first[k] = place(a->start, a->shape, m->set->lower[a->digit]);
-        last[k] = place(a->start, a->shape, m->set->upper[a->digit] + 1);
+        last[k] = place(a->start, a->shape, upper_of(c, m->set)[a->digit] + 1);
         if (k) row += at[k] * a->stride;
     }
     const uint16_t bit = (uint16_t)(1u << m->family % 16);

@@ -198,10 +198,14 @@ static bool sets(Reader *r, Symbolic *s) {
     s->conditions = count(r);
     TRY(s->condition = keep(r->c, s->conditions, sizeof(Union)));
     for (uint32_t k = 0; k < s->conditions; ++k) {
-        Union *u = &s->condition[k];
-        u->count = count(r);
-        TRY(u->at = keep(r->c, u->count, sizeof(List)));
-        for (uint32_t i = 0; i < u->count; ++i) TRY(mask(r, s->constraints, &u->at[i]));
+        const uint32_t pieces = count(r);
+        const size_t low = r->c->low;
+        s->condition[k] = (Condition){pieces, r->c->data + r->at};
+        for (uint32_t i = 0; i < pieces; ++i) {
+            List unused;
+            TRY(mask(r, s->constraints, &unused));
+            r->c->low = low;
+        }
     }
     s->assumptions.count = count(r);
     TRY(s->assumptions.at = keep(r->c, s->assumptions.count, sizeof(List)));
@@ -327,7 +331,7 @@ static bool schedules(Reader *r, Symbolic *s) {
     return ok(r->c);
 }
 
-static Displacement displacement(uint32_t v) { return (Displacement){(int)(v / 3) - 1, (int)(v % 3) - 1}; }
+static Displacement displacement(uint32_t v) { return (Displacement){(int8_t)(v / 3 - 1), (int8_t)(v % 3 - 1)}; }
 
 static bool route(Reader *r, Route *p) {
     p->theta = displacement(below(r, 9));
@@ -347,7 +351,7 @@ static bool links(Reader *r, const Candidate *k, Links *l) {
     TRY(l->at = keep(r->c, l->count, sizeof(Link)));
     for (uint32_t i = 0; i < l->count; ++i) {
         const uint32_t tag = below(r, 27);
-        l->at[i] = (Link){displacement(tag % 9), tag / 9, number(r)};
+        l->at[i] = (Link){displacement(tag % 9), (uint8_t)(tag / 9), number(r)};
         if (l->at[i].kind == CHANNEL && l->at[i].number >= k->routes) malformed(r);
     }
     return ok(r->c);

@@ -28,7 +28,6 @@ static Set *filled(const Context *c, Set *s, const Int *lower, const Int *upper)
     if (!s) return NULL;
     memcpy(s->lower, lower, c->n * sizeof(Int));
     memcpy(s->lower + c->n, upper, c->n * sizeof(Int));
-    s->upper = s->lower + c->n;
     return s;
 }
 
@@ -39,14 +38,13 @@ const Set *interned(Context *c, const Int *lower, const Int *upper, uint32_t spa
     Set **bucket = &c->sets[key % BUCKETS];
     for (const Context *in = c; in; in = in->parent)
         for (const Set *s = in->sets[bucket - c->sets]; s; s = s->next)
-            if (s->spaces == spaces && !memcmp(s->lower, lower, bytes) && !memcmp(s->upper, upper, bytes) &&
-                (!spaces || !memcmp(s->space, space, spaces * sizeof *space)))
+            if (s->spaces == spaces && !memcmp(s->lower, lower, bytes) && !memcmp(upper_of(c, s), upper, bytes) &&
+                (!spaces || !memcmp(spaces_of(c, s), space, spaces * sizeof *space)))
                 return s;
     Set *s = filled(c, keep(c, 1, sizeof(Set) + 2 * bytes + spaces * sizeof *space), lower, upper);
     if (!s) return NULL;
     s->spaces = spaces;
-    s->space = (const Half **)(s->lower + 2 * c->n);
-    if (spaces) memcpy(s->space, space, spaces * sizeof *space);
+    if (spaces) memcpy(spaces_of(c, s), space, spaces * sizeof *space);
     s->next = *bucket;
     return *bucket = s;
 }
@@ -62,7 +60,6 @@ const Domain *domain(Context *c, const Set *const *sets, uint32_t count) {
     if (!d) return NULL;
     if (count) memcpy(d->set, sets, count * sizeof *sets);
     d->count = count;
-    d->number = NONE;
     d->next = *bucket;
     return *bucket = d;
 }
@@ -76,8 +73,8 @@ const Domain *adopted(Context *c, const Domain *d) {
         const Half **space = temp(c, s->spaces, sizeof *space);
         if (!space) return NULL;
         for (uint32_t k = 0; k < s->spaces; ++k)
-            if (!(space[k] = half_space(c, s->space[k]->a))) return NULL;
-        if (!(sets[i] = interned(c, s->lower, s->upper, s->spaces, space))) return NULL;
+            if (!(space[k] = half_space(c, spaces_of(c, s)[k]->a))) return NULL;
+        if (!(sets[i] = interned(c, s->lower, upper_of(c, s), s->spaces, space))) return NULL;
     }
     const Domain *made = sets ? domain(c, sets, d->count) : NULL;
     c->high = mark;
@@ -128,12 +125,12 @@ done:
 static bool common(Context *c, const Set *a, const Set *b, Int *low, Int *high, const Half ***both) {
     for (uint32_t g = 0; g < c->n; ++g) {
         low[g] = max(a->lower[g], b->lower[g]);
-        high[g] = min(a->upper[g], b->upper[g]);
+        high[g] = min(upper_of(c, a)[g], upper_of(c, b)[g]);
         if (low[g] > high[g]) return false;
     }
     TRY(*both = temp(c, a->spaces + b->spaces, sizeof **both));
-    for (uint32_t i = 0; i < a->spaces; ++i) (*both)[i] = a->space[i];
-    for (uint32_t i = 0; i < b->spaces; ++i) (*both)[a->spaces + i] = b->space[i];
+    for (uint32_t i = 0; i < a->spaces; ++i) (*both)[i] = spaces_of(c, a)[i];
+    for (uint32_t i = 0; i < b->spaces; ++i) (*both)[a->spaces + i] = spaces_of(c, b)[i];
     return true;
 }
 
@@ -152,7 +149,7 @@ bool share_point(Context *c, const Set *a, const Set *b, bool *out) {
     const Half **both;
     const size_t mark = c->high;
     for (uint32_t g = c->n; g-- > 0;)  // the outermost digit tells most sets apart
-        if ((*out = a->lower[g] <= b->upper[g] && b->lower[g] <= a->upper[g]) == false) return true;
+        if ((*out = a->lower[g] <= upper_of(c, b)[g] && b->lower[g] <= upper_of(c, a)[g]) == false) return true;
     if (!a->spaces && !b->spaces) return true;
     *out = common(c, a, b, low, high, &both);
     if (*out) inhabited(c, low, high, a->spaces + b->spaces, both, out);
@@ -162,10 +159,10 @@ bool share_point(Context *c, const Set *a, const Set *b, bool *out) {
 
 static bool holds(Context *c, const Set *s, const Int *x) {
     for (uint32_t g = 0; g < c->n; ++g)
-        if (x[g] < s->lower[g] || x[g] > s->upper[g]) return false;
+        if (x[g] < s->lower[g] || x[g] > upper_of(c, s)[g]) return false;
     for (uint32_t i = 0; i < s->spaces; ++i) {
-        Int value = s->space[i]->a[c->n];
-        for (uint32_t g = 0; g < c->n; ++g) value = add(c, value, mul(c, s->space[i]->a[g], x[g]));
+        Int value = spaces_of(c, s)[i]->a[c->n];
+        for (uint32_t g = 0; g < c->n; ++g) value = add(c, value, mul(c, spaces_of(c, s)[i]->a[g], x[g]));
         if (value < 0) return false;
     }
     return true;
@@ -190,17 +187,17 @@ static bool carried(Context *c, const Set *s, const Int *low, const Int *high, c
     Int lower[DIMENSIONS], upper[DIMENSIONS];
     for (uint32_t g = 0; g < c->n; ++g) {
         lower[g] = g < moved ? low[g] : s->lower[g];
-        upper[g] = g < moved ? high[g] : s->upper[g];
+        upper[g] = g < moved ? high[g] : upper_of(c, s)[g];
     }
     if (!s->spaces) return append(c, out, filled(c, temp(c, 1, sizeof(Set) + 2 * c->n * sizeof(Int)), lower, upper));
     bool narrowed = false;  // or it is just moved, and in normal form as it was
-    for (uint32_t g = 0; g < moved; ++g) narrowed = narrowed || high[g] - low[g] < s->upper[g] - s->lower[g];
+    for (uint32_t g = 0; g < moved; ++g) narrowed = narrowed || high[g] - low[g] < upper_of(c, s)[g] - s->lower[g];
     const size_t mark = c->high;
     const Half **spaces = temp(c, s->spaces, sizeof *spaces);
     TRY(spaces);
     for (uint32_t i = 0; i < s->spaces; ++i) {
         Int a[DIMENSIONS + 1];
-        memcpy(a, s->space[i]->a, (c->n + 1) * sizeof *a);
+        memcpy(a, spaces_of(c, s)[i]->a, (c->n + 1) * sizeof *a);
         for (uint32_t g = 0; g < moved; ++g) a[c->n] = sub(c, a[c->n], mul(c, a[g], moves[g]));
         TRY(spaces[i] = half_space(c, a));
     }
@@ -234,7 +231,7 @@ static bool carries(Context *c, const Set *s, const Int *addend, Vec *out) {
         } else {
             const Int amount = add(c, addend[g], carry[g]), wraps = sub(c, extents[g], amount);
             const uint8_t wrap = choice[g]++;
-            Int a = s->lower[g], b = s->upper[g];
+            Int a = s->lower[g], b = upper_of(c, s)[g];
             if (g + 1 == n)
                 a = max(a, sub(c, 0, amount));
             else if (wrap)
@@ -287,10 +284,10 @@ int scan_compare(Context *c, const Set *a, const Set *b) {
     for (uint32_t g = c->n; g-- > 0;)
         if (a->lower[g] != b->lower[g]) return a->lower[g] < b->lower[g] ? -1 : 1;
     for (uint32_t g = c->n; g-- > 0;)
-        if (a->upper[g] != b->upper[g]) return a->upper[g] < b->upper[g] ? -1 : 1;
+        if (upper_of(c, a)[g] != upper_of(c, b)[g]) return upper_of(c, a)[g] < upper_of(c, b)[g] ? -1 : 1;
     for (uint32_t i = 0; i < a->spaces && i < b->spaces; ++i) {
         for (uint32_t g = 0; g <= c->n; ++g)
-            if (a->space[i]->a[g] != b->space[i]->a[g]) return a->space[i]->a[g] < b->space[i]->a[g] ? -1 : 1;
+            if (spaces_of(c, a)[i]->a[g] != spaces_of(c, b)[i]->a[g]) return spaces_of(c, a)[i]->a[g] < spaces_of(c, b)[i]->a[g] ? -1 : 1;
     }
     return (int)a->spaces - (int)b->spaces;
 }

@@ -355,7 +355,7 @@ static bool code(Shared *s, GraphNode *node, bool *out) {
             resize(s, old, new);
             TRY(choose(s, 0, out));
             if (!*out) continue;
-            node->signals = s->size;
+            node->signals = (uint8_t)s->size;
             TRY(node->signal = keep(c, s->size, 1));
             for (uint32_t k = 0; k < s->size; ++k) node->signal[k] = (uint8_t)s->chosen[k];
             return true;
