@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the C front end reads, a function for each: the tests run every one natively and as a nest. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,6 +178,17 @@ void assumes(int n, float A[n]) {
   __builtin_assume(n >= 2);
   A[0] = A[1];
   return;
+}
+
+void asserts(int n, int m, int A[n]) {
+  assert(n >= m && m > 0);
+  (void)0;
+  for (int i = 0; i < n; i++)
+    do A[i] += A[m - 1]; while (0);
+}
+
+void steps(int n, float A[n]) {
+  for (int i = 0; i < n; i++) A[i] = A[i] > 0 ? i < 2 ? 1 : i : A[i] < -1;
 }
 
 /** Documented, as well as its \p n and \p m. */

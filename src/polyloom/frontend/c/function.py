@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A C function as a nest: its parameters as storage and symbols, its body as loops and assignments.
 
-Integer parameters and extents are at least 0 unless the function says otherwise by `__builtin_assume`; constant extents bound the parameters whose
+Integer parameters and extents are at least 0 unless the function says otherwise by `assert` or `__builtin_assume`; constant extents bound the parameters whose
 loops index them.
 """
 
@@ -15,7 +15,7 @@ from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend.c import refusals
 from polyloom.frontend.c.affine import Scope, condition
 from polyloom.frontend.c.extents import bounded
-from polyloom.frontend.c.roles import Roles, is_assumption, roles
+from polyloom.frontend.c.roles import Roles, assumption, roles
 from polyloom.frontend.c.signature import affine_text, declarators, element_type, extents, given_shapes, is_pointer, names_in
 from polyloom.frontend.c.statements import Nodes, Statements
 from polyloom.frontend.c.tree import Node, refuse, strip
@@ -98,12 +98,12 @@ def _body(function: Node, parameters: Sequence[Node], found: Roles, scope: Scope
             scope = replace(scope, storage={**scope.storage, parameter.id: copy})
     nodes = tuple(_region(function, parameters))
     assumptions = Condition()
-    for node in filter(is_assumption, nodes):
-        where = condition(node.inner[1], scope)
+    for asserted in filter(None, map(assumption, nodes)):
+        where = condition(asserted, scope)
         if where is None:
-            raise refusals.call(node)
+            raise refusals.assertion(asserted)
         assumptions = conjunction(assumptions, where)
-    body = builder.block([n for n in nodes if not is_assumption(n)], scope.within(assumptions))
+    body = builder.block([n for n in nodes if assumption(n) is None], scope.within(assumptions))
     return (*initial, *body), assumptions, list(builder.storage.values())
 
 
@@ -119,7 +119,7 @@ def _region(function: Node, parameters: Sequence[Node]) -> Iterator[Node]:
         inside = not marks or starts[0] < node.span.start < ends[0]
         if (inside and marks and node.span.end > ends[0]) or any(node.span.start < at < node.span.end for at, _ in marks):
             raise refuse("PL0166", "`#pragma scop` and `#pragma endscop` cut a statement in two", node, "mark whole statements of the function's body")
-        if inside or node.kind == "DeclStmt" or is_assumption(node):
+        if inside or node.kind == "DeclStmt" or assumption(node) is not None:
             yield node
         elif _leaves(node):
             raise refuse("PL0166", "this statement is outside of `#pragma scop` and may leave the function", node, "move it to the function's caller")

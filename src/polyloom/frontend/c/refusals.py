@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c.affine import Scope, callee, obstacle
+from polyloom.frontend.c.roles import assumption
 from polyloom.frontend.c.tree import Node, refuse
 
 _IN_SINGLE = {"sqrt": "sqrtf", "fabs": "fabsf", "fmin": "fminf", "fmax": "fmaxf", "fma": "fmaf"}
@@ -32,10 +33,18 @@ _EXPRESSIONS = {
 
 def statement(node: Node) -> PolyloomError:
     """A statement that is not a loop, a branch or an assignment."""
+    if (asserted := assumption(node)) is not None:
+        return assertion(asserted)
     if node.kind == "CallExpr":
         return call(node)
     message, help = _STATEMENTS.get(node.kind, ("this statement does nothing that can be compiled", "write loops, `if` and assignments"))
     return refuse("PL0156", message, node, help)
+
+
+def assertion(asserted: Node) -> PolyloomError:
+    """An assertion that says nothing about parameters, or stands elsewhere than at the head."""
+    help = "assert what sizes satisfy, at the head of the function; leave other assertions out by -D NDEBUG"
+    return refuse("PL0156", "this assertion is no affine condition on parameters", asserted, help)
 
 
 def call(node: Node) -> PolyloomError:

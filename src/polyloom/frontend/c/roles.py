@@ -63,16 +63,23 @@ def _variables(function: Node) -> Iterator[str]:
 def _positions(function: Node) -> Iterator[Node]:
     """The expressions that must be affine."""
     for node in function:
-        if node.kind == "ArraySubscriptExpr" or is_assumption(node):
+        if (asserted := assumption(node)) is not None:
+            yield asserted
+        if node.kind == "ArraySubscriptExpr":
             yield node.inner[1]
         elif node.kind == "ForStmt":
             yield node.inner[0]
             yield node.inner[2]
 
 
-def is_assumption(node: Node) -> bool:
-    """Whether this is `__builtin_assume`, by which a function restricts its parameters."""
-    return node.kind == "CallExpr" and callee(node) == "__builtin_assume"
+def assumption(node: Node) -> Node | None:
+    """What a statement says that holds, `__builtin_assume(...)` or `assert(...)`, by which a function restricts its parameters."""
+    node = strip(node)
+    if node.kind == "CallExpr" and callee(node) == "__builtin_assume":
+        return node.inner[1]
+    either = strip(node.inner[0]) if node.kind == "CStyleCastExpr" and node.ctype == "void" else node
+    fails = either.opcode == "||" and any(n.kind == "CallExpr" and callee(n) == "__assert_fail" for n in either.inner[1])
+    return either.inner[0] if fails else None
 
 
 def _names(nodes: Iterable[Node]) -> Iterator[str]:

@@ -30,6 +30,9 @@ Part = Callable[[Scope], Nodes]
 """Statements that are still to be compiled, in the scope where they stand."""
 
 
+_ACTING = ("CallExpr", "CompoundAssignOperator", "StmtExpr")
+
+
 class Statements:
     """The compilation of one function's body. `storage` grows by the local variables as they are declared."""
 
@@ -70,7 +73,9 @@ class Statements:
                 return ()
             case "ParenExpr":
                 return self.statement(node.inner[0], scope)
-            case "CStyleCastExpr" if node.ctype == "void" and strip(node.inner[0]).kind == "DeclRefExpr":
+            case "DoStmt" if affine(node.inner[1], scope) == Affine():  # how macros enclose statements
+                return self.statement(node.inner[0], scope)
+            case "CStyleCastExpr" if node.ctype == "void" and not any(n.kind in _ACTING or n.opcode in ("=", "++", "--") for n in node):
                 return ()
             case "BinaryOperator" | "CompoundAssignOperator" | "UnaryOperator" if node.opcode in ("=", "++", "--") or node.kind == "CompoundAssignOperator":
                 return self.assignment(node, scope)

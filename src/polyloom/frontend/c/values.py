@@ -306,8 +306,11 @@ def _bound(parameters: list[Node], arguments: tuple[Node, ...], scope: Scope) ->
 
 
 def _to_single(node: Node, scope: Scope) -> Expression:
-    """A conversion to float: of a constant, of an affine expression, or of a comparison's result."""
-    inner = strip(node.inner[0])
+    """A conversion to float: of a constant, of an affine expression, of a comparison's result, or of a choice of these."""
+    return _converted(strip(node.inner[0]), node, scope)
+
+
+def _converted(inner: Node, node: Node, scope: Scope) -> Expression:
     number = folded(inner, scope)
     if number is not None:
         return single_constant(number, node)
@@ -318,4 +321,6 @@ def _to_single(node: Node, scope: Scope) -> Expression:
         return Index(form, "f32", node.span)
     if inner.opcode in (*COMPARISONS, "&&", "||", "!"):
         return choice(_boolean(inner, scope), Constant(1.0, "f32"), Constant(0.0, "f32"), "f32", node.span)
+    if inner.kind == "ConditionalOperator":
+        return _conditional(inner, "f32", scope, lambda child: _converted(strip(child), node, scope))
     raise refusals.conversion(node, "an integer becomes a number of the type f32 here")
