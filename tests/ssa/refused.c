@@ -89,3 +89,9 @@ int exchanged(int *p) {
   int expected = 1;
   return __atomic_compare_exchange_n(p, &expected, 2, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
+
+#include <assert.h>
+int asserted(int n) {
+  assert(n);
+  return n;
+}

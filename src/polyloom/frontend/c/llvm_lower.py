@@ -42,6 +42,7 @@ _IN_C: Final = {
     "with.overflow": "arithmetic that tells of overflow",
     "address": "a thread-local variable",
     "trap": "`__builtin_trap`",
+    "__assert_fail": "`assert`, which -D NDEBUG leaves out,",
 }
 """What C has of instructions, and of intrinsics by their names or by what follows the first point in these."""
 _SUFFIX = re.compile(r"(\.(?:[if]\d+|p\d+))+$")
@@ -223,7 +224,7 @@ class Lowering:
             return
         if known not in INTRINSICS and known not in EFFECTS:
             unknown = f"the intrinsic `{callee[1:]}`" if callee.startswith("@llvm.") else f"a call of `{callee[1:]}`"
-            raise Unsupported(_IN_C.get(known.partition(".")[2] or known, unknown))
+            raise Unsupported(_IN_C.get(known.partition(".")[2] or known or callee[1:], unknown))
         self._intrinsic(known, name, _arguments(words))
 
     def _ordering(self, callee: str, name: str, operands: list[Operand]) -> None:
