@@ -8,8 +8,9 @@ A plan of one phase whose arrays have the program's own names is the target's ow
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -22,9 +23,10 @@ from polyloom.ir.plan_interpret import chain
 from polyloom.sets import Affine, Condition
 from polyloom.targets import phase_file, registry
 from polyloom.targets.phase_file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
-from polyloom.targets.registry import Accesses, Event, Progress, Simulation, Target
-from polyloom.targets.stages import Bound, bound, in_phase, is_phased, read
-from polyloom.targets.transfers import transfer_cycles
+from polyloom.targets.registry import Event, Progress, Simulation, Target
+from polyloom.targets.stages import bound, in_phase, is_phased, read
+from polyloom.targets.together import Option, together
+from polyloom.targets.transfers import touched, transfer_cycles
 
 T = TypeVar("T")
 Choice = T | Mapping[int, T] | None
@@ -128,14 +130,29 @@ def instantiate(target: Target, data: bytes, values: Mapping[str, int], region: 
     phased = read(target, data)
     count, known = len(phased.stages), check_parameters(phased, values)
     given = _chosen(candidate, phased.name, count, "candidate")
-    stages = [
-        replace(stage, data=_located(n, count, partial(target.instantiate, stage.data, known, region, own)))
-        for n, (stage, own) in enumerate(zip(phased.stages, given, strict=True), 1)
-    ]
+
+    def make(number: int, own: int | None) -> bytes:
+        return _located(number + 1, count, partial(target.instantiate, phased.stages[number].data, known, region, own))
+
+    stages = tuple(replace(stage, data=make(n, given[n])) for n, stage in enumerate(phased.stages))
     arrays = tuple(replace(a, shape=tuple(Affine((), max(0, e.evaluate(known))) for e in a.shape)) for a in phased.arrays)
     scalars = tuple(Affine((), value.evaluate(known)) for value in phased.values)
-    concrete = replace(phased, parameters=(), assumptions=Condition(), arrays=arrays, stages=tuple(stages), values=scalars)
-    return phase_file.encode(phase_file.CONCRETE, concrete)
+    concrete = replace(phased, parameters=(), assumptions=Condition(), arrays=arrays, stages=stages, values=scalars)
+    best = [Option(target, stage) for stage in bound(target, concrete)]
+
+    @cache
+    def others(number: int) -> list[Option]:
+        """The other candidates that fit, where the user chose none."""
+        count = target.candidates(phased.stages[number].data) if given[number] is None else 0
+        made: list[Option] = []
+        for candidate in range(count):
+            with suppress(PolyloomError):
+                made.append(Option(target, replace(best[number].stage, data=make(number, candidate))))
+        return made
+
+    taken = together(best, others)
+    stages = tuple(replace(stage, data=option.stage.data) for stage, option in zip(stages, taken, strict=True))
+    return phase_file.encode(phase_file.CONCRETE, replace(concrete, stages=stages))
 
 
 def simulate(target: Target, data: bytes, member: str | None, inputs: registry.Arrays, trace: bool) -> Execution:
@@ -166,21 +183,7 @@ def _overwritten(held: Any, written: Any, elements: Any) -> Any:
 def transfers(target: Target, data: bytes) -> tuple[int, ...]:
     """The cycles of transfers before each phase of a concrete file."""
     stages = bound(target, read(target, data)) if is_phased(data) else ()
-    return tuple(transfer_cycles(_touched(target, stage) for stage in stages)) if len(stages) > 1 else (0,)
-
-
-def _touched(target: Target, stage: Bound) -> tuple[dict[str, Accesses], dict[str, Accesses]]:
-    accesses = target.accesses(stage.data)
-    return _merged((outer, accesses[inner]) for inner, outer in stage.inputs), _merged((outer, accesses[inner]) for inner, outer in stage.outputs)
-
-
-def _merged(named: Iterable[tuple[str, Accesses]]) -> dict[str, Accesses]:
-    """A phase may know one array by several names."""
-    merged: dict[str, Accesses] = {}
-    for name, (banks, elements) in named:
-        others = merged.get(name, (banks[:0], elements[:0]))
-        merged[name] = np.concatenate((others[0], banks)), np.concatenate((others[1], elements))
-    return merged
+    return tuple(transfer_cycles(touched(target, stage) for stage in stages)) if len(stages) > 1 else (0,)
 
 
 def _part(progress: Progress | None, number: int, count: int) -> Progress | None:

@@ -139,6 +139,10 @@ class Target:
     """The arrays of a file, and whether each is an output."""
     instantiate: Callable[[bytes, Mapping[str, int], tuple[int, int], int | None], bytes]
     """Symbolic file, parameter values, (rows, columns), candidate or None for the best: the concrete file."""
+    candidates: Callable[[bytes], int]
+    """How many a symbolic file stores."""
+    cycles: Callable[[bytes], int]
+    """What a concrete file will take, from its words alone."""
     simulate: Callable[[bytes, str | None, Arrays, bool], Simulation]
     """Concrete file, member (None: the one that the file names), every input, trace."""
     accesses: Callable[[bytes], Mapping[str, Accesses]]

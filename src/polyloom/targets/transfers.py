@@ -12,12 +12,28 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from polyloom.targets.registry import Accesses
+from polyloom.targets.registry import Accesses, Target
+from polyloom.targets.stages import Bound
 
 Numbers = npt.NDArray[np.int64]
 Phase = tuple[dict[str, Accesses], dict[str, Accesses]]
 """What a phase reads and what it writes, by array."""
 _NOTHING = np.zeros(0, np.int64)
+
+
+def touched(target: Target, stage: Bound) -> Phase:
+    """What a phase touches, by the names of arrays outside of it."""
+    accesses = target.accesses(stage.data)
+    return _merged((outer, accesses[inner]) for inner, outer in stage.inputs), _merged((outer, accesses[inner]) for inner, outer in stage.outputs)
+
+
+def _merged(named: Iterable[tuple[str, Accesses]]) -> dict[str, Accesses]:
+    """A phase may know one array by several names."""
+    merged: dict[str, Accesses] = {}
+    for name, (banks, elements) in named:
+        others = merged.get(name, (banks[:0], elements[:0]))
+        merged[name] = np.concatenate((others[0], banks)), np.concatenate((others[1], elements))
+    return merged
 
 
 def transfer_cycles(phases: Iterable[Phase]) -> Iterator[int]:
@@ -40,8 +56,10 @@ def _moved(held: Accesses, wanted: Accesses) -> tuple[Numbers, Numbers]:
 
 def _by_element(pairs: Accesses) -> Accesses:
     """Each pair once, by element, then bank."""
-    elements, banks = np.unique(np.stack(pairs[::-1]), axis=1)
-    return banks, elements
+    banks, elements = pairs
+    radix = 1 + banks.max(initial=0)
+    found = np.unique(elements * radix + banks)
+    return found % radix, found // radix
 
 
 def _among(banks: Numbers, elements: Numbers, of_banks: Numbers, of_elements: Numbers) -> npt.NDArray[np.bool_]:

@@ -11,8 +11,8 @@ from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import Concrete, ElementProgram
 from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next
 
-_FOLLOWED = 1 << 16
-"""Instructions followed while nothing issues; a program that idles longer gets the bound reached so far."""
+_FOLLOWED = 64, 1 << 16
+"""Instructions followed while nothing issues, of all programs, then more; what idles longer gets the bound reached so far."""
 
 
 def predicted_cycles(concrete: Concrete) -> int:
@@ -24,27 +24,40 @@ def predicted_cycles(concrete: Concrete) -> int:
     last = [
         g.delay + interval * max(digits.number(s.upper, concrete.extents) for s in g.domain) for g in concrete.generators if concrete.arrays[g.array].is_output
     ]
-    offsets = [first_issue(concrete, p) for p in concrete.classes]
+    first: int | None = None
+    for start, number in sorted((start, number) for number, start in _starts(concrete).items()):
+        if first is None or start < first:
+            offset = first_issue(concrete, concrete.classes[number])
+            first = first if offset is None else start + offset if first is None else min(first, start + offset)
+    return max(last) + 1 - first if last and first is not None else 0
+
+
+def _starts(concrete: Concrete) -> dict[int, int]:
+    """When the first element of each class gets its start token."""
     c = concrete.controller
-    first: list[int] = []
+    starts: dict[int, int] = {}
     for row, line in enumerate(concrete.element_class):
         for column, number in enumerate(line):
-            offset = offsets[number] if number >= 0 else None
-            if offset is not None:
-                away = concrete.rows - 1 - row if c.south else row, concrete.columns - 1 - column if c.east else column
-                first.append(c.start + away[0] * c.row_delay + away[1] * c.column_delay + offset)
-    return max(last) + 1 - min(first) if last and first else 0
+            away = concrete.rows - 1 - row if c.south else row, concrete.columns - 1 - column if c.east else column
+            start = c.start + away[0] * c.row_delay + away[1] * c.column_delay
+            if number >= 0:
+                starts[number] = min(starts.get(number, start), start)
+    return starts
 
 
 def first_issue(concrete: Concrete, element: ElementProgram) -> int | None:
     """Cycles from the start token to the first operation of an element; None if it only idles."""
-    found = [offset for p in element.programs if p and (offset := _first_operation(concrete, p)) is not None]
-    return min(found, default=None)
+    least: int | None = None
+    for limit in _FOLLOWED:
+        least = min((offset for p in element.programs if p and (offset := _first_operation(concrete, p, limit)) is not None), default=None)
+        if least is None or least < limit:
+            break
+    return least
 
 
-def _first_operation(concrete: Concrete, program: tuple[Instruction, ...]) -> int | None:
+def _first_operation(concrete: Concrete, program: tuple[Instruction, ...], limit: int) -> int | None:
     at = 0
-    for cycle in range(_FOLLOWED):
+    for cycle in range(limit):
         instruction = program[at]
         if instruction.opcode != OPCODE_NOP:
             return cycle
@@ -58,4 +71,4 @@ def _first_operation(concrete: Concrete, program: tuple[Instruction, ...]) -> in
             case If(signals, targets):
                 step = digits.digits_of(cycle // concrete.initiation_interval, concrete.extents)
                 at = targets[sum(digits.contains(concrete.controller.signals[s], step) << i for i, s in enumerate(signals))]
-    return _FOLLOWED
+    return limit

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which candidates phases take together: what is best for each alone may lay arrays out so differently that transfers cost more.
+
+From the best candidates one phase at a time takes another one that brings the sum of cycles and transfers down, until none does
+(coordinate descent). A candidate that takes more cycles than all transfers can save is not looked at. Transfers are counted element
+by element, so nothing is tried where phases touch more than `LARGE` of them, or where transfers take less than `SMALL` of all cycles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from polyloom.targets.registry import Target
+from polyloom.targets.stages import Bound
+from polyloom.targets.transfers import Phase, touched, transfer_cycles
+
+LARGE = 1 << 16
+SMALL = 1 / 8
+
+
+@dataclass(frozen=True)  # without slots, which exclude cached properties
+class Option:
+    """A phase's concrete file with the names of its arrays."""
+
+    target: Target
+    stage: Bound
+
+    @cached_property
+    def cycles(self) -> int:
+        """Without transfers."""
+        return self.target.cycles(self.stage.data)
+
+    @cached_property
+    def touched(self) -> Phase:
+        return touched(self.target, self.stage)
+
+
+def together(best: Sequence[Option], others: Callable[[int], Sequence[Option]]) -> Sequence[Option]:
+    """Of each phase the option to take: the best one alone, or one of the `others` of this number."""
+    size = sum(len(elements) for option in best for arrays in option.touched for _, elements in arrays.values())
+    moved = _transfers(best)
+    if size > LARGE or moved < SMALL * (moved + sum(option.cycles for option in best)):
+        return best
+    while (better := _better(best, others)) is not None:
+        best = better
+    return best
+
+
+def _better(taken: Sequence[Option], others: Callable[[int], Sequence[Option]]) -> Sequence[Option] | None:
+    """`taken` with another option for one phase that costs less in total, if there is one."""
+    moved = _transfers(taken)
+    for n, own in enumerate(taken if moved else ()):
+        for other in others(n):
+            longer, changed = other.cycles - own.cycles, [*taken[:n], other, *taken[n + 1 :]]
+            if longer < moved and other.stage != own.stage and longer + _transfers(changed) < moved:
+                return changed
+    return None
+
+
+def _transfers(taken: Sequence[Option]) -> int:
+    return sum(transfer_cycles(option.touched for option in taken))
