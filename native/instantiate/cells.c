@@ -106,20 +106,23 @@ uint32_t interval(const List *cuts, uint32_t x) {
     return first;
 }
 
+static Int half(Int x) { return (x - (x & 1)) / 2; }  // downwards
+
 // The coordinates along an axis of those elements of a cell whose other coordinate is from `from` to `to`. Every pair of bounds on
 // the other coordinate bounds this one alone, so that none of these is empty.
 static void extent(const Cell *k, int axis, Int from, Int to, Int *first, Int *last) {
     const Int low = axis ? -k->high[0] : k->low[0], high = axis ? -k->low[0] : k->high[0];  // of this coordinate less the other
-    *first = max(max(axis ? k->west : k->row, from + low), max(k->low[1] - to, -floor_div(-low - k->low[1], 2)));
-    *last = min(min((Int)(axis ? k->west + k->width : k->row + k->height) - 1, to + high), min(k->high[1] - from, floor_div(high + k->high[1], 2)));
+    *first = max(max(axis ? k->west : k->row, from + low), max(k->low[1] - to, -half(-low - k->low[1])));
+    *last = min(min((Int)(axis ? k->west + k->width : k->row + k->height) - 1, to + high), min(k->high[1] - from, half(high + k->high[1])));
 }
 
 bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end) {
     Int low, high;
+    if (line - (axis ? k->west : k->row) >= (axis ? k->width : k->height)) return false;
     extent(k, !axis, line, line, &low, &high);
     *first = (uint32_t)low;
     *end = (uint32_t)high + 1;
-    return low <= high && line - (axis ? k->west : k->row) < (axis ? k->width : k->height);
+    return low <= high;
 }
 
 // Fit the box of a cell to its elements; false where it has none.
@@ -141,7 +144,7 @@ static bool fitted(Cell *k) {
 uint32_t bends(const Cell *k, uint32_t *out) {
     const Int west = k->west, east = west + (Int)k->width - 1;
     const int32_t *low = k->low, *high = k->high;
-    const Int left = floor_div(high[0] + low[1], 2), right = floor_div(low[0] + high[1], 2);
+    const Int left = half(high[0] + low[1]), right = half(low[0] + high[1]);
     const Int rows[] = {west + high[0], low[1] - west, left, left + 1, east + low[0], high[1] - east, right, right + 1, k->row + (Int)k->height - 1};
     uint32_t count = 0;
     out[count++] = k->row;

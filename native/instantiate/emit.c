@@ -196,11 +196,7 @@ typedef struct {
 static bool moving(Context *c, const Mapped *m, const Run *r, uint32_t links, Moving *out) {
     uint32_t at[2];
     locate(c, r, links, at);
-    *out = (Moving){links, 0, add(c, m->base, m->pattern[r->group]->base), terminal_delay(c, m, at[0], at[1])};
-    for (int axis = 0; axis < 2; ++axis) {
-        const uint32_t d = c->candidate->axis[axis];
-        if (d != NONE) out->base = add(c, out->base, mul(c, mul(c, m->weights[d], c->t->sizes[d]), at[axis]));
-    }
+    *out = (Moving){links, 0, base_at(c, m, r->group, at[0], at[1]), terminal_delay(c, m, at[0], at[1])};
     return ok(c);
 }
 
@@ -257,6 +253,7 @@ static bool all_generators(Out *o, bool empty) {
     TRY(put(o, empty ? 0 : c->generators, 4));
     if (!empty && !o->data) o->at += c->generators * generator_size(c);
     if (!empty && c->needed > 65536) return refuse(c, 706, POLYLOOM_FIELD, 5, c->needed - 1, 65536);
+    TRY(empty || representable(c));
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs && !empty && o->data; ++i)
         if (c->mapped[i].used) TRY(access_generators(o, &c->mapped[i]));
     return close(o);

@@ -177,9 +177,21 @@ static bool access_generators(Context *c, Mapped *m) {
     return refuse_first(c, m);
 }
 
+// Whether patterns of elements on a line, or on any where that is NONE, have no domain yet.
+static bool unnumbered(const Context *c, const Mapped *m, bool columns, uint32_t line) {
+    for (uint32_t i = 0; i < c->cells; ++i) {
+        const Cell *cell = &c->cell[i];
+        const Pattern *p = m->pattern[cell->group];
+        if (!p || p->number != NONE) continue;
+        if (line == NONE || line - (columns ? cell->west : cell->row) < (columns ? cell->width : cell->height)) return true;
+    }
+    return false;
+}
+
 static bool pool_access(Context *c, const Mapped *m) {
-    for (uint32_t side = NORTH; side <= WEST; ++side)
+    for (uint32_t side = NORTH; side <= WEST && unnumbered(c, m, false, NONE); ++side)
         for (uint32_t line = 0; line < lines(c, side); line = next_line(c, side, line)) {
+            if (!unnumbered(c, m, side == NORTH || side == SOUTH, line)) continue;
             Run r = run_along(c, m, side, line);
             while (next_run(c, m, &r)) {
                 Pattern *p = m->pattern[r.group];
@@ -196,6 +208,46 @@ bool generators(Context *c) {
     for (uint32_t i = 0, number; i < c->signals; ++i) TRY(pool_domain(c, c->signal[i], &number));
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
         if (c->mapped[i].used) TRY(access_generators(c, &c->mapped[i]) && pool_access(c, &c->mapped[i]));
+    return ok(c);
+}
+
+// The word that an element's generator begins with.
+Int base_at(Context *c, const Mapped *m, uint32_t group, uint32_t row, uint32_t column) {
+    const uint32_t at[2] = {row, column};
+    Int base = add(c, m->base, m->pattern[group]->base);
+    for (int axis = 0; axis < 2; ++axis) {
+        const uint32_t d = c->candidate->axis[axis];
+        if (d != NONE) base = add(c, base, mul(c, mul(c, m->weights[d], c->t->sizes[d]), at[axis]));
+    }
+    return base;
+}
+
+static bool signed_word(Context *c, Int x) {
+    const int64_t wide = x;
+    return ok(c) && ((wide >= INT32_MIN && wide <= INT32_MAX) || refuse(c, 706, POLYLOOM_FIELD, 5, x, (Int)((int64_t)1 << 31)));
+}
+
+// Whether all numbers of an access's generators fit: what differs in a cell is affine, and extreme at its bends.
+static bool fits(Context *c, const Mapped *m, const Cell *cell) {
+    Int least, most;
+    uint32_t row[BENDS], first, end;
+    const uint32_t count = bends(cell, row);
+    extreme_delays(c, m, cell, &least, &most);
+    most = add(c, c->start, most);
+    if ((uint64_t)most >> 32) return refuse(c, 706, POLYLOOM_FIELD, 5, most, (Int)((int64_t)1 << 32));
+    for (uint32_t i = 0; i < count; ++i) {
+        span(cell, 0, row[i], &first, &end);
+        TRY(signed_word(c, base_at(c, m, cell->group, row[i], first)) && signed_word(c, base_at(c, m, cell->group, row[i], end - 1)));
+    }
+    for (uint32_t g = 0; g < c->n; ++g) TRY(signed_word(c, m->pattern[cell->group]->coefficients[g]));
+    return true;
+}
+
+// Whether the file has room for the numbers of all generators.
+bool representable(Context *c) {
+    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
+        for (uint32_t k = 0; k < c->cells && c->mapped[i].used; ++k)
+            if (has_terminal(c, &c->mapped[i], c->cell[k].group)) TRY(fits(c, &c->mapped[i], &c->cell[k]));
     return ok(c);
 }
 

@@ -330,7 +330,7 @@ typedef struct {
 // Elements of an access on a line that have their bank at its end `side`: `count` ones in equal tiles, every `step`-th, the first one
 // `links` away. From `next` up to `stop` are those further inside.
 typedef struct {
-    uint32_t side, line, step, links, count, group, next, stop;
+    uint32_t side, line, step, links, count, group, next, stop, cell;  // `cell` is the latest one, of a slanted region
 } Run;
 
 typedef struct Tile Tile;
@@ -537,6 +537,8 @@ bool wire(Context *c);
 bool layouts(Context *c, const polyloom_layout *given);
 bool control(Context *c);
 bool generators(Context *c);
+Int base_at(Context *c, const Mapped *m, uint32_t group, uint32_t row, uint32_t column);
+bool representable(Context *c);
 bool pool_domain(Context *c, const Domain *d, uint32_t *number);
 bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size);
 

@@ -44,19 +44,21 @@ void locate(const Context *c, const Run *r, uint32_t links, uint32_t *at) {
 }
 
 // The elements on a line that have tiles equal to that of one of them and lie beside it.
-static void equals(Context *c, int axis, const uint32_t *at, uint32_t *from, uint32_t *to, uint32_t *group) {
+static void equals(Context *c, Run *r, int axis, const uint32_t *at, uint32_t *from, uint32_t *to) {
     const uint32_t x = at[!axis];
     if (!c->slanted) {
         const List *cuts = &c->cut[!axis];
         const uint32_t i = interval(cuts, x);
         *from = cuts->at[i];
         *to = i + 1 < cuts->count ? cuts->at[i + 1] : length(c, axis);
-        *group = group_at(c, at[0], at[1]);
+        r->group = group_at(c, at[0], at[1]);
         return;
     }
-    const Cell *cell = c->cell;
-    while (!span(cell, axis, at[axis], from, to) || x < *from || x >= *to) ++cell;
-    *group = cell->group;
+    const Cell *k = &c->cell[r->cell];
+    while (at[0] - k->row >= k->height || at[1] - k->west >= k->width || !span(k, axis, at[axis], from, to) || x < *from || x >= *to)
+        if (++k == c->cell + c->cells) k = c->cell;
+    r->cell = (uint32_t)(k - c->cell);
+    r->group = k->group;
 }
 
 // The next of them that lie in equal tiles, nearest first.
@@ -65,10 +67,10 @@ bool next_run(Context *c, const Mapped *m, Run *r) {
         const int axis = axis_of(r->side);
         uint32_t at[2], from, to;
         locate(c, r, r->next, at);
-        equals(c, axis, at, &from, &to, &r->group);
+        equals(c, r, axis, at, &from, &to);
         const uint32_t after = is_far(r->side) ? length(c, axis) - from : to;
         r->links = r->next;
-        r->count = ((after < r->stop ? after : r->stop) - r->links + r->step - 1) / r->step;
+        r->count = ((after < r->stop ? after : r->stop) - r->links + r->step - 1) >> (r->step - 1);  // steps are 1 or 2
         r->next += r->count * r->step;
         if (has_terminal(c, m, r->group)) return true;
     }
@@ -79,12 +81,16 @@ const Served *served_on(const Context *c, const Mapped *m, uint32_t side, uint32
     return m->border ? NULL : &m->served[pattern(c, side, line)];
 }
 
-// How many are at most so many links away.
-static uint32_t served(Context *c, const Mapped *m, uint32_t side, uint32_t line, uint32_t links) {
+// How many are at most so many links away, and whether one is at the border.
+static uint32_t served(Context *c, const Mapped *m, uint32_t side, uint32_t line, uint32_t links, bool *at_border) {
     Run r = run_along(c, m, side, line);
     uint32_t count = 0;
+    *at_border = false;
     if (links < r.stop) r.stop = links + 1;
-    while (next_run(c, m, &r)) count += r.count;
+    while (next_run(c, m, &r)) {
+        *at_border = *at_border || !r.links;
+        count += r.count;
+    }
     return count;
 }
 
@@ -161,7 +167,8 @@ static void set(uint32_t *bits, uint32_t i) { bits[i / 32] |= (uint32_t)1 << i %
 // Whether a channel is free at the border ports of all elements of an access; with `taking`, it is taken there.
 static bool border_channel(Context *c, const Mapped *m, uint32_t *taken, uint32_t channel, bool taking) {
     for (uint32_t line = 0; line < lines(c, m->side); line = next_line(c, m->side, line)) {
-        if (!served(c, m, m->side, line, 0)) continue;
+        bool there;
+        if (!served(c, m, m->side, line, 0, &there)) continue;
         uint32_t *bits = taken + (size_t)pattern(c, m->side, line) * c->words;
         if (!taking && has(bits, channel)) return false;
         if (taking) set(bits, channel);
@@ -174,16 +181,22 @@ static uint32_t channels_end(const Context *c) { return c->s.limits.restricted ?
 static bool border(Context *c, Mapped *m, uint32_t *taken) {
     const uint32_t end = channels_end(c);
     for (m->channel = 0; m->channel < end; ++m->channel)
-        if (connectable(c, m, m->side, m->channel, 0) && border_channel(c, m, taken, m->channel, false)) {
-            c->needed = max(c->needed, (Int)m->channel + 1);
-            return border_channel(c, m, taken, m->channel, true);
-        }
+        if (connectable(c, m, m->side, m->channel, 0) && border_channel(c, m, taken, m->channel, false)) return border_channel(c, m, taken, m->channel, true);
     return no_channel(c, m, m->side);
 }
 
-// The lowest free channels, nearest elements first: `out` has as many as there are.
-static uint32_t serve(Context *c, const Mapped *m, uint32_t side, uint32_t count, bool at_border, uint32_t *taken, Served *out) {
+// The channels over which elements further inside can have their banks: connectable ones on which elements send each other nothing.
+static uint32_t *usable(Context *c, const Mapped *m, uint32_t side) {
     const uint32_t end = channels_end(c), direction = m->is_output ? side : opposite(side);
+    uint32_t *bits = temp(c, c->words, sizeof *bits);
+    for (uint32_t channel = 0; bits && channel < end; ++channel)
+        if (connectable(c, m, side, channel, 1) && !propagates(c, direction, channel)) set(bits, channel);
+    return bits;
+}
+
+// The lowest free channels, nearest elements first: `out` has as many as there are.
+static uint32_t serve(Context *c, const Mapped *m, uint32_t side, const uint32_t *inner, uint32_t count, bool at_border, uint32_t *taken, Served *out) {
+    const uint32_t end = channels_end(c);
     out->zero = NONE;
     out->count = 0;
     for (uint32_t channel = 0; channel < end && at_border && out->zero == NONE; ++channel)
@@ -191,13 +204,14 @@ static uint32_t serve(Context *c, const Mapped *m, uint32_t side, uint32_t count
     if (at_border && out->zero == NONE) return 0;
     if (at_border) set(taken, out->zero);
     out->count = at_border;
-    c->needed = max(c->needed, at_border ? (Int)out->zero + 1 : 0);
-    for (uint32_t channel = 0; channel < end && out->count < count; ++channel) {
-        if (has(taken, channel) || propagates(c, direction, channel) || !connectable(c, m, side, channel, 1)) continue;
-        set(taken, channel);
-        set(out->bits, channel);
-        c->needed = max(c->needed, (Int)channel + 1);
-        ++out->count;
+    for (uint32_t w = 0; w < c->words && out->count < count; ++w) {
+        uint32_t left = inner[w] & ~taken[w];
+        if (left == UINT32_MAX && count - out->count >= 32) {
+            out->bits[w] = left;
+            out->count += 32;
+        } else
+            for (; left && out->count < count; ++out->count, left &= left - 1) out->bits[w] |= left & -left;
+        taken[w] |= out->bits[w];
     }
     return out->count;
 }
@@ -220,19 +234,24 @@ static bool refuse_first(Context *c, const Mapped *m) {
             uint32_t links;
             const uint32_t side = nearest(c, m, row, column, &links), line = axis_of(side) ? column : row;
             if (links != wanted || !has_terminal(c, m, group_at(c, row, column))) continue;
-            if (served(c, m, side, line, links) > served_on(c, m, side, line)->count) return no_channel(c, m, side);
+            bool there;
+            if (served(c, m, side, line, links, &there) > served_on(c, m, side, line)->count) return no_channel(c, m, side);
         }
 }
 
 static bool interior(Context *c, Mapped *m, uint32_t *taken) {
     bool all = true;
     TRY(m->served = keep(c, patterns(c), sizeof *m->served));
-    for (uint32_t side = NORTH; side <= WEST; ++side)
+    for (uint32_t side = NORTH; side <= WEST; ++side) {
+        const uint32_t *inner = usable(c, m, side);
+        TRY(inner);
         for (uint32_t line = 0; line < lines(c, side); line = next_line(c, side, line)) {
-            const uint32_t p = pattern(c, side, line), count = served(c, m, side, line, NONE - 1);
+            bool at_border;
+            const uint32_t p = pattern(c, side, line), count = served(c, m, side, line, NONE - 1, &at_border);
             TRY(m->served[p].bits = keep(c, c->words, sizeof(uint32_t)));
-            all = serve(c, m, side, count, served(c, m, side, line, 0), taken + (size_t)p * c->words, &m->served[p]) == count && all;
+            all = serve(c, m, side, inner, count, at_border, taken + (size_t)p * c->words, &m->served[p]) == count && all;
         }
+    }
     return all || refuse_first(c, m);
 }
 
@@ -268,6 +287,10 @@ bool terminals(Context *c) {
         Mapped *m = &c->mapped[i];
         if (m->used) TRY(m->border ? border(c, m, taken) : interior(c, m, taken));
     }
+    for (size_t p = 1; p < patterns(c); ++p)
+        for (uint32_t w = 0; w < c->words; ++w) taken[w] |= taken[p * c->words + w];
+    for (uint32_t channel = 0; channel < 32 * c->words; ++channel)
+        if (has(taken, channel)) c->needed = (Int)channel + 1;
     c->high = high;
     return true;
 }
