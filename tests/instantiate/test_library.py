@@ -72,6 +72,24 @@ def test_scratch_and_sizes_do_not_grow_with_the_elements() -> None:
     assert len({scratch for _, _, scratch, _ in found}) == 1
 
 
+TRIANGLE = symbolic(samples.TRIANGLE, rows=0, columns=1, order=(1, 0), interval=1)
+
+
+@pytest.mark.parametrize(("configuration", "values"), [(MATMUL, [9, 11, 5]), (TRIANGLE, [11])], ids=["matmul", "triangle"])
+@given(st.data())
+@settings(max_examples=40, deadline=None)
+def test_addresses_that_do_not_fit_are_known_beforehand(configuration: Symbolic, values: list[int], data: st.DataObject) -> None:
+    """The status of the sizes is that of the configuration; addresses have 32 bits, signed."""
+    strides = st.integers(-(1 << 29), 1 << 29)
+    bases = st.integers(0, 64).map(lambda room: (1 << 31) - room) | st.integers(0, 1 << 31)
+    places = [(tuple(data.draw(strides) for _ in a.shape), data.draw(bases), 0) for a in configuration.arrays]
+    region = data.draw(st.tuples(st.integers(1, 4), st.integers(1, 4)))
+    request = (symbolic_file.encode(configuration), values, *region, None, None, places)
+    made = _core.instantiate(*request)
+    assert made.status in (0, 706)
+    assert _core.instantiate_sizes(*request)[0] == made.status
+
+
 def test_every_candidate_can_be_asked_for() -> None:
     configuration, data, values = fir()
     for candidate in range(len(configuration.candidates)):
