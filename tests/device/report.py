@@ -27,8 +27,8 @@ from polyloom.targets.riscv.model import Machine
 Row = dict[str, object]
 _MEMORY: Final = ("memcpy", "memmove", "memset", "memcmp")
 _RISCV: Final = {"riscv32": "rv32imac", "riscv64": "rv64imac"}
-_SMALL: Final = {"bits": (1, 16)}
-_LARGE: Final = {"bits": (1, 32)}
+SMALL: Final = {"bits": (1, 16)}
+LARGE: Final = {"bits": (1, 32)}
 
 
 def text(device: Device) -> tuple[int, dict[str, int]]:
@@ -82,8 +82,8 @@ def sizes(device: Device) -> Row:
 
 
 def memory(device: Device, kernel: str) -> Row:
-    small, large = (_worst(device, kernel, regions.get(kernel, square)) for regions, square in ((_SMALL, (4, 4)), (_LARGE, (32, 32))))
-    asked = case(kernel, _SMALL.get(kernel, (4, 4)), perfect=False)
+    small, large = worst(device, kernel, SMALL.get(kernel, (4, 4))), worst(device, kernel, LARGE.get(kernel, (32, 32)))
+    asked = case(kernel, SMALL.get(kernel, (4, 4)), perfect=False)
     isa = _RISCV.get(device.name)
     return {
         "host": device.name,
@@ -96,7 +96,7 @@ def memory(device: Device, kernel: str) -> Row:
     }
 
 
-def _worst(device: Device, kernel: str, region: tuple[int, int]) -> Answer:
+def worst(device: Device, kernel: str, region: tuple[int, int]) -> Answer:
     """Of perfect and imperfect tilings, the one that takes more memory."""
     asked = [case(kernel, region, perfect=perfect) for perfect in (True, False)]
     given = list(answers(run(device, harness(device), b"".join(c.message() for c in asked))))

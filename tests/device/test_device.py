@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 from tests.device.cases import Case, answers, convolutions, examples, kernels, on_host, refusals
-from tests.device.devices import DEVICES, HARNESS, RV32, Device, build, missing, run
-from tests.device.report import instructions, instructions_of_qemu, program, text
+from tests.device.devices import DEVICES, RV32, Device, missing, run
+from tests.device.report import LARGE, harness, instructions, instructions_of_qemu, program, text, worst
 
 
 @cache
@@ -23,7 +23,7 @@ def test_a_device_makes_the_bytes_of_this_host(device: Device) -> None:
     if reason := missing(device):
         pytest.skip(reason)
     asked = cases()
-    given = list(answers(run(device, build(device, "harness", [HARNESS]), b"".join(c.message() for c in asked))))
+    given = list(answers(run(device, harness(device), b"".join(c.message() for c in asked))))
     expected = [on_host(case) for case in asked]
     differ = [(c.name, a.outcome.status, e.status) for c, a, e in zip(asked, given, expected, strict=True) if a.outcome != e]
     assert differ == []
@@ -42,5 +42,13 @@ def test_the_text_and_its_helpers() -> None:
         pytest.skip(reason)
     library, helpers = text(RV32)
     assert {"memcpy", "memset", "memcmp"} <= helpers.keys()
-    assert 10_000 < library < 80_000
+    assert 10_000 < library < 72_000
     assert sum(helpers.values()) < 2000
+
+
+@pytest.mark.parametrize("kernel", ["bits", "fir", "matmul"])
+def test_32_kib_of_stack_and_scratch_suffice_whatever_the_region(kernel: str) -> None:
+    if reason := missing(RV32):
+        pytest.skip(reason)
+    needed = worst(RV32, kernel, LARGE.get(kernel, (32, 32)))
+    assert needed.scratch + needed.stack <= 32 * 1024
