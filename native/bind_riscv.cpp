@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The RISC-V interpreter for Python; src/polyloom/_core.pyi documents it. The interpreter lock is released while a program runs.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -8,6 +10,7 @@
 #include <tuple>
 #include <variant>
 
+#include "riscv/executions.hpp"
 #include "riscv/hart.hpp"
 #include "riscv/search.hpp"
 
@@ -101,6 +104,47 @@ std::vector<Sequence> search_width(int xlen, const std::vector<std::vector<uint6
     return xlen == 32 ? search_as<uint32_t>(inputs, target, steps, length, most) : search_as<uint64_t>(inputs, target, steps, length, most);
 }
 
+// before, sources, guard, possible, own, hart, location, value, writes, late, field
+using EventWords = std::tuple<uint64_t, uint64_t, uint64_t, uint64_t, int, int, int, int, bool, bool, int>;
+using LocationWords = std::tuple<int, int, bool>;
+using Found = std::vector<std::tuple<std::vector<int>, uint64_t, uint64_t>>;
+
+void check_range(int value, int least, size_t end) {
+    if (value < least || value >= int(end)) throw nb::value_error("out of range");
+}
+
+std::vector<Event> events_of(const std::vector<EventWords>& words, size_t locations) {
+    if (words.size() > 63) throw nb::value_error("there are at most 63 events");
+    std::vector<Event> events;
+    for (const auto& [before, sources, guard, possible, own, hart, location, value, writes, late, field] : words) {
+        check_range(own, -1, words.size()), check_range(hart, 0, 64), check_range(location, 0, locations), check_range(value, 0, 64), check_range(field, -1, FIELDS);
+        events.push_back({before, sources, guard, possible, own, uint8_t(hart), uint8_t(location), uint8_t(value), writes, late, int8_t(field)});
+    }
+    return events;
+}
+
+std::pair<std::optional<Found>, uint64_t> count_executions(const std::vector<EventWords>& event_words, const std::vector<LocationWords>& location_words, size_t most, uint64_t steps) {
+    check_range(int(location_words.size()), 0, 64);
+    std::vector<Location> locations;
+    for (const auto& [initial, field, final] : location_words) {
+        check_range(initial, 0, 64), check_range(field, -1, FIELDS);
+        locations.push_back({uint8_t(initial), int8_t(field), final});
+    }
+    const std::vector<Event> events = events_of(event_words, locations.size());
+    for (const Event& each : events)
+        if ((each.field >= 0 || ~each.possible) && locations[each.location].field < 0) throw nb::value_error("values of the location are not kept");
+    nb::gil_scoped_release release;
+    const auto counted = executions(events, locations, most, steps);
+    if (!counted) return {std::nullopt, steps};
+    Found found;
+    for (const auto& [key, number] : *counted) {
+        std::vector<int> fields;
+        for (unsigned n = 0; n < FIELDS; n++) fields.push_back(int(key >> 6 * n & 63));
+        found.emplace_back(fields, uint64_t(number), uint64_t(number >> 64));
+    }
+    return {found, steps};
+}
+
 }  // namespace
 
 void bind_riscv(nb::module_& m) {
@@ -118,4 +162,5 @@ void bind_riscv(nb::module_& m) {
         .def_prop_rw("fcsr", [](Machine& machine) { return machine.visit([](auto& h) { return h.rounding << 5 | h.flags; }); },
                      [](Machine& machine, uint32_t value) { machine.visit([&](auto& h) { h.flags = value & 31, h.rounding = value >> 5 & 7; }); });
     m.def("riscv_search", &search_width, nb::arg("xlen"), nb::arg("inputs"), nb::arg("target"), nb::arg("steps"), nb::arg("length"), nb::arg("most"));
+    m.def("litmus_executions", &count_executions, nb::arg("events"), nb::arg("locations"), nb::arg("most"), nb::arg("steps"));
 }

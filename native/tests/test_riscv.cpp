@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <string>
 
+#include "riscv/executions.hpp"
 #include "riscv/float.hpp"
 #include "riscv/hart.hpp"
 #include "riscv/search.hpp"
@@ -112,7 +113,25 @@ static void a_search() {
     expect(search(inputs, target, allowed, 2, 10).size() == 4, "a & ~b is a & not b, a & (a ^ b), a ^ (a & b), a - (a & b)");
 }
 
+// Two harts: each stores to a location and loads the other.
+static void executions_of_store_buffering() {
+    const std::vector<Location> locations{{0, 0, false}, {0, 1, false}};
+    std::vector<Event> events;
+    for (uint8_t hart = 0; hart < 2; hart++) {
+        events.push_back({0, 0, 0, ~0ull, -1, hart, hart, 1, true, false, -1});
+        events.push_back({0, 0, 0, ~0ull, -1, hart, uint8_t(1 - hart), 0, false, false, int8_t(2 + hart)});
+    }
+    uint64_t steps = 1000;
+    expect(executions(events, locations, 100, steps)->size() == 4, "loads may come before stores");
+    events[1].before = 1, events[3].before = 4;
+    expect(executions(events, locations, 100, steps)->size() == 3, "behind fences both loads do not read 0");
+    expect(!executions(events, locations, 1, steps), "there are more ways");
+    steps = 2;
+    expect(!executions(events, locations, 100, steps), "two steps do not suffice");
+}
+
 int main() {
+    executions_of_store_buffering();
     arithmetic_on_edges<Single>();
     arithmetic_on_edges<Double>();
     a_search();

@@ -245,6 +245,14 @@ def instantiation_seconds(
 def instantiate_text(status: int) -> str:
     """What a status means."""
 
+def litmus_executions(
+    events: Sequence[tuple[int, int, int, int, int, int, int, int, bool, bool, int]], locations: Sequence[tuple[int, int, bool]], most: int, steps: int
+) -> tuple[list[tuple[list[int], int, int]] | None, int]:
+    """What the allowed executions of a litmus test observe, with the low and the high 64 bits of their number, and the steps that are left.
+
+    None where sets are extended in more than `most` ways, or where the steps do not suffice. Events and locations are the fields of
+    native/riscv/executions.hpp, in their order. Raises ValueError out of their ranges."""
+
 def riscv_search(
     xlen: int, inputs: Sequence[Sequence[int]], target: Sequence[int], steps: Sequence[int], length: int, most: int
 ) -> list[list[tuple[int, int, int]]]:

@@ -137,7 +137,7 @@ def test_messages(golden: Golden) -> None:
 
 
 BOUNDS = {
-    "stores": (["sw x5,0(x6)"] * 6, 4, "big: more than 1000 candidate executions"),
+    "stores": (["sw x5,0(x6)"] * 12, 4, "big: more than 1000 candidate executions"),
     "branches": (["lw x5,0(x6)", "bnez x5,L{n}", "nop", "L{n}:"] * 20, 1, "big: more than 1000 candidate executions"),
     "doubled": (["lw x5,0(x6)", *["add x5,x5,x5"] * 60, "sw x5,0(x6)"], 1, "through more than 200 operations"),
     "long": (["lw x5,0(x6)"] * 201, 1, "more than 200 memory operations"),

@@ -16,7 +16,18 @@ from polyloom.targets.riscv.rvwmo import check
 from polyloom.targets.riscv.rvwmo.litmus import And, Declaration, Equal, Instruction, Litmus, Register, Statement, emit
 from polyloom.targets.riscv.rvwmo.values import Pointer
 
-_KINDS: Final = ((2, 2, 2, 0.5), (2, 4, 3, 0.5), (2, 6, 4, 0.5), (4, 6, 4, 0.0), (4, 6, 4, 0.3), (4, 6, 4, 1.0), (4, 6, 6, 0.3))
+_KINDS: Final = (
+    (2, 2, 2, 0.5),
+    (2, 4, 3, 0.5),
+    (2, 6, 4, 0.5),
+    (4, 6, 2, 0.0),
+    (4, 6, 2, 0.3),
+    (4, 6, 2, 1.0),
+    (4, 6, 4, 0.0),
+    (4, 6, 4, 0.3),
+    (4, 6, 4, 1.0),
+    (4, 6, 6, 0.3),
+)
 """Harts, memory operations of each, locations, and how often a fence stands between two operations."""
 _TESTS: Final = 10
 _FENCES: Final = (("fence", ("rw", "rw")), ("fence", ("r", "rw")), ("fence", ("w", "w")), ("fence.tso", ()))

@@ -101,11 +101,13 @@ class _Judge:
         memory = frozenset(place for place in self._observed if isinstance(place, str))
         return allowed(paths, initial, registers, memory, self._count)
 
-    def _count(self, candidates: int) -> None:
+    def _count(self, candidates: int) -> int:
+        """What may still be done after so many more. Errors: PL0944."""
         self._budget -= candidates
         if self._budget < 0:
             help = "observe fewer registers, or give more with --max-executions N"
             raise infeasible("PL0944", f"{self._test.name}: more than {self._limit} candidate executions", help=help)
+        return self._budget
 
     def _known(self, place: Place) -> None:
         if isinstance(place, Register) and place.hart not in range(len(self._test.harts)):

@@ -107,7 +107,7 @@ def packed(masks: Iterable[int], width: int) -> int:
     return sum(mask << width * n for n, mask in enumerate(masks))
 
 
-def classes(site: Site, count: Callable[[int], None]) -> Counter[Class]:
+def classes(site: Site, count: Callable[[int], int]) -> Counter[Class]:
     """The classes of a location that do not contradict preserved program order between two operations, and how many executions each has.
 
     `count` is given the work of each step.
@@ -127,7 +127,7 @@ def classes(site: Site, count: Callable[[int], None]) -> Counter[Class]:
     return found
 
 
-def _joined(harts: Sequence[Sequence[Way]], between: dict[tuple[int, int], int], after: int, count: Callable[[int], None]) -> dict[tuple[int, ...], int]:
+def _joined(harts: Sequence[Sequence[Way]], between: dict[tuple[int, int], int], after: int, count: Callable[[int], int]) -> dict[tuple[int, ...], int]:
     """All combinations of ways that do not contradict `after`, by the packed order and what is observed; `between` keeps that of pairs."""
     found: dict[tuple[int, ...], int] = {}
     count(sum(map(len, harts)))

@@ -3,9 +3,9 @@
 
 An execution is allowed if coherence, reads-from other harts, from-reads and preserved program order together have no cycle:
 then, and only then, there is a global memory order (manual, "Memory Model Axioms"; herd's `acyclic co | rfe | fr | ppo`).
-Locations meet only through preserved program order. So their classes (`coherence`) are combined one location after the
-other; of those combined so far only the order that they force between operations of the remaining locations is kept,
-and combinations that agree in it are counted together.
+Where that relates many operations, `prefixes` counts them. Else, since locations meet only through preserved program order, their
+classes (`coherence`) are combined one location after the other; of those combined so far only the order that they force between
+operations of the remaining locations is kept, and combinations that agree in it are counted together.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.diagnostics import infeasible
-from polyloom.targets.riscv.rvwmo.batch import WIDTH, Batch
 from polyloom.targets.riscv.rvwmo.coherence import Class, Node, Site, classes, ordered, packed
 from polyloom.targets.riscv.rvwmo.path import Condition, Path
 from polyloom.targets.riscv.rvwmo.ppo import preserved
+from polyloom.targets.riscv.rvwmo.prefixes import Seen, counted
 from polyloom.targets.riscv.rvwmo.values import Constant, Pointer, Read, UndefinedError, Value, evaluate, reads
 
 _MOST: Final = 200
-_MANY: Final = 64
-"""So many classes are worth arrays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +38,6 @@ class Outcome:
 
 Order = tuple[int, ...]
 """For each operation those that precede it, as bit masks."""
-Seen = tuple[tuple[tuple[Read, Value], ...], tuple[tuple[str, Value], ...]]
-"""What is observed: relevant reads, and final values of locations of interest."""
 Partial = dict[Order, Counter[Seen]]
 """Executions of some locations, counted by the order that they force and by what is observed of them."""
 
@@ -53,6 +49,8 @@ class _Problem:
     nodes: tuple[Node, ...]
     before: tuple[int, ...]
     conditions: tuple[Condition, ...]
+    relevant: frozenset[Read]
+    possible: Callable[[Read, Value], bool]
     sites: Mapping[str, Site] = field(default_factory=dict[str, Site])
 
 
@@ -61,13 +59,21 @@ def allowed(
     initial: Mapping[str, Constant],
     registers: Iterable[Value],
     memory: frozenset[str],
-    count: Callable[[int], None],
+    count: Callable[[int], int],
 ) -> Iterator[tuple[Outcome, int]]:
     """Outcomes with the number of their executions. Observed are the values `registers` and the locations `memory`.
 
     Errors: `UndefinedError` where an allowed execution computes what has no meaning.
     """
     problem = _problem(paths, initial, registers)
+    quick = counted(problem.nodes, problem.before, initial, problem.relevant, memory, problem.possible, count)
+    for (observed, last), number in _by_location(problem, memory, count) if quick is None else quick:
+        outcome = Outcome(dict(observed), {**initial, **dict(last)})
+        if _hold(problem.conditions, outcome.observed):
+            yield outcome, number
+
+
+def _by_location(problem: _Problem, memory: frozenset[str], count: Callable[[int], int]) -> Iterator[tuple[Seen, int]]:
     found = {name: _by_order(classes(site, count), name, memory) for name, site in problem.sites.items()}
     partial: Partial = {problem.before: Counter({((), ()): 1})}
     names = sorted(found, key=lambda name: len(found[name]))
@@ -75,10 +81,7 @@ def allowed(
         rest = _needed(problem, names[n + 1 :])
         partial = _combined(partial, found[name], problem.sites[name].ordered, rest, problem.conditions, count)
     for seen in partial.values():
-        for (observed, last), number in seen.items():
-            outcome = Outcome(dict(observed), {**initial, **dict(last)})
-            if _hold(problem.conditions, outcome.observed):
-                yield outcome, number
+        yield from seen.items()
 
 
 def _problem(paths: Sequence[Path], initial: Mapping[str, Constant], registers: Iterable[Value]) -> _Problem:
@@ -95,7 +98,7 @@ def _problem(paths: Sequence[Path], initial: Mapping[str, Constant], registers: 
         harts = tuple(tuple(n for n in nodes if n.hart == hart and n.operation.location == name) for hart in range(len(paths)))
         sites[name] = Site(harts, initial[name], relevant, possible, limited, _after(before, ordered(harts)), len(nodes))
     late = tuple(c for c in conditions if reads(c.value) <= relevant)
-    return _Problem(nodes, before, late, sites)
+    return _Problem(nodes, before, late, relevant, possible, sites)
 
 
 def _nodes(paths: Sequence[Path]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
@@ -183,15 +186,13 @@ def _by_order(found: Counter[Class], name: str, memory: frozenset[str]) -> Parti
     return made
 
 
-def _combined(partial: Partial, found: Partial, nodes: Sequence[Node], rest: int, conditions: Sequence[Condition], count: Callable[[int], None]) -> Partial:
+def _combined(partial: Partial, found: Partial, nodes: Sequence[Node], rest: int, conditions: Sequence[Condition], count: Callable[[int], int]) -> Partial:
     """Every partial execution with every class of one location that closes no cycle with it."""
     made: Partial = {}
-    batch = Batch([node.number for node in nodes], found) if not rest and len(found) >= _MANY and 0 < len(nodes) <= WIDTH else None
-    each = [] if batch else [(packed(added, len(next(iter(partial), ()))), added, others) for added, others in found.items()]
+    each = [(packed(added, len(next(iter(partial), ()))), added, others) for added, others in found.items()]
     for before, some in partial.items():
         count(len(found))
-        fitting = {(): batch.fitting(before)} if batch else _fitting(before, each, nodes, rest)
-        for order, others in fitting.items():
+        for order, others in _fitting(before, each, nodes, rest).items():
             _multiply(some, others, made.setdefault(order, Counter()), conditions, count)
     return made
 
@@ -214,7 +215,7 @@ def _after(before: Order, nodes: Iterable[Node]) -> int:
     return packed((sum(1 << v for v, mask in enumerate(before) if mask >> node.number & 1) for node in nodes), len(before))
 
 
-def _multiply(some: Counter[Seen], others: Mapping[Seen, int], into: Counter[Seen], conditions: Sequence[Condition], count: Callable[[int], None]) -> None:
+def _multiply(some: Counter[Seen], others: Mapping[Seen, int], into: Counter[Seen], conditions: Sequence[Condition], count: Callable[[int], int]) -> None:
     for (observed, last), many in some.items():
         for (more, final), number in others.items():
             count(1)

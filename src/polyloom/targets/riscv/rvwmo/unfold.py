@@ -64,7 +64,7 @@ class Hart:
                 help = nearest(step.label, self._labels, "label")
                 raise input_error("PL0904", f"hart {number} has no label '{step.label}'", span=instruction.span, help=help)
 
-    def paths(self, count: Callable[[int], None]) -> Iterator[Path]:
+    def paths(self, count: Callable[[int], int]) -> Iterator[Path]:
         """All paths, in the order of a depth-first walk. `count` is called for each step of work."""
         waiting = [_State(Path(registers=self._initial))]
         while waiting:
