@@ -9,7 +9,6 @@ typedef struct {
 
 #define SECTIONS 6
 #define HEADER (32 + 4 * SECTIONS)
-#define WORD ((uint64_t)1 << 31)
 
 uint32_t load32(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24; }
 
@@ -38,54 +37,61 @@ static uint8_t byte(Reader *r) {
     return 0;
 }
 
-static uint64_t natural(Reader *r, uint64_t limit) {
+static uint64_t natural(Reader *r) {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 63; shift += 7) {
         const uint8_t b = byte(r);
         value |= (uint64_t)(b & 127) << shift;
-        if (b < 128) {
-            if (value >= limit || (shift && !b)) malformed(r);
-            return ok(r->c) ? value : 0;
-        }
+        if (b >= 128) continue;
+        if (shift && !b) malformed(r);
+        return ok(r->c) ? value : 0;
     }
     malformed(r);
     return 0;
 }
 
-// A number that has to fit 31 bits here, whatever the format says.
-static uint32_t number(Reader *r) {
-    const uint64_t v = natural(r, (uint64_t)1 << 63);
-    if (v >= WORD) fail(r->c, POLYLOOM_OVERFLOW, r->at);
+static uint32_t below(Reader *r, uint32_t limit) {
+    const uint64_t v = natural(r);
+    if (v >= limit) malformed(r);
     return ok(r->c) ? (uint32_t)v : 0;
 }
 
-static uint32_t below(Reader *r, uint64_t limit) {
-    const uint64_t v = natural(r, limit);
-    return (uint32_t)v;
+// At most a number of 32 bits; larger ones are not malformed, but do not fit here.
+static uint32_t fitting(Reader *r, uint32_t most) {
+    const uint64_t v = natural(r);
+    if (v > most) fail(r->c, POLYLOOM_OVERFLOW, r->at);
+    return ok(r->c) ? (uint32_t)v : 0;
 }
 
+// A number that has to fit 31 bits here, whatever the format says.
+static uint32_t number(Reader *r) { return fitting(r, INT32_MAX); }
+
 static uint32_t count(Reader *r) {
-    const uint64_t v = natural(r, (uint64_t)1 << 63);
+    const uint64_t v = natural(r);
     if (v > r->end - r->at) malformed(r);
     return ok(r->c) ? (uint32_t)v : 0;
 }
 
+// An array of as many items as are announced, all zero.
+static void *items(Reader *r, uint32_t *number, size_t size) {
+    *number = count(r);
+    return keep(r->c, *number, size);
+}
+
 static Int integer(Reader *r) {
-    const uint64_t v = natural(r, (uint64_t)1 << 63);
-    if (v >= 2 * WORD - 1) fail(r->c, POLYLOOM_OVERFLOW, r->at);
-    return !ok(r->c) ? 0 : v % 2 == 0 ? (Int)(v >> 1) : -(Int)(v >> 1) - 1;
+    const uint32_t v = fitting(r, UINT32_MAX - 1);
+    return v % 2 == 0 ? (Int)(v >> 1) : -(Int)(v >> 1) - 1;
 }
 
 // The bits of a signed number of 32 bits; the least one has no magnitude, so that `integer` does not take it.
 static uint32_t immediate(Reader *r) {
-    const uint64_t v = natural(r, (uint64_t)1 << 63);
-    if (v >= 2 * (uint64_t)WORD) fail(r->c, POLYLOOM_OVERFLOW, r->at);
-    return v % 2 == 0 ? (uint32_t)(v >> 1) : ~(uint32_t)(v >> 1);
+    const uint32_t v = fitting(r, UINT32_MAX);
+    return v % 2 == 0 ? v >> 1 : ~(v >> 1);
 }
 
 // A limit that no number can exceed is as good as any larger one.
 static Int optional(Reader *r) {
-    const uint64_t v = natural(r, (uint64_t)1 << 63);
+    const uint64_t v = natural(r);
     return v > (uint64_t)INT_MOST ? INT_MOST : (Int)v - 1;
 }
 
@@ -121,16 +127,16 @@ static bool sparse(Reader *r, uint32_t limit, Int *out) {
     return ok(r->c);
 }
 
-static bool list(Reader *r, uint32_t items, uint64_t limit, List *out) {
-    out->count = items;
-    TRY(out->at = keep(r->c, items, sizeof(uint32_t)));
-    for (uint32_t i = 0; i < items; ++i) out->at[i] = below(r, limit);
+static bool list(Reader *r, uint32_t size, uint32_t limit, List *out) {
+    out->count = size;
+    TRY(out->at = keep(r->c, size, sizeof(uint32_t)));
+    for (uint32_t i = 0; i < size; ++i) out->at[i] = below(r, limit);
     return ok(r->c);
 }
 
-static bool numbers(Reader *r, uint32_t items, uint32_t **out) {
-    TRY(*out = keep(r->c, items, sizeof(uint32_t)));
-    for (uint32_t i = 0; i < items; ++i) (*out)[i] = number(r);
+static bool numbers(Reader *r, uint32_t size, uint32_t **out) {
+    TRY(*out = keep(r->c, size, sizeof(uint32_t)));
+    for (uint32_t i = 0; i < size; ++i) (*out)[i] = number(r);
     return ok(r->c);
 }
 
@@ -146,8 +152,7 @@ static bool limits(Reader *r, Limits *l) {
     l->channels = optional(r);
     l->restricted = below(r, 2);
     if (l->restricted) {
-        l->pairs = count(r);
-        TRY(l->adjacent = keep(r->c, l->pairs, sizeof *l->adjacent));
+        TRY(l->adjacent = items(r, &l->pairs, sizeof *l->adjacent));
         for (uint32_t i = 0; i < l->pairs; ++i) {
             l->adjacent[i][0] = port(r);
             l->adjacent[i][1] = port(r);
@@ -174,15 +179,15 @@ static bool rows(Reader *r, Symbolic *s) {
         uint32_t stored = 0;
         r->at = start;
         for (int table = 0; table < 2; ++table) {
-            const uint32_t items = count(r);
-            for (uint32_t i = 0; i < items; ++i, ++stored) {
+            const uint32_t stated = count(r);
+            for (uint32_t i = 0; i < stated; ++i, ++stored) {
                 Int unused[DIMENSIONS + PARAMETERS] = {0};
                 Int *coefficients = pass ? a + (size_t)stored * width : unused;
                 TRY(sparse(r, width, coefficients));
                 const Int constant = integer(r);
                 if (pass) s->row[stored] = (Row){coefficients, constant};
             }
-            if (!table) s->constraints = items;
+            if (!table) s->constraints = stated;
             TRY(ok(r->c));
         }
         s->rows = stored;
@@ -195,8 +200,7 @@ static bool piece_of_rows(Reader *r, const Symbolic *s, List *out) { return list
 
 static bool sets(Reader *r, Symbolic *s) {
     TRY(rows(r, s));
-    s->conditions = count(r);
-    TRY(s->condition = keep(r->c, s->conditions, sizeof(Union)));
+    TRY(s->condition = items(r, &s->conditions, sizeof(Condition)));
     for (uint32_t k = 0; k < s->conditions; ++k) {
         const uint32_t pieces = count(r);
         const size_t low = r->c->low;
@@ -207,14 +211,12 @@ static bool sets(Reader *r, Symbolic *s) {
             r->c->low = low;
         }
     }
-    s->assumptions.count = count(r);
-    TRY(s->assumptions.at = keep(r->c, s->assumptions.count, sizeof(List)));
+    TRY(s->assumptions.at = items(r, &s->assumptions.count, sizeof(List)));
     for (uint32_t i = 0; i < s->assumptions.count; ++i) TRY(piece_of_rows(r, s, &s->assumptions.at[i]));
     TRY(s->extent = keep(r->c, s->dimensions, sizeof *s->extent));
     for (uint32_t m = 0; m < 2 * s->dimensions; ++m) {
         Pieces *p = &s->extent[m / 2][m % 2];
-        p->count = count(r);
-        TRY(p->at = keep(r->c, p->count, sizeof(Bound)));
+        TRY(p->at = items(r, &p->count, sizeof(Bound)));
         for (uint32_t i = 0; i < p->count; ++i) {
             TRY(piece_of_rows(r, s, &p->at[i].guards));
             p->at[i].numerator = below(r, s->rows);
@@ -289,33 +291,28 @@ static bool resolve(Reader *r, Symbolic *s) {
 static bool graph(Reader *r, Symbolic *s) {
     TRY(s->node = keep(r->c, s->nodes, sizeof(Node)));
     for (uint32_t v = 0; v < s->nodes; ++v) TRY(node(r, s, &s->node[v]));
-    s->uses = count(r);
-    TRY(s->use = keep(r->c, s->uses, sizeof(Use)));
+    TRY(s->use = items(r, &s->uses, sizeof(Use)));
     for (uint32_t u = 0; u < s->uses; ++u) {
         Use *use = &s->use[u];
         use->consumer = NONE;
         TRY(use->distance = keep(r->c, s->dimensions, sizeof(Int)));
         TRY(sparse(r, s->dimensions, use->distance));
-        use->writers = count(r);
-        TRY(use->writer = keep(r->c, use->writers, sizeof(Writer)));
+        TRY(use->writer = items(r, &use->writers, sizeof(Writer)));
         for (uint32_t i = 0; i < use->writers; ++i) {
             use->writer[i].node = below(r, s->nodes);
             use->writer[i].condition = below(r, s->conditions);
         }
     }
-    s->inputs = count(r);
-    TRY(s->input = keep(r->c, s->inputs, sizeof(Access)));
+    TRY(s->input = items(r, &s->inputs, sizeof(Access)));
     for (uint32_t i = 0; i < s->inputs; ++i) TRY(access(r, s, &s->input[i]));
-    s->outputs = count(r);
-    TRY(s->output = keep(r->c, s->outputs, sizeof(Access)));
+    TRY(s->output = items(r, &s->outputs, sizeof(Access)));
     for (uint32_t i = 0; i < s->outputs; ++i) TRY(access(r, s, &s->output[i]));
     TRY(ok(r->c));
     return resolve(r, s);
 }
 
 static bool schedules(Reader *r, Symbolic *s) {
-    s->schedules = count(r);
-    TRY(s->schedule = keep(r->c, s->schedules, sizeof(Schedule)));
+    TRY(s->schedule = items(r, &s->schedules, sizeof(Schedule)));
     for (uint32_t i = 0; i < s->schedules; ++i) {
         Schedule *p = &s->schedule[i];
         List unit;
@@ -336,8 +333,7 @@ static Displacement displacement(uint32_t v) { return (Displacement){(int8_t)(v 
 static bool route(Reader *r, Route *p) {
     p->theta = displacement(below(r, 9));
     p->output = number(r);
-    p->hops = count(r);
-    TRY(p->hop = keep(r->c, p->hops, sizeof(Port)));
+    TRY(p->hop = items(r, &p->hops, sizeof(Port)));
     for (uint32_t i = 0; i < p->hops; ++i) {
         p->hop[i] = port(r);
         if (ok(r->c) && p->hop[i].location == PE) malformed(r);
@@ -347,8 +343,7 @@ static bool route(Reader *r, Route *p) {
 }
 
 static bool links(Reader *r, const Candidate *k, Links *l) {
-    l->count = count(r);
-    TRY(l->at = keep(r->c, l->count, sizeof(Link)));
+    TRY(l->at = items(r, &l->count, sizeof(Link)));
     for (uint32_t i = 0; i < l->count; ++i) {
         const uint32_t tag = below(r, 27);
         l->at[i] = (Link){displacement(tag % 9), (uint8_t)(tag / 9), number(r)};
@@ -361,7 +356,7 @@ static bool scan(Reader *r, const Symbolic *s, Candidate *k) {
     TRY((k->order = keep(r->c, s->dimensions, sizeof(uint32_t))) && (k->reflected = keep(r->c, s->dimensions, 1)));
     uint64_t seen = 0;
     for (uint32_t g = 0; g < s->dimensions; ++g) {
-        const uint32_t m = below(r, 2 * (uint64_t)s->dimensions);
+        const uint32_t m = below(r, 2 * s->dimensions);
         k->order[g] = m >> 1;
         k->reflected[m >> 1] = m & 1;
         if (seen >> (m >> 1) & 1) malformed(r);
@@ -379,8 +374,7 @@ static bool candidate(Reader *r, const Symbolic *s, Candidate *k) {
     if (k->axis[0] == k->axis[1] && k->axis[0] != NONE) malformed(r);
     TRY(scan(r, s, k));
     k->schedule = below(r, s->schedules);
-    k->routes = count(r);
-    TRY(k->route = keep(r->c, k->routes, sizeof(Route)));
+    TRY(k->route = items(r, &k->routes, sizeof(Route)));
     for (uint32_t i = 0; i < k->routes; ++i) TRY(route(r, &k->route[i]));
     TRY(k->links = keep(r->c, s->uses, sizeof(Links)));
     for (uint32_t u = 0; u < s->uses; ++u) TRY(links(r, k, &k->links[u]));
@@ -389,8 +383,7 @@ static bool candidate(Reader *r, const Symbolic *s, Candidate *k) {
 }
 
 static bool candidates(Reader *r, Symbolic *s) {
-    s->candidates = count(r);
-    TRY(s->candidate = keep(r->c, s->candidates, sizeof(Candidate)));
+    TRY(s->candidate = items(r, &s->candidates, sizeof(Candidate)));
     for (uint32_t i = 0; i < s->candidates; ++i) TRY(candidate(r, s, &s->candidate[i]));
     return true;
 }
