@@ -12,13 +12,14 @@ from tests.python.helpers import KERNELS, arguments, assert_same, meaning
 from polyloom.analysis.check import check
 from polyloom.frontend.pla import parse
 from polyloom.frontend.python import load_kernel
+from polyloom.ir.operations import ElementType
 from polyloom.ir.pla_text import print_program
 from polyloom.ir.pla_verify import verify
 from polyloom.ir.plan import Plan
 from polyloom.ir.plan_interpret import interpret
 from polyloom.transform import plan
 
-PHASES = {"atax": 2, "covariance": 4, "gemver": 2, "mm2": 2, "mm3": 3}
+PHASES = {"atax": 2, "bicg": 2, "covariance": 4, "gemver": 2, "mm2": 2, "mm3": 3, "mvt": 2}
 """Kernels that need more than one space; all others have one."""
 REASSOCIATED = {"mttkrp"}
 """Kernels whose f32 sum runs over two loops: they need its order changed, and are close to the source, not equal."""
@@ -33,6 +34,20 @@ def case(request: pytest.FixtureRequest) -> tuple[str, Plan]:
 def test_phases(case: tuple[str, Plan]) -> None:
     name, made = case
     assert len(made.phases) == PHASES.get(name, 1)
+
+
+SUMS = """
+for i in range(N):
+  for j in range(N):
+    x[i] += A[i, j]
+    y[j] += A[i, j]
+"""
+
+
+@pytest.mark.parametrize(("dtype", "phases"), [("f32", 2), ("i32", 1)])
+def test_sums_along_all_dimensions_share_a_phase_where_they_take_a_cycle(dtype: ElementType, phases: int) -> None:
+    assert len(plan(nest("A[N, N]; x[N]; y[N]", SUMS, dtype=dtype))[1].phases) == phases
+    assert len(plan(nest("A[N, N]; x[N]; y[N]", SUMS.replace("y[j]", "y[i]"), dtype=dtype))[1].phases) == 1
 
 
 def test_programs_pass_the_checks_of_the_language(case: tuple[str, Plan]) -> None:

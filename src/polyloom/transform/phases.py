@@ -21,7 +21,7 @@ from polyloom.transform.assemble import NoCorner, NoOrder, Ports, assemble
 from polyloom.transform.carry import NotUniform
 from polyloom.transform.crossing import cell, cross, needed, unkept
 from polyloom.transform.delay import delayed
-from polyloom.transform.embed import Placements, dependences, embed
+from polyloom.transform.embed import Placements, dependences, dimensions, embed
 from polyloom.transform.refusal import refusal
 from polyloom.transform.space import Space, own_space
 
@@ -112,8 +112,16 @@ class _Groups:
         if group not in self.found:
             with suppress(NoCorner, PolyloomError):
                 self.found[group] = None
-                self.found[group] = None if self._slowed(group) else _placed(self.system, self._members(group))
+                found = None if self._slowed(group) else _placed(self.system, self._members(group))
+                self.found[group] = None if found and self._contend(group, found) else found
         return self.found[group]
+
+    def _contend(self, group: tuple[int, ...], placements: Placements) -> bool:
+        """Whether components accumulate f32 along all dimensions, each along some. Whichever were the innermost one, every iteration
+        would wait for the sum of the one before; in phases of their own none does."""
+        every = {*range(len(dimensions(self._members(group))))}
+        along = [_accumulated(self._members(unit), placements) for unit in self.strong if set(unit) <= set(group)]
+        return set[int]().union(*along) == every and every not in along
 
     def _slowed(self, group: tuple[int, ...]) -> bool:
         """Whether a slow operation of a shallow statement would bound the initiation interval of deeper ones, without need."""
@@ -149,6 +157,17 @@ class _Groups:
 
     def _components(self, feeds: dict[int, list[int]]) -> list[tuple[int, ...]]:
         return sorted(tuple(sorted(c)) for c in components(feeds))
+
+
+def _accumulated(unit: Group, placements: Placements) -> set[int]:
+    """The dimensions along which f32 values of `unit` are computed from those of the iteration before."""
+    found: set[int] = set()
+    for d in dependences([e for e in unit if e.dtype == "f32"]):
+        reader, writer = placements[d.reader], placements[d.writer]
+        index = dict(zip(writer.loops, d.index, strict=True))
+        apart = [n for n, (here, there) in enumerate(zip(reader.at, writer.at, strict=True)) if here != there.substitute(index)]
+        found |= set(apart) if len(apart) == 1 else set()
+    return found
 
 
 def _is_slow(value: Expression) -> bool:
