@@ -27,6 +27,7 @@ extern "C" {
 
 #define POLYLOOM_ALL UINT32_MAX
 // The most loop dimensions that a build takes, 63 at most: what is on the stack grows with them. A file with more ends in POLYLOOM_OVERFLOW.
+// A library built with POLYLOOM_INT32 takes 16 at most.
 #ifndef POLYLOOM_DIMENSIONS
 #define POLYLOOM_DIMENSIONS 63
 #endif
