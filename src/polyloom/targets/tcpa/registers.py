@@ -10,6 +10,7 @@ channel to the same operand when no element ever receives from both, which is wh
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -26,6 +27,8 @@ from polyloom.targets.tcpa.route import Demand, check_routes, route
 from polyloom.targets.tcpa.symbolic import Candidate, Kind, Link, Route, Schedule
 
 Displacement = tuple[int, int]
+_NAMED = 6
+"""Variables that an error names, those that take most registers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +77,11 @@ def bind(graph: Graph, machine: Machine, allocation: Allocation, order: Order, s
 
 def check_feedback(graph: Graph, machine: Machine) -> None:
     """PL0404 if every mapping needs more feedback registers than there are: one for each value and distance to another iteration, at the least."""
-    least = len({(use.variable, use.distance) for use in graph.uses if not use.is_local})
-    _enough("PL0404", "feedback_registers", "feedback register", machine.feedback_registers, least)
+    waiting = Counter(variable for variable, _ in dict.fromkeys((use.variable, use.distance) for use in graph.uses if not use.is_local))
+    named = [f"{variable} {count}" for variable, count in waiting.most_common(_NAMED)]
+    named += [f"{len(waiting) - _NAMED} more variables"] if len(waiting) > _NAMED else []
+    note = f"one for each distance at which other iterations read a value: {', '.join(named)}"
+    _enough("PL0404", "feedback_registers", "feedback register", machine.feedback_registers, waiting.total(), note)
 
 
 def input_operands(graph: Graph) -> Iterator[tuple[int, int, Reference]]:
@@ -89,12 +95,13 @@ def _is_output(graph: Graph, equation: Equation) -> bool:
     return equation.target.name in {a.name for a in graph.program.outputs}
 
 
-def _enough(code: str, field: str, noun: str, have: int | None, need: int) -> None:
+def _enough(code: str, field: str, noun: str, have: int | None, need: int, *notes: str) -> None:
     if have is not None and need > have:
         plural = "" if need == 1 else "s"
         raise infeasible(
             code,
             f"the mapping needs {need} {noun}{plural}, the machine has {have}",
+            notes=notes,
             help=f"set {field} = {need} or more in the machine description ({need - have} more)",
         )
 
