@@ -15,7 +15,6 @@ void *memset(void *to, int value, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
 
 #define PARAMETERS 63
-#define BUCKETS 128
 #define NONE UINT32_MAX
 #define TRY(x)                    \
     do {                          \
@@ -27,11 +26,13 @@ int memcmp(const void *a, const void *b, size_t size);
 #ifdef POLYLOOM_INT32
 typedef int32_t Int;
 #define INT_MOST INT32_MAX
+#define BUCKETS 64
 #define DIMENSIONS (POLYLOOM_DIMENSIONS < 16 ? POLYLOOM_DIMENSIONS : 16)
 #else
 #define DIMENSIONS POLYLOOM_DIMENSIONS
 typedef int64_t Int;
 #define INT_MOST INT64_MAX
+#define BUCKETS 128
 #endif
 
 // A half-space a.x + a[n] >= 0.
