@@ -50,9 +50,9 @@ class Result:
     listing: str
 
 
-def compile(path: str, target: FunctionTarget, member: str, options: Options) -> tuple[Function, bytes]:
-    """The chosen function of a C file in SSA form, and the target's file of it. Errors: PL015x, PL093x, PL0975."""
-    function = frontend.ssa(path, options, 1, target.model(member)[0])
+def compile(path: str, target: FunctionTarget, member: str, options: Options, level: int = 1) -> tuple[Function, bytes]:
+    """The chosen function of a C file in SSA form, from clang's code at -O`level`, and the target's file of it. Errors: PL015x, PL093x, PL0975."""
+    function = frontend.ssa(path, options, level, target.model(member)[0])
     return function, target.compile(function, member)
 
 
@@ -61,20 +61,28 @@ Oracle = Callable[[Sequence[Array]], dict[str, Array]]
 
 
 def run(
-    path: str, target: FunctionTarget, member: str, options: Options, scalars: Mapping[str, str], arrays: Arrays, seed: int, wanted: Sequence[str] = ()
+    path: str,
+    target: FunctionTarget,
+    member: str,
+    options: Options,
+    scalars: Mapping[str, str],
+    arrays: Arrays,
+    seed: int,
+    wanted: Sequence[str] = (),
+    level: int = 1,
 ) -> Result:
     """Runs the chosen function of a C file, or of a Python file through the C text of its nest, whose oracle is also the function itself.
-    `scalars` are texts by name; `wanted` are names that must be outputs. Errors: PL010x and PL02xx for Python, PL015x, PL0230 to PL0232,
+    `scalars` are texts by name; `wanted` are names that must be outputs; `level` is clang's. Errors: PL010x and PL02xx for Python, PL015x, PL0230 to PL0232,
     PL0811, PL0819, PL093x, PL0972, PL0975."""
     file = frontend.file_of(path)
     if not file.endswith(".py"):
-        return _run(path, target, member, options, scalars, arrays, seed, wanted)
+        return _run(path, target, member, options, scalars, arrays, seed, wanted, level)
     nest, reference = frontend.python_nest(path, options)
     with TemporaryDirectory(prefix="polyloom-") as folder:
         text = Path(folder, f"{Path(file).stem}.c")
         text.write_text(print_c(nest), encoding="utf-8")
         oracle = ("the source, " + path, _oracle(nest, reference))
-        return _run(str(text), target, member, Options(), scalars, arrays, seed, wanted, oracle)
+        return _run(str(text), target, member, Options(), scalars, arrays, seed, wanted, level, oracle)
 
 
 def _oracle(nest: Nest, reference: Reference) -> Oracle:
@@ -99,11 +107,12 @@ def _run(
     arrays: Arrays,
     seed: int,
     wanted: Sequence[str],
+    level: int,
     oracle: tuple[str, Oracle] | None = None,
 ) -> Result:
     model, long = target.model(member)
     start = perf_counter()
-    function, data = compile(path, target, member, options)
+    function, data = compile(path, target, member, options, level)
     compile_seconds = perf_counter() - start
     declared = prototype(frontend.file_of(path), replace(options, function=function.name), long)
     names = _outputs(declared, function)

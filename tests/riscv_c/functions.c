@@ -156,6 +156,12 @@ int search(const int *a, int x) {
 }
 static inline int square(int x) { return x * x; }
 int inlined(int x) { return square(x & 0xff) + square(x >> 24); }
+static __attribute__((noinline)) int outlined(const int *a, int x) {
+  int b[4] = {x, x + 1, x + 2, x + 3};
+  for (int i = 0; i < 4; i++) b[i] ^= a[i];
+  return b[x & 3];
+}
+int called(const int *a, int x) { return search(a, x) + outlined(a, x & 0xff) * inlined(outlined(a, 1)); }
 u32 cyclic(const signed char *b) {
   u32 crc = ~0u;
   for (int i = 0; i < 16; i++) {

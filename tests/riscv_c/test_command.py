@@ -45,6 +45,8 @@ REFUSED = {
     "isa-unknown": "dot n=4 --on riscv:rv64gcv",
     "isa-contradictory": "dot n=4 --on riscv:rv64ie",
     "isa-none": "dot n=4 --on riscv:unit",
+    "level-unknown": "dot n=4 --on riscv:rv64gc --ssa 2",
+    "level-of-an-array": "dot n=4 --on tcpa --ssa 0",
     "option-of-arrays": "dot n=4 --on riscv:rv64gc --candidate 1",
     "floats-missing": "half x=1 --on riscv:rv32imac",
     "double-missing": "half x=1 --on riscv:rv64imaf",
@@ -104,6 +106,13 @@ def test_a_dot_product(isa: str, call: Call) -> None:
     assert found["compared_with"] == ["interpreter", "host"]
     assert found["outputs"]["return"]["shape"] == []
     assert int(np.load("r.npy")) == int(np.arange(3) @ np.random.default_rng(0).integers(-4, 5, 3))
+
+
+def test_code_that_is_not_optimized(call: Call) -> None:
+    """Has the same outputs, and more instructions."""
+    first, second = (_json(call, f"dot n=100 --on riscv:rv64gc --ssa {level}") for level in (0, 1))
+    assert first["verified"] and first["outputs"] == second["outputs"]
+    assert first["instructions"] > second["instructions"]
 
 
 def test_inputs_are_made_up_from_a_seed(call: Call) -> None:

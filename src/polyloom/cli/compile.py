@@ -17,6 +17,7 @@ def arguments(parser: Parser) -> None:
     sources.operand(parser)
     shared.on_option(parser)
     shared.mapping_option(parser)
+    sources.level_option(parser, "for riscv: the function in SSA form, from clang's code at -O0 or -O1 (1)")
     parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="the symbolic configuration, or an ELF executable for riscv")
 
 
@@ -25,6 +26,7 @@ def execute(options: Request) -> Answer:
     files.check_outputs([options.output], [file_of(options.file), *shared.mapping_files(mapping)])
     if (chosen := function_target(options.on or "tcpa")) is not None:
         return _function(options, *chosen)
+    sources.refuse_level(options)
     with bar() as progress:
         if progress is not None:
             progress("reading", 0.0)
@@ -45,7 +47,7 @@ def _function(options: Request, target: FunctionTarget, member: str) -> Answer:
     """A C function, for a target that runs it as it is."""
     if options.mapping:
         raise shared.usage_error(f"--mapping means nothing for the target {target.name}", "leave it out")
-    function, data = functions.compile(options.file, target, member, sources.options_of(options))
+    function, data = functions.compile(options.file, target, member, sources.options_of(options), sources.level_of(options))
     files.write({options.output: data})
     answer = {"kernel": function.name, "on": f"{target.name}:{member}", "bytes": len(data)}
     return Answer(answer, f"{options.output}: {function.name} for {target.name}:{member}, {len(data)} bytes")

@@ -29,7 +29,7 @@ def arguments(parser: Parser) -> None:
     parser.add_argument("--max-executions", metavar="N", default=str(MAX_EXECUTIONS), help=f"give up after so many candidates ({MAX_EXECUTIONS})")
     parser.add_argument("--against", metavar="LOG", action="append", default=[], help="compare with a log of herd; tests that it lacks are left out")
     sources.function_options(parser)
-    parser.add_argument("--ssa", dest="level", choices=("0", "1"), help="C: clang's code at -O0 with its branches, or at -O1 with selects (1)")
+    sources.level_option(parser, "C: clang's code at -O0 with its branches, or at -O1 with selects (1)")
     parser.add_argument("--isa", default="rv64gc_zicond", help="C: what selects are made of (rv64gc_zicond)")
     parser.add_argument("--ordering", choices=("branch", "fence"), help="C: order stores after selects of racy values as branches would, by these or by fences")
     parser.add_argument("--emit", action="store_true", help="C: print the tests instead of judging them")
@@ -60,7 +60,7 @@ def _of_function(options: Request) -> tuple[Litmus, ...]:
         raise usage_error(f"the memory model is that of RV64, not of {isa}", "write for instance --isa rv64gc_zicond")
     if isa.short_branches:
         raise usage_error(f"tests have no pairs of a branch and its shadow, which {isa} asks for", "leave out +sfb, and write --ordering branch")
-    function = ssa(file, sources.options_of(options), int(options.level or 1))
+    function = ssa(file, sources.options_of(options), sources.level_of(options))
     return patterns(ordered(function, options.ordering) if options.ordering else function, isa, parameters(words))
 
 

@@ -23,6 +23,7 @@ def arguments(parser: Parser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="makes up the inputs that are not given")
     shared.mapping_option(parser)
     shared.candidate_option(parser)
+    sources.level_option(parser, "for riscv: the function in SSA form, from clang's code at -O0 or -O1 (1)")
     parser.add_argument("--trace", metavar="FILE", help="write what every unit did, as .json (Perfetto) or .vcd")
     parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page")
 
@@ -30,6 +31,7 @@ def arguments(parser: Parser) -> None:
 def execute(options: Request) -> Answer:
     if (chosen := function_target(options.on or "tcpa")) is not None:
         return _function(options, *chosen)
+    sources.refuse_level(options)
     outputs = shared.bindings(options.outputs, "--out")
     inputs = shared.bindings(options.inputs, "--in")
     mapping, candidate = shared.choice(options.mapping, "--mapping"), shared.candidate(options.candidate)
@@ -62,7 +64,9 @@ def _function(options: Request, target: FunctionTarget, member: str) -> Answer:
     files.check_outputs(outputs.values(), [file_of(options.file), *inputs.values()])
     _check_seed(options.seed)
     scalars = shared.pairs(options.words, "parameter", "n=64")
-    result = functions.run(options.file, target, member, sources.options_of(options), scalars, given_arrays(inputs), options.seed, tuple(outputs))
+    result = functions.run(
+        options.file, target, member, sources.options_of(options), scalars, given_arrays(inputs), options.seed, tuple(outputs), sources.level_of(options)
+    )
     files.write(array_files(result.outputs, outputs))
     return Answer(result.data, functions.page(result), result.differences)
 

@@ -24,12 +24,12 @@ from polyloom.targets.registry import executable_of
 
 def arguments(parser: Parser) -> None:
     sources.operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
-    parser.add_argument("--ssa", dest="level", choices=("0", "1"), help="the function in SSA form, from clang's code at -O0 or -O1")
+    sources.level_option(parser, "the function in SSA form, from clang's code at -O0 or -O1")
 
 
 def execute(options: Request) -> Answer:
     if options.level is not None:
-        return _blocks(ssa(options.file, sources.options_of(options), int(options.level)))
+        return _blocks(ssa(options.file, sources.options_of(options), sources.level_of(options)))
     if is_source(options.file):
         source = api.source_of(options.file, sources.options_of(options))
         return Answer(_data(source), "\n".join(_text(source)))

@@ -32,6 +32,22 @@ def function_options(parser: Parser) -> None:
     parser.add_argument("--reassociate", action="store_true", help="f32 reductions may change their order")
 
 
+def level_option(parser: Parser, help: str) -> None:
+    """From which of clang's code SSA form is made; `level` is None where that is not said."""
+    parser.add_argument("--ssa", dest="level", choices=("0", "1"), help=help)
+
+
+def level_of(request: Request) -> int:
+    """What `level_option` declared, 1 where it is not said."""
+    return int(request.level or 1)
+
+
+def refuse_level(request: Request) -> None:
+    """For targets that take loops, which are not in SSA form. Errors: PL0801."""
+    if request.level is not None:
+        raise shared.usage_error("--ssa is for targets that run functions as they are", "leave it out, or write for instance --on riscv:rv64gc")
+
+
 def options_of(request: Request) -> Options:
     """What `operand` declared."""
     return Options(request.function, tuple(request.includes), tuple(request.defines), tuple(request.shapes), request.single_constants, request.reassociate)

@@ -28,6 +28,14 @@ from polyloom.ir.ssa import NARROW, RESULT, Address, Block, Data, Edge, Function
 from polyloom.ir.ssa_verify import uses, verify
 
 TARGET: Final = "riscv64-unknown-elf"
+_UNIT: Final = """#define noinline always_inline
+#define __noinline__ always_inline
+#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
+#include {file}
+#pragma clang attribute pop
+void *const polyloom_kept[] = {{{kept}}};
+"""
+"""What is called becomes part of its callers, at every level, since functions in SSA form call intrinsics only. Recursion stays a call."""
 _LABEL = re.compile(r'([-\w.$]+|"[^"]*"):')
 _PLACE = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)(?:.*?inlinedAt: !(\d+))?", re.MULTILINE)
 _STRUCTURE = re.compile(r"^(%\S+|%\"[^\"]*\") = type (.*)$", re.MULTILINE)
@@ -47,7 +55,7 @@ def load_ssa(path: str, options: Options, level: int = 0, target: str = TARGET) 
 def load_all(source: Source, names: Sequence[str], options: Options, level: int = 0, target: str = TARGET) -> tuple[Function, ...]:
     """These functions of the file, compiled at once."""
     kept = ", ".join(f"(void *){name}" for name in names)
-    unit = f"#include {json.dumps(str(Path(source.name).resolve()))}\nvoid *const polyloom_kept[] = {{{kept}}};\n"
+    unit = _UNIT.format(file=json.dumps(str(Path(source.name).resolve())), kept=kept)
     module = _checked(llvm_module(unit, level, target, options))
     return tuple(verify(_Reader(module, source).function(name)) for name in names)
 
@@ -174,7 +182,7 @@ class _Reader:
         return input_error("PL0975", f"{what} is not supported in SSA form", span=span, help=_HELP)
 
 
-_HELP: Final = "use scalars of at most 64 bits and pointers; write functions that are called as `static inline`, and compile with -O1"
+_HELP: Final = "use scalars of at most 64 bits and pointers; call functions of the same file that do not call themselves"
 
 
 def _refuse(what: str) -> Type:
