@@ -118,6 +118,7 @@ static void extent(const Cell *k, int axis, Int from, Int to, Int *first, Int *l
 
 bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end) {
     Int low, high;
+    *first = *end = 0;
     if (line - (axis ? k->west : k->row) >= (axis ? k->width : k->height)) return false;
     extent(k, !axis, line, line, &low, &high);
     *first = (uint32_t)low;

@@ -283,7 +283,7 @@ static bool write(Context *c, const polyloom_request *r, bool counting, size_t *
     Out out = {c, counting ? NULL : r->output, counting ? SIZE_MAX : r->output_size, HEADER, 0}, *o = &out;
     const bool empty = c->nothing;
     const uint32_t rows = c->t ? c->t->rows : r->rows, columns = c->t ? c->t->columns : r->columns;
-    if (!empty && c->signals > 256) return refuse(c, 706, POLYLOOM_FIELD, 1, c->signals, 257);
+    if (!empty && c->signals > 256) return refuse(c, 706, POLYLOOM_SIGNAL, 0, c->signals, 256);
     if (o->size < HEADER) return fail(c, POLYLOOM_OUTPUT, 0);
     if (!counting) memset(o->data, 0, HEADER);
     TRY(head(o, rows, columns, empty) && classes(o, empty) && wrappers(o, empty) && maps(o, rows * columns, empty));

@@ -421,9 +421,16 @@ void *temp(Context *c, size_t count, size_t size);
 void *push(Context *c, Vec *v, size_t size);
 void *shrink(Context *c, void *at, size_t mark, size_t bytes);
 uint32_t hash(uint32_t h, const void *bytes, size_t size);
+Int overflow(Context *c);
+#ifdef __OPTIMIZE_SIZE__
+#define ARITHMETIC
 Int add(Context *c, Int a, Int b);
 Int sub(Context *c, Int a, Int b);
 Int mul(Context *c, Int a, Int b);
+#else
+#define ARITHMETIC static inline
+#include "arithmetic.h"
+#endif
 Int floor_div(Int a, Int b);
 Int narrowed(Context *c, int64_t x);
 static inline const Int *upper_of(const Context *c, const Set *s) { return s->lower + c->n; }

@@ -73,26 +73,14 @@ uint32_t hash(uint32_t h, const void *bytes, size_t size) {
     return h;
 }
 
-static Int overflow(Context *c) {
+Int overflow(Context *c) {
     fail(c, POLYLOOM_OVERFLOW, 0);
     return 0;
 }
 
-// The least number is none of those that are computed with, so that every other one has a negative.
-Int add(Context *c, Int a, Int b) {
-    Int r;
-    return __builtin_add_overflow(a, b, &r) || r < -INT_MOST ? overflow(c) : r;
-}
-
-Int sub(Context *c, Int a, Int b) {
-    Int r;
-    return __builtin_sub_overflow(a, b, &r) || r < -INT_MOST ? overflow(c) : r;
-}
-
-Int mul(Context *c, Int a, Int b) {
-    Int r;
-    return __builtin_mul_overflow(a, b, &r) || r < -INT_MOST ? overflow(c) : r;
-}
+#ifdef __OPTIMIZE_SIZE__
+#include "arithmetic.h"
+#endif
 
 Int narrowed(Context *c, int64_t x) {
     return x < -INT_MOST || x > INT_MOST ? overflow(c) : (Int)x;

@@ -375,8 +375,35 @@ static bool rows_of(Context *c, uint32_t spaces, const Half *const *space, Rows 
     return true;
 }
 
-// Whether a box has a point in all half-spaces.
+// Half-spaces of one form bound its value: a form with coefficients of 1 and -1 takes all values between its extremes. Decided in
+// closed form; false where they are not of one form.
+static bool parallel(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, bool *out) {
+    const Int *a = space[0]->a;
+    Int least, most;
+    range(c, a, lower, upper, &least, &most);
+    least = max(least, 0);
+    for (uint32_t i = 1; i < spaces; ++i) {
+        const Int *b = space[i]->a;
+        bool same = true, opposite = true;
+        for (uint32_t g = 0; g < c->n; ++g) {
+            if (magnitude(a[g]) > 1) return false;
+            same = same && a[g] == b[g];
+            opposite = opposite && a[g] == -b[g];
+        }
+        if (same)
+            least = max(least, sub(c, a[c->n], b[c->n]));
+        else if (opposite)
+            most = min(most, add(c, a[c->n], b[c->n]));
+        else
+            return false;
+    }
+    *out = least <= most;
+    return true;
+}
+
+// Whether a box has a point in all half-spaces, of which there are some.
 bool inhabited(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, bool *out) {
+    if (parallel(c, lower, upper, spaces, space, out)) return ok(c);
     const size_t mark = c->high;
     Int low[DIMENSIONS], high[DIMENSIONS];
     memcpy(low, lower, sizeof low[0] * c->n);

@@ -240,11 +240,12 @@ static bool split(Collector *k, const uint32_t *key, const Cut *pending, uint32_
     const Half **grown = temp(c, spaces + 1, sizeof *grown);
     TRY(outer && grown);
     if (spaces) memcpy(grown, space, spaces * sizeof *space);
+    bool there = true;  // h cuts the cell; of what other half-spaces have left of that, one side is there
     for (int side = 0; side < 2; ++side) {
+        const bool certain = !spaces || !there;
         grown[spaces] = side ? outer : h;
-        bool there;
-        there = !spaces;  // h cuts the cell
-        if (spaces) TRY(inhabited(c, k->lower, k->upper, spaces + 1, grown, &there));
+        there = true;
+        if (!certain) TRY(inhabited(c, k->lower, k->upper, spaces + 1, grown, &there));
         if (!there) continue;
         Cut *first = NULL, **tail = &first;
         for (const Cut *p = pending; p; p = p->next) {

@@ -73,7 +73,7 @@ enum {
     POLYLOOM_INPUT,      // 511, 517: id `index`
     POLYLOOM_RESULT,     // 517: od `index`
     POLYLOOM_KERNEL,     // 512: kernel `place` of unit `index`
-    POLYLOOM_SIGNAL,     // 513: how many; 514: of one of them
+    POLYLOOM_SIGNAL,     // 513, 706: how many; 514: of one of them
     POLYLOOM_GENERATOR,  // 514, 518 to 520: of array `index`, at row or column `place` of `side`
     POLYLOOM_COUNTER,    // 515
     POLYLOOM_UNIT,       // 516: unit `index`, which has `place` kernels
