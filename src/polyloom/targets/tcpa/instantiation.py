@@ -15,7 +15,7 @@ from polyloom.targets.tcpa.symbolic import Symbolic
 _SIDES = ("pe", "north", "east", "south", "west")
 _SECTIONS = ("head", "classes", "wrappers", "maps", "domains", "generators", "names")
 _DEFECT = "this is a defect of the mapping; please report it"
-_FEEDBACK, _INPUT, _RESULT, _WAVEFRONT, _CHANNELS, _GENERATOR, _SLOT, _REGION, _PORT = 3, 4, 5, 2, 11, 8, 13, 14, 15
+_FEEDBACK, _INPUT, _RESULT, _WAVEFRONT, _CHANNELS, _SIGNAL, _GENERATOR, _SLOT, _REGION, _PORT = 3, 4, 5, 2, 11, 7, 8, 13, 14, 15
 """Kinds of polyloom_instantiate.h."""
 
 
@@ -49,6 +49,9 @@ def _refusal(symbolic: Symbolic, made: _core.Instantiation) -> PolyloomError:
             return _uncovered(symbolic, made)
         case 530:
             return PolyloomError(Diagnostic(code, _defect(made), INTERNAL, help=_DEFECT))
+        case 706 if made.kind == _SIGNAL:
+            help = "use a smaller region, one that divides the loop bounds, or a machine with fewer control signals, for which they are shared"
+            return infeasible(code, f"{made.needed} control signals are needed, but a configuration has at most {made.available}", help=help)
         case 706:
             help = "use smaller loop bounds or a smaller region"
             message = f"a number in the file's section of {_SECTIONS[made.index]} would be {made.needed}, but the format holds less than {made.available}"
