@@ -8,6 +8,7 @@ Kennedy, McKinley, 1990), which are joined again, in topological order, as long 
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import permutations
 
 import islpy as isl
 
@@ -117,11 +118,19 @@ class _Groups:
         return self.found[group]
 
     def _contend(self, group: tuple[int, ...], placements: Placements) -> bool:
-        """Whether components accumulate f32 along all dimensions, each along some. Whichever were the innermost one, every iteration
-        would wait for the sum of the one before; in phases of their own none does."""
+        """Whether independent components accumulate f32 along all dimensions, each along some. Whichever were the innermost one, every
+        iteration would wait for the sum of the one before; in phases of their own none does."""
         every = {*range(len(dimensions(self._members(group))))}
-        along = [_accumulated(self._members(unit), placements) for unit in self.strong if set(unit) <= set(group)]
-        return set[int]().union(*along) == every and every not in along
+        along = {unit: dims for unit in self.strong if set(unit) <= set(group) and (dims := _accumulated(self._members(unit), placements))}
+        contend = set[int]().union(*along.values()) == every and every not in along.values()
+        return contend and not any(set(b) & self._fed(a) for a, b in permutations(along, 2))
+
+    def _fed(self, unit: tuple[int, ...]) -> set[int]:
+        """The statements that need what `unit` computes, be it through others."""
+        fed = set(unit)
+        while more := {r for w, r in self.flow if w in fed} - fed:
+            fed |= more
+        return fed
 
     def _slowed(self, group: tuple[int, ...]) -> bool:
         """Whether a slow operation of a shallow statement would bound the initiation interval of deeper ones, without need."""
