@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from math import prod
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -150,7 +151,7 @@ def instantiate(target: Target, data: bytes, values: Mapping[str, int], region: 
                 made.append(Option(target, replace(best[number].stage, data=make(number, candidate))))
         return made
 
-    taken = together(best, others)
+    taken = together(best, others, sum(prod(e.constant for e in a.shape) for a in arrays))
     stages = tuple(replace(stage, data=option.stage.data) for stage, option in zip(stages, taken, strict=True))
     return phase_file.encode(phase_file.CONCRETE, replace(concrete, stages=stages))
 

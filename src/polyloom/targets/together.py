@@ -3,7 +3,7 @@
 
 From the best candidates one phase at a time takes another one that brings the sum of cycles and transfers down, until none does
 (coordinate descent). A candidate that takes more cycles than all transfers can save is not looked at. Transfers are counted element
-by element, so nothing is tried where phases touch more than `LARGE` of them, or where transfers take less than `SMALL` of all cycles.
+by element, so nothing is tried where arrays have more than `LARGE` of them, or where transfers take less than `SMALL` of all cycles.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from polyloom.targets.registry import Target
 from polyloom.targets.stages import Bound
 from polyloom.targets.transfers import Phase, touched, transfer_cycles
 
-LARGE = 1 << 16
+LARGE = 1 << 18
 SMALL = 1 / 8
 
 
@@ -37,11 +37,12 @@ class Option:
         return touched(self.target, self.stage)
 
 
-def together(best: Sequence[Option], others: Callable[[int], Sequence[Option]]) -> Sequence[Option]:
-    """Of each phase the option to take: the best one alone, or one of the `others` of this number."""
-    size = sum(len(elements) for option in best for arrays in option.touched for _, elements in arrays.values())
+def together(best: Sequence[Option], others: Callable[[int], Sequence[Option]], elements: int) -> Sequence[Option]:
+    """Of each phase the option to take: the best one alone, or one of the `others` of this number. All arrays have `elements`."""
+    if len(best) == 1 or elements > LARGE:
+        return best
     moved = _transfers(best)
-    if size > LARGE or moved < SMALL * (moved + sum(option.cycles for option in best)):
+    if moved < SMALL * (moved + sum(option.cycles for option in best)):
         return best
     while (better := _better(best, others)) is not None:
         best = better
