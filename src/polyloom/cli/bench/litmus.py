@@ -12,7 +12,7 @@ from statistics import median
 from time import process_time
 from typing import Final
 
-from polyloom.targets.riscv.rvwmo import check
+from polyloom.targets.riscv.rvwmo import Verdict, check
 from polyloom.targets.riscv.rvwmo.litmus import And, Declaration, Equal, Instruction, Litmus, Register, Statement, emit
 from polyloom.targets.riscv.rvwmo.values import Pointer
 
@@ -39,8 +39,9 @@ def rows() -> list[dict[str, object]]:
 
 def _row(harts: int, operations: int, locations: int, fences: float) -> dict[str, object]:
     texts = [emit(generated(harts, operations, locations, fences, seed)) for seed in range(_TESTS)]
-    verdicts = [check(text) for text in texts]
-    seconds = [median(_seconds(text) for _ in range(5 if harts == 2 else 1)) for text in texts]
+    runs = [[_run(text) for _ in range(5 if harts == 2 else 1)] for text in texts]
+    verdicts = [timed[0][0] for timed in runs]
+    seconds = [median(time for _, time in timed) for timed in runs]
     return {
         "harts": harts,
         "operations a hart": operations,
@@ -53,10 +54,10 @@ def _row(harts: int, operations: int, locations: int, fences: float) -> dict[str
     }
 
 
-def _seconds(text: str) -> float:
+def _run(text: str) -> tuple[Verdict, float]:
     start = process_time()
-    check(text)
-    return process_time() - start
+    verdict = check(text)
+    return verdict, process_time() - start
 
 
 def generated(harts: int, operations: int, locations: int, fences: float, seed: int) -> Litmus:
