@@ -95,6 +95,14 @@ def test_functions_are_read_as_they_are_written(words: str, call: Call) -> None:
     assert _json(call, f"{words} --on riscv:rv32imac")["verified"] is True
 
 
+@pytest.mark.parametrize("on", ["riscv:rv64gc", "tcpa:1x1"])
+def test_files_may_have_any_name(on: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / 'zwei "große" Dateien.c'
+    path.write_text("void twice(int n, int a[n]) { for (int i = 0; i < n; i++) a[i] *= 2; }\n", encoding="utf-8")
+    assert main(["run", str(path), "n=3", "--on", on, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["verified"] is True
+
+
 @pytest.mark.parametrize("isa", ["rv64gc", "rv64gc_zicond", "rv32gc_zicond_zbb"])
 def test_a_dot_product(isa: str, call: Call) -> None:
     found = _json(call, f"dot n=3 --in a=int.npy --out return=r.npy --on riscv:{isa}")

@@ -69,6 +69,12 @@ def llvm_module(unit: str, level: int, target: str, options: Options) -> str:
         )
 
 
+def included(path: str) -> str:
+    """The directive that includes a file. Its name is taken as it stands, without escapes (C17 6.4.7)."""
+    name = str(Path(path).resolve())
+    return f"#include <{name}>" if '"' in name else f'#include "{name}"'
+
+
 def shared_library(unit: str, options: Options, model: str = "") -> Path:
     """A library of the C text `unit`, made once for each content (with all that it includes) and kept in a temporary directory.
 

@@ -7,7 +7,6 @@ arguments. The unit that is compiled includes the file and takes the function's 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from typing import Any, Final
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, Source, Span, input_error
 from polyloom.frontend.c.choose import choose
-from polyloom.frontend.c.clang import llvm_module, syntax_tree
+from polyloom.frontend.c.clang import included, llvm_module, syntax_tree
 from polyloom.frontend.c.llvm_data import datum, name_of
 from polyloom.frontend.c.llvm_flow import phi, terminator
 from polyloom.frontend.c.llvm_lower import Lowering
@@ -31,7 +30,7 @@ TARGET: Final = "riscv64-unknown-elf"
 _UNIT: Final = """#define noinline always_inline
 #define __noinline__ always_inline
 #pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
-#include {file}
+{include}
 #pragma clang attribute pop
 void *const polyloom_kept[] = {{{kept}}};
 """
@@ -55,7 +54,7 @@ def load_ssa(path: str, options: Options, level: int = 0, target: str = TARGET) 
 def load_all(source: Source, names: Sequence[str], options: Options, level: int = 0, target: str = TARGET) -> tuple[Function, ...]:
     """These functions of the file, compiled at once."""
     kept = ", ".join(f"(void *){name}" for name in names)
-    unit = _UNIT.format(file=json.dumps(str(Path(source.name).resolve())), kept=kept)
+    unit = _UNIT.format(include=included(source.name), kept=kept)
     module = _checked(llvm_module(unit, level, target, options))
     return tuple(verify(_Reader(module, source).function(name)) for name in names)
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyloom.diagnostics import Span, input_error
-from polyloom.frontend.c.clang import shared_library
+from polyloom.frontend.c.clang import included, shared_library
 from polyloom.frontend.source import Arrays, Options
 from polyloom.ir.nest import Nest, Storage, statements
 from polyloom.ir.numbers import NUMPY
@@ -70,7 +70,7 @@ class Native:
 def entry_unit(path: str, count: int, call: str) -> str:
     """The file with a function `polyloom_entry` of `count` pointers, `polyloom_0` and so on, that executes a statement."""
     pointers = ", ".join(f"void *polyloom_{n}" for n in range(count)) or "void"
-    return f'#include "{Path(path).resolve()}"\n{_LIBRARY}__attribute__((visibility("default"))) void polyloom_entry({pointers}) {{ {call}; }}\n'
+    return f'{included(path)}\n{_LIBRARY}__attribute__((visibility("default"))) void polyloom_entry({pointers}) {{ {call}; }}\n'
 
 
 def called(library: Path, values: Sequence[npt.NDArray[np.generic]], name: str, span: Span | None) -> list[npt.NDArray[np.generic]]:
