@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -84,3 +85,12 @@ def test_help_is_quick(capsys: pytest.CaptureFixture[str]) -> None:
     assert "polyloom run examples/matmul.pla" in done.stdout
     code = "import sys, polyloom.cli; polyloom.cli.main(['--help']); print(sorted({'numpy', 'islpy', 'ortools'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.endswith("[]\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [["machines"], ["machines", "--json"]])
+def test_full_standard_output(words: list[str]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([sys.executable, "-m", "polyloom", *words], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "error[PL0808]: cannot write the standard output: No space left on device\nhelp: send it where there is room\n"

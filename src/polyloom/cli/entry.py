@@ -18,7 +18,7 @@ from typing import Final, cast
 import polyloom
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request, usage_error
-from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, nearest
+from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, input_error, nearest
 
 VERBS: Final = {
     "run": "compile, instantiate, simulate, check, report",
@@ -49,7 +49,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except PolyloomError as error:
         return _fail(error.diagnostics, as_json)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
     except KeyboardInterrupt:
         return _INTERRUPTED
@@ -84,8 +84,19 @@ def _help() -> str:
 
 
 def _print(text: str) -> None:
-    if text:
-        print(text, flush=True)
+    try:
+        if text:
+            print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _drop_output()
+        raise input_error("PL0808", f"cannot write the standard output: {error.strerror}", help="send it where there is room") from None
+
+
+def _drop_output() -> None:
+    """What is still buffered is not tried again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _report(diagnostics: tuple[Diagnostic, ...]) -> int:
