@@ -19,6 +19,7 @@ from tests.instantiate.naive import symbolic
 from tests.instantiate.test_random import mappings, programs
 
 from polyloom import _core
+from polyloom.cli.bench.regions import loop
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.arguments import random_inputs
 from polyloom.ir.interpret import interpret
@@ -88,6 +89,12 @@ def test_addresses_that_do_not_fit_are_known_beforehand(configuration: Symbolic,
     made = _core.instantiate(*request)
     assert made.status in (0, 706)
     assert _core.instantiate_sizes(*request)[0] == made.status
+
+
+@pytest.mark.long
+def test_more_signals_than_a_file_has_are_named() -> None:
+    with pytest.raises(PolyloomError, match="318 control signals are needed, but a configuration has at most 256"):
+        loop("lu").instance((8, 8), 0, perfect=False)
 
 
 def test_every_candidate_can_be_asked_for() -> None:
