@@ -3,7 +3,7 @@
 
 An execution is allowed if coherence, reads-from other harts, from-reads and preserved program order together have no cycle:
 then, and only then, there is a global memory order (manual, "Memory Model Axioms"; herd's `acyclic co | rfe | fr | ppo`).
-Where that relates many operations, `prefixes` counts them. Else, since locations meet only through preserved program order, their
+Where that relates many operations, `prefixes` counts them. Elsewhere, since locations meet only through preserved program order, their
 classes (`coherence`) are combined one location after the other; of those combined so far only the order that they force between
 operations of the remaining locations is kept, and combinations that agree in it are counted together.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -23,6 +24,8 @@ from polyloom.targets.riscv.rvwmo.prefixes import Seen, counted
 from polyloom.targets.riscv.rvwmo.values import Constant, Pointer, Read, UndefinedError, Value, evaluate, reads
 
 _MOST: Final = 200
+_EFFORTS: Final = ((20_000, 300_000), (4_000_000, 0))
+"""In how many ways sets of operations are extended at most, and how many candidates are looked at, location by location."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +69,36 @@ def allowed(
     Errors: `UndefinedError` where an allowed execution computes what has no meaning.
     """
     problem = _problem(paths, initial, registers)
-    quick = counted(problem.nodes, problem.before, initial, problem.relevant, memory, problem.possible, count)
-    for (observed, last), number in _by_location(problem, memory, count) if quick is None else quick:
+    for (observed, last), number in _counted(problem, initial, memory, count):
         outcome = Outcome(dict(observed), {**initial, **dict(last)})
         if _hold(problem.conditions, outcome.observed):
             yield outcome, number
+
+
+def _counted(problem: _Problem, initial: Mapping[str, Constant], memory: frozenset[str], count: Callable[[int], int]) -> Iterable[tuple[Seen, int]]:
+    """In the way that takes less, which is not known before: a little of either is tried, then more."""
+    for ways, work in _EFFORTS:
+        if (found := counted(problem.nodes, problem.before, initial, problem.relevant, memory, problem.possible, count, ways)) is not None:
+            return found
+        with suppress(_TooMuch):
+            return list(_by_location(problem, memory, _limited(count, work)))
+    return _by_location(problem, memory, count)
+
+
+class _TooMuch(Exception):
+    """More work than was allowed."""
+
+
+def _limited(count: Callable[[int], int], work: int) -> Callable[[int], int]:
+    least = count(0) - work
+
+    def limited(more: int) -> int:
+        left = count(more)
+        if left < least:
+            raise _TooMuch
+        return left
+
+    return limited
 
 
 def _by_location(problem: _Problem, memory: frozenset[str], count: Callable[[int], int]) -> Iterator[tuple[Seen, int]]:

@@ -20,8 +20,6 @@ _FIELDS: Final = 21
 _VALUES: Final = 64
 _EVENTS: Final = 63
 _ALL: Final = (1 << _VALUES) - 1
-_WAYS: Final = 4_000_000
-"""Where sets are extended in more ways, locations are looked at one by one."""
 _STEPS: Final = 60
 """So many entries of tables cost what one candidate does."""
 
@@ -37,8 +35,9 @@ def counted(
     memory: frozenset[str],
     possible: Callable[[Read, Value], bool],
     count: Callable[[int], int],
+    ways: int,
 ) -> list[tuple[Seen, int]] | None:
-    """What executions observe of `reads` and `memory`, with their number; None where there are many such sets.
+    """What executions observe of `reads` and `memory`, with their number; None where such sets are extended in more than `ways` ways.
 
     `before` is preserved program order but for what orders operations of one location; `possible` are the values that a read may have;
     `count` is given the work, and gives what may still be done (PL0944).
@@ -76,7 +75,7 @@ def counted(
     ]
     locations = [(values.index(initial[name]), shown.index(name) if name in shown else -1, name in memory) for name in names]
     steps = _STEPS * count(0)
-    found, left = _core.litmus_executions(events, locations, _WAYS, steps)
+    found, left = _core.litmus_executions(events, locations, ways, steps)
     count((steps - left) // _STEPS)
     final = [(name, k) for k, name in enumerate(shown) if name in memory]
     if found is None:
