@@ -85,6 +85,11 @@ def test_a_hundred_nests(block: int, tmp_path: Path) -> None:
     check(tmp_path, range(25 * block, 25 * block + 25))
 
 
+def test_values_of_a_variable_between_phases(tmp_path: Path) -> None:
+    """Each has an element of its own, of an array whose shape is not known while phases are looked for."""
+    assert outcome(tmp_path, 124) == RAN
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("block", range(1, 11))
 def test_a_thousand_nests(block: int, tmp_path: Path) -> None:

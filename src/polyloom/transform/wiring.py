@@ -118,7 +118,8 @@ def _volume(wiring: Wiring) -> int:
 
 def fill(wiring: Wiring, shapes: Mapping[str, Point]) -> Wiring:
     """Where inputs were united with a statement's variable, define it in the whole bounding box: what nobody reads does no harm,
-    and conditions become boxes. What is passed on is passed on there too, what enters must be inside its array."""
+    and conditions become boxes. What is passed on is passed on there too, what enters must be inside its array (whose shape is not known while
+    phases are looked for, if it is one between them)."""
     transfers = list(wiring.transfers)
     for name, points in wiring.defined.items():
         own = [t for t in transfers if t.variable == name]
@@ -136,8 +137,8 @@ def _filled(wiring: Wiring, own: list[Transfer], box: isl.Set, rest: isl.Set, sh
     for transfer in sorted(own, key=lambda t: t.reference.name != t.variable):
         if transfer.reference.name == transfer.variable:
             where = rest.intersect(wiring.space.shift(box, wiring.space.distance(transfer.reference)))
-        elif transfer.reference.name in shapes:
-            pairs = zip(transfer.reference.index, shapes[transfer.reference.name], strict=True)
+        elif (shape := shapes.get(transfer.reference.name)) is not None and len(shape) == len(transfer.reference.index):
+            pairs = zip(transfer.reference.index, shape, strict=True)
             where = rest.intersect(wiring.space.where(*(b for i, extent in pairs for b in (i, extent - i - 1))))
         else:
             where = transfer.points
