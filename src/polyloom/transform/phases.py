@@ -24,7 +24,7 @@ from polyloom.transform.crossing import cell, cross, needed, unkept
 from polyloom.transform.delay import delayed
 from polyloom.transform.embed import Placements, dependences, dimensions, embed
 from polyloom.transform.refusal import refusal
-from polyloom.transform.space import Space, own_space
+from polyloom.transform.space import Point, Space, own_space
 
 Group = list[Recurrence]
 SLOW = frozenset({"div", "rem", "floordiv", "mod", "sqrt"})
@@ -210,8 +210,12 @@ def _refusal(system: System, group: Group) -> PolyloomError:
 def _placed(system: System, group: Group) -> Placements | None:
     """The cheapest placements that give a whole phase; every other value is taken to be in an array. Raises NoCorner if only that fails, and PL0264."""
     uncounted: list[NoCorner] = []
-    outside = {name: (system[name].statement.assign.target.name, cell(system, system[name], points)[0]) for name, points in needed(system, group).items()}
     arrays = {n: Array(n, e.dtype) for e in system.equations for n in [e.statement.assign.target.name]} | {s.name: _array(s) for s in system.storage}
+    outside: dict[str, tuple[str, Point]] = {}
+    for name, points in needed(system, group).items():
+        array, index = _kept(system[name], *cell(system, system[name], points))
+        outside[name] = array.name, index
+        arrays.setdefault(array.name, array)
     exports = tuple(Final(e.statement.assign.target.name, (), e.name, e.domain) for e in group)
     for _, placements in embed(system, group):
         try:
@@ -226,6 +230,12 @@ def _placed(system: System, group: Group) -> Placements | None:
     if uncounted:
         raise uncounted[0]
     return None
+
+
+def _kept(equation: Recurrence, index: Point, shape: Point | None) -> tuple[Array, Point]:
+    """An array for the values of another phase: that which they are assigned to, or one that has an element for each of them."""
+    name = equation.statement.assign.target.name
+    return (Array(name, equation.dtype) if shape is None else Array(f"{name} of {equation.name}", equation.dtype, shape)), index
 
 
 def _placed_alone(system: System, equation: Recurrence) -> Placements:
