@@ -7,7 +7,8 @@ called `return`, and the arrays that the function may store to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -74,15 +75,55 @@ def run(
     """Runs the chosen function of a C file, or of a Python file through the C text of its nest, whose oracle is also the function itself.
     `scalars` are texts by name; `wanted` are names that must be outputs; `level` is clang's. Errors: PL010x and PL02xx for Python, PL015x, PL0230 to PL0232,
     PL0811, PL0819, PL093x, PL0972, PL0975."""
+    with _c_source(path, options) as (source, own, oracle):
+        model, long = target.model(member)
+        start = perf_counter()
+        function, data = compile(source, target, member, own, level)
+        compile_seconds = perf_counter() - start
+        declared = prototype(frontend.file_of(source), replace(own, function=function.name), long)
+        names = _outputs(declared, function)
+        if (unknown := next((name for name in wanted if name not in names), None)) is not None:
+            raise input_error("PL0811", f"the function has no output '{unknown}'", help=nearest(unknown, names, "output"))
+        given = arguments(declared, scalars, arrays, seed)
+
+        expected, compared = _expected(source, declared, function, given, own, model, names)
+        if oracle is not None:
+            expected.append((oracle[0], oracle[1]([a.copy() for a in given])))
+            compared.append("source")
+        start = perf_counter()
+        got = [a.copy() for a in given]
+        done = target.call(data, function, _passed(declared, got), member)
+        seconds = perf_counter() - start
+        outputs = _collected(declared, done.result, got, names)
+        differences = tuple(d for what, found in expected if (d := compare(_flat(found), _flat(outputs), what)) is not None)
+        result: dict[str, Json] = {
+            "verified": not differences,
+            "kernel": function.name,
+            "on": f"{target.name}:{member}",
+            "parameters": {p.name: _shown(a) for p, a in zip(declared.parameters, given, strict=True) if p.extents is None},
+            "cycles": None,
+            "operations": done.instructions,
+            "compile_seconds": compile_seconds,
+            "run_seconds": seconds,
+            "outputs": {name: describe_array(array) for name, array in outputs.items()},
+            **done.facts,
+            "compared_with": list(compared),
+        }
+        return Result(result, outputs, differences, target.show(data, member))
+
+
+@contextmanager
+def _c_source(path: str, options: Options) -> Generator[tuple[str, Options, tuple[str, Oracle] | None]]:
+    """The C file that runs and its options; of a Python file also what else its outputs have to equal, and its name."""
     file = frontend.file_of(path)
     if not file.endswith(".py"):
-        return _run(path, target, member, options, scalars, arrays, seed, wanted, level)
+        yield path, options, None
+        return
     nest, reference = frontend.python_nest(path, options)
     with TemporaryDirectory(prefix="polyloom-") as folder:
         text = Path(folder, f"{Path(file).stem}.c")
         text.write_text(print_c(nest), encoding="utf-8")
-        oracle = ("the source, " + path, _oracle(nest, reference))
-        return _run(str(text), target, member, Options(), scalars, arrays, seed, wanted, level, oracle)
+        yield str(text), Options(), ("the source, " + path, _oracle(nest, reference))
 
 
 def _oracle(nest: Nest, reference: Reference) -> Oracle:
@@ -96,54 +137,6 @@ def _oracle(nest: Nest, reference: Reference) -> Oracle:
         return {s.name: np.asarray(found[s.name]).reshape(a.shape) for s, a in zip(storage, values[len(sizes) :], strict=True) if s.name in found}
 
     return call
-
-
-def _run(
-    path: str,
-    target: FunctionTarget,
-    member: str,
-    options: Options,
-    scalars: Mapping[str, str],
-    arrays: Arrays,
-    seed: int,
-    wanted: Sequence[str],
-    level: int,
-    oracle: tuple[str, Oracle] | None = None,
-) -> Result:
-    model, long = target.model(member)
-    start = perf_counter()
-    function, data = compile(path, target, member, options, level)
-    compile_seconds = perf_counter() - start
-    declared = prototype(frontend.file_of(path), replace(options, function=function.name), long)
-    names = _outputs(declared, function)
-    if (unknown := next((name for name in wanted if name not in names), None)) is not None:
-        raise input_error("PL0811", f"the function has no output '{unknown}'", help=nearest(unknown, names, "output"))
-    given = arguments(declared, scalars, arrays, seed)
-
-    expected, compared = _expected(path, declared, function, given, options, model, names)
-    if oracle is not None:
-        expected.append((oracle[0], oracle[1]([a.copy() for a in given])))
-        compared.append("source")
-    start = perf_counter()
-    got = [a.copy() for a in given]
-    done = target.call(data, function, _passed(declared, got), member)
-    seconds = perf_counter() - start
-    outputs = _collected(declared, done.result, got, names)
-    differences = tuple(d for what, found in expected if (d := compare(_flat(found), _flat(outputs), what)) is not None)
-    result: dict[str, Json] = {
-        "verified": not differences,
-        "kernel": function.name,
-        "on": f"{target.name}:{member}",
-        "parameters": {p.name: _shown(a) for p, a in zip(declared.parameters, given, strict=True) if p.extents is None},
-        "cycles": None,
-        "operations": done.instructions,
-        "compile_seconds": compile_seconds,
-        "run_seconds": seconds,
-        "outputs": {name: describe_array(array) for name, array in outputs.items()},
-        **done.facts,
-        "compared_with": list(compared),
-    }
-    return Result(result, outputs, differences, target.show(data, member))
 
 
 def page(result: Result) -> str:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from polyloom.diagnostics import infeasible
@@ -24,8 +25,11 @@ from polyloom.targets.riscv.rvwmo.prefixes import Seen, counted
 from polyloom.targets.riscv.rvwmo.values import Constant, Pointer, Read, UndefinedError, Value, evaluate, reads
 
 _MOST: Final = 200
-_EFFORTS: Final = ((20_000, 300_000), (4_000_000, 0))
-"""In how many ways sets of operations are extended at most, and how many candidates are looked at, location by location."""
+_FEW_WAYS: Final = 20_000
+_MANY_WAYS: Final = 4_000_000
+"""In so many ways sets of operations are extended at most."""
+_LITTLE: Final = 300_000
+"""Candidates that are looked at, location by location, before more ways are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +80,14 @@ def allowed(
 
 
 def _counted(problem: _Problem, initial: Mapping[str, Constant], memory: frozenset[str], count: Callable[[int], int]) -> Iterable[tuple[Seen, int]]:
-    """In the way that takes less, which is not known before: a little of either is tried, then more."""
-    for ways, work in _EFFORTS:
-        if (found := counted(problem.nodes, problem.before, initial, problem.relevant, memory, problem.possible, count, ways)) is not None:
-            return found
-        with suppress(_TooMuch):
-            return list(_by_location(problem, memory, _limited(count, work)))
-    return _by_location(problem, memory, count)
+    """In the way that takes less, which is not known before: a little of either is tried first."""
+    by_prefixes = partial(counted, problem.nodes, problem.before, initial, problem.relevant, memory, problem.possible, count)
+    if (found := by_prefixes(_FEW_WAYS)) is not None:
+        return found
+    with suppress(_TooMuch):
+        return list(_by_location(problem, memory, _limited(count, _LITTLE)))
+    found = by_prefixes(_MANY_WAYS)
+    return _by_location(problem, memory, count) if found is None else found
 
 
 class _TooMuch(Exception):
