@@ -31,7 +31,9 @@ bool layouts(Context *c, const polyloom_layout *given) {
 static Int delay(Context *c, const Mapped *m, uint32_t row, uint32_t column) {
     const uint32_t at[2] = {row, column}, size[2] = {c->t->rows, c->t->columns};
     const uint32_t v = m->access->node;
-    const Int travel = mul(c, terminal_links(c, m, row, column), c->s.limits.hop_delay);
+    uint32_t links;
+    terminal_side(c, m, row, column, &links);
+    const Int travel = mul(c, links, c->s.limits.hop_delay);
     Int issue = c->schedule->tau[v];
     for (int axis = 0; axis < 2; ++axis) {
         const Int skew = c->timing->outer[axis];
@@ -130,7 +132,8 @@ static bool over(Int value, Int bits) { return bits < (Int)sizeof(Int) * 8 - 1 &
 static bool check(Context *c, const Mapped *m, const Pattern *p, uint32_t row, uint32_t column) {
     const Limits *l = &c->s.limits;
     const uint32_t array = m->access->array;
-    c->about.side = terminal_side(c, m, row, column);
+    uint32_t links;
+    c->about.side = terminal_side(c, m, row, column, &links);
     c->about.place = c->about.side == NORTH || c->about.side == SOUTH ? column : row;
     Int dimensions = 0;
     for (uint32_t g = 0; g < c->n; ++g) dimensions += p->coefficients[g] != 0;

@@ -296,7 +296,7 @@ static uint32_t report(const Context *c, uint32_t status, polyloom_result *out) 
     if (!c) return status;
     out->position = c->position;
     out->classes = c->classes;
-    out->scratch_size = c->peak + 15;
+    out->scratch_size = ((c->peak + 15) & ~(size_t)15) + 15;  // wherever it begins, a multiple of 16 is left
     out->kind = c->about.kind;
     out->index = c->about.index;
     out->side = c->about.side;

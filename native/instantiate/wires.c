@@ -217,7 +217,7 @@ static uint32_t serve(Context *c, const Mapped *m, uint32_t side, const uint32_t
 }
 
 // The side at which an element has its bank, and how far away.
-static uint32_t nearest(const Context *c, const Mapped *m, uint32_t row, uint32_t column, uint32_t *links) {
+uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t row, uint32_t column, uint32_t *links) {
     *links = 0;
     if (m->border) return m->side;
     const int axis = (row + column) % 2 != 0;
@@ -232,7 +232,7 @@ static bool refuse_first(Context *c, const Mapped *m) {
         for (uint32_t e = 0; e < c->t->rows * c->t->columns; ++e) {
             const uint32_t row = e / c->t->columns, column = e % c->t->columns;
             uint32_t links;
-            const uint32_t side = nearest(c, m, row, column, &links), line = axis_of(side) ? column : row;
+            const uint32_t side = terminal_side(c, m, row, column, &links), line = axis_of(side) ? column : row;
             if (links != wanted || !has_terminal(c, m, group_at(c, row, column))) continue;
             bool there;
             if (served(c, m, side, line, links, &there) > served_on(c, m, side, line)->count) return no_channel(c, m, side);
@@ -293,17 +293,6 @@ bool terminals(Context *c) {
         if (has(taken, channel)) c->needed = (Int)channel + 1;
     c->high = high;
     return true;
-}
-
-uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t row, uint32_t column) {
-    uint32_t links;
-    return nearest(c, m, row, column, &links);
-}
-
-uint32_t terminal_links(const Context *c, const Mapped *m, uint32_t row, uint32_t column) {
-    uint32_t links;
-    nearest(c, m, row, column, &links);
-    return links;
 }
 
 // The channel of an element on a line; `last` is that of the one before, which is nearer, or NONE.
