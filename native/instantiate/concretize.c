@@ -129,7 +129,7 @@ bool make_tiles(Context *c) {
 }
 
 // The next number, or NONE at the end, which is where the next mask begins.
-static uint32_t next_number(Mask *m) {
+uint32_t next_number(Mask *m) {
     uint32_t k = 0;
     while (!m->bits) {
         if (m->base && !(m->at[-1] & 128)) {

@@ -504,6 +504,7 @@ uint32_t elements(const Cell *k);
 bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end);  // the columns of its elements in a row, or rows in a column
 uint32_t row_cells(Context *c, uint32_t row, const Cell **out, uint32_t *count);  // from west to east; how many rows from `row` on have the same
 uint32_t interval(const List *cuts, uint32_t x);
+uint32_t next_number(Mask *m);
 bool condition(Context *c, uint32_t number, uint32_t group, const Domain **out);
 bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out);
 Piece reads(const Context *c, const Use *u, const Link *link);

@@ -5,6 +5,7 @@
 typedef struct {
     Context *c;
     size_t at, end;
+    uint32_t routes;  // of the candidate
 } Reader;
 
 #define SECTIONS 6
@@ -72,10 +73,19 @@ static uint32_t count(Reader *r) {
     return ok(r->c) ? (uint32_t)v : 0;
 }
 
-// An array of as many items as are announced, all zero.
-static void *items(Reader *r, uint32_t *number, size_t size) {
+// Reads one item of an array, which is zero before. After an error every number reads as 0 and nothing more is read.
+typedef void One(Reader *r, void *item);
+
+static void *each(Reader *r, uint32_t number, size_t size, One *one) {
+    uint8_t *at = keep(r->c, number, size);
+    for (uint32_t i = 0; i < number && ok(r->c); ++i) one(r, at + i * size);
+    return at;
+}
+
+// An array of as many items as are announced.
+static void *items(Reader *r, uint32_t *number, size_t size, One *one) {
     *number = count(r);
-    return keep(r->c, *number, size);
+    return each(r, *number, size, one);
 }
 
 static Int integer(Reader *r) {
@@ -95,49 +105,31 @@ static Int optional(Reader *r) {
     return v > (uint64_t)INT_MOST ? INT_MOST : (Int)v - 1;
 }
 
-// The numbers of a mask's bits, ascending, at the low end of the scratch.
-static bool mask(Reader *r, uint32_t limit, List *out) {
-    out->at = keep(r->c, 0, 1);
-    out->count = 0;
-    uint32_t shift = 0;
-    for (uint8_t b = 128; b & 128; shift += 7) {
+// Over a mask, of numbers below a limit.
+static void mask(Reader *r, uint32_t limit) {
+    uint8_t b = 128;
+    for (uint32_t base = 0; b & 128; base += 7) {
         b = byte(r);
-        if (shift && !b) malformed(r);
-        for (uint32_t k = 0; k < 7; ++k)
-            if (b >> k & 1) {
-                if (shift + k >= limit) malformed(r);
-                TRY(ok(r->c));
-                if (out->count % 2 == 0) TRY(keep(r->c, 2, sizeof(uint32_t)));
-                out->at[out->count++] = shift + k;
-            }
-        TRY(ok(r->c));
+        if ((base && !b) || (limit < base + 7 && (b & 127) >> (limit < base ? 0 : limit - base))) malformed(r);
     }
-    return true;
 }
 
-static bool sparse(Reader *r, uint32_t limit, Int *out) {
-    const size_t low = r->c->low;
-    List places;
-    TRY(mask(r, limit, &places));
-    for (uint32_t i = 0; i < places.count; ++i) {
-        out[places.at[i]] = integer(r);
-        if (ok(r->c) && !out[places.at[i]]) malformed(r);
-    }
-    r->c->low = low;
-    return ok(r->c);
+static void sparse(Reader *r, uint32_t limit, Int *out) {
+    Mask places = {.at = r->c->data + r->at};
+    mask(r, limit);
+    for (uint32_t k; ok(r->c) && (k = next_number(&places)) != NONE;)
+        if (!(out[k] = integer(r))) malformed(r);
 }
 
-static bool list(Reader *r, uint32_t size, uint32_t limit, List *out) {
-    out->count = size;
-    TRY(out->at = keep(r->c, size, sizeof(uint32_t)));
-    for (uint32_t i = 0; i < size; ++i) out->at[i] = below(r, limit);
-    return ok(r->c);
-}
+static void plain(Reader *r, void *out) { *(uint32_t *)out = number(r); }
 
-static bool numbers(Reader *r, uint32_t size, uint32_t **out) {
-    TRY(*out = keep(r->c, size, sizeof(uint32_t)));
-    for (uint32_t i = 0; i < size; ++i) (*out)[i] = number(r);
-    return ok(r->c);
+static uint32_t *numbers(Reader *r, uint32_t size) { return each(r, size, sizeof(uint32_t), plain); }
+
+static void row_number(Reader *r, void *out) { *(uint32_t *)out = below(r, r->c->s.rows); }
+
+static void row_numbers(Reader *r, void *out) {
+    List *l = out;
+    l->at = items(r, &l->count, sizeof(uint32_t), row_number);
 }
 
 static Port port(Reader *r) {
@@ -145,19 +137,19 @@ static Port port(Reader *r) {
     return (Port){v % 5, v / 5};
 }
 
-static bool limits(Reader *r, Limits *l) {
+static void neighbours(Reader *r, void *out) {
+    Port *pair = out;
+    pair[0] = port(r);
+    pair[1] = port(r);
+}
+
+static void limits(Reader *r, Limits *l) {
     l->fifo_depth = optional(r);
     l->instruction_words = optional(r);
     l->branch_flags = number(r);
     l->channels = optional(r);
     l->restricted = below(r, 2);
-    if (l->restricted) {
-        TRY(l->adjacent = items(r, &l->pairs, sizeof *l->adjacent));
-        for (uint32_t i = 0; i < l->pairs; ++i) {
-            l->adjacent[i][0] = port(r);
-            l->adjacent[i][1] = port(r);
-        }
-    }
+    if (l->restricted) l->adjacent = items(r, &l->pairs, sizeof *l->adjacent, neighbours);
     l->hop_delay = number(r);
     l->control_signals = optional(r);
     l->signal_sets = optional(r);
@@ -168,67 +160,50 @@ static bool limits(Reader *r, Limits *l) {
     l->bank_words = optional(r);
     l->rows = optional(r);
     l->columns = optional(r);
-    return ok(r->c);
 }
 
-static bool rows(Reader *r, Symbolic *s) {
-    const size_t start = r->at;
-    const uint32_t width = s->dimensions + s->parameters;
-    Int *a = NULL;
-    for (int pass = 0; pass < 2; ++pass) {  // the two tables are read twice: counted, then stored
-        uint32_t stored = 0;
-        r->at = start;
-        for (int table = 0; table < 2; ++table) {
-            const uint32_t stated = count(r);
-            for (uint32_t i = 0; i < stated; ++i, ++stored) {
-                Int unused[DIMENSIONS + PARAMETERS] = {0};
-                Int *coefficients = pass ? a + (size_t)stored * width : unused;
-                TRY(sparse(r, width, coefficients));
-                const Int constant = integer(r);
-                if (pass) s->row[stored] = (Row){coefficients, constant};
-            }
-            if (!table) s->constraints = stated;
-            TRY(ok(r->c));
-        }
-        s->rows = stored;
-        if (!pass) TRY((s->row = keep(r->c, stored, sizeof(Row))) && (a = keep(r->c, (size_t)stored * width, sizeof(Int))));
-    }
-    return true;
+// Coefficients are at the other end of the scratch, so that the rows of both tables follow each other.
+static void row(Reader *r, void *out) {
+    const uint32_t width = r->c->s.dimensions + r->c->s.parameters;
+    Int *a = temp(r->c, width, sizeof(Int));
+    sparse(r, width, a);
+    *(Row *)out = (Row){a, integer(r)};
 }
 
-static bool piece_of_rows(Reader *r, const Symbolic *s, List *out) { return list(r, count(r), s->rows, out); }
+static void masks(Reader *r, void *out) {
+    Condition *u = out;
+    u->count = count(r);
+    u->masks = r->c->data + r->at;
+    for (uint32_t i = 0; i < u->count && ok(r->c); ++i) mask(r, r->c->s.constraints);
+}
 
-static bool sets(Reader *r, Symbolic *s) {
-    TRY(rows(r, s));
-    TRY(s->condition = items(r, &s->conditions, sizeof(Condition)));
-    for (uint32_t k = 0; k < s->conditions; ++k) {
-        const uint32_t pieces = count(r);
-        const size_t low = r->c->low;
-        s->condition[k] = (Condition){pieces, r->c->data + r->at};
-        for (uint32_t i = 0; i < pieces; ++i) {
-            List unused;
-            TRY(mask(r, s->constraints, &unused));
-            r->c->low = low;
-        }
-    }
-    TRY(s->assumptions.at = items(r, &s->assumptions.count, sizeof(List)));
-    for (uint32_t i = 0; i < s->assumptions.count; ++i) TRY(piece_of_rows(r, s, &s->assumptions.at[i]));
-    TRY(s->extent = keep(r->c, s->dimensions, sizeof *s->extent));
-    for (uint32_t m = 0; m < 2 * s->dimensions; ++m) {
-        Pieces *p = &s->extent[m / 2][m % 2];
-        TRY(p->at = items(r, &p->count, sizeof(Bound)));
-        for (uint32_t i = 0; i < p->count; ++i) {
-            TRY(piece_of_rows(r, s, &p->at[i].guards));
-            p->at[i].numerator = below(r, s->rows);
-            p->at[i].denominator = add(r->c, (Int)number(r), 1);
-        }
-    }
-    TRY(s->array = keep(r->c, s->arrays, sizeof(Array)));
-    for (uint32_t i = 0; i < s->arrays; ++i) {
-        s->array[i].head = byte(r);
-        TRY(list(r, s->array[i].head >> 3, s->rows, &s->array[i].shape));
-    }
-    return ok(r->c);
+static void bound(Reader *r, void *out) {
+    Bound *b = out;
+    row_numbers(r, &b->guards);
+    b->numerator = below(r, r->c->s.rows);
+    b->denominator = add(r->c, (Int)number(r), 1);
+}
+
+static void pieces(Reader *r, void *out) {
+    Pieces *p = out;
+    p->at = items(r, &p->count, sizeof(Bound), bound);
+}
+
+static void array(Reader *r, void *out) {
+    Array *a = out;
+    a->head = byte(r);
+    a->shape.count = a->head >> 3;
+    a->shape.at = each(r, a->shape.count, sizeof(uint32_t), row_number);
+}
+
+static void sets(Reader *r, Symbolic *s) {
+    s->row = items(r, &s->constraints, sizeof(Row), row);
+    items(r, &s->rows, sizeof(Row), row);
+    s->rows += s->constraints;
+    s->condition = items(r, &s->conditions, sizeof(Condition), masks);
+    s->assumptions.at = items(r, &s->assumptions.count, sizeof(List), row_numbers);
+    s->extent = each(r, 2 * s->dimensions, sizeof(Pieces), pieces);
+    s->array = each(r, s->arrays, sizeof(Array), array);
 }
 
 // Arity in bits 0 and 1, element types in bits 2 to 5, by operation: the rows of the table of operations, in its order.
@@ -239,153 +214,170 @@ static const uint8_t OPERATION[] = {
     ALL(2), ALL(2), ALL(2), ALL(2), ALL(2), ALL(3), ALL(1), ALL(1), ALL(3), 0x20 | 1, INTEGERS(2), INTEGERS(2), INTEGERS(2),
 };
 
-static bool node(Reader *r, const Symbolic *s, Node *v) {
+static void node(Reader *r, void *out) {
+    Node *v = out;
     v->opcode = byte(r);
-    if (v->opcode >> 2 >= sizeof OPERATION || !(OPERATION[v->opcode >> 2] >> (2 + (v->opcode & 3)) & 1)) return malformed(r);
+    if (v->opcode >> 2 >= sizeof OPERATION || !(OPERATION[v->opcode >> 2] >> (2 + (v->opcode & 3)) & 1)) {
+        malformed(r);
+        return;
+    }
     v->arity = OPERATION[v->opcode >> 2] & 3;
-    v->condition = below(r, s->conditions);
+    v->condition = below(r, r->c->s.conditions);
     for (uint32_t k = 0; k < v->arity; ++k) {
         const uint32_t tag = number(r);
+        v->operand[k] = (Operand){tag & 3, tag >> 2};
         if (tag == IMMEDIATE)
-            v->operand[k] = (Operand){IMMEDIATE, immediate(r)};
-        else if ((tag & 3) == USE || (tag & 3) == INPUT)
-            v->operand[k] = (Operand){tag & 3, tag >> 2};
-        else
+            v->operand[k].value = immediate(r);
+        else if ((tag & 3) != USE && (tag & 3) != INPUT)
             malformed(r);
     }
     const Int output = optional(r);
     if (output >= INT32_MAX) malformed(r);
     v->output = output < 0 ? NONE : (uint32_t)output;
-    return ok(r->c);
 }
 
-static bool access(Reader *r, Symbolic *s, Access *a) {
-    a->array = below(r, s->arrays);
-    TRY(ok(r->c));
+static void writer(Reader *r, void *out) {
+    Writer *w = out;
+    w->node = below(r, r->c->s.nodes);
+    w->condition = below(r, r->c->s.conditions);
+}
+
+static void use(Reader *r, void *out) {
+    Use *u = out;
+    u->consumer = NONE;
+    u->distance = keep(r->c, r->c->s.dimensions, sizeof(Int));
+    sparse(r, r->c->s.dimensions, u->distance);
+    u->writer = items(r, &u->writers, sizeof(Writer), writer);
+}
+
+static void access(Reader *r, void *out) {
+    Access *a = out;
+    a->array = below(r, r->c->s.arrays);
     a->node = NONE;
-    return list(r, s->array[a->array].shape.count, s->rows, &a->index);
+    if (!ok(r->c)) return;
+    a->index.count = r->c->s.array[a->array].shape.count;
+    a->index.at = each(r, a->index.count, sizeof(uint32_t), row_number);
 }
 
-// Whose operand each use and input is, and whose result each output: exactly one each.
-static bool resolve(Reader *r, Symbolic *s) {
+// A node's operand or result: exactly one of each use, input and output.
+static bool own(uint32_t *owner, uint32_t node, uint32_t *found) {
+    if (*owner != NONE) return false;
+    *owner = node;
+    ++*found;
+    return true;
+}
+
+static bool resolved(Symbolic *s) {
     uint32_t found = 0;
     for (uint32_t v = 0; v < s->nodes; ++v) {
         const Node *n = &s->node[v];
         for (uint32_t k = 0; k < n->arity; ++k) {
             const Operand o = n->operand[k];
             if (o.kind == IMMEDIATE) continue;
-            if (o.value >= (o.kind == USE ? s->uses : s->inputs)) return malformed(r);
-            uint32_t *owner = o.kind == USE ? &s->use[o.value].consumer : &s->input[o.value].node;
-            if (*owner != NONE) return malformed(r);
-            *owner = v;
-            ++found;
+            if (o.value >= (o.kind == USE ? s->uses : s->inputs)) return false;
+            TRY(own(o.kind == USE ? &s->use[o.value].consumer : &s->input[o.value].node, v, &found));
         }
         if (n->output == NONE) continue;
-        if (n->output >= s->outputs || s->output[n->output].node != NONE) return malformed(r);
-        s->output[n->output].node = v;
-        ++found;
+        TRY(n->output < s->outputs && own(&s->output[n->output].node, v, &found));
     }
-    return found == (uint64_t)s->uses + s->inputs + s->outputs || malformed(r);
+    return found == (uint64_t)s->uses + s->inputs + s->outputs;
 }
 
-static bool graph(Reader *r, Symbolic *s) {
-    TRY(s->node = keep(r->c, s->nodes, sizeof(Node)));
-    for (uint32_t v = 0; v < s->nodes; ++v) TRY(node(r, s, &s->node[v]));
-    TRY(s->use = items(r, &s->uses, sizeof(Use)));
-    for (uint32_t u = 0; u < s->uses; ++u) {
-        Use *use = &s->use[u];
-        use->consumer = NONE;
-        TRY(use->distance = keep(r->c, s->dimensions, sizeof(Int)));
-        TRY(sparse(r, s->dimensions, use->distance));
-        TRY(use->writer = items(r, &use->writers, sizeof(Writer)));
-        for (uint32_t i = 0; i < use->writers; ++i) {
-            use->writer[i].node = below(r, s->nodes);
-            use->writer[i].condition = below(r, s->conditions);
-        }
-    }
-    TRY(s->input = items(r, &s->inputs, sizeof(Access)));
-    for (uint32_t i = 0; i < s->inputs; ++i) TRY(access(r, s, &s->input[i]));
-    TRY(s->output = items(r, &s->outputs, sizeof(Access)));
-    for (uint32_t i = 0; i < s->outputs; ++i) TRY(access(r, s, &s->output[i]));
-    TRY(ok(r->c));
-    return resolve(r, s);
+static void graph(Reader *r, Symbolic *s) {
+    s->node = each(r, s->nodes, sizeof(Node), node);
+    s->use = items(r, &s->uses, sizeof(Use), use);
+    s->input = items(r, &s->inputs, sizeof(Access), access);
+    s->output = items(r, &s->outputs, sizeof(Access), access);
+    if (ok(r->c) && !resolved(s)) malformed(r);
 }
 
-static bool schedules(Reader *r, Symbolic *s) {
-    TRY(s->schedule = items(r, &s->schedules, sizeof(Schedule)));
-    for (uint32_t i = 0; i < s->schedules; ++i) {
-        Schedule *p = &s->schedule[i];
-        List unit;
-        p->interval = number(r);
-        TRY(numbers(r, s->nodes, &p->tau));
-        TRY(list(r, s->nodes, s->units, &unit));
-        p->unit = unit.at;
-        TRY(numbers(r, s->nodes, &p->latency));
-        number(r);
-        below(r, 2);
-        if (ok(r->c) && p->interval < 1) malformed(r);
-    }
-    return ok(r->c);
+static void unit(Reader *r, void *out) { *(uint32_t *)out = below(r, r->c->s.units); }
+
+static void schedule(Reader *r, void *out) {
+    Schedule *p = out;
+    p->interval = number(r);
+    p->tau = numbers(r, r->c->s.nodes);
+    p->unit = each(r, r->c->s.nodes, sizeof(uint32_t), unit);
+    p->latency = numbers(r, r->c->s.nodes);
+    number(r);
+    below(r, 2);
+    if (p->interval < 1) malformed(r);
 }
+
+static void schedules(Reader *r, Symbolic *s) { s->schedule = items(r, &s->schedules, sizeof(Schedule), schedule); }
 
 static Displacement displacement(uint32_t v) { return (Displacement){(int8_t)(v / 3 - 1), (int8_t)(v % 3 - 1)}; }
 
-static bool route(Reader *r, Route *p) {
+static void hop(Reader *r, void *out) {
+    Port *p = out;
+    *p = port(r);
+    if (p->location == PE) malformed(r);
+}
+
+static void route(Reader *r, void *out) {
+    Route *p = out;
     p->theta = displacement(below(r, 9));
     p->output = number(r);
-    TRY(p->hop = items(r, &p->hops, sizeof(Port)));
-    for (uint32_t i = 0; i < p->hops; ++i) {
-        p->hop[i] = port(r);
-        if (ok(r->c) && p->hop[i].location == PE) malformed(r);
-    }
+    p->hop = items(r, &p->hops, sizeof(Port), hop);
     p->input = number(r);
-    return ok(r->c);
 }
 
-static bool links(Reader *r, const Candidate *k, Links *l) {
-    TRY(l->at = items(r, &l->count, sizeof(Link)));
-    for (uint32_t i = 0; i < l->count; ++i) {
-        const uint32_t tag = below(r, 27);
-        l->at[i] = (Link){displacement(tag % 9), (uint8_t)(tag / 9), number(r)};
-        if (l->at[i].kind == CHANNEL && l->at[i].number >= k->routes) malformed(r);
-    }
-    return ok(r->c);
+// A channel is one of the routes of its candidate, the latest one.
+static void link(Reader *r, void *out) {
+    const uint32_t tag = below(r, 27);
+    Link *l = out;
+    *l = (Link){displacement(tag % 9), (uint8_t)(tag / 9), number(r)};
+    if (l->kind == CHANNEL && l->number >= r->routes) malformed(r);
 }
 
-static bool scan(Reader *r, const Symbolic *s, Candidate *k) {
-    TRY((k->order = keep(r->c, s->dimensions, sizeof(uint32_t))) && (k->reflected = keep(r->c, s->dimensions, 1)));
+static void links(Reader *r, void *out) {
+    Links *l = out;
+    l->at = items(r, &l->count, sizeof(Link), link);
+}
+
+static void scan(Reader *r, Candidate *k) {
+    const uint32_t n = r->c->s.dimensions;
     uint64_t seen = 0;
-    for (uint32_t g = 0; g < s->dimensions; ++g) {
-        const uint32_t m = below(r, 2 * s->dimensions);
+    k->order = keep(r->c, n, sizeof(uint32_t));
+    k->reflected = keep(r->c, n, 1);
+    for (uint32_t g = 0; g < n && ok(r->c); ++g) {
+        const uint32_t m = below(r, 2 * n);
         k->order[g] = m >> 1;
         k->reflected[m >> 1] = m & 1;
         if (seen >> (m >> 1) & 1) malformed(r);
         seen |= (uint64_t)1 << (m >> 1);
     }
-    return ok(r->c);
 }
 
-static bool candidate(Reader *r, const Symbolic *s, Candidate *k) {
+static void candidate(Reader *r, void *out) {
+    const Symbolic *s = &r->c->s;
+    Candidate *k = out;
     for (int axis = 0; axis < 2; ++axis) {
         const Int m = optional(r);
         if (m >= (Int)s->dimensions) malformed(r);
         k->axis[axis] = m < 0 ? NONE : (uint32_t)m;
     }
     if (k->axis[0] == k->axis[1] && k->axis[0] != NONE) malformed(r);
-    TRY(scan(r, s, k));
+    scan(r, k);
     k->schedule = below(r, s->schedules);
-    TRY(k->route = items(r, &k->routes, sizeof(Route)));
-    for (uint32_t i = 0; i < k->routes; ++i) TRY(route(r, &k->route[i]));
-    TRY(k->links = keep(r->c, s->uses, sizeof(Links)));
-    for (uint32_t u = 0; u < s->uses; ++u) TRY(links(r, k, &k->links[u]));
-    TRY(numbers(r, s->inputs, &k->input));
-    return numbers(r, s->outputs, &k->output);
+    k->route = items(r, &k->routes, sizeof(Route), route);
+    r->routes = k->routes;
+    k->links = each(r, s->uses, sizeof(Links), links);
+    k->input = numbers(r, s->inputs);
+    k->output = numbers(r, s->outputs);
 }
 
-static bool candidates(Reader *r, Symbolic *s) {
-    TRY(s->candidate = items(r, &s->candidates, sizeof(Candidate)));
-    for (uint32_t i = 0; i < s->candidates; ++i) TRY(candidate(r, s, &s->candidate[i]));
-    return true;
+static void candidates(Reader *r, Symbolic *s) { s->candidate = items(r, &s->candidates, sizeof(Candidate), candidate); }
+
+static void opening(Reader *r, Symbolic *s) {
+    s->parameters = below(r, 64);
+    s->dimensions = below(r, 64);
+    s->arrays = below(r, 1 << 16);
+    s->nodes = below(r, 1 << 16);
+    s->units = below(r, 1 << 16);
+    if (!s->dimensions) malformed(r);
+    if (s->dimensions > DIMENSIONS) fail(r->c, POLYLOOM_OVERFLOW, r->at);
+    limits(r, &s->limits);
 }
 
 static bool check_container(Context *c, size_t size, size_t *start) {
@@ -407,24 +399,14 @@ static bool check_container(Context *c, size_t size, size_t *start) {
 }
 
 bool read_symbolic(Context *c, size_t size) {
-    static bool (*const section[])(Reader *, Symbolic *) = {sets, graph, schedules, candidates};
+    static void (*const section[])(Reader *, Symbolic *) = {opening, sets, graph, schedules, candidates};
     size_t start[SECTIONS + 1];
     TRY(check_container(c, size, start));
     Symbolic *s = &c->s;
-    Reader r = {c, start[0], load32(c->data + 32)};
-    s->parameters = below(&r, 64);
-    s->dimensions = below(&r, 64);
-    s->arrays = below(&r, 1 << 16);
-    s->nodes = below(&r, 1 << 16);
-    s->units = below(&r, 1 << 16);
-    TRY(ok(c));
-    if (!s->dimensions) return fail(c, 705, r.at);
-    if (s->dimensions > DIMENSIONS) return fail(c, POLYLOOM_OVERFLOW, r.at);
-    TRY(limits(&r, &s->limits));
-    if (r.at != r.end) return malformed(&r);
-    for (int i = 1; i < SECTIONS - 1; ++i) {
-        r = (Reader){c, start[i], load32(c->data + 32 + 4 * i)};
-        TRY(section[i - 1](&r, s));
+    for (int i = 0; i < SECTIONS - 1; ++i) {
+        Reader r = {.c = c, .at = start[i], .end = load32(c->data + 32 + 4 * i)};
+        section[i](&r, s);
+        TRY(ok(c));
         if (r.at != r.end) return malformed(&r);
     }
     s->names = start[SECTIONS - 1];
