@@ -771,7 +771,10 @@ CODES: dict[str, tuple[str, str]] = {
         "environment call or breakpoint without a meaning",
         "The environment knows `exit` (93), `exit_group` (94) and `write` (64), by the number in a7. An `ebreak` always stops the run.",
     ),
-    "PL0914": ("too many instructions", "The program did not end within the limit: it may run forever. Raise the limit otherwise."),
+    "PL0914": (
+        "too many instructions",
+        "The program did not end within the limit: it may run forever. Otherwise raise the limit: `--max-instructions N` of `polyloom run`.",
+    ),
     "PL0920": (
         "malformed expression",
         "A select is written in C's operators over names of registers and integers: `c ? a : -b`, `x < y ? a + 1 : a`, `min(a, b)`.",

@@ -31,12 +31,14 @@ from polyloom.ir.nest_c import print_c
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import Argument, interpret
 from polyloom.report.compare import compare, describe_array
-from polyloom.targets.registry import Arrays, FunctionTarget, Json
+from polyloom.targets.registry import Arrays, FunctionTarget, Json, Progress
 
 Array = npt.NDArray[Any]
 RESULT: Final = "return"
 STEPS: Final = 2 * 10**6
 """The interpreter gives up after these, some seconds of work: then the host alone is what a run is compared with."""
+LIMIT: Final = 10**9
+"""As many instructions a run may execute, some seconds of work, unless more are asked for."""
 _COPIES: Final = 6
 """As many copies of an array are made, for each that a run is compared with."""
 
@@ -71,10 +73,12 @@ def run(
     seed: int,
     wanted: Sequence[str] = (),
     level: int = 1,
+    limit: int = LIMIT,
+    progress: Progress | None = None,
 ) -> Result:
     """Runs the chosen function of a C file, or of a Python file through the C text of its nest, whose oracle is also the function itself.
-    `scalars` are texts by name; `wanted` are names that must be outputs; `level` is clang's. Errors: PL010x and PL02xx for Python, PL015x, PL0230 to PL0232,
-    PL0811, PL0819, PL093x, PL0972, PL0975."""
+    `scalars` are texts by name; `wanted` are names that must be outputs; `level` is clang's; the function returns within
+    `limit` instructions. Errors: PL010x and PL02xx for Python, PL015x, PL0230 to PL0232, PL0811, PL0819, PL0914, PL093x, PL0972, PL0975."""
     with _c_source(path, options) as (source, own, oracle):
         model, long = target.model(member)
         start = perf_counter()
@@ -86,16 +90,17 @@ def run(
             raise input_error("PL0811", f"the function has no output '{unknown}'", help=nearest(unknown, names, "output"))
         given = arguments(declared, scalars, arrays, seed)
 
-        expected, compared = _expected(source, declared, function, given, own, model, names)
-        if oracle is not None:
-            expected.append((oracle[0], oracle[1]([a.copy() for a in given])))
-            compared.append("source")
+        expected = _interpreted(declared, function, given, names)
         start = perf_counter()
         got = [a.copy() for a in given]
-        done = target.call(data, function, _passed(declared, got), member)
+        with _at(declared, limit):
+            done = target.call(data, function, _passed(declared, got), member, limit, lambda n: progress("running", n / limit) if progress else None)
         seconds = perf_counter() - start
+        expected["host"] = "the host's own function", _native(source, declared, given, own, model, names)  # which ends, as that did
+        if oracle is not None:
+            expected["source"] = oracle[0], oracle[1]([a.copy() for a in given])
         outputs = _collected(declared, done.result, got, names)
-        differences = tuple(d for what, found in expected if (d := compare(_flat(found), _flat(outputs), what)) is not None)
+        differences = tuple(d for what, found in expected.values() if (d := compare(_flat(found), _flat(outputs), what)) is not None)
         result: dict[str, Json] = {
             "verified": not differences,
             "kernel": function.name,
@@ -107,7 +112,7 @@ def run(
             "run_seconds": seconds,
             "outputs": {name: describe_array(array) for name, array in outputs.items()},
             **done.facts,
-            "compared_with": list(compared),
+            "compared_with": list(expected),
         }
         return Result(result, outputs, differences, target.show(data, member))
 
@@ -153,25 +158,36 @@ def page(result: Result) -> str:
     return "\n".join([*lines, "", result.listing])
 
 
-def _expected(
-    path: str, declared: Prototype, function: Function, given: Sequence[Array], options: Options, model: str, names: Sequence[str]
-) -> tuple[list[tuple[str, dict[str, Array]]], list[str]]:
-    """What the outputs have to be, with what says so: the interpreter, unless it takes too long, and the host."""
-    expected: list[tuple[str, dict[str, Array]]] = []
-    compared: list[str] = []
+@contextmanager
+def _at(declared: Prototype, limit: int) -> Generator[None]:
+    """A run that does not end is an error at the function."""
+    try:
+        yield
+    except PolyloomError as error:
+        if error.diagnostics[0].code != "PL0914":
+            raise
+        help = f"is there a loop without an end? `--max-instructions {10 * limit}` lets it run longer"
+        raise input_error("PL0914", f"`{declared.name}` has not returned after {limit} instructions", span=declared.span, help=help) from None
+
+
+def _interpreted(declared: Prototype, function: Function, given: Sequence[Array], names: Sequence[str]) -> dict[str, tuple[str, dict[str, Array]]]:
+    """The outputs by the interpreter, called so, unless it takes too long."""
     copies = [a.copy() for a in given]
     try:
         value = interpret(function, _passed(declared, copies), STEPS)
-        expected.append(("the interpreter of SSA form", _collected(declared, value, copies, names)))
-        compared.append("interpreter")
     except PolyloomError as error:
         if error.diagnostics[0].code != "PL0974":
             raise
+        return {}
+    return {"interpreter": ("the interpreter of SSA form", _collected(declared, value, copies, names))}
+
+
+def _native(path: str, declared: Prototype, given: Sequence[Array], options: Options, model: str, names: Sequence[str]) -> dict[str, Array]:
+    """The outputs by the host."""
     found = call_native(frontend.file_of(path), declared, given, replace(options, function=None), "" if _is_like_host(model) else model)
     results = found[: len(found) - len(given)]
     whole = dict(zip([*([RESULT] if results else []), *(p.name for p in declared.parameters)], found, strict=True))
-    expected.append(("the host's own function", {name: whole[name] for name in names}))
-    return expected, [*compared, "host"]
+    return {name: whole[name] for name in names}
 
 
 def _is_like_host(model: str) -> bool:

@@ -59,3 +59,7 @@ int length(unsigned row) {
   while (s[n]) n++;
   return n;
 }
+int forever(int n) {
+  for (volatile int i = n; i == n;) continue;
+  return n;
+}

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,11 @@ import pytest
 from tests.conftest import Golden
 
 from polyloom import functions
-from polyloom.cli import main
+from polyloom.cli import main, run
 from polyloom.frontend.c import clang
-from polyloom.targets.riscv import names
+from polyloom.frontend.source import Options
+from polyloom.targets.registry import function_target
+from polyloom.targets.riscv import model, names
 from polyloom.targets.riscv.backend import compile as pipeline
 from polyloom.targets.riscv.backend.code import Block, Code, Op
 from polyloom.targets.riscv.backend.words import assemble
@@ -45,6 +49,9 @@ REFUSED = {
     "isa-unknown": "dot n=4 --on riscv:rv64gcv",
     "isa-contradictory": "dot n=4 --on riscv:rv64ie",
     "isa-none": "dot n=4 --on riscv:unit",
+    "too-many-instructions": "dot n=1000 --on riscv:rv64gc --max-instructions 50",
+    "no-instructions": "dot n=4 --on riscv:rv64gc --max-instructions 0",
+    "instructions-of-an-array": "dot n=4 --on tcpa --max-instructions 9",
     "level-unknown": "dot n=4 --on riscv:rv64gc --ssa 2",
     "level-of-an-array": "dot n=4 --on tcpa --ssa 0",
     "option-of-arrays": "dot n=4 --on riscv:rv64gc --candidate 1",
@@ -174,6 +181,37 @@ def test_long_runs_are_compared_with_the_host_alone(call: Call, monkeypatch: pyt
     found = _json(call, "dot n=1000 --on riscv:rv64gc")
     assert found["verified"]
     assert found["compared_with"] == ["host"]
+
+
+def test_a_run_without_an_end_is_ended(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its bound, or from outside, between slices; the host does not run it at all."""
+    monkeypatch.setattr(functions, "STEPS", 100)
+    monkeypatch.setattr(model, "SLICE", 1000)
+    status, out, err = call("forever n=3 --on riscv:rv64gc --max-instructions 1000000")
+    assert (status, out) == (1, "")
+    assert "`forever` has not returned after 1000000 instructions\n  --> commands.c:" in err
+    assert "`--max-instructions 10000000` lets it run longer" in err
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a solver that ran before leaves the system's own
+    monkeypatch.setattr(run, "bar", lambda: nullcontext(_interrupt))
+    assert call("forever n=3 --on riscv:rv64gc --max-instructions 1000000000000") == (130, "", "")
+
+
+def _interrupt(step: str, fraction: float) -> None:
+    del step, fraction
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_progress_is_reported_between_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model, "SLICE", 1000)
+    shown: list[tuple[str, float]] = []
+
+    def note(step: str, fraction: float) -> None:
+        shown.append((step, fraction))
+
+    target, member = function_target("riscv:rv64gc") or pytest.fail()
+    functions.run(str(COMMANDS), target, member, Options(function="dot"), {"n": "1000"}, {}, 0, limit=10000, progress=note)
+    assert shown == [("running", k / 10) for k in range(1, 1 + len(shown))]
+    assert 3 < len(shown) < 10
 
 
 def test_a_difference_is_an_error(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,7 @@ class Request(argparse.Namespace):
     short_branches: bool
     files: list[str]
     max_executions: str
+    max_instructions: str | None
     against: list[str]
     strategy: str
     frontiers: bool
@@ -137,6 +138,14 @@ def integer(text: str, what: str) -> int:
     if not _INTEGER.fullmatch(text) or len(text) > _DIGITS:
         raise input_error("PL0804", f"{what} is '{text}', which is not an integer", help="write decimal digits, for instance 64")
     return int(text)
+
+
+def positive(text: str, option: str) -> int:
+    """The value of an option, 1 or more. Errors: PL0801, PL0804."""
+    found = integer(text, option)
+    if found < 1:
+        raise usage_error(f"{option} is less than 1", "give a positive integer")
+    return found
 
 
 def parameters(words: Sequence[str]) -> dict[str, int]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from polyloom.cli import files, sources
 from polyloom.cli.answer import Answer
-from polyloom.cli.arguments import Parser, Request, integer, parameters, usage_error
+from polyloom.cli.arguments import Parser, Request, parameters, positive, usage_error
 from polyloom.cli.entry import as_object
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, input_error
 from polyloom.frontend import file_of, ssa
@@ -36,9 +36,7 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Request) -> Answer:
-    limit = integer(options.max_executions, "--max-executions")
-    if limit < 1:
-        raise usage_error("--max-executions is less than 1", "give a positive integer")
+    limit = positive(options.max_executions, "--max-executions")
     if file_of(options.files[0]).endswith(".c"):
         tests = _of_function(options)
         if options.emit:

@@ -24,6 +24,7 @@ def arguments(parser: Parser) -> None:
     shared.mapping_option(parser)
     shared.candidate_option(parser)
     sources.level_option(parser, "for riscv: the function in SSA form, from clang's code at -O0 or -O1 (1)")
+    parser.add_argument("--max-instructions", metavar="N", help=f"for riscv: give up after so many ({functions.LIMIT})")
     parser.add_argument("--trace", metavar="FILE", help="write what every unit did, as .json (Perfetto) or .vcd")
     parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page")
 
@@ -32,6 +33,8 @@ def execute(options: Request) -> Answer:
     if (chosen := function_target(options.on or "tcpa")) is not None:
         return _function(options, *chosen)
     sources.refuse_level(options)
+    if options.max_instructions is not None:
+        raise shared.usage_error("--max-instructions is for targets that run functions as they are", "leave it out: every run on an array ends")
     outputs = shared.bindings(options.outputs, "--out")
     inputs = shared.bindings(options.inputs, "--in")
     mapping, candidate = shared.choice(options.mapping, "--mapping"), shared.candidate(options.candidate)
@@ -64,9 +67,10 @@ def _function(options: Request, target: FunctionTarget, member: str) -> Answer:
     files.check_outputs(outputs.values(), [file_of(options.file), *inputs.values()])
     _check_seed(options.seed)
     scalars = shared.pairs(options.words, "parameter", "n=64")
-    result = functions.run(
-        options.file, target, member, sources.options_of(options), scalars, given_arrays(inputs), options.seed, tuple(outputs), sources.level_of(options)
-    )
+    limit = functions.LIMIT if options.max_instructions is None else shared.positive(options.max_instructions, "--max-instructions")
+    own, arrays, level = sources.options_of(options), given_arrays(inputs), sources.level_of(options)
+    with bar() as progress:
+        result = functions.run(options.file, target, member, own, scalars, arrays, options.seed, tuple(outputs), level, limit, progress)
     files.write(array_files(result.outputs, outputs))
     return Answer(result.data, functions.page(result), result.differences)
 

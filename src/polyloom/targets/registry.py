@@ -178,8 +178,9 @@ class FunctionTarget:
     model: Callable[[str], tuple[str, int]]
     """Of a member: the target for which clang reads C, and the number of bytes of its `long`."""
     compile: Callable[[Function, str], bytes]
-    call: Callable[[bytes, Function, Sequence[Argument], str], FunctionRun]
-    """The file, the function's parameters and result, arguments (arrays are changed in place), the member."""
+    call: Callable[[bytes, Function, Sequence[Argument], str, int, Callable[[int], None]], FunctionRun]
+    """The file, the function's parameters and result, arguments (arrays are changed in place), the member, the most instructions (PL0914 beyond them),
+    and what is called now and then with the number of those that were executed."""
     show: Callable[[bytes, str], str]
     magic: bytes
     """How its files begin."""

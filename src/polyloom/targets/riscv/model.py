@@ -7,6 +7,7 @@ three calls of Linux: exit (93), exit_group (94) and write (64) to files 1 and 2
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,6 +25,8 @@ _LARGEST: Final = 1 << 33
 _PAGE: Final = 4096
 STACK: Final = 1 << 20
 LIMIT: Final = 10**12
+SLICE: Final = 1 << 25
+"""Some tenth of a second of work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +109,20 @@ class Machine:
         """What the program wrote to its standard error."""
         return self._hart.written(2)
 
-    def run(self, pc: int | None = None, *, stop: int | None = None, limit: int = LIMIT) -> Run:
-        """Runs from `pc` (the image's entry) to an exit or to the address `stop`. Errors: PL0911 to PL0914."""
-        start = self.entry if pc is None else pc
-        cause, at, value, executed, word = self._hart.run(start, _nowhere(self) if stop is None else stop, limit)
-        name = _CAUSES[cause]
-        if name in ("exit", "stop"):
-            return Run(value if name == "exit" else None, executed)
-        raise _trap(name, at, value, word, self.isa)
+    def run(self, pc: int | None = None, *, stop: int | None = None, limit: int = LIMIT, watch: Callable[[int], None] | None = None) -> Run:
+        """Runs from `pc` (the image's entry) to an exit or to the address `stop`. `watch` is called with the number of instructions executed after
+        every `SLICE` of them, where signals are heeded and a reservation of `lr` is lost; without it a run is one slice. Errors: PL0911 to PL0914."""
+        at, end, executed = self.entry if pc is None else pc, _nowhere(self) if stop is None else stop, 0
+        while True:
+            cause, at, value, count, word = self._hart.run(at, end, min(limit - executed, SLICE) if watch else limit)
+            executed += count
+            name = _CAUSES[cause]
+            if name in ("exit", "stop"):
+                return Run(value if name == "exit" else None, executed)
+            if name != "limit" or executed >= limit:
+                raise _trap(name, at, value, word, self.isa)
+            if watch is not None:
+                watch(executed)
 
     def call(self, pc: int, *arguments: int, limit: int = LIMIT) -> tuple[int, int]:
         """Calls a function of integers at `pc`: (the value of a0, instructions executed)."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from polyloom.ir.ssa import Function
@@ -26,9 +26,9 @@ def _model(member: str) -> tuple[str, int]:
     return f"riscv{xlen}-unknown-elf", xlen // 8
 
 
-def _call(data: bytes, function: Function, arguments: Sequence[Argument], member: str) -> FunctionRun:
+def _call(data: bytes, function: Function, arguments: Sequence[Argument], member: str, limit: int, watch: Callable[[int], None]) -> FunctionRun:
     isa = names.parse(member)
-    done = call(data, isa, function, arguments)
+    done = call(data, isa, function, arguments, limit, watch)
     code_bytes = sum(len(segment.data) for segment in elf(data, isa).segments if segment.is_code)
     facts = {"instructions": done.instructions, "code_bytes": code_bytes, "abi": abi.name(isa), "elf_bytes": len(data)}
     return FunctionRun(done.result, done.instructions, dict(facts))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,8 +29,10 @@ class Outcome:
     instructions: int
 
 
-def call(executable: bytes, isa: Isa, function: Function, arguments: Sequence[Argument], limit: int = LIMIT) -> Outcome:
-    """Runs the file on one argument a parameter; arrays are changed in place. Errors: PL0910 to PL0914."""
+def call(
+    executable: bytes, isa: Isa, function: Function, arguments: Sequence[Argument], limit: int = LIMIT, watch: Callable[[int], None] | None = None
+) -> Outcome:
+    """Runs the file on one argument a parameter; arrays are changed in place. `watch` hears how many instructions were executed. Errors: PL0910 to PL0914."""
     image = elf(executable, isa)
     top = max(s.address + s.size for s in image.segments)
     arrays = [a for a in arguments if isinstance(a, np.ndarray)]
@@ -47,7 +49,7 @@ def call(executable: bytes, isa: Isa, function: Function, arguments: Sequence[Ar
     _pass(machine, isa, function, values)
     end = (machine.base + machine.size) % (1 << isa.xlen)
     machine.set_x(RA, end)
-    done = machine.run(stop=end, limit=limit)
+    done = machine.run(stop=end, limit=limit, watch=watch)
     for array, address in zip(arrays, addresses, strict=True):
         array.reshape(-1).view(np.uint8)[:] = np.frombuffer(machine.read(address, array.nbytes), np.uint8)
     return Outcome(_result(machine, isa, function), done.instructions)
