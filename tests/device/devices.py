@@ -31,12 +31,13 @@ _LINK: Final = ("-Wl,--gc-sections", "-Wl,-e,_start")
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """`name` is QEMU's name of the architecture; `target`, `cpu` and `options` are the compiler's."""
+    """`name` is QEMU's name of the architecture; `target`, `cpu` and `options` are the compiler's, whose runtime lacks `helpers`."""
 
     name: str
     target: str
     cpu: str
     options: tuple[str, ...] = ()
+    helpers: tuple[Path, ...] = ()
 
     @property
     def emulator(self) -> str:
@@ -44,7 +45,7 @@ class Device:
 
 
 # Linkers shorten the calls of RISC-V only where they are told that they may (`relax`); other toolchains tell them by themselves.
-RV32: Final = Device("riscv32", "riscv32-freestanding", "generic_rv32+m+a+c+relax", ("-DPOLYLOOM_INT32",))
+RV32: Final = Device("riscv32", "riscv32-freestanding", "generic_rv32+m+a+c+relax", ("-DPOLYLOOM_INT32", "-msave-restore"), (FIRMWARE / "save_restore.S",))
 DEVICES: Final = (
     RV32,
     Device("riscv64", "riscv64-freestanding", "generic_rv64+m+a+c+relax"),
@@ -70,7 +71,7 @@ def build(device: Device, name: str, sources: Iterable[Path]) -> Path:
     folder = BUILD / device.name
     folder.mkdir(parents=True, exist_ok=True)
     made = folder / f"{name}-{os.getpid()}"
-    files = map(str, (*sources, FIRMWARE / "board_linux.c", *sorted(LIBRARY.glob("*.c"))))
+    files = map(str, (*sources, FIRMWARE / "board_linux.c", *device.helpers, *sorted(LIBRARY.glob("*.c"))))
     includes = (f"-I{LIBRARY}", f"-I{FIRMWARE}")
     compiler = (sys.executable, "-m", "ziglang", "cc", "-target", device.target, f"-mcpu={device.cpu}")
     subprocess.run([*compiler, *_FLAGS, *device.options, *includes, *files, *_LINK, "-o", str(made)], check=True, env=caches())
