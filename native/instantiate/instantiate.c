@@ -110,7 +110,7 @@ static bool finish(Context *c) {
 }
 
 static bool same(const Context *c, const Tiling *a, const Tiling *b) {
-    return a->number == b->number && a->rows == b->rows && a->columns == b->columns && !memcmp(a->sizes, b->sizes, c->n * sizeof(Int));
+    return a->number == b->number && a->rows == b->rows && a->columns == b->columns && same_bytes(a->sizes, b->sizes, c->n * sizeof(Int));
 }
 
 static bool seen(const Context *c, const Search *s, const Tiling *t) {

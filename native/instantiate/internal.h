@@ -420,6 +420,8 @@ void *keep(Context *c, size_t count, size_t size);
 void *temp(Context *c, size_t count, size_t size);
 void *push(Context *c, Vec *v, size_t size);
 void *shrink(Context *c, void *at, size_t mark, size_t bytes);
+bool same_bytes(const void *a, const void *b, size_t size);
+void *move(void *to, const void *from, size_t size);
 uint32_t hash(uint32_t h, const void *bytes, size_t size);
 Int overflow(Context *c);
 #ifdef __OPTIMIZE_SIZE__

@@ -39,6 +39,32 @@ void *temp(Context *c, size_t count, size_t size) {
     return memset(c->base + c->high, 0, bytes);
 }
 
+// Not of libc: memcpy and memset are all that is asked of a host. Keys are short.
+bool same_bytes(const void *a, const void *b, size_t size) {
+    const uint8_t *p = a, *q = b;
+#ifndef __OPTIMIZE_SIZE__
+    for (; size >= sizeof(size_t); size -= sizeof(size_t), p += sizeof(size_t), q += sizeof(size_t)) {
+        size_t x, y;
+        memcpy(&x, p, sizeof x);
+        memcpy(&y, q, sizeof y);
+        if (x != y) return false;
+    }
+#endif
+    while (size && *p++ == *q++) --size;
+    return !size;
+}
+
+// To memory that may overlap.
+void *move(void *to, const void *from, size_t size) {
+    uint8_t *p = to;
+    const uint8_t *q = from;
+    if (p < q)
+        while (size--) *p++ = *q++;
+    else
+        while (size--) p[size] = q[size];
+    return to;
+}
+
 // Room for one more item of a temporary list. One that is the latest temporary memory grows in place.
 void *push(Context *c, Vec *v, size_t size) {
     if (v->count == v->capacity) {
@@ -48,7 +74,7 @@ void *push(Context *c, Vec *v, size_t size) {
             fail(c, POLYLOOM_SCRATCH, 0);
             return NULL;
         }
-        if (v->count) memmove(grown, v->at, v->count * size);
+        if (v->count) move(grown, v->at, v->count * size);
         v->at = grown;
         v->capacity = v->capacity ? 2 * v->capacity : 4;
     }
@@ -58,7 +84,7 @@ void *push(Context *c, Vec *v, size_t size) {
 // Gives back what of the latest temporary memory, from `mark` down, is beyond its first bytes, which move.
 void *shrink(Context *c, void *at, size_t mark, size_t bytes) {
     c->high = mark - ((bytes + 7) & ~(size_t)7);
-    return memmove(c->base + c->high, at, bytes);
+    return move(c->base + c->high, at, bytes);
 }
 
 // By words of 32 bits; of a rest, which may follow, the bytes.

@@ -382,7 +382,7 @@ static void opening(Reader *r, Symbolic *s) {
 
 static bool check_container(Context *c, size_t size, size_t *start) {
     const uint8_t *d = c->data;
-    if (size < 4 || memcmp(d, "PLSC", 4)) return fail(c, 701, 0);
+    if (size < 4 || !same_bytes(d, "PLSC", 4)) return fail(c, 701, 0);
     if (size < HEADER) return fail(c, 702, size);
     if (load32(d + 4) > 1) return fail(c, 703, 4);
     start[0] = HEADER;
