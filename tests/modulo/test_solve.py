@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import replace
 
 import pytest
@@ -97,3 +98,14 @@ def test_malformed_and_unsolvable_problems_are_refused() -> None:
 
 def test_no_operations() -> None:
     assert solve(Problem((), ())).initiation_interval == 1
+
+
+def test_a_search_leaves_interrupts_to_python() -> None:
+    """The solver's own handler would end the search with what it has, and the process at the next interrupt."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        solve(BITS)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)

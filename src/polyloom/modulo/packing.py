@@ -26,6 +26,7 @@ def solver(deterministic_limit: float) -> cp_model.CpSolver:
     result.parameters.num_workers = 1
     result.parameters.random_seed = 1
     result.parameters.max_deterministic_time = deterministic_limit
+    result.parameters.catch_sigint_signal = False  # its handler ends a search with what there is, and takes Python's own away for good
     return result
 
 
