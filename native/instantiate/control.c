@@ -9,7 +9,7 @@ typedef struct Placed {
     struct Placed *next;
     const struct Placed *same;  // of the colour
     const GraphNode *node;
-    uint32_t hash, colour;
+    uint16_t colour, hash;
     uint8_t bit;
     bool flipped;
 } Placed;
@@ -24,16 +24,6 @@ typedef struct {
     Vec colours;  // Colour
 } Palette;
 
-static Int volume(Context *c, const Domain *d) {
-    Int sum = 0;
-    for (uint32_t i = 0; i < d->count; ++i) {
-        Int product = 1;
-        for (uint32_t g = 0; g < c->n; ++g) product = mul(c, product, upper_of(c, d->set[i])[g] - d->set[i]->lower[g] + 1);
-        sum = add(c, sum, product);
-    }
-    return sum;
-}
-
 static uint32_t ones_in(uint32_t x) {
     uint32_t count = 0;
     for (; x; x &= x - 1) ++count;
@@ -46,16 +36,29 @@ static uint32_t bits_for(uint32_t count) {
     return bits;
 }
 
+// How many steps an edge is taken in, by edge.
+static bool volumes(Context *c, const GraphNode *v, Int *out) {
+    for (Walk w = walk(v); more(&w);) {
+        const size_t mark = c->high;
+        const Set *s = unpacked(c, &w.at);
+        TRY(s);
+        Int product = 1;
+        for (uint32_t g = 0; g < c->n; ++g) product = mul(c, product, upper_of(c, s)[g] - s->lower[g] + 1);
+        out[w.edge - v->edge] = add(c, out[w.edge - v->edge], product);
+        c->high = mark;
+    }
+    return ok(c);
+}
+
 // The most frequent successor gets code 0, rare ones codes with more ones.
 static bool encode(Context *c, GraphNode *v, uint32_t bits) {
     const size_t mark = c->high;
     uint32_t *order = temp(c, v->edges, sizeof *order);
-    Int *volumes = temp(c, v->edges, sizeof *volumes);
-    TRY(order && volumes);
+    Int *volume = temp(c, v->edges, sizeof *volume);
+    TRY(order && volume && volumes(c, v, volume));
     for (uint32_t e = 0; e < v->edges; ++e) {
-        volumes[e] = volume(c, v->edge[e].domain);
         uint32_t i = e;
-        for (; i && volumes[e] > volumes[order[i - 1]]; --i) order[i] = order[i - 1];
+        for (; i && volume[e] > volume[order[i - 1]]; --i) order[i] = order[i - 1];
         order[i] = e;
     }
     uint32_t next = 0;
@@ -63,7 +66,7 @@ static bool encode(Context *c, GraphNode *v, uint32_t bits) {
         for (uint32_t code = 0; code >> bits == 0 && next < v->edges; ++code)
             if (ones_in(code) == ones) v->edge[order[next++]].code = (uint16_t)code;
     c->high = mark;
-    return ok(c);
+    return true;
 }
 
 static bool is_one(const Placed *p, const Edge *e) { return (e->code >> p->bit & 1) != p->flipped; }
@@ -79,36 +82,44 @@ static bool overlap(Context *c, const Vec *sorted, const Set *s, bool *out) {
 
 // Whether these sets of zeros and ones have points in common with the ones and zeros of a colour.
 static bool clashes(Context *c, const Vec *zeros, const Vec *ones, const Colour *colour, bool *out) {
+    const size_t mark = c->high;
     *out = false;
     for (const Placed *p = colour->first; p; p = p->same)
-        for (const Edge *e = p->node->edge; e < p->node->edge + p->node->edges; ++e)
-            for (uint32_t i = 0; i < e->domain->count; ++i) {
-                TRY(overlap(c, is_one(p, e) ? zeros : ones, e->domain->set[i], out));
-                if (*out) return true;
-            }
+        for (Walk w = walk(p->node); more(&w) && !*out; c->high = mark) {
+            const Set *s = unpacked(c, &w.at);
+            TRY(s && overlap(c, is_one(p, w.edge) ? zeros : ones, s, out));
+        }
     return true;
 }
 
-static bool append_ones(Context *c, const Placed *p, Vec *out) {
-    for (const Edge *e = p->node->edge; e < p->node->edge + p->node->edges; ++e)
-        for (uint32_t i = 0; is_one(p, e) && i < e->domain->count; ++i) TRY(append(c, out, e->domain->set[i]));
+static bool same_set(const Context *c, const Set *a, const Set *b) {
+    return a->spaces == b->spaces && same_bytes(a->lower, b->lower, 2 * c->n * sizeof(Int)) &&
+           (!a->spaces || same_bytes(spaces_of(c, a), spaces_of(c, b), a->spaces * sizeof(Half *)));
+}
+
+// Those that are not among the first `known` ones; temporary.
+static bool append_ones(Context *c, const Placed *p, uint32_t known, Vec *out) {
+    for (Walk w = walk(p->node); more(&w);) {
+        if (!is_one(p, w.edge)) {
+            w.at = skipped(c, w.at);
+            continue;
+        }
+        const size_t mark = c->high;
+        const Set *s = unpacked(c, &w.at);
+        TRY(s);
+        uint32_t k = 0;
+        while (k < known && !same_set(c, ((const Set **)out->at)[k], s)) ++k;
+        if (k < known)
+            c->high = mark;
+        else
+            TRY(append(c, out, s));
+    }
     return true;
 }
 
 // The distinct sets of a colour's ones.
 static bool ones_of(Context *c, const Colour *colour, Vec *out) {
-    for (const Placed *p = colour->first; p; p = p->same) {
-        const uint32_t known = out->count;
-        uint32_t kept = known;
-        TRY(append_ones(c, p, out));
-        const Set **at = out->at;
-        for (uint32_t i = known; i < out->count; ++i) {
-            uint32_t k = 0;
-            while (k < kept && at[k] != at[i]) ++k;
-            if (k == kept) at[kept++] = at[i];
-        }
-        out->count = kept;
-    }
+    for (const Placed *p = colour->first; p; p = p->same) TRY(append_ones(c, p, out->count, out));
     return true;
 }
 
@@ -116,15 +127,16 @@ static bool fits(Context *c, const Colour *colour, const Placed *placed, bool *o
     const Int limit = c->s.limits.signal_sets;
     *out = limit < 0;
     if (*out) return true;
-    const size_t mark = c->high;
+    const size_t high = c->high, low = c->low;
     Vec sets = {0};
-    TRY(ones_of(c, colour, &sets) && append_ones(c, placed, &sets));
+    TRY(ones_of(c, colour, &sets) && append_ones(c, placed, 0, &sets));
     if (!(*out = (Int)sets.count <= limit)) {
         const Domain *united;
         TRY(unite(c, sets.at, sets.count, &united));
         *out = (Int)united->count <= limit;
     }
-    c->high = mark;
+    c->high = high;
+    release(c, low);
     return true;
 }
 
@@ -134,7 +146,7 @@ static bool first_fit(Palette *p, Placed *placed) {
     Vec side[2] = {0};
     for (int flipped = 1; flipped >= 0; --flipped) {
         placed->flipped = flipped;
-        TRY(append_ones(c, placed, &side[!flipped]));
+        TRY(append_ones(c, placed, 0, &side[!flipped]));
         sort_sets(c, side[!flipped].at, side[!flipped].count);
     }
     for (int flipped = 0; flipped < 2; ++flipped) {
@@ -147,7 +159,7 @@ static bool first_fit(Palette *p, Placed *placed) {
             TRY(fits(c, colour, placed, &fitting));
             if (!fitting) continue;
             c->high = mark;
-            placed->colour = k;
+            placed->colour = (uint16_t)k;
             *colour->last = placed;
             colour->last = &placed->same;
             return true;
@@ -158,49 +170,57 @@ static bool first_fit(Palette *p, Placed *placed) {
     TRY(colour);
     *colour = (Colour){placed, &placed->same};
     placed->flipped = false;
-    placed->colour = p->colours.count - 1;
+    placed->colour = (uint16_t)(p->colours.count - 1);
     return true;
 }
 
-static bool has_one(const Placed *p, const Set *s) {
-    for (const Edge *e = p->node->edge; e < p->node->edge + p->node->edges; ++e)
-        for (uint32_t i = 0; is_one(p, e) && i < e->domain->count; ++i)
-            if (e->domain->set[i] == s) return true;
+// Whether a packed set is among the ones.
+static bool has_one(const Context *c, const Placed *p, const uint8_t *set, size_t size) {
+    for (Walk w = walk(p->node); more(&w);) {
+        const uint8_t *at = w.at;
+        w.at = skipped(c, at);
+        if (is_one(p, w.edge) && (size_t)(w.at - at) == size && same_bytes(at, set, size)) return true;
+    }
     return false;
 }
 
 // Whether both are 1 in the same sets and 0 in the same ones.
-static bool same_signal(const Placed *a, const Placed *b) {
-    uint32_t more = 0;
-    for (const Edge *e = b->node->edge; e < b->node->edge + b->node->edges; ++e) more += e->domain->count;
-    for (const Edge *e = a->node->edge; e < a->node->edge + a->node->edges; ++e)
-        for (uint32_t i = 0; i < e->domain->count; ++i, --more) {
-            Placed other = *b;
-            other.flipped ^= !is_one(a, e);
-            if (!has_one(&other, e->domain->set[i])) return false;
-        }
-    return !more;
+static bool same_signal(const Context *c, const Placed *a, const Placed *b) {
+    uint32_t left = 0;
+    for (const Edge *e = b->node->edge; e < b->node->edge + b->node->edges; ++e) left += e->sets;
+    for (Walk w = walk(a->node); more(&w); --left) {
+        const uint8_t *at = w.at;
+        Placed other = *b;
+        other.flipped ^= !is_one(a, w.edge);
+        w.at = skipped(c, at);
+        if (!has_one(c, &other, at, (size_t)(w.at - at))) return false;
+    }
+    return !left;
 }
 
 // The same for both sides and in any order.
-static uint32_t hash_of(const Placed *p) {
+static uint16_t hash_of(const Context *c, const Placed *p) {
     uint32_t sum[2] = {0};
-    for (const Edge *e = p->node->edge; e < p->node->edge + p->node->edges; ++e)
-        for (uint32_t i = 0; i < e->domain->count; ++i) sum[is_one(p, e)] += hash(1, &e->domain->set[i], sizeof(Set *));
-    return sum[0] ^ sum[1];
+    for (Walk w = walk(p->node); more(&w);) {
+        const uint8_t *at = w.at;
+        w.at = skipped(c, at);
+        sum[is_one(p, w.edge)] += hash(1, at, (size_t)(w.at - at));
+    }
+    return (uint16_t)(sum[0] ^ sum[1]);
 }
 
 static Placed *place(Palette *p, const GraphNode *v, uint32_t bit, bool *flipped) {
-    const size_t mark = p->c->high;
-    Placed *made = temp(p->c, 1, sizeof *made);
+    Context *c = p->c;
+    const size_t mark = c->high;
+    Placed *made = temp(c, 1, sizeof *made);
     if (!made) return NULL;
     *made = (Placed){.node = v, .bit = (uint8_t)bit};
-    made->hash = hash_of(made);
+    made->hash = hash_of(c, made);
     for (Placed *q = p->known; q; q = q->next)
         for (int k = 0; k < 2 && q->hash == made->hash; ++k) {
             *flipped = made->flipped = k;
-            if (!same_signal(made, q)) continue;
-            p->c->high = mark;
+            if (!same_signal(c, made, q)) continue;
+            c->high = mark;
             return q;
         }
     made->flipped = false;
@@ -270,7 +290,9 @@ bool allocate(Context *c) {
         for (uint32_t i = 0; i < c->signals; ++i) {
             const size_t mark = c->high;
             Vec ones = {0};
-            TRY(ones_of(c, (Colour *)p->colours.at + i, &ones) && unite(c, ones.at, ones.count, &c->signal[i]));
+            TRY(ones_of(c, (Colour *)p->colours.at + i, &ones));
+            if (ones.count == 1) *(const Set **)ones.at = lasting(c, *(Set **)ones.at);  // which `unite` takes as it is
+            TRY(ok(c) && unite(c, ones.at, ones.count, &c->signal[i]));
             c->high = mark;
         }
     }

@@ -94,7 +94,7 @@ static bool same_class(const Context *c, const Class *a, const Class *b) {
 static void number_classes(Context *c) {
     for (uint32_t g = 0; g < c->units; ++g) {
         uint32_t f = 0;
-        while (c->graph[f].size != c->graph[g].size || memcmp(c->graph[f].bytes, c->graph[g].bytes, c->graph[g].size)) ++f;
+        while (!same_program(&c->graph[f], &c->graph[g])) ++f;
         c->graph[g].same = f;
     }
     c->distinct = 0;
@@ -117,7 +117,11 @@ static bool classes(Out *o, bool empty) {
         TRY(put(o, c->s.units, 1));
         for (uint32_t unit = 0; unit < c->s.units; ++unit) {
             const Graph *g = class_->program[unit] == NONE ? NULL : &c->graph[class_->program[unit]];
-            TRY(put(o, g ? g->words : 0, 2) && (!g || bytes(o, g->bytes, g->size)));
+            TRY(put(o, g ? g->words : 0, 2));
+            if (!g) continue;
+            if (g->size > o->size - o->at) return fail(c, POLYLOOM_OUTPUT, 0);
+            if (o->data) write_program(c, g, o->data + o->at);
+            o->at += g->size;
         }
         TRY(put(o, class_->feedbacks, 1) && all(o, class_->feedback, class_->feedbacks));
         TRY(put(o, class_->inputs, 1) && all(o, class_->input, class_->inputs));

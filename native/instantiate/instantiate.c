@@ -78,18 +78,8 @@ static uint32_t class_in(Context *c, const Context *from, uint32_t number) {
     const uint32_t error = k->error = c->error;
     k->about = c->about;
     k->done = true;
-    k->apart = c != from;
     c->error = 0;
     return error;
-}
-
-static bool adopt(Context *c, Graph *g) {
-    for (uint32_t v = 0; v < g->nodes; ++v)
-        for (uint32_t e = 0; e < g->node[v].edges; ++e) {
-            Edge *edge = &g->node[v].edge[e];
-            if (edge->domain) TRY(edge->domain = adopted(c, edge->domain));
-        }
-    return true;
 }
 
 static bool finish(Context *c) {
@@ -100,11 +90,10 @@ static bool finish(Context *c) {
         c->about = c->class_[k].about;
         return fail(c, c->class_[k].error, 0);
     }
-    for (uint32_t g = 0; g < c->units; ++g)
-        if (c->class_[c->unit[g]->class_].apart) TRY(adopt(c, &c->graph[g]));
     polyloom_phase(PROGRAMS);
     TRY(allocate(c));
-    for (uint32_t g = 0; g < c->units; ++g) TRY(program(c, &c->graph[g], c->unit[g]->unit));
+    c->high = c->search->high;  // where sets were packed
+    for (uint32_t g = 0; g < c->units; ++g) TRY(measure(c, &c->graph[g], c->unit[g]->unit));
     polyloom_phase(PERIPHERY);
     return depths(c) && control(c) && generators(c) && wire(c);
 }

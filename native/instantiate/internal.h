@@ -258,31 +258,40 @@ typedef struct Kernel {
 } Kernel;
 
 typedef struct {
-    const Domain *domain;  // null where there is no choice
-    uint16_t to, code;     // a program has at most 65535 words
+    uint16_t to, code;  // a program has at most 65535 words
+    uint16_t sets;      // in which it is taken, 0 where there is no choice
 } Edge;
 
 typedef struct {
     const Kernel *kernel;
-    Edge *edge;  // by successor
+    Edge *edge;           // by successor
+    const uint8_t *sets;  // of the edges, one after another, packed; until signals are allocated
+    uint8_t *signal;      // then, where `shared`, by code the edge, or NOWHERE where no step has that code
     uint16_t edges;
     uint8_t signals;
-    uint8_t *signal;
-    uint32_t *table;  // by code: the edge, or NONE where no step has that code; null where edges have one code each
+    bool shared;
 } GraphNode;
+
+#define NOWHERE 255
 
 typedef struct {
     uint32_t nodes;
     GraphNode *node;
     uint32_t epilogue, words, size, same;
-    uint8_t *bytes;
 } Graph;
+
+// The packed sets of a node's edges.
+typedef struct {
+    const Edge *edge, *end;
+    uint32_t left;
+    const uint8_t *at;
+} Walk;
 
 typedef struct {
     uint32_t *program;  // by unit
     Int *feedback, *input;
     uint32_t feedbacks, inputs, number;
-    bool done, apart;  // instantiated; in scratch of its own
+    bool done;  // instantiated
     uint32_t error;
     About about;
 } Class;
@@ -461,7 +470,7 @@ bool inhabited(Context *c, const Int *lower, const Int *upper, uint32_t spaces, 
 bool append(Context *c, Vec *out, const Set *s);
 bool normalize(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out);
 const Domain *domain(Context *c, const Set *const *sets, uint32_t count);
-const Domain *adopted(Context *c, const Domain *d);
+void release(Context *c, size_t low);
 bool contains(Context *c, const Domain *d, const Int *point);
 bool shift(Context *c, const Domain *d, Int steps, Vec *out);
 bool after(Context *c, const Int *last, const Int *lower, const Int *upper, Vec *out);
@@ -528,7 +537,17 @@ bool control_flow(Context *c, const UnitTree *unit, Graph *out);
 bool allocate(Context *c);
 bool share(Context *c, bool *out);
 bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index);
-bool program(Context *c, Graph *g, uint32_t unit);
+bool measure(Context *c, Graph *g, uint32_t unit);
+bool same_program(const Graph *a, const Graph *b);
+void write_program(const Context *c, const Graph *g, uint8_t *at);
+
+// packed.c
+size_t pack(const Context *c, const Set *s, uint8_t *to);
+Set *unpacked(Context *c, const uint8_t **at);
+const Set *lasting(Context *c, const Set *s);
+const uint8_t *skipped(const Context *c, const uint8_t *at);
+Walk walk(const GraphNode *v);
+bool more(Walk *w);
 
 // wires.c, fifo.c, generators.c, emit.c
 bool terminals(Context *c);

@@ -208,7 +208,7 @@ static Kernel *kernel(Folded *f, const uint32_t *content) {
     return shrink(c, out, mark, sizeof *out + out->size);
 }
 
-static bool same_kernel(const Kernel *a, const Kernel *b) { return a->size == b->size && a->halts == b->halts && !memcmp(a->bytes, b->bytes, a->size); }
+static bool same_kernel(const Kernel *a, const Kernel *b) { return a->size == b->size && a->halts == b->halts && same_bytes(a->bytes, b->bytes, a->size); }
 
 // Name kernels by their contents, in ascending order; equal kernels have one name.
 static bool name(Folded *f) {
@@ -221,7 +221,7 @@ static bool name(Folded *f) {
         uint32_t *content = f->line[i / f->levels].content + i % f->levels * f->words;
         const uint32_t at = where(contents, count, content, f->words);
         if (at < count && !compare(contents[at], content, f->words)) continue;
-        memmove(contents + at + 1, contents + at, (count - at) * sizeof *contents);
+        move(contents + at + 1, contents + at, (count - at) * sizeof *contents);
         contents[at] = content;
         ++count;
     }
@@ -332,7 +332,7 @@ static bool start(Folded *f, const uint32_t *order, uint32_t nodes, uint32_t *ou
                 const Stretch *line = &f->line[i];
                 Int first[DIMENSIONS];
                 corner(c, f->grid, line->part, first);
-                if (line->name[1] == NONE || memcmp(first, zero, c->n * sizeof(Int))) continue;
+                if (line->name[1] == NONE || !same_bytes(first, zero, c->n * sizeof(Int))) continue;
                 if (!pass) {
                     if (!candidates++) *out = order[v];
                     continue;
@@ -353,15 +353,10 @@ static bool start(Folded *f, const uint32_t *order, uint32_t nodes, uint32_t *ou
 }
 
 // The transition set of an edge: the sets of its parts, in the order of first steps.
-static bool transition(Folded *f, uint32_t from, uint32_t to, const Domain **out) {
-    Context *c = f->c;
-    const size_t mark = c->high;
-    Vec sets = {0};
+static bool transition(Folded *f, uint32_t from, uint32_t to, Vec *sets) {
     for (uint32_t i = f->first[from]; i != NONE; i = f->next[i])
-        if (f->line[i].name[1] == to) TRY(part_sets(c, f->grid, f->line[i].part, &sets));
-    *out = domain(c, sets.at, sets.count);
-    c->high = mark;
-    return *out != NULL;
+        if (f->line[i].name[1] == to) TRY(part_sets(f->c, f->grid, f->line[i].part, sets));
+    return true;
 }
 
 // The distinct successors of a kernel; `seen` has the last kernel that each was one of.
@@ -387,22 +382,68 @@ static const Kernel *kept(Context *c, const Kernel *from) {
     return c->kernels = made;
 }
 
-static bool node(Folded *f, uint32_t v, const uint32_t *place, uint32_t *seen, uint32_t *next, GraphNode *out) {
+// The transition sets of a node, packed; temporary.
+static bool packed(Folded *f, uint32_t v, const uint32_t *next, GraphNode *out) {
     Context *c = f->c;
+    const size_t mark = c->high;
+    Vec sets = {0};
+    for (Edge *e = out->edge; e < out->edge + out->edges; ++e) {
+        const uint32_t before = sets.count;
+        TRY(transition(f, v, next[e->to], &sets));
+        if ((sets.count - before) >> 16) return fail(c, POLYLOOM_OVERFLOW, 0);
+        e->sets = (uint16_t)(sets.count - before);
+    }
+    size_t size = 0;
+    for (uint32_t i = 0; i < sets.count; ++i) size += pack(c, ((const Set **)sets.at)[i], NULL);
+    uint8_t *at = temp(c, size, 1);
+    TRY(at);
+    size = 0;
+    for (uint32_t i = 0; i < sets.count; ++i) size += pack(c, ((const Set **)sets.at)[i], at + size);
+    out->sets = shrink(c, at, mark, size);
+    return true;
+}
+
+// With temporary edges, sets and kernel.
+static bool node(Folded *f, uint32_t v, const uint32_t *order, const uint32_t *place, uint32_t *seen, uint32_t *next, GraphNode *out) {
+    Context *c = f->c;
+    out->kernel = f->kernel[v];
     out->edges = (uint16_t)successors(f, v, seen, next);
-    TRY((out->kernel = kept(c, f->kernel[v])) && (out->edge = keep(c, out->edges, sizeof(Edge))));
+    TRY(out->edge = temp(c, out->edges, sizeof(Edge)));
     for (uint32_t k = 0; k < out->edges; ++k) {
         uint32_t i = k;
         if (f->first[next[k]] == NONE) return clash(c);
         for (; i && out->edge[i - 1].to > place[next[k]]; --i) out->edge[i] = out->edge[i - 1];
         out->edge[i] = (Edge){.to = (uint16_t)place[next[k]]};
-        if (out->edges > 1) TRY(transition(f, v, next[k], &out->edge[i].domain));
     }
+    return out->edges < 2 || packed(f, v, order, out);
+}
+
+// Makes what is temporary of a graph last: the rest of its construction is given back, and its sets move up to `high`.
+static bool settle(Context *c, const GraphNode *from, size_t low, size_t high, Graph *out) {
+    release(c, low);
+    TRY(out->node = keep(c, out->nodes, sizeof *from));
+    for (uint32_t v = 0; v < out->nodes; ++v) {
+        GraphNode *n = &out->node[v];
+        *n = from[v];
+        TRY((n->kernel = kept(c, n->kernel)) && (n->edge = keep(c, n->edges, sizeof(Edge))));
+        if (n->edges) memcpy(n->edge, from[v].edge, n->edges * sizeof(Edge));
+    }
+    c->high = high;
+    for (uint32_t v = 0; v < out->nodes; ++v) {
+        GraphNode *n = &out->node[v];
+        if (n->edges < 2) continue;
+        Walk w = walk(n);
+        while (more(&w)) w.at = skipped(c, w.at);
+        const size_t size = (size_t)(w.at - n->sets);
+        c->high -= size;
+        n->sets = move(c->base + c->high, n->sets, size);
+    }
+    c->high &= ~(size_t)7;
     return true;
 }
 
 // Nodes in the order of their first steps, but first the one of step 0.
-static bool ordered(Folded *f, Graph *out) {
+static bool ordered(Folded *f, size_t low, size_t high, Graph *out) {
     Context *c = f->c;
     uint32_t *place = temp(c, f->kernels, sizeof *place), *seen = temp(c, f->kernels, sizeof *seen), *next = temp(c, f->kernels, sizeof *next);
     uint32_t *order = temp(c, f->kernels, sizeof *order), nodes = 0, first;
@@ -420,9 +461,10 @@ static bool ordered(Folded *f, Graph *out) {
     for (uint32_t v = 0; v < nodes; ++v) place[order[v]] = v;
     if (nodes >> 16) return refuse(c, 706, POLYLOOM_FIELD, 1, (Int)(nodes & 0x7FFFFFFF), 65536);
     *out = (Graph){.nodes = nodes, .epilogue = f->epilogue};
-    TRY(out->node = keep(c, nodes, sizeof(GraphNode)));
-    for (uint32_t v = 0; v < nodes; ++v) TRY(node(f, order[v], place, seen, next, &out->node[v]));
-    return true;
+    GraphNode *made = temp(c, nodes, sizeof *made);
+    TRY(made);
+    for (uint32_t v = 0; v < nodes; ++v) TRY(node(f, order[v], order, place, seen, next, &made[v]));
+    return settle(c, made, low, high, out);
 }
 
 static uint32_t degree(Folded *f) {
@@ -435,7 +477,7 @@ static uint32_t degree(Folded *f) {
 }
 
 bool control_flow(Context *c, const UnitTree *unit, Graph *out) {
-    const size_t high = c->high;
+    const size_t low = c->low, high = c->high;
     const Int flags = c->s.limits.branch_flags;
     const uint32_t targets = flags > 30 ? (uint32_t)1 << 30 : (uint32_t)1 << flags;
     Folded *f = temp(c, 1, sizeof *f);
@@ -449,11 +491,9 @@ bool control_flow(Context *c, const UnitTree *unit, Graph *out) {
         const uint32_t worst = degree(f);
         TRY(ok(c));
         if (worst > targets) continue;
-        TRY(ordered(f, out));
-        c->high = high;
-        return ok(c);
+        return ordered(f, low, high, out) && ok(c);
     }
-    TRY(ordered(f, out));
+    TRY(ordered(f, low, high, out));
     uint32_t worst = 0;
     for (uint32_t v = 0; v < out->nodes; ++v)
         if (out->node[v].edges > out->node[worst].edges) worst = v;

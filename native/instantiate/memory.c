@@ -90,9 +90,10 @@ void *shrink(Context *c, void *at, size_t mark, size_t bytes) {
 // By words of 32 bits; of a rest, which may follow, the bytes.
 uint32_t hash(uint32_t h, const void *bytes, size_t size) {
     const uint8_t *p = bytes;
-    for (uint32_t word; size; size -= size < 4 ? 1 : 4, p += 4) {
-        word = *p;
-        if (size >= 4) memcpy(&word, p, 4);
+    for (size_t taken; size; size -= taken, p += taken) {
+        uint32_t word = *p;
+        taken = size < 4 ? 1 : 4;
+        if (taken > 1) memcpy(&word, p, 4);
         h = (h ^ word) * 2654435769u;
         h ^= h >> 15;
     }

@@ -15,34 +15,23 @@ static uint32_t branch_size(const GraphNode *n, uint32_t v) {
     return k == GOTO ? 2 : k == IF ? 1 + n->signals + (2u << n->signals) : 0;
 }
 
-static bool target(Context *c, uint8_t **at, uint32_t node) {
-    const Int place = mul(c, node, c->schedule->interval);
-    if (place >> 16) return refuse(c, 706, POLYLOOM_FIELD, 1, place, 65536);
-    *(*at)++ = (uint8_t)place;
-    *(*at)++ = (uint8_t)(place >> 8);
-    return true;
-}
-
 // The edge of a code, or NONE where it cannot occur.
 static uint32_t edge_of(const GraphNode *n, uint32_t code) {
-    if (n->table) return n->table[code];
+    if (n->shared) return n->signal[n->signals + code] == NOWHERE ? NONE : n->signal[n->signals + code];
     for (uint32_t e = 0; e < n->edges; ++e)
         if (n->edge[e].code == code) return e;
     return NONE;
 }
 
 // A code that cannot occur repeats the target of the lowest one that can.
-static bool targets(Context *c, uint8_t **at, const GraphNode *n) {
-    uint32_t lowest = 0;
-    while (edge_of(n, lowest) == NONE) ++lowest;
-    for (uint32_t code = 0; code >> n->signals == 0; ++code) {
-        const uint32_t e = edge_of(n, code);
-        TRY(target(c, at, n->edge[e == NONE ? edge_of(n, lowest) : e].to));
-    }
-    return true;
+static uint32_t target(const GraphNode *n, uint32_t code) {
+    uint32_t e = edge_of(n, code);
+    for (code = 0; e == NONE; ++code) e = edge_of(n, code);
+    return n->edge[e].to;
 }
 
-bool program(Context *c, Graph *g, uint32_t unit) {
+// The words and bytes of a program.
+bool measure(Context *c, Graph *g, uint32_t unit) {
     const Int words = mul(c, g->nodes, c->schedule->interval), limit = c->s.limits.instruction_words;
     c->about.place = g->nodes;
     if (limit >= 0 && words > limit) return refuse(c, 516, POLYLOOM_UNIT, unit, words, limit);
@@ -53,19 +42,42 @@ bool program(Context *c, Graph *g, uint32_t unit) {
         if (g->node[v].signals > 15) return refuse(c, 706, POLYLOOM_FIELD, 1, g->node[v].signals, 16);
         g->size += g->node[v].kernel->size + branch_size(&g->node[v], v);
     }
-    TRY(g->bytes = keep(c, g->size, 1));
-    uint8_t *at = g->bytes;
-    for (uint32_t v = 0; v < g->nodes; ++v) {
-        const GraphNode *n = &g->node[v];
-        memcpy(at, n->kernel->bytes, n->kernel->size);
-        at[n->kernel->last + 1] |= (uint8_t)(kind(n, v) << 6);
-        at += n->kernel->size;
-        if (kind(n, v) == GOTO) TRY(target(c, &at, n->edge[0].to));
-        if (kind(n, v) != IF) continue;
-        *at++ = (uint8_t)n->signals;
-        memcpy(at, n->signal, n->signals);
-        at += n->signals;
-        TRY(targets(c, &at, n));
+    return ok(c);
+}
+
+static bool same_branch(const GraphNode *a, const GraphNode *b) {
+    if (a->signals != b->signals || (a->signals && !same_bytes(a->signal, b->signal, a->signals))) return false;
+    for (uint32_t code = 0; a->edges && code >> a->signals == 0; ++code)
+        if (target(a, code) != target(b, code)) return false;
+    return true;
+}
+
+bool same_program(const Graph *a, const Graph *b) {
+    if (a->size != b->size || a->nodes != b->nodes) return false;
+    for (uint32_t v = 0; v < a->nodes; ++v) {
+        const GraphNode *x = &a->node[v], *y = &b->node[v];
+        if (kind(x, v) != kind(y, v) || x->kernel->size != y->kernel->size || !same_bytes(x->kernel->bytes, y->kernel->bytes, x->kernel->size)) return false;
+        if (!same_branch(x, y)) return false;
     }
     return true;
+}
+
+void write_program(const Context *c, const Graph *g, uint8_t *at) {
+    for (uint32_t v = 0; v < g->nodes; ++v) {
+        const GraphNode *n = &g->node[v];
+        const uint32_t k = kind(n, v);
+        memcpy(at, n->kernel->bytes, n->kernel->size);
+        at[n->kernel->last + 1] |= (uint8_t)(k << 6);
+        at += n->kernel->size;
+        if (k == IF) {
+            *at++ = n->signals;
+            memcpy(at, n->signal, n->signals);
+            at += n->signals;
+        }
+        for (uint32_t code = 0; k >= GOTO && code >> n->signals == 0; ++code) {
+            const uint32_t place = target(n, code) * (uint32_t)c->schedule->interval;
+            *at++ = (uint8_t)place;
+            *at++ = (uint8_t)(place >> 8);
+        }
+    }
 }

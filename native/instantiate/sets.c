@@ -64,21 +64,16 @@ const Domain *domain(Context *c, const Set *const *sets, uint32_t count) {
     return *bucket = d;
 }
 
-// The same domain of another context, here.
-const Domain *adopted(Context *c, const Domain *d) {
-    const size_t mark = c->high;
-    const Set **sets = temp(c, d->count, sizeof *sets);
-    for (uint32_t i = 0; sets && i < d->count; ++i) {
-        const Set *s = d->set[i];
-        const Half **space = temp(c, s->spaces, sizeof *space);
-        if (!space) return NULL;
-        for (uint32_t k = 0; k < s->spaces; ++k)
-            if (!(space[k] = half_space(c, spaces_of(c, s)[k]->a))) return NULL;
-        if (!(sets[i] = interned(c, s->lower, upper_of(c, s), s->spaces, space))) return NULL;
-    }
-    const Domain *made = sets ? domain(c, sets, d->count) : NULL;
-    c->high = mark;
-    return made;
+// Gives back what lasts from `low` on, which nothing refers to any longer.
+void release(Context *c, size_t low) {
+    const uint8_t *end = c->base + low;
+    for (uint32_t i = 0; i < BUCKETS; ++i)
+        while ((const uint8_t *)c->sets[i] >= end) c->sets[i] = c->sets[i]->next;
+    for (uint32_t i = 0; i < BUCKETS / 2; ++i)
+        while ((const uint8_t *)c->domains[i] >= end) c->domains[i] = c->domains[i]->next;
+    for (uint32_t i = 0; i < BUCKETS / 16; ++i)
+        while ((const uint8_t *)c->halves[i] >= end) c->halves[i] = c->halves[i]->next;
+    c->low = low;
 }
 
 // The normal form of a box with half-spaces, or null where it is empty. Half-spaces with one coefficient are bounds.

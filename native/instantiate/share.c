@@ -28,16 +28,16 @@ typedef struct {
     uint32_t free, code, edge;
 } Need;
 
+// A branch, and the sets of its edges, by number.
 typedef struct {
-    const Set *set;
-    uint32_t number;
-} Named;
+    GraphNode *node;
+    const uint32_t *set;
+    uint32_t atoms;
+} Branch;
 
 typedef struct {
     Context *c;
-    Named *name;  // a hash table
-    uint32_t names, sets;
-    uint32_t atoms, count, limit;
+    uint32_t sets, atoms, count, limit;
     Part **part;
     const Domain **domain;  // by atom, as all arrays of atoms
     Value *value, *saved;
@@ -51,7 +51,7 @@ typedef struct {
     uint64_t *present;       // by code of the old signals and by which of them are free: the successors of such atoms
     Need *need;
     uint32_t needs, size, old;
-    uint32_t chosen[MOST], *table;
+    uint32_t chosen[MOST], table[MOST];
     uint8_t code[MOST];  // those of few ones first, then in ascending order
 } Shared;
 
@@ -61,29 +61,23 @@ static uint32_t weight(uint64_t x) {
     return count;
 }
 
-static Named *named(Shared *s, const Set *set) {
-    uint32_t at = (uint32_t)((uintptr_t)set / sizeof *set) & (s->names - 1);
-    while (s->name[at].set && s->name[at].set != set) at = (at + 1) & (s->names - 1);
-    return &s->name[at];
-}
-
 // Every transition set once, as a family of its own.
-static bool number_sets(Shared *s, GraphNode *const *nodes, uint32_t count, Vec *members) {
-    uint32_t total = 0;
-    for (uint32_t b = 0; b < count; ++b)
-        for (uint32_t e = 0; e < nodes[b]->edges; ++e) total += nodes[b]->edge[e].domain->count;
-    for (s->names = 16; s->names < 2 * total;) s->names *= 2;
-    TRY(s->name = temp(s->c, s->names, sizeof *s->name));
-    for (uint32_t b = 0; b < count; ++b)
-        for (uint32_t e = 0; e < nodes[b]->edges; ++e)
-            for (uint32_t i = 0; i < nodes[b]->edge[e].domain->count; ++i) {
-                Named *n = named(s, nodes[b]->edge[e].domain->set[i]);
-                if (n->set) continue;
-                *n = (Named){nodes[b]->edge[e].domain->set[i], s->sets};
-                Member *slot = push(s->c, members, sizeof *slot);
-                TRY(slot);
-                *slot = (Member){n->set, s->sets++};
-            }
+static bool number_sets(Shared *s, Branch *branch, Vec *members) {
+    Context *c = s->c;
+    uint32_t count = 0;
+    for (const Edge *e = branch->node->edge; e < branch->node->edge + branch->node->edges; ++e) count += e->sets;
+    uint32_t *number = temp(c, count, sizeof *number);
+    TRY(number);
+    branch->set = number;
+    for (Walk w = walk(branch->node); more(&w); ++number) {
+        const Set *made = unpacked(c, &w.at), *set;
+        TRY(made && (set = lasting(c, made)));
+        while (*number < s->sets && ((Member *)members->at)[*number].set != set) ++*number;
+        if (*number < s->sets) continue;
+        Member *slot = push(c, members, sizeof *slot);
+        TRY(slot);
+        *slot = (Member){set, s->sets++};
+    }
     return true;
 }
 
@@ -137,23 +131,18 @@ static uint32_t column_of(Shared *s, uint32_t edge, Value v) {
 }
 
 // The atoms that a branch meets.
-static bool meet(Shared *s, const GraphNode *node) {
+static void meet(Shared *s, const Branch *b) {
+    const uint32_t *number = b->set;
     s->met = s->columns = 0;
     memset(s->bucket, 0xff, s->buckets * sizeof *s->bucket);
-    for (uint32_t e = 0; e < node->edges; ++e) {
-        const Domain *d = node->edge[e].domain;
-        uint32_t *numbers = temp(s->c, d->count, sizeof *numbers);
-        TRY(numbers);
-        for (uint32_t k = 0; k < d->count; ++k) numbers[k] = named(s, d->set[k])->number;
+    for (uint32_t e = 0; e < b->node->edges; number += b->node->edge[e++].sets)
         for (uint32_t i = 0; i < s->atoms; ++i)
-            for (uint32_t k = 0; k < d->count; ++k)
-                if (s->part[i]->key[numbers[k] / 32] >> numbers[k] % 32 & 1) {
+            for (uint32_t k = 0; k < b->node->edge[e].sets; ++k)
+                if (s->part[i]->key[number[k] / 32] >> number[k] % 32 & 1) {
                     s->atom[s->met] = i;
                     s->of[s->met++] = column_of(s, e, s->value[i]);
                     break;
                 }
-    }
-    return true;
 }
 
 // What the chosen signals, those from `old` on being new, are in atoms of a column.
@@ -338,17 +327,14 @@ static void resize(Shared *s, uint32_t old, uint32_t new) {
 }
 
 // *out where a branch has got its signals.
-static bool code(Shared *s, GraphNode *node, bool *out) {
+static bool code(Shared *s, const Branch *b, bool *out) {
     Context *c = s->c;
+    GraphNode *node = b->node;
     const uint32_t flags = (uint32_t)min(min(c->s.limits.branch_flags, (Int)s->limit), FLAGS);
     uint32_t least = 0;
     while (node->edges > (uint32_t)1 << least) ++least;
-    TRY(node->table = keep(c, (size_t)1 << flags, sizeof *node->table));
-    s->table = node->table;
     s->full = 0;
-    const size_t mark = c->high;
-    TRY(meet(s, node));
-    c->high = mark;
+    meet(s, b);
     for (uint32_t new = 0; new <= flags && s->count + new <= s->limit; ++new) {
         s->clashes = s->oldest = 0;
         for (uint32_t old = least > new ? least - new : 0; old + new <= flags; ++old) {
@@ -356,7 +342,8 @@ static bool code(Shared *s, GraphNode *node, bool *out) {
             TRY(choose(s, 0, out));
             if (!*out) continue;
             node->signals = (uint8_t)s->size;
-            TRY(node->signal = keep(c, s->size, 1));
+            node->shared = true;
+            TRY(node->signal = keep(c, s->size + ((size_t)1 << s->size), 1));
             for (uint32_t k = 0; k < s->size; ++k) node->signal[k] = (uint8_t)s->chosen[k];
             return true;
         }
@@ -365,35 +352,28 @@ static bool code(Shared *s, GraphNode *node, bool *out) {
 }
 
 // The codes that a branch meets, once all signals are known.
-static bool settle(Shared *s, GraphNode *node) {
-    TRY(meet(s, node));
-    memset(node->table, 0xff, sizeof *node->table << node->signals);
+static void settle(Shared *s, const Branch *b) {
+    uint8_t *signal = b->node->signal, *edge = signal + b->node->signals;
+    meet(s, b);
+    memset(edge, NOWHERE, (size_t)1 << b->node->signals);
     for (uint32_t n = 0; n < s->met; ++n) {
         uint32_t code = 0;
-        for (uint32_t k = 0; k < node->signals; ++k) code |= (uint32_t)(s->value[s->atom[n]].ones >> node->signal[k] & 1) << k;
-        node->table[code] = s->column[s->of[n]].edge;
+        for (uint32_t k = 0; k < b->node->signals; ++k) code |= (uint32_t)(s->value[s->atom[n]].ones >> signal[k] & 1) << k;
+        edge[code] = (uint8_t)s->column[s->of[n]].edge;
     }
-    return true;
 }
 
 // The branches of all kernels: those of most successors first, then those that meet most atoms.
-static bool sort(Shared *s, GraphNode **nodes, uint32_t count) {
-    uint32_t *atoms = temp(s->c, count, sizeof *atoms);
-    TRY(atoms);
-    const size_t mark = s->c->high;
+static void sort(Shared *s, Branch *branch, uint32_t count) {
     for (uint32_t b = 0; b < count; ++b) {
-        GraphNode *node = nodes[b];
+        Branch made = branch[b];
         uint32_t k = b;
-        TRY(meet(s, node));
-        s->c->high = mark;
-        for (; k && (nodes[k - 1]->edges < node->edges || (nodes[k - 1]->edges == node->edges && atoms[k - 1] < s->met)); --k) {
-            nodes[k] = nodes[k - 1];
-            atoms[k] = atoms[k - 1];
-        }
-        nodes[k] = node;
-        atoms[k] = s->met;
+        meet(s, &made);
+        made.atoms = s->met;
+        for (; k && (branch[k - 1].node->edges < made.node->edges || (branch[k - 1].node->edges == made.node->edges && branch[k - 1].atoms < made.atoms)); --k)
+            branch[k] = branch[k - 1];
+        branch[k] = made;
     }
-    return true;
 }
 
 // *out where the signals of the machine suffice for all branches; if not, branches are spoilt.
@@ -402,30 +382,30 @@ bool share(Context *c, bool *out) {
     uint32_t count = 0;
     for (uint32_t g = 0; g < c->units; ++g)
         for (uint32_t v = 0; v < c->graph[g].nodes; ++v) count += c->graph[g].node[v].edges > 1;
-    GraphNode **nodes = temp(c, count, sizeof *nodes);
+    Branch *branch = temp(c, count, sizeof *branch);
     Vec members = {0};
     uint64_t cells;
-    TRY(s && nodes);
-    count = 0;
-    for (uint32_t g = 0; g < c->units; ++g)
-        for (uint32_t v = 0; v < c->graph[g].nodes; ++v)
-            if (c->graph[g].node[v].edges > 1) nodes[count++] = &c->graph[g].node[v];
+    TRY(s && branch);
     s->c = c;
     s->limit = (uint32_t)min(c->s.limits.control_signals, MOST);
+    count = 0;
+    for (uint32_t g = 0; g < c->units; ++g)
+        for (uint32_t v = 0; v < c->graph[g].nodes; ++v) {
+            if (c->graph[g].node[v].edges < 2) continue;
+            branch[count].node = &c->graph[g].node[v];
+            TRY(number_sets(s, &branch[count++], &members));
+        }
     *out = false;
-    TRY(number_sets(s, nodes, count, &members) && cells_of(c, members.at, members.count, &cells));
+    TRY(cells_of(c, members.at, members.count, &cells));
     if (cells * s->sets > WORK) return true;
-    TRY(make_atoms(s, &members) && sort(s, nodes, count));
+    TRY(make_atoms(s, &members));
+    sort(s, branch, count);
     for (uint32_t b = 0; b < count; ++b) {
         *out = false;
-        TRY(code(s, nodes[b], out));
+        TRY(code(s, &branch[b], out));
         if (!*out) return true;
     }
-    const size_t mark = c->high;
-    for (uint32_t b = 0; b < count; ++b) {
-        TRY(settle(s, nodes[b]));
-        c->high = mark;
-    }
+    for (uint32_t b = 0; b < count; ++b) settle(s, &branch[b]);
     c->signals = s->count;
     TRY(c->signal = keep(c, c->signals, sizeof *c->signal));
     for (uint32_t i = 0; i < c->signals; ++i) TRY(united(s, i, &c->signal[i]));
