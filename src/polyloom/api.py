@@ -281,7 +281,7 @@ def _read_text(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a path with a zero byte
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        reason = (error.strerror if isinstance(error, OSError) else None) or "it is not UTF-8 text"
         raise input_error("PL0807", f"cannot read '{path}': {reason}", help="give an existing text file in UTF-8") from None
 
 

@@ -121,7 +121,7 @@ _LISTED: Final = 40
 def nearest(name: str, names: Iterable[str], what: str) -> str:
     """A help line for an unknown name: `did you mean 'x'?` where one is close or they are many, else all the names, which are `what`s."""
     known = list(names)
-    close = get_close_matches(name, known, 1, 0.5) or get_close_matches(name.lower(), known, 1, 0.5 if len(known) <= _LISTED else 0)
+    close = get_close_matches(name, known, 1, 0.6) or get_close_matches(name.lower(), known, 1, 0.6 if len(known) <= _LISTED else 0)
     if close:
         return f"did you mean '{close[0]}'?"
     return f"the {re.sub('(?<![aeiou])y$', 'ie', what)}s are {', '.join(known)}" if known else f"there is no {what}"

@@ -34,6 +34,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "short.plcc").write_bytes(concrete[:-8])
     (tmp_path / "altered.plcc").write_bytes(concrete[:100] + bytes([concrete[100] ^ 1]) + concrete[101:])
     (tmp_path / "newer.plcc").write_bytes(concrete[:4] + (99).to_bytes(4, "little") + concrete[8:])
+    (tmp_path / "empty.plcc").touch()
     (tmp_path / "text.plcc").write_text("not a configuration\n")
     np.save(tmp_path / "in.npy", np.int32(12345))
     np.save(tmp_path / "long.npy", np.zeros(3, np.int32))

@@ -18,6 +18,8 @@ CASES = {
     "no-command": "",
     "unknown-command": "rnu matmul.pla",
     "unknown-option": "run bits.pla N=4 --jsn",
+    "unlike-option": "simulate bits.plcc --seed 3",
+    "malformed-option": "run bits.pla N=4 --seed many",
     "unknown-operand": "verify bits.plcc bits.plsc",
     "missing-operand": "compile bits.pla",
     "missing-file": "run nowhere.pla N=4",
@@ -55,6 +57,7 @@ CASES = {
     "instantiate-concrete": "instantiate bits.plcc N=16 -o new.plcc",
     "instantiate-candidate": "instantiate bits.plsc N=16 --pes 1x3 --candidate 9 -o new.plcc",
     "simulate-symbolic": "simulate bits.plsc",
+    "simulate-output-first": "simulate bits.plcc --out bit=new.npy",
     "simulate-no-input": "simulate bits.plcc",
     "simulate-unknown-input": "simulate bits.plcc --in inn=in.npy",
     "simulate-shape": "simulate bits.plcc --in in=long.npy",
@@ -63,6 +66,7 @@ CASES = {
     "simulate-unknown-output": "simulate bits.plcc --in in=in.npy --out bit=new.npy",
     "simulate-other-machine": "simulate bits.plcc --in in=in.npy --on tcpa:unit",
     "simulate-unknown-machine": "simulate mine.plcc --in in=in.npy",
+    "file-empty": "show empty.plcc",
     "file-truncated": "show short.plcc",
     "file-altered": "verify altered.plcc",
     "file-newer": "simulate newer.plcc --in in=in.npy",
@@ -109,6 +113,30 @@ def test_write_protected_folder(call: Call, monkeypatch: pytest.MonkeyPatch) -> 
     status, _, err = call("instantiate", "bits.plsc", "N=16", "--pes", "1x3", "-o", "folder/new.plcc")
     assert status == 1
     assert "cannot write 'folder/new.plcc': the directory 'folder' is write-protected" in err
+
+
+def test_a_file_without_a_name(call: Call) -> None:
+    assert "cannot write '': the name is empty" in call("instantiate", "bits.plsc", "N=16", "--pes", "1x3", "-o", "")[2]
+    for verb in ("show", "verify", "simulate", "dominators", "litmus"):
+        assert call(verb, "")[2].startswith("error[PL0807]: the name of a file is empty")
+
+
+def test_a_link_stays_and_its_file_is_written(call: Call, scratch: Path) -> None:
+    """Not so, the superuser would replace /dev/stdout by a file."""
+    (scratch / "link.plcc").symlink_to("folder/new.plcc")
+    assert call("instantiate", "bits.plsc", "N=16", "--pes", "1x3", "-o", "link.plcc")[0] == 0
+    assert (scratch / "link.plcc").is_symlink()
+    assert (scratch / "folder" / "new.plcc").read_bytes() == (scratch / "bits.plcc").read_bytes()
+    (scratch / "nowhere.plcc").symlink_to("missing/new.plcc")
+    assert "cannot write 'nowhere.plcc': there is no directory" in call("instantiate", "bits.plsc", "N=16", "--pes", "1x3", "-o", "nowhere.plcc")[2]
+
+
+def test_an_interrupt_while_a_module_is_loaded(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(words: object) -> Answer:
+        raise ImportError("initialization failed") from KeyboardInterrupt()
+
+    monkeypatch.setattr(entry, "_dispatch", load)
+    assert call("doctor") == (130, "", "")
 
 
 def test_a_failed_write_leaves_nothing(call: Call, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:

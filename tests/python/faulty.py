@@ -106,6 +106,8 @@ FILES: dict[str, str] = {
     "size_name": "import polyloom as pl\n\nN = pl.size('2N')\n",
     "size_value": "import polyloom as pl\n\nN = pl.size('N')\nfor i in range(N):\n    pass\n",
     "size_count": "import polyloom as pl\n\nN, M = pl.sizes('N')\nK, L = pl.sizes('K L M')\n",
+    "extent_product": f"{_START}@pl.kernel\ndef f(x: pl.f32[N * N]) -> None:\n    x[0] = 1.0\n",
+    "extent_quotient": f"{_START}@pl.kernel\ndef f(x: pl.f32[N // 2]) -> None:\n    x[0] = 1.0\n",
     "element_name": f"{_START}@pl.kernel\ndef f(x: pl.float32[N]) -> None:\n    x[0] = 1.0\n",
     "size_of_no_declaration": f"{_START}@pl.kernel\ndef f(x: pl.f32[K]) -> None:\n    x[0] = 1.0\n",
     "parentheses": f"{_START}@pl.kernel()\ndef f(x: pl.f32[N]) -> None:\n    x[0] = 1.0\n",

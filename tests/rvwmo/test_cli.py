@@ -108,6 +108,7 @@ def test_what_cannot_be_judged_is_listed(folder: Path, capsys: pytest.CaptureFix
         ("litmus SB.litmus --max-executions 0", 2, "PL0801"),
         ("litmus SB.litmus --max-executions 2", 3, "PL0944"),
         ("litmus SB.litmus --against nowhere.log", 1, "PL0807"),
+        ("litmus SB.litmus --against SB.litmus", 1, "PL0807"),
         ("litmus herd.log", 1, "PL0940"),
         ("litmus empty", 1, "PL0807"),
         ("litmus binary.litmus", 1, "PL0807"),

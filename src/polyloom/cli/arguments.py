@@ -61,7 +61,13 @@ class Parser(argparse.ArgumentParser):
         super().__init__(prog=prog, description=description, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
-        raise usage_error(message, f"`{self.prog} --help` lists what can be written")
+        least = f"write `{self._least()}`; " if "required" in message else ""
+        raise usage_error(message, f"{least}`{self.prog} --help` lists what {'else ' if least else ''}can be written")
+
+    def _least(self) -> str:
+        """The command with no more than it needs."""
+        needed = [(*a.option_strings[:1], str(a.metavar)) for a in self._actions if a.required]
+        return " ".join([self.prog, *(word for words in needed for word in words)])
 
     def read(self, words: Sequence[str]) -> Request:
         """The options; operands may stand before, between and after them."""

@@ -54,12 +54,14 @@ def main(words: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     except Exception as error:
-        return _fail((_internal(error),), as_json)
+        return _INTERRUPTED if _by_interrupt(error) else _fail((_internal(error),), as_json)
 
 
 def _dispatch(words: Sequence[str]) -> Answer:
-    if not words or words[0] in ("-h", "--help", "help"):
-        return Answer(dict[str, object](verbs=VERBS), _help()) if words else _no_verb()
+    if not words or list(words) == ["--json"]:
+        raise usage_error("no command was given", f"write one of {', '.join(VERBS)}; `polyloom --help` describes them")
+    if words[0] in ("-h", "--help", "help"):
+        return Answer(dict[str, object](verbs=VERBS), _help())
     if words[0] == "--version":
         return Answer({"version": polyloom.__version__}, f"polyloom {polyloom.__version__}")
     verb = words[0]
@@ -68,12 +70,8 @@ def _dispatch(words: Sequence[str]) -> Answer:
     module = importlib.import_module(f"polyloom.cli.{verb}")
     parser = Parser(prog=f"polyloom {verb}", description=VERBS[verb])
     cast(Callable[[Parser], None], module.arguments)(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     return cast(Callable[[Request], Answer], module.execute)(parser.read(words[1:]))
-
-
-def _no_verb() -> Answer:
-    raise usage_error("no command was given", f"write one of {', '.join(VERBS)}; `polyloom --help` describes them")
 
 
 def _help() -> str:
@@ -124,6 +122,11 @@ def as_object(diagnostic: Diagnostic) -> dict[str, object]:
         "notes": list(diagnostic.notes),
         "help": diagnostic.help,
     }
+
+
+def _by_interrupt(error: BaseException | None) -> bool:
+    """Native modules that are interrupted while they are loaded raise an ImportError because of it."""
+    return error is not None and (isinstance(error, KeyboardInterrupt) or _by_interrupt(error.__cause__ or error.__context__))
 
 
 def _internal(error: Exception) -> Diagnostic:

@@ -18,6 +18,8 @@ from polyloom.diagnostics import PolyloomError, input_error
 
 
 def read(path: str) -> bytes:
+    if not path:
+        raise input_error("PL0807", "the name of a file is empty", help="give the path of an existing file that you may read")
     try:
         return Path(path).read_bytes()
     except (OSError, ValueError) as error:
@@ -55,17 +57,22 @@ def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
         if real in seen:
             raise input_error("PL0809", f"the output '{path}' is given twice", help="write to another file")
         seen.add(real)
-        if (reason := _obstacle(Path(path))) is not None:
+        if (reason := _obstacle(_followed(path)) if path else "the name is empty") is not None:
             raise _unwritable(path, reason)
 
 
 def write(files: Mapping[str, bytes]) -> None:
-    """Write every file through a temporary neighbour that then takes its name."""
+    """Write every file through a temporary neighbour that then takes its name; a link is followed, and stays."""
     for path, data in files.items():
         try:
-            _write(Path(path), data)
+            _write(_followed(path), data)
         except OSError as error:
             raise _unwritable(path, error.strerror or str(error)) from None
+
+
+def _followed(path: str) -> Path:
+    """What a link leads to, and any other path as it is."""
+    return Path(os.path.realpath(path) if os.path.islink(path) else path)
 
 
 def _write(path: Path, data: bytes) -> None:

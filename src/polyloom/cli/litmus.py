@@ -70,7 +70,7 @@ def _tests(operands: Sequence[str]) -> list[str]:
     """The files, in the order given, those of a directory by name."""
     found: list[str] = []
     for operand in operands:
-        inside = sorted(map(str, Path(operand).rglob("*.litmus"))) if Path(operand).is_dir() else [operand]
+        inside = sorted(map(str, Path(operand).rglob("*.litmus"))) if operand and Path(operand).is_dir() else [operand]
         if not inside:
             raise input_error("PL0807", f"there is no litmus test in '{operand}'", help="the names of litmus tests end in .litmus")
         found += inside
@@ -116,7 +116,9 @@ def _compared(paths: Sequence[str], logs: Sequence[str], limit: int) -> Answer:
     """Tests that the logs know, by whether they agree, differ, or are refused."""
     known: dict[str, list[Entry]] = {}
     for log in logs:
-        for name, found in entries(_read(log)).items():
+        if not (inside := entries(_read(log))):
+            raise input_error("PL0807", f"there is no verdict on a test in '{log}'", help="give what herd or a tool like it printed of litmus tests")
+        for name, found in inside.items():
             known.setdefault(name, []).extend(found)
     agree, differ, refused = 0, list[str](), list[dict[str, object]]()
     for path in paths:

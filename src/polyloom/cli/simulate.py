@@ -30,10 +30,10 @@ def execute(options: Request) -> Answer:
     instance = api.decode(options.file, files.read(options.file))
     if not isinstance(instance, api.Instance):
         raise input_error("PL0810", f"'{options.file}' is a symbolic configuration", help="make a concrete one of it with `polyloom instantiate`")
+    check_names(outputs, (array.name for array in instance.signature.outputs))
     member = split_place(options.on)[1].member if options.on else None
     _, scalars = sources.values(options.words, instance.signature)
     result = instance.measure({**scalars, **given_arrays(inputs)}, on=member)
-    check_names(outputs, result.outputs)
     files.write(array_files(result.outputs, outputs))
     lines = [f"{name}: {array.dtype}{list(array.shape)}" for name, array in result.outputs.items()]
     return Answer(result.data, "\n".join([f"{instance.kernel}: {result.cycles} cycles, {result.execution.operations} operations", *lines]))

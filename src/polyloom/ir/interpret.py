@@ -22,7 +22,7 @@ from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, shape_
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ElementType, divides
 from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference
-from polyloom.ir.semantics import Value, apply
+from polyloom.ir.semantics import Value, apply, division_by_zero
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
 
@@ -218,8 +218,8 @@ class _Run:
     def check_divisor(self, equation: Equation, divisor: Value, at: Positions | int) -> None:
         zero = np.atleast_1d(at)[np.atleast_1d(divisor == 0)]
         if zero.size:
-            where = _named(self.program.dimensions, self.box.iteration(int(zero.min())))
-            raise input_error("PL0233", f"{equation.name} divides by zero at {where}", span=equation.span, help="keep the divisor away from 0 by a selection")
+            where = self.box.iteration(int(zero.min()))
+            raise division_by_zero(equation.name, _named(self.program.dimensions, where), equation.span)
 
     def check_complete(self) -> None:
         for task in self.tasks:

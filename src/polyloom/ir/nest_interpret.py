@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.diagnostics import PolyloomError
 from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, shape_of
 from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Nest, Node, Storage, accesses, statements
 from polyloom.ir.numbers import NUMPY
@@ -20,6 +20,7 @@ from polyloom.ir.operations import divides
 from polyloom.ir.pla import Array, Reference
 from polyloom.ir.plan import Plan
 from polyloom.ir.python_source import Scope
+from polyloom.ir.semantics import division_by_zero
 from polyloom.sets import Affine
 
 
@@ -110,4 +111,4 @@ def _compiled(nest: Nest) -> Any:
 
 def _fault(node: Assign, loops: tuple[str, ...], where: tuple[int, ...]) -> PolyloomError:
     at = ", ".join(f"{name} = {value}" for name, value in zip(loops, where, strict=True))
-    return input_error("PL0233", f"{node.name} divides by zero{f' at {at}' if at else ''}", span=node.span, help="keep the divisor away from 0 by a selection")
+    return division_by_zero(node.name, at, node.span)

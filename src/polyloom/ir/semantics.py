@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyloom.diagnostics import PolyloomError, Span, input_error
 from polyloom.ir.numbers import NUMPY, WIDTH
 from polyloom.ir.operations import ElementType
 
@@ -25,6 +26,12 @@ Function = Callable[..., Any]
 def apply(operation: str, dtype: ElementType, operands: Sequence[Any]) -> Any:
     """`operation` on operands of `dtype`; call it within `np.errstate(all="ignore")`. Integer division by zero is undefined."""
     return function(operation, dtype)(*operands)
+
+
+def division_by_zero(name: str, at: str, span: Span | None) -> PolyloomError:
+    """PL0233: the statement or equation `name` divides an integer by zero, in the iteration that `at` describes."""
+    help = "keep the divisor away from 0 by a selection, or give other inputs (--in): what is not given is made up"
+    return input_error("PL0233", f"{name} divides by zero{f' at {at}' if at else ''}", span=span, help=help)
 
 
 def function(operation: str, dtype: ElementType) -> Function:

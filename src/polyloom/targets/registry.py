@@ -234,14 +234,15 @@ def kind_of(name: str, data: bytes) -> tuple[Target, Kind]:
         help = f"give the source: `polyloom run FILE.c --on {owner.name}`; `polyloom show {name}` lists the executable"
         raise input_error("PL0810", f"'{name}' is an executable, which does not tell its function's arguments", help=help)
     endings = ", ".join(f"{k.suffix} ({k.title})" for t in map(get, TARGETS) for k in t.kinds)
-    raise input_error("PL0810", f"'{name}' is not a file that polyloom wrote", notes=(f"its first bytes are {data[:4]!r}",), help=f"give one of: {endings}")
+    note = f"its first bytes are {data[:4]!r}" if data else "it is empty"
+    raise input_error("PL0810", f"'{name}' is not a file that polyloom wrote", notes=(note,), help=f"give one of: {endings}")
 
 
 def parse_region(text: str) -> tuple[int, int]:
     """`RxC`: rows and columns, at least 1 each."""
     match = _REGION.fullmatch(text)
     if match is None:
-        raise input_error("PL0805", f"'{text}' is not a region", help="write rows x columns, for instance 4x4 or 1x16")
+        raise PolyloomError(Diagnostic("PL0805", f"'{text}' is not a region", USAGE, help="write rows x columns, for instance 4x4 or 1x16"))
     rows, columns = int(match[1]), int(match[2])
     if rows == 0 or columns == 0:
         raise input_error("PL0806", f"the region {text} has no processing element", help="write at least 1x1")

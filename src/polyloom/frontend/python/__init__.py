@@ -109,5 +109,7 @@ def _help(error: BaseException) -> str:
             return "name each size: `N, M = pl.sizes('N M')`"
         case TypeError() if str(error).startswith("kernel() missing"):
             return "write `@pl.kernel` without parentheses"
+        case TypeError() if str(error).endswith("is not affine"):
+            return "sizes are added to each other, and multiplied by integers"
         case _:
             return "a kernel is compiled after its file was executed: Python must be able to run it"

@@ -218,7 +218,7 @@ class Types:
         if a is b:
             return a
         if a.dtype and b.dtype and a.dtype != b.dtype:
-            help = "all operands and the target have one type; there are no conversions"
+            help = f"there are no conversions: declare all operands and the target as pl.{a.dtype}, or all as pl.{b.dtype}"
             raise self.text.error("PL0139", f"`{_head(node)}` mixes {a.dtype} and {b.dtype}", node, help)
         b.link = a
         a.dtype = a.dtype or b.dtype

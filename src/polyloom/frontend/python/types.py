@@ -95,6 +95,12 @@ if TYPE_CHECKING:
 
 else:
 
+    def _refused(symbol):
+        def refuse(left, right):
+            raise TypeError(f"`{left} {symbol} {right}` is not affine")
+
+        return refuse
+
     class Size:
         """An affine expression of loop bounds that are not known yet: `form`. One size unpacks to itself."""
 
@@ -111,7 +117,7 @@ else:
             return _combined(-self.form, other, 1)
 
         def __mul__(self, factor):
-            return Size(self.form * factor) if isinstance(factor, int) else NotImplemented
+            return Size(self.form * factor) if isinstance(factor, int) else _refused("*")(self, factor)
 
         def __neg__(self):
             return self * -1
@@ -126,6 +132,7 @@ else:
             return str(self.form)
 
         __radd__, __rmul__ = __add__, __mul__
+        __truediv__, __floordiv__, __mod__, __pow__ = map(_refused, ("/", "//", "%", "**"))
 
     def _combined(form, other, sign):
         term = other.form if isinstance(other, Size) else other
