@@ -3,10 +3,16 @@
 // the tile; tiles whose constants are equal up to what their box implies form a group and have equal conditions.
 #include "internal.h"
 
-Int parametric(Context *c, const Row *row) {
-    Int value = row->constant;
-    for (uint32_t k = 0; k < c->s.parameters; ++k) value = add(c, value, mul(c, row->a[c->n + k], c->values[k]));
+// The value of a row at the parameters and dimensions of 0; its coefficients.
+static Int valued(Context *c, const Row *row, Int *a) {
+    Int value = read_row(c, row, a);
+    for (uint32_t k = 0; k < c->s.parameters; ++k) value = add(c, value, mul(c, a[c->n + k], c->values[k]));
     return value;
+}
+
+Int parametric(Context *c, const Row *row) {
+    Int a[DIMENSIONS + PARAMETERS];
+    return valued(c, row, a);
 }
 
 static bool all_hold(Context *c, const List *rows) {
@@ -51,10 +57,11 @@ bool space_bounds(Context *c, bool *empty) {
 
 static Int ceiling(Context *c, Int a, Int b) { return sub(c, 0, floor_div(sub(c, 0, a), b)); }
 
-static bool coupled(const Context *c, const uint32_t *axis) {
+static bool coupled(Context *c, const uint32_t *axis) {
     for (uint32_t i = 0; i < c->s.constraints; ++i) {
-        const Int a = magnitude(c->s.row[i].a[axis[0]]), b = magnitude(c->s.row[i].a[axis[1]]);
-        if (a && a == b) return true;
+        Int a[DIMENSIONS + PARAMETERS];
+        read_row(c, &c->s.row[i], a);
+        if (a[axis[0]] && magnitude(a[axis[0]]) == magnitude(a[axis[1]])) return true;
     }
     return false;
 }
@@ -94,10 +101,10 @@ bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, c
 
 // A row over x = P K + J: coefficients by dimension; the constant is returned.
 Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients) {
-    Int constant = parametric(c, row);
+    Int a[DIMENSIONS + PARAMETERS], constant = valued(c, row, a);
     for (uint32_t m = 0; m < c->n; ++m) {
-        constant = add(c, constant, mul(c, row->a[m], k->reflected[m] ? c->upper[m] : c->lower[m]));
-        coefficients[m] = k->reflected[m] ? sub(c, 0, row->a[m]) : row->a[m];
+        constant = add(c, constant, mul(c, a[m], k->reflected[m] ? c->upper[m] : c->lower[m]));
+        coefficients[m] = k->reflected[m] ? sub(c, 0, a[m]) : a[m];
     }
     return constant;
 }

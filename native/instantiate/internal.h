@@ -64,9 +64,9 @@ typedef struct {
     uint32_t *at;
 } List;
 
+// Where a row is in the file, which it is read from whenever it is needed. As large as memory is aligned, so that tables follow each other.
 typedef struct {
-    const Int *a;  // dimensions, then parameters
-    Int constant;
+    _Alignas(Int) _Alignas(void *) uint32_t at;
 } Row;
 
 typedef struct {
@@ -454,6 +454,7 @@ static inline Int magnitude(Int a) { return a < 0 ? -a : a; }
 
 // read.c
 bool read_symbolic(Context *c, size_t size);
+Int read_row(Context *c, const Row *row, Int *a);
 uint64_t fletcher64(const uint8_t *data, size_t size);
 uint32_t load32(const uint8_t *p);
 

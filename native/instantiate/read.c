@@ -162,12 +162,22 @@ static void limits(Reader *r, Limits *l) {
     l->columns = optional(r);
 }
 
-// Coefficients are at the other end of the scratch, so that the rows of both tables follow each other.
+// The coefficients of dimensions, then of parameters; the constant is returned.
+static Int coefficients(Reader *r, Int *a) {
+    sparse(r, r->c->s.dimensions + r->c->s.parameters, a);
+    return integer(r);
+}
+
 static void row(Reader *r, void *out) {
-    const uint32_t width = r->c->s.dimensions + r->c->s.parameters;
-    Int *a = temp(r->c, width, sizeof(Int));
-    sparse(r, width, a);
-    *(Row *)out = (Row){a, integer(r)};
+    Int unused[DIMENSIONS + PARAMETERS];
+    *(Row *)out = (Row){(uint32_t)r->at};
+    coefficients(r, unused);
+}
+
+Int read_row(Context *c, const Row *row, Int *a) {
+    Reader r = {.c = c, .at = row->at, .end = SIZE_MAX};
+    memset(a, 0, (c->s.dimensions + c->s.parameters) * sizeof *a);
+    return coefficients(&r, a);
 }
 
 static void masks(Reader *r, void *out) {
