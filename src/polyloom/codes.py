@@ -775,6 +775,10 @@ CODES: dict[str, tuple[str, str]] = {
         "too many instructions",
         "The program did not end within the limit: it may run forever. Otherwise raise the limit: `--max-instructions N` of `polyloom run`.",
     ),
+    "PL0915": (
+        "the stack is full",
+        "A program has a stack of eight megabytes. A recursion that does not end fills it, as do large local arrays: pass these as parameters.",
+    ),
     "PL0920": (
         "malformed expression",
         "A select is written in C's operators over names of registers and integers: `c ? a : -b`, `x < y ? a + 1 : a`, `min(a, b)`.",

@@ -160,14 +160,15 @@ def page(result: Result) -> str:
 
 @contextmanager
 def _at(declared: Prototype, limit: int) -> Generator[None]:
-    """A run that does not end is an error at the function."""
+    """Errors of a run are at the function."""
     try:
         yield
     except PolyloomError as error:
-        if error.diagnostics[0].code != "PL0914":
-            raise
-        help = f"is there a loop without an end? `--max-instructions {10 * limit}` lets it run longer"
-        raise input_error("PL0914", f"`{declared.name}` has not returned after {limit} instructions", span=declared.span, help=help) from None
+        first = replace(error.diagnostics[0], span=declared.span)
+        if first.code == "PL0914":
+            help = f"is there a loop without an end? `--max-instructions {10 * limit}` lets it run longer"
+            first = replace(first, message=f"`{declared.name}` has not returned after {limit} instructions", help=help)
+        raise PolyloomError(first) from None
 
 
 def _interpreted(declared: Prototype, function: Function, given: Sequence[Array], names: Sequence[str]) -> dict[str, tuple[str, dict[str, Array]]]:

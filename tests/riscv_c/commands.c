@@ -63,3 +63,21 @@ int forever(int n) {
   for (volatile int i = n; i == n;) continue;
   return n;
 }
+int deeper(int n) {
+  volatile int t[9] = {n};
+  return deeper(n + 1) + t[n & 7];
+}
+int somewhere_else(int);
+int elsewhere(int n) { return n ? elsewhere(n - 1) : somewhere_else(n); }
+static __attribute__((noinline)) int least(const int *a, int from, int n) {
+  int k = from;
+  for (int i = from; i < n; i++) k = a[i] < a[k] ? i : k;
+  return k;
+}
+static void sort(int *a, int from, int n) {
+  if (from >= n) return;
+  int k = least(a, from, n), t = a[k];
+  a[k] = a[from], a[from] = t;
+  sort(a, from + 1, n);
+}
+void partition(int n, int a[n]) { sort(a, 0, n); }

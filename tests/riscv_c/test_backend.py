@@ -39,14 +39,14 @@ A0, A1, A2 = (Reg("x", n) for n in (10, 11, 12))
 @cache
 def _code(name: str) -> Code:
     function = functions(64)[name]
-    return lowered(function, WIDE, Layout(function.data))
+    return lowered(function, WIDE, Layout(function.data))[0]
 
 
 def _executable(code: Code, name: str) -> bytes:
     """What the linker makes of allocated code."""
     layout = Layout(functions(64)[name].data)
     lowered(functions(64)[name], WIDE, layout)  # adds its constants
-    return executable(bytes(layout.bytes), layout.end, assemble(expand(code)), WIDE, name)
+    return executable(bytes(layout.bytes), layout.end, assemble(expand(code)), WIDE, {name: 0})
 
 
 @pytest.mark.parametrize("name", ["pressure", "many_floats", "multiply", "machine", "sort", "gcd"])
@@ -125,7 +125,7 @@ def test_pairs_stay_together_until_they_are_words(isa: str) -> None:
     """Through scheduling and allocation; then a branch goes over the bytes of the one instruction in its shadow."""
     machine = names.parse(isa)
     for name in PAIRED[:3] if machine.xlen == 64 else PAIRED[3:]:
-        code = allocated(lowered(functions(machine.xlen)[name], machine, Layout(())))
+        code = allocated(lowered(functions(machine.xlen)[name], machine, Layout(()))[0])
         pairs = [op for block in code.blocks for op in block.ops if is_pair(op)]
         assert pairs
         assert all(op.operands[0] == op.operands[1] not in op.operands[2:] for op in pairs)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -21,9 +22,9 @@ from polyloom.frontend.c import clang
 from polyloom.frontend.source import Options
 from polyloom.targets.registry import function_target
 from polyloom.targets.riscv import model, names
-from polyloom.targets.riscv.backend import compile as pipeline
+from polyloom.targets.riscv.backend import link
 from polyloom.targets.riscv.backend.code import Block, Code, Op
-from polyloom.targets.riscv.backend.words import assemble
+from polyloom.targets.riscv.backend.words import labelled
 from polyloom.targets.riscv.image import elf
 from polyloom.targets.riscv.model import Machine
 
@@ -59,7 +60,8 @@ REFUSED = {
     "double-missing": "half x=1 --on riscv:rv64imaf",
     "division-by-zero": "quotient a=1 b=0 --on riscv:rv64gc",
     "out-of-bounds": "beyond n=4 --on riscv:rv64gc",
-    "recursion": "fibonacci n=9 --on riscv:rv64gc",
+    "recursion-without-an-end": "deeper n=9 --on riscv:rv64gc",
+    "call-of-another-file": "elsewhere n=9 --on riscv:rv64gc",
     "variable-array": "variable n=9 --on riscv:rv64gc",
     "pointer-result": "somewhere n=9 --on riscv:rv64gc",
     "pointer-to-pointer": "indirect n=9 --shape a=n --on riscv:rv64gc",
@@ -121,6 +123,24 @@ def test_a_dot_product(isa: str, call: Call) -> None:
     assert found["compared_with"] == ["interpreter", "host"]
     assert found["outputs"]["return"]["shape"] == []
     assert int(np.load("r.npy")) == int(np.arange(3) @ np.random.default_rng(0).integers(-4, 5, 3))
+
+
+@pytest.mark.parametrize("isa", ["rv64gc", "rv32imac"])
+def test_recursion(isa: str, call: Call, capsys: pytest.CaptureFixture[str]) -> None:
+    """The caller's name is above its code, and so are those of what it calls."""
+    found = _json(call, f"fibonacci n=20 --out return=r.npy --on riscv:{isa} --ssa 0")
+    assert found["verified"] and int(np.load("r.npy")) == 6765
+    assert found["outputs"].keys() == {"return"}
+    found = _json(call, f"partition n=50 --out a=a.npy --on riscv:{isa}")
+    assert found["verified"] and list(found["outputs"]) == ["a"]
+    assert np.all(np.diff(np.load("a.npy")) >= 0)
+    status, out, _ = call(f"partition n=9 --on riscv:{isa}")
+    assert status == 0
+    assert re.findall(r"^\w+(?=:$)", out, re.MULTILINE) == ["partition", "sort", "least"]
+    assert main(["compile", "commands.c", "--function", "partition", "--on", f"riscv:{isa}", "-o", "q.elf"]) == 0
+    capsys.readouterr()
+    assert main(["show", "q.elf", "--json"]) == 0
+    assert list(json.loads(capsys.readouterr().out)["symbols"]) == ["partition", "sort", "least"]
 
 
 def test_code_that_is_not_optimized(call: Call) -> None:
@@ -217,10 +237,10 @@ def test_progress_is_reported_between_slices(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_difference_is_an_error(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     """One word of the executable changed: products are subtracted instead of added."""
 
-    def changed(code: Code) -> bytes:
-        return assemble(replace(code, blocks=tuple(Block(b.name, tuple(_subtracted(op) for op in b.ops)) for b in code.blocks)))
+    def changed(code: Code) -> tuple[bytes, dict[str, int]]:
+        return labelled(replace(code, blocks=tuple(Block(b.name, tuple(_subtracted(op) for op in b.ops)) for b in code.blocks)))
 
-    monkeypatch.setattr(pipeline, "assemble", changed)
+    monkeypatch.setattr(link, "labelled", changed)
     status, out, err = call("dot n=3 --in a=int.npy --on riscv:rv64gc --json")
     assert status == 4
     assert json.loads(out)["verified"] is False

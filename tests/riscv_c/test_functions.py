@@ -27,9 +27,15 @@ from polyloom.transform.ssa.construct import construct
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
-PATH = Path(__file__).with_name("functions.c")
-TEXT = PATH.read_text(encoding="utf-8")
-NAMES = tuple(re.findall(r"^(?!static|struct|typedef|const)\w[\w ]*?(\w+)\([^;]*\{", TEXT, re.MULTILINE))
+PATH, CALLS = (Path(__file__).with_name(name) for name in ("functions.c", "calls.c"))
+
+
+def _names(path: Path) -> tuple[str, ...]:
+    """The functions of a file that are no helpers of others."""
+    return tuple(re.findall(r"^(?!static|CALLED|struct|typedef|const)\w[\w ]*?(\w+)\([^;]*\{", path.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+NAMES, CALLING = _names(PATH), _names(CALLS)
 PLAIN = tuple(name for name in NAMES if name != "float_comparisons")
 """Without what macros of <math.h> make `long double`, unless clang removes it."""
 ISAS = ("rv64gc", "rv64gc_zicond_zbb", "rv32gc", "rv32imac", "rv64gc+sfb", "rv32imac+sfb")
@@ -38,10 +44,19 @@ STATEFUL = "globals"
 """Its static variable lives on in the host's library."""
 
 
-@cache
 def functions(xlen: int, level: int = 1) -> dict[str, Function]:
-    target = f"riscv{xlen}-unknown-elf"
-    return {f.name: construct(f) for f in load_all(Source(str(PATH), TEXT), NAMES if level else PLAIN, Options(), level, target)}
+    return _loaded(PATH, NAMES if level else PLAIN, xlen, level)
+
+
+def calling(xlen: int, level: int = 1) -> dict[str, Function]:
+    """Functions that call others."""
+    return _loaded(CALLS, CALLING, xlen, level)
+
+
+@cache
+def _loaded(path: Path, names: tuple[str, ...], xlen: int, level: int) -> dict[str, Function]:
+    source = Source(str(path), path.read_text(encoding="utf-8"))
+    return {f.name: construct(f) for f in load_all(source, names, Options(), level, f"riscv{xlen}-unknown-elf")}
 
 
 def given(function: Function, random: np.random.Generator) -> list[Argument]:
@@ -65,8 +80,9 @@ def equal(a: Sequence[Argument], b: Sequence[Argument]) -> bool:
 
 
 def needs_floats(function: Function) -> bool:
-    values = [*function.parameters, *(i.result for b in function.blocks for i in b.instructions if i.result)]
-    operands = [o for b in function.blocks for i in b.instructions for o in i.operands]
+    instructions = [i for f in function.program for b in f.blocks for i in b.instructions]
+    values = [*function.parameters, *(i.result for i in instructions if i.result)]
+    operands = [o for i in instructions for o in i.operands]
     return any(v.type in ("f32", "f64") for v in (*values, *operands))
 
 
@@ -74,7 +90,17 @@ def needs_floats(function: Function) -> bool:
 @pytest.mark.parametrize("name", NAMES)
 def test_runs_as_on_the_host(name: str, isa: str) -> None:
     machine = names.parse(isa)
-    function = functions(machine.xlen)[name]
+    _check_or_refused(name, functions(machine.xlen)[name], machine)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("name", CALLING)
+def test_calls_run_as_on_the_host(name: str, isa: str) -> None:
+    machine = names.parse(isa)
+    _check_or_refused(name, calling(machine.xlen)[name], machine)
+
+
+def _check_or_refused(name: str, function: Function, machine: names.Isa) -> None:
     if "f" not in machine.extensions and needs_floats(function):
         with pytest.raises(PolyloomError, match=r"PL0930.*needs the extension"):
             compile_function(function, machine)
@@ -88,8 +114,14 @@ def test_runs_as_on_the_host_from_code_that_is_not_optimized(name: str) -> None:
     _check(name, functions(64, 0)[name], names.parse("rv64gc"))
 
 
+@pytest.mark.parametrize("name", CALLING)
+def test_calls_run_as_on_the_host_from_code_that_is_not_optimized(name: str) -> None:
+    _check(name, calling(64, 0)[name], names.parse("rv64gc"))
+
+
 def _check(name: str, function: Function, machine: names.Isa) -> None:
     compiled = compile_function(function, machine)
+    path = PATH if name in NAMES else CALLS
     random = np.random.default_rng(len(name))
     model = "" if machine.xlen == 64 else "riscv32-unknown-elf"
     for _ in range(5):
@@ -99,9 +131,12 @@ def _check(name: str, function: Function, machine: names.Isa) -> None:
         assert same(found, interpret(function, interpreted)), values
         assert equal(ours, interpreted)
         if name != STATEFUL:
-            assert same(found, call_native(PATH, function, theirs, model)), values
+            assert same(found, call_native(path, function, theirs, model)), values
             assert equal(ours, theirs)
 
 
 def test_there_are_more_than_forty() -> None:
     assert len(NAMES) >= 60
+    assert len(CALLING) >= 28
+    assert not set(NAMES) & set(CALLING)
+    assert sum(len(function.others) > 0 for function in calling(64).values()) >= 20

@@ -1,25 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which parameters a function of `ir.ssa` may store through: those from which an address of a store may have been made.
 
-Pointers are followed backwards through copies, distances, selects and arguments of blocks; one that was loaded, or made of an
-integer, may be any parameter.
+Pointers are followed backwards through copies, distances, selects and arguments of blocks; one that was loaded, made of an integer, or
+returned may be any parameter. A call stores through its arguments as the called function does through its parameters: the least solution.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 
-from polyloom.ir.ssa import EFFECTS, Function, Operand, Value, edges_of
+from polyloom.ir.ssa import EFFECTS, Function, Instruction, Operand, Value, edges_of
 
 _CARRIERS = ("copy", "offset", "select")
+_Known = Mapping[str, frozenset[int] | None]
+"""By function the positions of the parameters that it stores through; None where that may be any memory."""
 
 
 def stored(function: Function) -> frozenset[str]:
     """The names of the pointers among the parameters that may be written through."""
-    pointers = frozenset(p.name for p in function.parameters if p.type == "ptr")
+    known: dict[str, frozenset[int] | None] = {member.name: frozenset() for member in function.program}
+    while True:
+        found = {member.name: _stored(member, known) for member in function.program}
+        if found == known:
+            break
+        known = found
+    places = known[function.name]
+    return frozenset(p.name for k, p in enumerate(function.parameters) if p.type == "ptr" and (places is None or k in places))
+
+
+def _stored(function: Function, known: _Known) -> frozenset[int] | None:
+    pointers = {p.name: k for k, p in enumerate(function.parameters) if p.type == "ptr"}
     sources = _sources(function)
     found: set[str] = set()
-    work = [a for block in function.blocks for i in block.instructions for a in _addresses(i.operation, i.callee, i.operands)]
+    work: list[Operand] = []
+    for instruction in (i for block in function.blocks for i in block.instructions):
+        places = _places(instruction, known)
+        if places is None:
+            return None
+        work += [instruction.operands[k] for k in places]
     while work:
         operand = work.pop()
         if not isinstance(operand, Value) or operand.name in found:
@@ -27,16 +45,16 @@ def stored(function: Function) -> frozenset[str]:
         found.add(operand.name)
         origins = sources.get(operand.name)
         if origins is None and operand.name not in pointers:
-            return pointers
+            return None
         work += [o for o in origins or () if o.type == "ptr"]
-    return pointers & found
+    return frozenset(pointers[name] for name in pointers.keys() & found)
 
 
-def _addresses(operation: str, callee: str, operands: tuple[Operand, ...]) -> Iterator[Operand]:
-    if operation == "store":
-        yield operands[1]
-    elif callee in EFFECTS:
-        yield operands[0]
+def _places(instruction: Instruction, known: _Known) -> frozenset[int] | None:
+    """The positions of the operands that it stores through."""
+    if instruction.called:
+        return known[instruction.called]
+    return frozenset({1} if instruction.operation == "store" else {0} if instruction.callee in EFFECTS else ())
 
 
 def _sources(function: Function) -> dict[str, list[Operand]]:

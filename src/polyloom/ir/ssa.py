@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -125,7 +125,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """`result = operation operands`; `callee` is the intrinsic of a call, `line` the line of the source or 0."""
+    """`result = operation operands`; `callee` is the intrinsic of a call, or `@` and the function's name; `line` is that of the source or 0."""
 
     operation: str
     operands: tuple[Operand, ...] = ()
@@ -134,6 +134,11 @@ class Instruction:
     access: Access | None = None
     callee: str = ""
     line: int = 0
+
+    @property
+    def called(self) -> str:
+        """The function of the program that is called, or nothing."""
+        return self.callee[1:] if self.callee.startswith("@") else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +219,7 @@ class Function:
     """Control enters at the first block, whose parameters are the function's and to which nothing jumps.
 
     `unsigned` has the positions of parameters of type i8 or i16, and `RESULT`, that are unsigned in C: conventions of calls extend
-    them with zeros. Nothing else depends on it.
+    them with zeros. Nothing else depends on it. `others` are the functions that it and they call, itself left out: they have no others, and its data.
     """
 
     name: str
@@ -222,6 +227,17 @@ class Function:
     blocks: tuple[Block, ...]
     data: tuple[Data, ...] = ()
     unsigned: frozenset[int] = frozenset()
+    others: tuple[Function, ...] = ()
+
+    @property
+    def program(self) -> tuple[Function, ...]:
+        """The function and the others."""
+        return self, *self.others
+
+    @property
+    def members(self) -> tuple[Function, ...]:
+        """Each function of the program, with the data and with all of the others."""
+        return tuple(replace(f, data=self.data, others=tuple(g for g in self.program if g is not f)) for f in self.program)
 
     @property
     def parameters(self) -> tuple[Value, ...]:

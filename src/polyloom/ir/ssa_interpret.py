@@ -3,14 +3,14 @@
 
 Arrays are passed as pointers to their bytes and are changed in place. An access outside of objects or misaligned and a division by
 zero are faults. What too large a shift, overflow against a flag or a variable that was never set gives is a `Poison`, which passes
-through arithmetic; its use is a fault: as a condition, an address, a divisor, a result, or in an array of the caller's.
+through arithmetic and calls; its use is a fault: as a condition, an address, a divisor, a result, or in an array of the caller's.
 Volatile and atomic accesses are plain ones here, in the order of the program: there is one hart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 import numpy as np
@@ -61,26 +61,59 @@ def interpret(function: Function, arguments: Sequence[Argument], steps: int = ST
     return _Run(function, steps).run(arguments)
 
 
-@dataclass(frozen=True, slots=True)
-class _Done:
-    value: Number | None
+@dataclass(slots=True)
+class _Frame:
+    """A call that has not returned: its values, the next instruction, and how many objects there were before."""
+
+    function: Function
+    block: Block
+    objects: int
+    values: dict[str, Result] = field(default_factory=dict[str, Result])
+    next: int = 0
 
 
 class _Run:
+    """Mutable: memory, the frames of calls, of which the last one runs, and its values."""
+
     def __init__(self, function: Function, steps: int) -> None:
         self.function, self.steps = function, steps
-        self.blocks = {block.name: block for block in function.blocks}
+        self.functions = {member.name: member for member in function.program}
+        self.blocks = {member.name: {block.name: block for block in member.blocks} for member in function.program}
         self.memory = Memory()
         self.data = {d.name: self.memory.place(np.frombuffer(bytearray(d.initial), np.uint8), max(d.align, 1), True, not d.constant) for d in function.data}
         self.places: dict[int, int] = {}
+        self.frames: list[_Frame] = []
         self.values: dict[str, Result] = {}
 
     def run(self, arguments: Sequence[Argument]) -> Number | None:
-        self._enter(self.function.blocks[0], self._arguments(arguments))
-        block: Block | _Done = self.function.blocks[0]
-        while isinstance(block, Block):
-            block = self._block(block)
-        return block.value
+        self._call(self.function, self._arguments(arguments))
+        while True:
+            frame = self.frames[-1]
+            if self._calls(frame):
+                continue
+            self._step(frame.block.terminator.line)
+            try:
+                end = frame.block.terminator
+                if isinstance(end, Return) and len(self.frames) == 1:
+                    self._check_arrays()
+                    return self._defined(end.value) if end.value is not None else None
+                self._terminator(frame)
+            except Undefined as fault:
+                raise self._fault(str(fault), frame.block.terminator.line) from None
+
+    def _call(self, function: Function, arguments: Sequence[Result]) -> None:
+        self.frames.append(_Frame(function, function.blocks[0], len(self.memory.objects)))
+        self.values = self.frames[-1].values
+        self._enter(function.blocks[0], arguments)
+
+    def _return(self, value: Result | None) -> None:
+        """What an inner call returns may be undefined, as long as nobody uses it."""
+        self.memory.forget(self.frames.pop().objects)
+        caller = self.frames[-1]
+        self.values = caller.values
+        result = caller.block.instructions[caller.next - 1].result
+        if result is not None and value is not None:
+            self.values[result.name] = value
 
     def _arguments(self, arguments: Sequence[Argument]) -> list[Result]:
         parameters = self.function.parameters
@@ -108,20 +141,23 @@ class _Run:
         for parameter, argument in zip(block.parameters, arguments, strict=True):
             self.values[parameter.name] = argument
 
-    def _block(self, block: Block) -> Block | _Done:
-        for instruction in block.instructions:
+    def _calls(self, frame: _Frame) -> bool:
+        """The rest of the block, up to a call, which is begun."""
+        instructions = frame.block.instructions
+        while frame.next < len(instructions):
+            instruction = instructions[frame.next]
+            frame.next += 1
             self._step(instruction.line)
+            if instruction.callee and instruction.called:
+                self._call(self.functions[instruction.called], [self._value(operand) for operand in instruction.operands])
+                return True
             try:
                 result = self._instruction(instruction)
             except Undefined as fault:
-                raise self._fault(str(fault), block, instruction.line) from None
+                raise self._fault(str(fault), instruction.line) from None
             if instruction.result is not None and result is not None:
                 self.values[instruction.result.name] = result
-        self._step(block.terminator.line)
-        try:
-            return self._terminator(block)
-        except Undefined as fault:
-            raise self._fault(str(fault), block, block.terminator.line) from None
+        return False
 
     def _step(self, line: int) -> None:
         self.steps -= 1
@@ -129,28 +165,28 @@ class _Run:
             help = "give smaller arguments, or more steps; is there a loop without an end?"
             raise input_error("PL0974", f"@{self.function.name} has not returned after all its steps, near line {line}", help=help)
 
-    def _fault(self, message: str, block: Block, line: int) -> PolyloomError:
-        place = f"line {line}, " if line else ""
-        return input_error("PL0972", f"@{self.function.name}, {place}block {block.name}: {message}", help="C leaves this undefined: give other arguments")
+    def _fault(self, message: str, line: int) -> PolyloomError:
+        frame, place = self.frames[-1], f"line {line}, " if line else ""
+        text = f"@{frame.function.name}, {place}block {frame.block.name}: {message}"
+        return input_error("PL0972", text, help="C leaves this undefined: give other arguments")
 
-    def _terminator(self, block: Block) -> Block | _Done:
-        match block.terminator:
+    def _terminator(self, frame: _Frame) -> None:
+        match frame.block.terminator:
             case Jump(target):
-                return self._jump(target)
+                self._jump(frame, target)
             case Branch(condition, then, orelse):
-                return self._jump(then if self._defined(condition) else orelse)
+                self._jump(frame, then if self._defined(condition) else orelse)
             case Switch(value, default, cases):
-                return self._jump(dict(cases).get(int(self._defined(value)), default))
+                self._jump(frame, dict(cases).get(int(self._defined(value)), default))
             case Return(value):
-                self._check_arrays()
-                return _Done(self._defined(value) if value is not None else None)
+                self._return(self._value(value) if value is not None else None)
             case Unreachable():
                 raise Undefined("control comes to a place that the source says it never reaches")
 
-    def _jump(self, edge: Edge) -> Block:
-        target = self.blocks[edge.block]
-        self._enter(target, [self._value(argument) for argument in edge.arguments])
-        return target
+    def _jump(self, frame: _Frame, edge: Edge) -> None:
+        arguments = [self._value(argument) for argument in edge.arguments]
+        frame.block, frame.next = self.blocks[frame.function.name][edge.block], 0
+        self._enter(frame.block, arguments)
 
     def _value(self, operand: Operand) -> Result:
         match operand:

@@ -49,6 +49,10 @@ class Memory:
         self.end = base + len(data) + _GAP
         return base
 
+    def forget(self, count: int) -> None:
+        """Leaves the first objects, whose number is given; addresses of the others are not used again."""
+        del self.objects[count:], self.bases[count:]
+
     def at(self, base: int) -> Object:
         """The object that begins at an address."""
         return self.objects[bisect_right(self.bases, base) - 1]

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the text of a function that `ir.ssa_text` prints: `read(print_ssa(f)) == f`.
 
-By recursive descent, line by line. The types of values are collected first, because a use may stand before its definition.
+By recursive descent, line by line; lines that begin with `#` are none. The types of values are collected first, because a use may stand before its definition.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NoReturn, cast
 
 from polyloom.diagnostics import Source, Span, input_error
@@ -57,12 +58,21 @@ class _Reader:
 
     def __init__(self, source: Source) -> None:
         self.source, self.next, self.line = source, 0, 0
-        self.lines = [(match.start(), match[0]) for match in re.finditer(r"[^\n]+", source.text) if match[0].strip()]
-        self.values = {n: Value(n, t) for n, t in _DEFINED.findall(source.text) if t in WIDTH}
+        self.lines = [(match.start(), match[0]) for match in re.finditer(r"[^\n]+", source.text) if match[0].strip() and match[0].lstrip()[0] != "#"]
+        self.values: dict[str, Value] = {}
         self.words: list[tuple[str, str, int]] = []
 
     def function(self) -> Function:
         data = tuple(self._data())
+        first = self._function()
+        others: list[Function] = []
+        while self._more():
+            others.append(self._function())
+        return replace(first, data=data, others=tuple(others))
+
+    def _function(self) -> Function:
+        end = next((place for place, text in self.lines[self.next :] if text.lstrip().startswith("function ")), None)
+        self.values = {n: Value(n, t) for n, t in _DEFINED.findall(self.source.text[self.line : end]) if t in WIDTH}
         self._keyword("function")
         name = self._word("a name")
         unsigned: set[int] = set()
@@ -77,7 +87,7 @@ class _Reader:
             blocks.append(self._block(parameters if not blocks else ()))
         if not blocks:
             self._fail("a function has at least one block")
-        return Function(name, result, tuple(blocks), data, frozenset(unsigned))
+        return Function(name, result, tuple(blocks), (), frozenset(unsigned))
 
     def _data(self) -> Iterator[Data]:
         self._advance()
@@ -113,13 +123,17 @@ class _Reader:
             self._fail(f"there is no operation '{self.words[0][1]}'")
         operation = self._word("an operation")
         flags = tuple(flag for flag in iter(lambda: self._flag(), ""))
-        callee = self._word("an intrinsic") if operation == "call" else ""
+        callee = self._callee() if operation == "call" else ""
         operands = tuple(self._list(())) if operation != "fence" else ()
         align = self._integer() if self._take("align") else 1
         volatile = self._take("volatile")
         order = cast("Order", self._word("an order")) if self.words and self.words[0][1] in _ALL_ORDERS else ""
         access = Access(align, volatile, order) if operation in ("load", "store", "fence", "alloca") else None
         return Instruction(operation, operands, result, flags, access, callee, self._end())
+
+    def _callee(self) -> str:
+        is_function = bool(self.words) and self.words[0][0] == "address"
+        return self._kind("address" if is_function else "word", "an intrinsic, or @ and a function")
 
     def _flag(self) -> str:
         return self._word("a flag") if self.words and self.words[0][1] in FLAGS else ""
@@ -257,6 +271,15 @@ class _Reader:
         if self.words and self.words[0][1] == text:
             self.words.pop(0)
             return True
+        return False
+
+    def _more(self) -> bool:
+        """On to the next line, if there is one."""
+        if self.next < len(self.lines):
+            self._advance()
+            return True
+        if self.words:
+            self._fail(f"'{self.words[0][1]}' does not belong here")
         return False
 
     def _advance(self) -> None:

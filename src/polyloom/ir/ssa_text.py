@@ -9,7 +9,7 @@
     ...}
 
 `!7` is the line of the source; a datum's bytes are in hexadecimal. Constants carry their type, floats that decimals do not
-give are bits (`0x7fc00000:f32`).
+give are bits (`0x7fc00000:f32`). The functions that are called, as in `call @g %n`, follow.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ def _function(function: Function) -> Iterator[str]:
         yield from (f"    {print_instruction(instruction)}" for instruction in block.instructions)
         yield f"    {_terminator(block.terminator)}{_line(block.terminator.line)}"
     yield "}"
+    for other in function.others:
+        yield from ("", *_function(other))
 
 
 def print_instruction(instruction: Instruction) -> str:

@@ -45,11 +45,17 @@ Rule = Callable[[Function], Iterator[str]]
 
 
 def verify(function: Function) -> Function:
-    """The function itself; raises PL0971 with every violation of the first rule that is violated."""
-    for rule in RULES:
-        if found := tuple(rule(function)):
-            raise PolyloomError(*(Diagnostic("PL0971", f"@{function.name}: {message}") for message in found))
+    """The function itself; raises PL0971 with every violation of the first rule that is violated, by it or by one of the others."""
+    for member in function.members:
+        for rule in RULES:
+            if found := tuple(rule(member)):
+                raise PolyloomError(*(Diagnostic("PL0971", f"@{member.name}: {message}") for message in found))
     return function
+
+
+def _functions(function: Function) -> Iterator[str]:
+    """The functions of a program have distinct names."""
+    yield from (f"the function @{name} occurs {n} times" for name, n in Counter(f.name for f in function.program).items() if n > 1)
 
 
 def _names(function: Function) -> Iterator[str]:
@@ -108,7 +114,9 @@ def _instructions(function: Function) -> Iterator[str]:
     """Operands and results have the operation's types, accesses an alignment and an order that it can have."""
     for block in function.blocks:
         for instruction in block.instructions:
-            if not _well_typed(instruction):
+            if instruction.called and not _well_called(function, instruction):
+                yield f"block {block.name}: `{print_instruction(instruction)}` calls no function with these types of operands and result"
+            elif not instruction.called and not _well_typed(instruction):
                 yield f"block {block.name}: `{print_instruction(instruction)}` has operands of types ({_types(instruction.operands)})"
             elif not _well_accessed(instruction):
                 yield f"block {block.name}: `{print_instruction(instruction)}` has an order or an alignment that it cannot have"
@@ -132,6 +140,12 @@ def _well_typed(instruction: Instruction) -> bool:
             return _called(instruction.callee, types, result)
         case name:
             return _OTHERS[name](types, result) if name in _OTHERS else False
+
+
+def _well_called(function: Function, instruction: Instruction) -> bool:
+    result = instruction.result.type if instruction.result else None
+    types = [operand.type for operand in instruction.operands]
+    return any(f.name == instruction.called and (f.result, [p.type for p in f.parameters]) == (result, types) for f in function.program)
 
 
 def _castable(name: str, source: Type, target: Type) -> bool:
@@ -213,4 +227,4 @@ def _unsigned(function: Function) -> Iterator[str]:
             yield f"{'the result' if k == RESULT else f'parameter {k}'} is extended with zeros, but is neither i8 nor i16"
 
 
-RULES: tuple[Rule, ...] = (_names, _unsigned, _uses, _jumps, _ends, _instructions, _dominance)
+RULES: tuple[Rule, ...] = (_functions, _names, _unsigned, _uses, _jumps, _ends, _instructions, _dominance)

@@ -27,14 +27,13 @@ from polyloom.ir.ssa import NARROW, RESULT, Address, Block, Data, Edge, Function
 from polyloom.ir.ssa_verify import uses, verify
 
 TARGET: Final = "riscv64-unknown-elf"
-_UNIT: Final = """#define noinline always_inline
-#define __noinline__ always_inline
-#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
+_UNIT: Final = """#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
 {include}
 #pragma clang attribute pop
 void *const polyloom_kept[] = {{{kept}}};
 """
-"""What is called becomes part of its callers, at every level, since functions in SSA form call intrinsics only. Recursion stays a call."""
+"""What is called becomes part of its callers, at every level, unless it calls itself or is `noinline`: then the call stays."""
+_DEFINED = re.compile(r"^define .*?@([-\w.$]+)\(", re.MULTILINE)
 _LABEL = re.compile(r'([-\w.$]+|"[^"]*"):')
 _PLACE = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)(?:.*?inlinedAt: !(\d+))?", re.MULTILINE)
 _STRUCTURE = re.compile(r"^(%\S+|%\"[^\"]*\") = type (.*)$", re.MULTILINE)
@@ -87,14 +86,32 @@ class _Reader:
         found = {place: (int(line), outer) for place, line, outer in _PLACE.findall(module)}
         self.lines = {place: _outermost(found, place) for place in found}
         self.line, self.numbers = 0, count()
+        self.defined = set(_DEFINED.findall(module))
 
     def function(self, name: str) -> Function:
+        """The function with those that it calls, and the data that they mention."""
+        found: dict[str, Function] = {}
+        work = [name]
         try:
-            return self._function(name)
+            while work:
+                if (each := work.pop(0)) not in found:
+                    found[each] = self._function(each)
+                    work += [i.called for block in found[each].blocks for i in block.instructions if i.called]
+            data = tuple(self._data([block for f in found.values() for block in f.blocks]))
         except Unsupported as reason:
             raise self._refused(str(reason)) from None
+        first, *others = found.values()
+        return replace(first, data=data, others=tuple(others))
 
     def _function(self, name: str) -> Function:
+        prototype, body = self._prototype(name)
+        raw = [self._block(label, list(lines)) for label, lines in _blocks(body)]
+        incoming = {block.name: block.phis for block in raw}
+        first, *blocks = (replace(r.block, terminator=_with_arguments(r.name, r.block.terminator, incoming)) for r in raw)
+        return replace(prototype, blocks=(replace(first, parameters=prototype.parameters), *blocks))
+
+    def _prototype(self, name: str) -> tuple[Function, str]:
+        """A function whose only block has no instructions yet, and the text of all; `line` becomes that of its head."""
         match = re.search(rf"^define (.*?)@{re.escape(name)}\((.*)\{{\n((?:(?!\}}).*\n)*)", self.module, re.MULTILINE)
         if match is None:
             raise Unsupported(f"`{name}`, which clang leaves without a body,")
@@ -105,11 +122,14 @@ class _Reader:
         values, unsigned = self._parameters(parameters)
         if result in NARROW and "zeroext" in before.split():
             unsigned.add(RESULT)
-        raw = [self._block(label, list(lines)) for label, lines in _blocks(body)]
-        incoming = {block.name: block.phis for block in raw}
-        blocks = [replace(r.block, terminator=_with_arguments(r.name, r.block.terminator, incoming)) for r in raw]
-        blocks[0] = replace(blocks[0], parameters=values)
-        return Function(name, result, tuple(blocks), tuple(self._data(blocks)), frozenset(unsigned))
+        return Function(name, result, (Block("", values, (), Unreachable()),), (), frozenset(unsigned)), body
+
+    def _called(self, name: str) -> Function | None:
+        """How a function of the file is called; None for others."""
+        line = self.line
+        prototype = self._prototype(name)[0] if name in self.defined else None
+        self.line = line
+        return prototype
 
     def _first_line(self, after: str) -> int:
         scope = re.search(r"!dbg !(\d+)", after)
@@ -144,7 +164,7 @@ class _Reader:
         return tuple(found), unsigned
 
     def _block(self, name: str, lines: list[str]) -> _Raw:
-        lowering = Lowering(self.structures, self._fresh)
+        lowering = Lowering(self.structures, self._fresh, self._called)
         phis: list[tuple[Value, dict[str, Operand]]] = []
         end: Terminator = Unreachable()
         for line in lines:
@@ -181,7 +201,7 @@ class _Reader:
         return input_error("PL0975", f"{what} is not supported in SSA form", span=span, help=_HELP)
 
 
-_HELP: Final = "use scalars of at most 64 bits and pointers; call functions of the same file that do not call themselves"
+_HELP: Final = "use scalars of at most 64 bits and pointers; call functions of the same file"
 
 
 def _refuse(what: str) -> Type:

@@ -25,6 +25,7 @@ from polyloom.ir.ssa import (
     ORDERS,
     Access,
     Constant,
+    Function,
     Instruction,
     Operand,
     Order,
@@ -50,10 +51,11 @@ _SUFFIX = re.compile(r"(\.(?:[if]\d+|p\d+))+$")
 
 @dataclass(slots=True)
 class Lowering:
-    """Mutable: the instructions of the block so far. `fresh` makes names that no value of the function has."""
+    """Mutable: the instructions of the block so far. `fresh` makes names that no value of the function has, `prototype` is that of a function of the file."""
 
     structures: dict[str, str]
     fresh: Callable[[], str]
+    prototype: Callable[[str], Function | None]
     line: int = 0
     made: list[Instruction] = field(default_factory=list[Instruction])
 
@@ -222,10 +224,21 @@ class Lowering:
         if known in ("scmp", "ucmp"):
             self._ordering(callee, name, _arguments(words))
             return
+        if (function := self.prototype(callee[1:])) is not None:
+            self._function(function, name, _arguments(words))
+            return
         if known not in INTRINSICS and known not in EFFECTS:
             unknown = f"the intrinsic `{callee[1:]}`" if callee.startswith("@llvm.") else f"a call of `{callee[1:]}`"
             raise Unsupported(_IN_C.get(known.partition(".")[2] or known or callee[1:], unknown))
         self._intrinsic(known, name, _arguments(words))
+
+    def _function(self, function: Function, name: str, operands: list[Operand]) -> None:
+        if [o.type for o in operands] != [p.type for p in function.parameters] or (name == "") != (function.result is None):
+            raise Unsupported(f"a call of `{function.name}` with other types than it is defined with")
+        if function.result is None:
+            self.effect("call", tuple(operands), callee=f"@{function.name}")
+        else:
+            self.emit("call", tuple(operands), name, function.result, callee=f"@{function.name}")
 
     def _ordering(self, callee: str, name: str, operands: list[Operand]) -> None:
         """`scmp` and `ucmp`: 1, 0 or -1, as the difference of two comparisons."""

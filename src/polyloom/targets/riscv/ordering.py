@@ -213,4 +213,4 @@ def _is_fence(instruction: Instruction) -> bool:
 
 
 def _stores(instruction: Instruction) -> bool:
-    return instruction.operation == "store" or instruction.callee in EFFECTS
+    return instruction.operation == "store" or instruction.callee in EFFECTS or instruction.called != ""

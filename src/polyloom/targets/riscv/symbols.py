@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sections and symbols of an ELF file: written behind an executable of one function, and read from any.
+"""Sections and symbols of an ELF file: written behind an executable of functions, and read from any.
 
 Sources: the Tool Interface Standard's ELF specification, version 1.2, "Sections" and "Symbol Table".
 """
@@ -25,28 +25,30 @@ COUNT: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
-    """Where the code of a function is in memory and in the file."""
+class Code:
+    """Where code is in memory and in the file, and of each function where it begins in it; they stand one after the other."""
 
-    name: str
     address: int
     offset: int
     size: int
+    functions: tuple[tuple[str, int], ...]
 
 
-def tables(function: Function, place: int, wide: bool) -> tuple[bytes, int]:
+def tables(code: Code, place: int, wide: bool) -> tuple[bytes, int]:
     """What stands from `place` in the file on, and where the section headers are."""
-    symbol = _pack_symbol(wide, 1, _FUNCTION, 1, function.address, function.size)
-    strings = b"\0" + function.name.encode() + b"\0"
-    contents = bytes(-place % 8) + bytes(len(symbol)) + symbol
+    strings, entries = b"\0", [_pack_symbol(wide, 0, 0, 0, 0, 0)]
+    for (name, begin), end in zip(code.functions, [*(begin for _, begin in code.functions[1:]), code.size], strict=True):
+        entries.append(_pack_symbol(wide, len(strings), _FUNCTION, 1, code.address + begin, end - begin))
+        strings += name.encode() + b"\0"
+    contents = bytes(-place % 8) + b"".join(entries)
     start = place + -place % 8
-    table = (start, 2 * len(symbol))
+    table = (start, len(contents) - -place % 8)
     names = (start + table[1], len(strings))
     own = (names[0] + names[1], len(_NAMES))
     contents += strings + _NAMES
     contents += bytes(-(place + len(contents)) % 8)
-    code = (_PROGBITS, _ALLOCATED | _EXECUTED, function.address, function.offset, function.size, 0, 0, 2, 0)
-    sections = [(0, *[0] * 9), (1, *code), (7, _SYMTAB, 0, 0, *table, 3, 1, 8, len(symbol)), (15, _STRTAB, 0, 0, *names, 0, 0, 1, 0)]
+    text = (_PROGBITS, _ALLOCATED | _EXECUTED, code.address, code.offset, code.size, 0, 0, 2, 0)
+    sections = [(0, *[0] * 9), (1, *text), (7, _SYMTAB, 0, 0, *table, 3, 1, 8, len(entries[0])), (15, _STRTAB, 0, 0, *names, 0, 0, 1, 0)]
     sections.append((23, _STRTAB, 0, 0, *own, 0, 0, 1, 0))
     form = "<IIQQQQIIQQ" if wide else "<IIIIIIIIII"
     return contents + b"".join(struct.pack(form, *section) for section in sections), place + len(contents)

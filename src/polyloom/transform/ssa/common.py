@@ -11,11 +11,12 @@ from typing import Final
 
 from polyloom.analysis.dominators import dominators
 from polyloom.ir.ssa import ARITHMETIC, CASTS, COMPARISONS, FLOAT_COMPARISONS, FLOATING, INTRINSICS, Block, Function, Instruction, Operand, Value, flow_edges
-from polyloom.transform.ssa.editing import reached, with_operands
+from polyloom.transform.ssa.editing import reached, throughout, with_operands
 
 _PURE: Final = frozenset((*ARITHMETIC, *FLOATING, *COMPARISONS, *FLOAT_COMPARISONS, *CASTS, "fneg", "select", "offset"))
 
 
+@throughout
 def common(function: Function) -> Function:
     """The function, with blocks that nothing reaches left out, computing each value once on every path."""
     function = reached(function)

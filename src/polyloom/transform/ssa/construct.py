@@ -38,8 +38,10 @@ from polyloom.ir.ssa import (
     with_edges,
 )
 from polyloom.ir.ssa_verify import definitions
+from polyloom.transform.ssa.editing import throughout
 
 
+@throughout
 def construct(function: Function) -> Function:
     """The function with its promotable variables as values."""
     blocks = function.blocks

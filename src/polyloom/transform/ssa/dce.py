@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dead code: blocks that nothing reaches, instructions and block parameters that nothing needs.
 
-Needed is what stores, fences, volatile and atomic accesses, conditions and results use, and what that uses (Cytron et al., 1991,
+Needed is what stores, fences, calls of functions, volatile and atomic accesses, conditions and results use, and what that uses (Cytron et al., 1991,
 section 7.1, with every branch kept). An argument is used where the parameter is needed, so that loop-carried values that
 only feed themselves go. A plain load or a division that nothing needs goes too, and with it the fault that it could be.
 """
@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from polyloom.ir.ssa import EFFECTS, Block, Edge, Function, Instruction, Operand, Value, edges_of, operand_of, with_edges
-from polyloom.transform.ssa.editing import reached
+from polyloom.transform.ssa.editing import reached, throughout
 
 
+@throughout
 def dce(function: Function) -> Function:
     """The function without dead code; the parameters of its entry stay."""
     live = reached(function)
@@ -30,7 +31,12 @@ def dce(function: Function) -> Function:
 def has_effect(instruction: Instruction) -> bool:
     """Whether the instruction does more than give its result."""
     access = instruction.access
-    return instruction.operation in ("store", "fence") or instruction.callee in EFFECTS or (access is not None and (access.volatile or access.order != ""))
+    return (
+        instruction.operation in ("store", "fence")
+        or instruction.callee in EFFECTS
+        or instruction.called != ""
+        or (access is not None and (access.volatile or access.order != ""))
+    )
 
 
 def _needed(function: Function) -> set[str]:

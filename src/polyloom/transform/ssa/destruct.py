@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from polyloom.ir.ssa import Block, Edge, Function, Instruction, Jump, Operand, Terminator, Value, edges_of, with_edges
-from polyloom.transform.ssa.editing import names
+from polyloom.transform.ssa.editing import names, throughout
 
 Copy = tuple[Value, Operand]
 
 
+@throughout
 def destruct(function: Function) -> Function:
     """The function with copies; only its entry has parameters. `ir.ssa_interpret` runs it, `ir.ssa_verify` refuses it."""
     parameters = {block.name: block.parameters for block in function.blocks[1:]}
@@ -49,6 +50,7 @@ def sequential(copies: Sequence[Copy], fresh: Callable[[str], str]) -> list[Copy
     return done
 
 
+@throughout
 def split_critical_edges(function: Function) -> Function:
     """The function with a block on every edge from a block with several edges to one that several reach."""
     arrivals = Counter(edge.block for block in function.blocks for edge in edges_of(block.terminator))

@@ -10,10 +10,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import wraps
 from itertools import count
+from typing import Concatenate, ParamSpec
 
 from polyloom.ir.ssa import Block, Edge, Function, Jump, Operand, Value, edges_of, with_edges
 from polyloom.ir.ssa_verify import definitions
+
+P = ParamSpec("P")
+
+
+def throughout(change: Callable[Concatenate[Function, P], Function]) -> Callable[Concatenate[Function, P], Function]:
+    """The change of a function, made to those that it calls, too."""
+
+    @wraps(change)
+    def changed(function: Function, *args: P.args, **options: P.kwargs) -> Function:
+        others = tuple([change(other, *args, **options) for other in function.others])
+        return replace(change(function, *args, **options), others=others)
+
+    return changed
 
 
 def names(function: Function) -> Callable[[str], str]:
@@ -95,6 +110,7 @@ class Editing:
         return replace(self.source, blocks=tuple(with_operands(block, self.operand) for block in left))
 
 
+@throughout
 def merge_blocks(function: Function) -> Function:
     """The function without jumps from one block to another that have only each other; unreached blocks are left out."""
     editing = Editing(reached(function))

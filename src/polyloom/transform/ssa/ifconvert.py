@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.ir.ssa import Block, Branch, Constant, Edge, Function, Instruction, Jump, Operand, Undef, Value
-from polyloom.transform.ssa.editing import Editing, postorder, reached
+from polyloom.transform.ssa.editing import Editing, postorder, reached, throughout
 
 _STAYS: Final = ("load", "store", "fence", "alloca")
 _DIVISIONS: Final = ("sdiv", "srem", "udiv", "urem")
@@ -37,6 +37,7 @@ class Cost:
         return self.operations.get(instruction.callee or instruction.operation, 1)
 
 
+@throughout
 def if_convert(function: Function, cost: Cost | None = None, keep: Collection[str] = ()) -> Function:
     """The function with selects; branches that end the blocks `keep` stay, which other passes may need to order memory."""
     converter = _Converter(Editing(reached(function)), cost or Cost(), frozenset(keep))
@@ -48,7 +49,7 @@ def if_convert(function: Function, cost: Cost | None = None, keep: Collection[st
 
 def speculable(instruction: Instruction) -> bool:
     """Whether the instruction may run where its result is not used: it has no effect and no fault."""
-    if instruction.operation in _STAYS or instruction.result is None:
+    if instruction.operation in _STAYS or instruction.result is None or instruction.called:
         return False
     if instruction.operation in _DIVISIONS:
         divisor = instruction.operands[1]

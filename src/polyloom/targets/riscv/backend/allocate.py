@@ -106,7 +106,7 @@ def _choices(interval: Interval, code: Code) -> Iterator[Reg]:
     yield from (hint for hint in interval.hints if hint.number > 2)
     bank = interval.members[0].bank
     for number in (*(TEMPORARY_X if bank == "x" else TEMPORARY_F), *SAVED):
-        if Reg(bank, number) != FAR or code.slots <= NEAR_SLOTS:
+        if Reg(bank, number) != FAR or code.slots + code.outgoing // 8 <= NEAR_SLOTS:
             yield Reg(bank, number)
 
 

@@ -3,7 +3,7 @@
 
 Forward dataflow over the code with the machine's registers, beside the code with virtual ones. A state says which values each
 register and slot holds; a definition of a value ends it everywhere else; where paths join, what holds on all of them holds. The
-two codes must be the same but for registers, and for spills and reloads.
+two codes must be the same but for registers, and for spills and reloads. Behind a call only saved registers and slots hold what they held.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from polyloom.targets.riscv.backend.abi import SAVED
-from polyloom.targets.riscv.backend.code import ZERO, Block, Code, Op, Reg, is_move, shape, successors
+from polyloom.targets.riscv.backend.code import RA, ZERO, Block, Code, Op, Reg, is_move, shape, successors
 from polyloom.targets.riscv.backend.pairs import is_pair
 
 Place = Reg | int
@@ -89,8 +89,10 @@ def _instruction(code: Code, original: Op, op: Op, state: State) -> None:
             if place != defined[0][1]:
                 state[place] = state.get(place, frozenset()) | {value}
         state[defined[0][1]] = frozenset({value}) | ({source} if source != value else frozenset())
+    if op.mnemonic == "call":
+        _forget(state)
     if op.mnemonic == "ret":
-        _check_saved(op, state)
+        _check_saved(code, op, state)
 
 
 def _operands(code: Code, original: Op, op: Op) -> Iterator[tuple[str, Reg, Reg]]:
@@ -114,9 +116,17 @@ def _kill(state: State, value: Reg) -> None:
             state[place] = values - {value}
 
 
-def _check_saved(op: Op, state: State) -> None:
-    """What a function must preserve is saved around it; but sp, gp and tp it never changes."""
-    for number in (1, 2, 3, 4):
+def _forget(state: State) -> None:
+    """The called function leaves of registers only those that it saves, and sp, gp and tp."""
+    kept = {*(Reg("x", n) for n in (2, 3, 4)), *(Reg(bank, n) for bank in ("x", "f") for n in SAVED)}
+    for register in [place for place in state if isinstance(place, Reg) and place not in kept]:
+        _kill(state, register)
+        state[register] = frozenset({register})
+
+
+def _check_saved(code: Code, op: Op, state: State) -> None:
+    """What a function must preserve is saved around it, ra where it calls; but sp, gp and tp it never changes."""
+    for number in (2, 3, 4) if code.calls else (1, 2, 3, 4):
         if Reg("x", number) not in state.get(Reg("x", number), frozenset()):
             raise Wrong(f"`{op}`: {Reg('x', number)} is changed")
 
@@ -124,4 +134,4 @@ def _check_saved(op: Op, state: State) -> None:
 def saved(code: Code) -> Sequence[Reg]:
     """The registers that the code writes and its caller wants back."""
     written = {o for b in code.blocks for op in b.ops for letter, o in zip(shape(op.mnemonic, code.isa), op.operands, strict=False) if letter == "d"}
-    return [Reg(bank, number) for bank in ("x", "f") for number in SAVED if Reg(bank, number) in written]
+    return [*([RA] if code.calls else []), *(Reg(bank, number) for bank in ("x", "f") for number in SAVED if Reg(bank, number) in written)]

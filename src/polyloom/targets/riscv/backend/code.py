@@ -49,13 +49,18 @@ PSEUDO: Final[dict[str, str]] = {
     "ret": "uu",
     "j": ".",
     "unreachable": "",
+    "call": "." + "u" * 16,
     "keep": "u",
     "spill": "u.",
     "reload": "d.",
 }
 """By name: what an operand is, a definition, a use, or no register. `frame rd, n` is the address of byte n of the function's own
 memory, `incoming rd, n` that of byte n of the arguments on the stack; `ret` uses the registers that it returns, at most two;
+`call f, ...` names a function, uses the registers of its arguments, and defines `CLOBBERED`;
 `keep` is no instruction, but orders accesses to memory and uses a value; `spill` and `reload` access a slot of the frame."""
+_TEMPORARY: Final = (*range(10, 18), *range(28, 32))
+CLOBBERED: Final = (RA, *(Reg("x", n) for n in (*range(5, 8), *_TEMPORARY)), *(Reg("f", n) for n in (*range(8), *_TEMPORARY)))
+"""What a call may change: ra, and the temporary registers of both banks."""
 BRANCHES: Final = ("beq", "bne", "blt", "bge", "bltu", "bgeu")
 STORES: Final = ("sb", "sh", "sw", "sd", "fsw", "fsd")
 LOADS: Final = ("lb", "lbu", "lh", "lhu", "lw", "lwu", "ld", "flw", "fld")
@@ -85,13 +90,19 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A function. `frame` is the number of bytes of its own memory, `slots` of registers that were spilled, each 8 bytes."""
+    """A function. `frame` is the number of bytes of its own memory, `slots` of registers that were spilled, each 8 bytes, `outgoing` that of bytes
+    of arguments on the stack, for the calls that it makes."""
 
     name: str
     isa: Isa
     blocks: tuple[Block, ...]
     frame: int = 0
     slots: int = 0
+    outgoing: int = 0
+
+    @property
+    def calls(self) -> bool:
+        return any(op.mnemonic == "call" for block in self.blocks for op in block.ops)
 
     def __str__(self) -> str:
         return "\n".join(line for block in self.blocks for line in (f"{block.name}:", *(f"    {op}" for op in block.ops)))
@@ -120,7 +131,7 @@ def registers(op: Op, isa: Isa) -> tuple[list[Reg], list[Reg]]:
     pairs = list(zip(shape(op.mnemonic, isa), op.operands, strict=False))
     defined = [o for letter, o in pairs if letter == "d" and isinstance(o, Reg) and o != ZERO]
     used = [o for letter, o in pairs if letter == "u" and isinstance(o, Reg) and o != ZERO]
-    return defined, used
+    return [*defined, *CLOBBERED] if op.mnemonic == "call" else defined, used
 
 
 def renamed(op: Op, name: Callable[[Reg], Reg]) -> Op:
@@ -130,7 +141,7 @@ def renamed(op: Op, name: Callable[[Reg], Reg]) -> Op:
 
 def targets(op: Op) -> Iterator[str]:
     """The blocks that a branch or a jump names."""
-    return (o for o in op.operands if isinstance(o, str))
+    return (o for o in op.operands if isinstance(o, str) and op.mnemonic != "call")
 
 
 def successors(code: Code) -> list[list[int]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pipeline: a C function in SSA form to a RISC-V executable.
+"""The pipeline: a C function in SSA form, with those that it calls, to a RISC-V executable.
 
     SSA form -> legal operations -> common subexpressions, dead code -> critical edges split, blocks in order -> out of SSA form
     -> instruction selection -> constants out of loops -> list scheduling -> linear-scan allocation, checked -> frame -> words -> ELF
@@ -21,12 +21,11 @@ from polyloom.targets.riscv.backend.data import Layout
 from polyloom.targets.riscv.backend.expand import expand
 from polyloom.targets.riscv.backend.hoist import hoisted
 from polyloom.targets.riscv.backend.legalize import legalize
-from polyloom.targets.riscv.backend.link import executable
+from polyloom.targets.riscv.backend.link import executable, linked
 from polyloom.targets.riscv.backend.live import without_dead
 from polyloom.targets.riscv.backend.lower import lower
 from polyloom.targets.riscv.backend.order import ordered
 from polyloom.targets.riscv.backend.schedule import schedule
-from polyloom.targets.riscv.backend.words import assemble
 from polyloom.targets.riscv.names import Isa
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.dce import dce
@@ -45,15 +44,15 @@ class Compiled:
 def compile_function(function: Function, isa: Isa) -> Compiled:
     """Errors: PL0930 for what the instruction set cannot do, PL0931 for what is not supported, PL0932 for what is too long."""
     layout = Layout(function.data)
-    code = expand(allocated(lowered(function, isa, layout)))
-    words = assemble(code)
-    return Compiled(executable(bytes(layout.bytes), layout.end, words, isa, function.name), layout.end, len(words))
+    codes = [expand(allocated(code)) for code in lowered(function, isa, layout)]
+    words, starts = linked(codes)
+    return Compiled(executable(bytes(layout.bytes), layout.end, words, isa, starts), layout.end, len(words))
 
 
-def lowered(function: Function, isa: Isa, layout: Layout) -> Code:
-    """The code over virtual registers, in the order of the program."""
+def lowered(function: Function, isa: Isa, layout: Layout) -> list[Code]:
+    """The code of the function and of the others over virtual registers, in the order of the program."""
     plain = destruct(ordered(split_critical_edges(dce(common(legalize(function, isa))))))
-    return without_dead(lower(plain, isa, layout))
+    return [without_dead(lower(member, isa, layout)) for member in plain.members]
 
 
 def allocated(code: Code) -> Code:

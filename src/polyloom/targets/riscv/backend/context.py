@@ -48,7 +48,7 @@ class Context:
         self.function, self.isa, self.layout, self.emit = function, isa, layout, emit
         self.b: Final = Builder(isa)
         self.values: dict[str, tuple[Reg, ...]] = {}
-        self.frame = 0
+        self.frame = self.outgoing = 0
         self.scratch: int | None = None
         found = Counter(value.name for block in function.blocks for value in definitions(block))
         self.variables: Final = frozenset(name for name, number in found.items() if number > 1)

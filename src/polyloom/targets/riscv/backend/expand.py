@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The frame, and instructions of the table for pseudo-instructions.
 
-From sp upwards: slots of spilled registers, the function's own memory, registers saved for the caller; then, above where sp was,
-arguments on the stack. A function without any of these has no frame. Nothing is called, so that ra stays where it is.
+From sp upwards: arguments of calls on the stack, slots of spilled registers, the function's own memory, registers saved for the caller, of which
+ra is one where the function calls; then, above where sp was, its own arguments on the stack. A function without any of these has no frame.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Frame:
 
 
 def frame_of(code: Code) -> Frame:
-    memory = -(-8 * code.slots // 16) * 16
+    memory = -(-(code.outgoing + 8 * code.slots) // 16) * 16
     above = -(-(memory + code.frame) // 8) * 8
     return Frame(memory, above, -(-(above + 8 * len(saved(code))) // 16) * 16)
 
@@ -50,7 +50,7 @@ def _expanded(op: Op, code: Code, frame: Frame) -> Iterator[Op]:
         case "incoming", (Reg() as target, int(place)):
             yield from _add(code, target, SP, frame.end + place)
         case "spill" | "reload" as kind, (Reg() as register, int(slot)):
-            yield from _access(code, kind == "spill", register, 8 * slot)
+            yield from _access(code, kind == "spill", register, code.outgoing + 8 * slot)
         case "ret", _:
             yield from _leave(code, frame)
             yield Op("jalr", (ZERO, 0, RA))

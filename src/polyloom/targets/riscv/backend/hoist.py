@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Constants out of loops: what is made of the zero register alone is made before the outermost loop around it.
 
-That is the end of the one block that enters the loop from outside. Registers are few: at most `MOST` constants a loop move.
+That is the end of the one block that enters the loop from outside. Registers are few: at most `MOST` constants a loop move, and none where
+the loop calls, across which fewer are kept.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ def hoisted(code: Code) -> Code:
     for number, loop in enumerate(forest.loops):
         members = forest.members(number)
         entering = [k for k, targets in enumerate(follow) if loop.header in targets and k not in members]
-        if loop.parent == -1 and len(entering) == 1:
+        calls = any(op.mnemonic == "call" for k in members for op in blocks[k].ops)
+        if loop.parent == -1 and len(entering) == 1 and not calls:
             _move(code, blocks, members, entering[0])
     return replace(code, blocks=tuple(blocks))
 

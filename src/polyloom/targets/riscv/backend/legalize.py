@@ -15,6 +15,7 @@ from polyloom.ir.ssa import FLOATS, SIZE, WIDTH, Constant, Edge, Function, Instr
 from polyloom.targets.riscv.backend import legal_division, legal_floats, legal_integers, legal_memory
 from polyloom.targets.riscv.backend.editor import Editor
 from polyloom.targets.riscv.names import Isa
+from polyloom.transform.ssa.editing import throughout
 
 Rule = Callable[[Editor, Instruction, Isa], bool]
 _RULES: Final[dict[str, Rule]] = {
@@ -43,6 +44,7 @@ _CALLS: Final[dict[str, Rule]] = {
 }
 
 
+@throughout
 def legalize(function: Function, isa: Isa) -> Function:
     """Errors: PL0930 for floats that the instruction set does not have, PL0931 for what is not supported at all."""
 

@@ -15,7 +15,7 @@ from polyloom.targets.riscv.backend.code import ENDS, STORES, Block, Code, Op, R
 
 Segments = list[tuple[int, int]]
 """Half-open, disjoint, ascending."""
-_EFFECTS: Final = (*ENDS, *STORES, "fence", "keep", "spill")
+_EFFECTS: Final = (*ENDS, *STORES, "call", "fence", "keep", "spill")
 
 
 def live_out(code: Code) -> list[set[Reg]]:

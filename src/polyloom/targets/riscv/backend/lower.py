@@ -26,10 +26,9 @@ from polyloom.ir.ssa import (
     Operand,
     Return,
     Terminator,
-    Type,
     Value,
 )
-from polyloom.targets.riscv.backend import abi, floats, integers, memory, selects, wide
+from polyloom.targets.riscv.backend import abi, calls, floats, integers, memory, selects, wide
 from polyloom.targets.riscv.backend.code import ZERO, Block, Code, Reg
 from polyloom.targets.riscv.backend.context import FUNCTIONS, Context
 from polyloom.targets.riscv.backend.data import Layout
@@ -63,7 +62,7 @@ def lower(function: Function, isa: Isa, layout: Layout) -> Code:
                 _emit(context, instruction)
         _end(context, block.terminator)
         blocks.append(Block(block.name, context.b.take()))
-    return Code(function.name, isa, tuple(blocks), context.frame)
+    return Code(function.name, isa, tuple(blocks), context.frame, outgoing=-(-context.outgoing // 16) * 16)
 
 
 def _enter(context: Context, function: Function) -> None:
@@ -71,32 +70,7 @@ def _enter(context: Context, function: Function) -> None:
     places = abi.places([p.type for p in function.parameters], context.isa)
     moved = [[place if isinstance(place, abi.Stack) else context.move(context.b.fresh(place.bank), place) for place in group] for group in places]
     for parameter, group in zip(function.parameters, moved, strict=True):
-        context.define(parameter, *_arrived(context, parameter.type, group))
-
-
-def _arrived(context: Context, type: Type, places: list[Reg | abi.Stack]) -> tuple[Reg, ...]:
-    """A parameter as values of its type are held."""
-    first = places[0]
-    if type in FLOATS:
-        if len(places) == 1 and isinstance(first, abi.Stack):
-            return (context.b.make("flw" if type == "f32" else "fld", 0, context.b.make("incoming", first.offset)),)
-        if isinstance(first, Reg) and first.bank == "f":
-            return (first,)
-    words = [place if isinstance(place, Reg) else _word(context, place) for place in places]
-    if type == "f32":
-        return (context.b.make("fmv.w.x", words[0]),)
-    if type == "f64" and len(words) == 1:
-        return (context.b.make("fmv.d.x", words[0]),)
-    if type == "f64":
-        place = context.scratch_address()
-        for k, word in enumerate(words):
-            context.b.put("sw", word, 4 * k, place)
-        return (context.b.make("fld", 0, place),)
-    return tuple(words) if len(words) == 2 or type == "i32" else (context.canonical(type, words[0]),)
-
-
-def _word(context: Context, place: abi.Stack) -> Reg:
-    return context.b.make("ld" if context.isa.xlen == 64 else "lw", 0, context.b.make("incoming", place.offset))
+        context.define(parameter, *calls.arrived(context, parameter.type, group))
 
 
 def _emit(context: Context, instruction: Instruction) -> None:
@@ -110,6 +84,8 @@ def _emit(context: Context, instruction: Instruction) -> None:
 def _effect(context: Context, instruction: Instruction) -> None:
     if instruction.operation == "store":
         memory.store(context, instruction)
+    elif instruction.called:
+        calls.call(context, instruction)
     else:
         assert instruction.operation == "fence", f"{instruction.operation} {instruction.callee} is not legal"
         memory.fence(context, instruction)
@@ -142,6 +118,8 @@ def _value(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
             return (floats.arithmetic(context, instruction),)
         case "select":
             return wide.select(context, instruction) if is_wide else (selects.chosen(context, instruction),)
+        case "call" if instruction.called:
+            return calls.call(context, instruction)
         case "call" if instruction.callee in FUNCTIONS:
             return (selects.chosen(context, instruction),)
         case "call" if instruction.callee in ("ctpop", "ctlz", "cttz"):

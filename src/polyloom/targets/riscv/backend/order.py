@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from polyloom.analysis.loops import LoopForest, loop_forest
 from polyloom.ir.ssa import Function, flow_edges
-from polyloom.transform.ssa.editing import reached
+from polyloom.transform.ssa.editing import reached, throughout
 
 
+@throughout
 def ordered(function: Function) -> Function:
     """The function with its blocks in that order; those that nothing reaches are left out."""
     function = reached(function)

@@ -1,23 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls an executable's function on the interpreter: arguments where the calling convention has them, arrays above the image."""
+"""Calls an executable's function on the interpreter: arguments where the calling convention has them, arrays above the image.
+
+The stack grows down towards the arrays. Bytes between them, which no frame skips that is smaller, tell whether it was full.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.ssa import FLOATS, RESULT, WIDTH, Function, Type
 from polyloom.ir.ssa_interpret import Argument
 from polyloom.ir.ssa_semantics import Number, bits, value
 from polyloom.targets.riscv.backend import abi
 from polyloom.targets.riscv.image import elf
-from polyloom.targets.riscv.model import LIMIT, RA, SP, STACK, Machine
+from polyloom.targets.riscv.model import LIMIT, RA, SP, Machine
 from polyloom.targets.riscv.names import Isa
 
 _ALIGNMENT: Final = 64
+STACK: Final = 1 << 23
+"""Bytes, as many as Linux gives a process."""
+_GUARD: Final = b"\xa5" * (1 << 20)
 _ONES: Final = 0xFFFFFFFF << 32
 
 
@@ -32,27 +40,46 @@ class Outcome:
 def call(
     executable: bytes, isa: Isa, function: Function, arguments: Sequence[Argument], limit: int = LIMIT, watch: Callable[[int], None] | None = None
 ) -> Outcome:
-    """Runs the file on one argument a parameter; arrays are changed in place. `watch` hears how many instructions were executed. Errors: PL0910 to PL0914."""
+    """Runs the file on one argument a parameter; arrays are changed in place. `watch` hears how many instructions were executed. Errors: PL0910 to PL0915."""
     image = elf(executable, isa)
     top = max(s.address + s.size for s in image.segments)
     arrays = [a for a in arguments if isinstance(a, np.ndarray)]
     room = sum(a.nbytes + 2 * _ALIGNMENT for a in arrays)
-    machine = Machine(image, room + _ALIGNMENT + STACK)
+    machine = Machine(image, room + _ALIGNMENT + len(_GUARD) + STACK)
     addresses: list[int] = []
     for array in arrays:
         top = -(-top // _ALIGNMENT) * _ALIGNMENT
         machine.write(top, array.tobytes())
         addresses.append(top)
         top += array.nbytes + _ALIGNMENT
+    machine.write(top, _GUARD)
     following = iter(addresses)
     values = [next(following) if isinstance(a, np.ndarray) else bits(p.type, a) for p, a in zip(function.parameters, arguments, strict=True)]
     _pass(machine, isa, function, values)
     end = (machine.base + machine.size) % (1 << isa.xlen)
     machine.set_x(RA, end)
-    done = machine.run(stop=end, limit=limit, watch=watch)
+    with _guarded(machine, top):
+        done = machine.run(stop=end, limit=limit, watch=watch)
     for array, address in zip(arrays, addresses, strict=True):
         array.reshape(-1).view(np.uint8)[:] = np.frombuffer(machine.read(address, array.nbytes), np.uint8)
     return Outcome(_result(machine, isa, function), done.instructions)
+
+
+@contextmanager
+def _guarded(machine: Machine, guard: int) -> Generator[None]:
+    """However a run ends in which the stack was full, that is what is said."""
+    try:
+        yield
+    except PolyloomError:
+        _check_guard(machine, guard)
+        raise
+    _check_guard(machine, guard)
+
+
+def _check_guard(machine: Machine, guard: int) -> None:
+    if machine.read(guard, len(_GUARD)) != _GUARD:
+        message = f"the program needs more than the {STACK >> 20} megabytes of its stack"
+        raise input_error("PL0915", message, help="does a recursion not end? Otherwise recur less deeply, or pass large local arrays as parameters")
 
 
 def _pass(machine: Machine, isa: Isa, function: Function, values: Sequence[int]) -> None:

@@ -20,7 +20,9 @@ _LATENCIES: Final = {
 }
 _DIVISION: Final = 15
 _FLOAT: Final = 4
-_BARRIERS: Final = ("fence", "keep", *ENDS)
+_FIXED: Final = ("call", *ENDS)
+"""Nothing passes these: what is computed across a call needs a register that is saved."""
+_BARRIERS: Final = ("fence", "keep", *_FIXED)
 
 
 @dataclass(slots=True)
@@ -73,7 +75,7 @@ def _block(code: Code, ops: Sequence[Op]) -> list[Op]:
 
 
 def _graph(code: Code, ops: Sequence[Op]) -> list[_Node]:
-    """Who must follow whom: by registers, by memory (loads may pass loads), and the ends of the block after everything."""
+    """Who must follow whom: by registers, by memory (loads may pass loads), and calls and the ends of the block after everything."""
     nodes = [_Node(op) for op in ops]
     wrote: dict[object, int] = {}
     read: dict[object, list[int]] = {}
@@ -98,7 +100,7 @@ def _graph(code: Code, ops: Sequence[Op]) -> list[_Node]:
         elif op.mnemonic in LOADS:
             _edge(nodes, stored, k, 0)
             loaded.append(k)
-        if op.mnemonic in ENDS:
+        if op.mnemonic in _FIXED:
             for earlier in range(last + 1, k):
                 _edge(nodes, earlier, k, 0)
             last = k

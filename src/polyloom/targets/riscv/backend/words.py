@@ -13,13 +13,15 @@ from functools import cache, lru_cache
 from typing import Final
 
 from polyloom.diagnostics import infeasible
-from polyloom.targets.riscv.backend.code import BRANCHES, ZERO, Code, Op, Reg, row_of
+from polyloom.targets.riscv.backend.code import BRANCHES, RA, ZERO, Code, Op, Reg, row_of
 from polyloom.targets.riscv.backend.pairs import halves, is_pair
 from polyloom.targets.riscv.encode import encode
 from polyloom.targets.riscv.isa import Instruction, Role, Row, table
 from polyloom.targets.riscv.names import Isa
 
 _INVERSE: Final = {"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bgeu", "bgeu": "bltu"}
+_LINKS: Final = {"j": ZERO, "call": RA}
+"""Where jumps leave the address behind them."""
 _COMMUTATIVE: Final = ("add", "and", "or", "xor", "addw")
 
 
@@ -34,6 +36,11 @@ class _Place:
 
 def assemble(code: Code) -> bytes:
     """The words of a function, wherever it stands."""
+    return labelled(code)[0]
+
+
+def labelled(code: Code) -> tuple[bytes, dict[str, int]]:
+    """The words, and where each block begins."""
     places = [[_place(op, code.isa) for op in block.ops] for block in code.blocks]
     chosen = [[0] * len(group) for group in places]
     while True:
@@ -46,7 +53,7 @@ def assemble(code: Code) -> bytes:
         for place, number, address in zip(group, sizes, addresses, strict=False):
             for instruction in _instructions(place, place.sizes[number], labels.get(place.target, 0) - address, code.isa):
                 made += encode(instruction).to_bytes(instruction.row.size, "little")
-    return bytes(made)
+    return bytes(made), labels
 
 
 def _place(op: Op, isa: Isa) -> _Place:
@@ -54,7 +61,7 @@ def _place(op: Op, isa: Isa) -> _Place:
         return _Place(op, (sum(half.row.size for half in _halves(op, isa)),))
     target = next((o for o in op.operands if isinstance(o, str)), "")
     least = 2 if "c" in isa.extensions else 4
-    if op.mnemonic == "j":
+    if op.mnemonic in ("j", "call"):
         return _Place(op, (least, 4) if least < 4 else (4,), target)
     if op.mnemonic in BRANCHES:
         return _Place(op, (least, 4, 8) if least < 4 else (4, 8), target)
@@ -81,7 +88,7 @@ def _grow(isa: Isa, places: list[list[_Place]], chosen: list[list[int]], starts:
         for k, place in enumerate(group):
             if place.target and not _fits(place, place.sizes[sizes[k]], labels[place.target] - addresses[k], isa):
                 if sizes[k] + 1 == len(place.sizes):
-                    raise infeasible("PL0932", "the function is too long: a jump reaches one megabyte", help="split the function")
+                    raise infeasible("PL0932", "the code is too long: a jump or a call reaches one megabyte", help="split the function")
                 sizes[k] += 1
                 grown = True
     return grown
@@ -112,7 +119,7 @@ def _instructions(place: _Place, size: int, distance: int, isa: Isa) -> Iterator
 
 def _plain(op: Op, distance: int, isa: Isa) -> Instruction:
     """The instruction of four bytes."""
-    mnemonic, operands = ("jal", (ZERO, *op.operands)) if op.mnemonic == "j" else (op.mnemonic, op.operands)
+    mnemonic, operands = ("jal", (_LINKS[op.mnemonic], op.operands[0])) if op.mnemonic in _LINKS else (op.mnemonic, op.operands)
     values = tuple(distance if isinstance(o, str) else o.number if isinstance(o, Reg) else o for o in operands)
     return Instruction(row_of(mnemonic, isa), values)
 
