@@ -144,8 +144,10 @@ class Instance:
             raise PolyloomError(*result.differences)
         return result
 
-    def measure(self, given: Arrays, *, seed: int = 0, trace: bool = False, on: str | None = None) -> Result:
+    def measure(self, given: Arrays, *, seed: int = 0, trace: bool = False, on: str | None = None, progress: Progress | None = None) -> Result:
         """Like `run`, but differences are in the result. `on` names the machine where a loaded file's is not a shipped one."""
+        tell = progress or registry.silent
+        tell("running", 0.0)
         source, values = self.compiled.source if self.compiled else None, self.parameters
         made_up = random_inputs(source.plan, values, seed) if source is not None and values is not None else {}
         inputs = {**made_up, **given}
@@ -160,7 +162,7 @@ class Instance:
             raise
         if source is None or values is None:
             return Result(self, execution, clock.seconds, None, (), simulate)
-        differences = _differences(source, values, inputs, execution.outputs)
+        differences = _differences(source, values, inputs, execution.outputs, tell)
         return Result(self, execution, clock.seconds, not differences, differences, simulate)
 
     def _arrays(self, given: Mapping[str, Any]) -> Arrays:
@@ -296,11 +298,13 @@ def decode(name: str, data: bytes) -> Compiled | Instance:
     return Compiled(target, None, None, data) if symbolic else Instance(target, data)
 
 
-def _differences(source: Source, values: Mapping[str, int], inputs: Arrays, got: Arrays) -> tuple[Diagnostic, ...]:
+def _differences(source: Source, values: Mapping[str, int], inputs: Arrays, got: Arrays, tell: Progress) -> tuple[Diagnostic, ...]:
     """From the equations, bit for bit; then from the user's own function, where there is one."""
     what = "the reference" if source.nest is None else "its equations"
+    tell("interpreting the equations", 1 / 3)
     found = [compare(interpret(source.plan, values, inputs), got, what)]
     if source.nest is not None:
+        tell("calling the function itself", 2 / 3)
         expected = source.reference(values, inputs)
         held = {n: inputs.get(n, np.zeros_like(a)) for n, a in expected.items() if n not in got}  # assigned to in loops that are never executed
         found.append((compare if source.exact else compare_roughly)(expected, {**held, **got}, f"the source, {source.path}"))

@@ -83,3 +83,11 @@ def test_objects_show_themselves(scratch: Path) -> None:
     assert "<svg" in result._repr_html_()  # pyright: ignore[reportPrivateUsage]  # the name is a convention of notebooks
     compiled.save("saved.plsc")
     assert pl.load("saved.plsc").data == compiled.data
+
+
+def test_every_part_of_a_run_is_told() -> None:
+    told: list[tuple[str, float]] = []
+    source = api.source_of("examples/kernels/trisolv.py")
+    instance = api.compile(source, "tcpa:unit:1x1").instantiate(N=4)
+    instance.measure({}, progress=lambda step, fraction: told.append((step, fraction)))
+    assert told == [("running", 0.0), ("interpreting the equations", 1 / 3), ("calling the function itself", 2 / 3)]

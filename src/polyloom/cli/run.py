@@ -52,8 +52,8 @@ def execute(options: Request) -> Answer:
         parameters, scalars = sources.values(options.words, source.plan)
         arrays = {**scalars, **given_arrays(inputs)}
         compiled = api.compile(source, options.on or "tcpa", mapping=mapping, progress=progress)
-    instance = compiled.instantiate(parameters, pes=(place.rows, place.columns), candidate=candidate)
-    result = instance.measure(arrays, seed=options.seed, trace=options.trace is not None)
+        instance = compiled.instantiate(parameters, pes=(place.rows, place.columns), candidate=candidate)
+        result = instance.measure(arrays, seed=options.seed, trace=options.trace is not None, progress=progress)
     files.write(_artefacts(options, result, outputs))
     return Answer(result.data, result.report(), result.differences)
 

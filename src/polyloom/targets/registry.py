@@ -27,7 +27,7 @@ Arrays = Mapping[str, npt.NDArray[np.generic]]
 Accesses = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 """Banks and elements of an array, pair by pair."""
 Progress = Callable[[str, float], None]
-"""Called with a step's name and the fraction that is done."""
+"""Called with a step's name and the fraction that is done; `silent` where nobody looks."""
 
 TARGETS: Final = ("tcpa",)
 FUNCTION_TARGETS: Final = ("riscv",)
@@ -186,6 +186,11 @@ class FunctionTarget:
     """How its files begin."""
     inspect: Callable[[bytes], tuple[dict[str, Json], str]]
     """What a file alone tells, and its listing; `illegal` are the addresses of words that are no instructions."""
+
+
+def silent(step: str, fraction: float) -> None:
+    """The `Progress` that shows nothing."""
+    del step, fraction
 
 
 def function_target(on: str) -> tuple[FunctionTarget, str] | None:

@@ -9,12 +9,12 @@ Nothing here depends on a parameter's value; every answer of a solver has been c
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from polyloom.diagnostics import INFEASIBLE, PolyloomError
 from polyloom.ir.pla import Program
 from polyloom.ir.rdg import Graph
+from polyloom.targets.registry import Progress, silent
 from polyloom.targets.tcpa import access, machine_file, mapping
 from polyloom.targets.tcpa.allocate import allocations, orders
 from polyloom.targets.tcpa.candidates import Triple, ranked
@@ -30,8 +30,6 @@ __all__ = ["CANDIDATES", "UserMapping", "compile_program", "parse_mapping"]
 CANDIDATES = 8
 """How many candidates a symbolic configuration stores at most."""
 
-Progress = Callable[[str, float], None]
-
 
 def compile_program(
     program: Program, machine: Machine, *, mapping: UserMapping | None = None, progress: Progress | None = None, candidates: int = CANDIDATES
@@ -40,7 +38,7 @@ def compile_program(
 
     Errors PL0401 (missing operation), PL0402 (no scan order), PL0403 to PL0406 (registers), PL0453 (no schedule), PL046x (routes).
     """
-    tell = progress or _silent
+    tell = progress or silent
     tell("dependences", 0.0)
     graph = build(program)
     check_operations(graph, machine)
@@ -49,10 +47,6 @@ def compile_program(
     tell("schedules", 0.1)
     found, scheduled = _candidates(graph, machine, mapping, candidates, tell)
     return _assemble(graph, machine, found, scheduled)
-
-
-def _silent(_step: str, _fraction: float) -> None:
-    return
 
 
 def _candidates(graph: Graph, machine: Machine, given: UserMapping | None, limit: int, tell: Progress) -> tuple[tuple[Candidate, ...], tuple[Scheduled, ...]]:
