@@ -39,29 +39,36 @@ void *temp(Context *c, size_t count, size_t size) {
     return memset(c->base + c->high, 0, bytes);
 }
 
-// Not of libc: memcpy and memset are all that is asked of a host. Keys are short.
+// Bytes are compared and moved by words, but where text counts. Not by libc: memcpy and memset are all that is asked of a host.
+#ifdef __OPTIMIZE_SIZE__
+typedef uint8_t Word;
+#else
+typedef size_t Word;
+#endif
+
 bool same_bytes(const void *a, const void *b, size_t size) {
     const uint8_t *p = a, *q = b;
-#ifndef __OPTIMIZE_SIZE__
-    for (; size >= sizeof(size_t); size -= sizeof(size_t), p += sizeof(size_t), q += sizeof(size_t)) {
-        size_t x, y;
+    for (Word x, y; size >= sizeof x; size -= sizeof x, p += sizeof x, q += sizeof x) {
         memcpy(&x, p, sizeof x);
         memcpy(&y, q, sizeof y);
         if (x != y) return false;
     }
-#endif
     while (size && *p++ == *q++) --size;
     return !size;
 }
 
-// To memory that may overlap.
+// To memory that may overlap: from the end on which the old bytes go first.
 void *move(void *to, const void *from, size_t size) {
     uint8_t *p = to;
     const uint8_t *q = from;
-    if (p < q)
-        while (size--) *p++ = *q++;
-    else
-        while (size--) p[size] = q[size];
+    const bool up = p < q;
+    for (Word word; size >= sizeof word; size -= sizeof word) {
+        const size_t at = up ? 0 : size - sizeof word;
+        memcpy(&word, q + at, sizeof word);
+        memcpy(p + at, &word, sizeof word);
+        if (up) p += sizeof word, q += sizeof word;
+    }
+    for (; size; --size, p += up, q += up) p[up ? 0 : size - 1] = q[up ? 0 : size - 1];
     return to;
 }
 
