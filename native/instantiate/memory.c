@@ -53,7 +53,7 @@ bool same_bytes(const void *a, const void *b, size_t size) {
         memcpy(&y, q, sizeof y);
         if (x != y) return false;
     }
-    while (size && *p++ == *q++) --size;
+    while (sizeof(Word) > 1 && size && *p++ == *q++) --size;
     return !size;
 }
 
@@ -68,7 +68,7 @@ void *move(void *to, const void *from, size_t size) {
         memcpy(p + at, &word, sizeof word);
         if (up) p += sizeof word, q += sizeof word;
     }
-    for (; size; --size, p += up, q += up) p[up ? 0 : size - 1] = q[up ? 0 : size - 1];
+    for (; sizeof(Word) > 1 && size; --size, p += up, q += up) p[up ? 0 : size - 1] = q[up ? 0 : size - 1];
     return to;
 }
 
