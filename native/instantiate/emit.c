@@ -79,7 +79,7 @@ static bool head(Out *o, uint32_t rows, uint32_t columns, bool empty) {
 }
 
 static bool same_depths(const Int *a, uint32_t count, const Int *b, uint32_t other) {
-    return count == other && (!count || !memcmp(a, b, count * sizeof *a));
+    return count == other && same_bytes(a, b, count * sizeof *a);
 }
 
 static bool same_class(const Context *c, const Class *a, const Class *b) {
@@ -191,63 +191,55 @@ static bool domains(Out *o, bool empty) {
     return close(o);
 }
 
-// What differs between the generators of a run.
-typedef struct {
-    uint32_t links, channel;
-    Int base, delay;
-} Moving;
-
-static bool moving(Context *c, const Mapped *m, const Run *r, uint32_t links, Moving *out) {
-    uint32_t at[2];
-    locate(c, r, links, at);
-    *out = (Moving){links, 0, base_at(c, m, r->group, at[0], at[1]), terminal_delay(c, m, at[0], at[1])};
-    return ok(c);
-}
-
-static bool generator(Out *o, const Mapped *m, const Run *r, const Moving *x) {
-    const Context *c = o->c;
-    const Pattern *p = m->pattern[r->group];
-    TRY(put(o, r->side - 1, 2) && put(o, m->reg, 2) && put(o, r->line, 2) && put(o, x->channel, 2) && put(o, x->links, 2) && put(o, m->access->array, 2));
-    TRY(put_signed(o, x->base));
-    for (uint32_t g = 0; g < c->n; ++g) TRY(put_signed(o, p->coefficients[g]));
-    return put(o, x->delay, 4) && put(o, p->number, 4);
-}
-
 static size_t generator_size(const Context *c) { return 24 + 4 * (size_t)c->n; }
 
-// The last one shows that all fit: base and delay change by equal steps. The others are copies of the first one but for what differs.
+// The channel of an element on a line; `last` is that of the one before, which is nearer, or NONE.
+static uint32_t channel(const Served *s, uint32_t links, uint32_t *last) {
+    if (!links) return s->zero;
+    do ++*last;
+    while (!(s->bits[*last / 32] >> *last % 32 & 1));
+    return *last;
+}
+
+// The generators of a run: copies of the first one but for the channel, and what changes by equal steps.
 static bool run_generators(Out *o, const Mapped *m, const Run *r, const Served *s, uint32_t *last) {
-    const size_t size = generator_size(o->c), start = o->at;
-    Moving x, y;
-    if (r->count > (o->size - start) / size) return fail(o->c, POLYLOOM_OUTPUT, 0);
-    TRY(moving(o->c, m, r, r->links + (r->count - 1) * r->step, &y) && generator(o, m, r, &y));
-    TRY(moving(o->c, m, r, r->links, &x));
-    x.channel = terminal_channel(m, s, x.links, last);
-    o->at = start;
-    TRY(generator(o, m, r, &x));
-    const Int steps = r->count > 1 ? (Int)r->count - 1 : 1, base = (y.base - x.base) / steps, delay = (y.delay - x.delay) / steps;
-    uint8_t first[24 + 4 * DIMENSIONS];
-    memcpy(first, o->data + start, size);
-    for (uint8_t *at = o->data + start + size; x.links < y.links; at += size) {
-        x = (Moving){x.links + r->step, terminal_channel(m, s, x.links + r->step, last), x.base + base, x.delay + delay};
-        memcpy(at, first, size);
-        store(at + 6, x.channel, 2);
-        store(at + 8, x.links, 2);
-        store(at + 12, (uint64_t)x.base, 4);
-        store(at + size - 8, (uint64_t)x.delay, 4);
+    Context *c = o->c;
+    const size_t size = generator_size(c);
+    const Pattern *p = m->pattern[r->group];
+    uint8_t *first = o->data + o->at;
+    uint32_t at[2], next[2];
+    if (r->count > (o->size - o->at) / size) return fail(c, POLYLOOM_OUTPUT, 0);
+    locate(c, r, r->links, at);
+    locate(c, r, r->links + (r->count > 1 ? 2 : 0), next);
+    const Int start = base_at(c, m, r->group, at[0], at[1]), delay = terminal_delay(c, m, at[0], at[1]);
+    const Int words = base_at(c, m, r->group, next[0], next[1]) - start, cycles = terminal_delay(c, m, next[0], next[1]) - delay;
+    TRY(put(o, r->side - 1, 2) && put(o, m->reg, 2) && put(o, r->line, 2) && put(o, channel(s, r->links, last), 2) && put(o, r->links, 2));
+    TRY(put(o, m->access->array, 2) && put_signed(o, start));
+    for (uint32_t g = 0; g < c->n; ++g) TRY(put_signed(o, p->coefficients[g]));
+    TRY(put(o, delay, 4) && put(o, p->number, 4));
+    for (uint32_t i = 1; i < r->count; ++i, o->at += size) {
+        uint8_t *to = o->data + o->at;
+        const uint32_t links = r->links + 2 * i;
+        memcpy(to, first, size);
+        store(to + 6, channel(s, links, last), 2);
+        store(to + 8, links, 2);
+        store(to + 12, (uint64_t)(start + i * words), 4);
+        store(to + size - 8, (uint64_t)(delay + i * cycles), 4);
     }
-    o->at = start + r->count * size;
     return true;
 }
 
-static bool access_generators(Out *o, const Mapped *m) {
+static bool access_generators(Out *o, uint32_t access) {
     Context *c = o->c;
+    const Mapped *m = &c->mapped[access];
     for (uint32_t side = NORTH; side <= WEST; ++side)
         for (uint32_t line = 0; line < lines(c, side); ++line) {
             Run r = run_along(c, m, side, line);
-            const Served *s = served_on(c, m, side, line);
             uint32_t last = NONE;
-            while (next_run(c, m, &r)) TRY(run_generators(o, m, &r, s, &last));
+            if (!next_run(c, m, &r)) continue;
+            const Served *s = served_on(c, access + 1, side, line);
+            do TRY(run_generators(o, m, &r, s, &last));
+            while (next_run(c, m, &r));
         }
     return true;
 }
@@ -259,7 +251,7 @@ static bool all_generators(Out *o, bool empty) {
     if (!empty && c->needed > 65536) return refuse(c, 706, POLYLOOM_FIELD, 5, c->needed - 1, 65536);
     TRY(empty || representable(c));
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs && !empty && o->data; ++i)
-        if (c->mapped[i].used) TRY(access_generators(o, &c->mapped[i]));
+        if (c->mapped[i].used) TRY(access_generators(o, i));
     return close(o);
 }
 

@@ -153,54 +153,28 @@ static bool waits_too_long(Context *c, const Mapped *m, const Cell *cell) {
 
 // The first generator of an access that is refused, in the order of elements.
 static bool refuse_first(Context *c, const Mapped *m) {
-    const Cell **cell = temp(c, c->cells, sizeof *cell);
-    TRY(cell);
-    for (uint32_t row = 0; row < c->t->rows; ++row) {
-        uint32_t count, at, end;
-        row_cells(c, row, cell, &count);
-        for (uint32_t i = 0; i < count; ++i)
-            for (span(cell[i], 0, row, &at, &end); at < end && has_terminal(c, m, cell[i]->group); ++at) TRY(check(c, m, m->pattern[cell[i]->group], row, at));
-    }
+    for (uint32_t row = 0; row < c->t->rows; ++row)
+        for (uint32_t column = 0; column < c->t->columns; ++column) {
+            const uint32_t group = group_at(c, row, column);
+            if (m->there[group]) TRY(check(c, m, m->pattern[group], row, column));
+        }
     return true;
 }
 
 static bool access_generators(Context *c, Mapped *m) {
     bool fit = true;
     TRY(address(c, m));
-    for (uint32_t i = 0; i < c->cells; ++i) {
-        const Cell *cell = &c->cell[i];
-        if (!has_terminal(c, m, cell->group)) continue;
+    for (const Cell *cell = c->cell; cell < c->cell + c->cells; ++cell) {
+        if (!m->there[cell->group]) continue;
         Pattern **p = &m->pattern[cell->group];
         if (!*p) TRY((*p = keep(c, 1, sizeof **p)) && pattern(c, m, cell->group, *p));
         fit = fit && !waits_too_long(c, m, cell) && check(c, m, *p, cell->row, cell->column);
         c->generators += elements(cell);
     }
-    if (fit || (c->error && c->error < 500)) return ok(c);
-    c->error = 0;
-    return refuse_first(c, m);
-}
-
-// Whether patterns of elements on a line, or on any where that is NONE, have no domain yet.
-static bool unnumbered(const Context *c, const Mapped *m, bool columns, uint32_t line) {
-    for (uint32_t i = 0; i < c->cells; ++i) {
-        const Cell *cell = &c->cell[i];
-        const Pattern *p = m->pattern[cell->group];
-        if (!p || p->number != NONE) continue;
-        if (line == NONE || line - (columns ? cell->west : cell->row) < (columns ? cell->width : cell->height)) return true;
-    }
-    return false;
-}
-
-static bool pool_access(Context *c, const Mapped *m) {
-    for (uint32_t side = NORTH; side <= WEST && unnumbered(c, m, false, NONE); ++side)
-        for (uint32_t line = 0; line < lines(c, side); line = next_line(c, side, line)) {
-            if (!unnumbered(c, m, side == NORTH || side == SOUTH, line)) continue;
-            Run r = run_along(c, m, side, line);
-            while (next_run(c, m, &r)) {
-                Pattern *p = m->pattern[r.group];
-                TRY(p->number != NONE || pool_domain(c, p->domain, &p->number));
-            }
-        }
+    if (!fit && c->error >= 500) c->error = 0;
+    TRY(ok(c));
+    if (!fit) return refuse_first(c, m);
+    for (uint32_t i = 0; i < m->groups; ++i) TRY(pool_domain(c, m->pattern[m->group[i]]->domain, &m->pattern[m->group[i]]->number));
     return true;
 }
 
@@ -210,7 +184,7 @@ bool generators(Context *c) {
     c->generators = 0;
     for (uint32_t i = 0, number; i < c->signals; ++i) TRY(pool_domain(c, c->signal[i], &number));
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
-        if (c->mapped[i].used) TRY(access_generators(c, &c->mapped[i]) && pool_access(c, &c->mapped[i]));
+        if (c->mapped[i].used) TRY(access_generators(c, &c->mapped[i]));
     return ok(c);
 }
 
@@ -250,7 +224,7 @@ static bool fits(Context *c, const Mapped *m, const Cell *cell) {
 bool representable(Context *c) {
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
         for (uint32_t k = 0; k < c->cells && c->mapped[i].used; ++k)
-            if (has_terminal(c, &c->mapped[i], c->cell[k].group)) TRY(fits(c, &c->mapped[i], &c->cell[k]));
+            if (c->mapped[i].there[c->cell[k].group]) TRY(fits(c, &c->mapped[i], &c->cell[k]));
     return ok(c);
 }
 
@@ -269,7 +243,7 @@ bool control(Context *c) {
     Int digits[DIMENSIONS], least = 0, first, last, epilogue = 0, counted = 0;
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
         for (uint32_t k = 0; k < c->cells && c->mapped[i].used; ++k)
-            if (has_terminal(c, &c->mapped[i], c->cell[k].group)) {
+            if (c->mapped[i].there[c->cell[k].group]) {
                 extreme_delays(c, &c->mapped[i], &c->cell[k], &first, &last);
                 least = min(least, first);
             }

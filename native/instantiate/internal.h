@@ -306,11 +306,13 @@ typedef struct {
     Connection *at;
 } Wires;
 
-// The elements of an access without a common border that have their bank at one border port: how many, the channel of the one at
-// the border or NONE, and those of the others, nearest first.
+// Channels at a border port: how many elements of an access have their bank there and how many get one, the channel of the one at
+// the border or NONE, those of the others, nearest first, and all that are taken. The first element that gets none is at `place`, of
+// `access`.
 typedef struct {
-    uint32_t count, zero;
-    uint32_t *bits;
+    uint32_t wanted, count, zero, access, side;
+    uint32_t *bits, *taken;
+    uint64_t place;
 } Served;
 
 // An access and the banks' routes of its elements.
@@ -318,8 +320,10 @@ typedef struct {
     const Access *access;
     uint32_t reg;
     bool is_output, used, border;
-    uint32_t side, channel;
-    Served *served;             // by pattern of ports (wires.c)
+    const bool *there;  // by group
+    uint32_t *group, groups;  // that have elements, in the order of the generators
+    uint32_t side;
+    uint32_t *usable[2][5];     // channels, at the border and further inside, by side
     Int base, *weights;         // of the word that is accessed, by dimension
     struct Pattern **pattern;  // by group
 } Mapped;
@@ -337,10 +341,10 @@ typedef struct {
     Int constant, step[2], low, high;
 } Line;
 
-// Elements of an access on a line that have their bank at its end `side`: `count` ones in equal tiles, every `step`-th, the first one
-// `links` away. From `next` up to `stop` are those further inside.
+// Elements of an access on a line that have their bank at its end `side`: `count` ones in equal tiles, every second one, the first one
+// `links` away. Further inside are those in segments from `next` on, less than `stop` away.
 typedef struct {
-    uint32_t side, line, step, links, count, group, next, stop, cell;  // `cell` is the latest one, of a slanted region
+    uint32_t side, line, links, count, group, next, stop, odd;
 } Run;
 
 typedef struct Tile Tile;
@@ -352,6 +356,16 @@ typedef struct {
     int32_t low[2], high[2];
     uint32_t group, class_, wrapper;
 } Cell;
+
+// The line that was looked along latest, from its end `side`: its segments in equal tiles.
+typedef struct {
+    uint32_t first, end, group;
+} Segment;
+typedef struct {
+    uint32_t side, line, count, cells;
+    const Cell **cell;
+    Segment *at;
+} Sight;
 
 typedef struct {
     Int *shape, *strides;
@@ -405,6 +419,8 @@ typedef struct Context {
     Graph *graph;
     const Domain **signal;
     Mapped *mapped;
+    Served served;
+    Sight sight;
     Layout *layout;
     uint32_t words;  // of a set of channels
     Vec wires;       // distinct wrappers: Wires
@@ -558,11 +574,9 @@ uint32_t next_line(const Context *c, uint32_t side, uint32_t line);
 Run run_along(const Context *c, const Mapped *m, uint32_t side, uint32_t line);
 bool next_run(Context *c, const Mapped *m, Run *r);
 void locate(const Context *c, const Run *r, uint32_t links, uint32_t *at);
-const Served *served_on(const Context *c, const Mapped *m, uint32_t side, uint32_t line);
-uint32_t terminal_channel(const Mapped *m, const Served *s, uint32_t links, uint32_t *last);
+const Served *served_on(Context *c, uint32_t accesses, uint32_t side, uint32_t line);
 uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t row, uint32_t column, uint32_t *links);
 Int terminal_delay(Context *c, const Mapped *m, uint32_t row, uint32_t column);
-bool has_terminal(const Context *c, const Mapped *m, uint32_t group);
 bool wire(Context *c);
 bool layouts(Context *c, const polyloom_layout *given);
 bool control(Context *c);

@@ -6,11 +6,8 @@
 
 static uint32_t opposite(uint32_t location) { return location == PE ? PE : 1 + (location + 1) % 4; }
 
-bool has_terminal(const Context *c, const Mapped *m, uint32_t group) { return c->accessing[c->s.node[m->access->node].condition][group]; }
-
-// Lines of elements end at sides: rows (axis 0) west and east, columns (axis 1) north and south. Border ports at the same end of lines
-// of the same interval and parity serve the same elements: they are one pattern.
-static int axis_of(uint32_t side) { return side == NORTH || side == SOUTH; }
+// Lines of elements end at sides: rows (axis 0) west and east, columns (axis 1) north and south.
+static int axis_of(uint32_t side) { return side % 2; }
 
 static bool is_far(uint32_t side) { return side == EAST || side == SOUTH; }
 
@@ -18,23 +15,49 @@ static uint32_t length(const Context *c, int axis) { return axis ? c->t->rows : 
 
 uint32_t lines(const Context *c, uint32_t side) { return length(c, !axis_of(side)); }
 
-static uint32_t line_classes(const Context *c, int axis) { return c->slanted ? length(c, !axis) : c->cut[axis].count; }
-
-static uint32_t pattern(const Context *c, uint32_t side, uint32_t line) {
-    const int axis = axis_of(side);
-    const uint32_t class_ = c->slanted ? line : interval(&c->cut[axis], line);
-    return 4 * ((axis ? line_classes(c, 0) : 0) + class_) + 2 * (line & 1) + is_far(side);
+// The next line that may differ from all before: where no cell is slanted, lines of one interval and parity are alike.
+uint32_t next_line(const Context *c, uint32_t side, uint32_t line) {
+    if (c->slanted) return line + 1;
+    const List *cuts = &c->cut[axis_of(side)];
+    const uint32_t i = interval(cuts, line), after = i + 1 < cuts->count ? cuts->at[i + 1] : lines(c, side);
+    return line == cuts->at[i] && line + 1 < after ? line + 1 : after;
 }
 
-static uint32_t patterns(const Context *c) { return 4 * (line_classes(c, 0) + line_classes(c, 1)); }
+// The segments of half a line in cells that have elements of accesses, nearest first.
+static void look(Context *c, uint32_t side, uint32_t line) {
+    const int axis = axis_of(side);
+    const uint32_t size = length(c, axis);
+    Sight *s = &c->sight;
+    if (s->side == side && s->line == line) return;
+    s->side = side;
+    s->line = line;
+    s->count = 0;
+    for (uint32_t i = 0; i < s->cells; ++i) {
+        const Cell *cell = s->cell[i];
+        if (line - (axis ? cell->west : cell->row) >= (axis ? cell->width : cell->height)) continue;
+        Segment found = {.group = cell->group};
+        if (!span(cell, axis, line, &found.first, &found.end)) continue;
+        if (is_far(side)) found = (Segment){size - found.end, size - found.first, found.group};
+        if (found.first > size / 2) continue;
+        Segment *at = s->at + s->count++;
+        for (; at > s->at && at[-1].first > found.first; --at) at[0] = at[-1];
+        *at = found;
+    }
+}
+
+static bool accessed(const Context *c, const Cell *cell) {
+    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
+        if (c->mapped[i].there[cell->group]) return true;
+    return false;
+}
 
 // The elements of an access on a line that have their bank at its end: elements with even row + column have it at an end of their
 // row, the others at one of their column, the nearer one. An access of a border has one element on each line.
 Run run_along(const Context *c, const Mapped *m, uint32_t side, uint32_t line) {
     const int axis = axis_of(side);
     const uint32_t far = is_far(side), last = length(c, axis) - 1;
-    if (m->border) return (Run){.side = side, .line = line, .step = 1, .stop = side == m->side};
-    return (Run){.side = side, .line = line, .step = 2, .next = (line ^ (uint32_t)axis ^ (far ? last : 0)) & 1, .stop = (last + 2 - far) / 2};
+    if (m->border) return (Run){.side = side, .line = line, .stop = side == m->side};
+    return (Run){.side = side, .line = line, .odd = (line ^ (uint32_t)axis ^ (far ? last : 0)) & 1, .stop = (last + 2 - far) / 2};
 }
 
 void locate(const Context *c, const Run *r, uint32_t links, uint32_t *at) {
@@ -43,63 +66,18 @@ void locate(const Context *c, const Run *r, uint32_t links, uint32_t *at) {
     at[!axis] = is_far(r->side) ? length(c, axis) - 1 - links : links;
 }
 
-// The elements on a line that have tiles equal to that of one of them and lie beside it.
-static void equals(Context *c, Run *r, int axis, const uint32_t *at, uint32_t *from, uint32_t *to) {
-    const uint32_t x = at[!axis];
-    if (!c->slanted) {
-        const List *cuts = &c->cut[!axis];
-        const uint32_t i = interval(cuts, x);
-        *from = cuts->at[i];
-        *to = i + 1 < cuts->count ? cuts->at[i + 1] : length(c, axis);
-        r->group = group_at(c, at[0], at[1]);
-        return;
-    }
-    const Cell *k = &c->cell[r->cell];
-    while (at[0] - k->row >= k->height || at[1] - k->west >= k->width || !span(k, axis, at[axis], from, to) || x < *from || x >= *to)
-        if (++k == c->cell + c->cells) k = c->cell;
-    r->cell = (uint32_t)(k - c->cell);
-    r->group = k->group;
-}
-
 // The next of them that lie in equal tiles, nearest first.
 bool next_run(Context *c, const Mapped *m, Run *r) {
-    while (r->next < r->stop) {
-        const int axis = axis_of(r->side);
-        uint32_t at[2], from, to;
-        locate(c, r, r->next, at);
-        equals(c, r, axis, at, &from, &to);
-        const uint32_t after = is_far(r->side) ? length(c, axis) - from : to;
-        r->links = r->next;
-        r->count = ((after < r->stop ? after : r->stop) - r->links + r->step - 1) >> (r->step - 1);  // steps are 1 or 2
-        r->next += r->count * r->step;
-        if (has_terminal(c, m, r->group)) return true;
+    look(c, r->side, r->line);
+    while (r->next < c->sight.count) {
+        const Segment *p = &c->sight.at[r->next++];
+        const uint32_t end = p->end < r->stop ? p->end : r->stop;
+        r->links = p->first + ((p->first ^ r->odd) & 1);
+        r->group = p->group;
+        r->count = (end - r->links + 1) / 2;
+        if (r->links < end && m->there[p->group]) return true;
     }
     return false;
-}
-
-const Served *served_on(const Context *c, const Mapped *m, uint32_t side, uint32_t line) {
-    return m->border ? NULL : &m->served[pattern(c, side, line)];
-}
-
-// How many are at most so many links away, and whether one is at the border.
-static uint32_t served(Context *c, const Mapped *m, uint32_t side, uint32_t line, uint32_t links, bool *at_border) {
-    Run r = run_along(c, m, side, line);
-    uint32_t count = 0;
-    *at_border = false;
-    if (links < r.stop) r.stop = links + 1;
-    while (next_run(c, m, &r)) {
-        *at_border = *at_border || !r.links;
-        count += r.count;
-    }
-    return count;
-}
-
-// The next line that may differ from all before: lines of one interval and parity are alike.
-uint32_t next_line(const Context *c, uint32_t side, uint32_t line) {
-    if (c->slanted) return line + 1;
-    const List *cuts = &c->cut[axis_of(side)];
-    const uint32_t i = interval(cuts, line), after = i + 1 < cuts->count ? cuts->at[i + 1] : lines(c, side);
-    return line == cuts->at[i] && line + 1 < after ? line + 1 : after;
 }
 
 static bool adjacent(const Limits *l, Port a, Port b) {
@@ -110,13 +88,13 @@ static bool adjacent(const Limits *l, Port a, Port b) {
     return false;
 }
 
-// Whether the wrappers can connect a register with the border over a channel.
-static bool connectable(const Context *c, const Mapped *m, uint32_t side, uint32_t channel, uint32_t links) {
+// Whether the wrappers can connect a register with the border over a channel, from further inside or not.
+static bool connectable(const Context *c, const Mapped *m, uint32_t side, uint32_t channel, bool inside) {
     const Limits *l = &c->s.limits;
     if (!l->restricted) return true;
     const Port near = {side, channel}, far = {opposite(side), channel}, pe = {PE, m->reg};
     if (!(m->is_output ? adjacent(l, pe, near) : adjacent(l, near, pe))) return false;
-    return !links || (m->is_output ? adjacent(l, far, near) : adjacent(l, near, far));
+    return !inside || (m->is_output ? adjacent(l, far, near) : adjacent(l, near, far));
 }
 
 static uint32_t last_channel(const Limits *l) {
@@ -126,24 +104,13 @@ static uint32_t last_channel(const Limits *l) {
     return last;
 }
 
-// Whether elements send each other something on a channel in a direction.
-static bool propagates(Context *c, uint32_t direction, uint32_t channel) {
-    for (const Route *r = c->candidate->route; r < c->candidate->route + c->candidate->routes; ++r) {
-        bool passes = false;
-        for (uint32_t i = 0; i < r->hops; ++i) passes = passes || (r->hop[i].location == direction && r->hop[i].index == channel);
-        for (uint32_t i = 0; i < c->cells && passes; ++i)
-            if (leaving(c, r, c->cell[i].row, c->cell[i].column)) return true;
-    }
-    return false;
-}
-
 // The border that has all elements of an access, or PE; `any` says whether there are elements.
 static uint32_t common_border(const Context *c, const Mapped *m, bool *any) {
     bool inside[5] = {false};
     *any = false;
     for (uint32_t i = 0; i < c->cells; ++i) {
         const Cell *cell = &c->cell[i];
-        if (!has_terminal(c, m, cell->group)) continue;
+        if (!m->there[cell->group]) continue;
         *any = true;
         inside[WEST] = inside[WEST] || cell->west + cell->width > 1;
         inside[NORTH] = inside[NORTH] || cell->row + cell->height > 1;
@@ -164,56 +131,97 @@ static bool no_channel(Context *c, const Mapped *m, uint32_t side) {
 static bool has(const uint32_t *bits, uint32_t i) { return bits[i / 32] >> i % 32 & 1; }
 static void set(uint32_t *bits, uint32_t i) { bits[i / 32] |= (uint32_t)1 << i % 32; }
 
-// Whether a channel is free at the border ports of all elements of an access; with `taking`, it is taken there.
-static bool border_channel(Context *c, const Mapped *m, uint32_t *taken, uint32_t channel, bool taking) {
-    for (uint32_t line = 0; line < lines(c, m->side); line = next_line(c, m->side, line)) {
-        bool there;
-        if (!served(c, m, m->side, line, 0, &there)) continue;
-        uint32_t *bits = taken + (size_t)pattern(c, m->side, line) * c->words;
-        if (!taking && has(bits, channel)) return false;
-        if (taking) set(bits, channel);
-    }
-    return true;
+static void join(const Context *c, uint32_t *bits, const uint32_t *more) {
+    for (uint32_t w = 0; w < c->words; ++w) bits[w] |= more[w];
 }
 
-static uint32_t channels_end(const Context *c) { return c->s.limits.restricted ? last_channel(&c->s.limits) : 32 * c->words; }
-
-static bool border(Context *c, Mapped *m, uint32_t *taken) {
-    const uint32_t end = channels_end(c);
-    for (m->channel = 0; m->channel < end; ++m->channel)
-        if (connectable(c, m, m->side, m->channel, 0) && border_channel(c, m, taken, m->channel, false)) return border_channel(c, m, taken, m->channel, true);
-    return no_channel(c, m, m->side);
+static uint32_t lowest(const Context *c, const uint32_t *bits, const uint32_t *taken) {
+    for (uint32_t channel = 0; channel < 32 * c->words; ++channel)
+        if (has(bits, channel) && !has(taken, channel)) return channel;
+    return NONE;
 }
 
-// The channels over which elements further inside can have their banks: connectable ones on which elements send each other nothing.
-static uint32_t *usable(Context *c, const Mapped *m, uint32_t side) {
-    const uint32_t end = channels_end(c), direction = m->is_output ? side : opposite(side);
-    uint32_t *bits = temp(c, c->words, sizeof *bits);
-    for (uint32_t channel = 0; bits && channel < end; ++channel)
-        if (connectable(c, m, side, channel, 1) && !propagates(c, direction, channel)) set(bits, channel);
+// Whether elements send each other something on a route.
+static bool sends(Context *c, const Route *r) {
+    for (uint32_t i = 0; i < c->cells; ++i)
+        if (leaving(c, r, c->cell[i].row, c->cell[i].column)) return true;
+    return false;
+}
+
+// The channels over which elements at a border or further inside can have their banks there: connectable ones, on which elements
+// further inside must not send each other anything.
+static uint32_t *usable(Context *c, const Mapped *m, uint32_t side, bool inside) {
+    const uint32_t direction = m->is_output ? side : opposite(side);
+    uint32_t *bits = keep(c, c->words, sizeof *bits);
+    for (uint32_t channel = 0; bits && channel < 32 * c->words; ++channel)
+        if (connectable(c, m, side, channel, inside)) set(bits, channel);
+    for (const Route *r = c->candidate->route; bits && inside && r < c->candidate->route + c->candidate->routes; ++r)
+        for (const Port *hop = r->hop; hop < r->hop + r->hops; ++hop)
+            if (hop->location == direction && hop->index / 32 < c->words && sends(c, r)) bits[hop->index / 32] &= ~((uint32_t)1 << hop->index % 32);
     return bits;
 }
 
-// The lowest free channels, nearest elements first: `out` has as many as there are.
-static uint32_t serve(Context *c, const Mapped *m, uint32_t side, const uint32_t *inner, uint32_t count, bool at_border, uint32_t *taken, Served *out) {
-    const uint32_t end = channels_end(c);
-    out->zero = NONE;
-    out->count = 0;
-    for (uint32_t channel = 0; channel < end && at_border && out->zero == NONE; ++channel)
-        if (!has(taken, channel) && connectable(c, m, side, channel, 0)) out->zero = channel;
-    if (at_border && out->zero == NONE) return 0;
-    if (at_border) set(taken, out->zero);
-    out->count = at_border;
-    for (uint32_t w = 0; w < c->words && out->count < count; ++w) {
-        uint32_t left = inner[w] & ~taken[w];
-        if (left == UINT32_MAX && count - out->count >= 32) {
-            out->bits[w] = left;
-            out->count += 32;
-        } else
-            for (; left && out->count < count; ++out->count, left &= left - 1) out->bits[w] |= left & -left;
-        taken[w] |= out->bits[w];
+// How many elements an access has on a line, and whether one is at the border. Groups are listed as they are met.
+static uint32_t wanted(Context *c, Mapped *m, uint32_t side, uint32_t line, bool *at_border) {
+    uint32_t sum = 0;
+    Run r = run_along(c, m, side, line);
+    *at_border = false;
+    for (; next_run(c, m, &r); sum += r.count) {
+        *at_border = *at_border || !r.links;
+        uint32_t i = 0;
+        while (i < m->groups && m->group[i] != r.group) ++i;
+        if (i == m->groups) m->group[m->groups++] = r.group;
     }
-    return out->count;
+    return sum;
+}
+
+// The lowest free channels for an access at a border port, nearest elements first: as many as there are.
+static void serve(Context *c, Mapped *m, uint32_t side, uint32_t line, Served *s) {
+    bool at_border;
+    s->wanted = wanted(c, m, side, line, &at_border);
+    if (!s->wanted) return;
+    s->count = 0;
+    s->zero = NONE;
+    memset(s->bits, 0, c->words * sizeof *s->bits);
+    if (at_border) {
+        if ((s->zero = lowest(c, m->usable[0][side], s->taken)) == NONE) return;
+        set(s->taken, s->zero);
+        s->count = 1;
+    }
+    for (uint32_t w = 0; w < c->words && s->count < s->wanted; ++w) {
+        uint32_t left = m->usable[1][side][w] & ~s->taken[w];
+        if (left == UINT32_MAX && s->wanted - s->count >= 32) {
+            s->bits[w] = left;
+            s->count += 32;
+        } else
+            for (; left && s->count < s->wanted; ++s->count, left &= left - 1) s->bits[w] |= left & -left;
+        s->taken[w] |= s->bits[w];
+    }
+}
+
+// Remember the first element that gets no channel: by access, then in the order in which they are served.
+static void refuse_later(Context *c, uint32_t access, uint32_t side, uint32_t line) {
+    Served *s = &c->served;
+    Run r = run_along(c, &c->mapped[access], side, line);
+    uint32_t left = s->count, at[2];
+    while (next_run(c, &c->mapped[access], &r) && left >= r.count) left -= r.count;
+    locate(c, &r, r.links += 2 * left, at);
+    const uint64_t place = ((uint64_t)r.links << 16 | at[0]) << 16 | at[1];
+    if (access > s->access || (access == s->access && place >= s->place)) return;
+    s->access = access;
+    s->side = side;
+    s->place = place;
+}
+
+// What the last of so many accesses that has elements there gets at a border port, and what all of them take.
+const Served *served_on(Context *c, uint32_t accesses, uint32_t side, uint32_t line) {
+    Served *s = &c->served;
+    memset(s->taken, 0, c->words * sizeof *s->taken);
+    for (uint32_t i = 0; i < accesses; ++i) {
+        serve(c, &c->mapped[i], side, line, s);
+        if (s->wanted && s->count < s->wanted) refuse_later(c, i, side, line);
+    }
+    return s;
 }
 
 // The side at which an element has its bank, and how far away.
@@ -226,33 +234,27 @@ uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t row, uint32_t
     return near > far ? (axis ? SOUTH : EAST) : axis ? NORTH : WEST;
 }
 
-// The first element, in the order in which they are served, for which there was no channel.
-static bool refuse_first(Context *c, const Mapped *m) {
-    for (uint32_t wanted = 0;; ++wanted)
-        for (uint32_t e = 0; e < c->t->rows * c->t->columns; ++e) {
-            const uint32_t row = e / c->t->columns, column = e % c->t->columns;
-            uint32_t links;
-            const uint32_t side = terminal_side(c, m, row, column, &links), line = axis_of(side) ? column : row;
-            if (links != wanted || !has_terminal(c, m, group_at(c, row, column))) continue;
-            bool there;
-            if (served(c, m, side, line, links, &there) > served_on(c, m, side, line)->count) return no_channel(c, m, side);
-        }
-}
-
-static bool interior(Context *c, Mapped *m, uint32_t *taken) {
-    bool all = true;
-    TRY(m->served = keep(c, patterns(c), sizeof *m->served));
-    for (uint32_t side = NORTH; side <= WEST; ++side) {
-        const uint32_t *inner = usable(c, m, side);
-        TRY(inner);
+// The channels at one side. Accesses of the border take one for all their elements: those before them are served first.
+static bool side_channels(Context *c, uint32_t side, uint32_t *all) {
+    const uint32_t accesses = c->s.inputs + c->s.outputs;
+    uint32_t *busy = temp(c, c->words, sizeof *busy);
+    TRY(busy);
+    for (uint32_t i = 0; i <= accesses; ++i) {
+        Mapped *m = &c->mapped[i];
+        bool there;
+        if (i < accesses && (!m->used || !m->border || m->side != side)) continue;
+        memset(busy, 0, c->words * sizeof *busy);
         for (uint32_t line = 0; line < lines(c, side); line = next_line(c, side, line)) {
-            bool at_border;
-            const uint32_t p = pattern(c, side, line), count = served(c, m, side, line, NONE - 1, &at_border);
-            TRY(m->served[p].bits = keep(c, c->words, sizeof(uint32_t)));
-            all = serve(c, m, side, inner, count, at_border, taken + (size_t)p * c->words, &m->served[p]) == count && all;
+            const Served *s = served_on(c, i, side, line);
+            if (i == accesses || wanted(c, m, side, line, &there)) join(c, busy, s->taken);
         }
+        if (i == accesses) break;
+        const uint32_t channel = lowest(c, m->usable[0][side], busy);
+        memset(m->usable[0][side], 0, c->words * sizeof *busy);
+        if (channel != NONE) set(m->usable[0][side], channel);
     }
-    return all || refuse_first(c, m);
+    join(c, all, busy);
+    return true;
 }
 
 // More channels than can be taken at a border port.
@@ -270,38 +272,36 @@ bool terminals(Context *c) {
     const uint32_t count = c->s.inputs + c->s.outputs;
     bool inside = false;
     TRY(c->mapped = keep(c, count, sizeof(Mapped)));
-    c->needed = 0;
     for (uint32_t i = 0; i < count; ++i) {
         Mapped *m = &c->mapped[i];
         m->is_output = i >= c->s.inputs;
         m->access = m->is_output ? &c->s.output[i - c->s.inputs] : &c->s.input[i];
         m->reg = m->is_output ? c->candidate->output[i - c->s.inputs] : c->candidate->input[i];
+        m->there = c->accessing[c->s.node[m->access->node].condition];
         m->side = common_border(c, m, &m->used);
         m->border = m->side != PE;
+        TRY(m->group = keep(c, c->groups, sizeof(uint32_t)));
         inside = inside || (m->used && !m->border);
     }
     c->words = channel_words(c, inside);
-    uint32_t *taken = temp(c, (size_t)patterns(c) * c->words, sizeof *taken);
-    TRY(taken);
-    for (uint32_t i = 0; i < count; ++i) {
-        Mapped *m = &c->mapped[i];
-        if (m->used) TRY(m->border ? border(c, m, taken) : interior(c, m, taken));
+    c->served.access = NONE;
+    uint32_t *all = temp(c, c->words, sizeof *all);
+    TRY(all && (c->served.bits = keep(c, c->words, sizeof *all)) && (c->served.taken = keep(c, c->words, sizeof *all)));
+    c->sight = (Sight){.cell = keep(c, c->cells, sizeof *c->sight.cell), .at = keep(c, c->cells, sizeof *c->sight.at)};
+    TRY(ok(c));
+    for (uint32_t i = 0; i < c->cells; ++i)
+        if (accessed(c, &c->cell[i])) c->sight.cell[c->sight.cells++] = &c->cell[i];
+    for (uint32_t side = NORTH; side <= WEST; ++side) {
+        for (Mapped *m = c->mapped; m < c->mapped + count; ++m)
+            for (int within = 0; within < 2 && m->used; ++within) TRY(m->usable[within][side] = usable(c, m, side, within));
+        TRY(side_channels(c, side, all));
     }
-    for (size_t p = 1; p < patterns(c); ++p)
-        for (uint32_t w = 0; w < c->words; ++w) taken[w] |= taken[p * c->words + w];
-    for (uint32_t channel = 0; channel < 32 * c->words; ++channel)
-        if (has(taken, channel)) c->needed = (Int)channel + 1;
     c->high = high;
+    if (c->served.access != NONE) return no_channel(c, &c->mapped[c->served.access], c->served.side);
+    c->needed = 0;
+    for (uint32_t channel = 0; channel < 32 * c->words; ++channel)
+        if (has(all, channel)) c->needed = (Int)channel + 1;
     return true;
-}
-
-// The channel of an element on a line; `last` is that of the one before, which is nearer, or NONE.
-uint32_t terminal_channel(const Mapped *m, const Served *s, uint32_t links, uint32_t *last) {
-    if (m->border) return m->channel;
-    if (!links) return s->zero;
-    do ++*last;
-    while (!has(s->bits, *last));
-    return *last;
 }
 
 static bool connect(Context *c, Vec *out, Port sink, Port source) {
@@ -319,7 +319,7 @@ static bool connect(Context *c, Vec *out, Port sink, Port source) {
     }
     TRY(push(c, out, sizeof *at));
     Connection *to = out->at;
-    memmove(to + i + 1, to + i, (out->count - 1 - i) * sizeof *to);
+    move(to + i + 1, to + i, (out->count - 1 - i) * sizeof *to);
     to[i] = (Connection){sink, source};
     return true;
 }
@@ -346,7 +346,7 @@ static bool lone(Context *c, const Cell *cell, uint32_t input, const Vec *wires)
     const Mapped *m = &c->mapped[input];
     const Connection *at = wires->at;
     bool found = false;
-    for (uint32_t i = 0; i < input; ++i) found = found || (c->mapped[i].reg == m->reg && has_terminal(c, &c->mapped[i], cell->group));
+    for (uint32_t i = 0; i < input; ++i) found = found || (c->mapped[i].reg == m->reg && c->mapped[i].there[cell->group]);
     for (uint32_t i = 0; i < wires->count; ++i) found = found || (at[i].sink.location == PE && at[i].sink.index == m->reg);
     c->about.side = PE;
     return !found || refuse(c, 530, POLYLOOM_PORT, m->reg, 0, 0);
@@ -356,7 +356,7 @@ static bool lone(Context *c, const Cell *cell, uint32_t input, const Vec *wires)
 static bool wrapper_of(Context *c, const Cell *cell, Vec *out) {
     for (uint32_t r = 0; r < c->candidate->routes; ++r) TRY(propagation(c, cell, &c->candidate->route[r], out));
     for (uint32_t i = 0; i < c->s.inputs; ++i)
-        if (has_terminal(c, &c->mapped[i], cell->group)) TRY(lone(c, cell, i, out));
+        if (c->mapped[i].there[cell->group]) TRY(lone(c, cell, i, out));
     return true;
 }
 
@@ -368,7 +368,7 @@ static bool wrapper(Context *c, Cell *cell) {
     TRY(wrapper_of(c, cell, &found));
     const size_t size = found.count * sizeof(Connection);
     cell->wrapper = 0;
-    while (cell->wrapper < c->wires.count && (known[cell->wrapper].count != found.count || (size && memcmp(known[cell->wrapper].at, found.at, size)))) ++cell->wrapper;
+    while (cell->wrapper < c->wires.count && (known[cell->wrapper].count != found.count || !same_bytes(known[cell->wrapper].at, found.at, size))) ++cell->wrapper;
     if (cell->wrapper < c->wires.count) return c->high = mark, true;
     Wires made = {found.count, keep(c, found.count, sizeof(Connection))}, *slot;
     TRY(made.at);
