@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random functions of `ir.ssa` over all types: arithmetic, conversions, selects, memory, diamonds, loops and switches, without faults.
 
-Shifts are by less than the width, divisors are small and not 0. Whatever is computed is stored to an array, or returned.
+Shifts are by less than the width, divisors are small and not 0. Whatever is computed is stored to an array, or returned. `programs` are several
+functions that call each other and themselves while a number is positive, which each call makes less.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from hypothesis import strategies as st
@@ -17,6 +18,8 @@ from polyloom.ir.ssa import (
     FLOATING,
     FLOATS,
     INTEGERS,
+    NARROW,
+    RESULT,
     SIZE,
     WIDTH,
     Access,
@@ -32,6 +35,7 @@ from polyloom.ir.ssa import (
     Switch,
     Terminator,
     Type,
+    Unreachable,
     Value,
     floating,
     integer,
@@ -50,6 +54,7 @@ class Maker:
 
     draw: st.DrawFn
     floats: bool
+    callees: tuple[Function, ...] = ()
     blocks: list[Block] = field(default_factory=list[Block])
     made: list[Instruction] = field(default_factory=list[Instruction])
     values: dict[Type, list[Value]] = field(default_factory=dict[Type, list[Value]])
@@ -96,6 +101,9 @@ class Maker:
 def instruction(maker: Maker) -> None:
     """One operation."""
     draw = maker.draw
+    if maker.callees and draw(st.integers(0, 5)) == 0:
+        _function_call(maker)
+        return
     kind = draw(st.sampled_from(("arithmetic", "arithmetic", "compare", "select", "select", "cast", "call", "memory", *(["float", "fcompare"] * maker.floats))))
     type = draw(st.sampled_from(INTEGERS))
     match kind:
@@ -185,19 +193,69 @@ def _memory(maker: Maker) -> None:
         maker.emit("load", type, place, access=access)
 
 
+def _function_call(maker: Maker) -> None:
+    """Passes the array, what is left, and whatever there is."""
+    callee = maker.draw(st.sampled_from(maker.callees))
+    scalars = [maker.operand(p.type) for p in callee.parameters[2:]]
+    operands = (Value("array", "ptr"), Value("less", "i32"), *scalars)
+    result = maker.fresh(callee.result) if callee.result is not None else None
+    maker.made.append(Instruction("call", operands, result, callee=f"@{callee.name}"))
+    if result is not None:
+        maker.add(result)
+
+
 @st.composite
 def functions(draw: st.DrawFn, floats: bool = True) -> Function:
     """A function of %array, of `SLOTS` times 8 bytes, and of up to a dozen scalars."""
     maker = Maker(draw, floats)
     scalars = tuple(maker.add(maker.fresh(maker.type())) for _ in range(draw(st.integers(0, 12))))
     maker.parameters = (Value("array", "ptr"), *scalars)
-    for region in range(draw(st.integers(1, 3))):
-        for _ in range(draw(st.integers(1, 8))):
-            instruction(maker)
-        _region(maker, region)
+    _regions(maker)
     type = maker.type()
     maker.end(Return(maker.operand(type)))
     return Function("f", type, tuple(maker.blocks))
+
+
+def _regions(maker: Maker) -> None:
+    for region in range(maker.draw(st.integers(1, 3))):
+        for _ in range(maker.draw(st.integers(1, 8))):
+            instruction(maker)
+        _region(maker, region)
+
+
+@st.composite
+def programs(draw: st.DrawFn, floats: bool = True) -> Function:
+    """A function of %array, of %left, which bounds how deep calls go, and of up to a dozen scalars, with up to two others."""
+    prototypes = tuple(_prototype(draw, name, floats) for name in ("f", "g", "h")[: draw(st.integers(1, 3))])
+    first, *others = (_body(draw, prototype, prototypes, floats) for prototype in prototypes)
+    return replace(first, others=tuple(others))
+
+
+def _prototype(draw: st.DrawFn, name: str, floats: bool) -> Function:
+    types = st.sampled_from(TYPES if floats else INTEGERS)
+    scalars = draw(st.lists(types, max_size=14))
+    result = draw(st.none() | types)
+    parameters = (Value("array", "ptr"), Value("left", "i32"), *(Value(f"p{k}", type) for k, type in enumerate(scalars)))
+    narrow = [*(k for k, p in enumerate(parameters) if p.type in NARROW), *([RESULT] if result in NARROW else [])]
+    unsigned = draw(st.sets(st.sampled_from(narrow))) if narrow else set[int]()
+    return Function(name, result, (Block("entry", parameters, (), Unreachable()),), (), frozenset(unsigned))
+
+
+def _body(draw: st.DrawFn, prototype: Function, callees: tuple[Function, ...], floats: bool) -> Function:
+    maker = Maker(draw, floats, callees, parameters=prototype.parameters)
+    for value in prototype.parameters[2:]:
+        maker.add(value)
+    few = maker.emit("call", "i32", Value("left", "i32"), integer("i32", 2), callee="smin")
+    maker.made.append(Instruction("sub", (few, integer("i32", 1)), maker.add(Value("less", "i32"))))
+    more = maker.emit("sgt", "i1", few, integer("i32", 0))
+    maker.end(Branch(more, Edge("more"), Edge("enough")))
+    before = maker.values
+    for name, works in (("enough", False), ("more", True)):
+        maker.begin(name, before)
+        if works:
+            _regions(maker)
+        maker.end(Return(maker.operand(prototype.result) if prototype.result is not None else None))
+    return replace(prototype, blocks=tuple(maker.blocks))
 
 
 def _region(maker: Maker, number: int) -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.riscv_c.programs import SLOTS, functions
+from tests.riscv_c.programs import programs as whole
 from tests.riscv_c.test_functions import copied, equal
 from tests.ssa import programs
 from tests.ssa.native import arguments, same
@@ -15,6 +16,8 @@ from tests.ssa.native import arguments, same
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import Argument, interpret
+from polyloom.ir.ssa_read import read
+from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_verify import verify
 from polyloom.targets.riscv import names
 from polyloom.targets.riscv.backend.compile import compile_function
@@ -29,6 +32,7 @@ INTEGER = ("rv64i", "rv64i_zicond", "rv32i", "rv32imac", "rv32i_zbb", "rv64imc_z
 def _check(function: Function, isa: str, seed: int) -> None:
     machine, random = names.parse(isa), np.random.default_rng(seed)
     verify(function)
+    assert read(print_ssa(function)) == function
     values: list[Argument] = [random.integers(-9, 9, 2 * SLOTS).astype("i4"), *arguments(function, random)[1:]]
     original, legal, ours = copied(values), copied(values), copied(values)
     try:
@@ -55,6 +59,18 @@ def test_integers_without_what_instruction_sets_lack(function: Function, isa: st
     _check(function, isa, seed)
 
 
+@given(whole(), st.sampled_from(FLOATING), st.integers(0, 9))
+@settings(max_examples=40)
+def test_calls(function: Function, isa: str, seed: int) -> None:
+    _check(function, isa, seed)
+
+
+@given(whole(floats=False), st.sampled_from(INTEGER), st.integers(0, 9))
+@settings(max_examples=30)
+def test_calls_of_integers(function: Function, isa: str, seed: int) -> None:
+    _check(function, isa, seed)
+
+
 @given(programs.functions(), st.sampled_from((*FLOATING, *INTEGER)), st.integers(-50, 50))
 @settings(max_examples=30)
 def test_any_jumps(function: Function, isa: str, n: int) -> None:
@@ -78,4 +94,16 @@ def test_all_types_at_length(function: Function, isa: str, seed: int) -> None:
 @pytest.mark.long
 @given(functions(floats=False), st.sampled_from(INTEGER), st.integers(0, 2**32))
 def test_integers_at_length(function: Function, isa: str, seed: int) -> None:
+    _check(function, isa, seed)
+
+
+@pytest.mark.long
+@given(whole(), st.sampled_from(FLOATING), st.integers(0, 2**32))
+def test_calls_at_length(function: Function, isa: str, seed: int) -> None:
+    _check(function, isa, seed)
+
+
+@pytest.mark.long
+@given(whole(floats=False), st.sampled_from(INTEGER), st.integers(0, 2**32))
+def test_calls_of_integers_at_length(function: Function, isa: str, seed: int) -> None:
     _check(function, isa, seed)
