@@ -26,11 +26,6 @@ def print_condition(condition: Condition, dimensions: tuple[str, ...]) -> str:
     return " or ".join(_polyhedron(piece, dimensions) for piece in condition.pieces) or "false"
 
 
-def print_equation(program: Program, equation: Equation) -> str:
-    """`S1: x[i] = y[i - 1] if i >= 1`, without what the iteration space implies."""
-    return _equation(program, equation, 0).strip()
-
-
 def print_operand(operand: Operand) -> str:
     """`x[i - 1, j]`, or a constant as it is written."""
     match operand:

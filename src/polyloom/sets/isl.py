@@ -97,11 +97,6 @@ def is_empty(points: isl.Set) -> bool:
     return points.is_empty()
 
 
-def disjoint(a: Condition, b: Condition, dims: Sequence[str], params: Sequence[str], assumptions: Condition) -> bool:
-    """Whether no point satisfies both, for all parameter values that satisfy `assumptions`."""
-    return to_set(a, dims, params).intersect(to_set(b, dims, params)).intersect_params(parameter_set(assumptions, params)).is_empty()
-
-
 def parameter_set(assumptions: Condition, params: Sequence[str]) -> isl.Set:
     """The parameter values that satisfy `assumptions`, as a set of parameters without dimensions."""
     return to_set(assumptions, (), params).params()

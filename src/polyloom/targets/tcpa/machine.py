@@ -61,10 +61,6 @@ class Machine:
     columns: int | None = None
     """The largest array that can be asked for."""
 
-    @property
-    def branch_targets(self) -> int:
-        return 1 << self.branch_flags
-
     def units_for(self, operation: str, dtype: ElementType) -> tuple[int, ...]:
         """Indices of the units that can execute `operation` on `dtype`."""
         return tuple(n for n, unit in enumerate(self.units) if (operation, dtype) in unit.latencies)
