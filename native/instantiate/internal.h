@@ -35,9 +35,10 @@ typedef int64_t Int;
 #define BUCKETS 128
 #endif
 
-// A half-space a.x + a[n] >= 0.
+// A half-space a.x + a[n] >= 0; where it is x[plus] - x[minus] + a[n] >= 0, these differ.
 typedef struct Half {
     struct Half *next;
+    uint8_t plus, minus;
     Int a[];
 } Half;
 
@@ -474,7 +475,7 @@ Int read_row(Context *c, const Row *row, Int *a);
 uint64_t fletcher64(const uint8_t *data, size_t size);
 uint32_t load32(const uint8_t *p);
 
-// sets.c, omega.c
+// sets.c, omega.c, differences.c
 const Half *half_space(Context *c, const Int *a);
 const Half *negated(Context *c, const Half *h);
 const Set *box(Context *c, const Int *lower, const Int *upper);
@@ -482,9 +483,13 @@ const Set *interned(Context *c, const Int *lower, const Int *upper, uint32_t spa
 bool convex(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, const Set **out);
 bool intersect(Context *c, const Set *a, const Set *b, const Set **out);
 bool share_point(Context *c, const Set *a, const Set *b, bool *out);
-void range(Context *c, const Int *a, const Int *lower, const Int *upper, Int *least, Int *most);
+int lexical(const Int *a, const Int *b, uint32_t count);
+void range(Context *c, const Half *h, const Int *lower, const Int *upper, Int *least, Int *most);
 bool inhabited(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, bool *out);
 bool append(Context *c, Vec *out, const Set *s);
+bool differences(uint32_t spaces, const Half *const *space);
+bool tighten(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, uint32_t outside);
+bool normalize_differences(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out);
 bool normalize(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out);
 const Domain *domain(Context *c, const Set *const *sets, uint32_t count);
 void release(Context *c, size_t low);
@@ -504,14 +509,13 @@ typedef struct {
 typedef struct Grid Grid;
 typedef struct Part {
     struct Part *next;
-    uint32_t *key;
-    uint32_t id, first;
-    uint32_t *bounds;  // of the cells that are whole, null where there are none
     struct Group *groups;
+    uint32_t id, first;
+    bool whole;      // some cells are
+    uint32_t key[];  // and then the bounds of the whole ones
 } Part;
 bool cells_of(Context *c, const Member *members, uint32_t count, uint64_t *out);
 bool partition(Context *c, const Member *members, uint32_t count, uint32_t families, Grid **grid, Part ***parts, uint32_t *number);
-void corner(const Context *c, const Grid *grid, const Part *part, Int *lower);
 bool part_sets(Context *c, const Grid *grid, const Part *part, Vec *out);
 bool unite(Context *c, const Set *const *sets, uint32_t count, const Domain **out);
 

@@ -330,9 +330,7 @@ static bool start(Folded *f, const uint32_t *order, uint32_t nodes, uint32_t *ou
         for (uint32_t v = 0; v < nodes; ++v)
             for (uint32_t i = f->first[order[v]]; i != NONE; i = f->next[i]) {
                 const Stretch *line = &f->line[i];
-                Int first[DIMENSIONS];
-                corner(c, f->grid, line->part, first);
-                if (line->name[1] == NONE || !same_bytes(first, zero, c->n * sizeof(Int))) continue;
+                if (line->part->first || line->name[1] == NONE) continue;
                 if (!pass) {
                     if (!candidates++) *out = order[v];
                     continue;

@@ -20,18 +20,27 @@ static Int gcd(Int a, Int b) {
     return a;
 }
 
-// Append, or take the smaller constant of equal rows.
+int lexical(const Int *a, const Int *b, uint32_t count) {
+    for (uint32_t g = 0; g < count; ++g)
+        if (a[g] != b[g]) return a[g] < b[g] ? -1 : 1;
+    return 0;
+}
+
+// Insert in ascending order; of rows with equal coefficients the one with the smaller constant stays.
 static void merge(const Context *c, Rows *r, const Int *added) {
-    for (uint32_t i = 0; i < r->count; ++i)
-        if (!memcmp(row(c, r, i), added, c->n * sizeof(Int))) {
-            row(c, r, i)[c->n] = min(row(c, r, i)[c->n], added[c->n]);
-            return;
-        }
-    memcpy(row(c, r, r->count++), added, (c->n + 1) * sizeof(Int));
+    uint32_t i = 0;
+    while (i < r->count && lexical(row(c, r, i), added, c->n) < 0) ++i;
+    Int *at = row(c, r, i);
+    if (i < r->count && same_bytes(at, added, c->n * sizeof *at)) {
+        at[c->n] = min(at[c->n], added[c->n]);
+        return;
+    }
+    move(at + c->n + 1, at, (r->count++ - i) * (c->n + 1) * sizeof *at);
+    memcpy(at, added, (c->n + 1) * sizeof *at);
 }
 
 // The least and the greatest value of a row in a box.
-void range(Context *c, const Int *a, const Int *lower, const Int *upper, Int *least, Int *most) {
+static void extremes(Context *c, const Int *a, const Int *lower, const Int *upper, Int *least, Int *most) {
     *least = *most = a[c->n];
     for (uint32_t g = 0; g < c->n; ++g) {
         if (!a[g]) continue;
@@ -40,23 +49,29 @@ void range(Context *c, const Int *a, const Int *lower, const Int *upper, Int *le
     }
 }
 
-enum { IMPLIED, EMPTY, KEPT, SHORTENED, REDUCED };
+void range(Context *c, const Half *h, const Int *lower, const Int *upper, Int *least, Int *most) {
+    const uint32_t p = h->plus, q = h->minus;
+    if (p == q) {
+        extremes(c, h->a, lower, upper, least, most);
+        return;
+    }
+    *least = add(c, sub(c, lower[p], upper[q]), h->a[c->n]);
+    *most = add(c, sub(c, upper[p], lower[q]), h->a[c->n]);
+}
 
-// Tighten the box by a row: `moved` says whether it became tighter. The row becomes one without fixed digits (SHORTENED) and in
-// lowest terms (REDUCED); unless it is REDUCED, it cannot tighten the box any further.
+enum { IMPLIED, EMPTY, KEPT };
+
+// Tighten the box by a row. The row becomes one without fixed digits and in lowest terms. `moved` where another turn may tighten it further.
 static int propagate(Context *c, Int *a, Int *lower, Int *upper, bool *moved) {
     Int least, most, divisor = 0;
-    int kind = KEPT;
-    range(c, a, lower, upper, &least, &most);
+    extremes(c, a, lower, upper, &least, &most);
     if (least >= 0) return IMPLIED;
     if (most < 0) return EMPTY;
     for (uint32_t g = 0; g < c->n; ++g) {
         if (!a[g]) continue;
-        const Int x = magnitude(a[g]), reach = x == 1 ? most : most / x;  // from the end that makes the row greatest
-        const Int beyond = sub(c, sub(c, upper[g], lower[g]), reach);
-        if (beyond > 0) {
+        const Int reach = most / magnitude(a[g]);  // from the end that makes the row greatest
+        if (sub(c, upper[g], lower[g]) > reach) {
             *moved = true;
-            least = add(c, least, mul(c, x, beyond));
             if (a[g] > 0)
                 lower[g] = upper[g] - reach;
             else
@@ -65,16 +80,14 @@ static int propagate(Context *c, Int *a, Int *lower, Int *upper, bool *moved) {
         if (lower[g] == upper[g]) {
             a[c->n] = add(c, a[c->n], mul(c, a[g], lower[g]));
             a[g] = 0;
-            kind = SHORTENED;
-        } else if (divisor != 1)
-            divisor = x == 1 ? 1 : gcd(divisor, x);
+        }
+        divisor = gcd(divisor, magnitude(a[g]));
     }
-    if (least >= 0) return IMPLIED;
-    if (!divisor) return EMPTY;  // after an overflow only
-    if (divisor == 1) return kind;
+    if (divisor < 2) return divisor ? KEPT : IMPLIED;
+    *moved = true;
     for (uint32_t g = 0; g < c->n; ++g) a[g] /= divisor;
     a[c->n] = floor_div(a[c->n], divisor);
-    return REDUCED;
+    return KEPT;
 }
 
 // Eliminates all digits; false where the (dark) shadow is empty. `exact` is cleared where an elimination was not exact.
@@ -148,7 +161,7 @@ static int decide(Context *c, const Int *lower, const Int *upper, const Rows *ro
     for (uint32_t i = 0; i < rows->count && verdict; ++i) {
         const Int *a = row(c, rows, i);
         Int least, most;
-        range(c, a, lower, upper, &least, &most);
+        extremes(c, a, lower, upper, &least, &most);
         if (least >= 0) continue;
         if (most < 0) verdict = 0;
         merge(c, &active, a);
@@ -217,53 +230,15 @@ static bool feasible(Context *c, const Int *lower, const Int *upper, const Rows 
 
 #define ROUNDS 4  // propagation may go on for as long as the box is wide; the exact tests finish the work
 
-// Whether no row has two positive (negative) coefficients: where propagation has settled, the least (greatest) corner is then a point.
-static bool corner_holds(const Context *c, const Rows *rows, bool least) {
-    for (uint32_t i = 0; i < rows->count; ++i) {
-        uint32_t signs = 0;
-        for (uint32_t g = 0; g < c->n; ++g) signs += least ? row(c, rows, i)[g] > 0 : row(c, rows, i)[g] < 0;
-        if (signs > 1) return false;
+// Tighten the box by rows until nothing changes, for a while; false where the set is empty.
+static bool settle(Context *c, Int *lower, Int *upper, Rows *rows) {
+    bool moved = true;
+    for (uint32_t round = 0; round < ROUNDS && moved; ++round) {
+        moved = false;
+        for (uint32_t i = 0; i < rows->count; ++i)
+            if (propagate(c, row(c, rows, i), lower, upper, &moved) == EMPTY) return false;
     }
-    return true;
-}
-
-// Whether another row has the same coefficients: it takes the smaller constant.
-static bool joined(const Context *c, const Rows *rows, uint32_t i) {
-    const Int *a = row(c, rows, i);
-    for (uint32_t k = 0; k < rows->count; ++k) {
-        Int *b = row(c, rows, k);
-        if (k == i || memcmp(a, b, c->n * sizeof *a)) continue;
-        b[c->n] = min(a[c->n], b[c->n]);
-        return true;
-    }
-    return false;
-}
-
-static void drop(const Context *c, Rows *rows, uint32_t i) {
-    memmove(row(c, rows, i), row(c, rows, i + 1), (--rows->count - i) * (c->n + 1) * sizeof(Int));
-}
-
-// Tighten the box by rows until nothing changes, for a while; false where the set is empty. `tight` where the box then is.
-static bool settle(Context *c, Int *lower, Int *upper, Rows *rows, bool *tight) {
-    uint32_t idle = 0;  // rows, the latest ones, by which the box cannot become tighter
-    *tight = false;
-    for (uint32_t i = 0, turns = ROUNDS * rows->count; idle < rows->count && turns; --turns) {
-        bool moved = false;
-        if (i >= rows->count) i = 0;
-        const int kind = propagate(c, row(c, rows, i), lower, upper, &moved);
-        if (kind == EMPTY || !ok(c)) return false;
-        if (moved || kind == REDUCED) idle = 0;
-        if (kind == IMPLIED || (kind > KEPT && joined(c, rows, i))) {
-            drop(c, rows, i);
-            continue;
-        }
-        idle += kind != REDUCED;
-        ++i;
-    }
-    const bool settled = idle >= rows->count;
-    const bool least = settled && corner_holds(c, rows, true), most = settled && corner_holds(c, rows, false);
-    *tight = settled && (rows->count < 2 || (least && most));
-    return *tight || least || most || feasible(c, lower, upper, rows);
+    return ok(c) && feasible(c, lower, upper, rows);
 }
 
 // The least (greatest) value of digit g, by bisection.
@@ -286,55 +261,11 @@ static Int bound(Context *c, const Int *lower, const Int *upper, const Rows *row
     return first;
 }
 
-// Make the box of a nonempty set tight, and drop the rows that the others imply.
-static bool tighten(Context *c, Int *lower, Int *upper, Rows *rows) {
-    for (uint32_t g = 0; g < c->n; ++g) {
-        bool used = false;
-        for (uint32_t i = 0; i < rows->count; ++i) used = used || row(c, rows, i)[g];
-        if (!used) continue;
-        lower[g] = bound(c, lower, upper, rows, g, true);
-        upper[g] = bound(c, lower, upper, rows, g, false);
-    }
-    bool moved;
-    for (uint32_t i = rows->count; i-- > 0;)
-        if (propagate(c, row(c, rows, i), lower, upper, &moved) < KEPT || joined(c, rows, i)) drop(c, rows, i);
-    return ok(c);
-}
-
-static int compare(const Context *c, const Int *a, const Int *b) {
-    for (uint32_t g = 0; g <= c->n; ++g)
-        if (a[g] != b[g]) return a[g] < b[g] ? -1 : 1;
-    return 0;
-}
-
-static void sort(const Context *c, Rows *rows) {
-    for (uint32_t i = 1; i < rows->count; ++i)
-        for (uint32_t k = i; k && compare(c, row(c, rows, k), row(c, rows, k - 1)) < 0; --k)
-            for (uint32_t g = 0; g <= c->n; ++g) {
-                const Int x = row(c, rows, k)[g];
-                row(c, rows, k)[g] = row(c, rows, k - 1)[g];
-                row(c, rows, k - 1)[g] = x;
-            }
-}
-
-// Whether all other rows have the opposite coefficients.
-static bool lone(const Context *c, const Rows *rows, uint32_t i) {
-    const Int *a = row(c, rows, i);
-    for (uint32_t k = 0; k < rows->count; ++k)
-        for (uint32_t g = 0; g < c->n && k != i; ++g)
-            if (a[g] != -row(c, rows, k)[g]) return false;
-    return true;
-}
-
-// Drop, in ascending order, every row whose complement has no point in common with the others. Opposite rows hold in the complement.
+// Drop, in ascending order, every row whose complement has no point in common with the others.
 static bool irredundant(Context *c, const Int *lower, const Int *upper, Rows *rows) {
     const size_t bytes = (c->n + 1) * sizeof(Int), mark = c->high;
-    for (uint32_t i = 0; i < rows->count;) {
+    for (uint32_t i = 0; i < rows->count && rows->count > 1;) {
         Int low[DIMENSIONS], high[DIMENSIONS], *a;
-        if (lone(c, rows, i)) {
-            ++i;
-            continue;
-        }
         memcpy(low, lower, sizeof low[0] * c->n);
         memcpy(high, upper, sizeof high[0] * c->n);
         Rows others = {temp(c, rows->count, bytes), rows->count};
@@ -343,29 +274,34 @@ static bool irredundant(Context *c, const Int *lower, const Int *upper, Rows *ro
         a = row(c, &others, i);
         for (uint32_t g = 0; g <= c->n; ++g) a[g] = -a[g];
         a[c->n] = sub(c, a[c->n], 1);
-        bool tight;
-        const bool needed = settle(c, low, high, &others, &tight);
+        const bool needed = settle(c, low, high, &others);
         TRY(ok(c));
         c->high = mark;
         if (needed)
             ++i;
         else
-            drop(c, rows, i);
+            move(row(c, rows, i), row(c, rows, i + 1), (--rows->count - i) * bytes);
     }
     return true;
 }
 
 static bool reduce(Context *c, Int *lower, Int *upper, Rows *rows, const Set **out) {
-    bool tight;
-    if (!settle(c, lower, upper, rows, &tight)) return ok(c);
-    if (!tight) TRY(tighten(c, lower, upper, rows));
-    sort(c, rows);
-    if (rows->count > 1) TRY(irredundant(c, lower, upper, rows));
-    const Half **spaces = temp(c, rows->count, sizeof *spaces);
+    if (!settle(c, lower, upper, rows)) return ok(c);
+    for (uint32_t g = 0; g < c->n; ++g) {
+        lower[g] = bound(c, lower, upper, rows, g, true);
+        upper[g] = bound(c, lower, upper, rows, g, false);
+    }
+    Rows kept = {temp(c, rows->count + 1, (c->n + 1) * sizeof(Int)), 0};
+    TRY(kept.at);
+    bool moved;
+    for (uint32_t i = 0; i < rows->count; ++i)
+        if (propagate(c, row(c, rows, i), lower, upper, &moved) == KEPT) merge(c, &kept, row(c, rows, i));
+    TRY(irredundant(c, lower, upper, &kept));
+    const Half **spaces = temp(c, kept.count, sizeof *spaces);
     TRY(spaces);
-    for (uint32_t i = 0; i < rows->count; ++i) TRY(spaces[i] = half_space(c, row(c, rows, i)));
+    for (uint32_t i = 0; i < kept.count; ++i) TRY(spaces[i] = half_space(c, row(c, &kept, i)));
     TRY(ok(c));
-    return (*out = interned(c, lower, upper, rows->count, spaces)) != NULL;
+    return (*out = interned(c, lower, upper, kept.count, spaces)) != NULL;
 }
 
 static bool rows_of(Context *c, uint32_t spaces, const Half *const *space, Rows *out) {
@@ -375,42 +311,18 @@ static bool rows_of(Context *c, uint32_t spaces, const Half *const *space, Rows 
     return true;
 }
 
-// Half-spaces of one form bound its value: a form with coefficients of 1 and -1 takes all values between its extremes. Decided in
-// closed form; false where they are not of one form.
-static bool parallel(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, bool *out) {
-    const Int *a = space[0]->a;
-    Int least, most;
-    range(c, a, lower, upper, &least, &most);
-    least = max(least, 0);
-    for (uint32_t i = 1; i < spaces; ++i) {
-        const Int *b = space[i]->a;
-        bool same = true, opposite = true;
-        for (uint32_t g = 0; g < c->n; ++g) {
-            if (magnitude(a[g]) > 1) return false;
-            same = same && a[g] == b[g];
-            opposite = opposite && a[g] == -b[g];
-        }
-        if (same)
-            least = max(least, sub(c, a[c->n], b[c->n]));
-        else if (opposite)
-            most = min(most, add(c, a[c->n], b[c->n]));
-        else
-            return false;
-    }
-    *out = least <= most;
-    return true;
-}
-
 // Whether a box has a point in all half-spaces, of which there are some.
 bool inhabited(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, bool *out) {
-    if (parallel(c, lower, upper, spaces, space, out)) return ok(c);
     const size_t mark = c->high;
     Int low[DIMENSIONS], high[DIMENSIONS];
     memcpy(low, lower, sizeof low[0] * c->n);
     memcpy(high, upper, sizeof high[0] * c->n);
+    if (differences(spaces, space)) {
+        *out = tighten(c, low, high, spaces, space, NONE);
+        return ok(c);
+    }
     Rows rows;
-    bool tight;
-    *out = rows_of(c, spaces, space, &rows) && settle(c, low, high, &rows, &tight);
+    *out = rows_of(c, spaces, space, &rows) && settle(c, low, high, &rows);
     c->high = mark;
     return ok(c);
 }
@@ -419,8 +331,8 @@ bool inhabited(Context *c, const Int *lower, const Int *upper, uint32_t spaces, 
 bool normalize(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out) {
     const size_t mark = c->high;
     Rows rows;
-    TRY(rows_of(c, spaces, space, &rows));
-    const bool done = reduce(c, lower, upper, &rows, out);
+    const bool done = differences(spaces, space) ? normalize_differences(c, lower, upper, spaces, space, out)
+                                                 : rows_of(c, spaces, space, &rows) && reduce(c, lower, upper, &rows, out);
     c->high = mark;
     return done && ok(c);
 }

@@ -13,36 +13,48 @@ typedef struct {
 } Axis;
 
 struct Grid {
-    uint32_t axes, cells, words;  // those of a key, of 32 bits
-    Axis *axis;                   // axis 0, the innermost digit, is dense
-    Int *lower, *upper;           // of all members
-    uint16_t *ids;                // the part of every cell; before they are known, the families by cell, as many as words times 16 bits
+    uint32_t axes, cells, words, halves;  // of a key: words of 32 bits, of 16 bits
+    Axis *axis;                           // axis 0, the innermost digit, is dense
+    Int *lower, *upper;                   // of all members
+    uint16_t *ids;                        // the part of every cell; before they are known, `halves` words of families
+    bool *cut;                            // by cell, or null
 };
 
-// A family that holds in a cell where its half-spaces do.
-typedef struct Cut {
-    struct Cut *next;
-    uint32_t family, spaces;
-    const Half **space;
+// A half-space that matters in the cell in hand, and the side of it that is in hand.
+enum { BOTH, INSIDE, OUTSIDE };
+
+typedef struct {
+    const Half *space[2];  // itself, and its complement
+    uint32_t side;
+} Face;
+
+// A family that holds in the cell in hand inside of some faces.
+typedef struct {
+    uint32_t family, faces;
+    Face **face;
 } Cut;
 
 typedef struct Group {
     struct Group *next;
     uint32_t spaces;
-    const Half **space;
     Vec cells;
+    const Half **space;
     uint32_t *bounds;  // of all cells: the first and the last one, by axis
 } Group;
 
 typedef struct {
     Context *c;
     Grid *grid;
-    Part *bucket[64];
+    Part *bucket[16];
     Vec parts;  // Part *
     // The cell that is split.
-    uint32_t cell;
+    uint32_t cell, faces, cuts, depth;
     const uint32_t *at;
     Int *lower, *upper;
+    Face *face, **member_face;
+    Cut *cut;
+    const Half **path;        // of the piece in hand
+    uint32_t *whole, *known;  // the families that hold in the cell, and in a piece of it
 } Collector;
 
 static uint32_t place(const Int *starts, uint32_t count, Int x) {
@@ -60,7 +72,7 @@ static uint32_t place(const Int *starts, uint32_t count, Int x) {
 static void insert(Int *values, uint32_t *count, Int x) {
     const uint32_t at = place(values, *count, x);
     if (at < *count && values[at] == x) return;
-    memmove(values + at + 1, values + at, (*count - at) * sizeof(Int));
+    move(values + at + 1, values + at, (*count - at) * sizeof(Int));
     values[at] = x;
     ++*count;
 }
@@ -113,91 +125,71 @@ static void bounds(const Context *c, const Grid *grid, const uint32_t *first, co
     }
 }
 
-static void unravel(const Grid *grid, uint32_t cell, uint32_t *at) {
-    for (uint32_t k = 0; k < grid->axes; ++k) at[k] = cell / grid->axis[k].stride % grid->axis[k].shape;
+static bool has(const uint32_t *key, uint32_t family) { return key[family / 32] >> family % 32 & 1; }
+
+// The side of a box that is in hand.
+static uint32_t side_of(Context *c, const Half *h, const Int *lower, const Int *upper) {
+    Int least, most;
+    range(c, h, lower, upper, &least, &most);
+    return least >= 0 ? INSIDE : most < 0 ? OUTSIDE : BOTH;
 }
 
-void corner(const Context *c, const Grid *grid, const Part *part, Int *lower) {
-    uint32_t at[DIMENSIONS];
-    Int upper[DIMENSIONS];
-    unravel(grid, part->first, at);
-    bounds(c, grid, at, at, lower, upper);
-}
-
-// Whether the half-spaces of a member hold throughout a cell. Where they cut it, that is noted.
-static bool whole(Context *c, const Grid *grid, const Member *m, const uint32_t *at, uint32_t cell, Cut ***tails, bool *out) {
+// Note the cells in which a member holds, and those that its half-spaces cut.
+static bool mark(Context *c, const Grid *grid, const Member *m) {
     const Set *s = m->set;
-    Int lower[DIMENSIONS], upper[DIMENSIONS], least, most;
-    const size_t mark = c->high;
-    bounds(c, grid, at, at, lower, upper);
-    Cut *cut = NULL;
-    *out = false;
-    for (uint32_t i = 0; i < s->spaces; ++i) {
-        range(c, spaces_of(c, s)[i]->a, lower, upper, &least, &most);
-        if (most < 0) {
-            c->high = mark;
-            return ok(c);
-        }
-        if (least >= 0) continue;
-        if (!cut) TRY((cut = temp(c, 1, sizeof *cut)) && (cut->space = temp(c, s->spaces - i, sizeof *cut->space)));
-        cut->space[cut->spaces++] = spaces_of(c, s)[i];
-    }
-    if (!(*out = !cut)) {
-        cut->family = m->family;
-        *tails[cell] = cut;
-        tails[cell] = &cut->next;
-    }
-    return ok(c);
-}
-
-static bool mark(Context *c, const Grid *grid, const Member *m, uint32_t halves, Cut ***tails) {
+    const Axis *axis = grid->axis;
     uint32_t first[DIMENSIONS], last[DIMENSIONS], at[DIMENSIONS], row = 0;
+    Int lower[DIMENSIONS], upper[DIMENSIONS];
     for (uint32_t k = 0; k < grid->axes; ++k) {
-        const Axis *a = &grid->axis[k];
-        at[k] = first[k] = place(a->start, a->shape, m->set->lower[a->digit]);
-        last[k] = place(a->start, a->shape, upper_of(c, m->set)[a->digit] + 1);
-        if (k) row += at[k] * a->stride;
+        at[k] = first[k] = place(axis[k].start, axis[k].shape, s->lower[axis[k].digit]);
+        last[k] = place(axis[k].start, axis[k].shape, upper_of(c, s)[axis[k].digit] + 1);
+        if (k) row += at[k] * axis[k].stride;
     }
     const uint16_t bit = (uint16_t)(1u << m->family % 16);
+    uint16_t *ids = grid->ids + m->family / 16;
     for (;;) {
-        for (uint32_t cell = row + first[0]; cell < row + last[0]; ++cell) {
-            bool holds = true;
-            at[0] = cell - row;
-            if (m->set->spaces) TRY(whole(c, grid, m, at, cell, tails, &holds));
-            if (holds) grid->ids[(size_t)cell * halves + m->family / 16] |= bit;
+        if (s->spaces) bounds(c, grid, at, at, lower, upper);
+        for (uint32_t x = first[0]; x < last[0]; ++x) {
+            uint32_t found = INSIDE;
+            if (s->spaces) {
+                lower[axis->digit] = axis->start[x];
+                upper[axis->digit] = axis->start[x + 1] - 1;
+            }
+            for (uint32_t i = 0; i < s->spaces && found != OUTSIDE; ++i) {
+                const uint32_t side = side_of(c, spaces_of(c, s)[i], lower, upper);
+                if (side != INSIDE) found = side;
+            }
+            if (found == INSIDE)
+                ids[(size_t)(row + x) * grid->halves] |= bit;
+            else if (found == BOTH)
+                grid->cut[row + x] = true;
         }
         uint32_t k = 1;
         for (; k < grid->axes; ++k) {
-            row += grid->axis[k].stride;
+            row += axis[k].stride;
             if (++at[k] < last[k]) break;
-            row -= (last[k] - first[k]) * grid->axis[k].stride;
+            row -= (last[k] - first[k]) * axis[k].stride;
             at[k] = first[k];
         }
-        if (k >= grid->axes) return true;
+        if (k >= grid->axes) return ok(c);
     }
 }
 
-static bool include(Collector *k, uint32_t **bounds, const uint32_t *at) {
-    const uint32_t axes = k->grid->axes;
-    if (!*bounds) {
-        TRY(*bounds = temp(k->c, 2 * (size_t)axes, sizeof **bounds));
-        memcpy(*bounds, at, axes * sizeof *at);
+static void include(const Grid *grid, uint32_t *bounds, const uint32_t *at, bool first) {
+    for (uint32_t k = 0; k < grid->axes; ++k) {
+        if (first || at[k] < bounds[k]) bounds[k] = at[k];
+        if (first || at[k] > bounds[grid->axes + k]) bounds[grid->axes + k] = at[k];
     }
-    for (uint32_t i = 0; i < axes; ++i) {
-        if (at[i] < (*bounds)[i]) (*bounds)[i] = at[i];
-        if (at[i] > (*bounds)[axes + i]) (*bounds)[axes + i] = at[i];
-    }
-    return true;
 }
 
 static Part *part_of(Collector *k, const uint32_t *key) {
     Context *c = k->c;
     const size_t bytes = k->grid->words * sizeof *key;
-    Part **bucket = &k->bucket[hash(0, key, bytes) % 64];
+    Part **bucket = &k->bucket[hash(0, key, bytes) % 16];
     for (Part *p = *bucket; p; p = p->next)
-        if (!memcmp(p->key, key, bytes)) return p;
-    Part *p = temp(c, 1, sizeof *p), **slot = push(c, &k->parts, sizeof *slot);
-    if (!p || !slot || !(p->key = temp(c, k->grid->words, sizeof *key))) return NULL;
+        if (same_bytes(p->key, key, bytes)) return p;
+    Part *p = temp(c, 1, sizeof *p + bytes + 2 * k->grid->axes * sizeof *key), **slot = push(c, &k->parts, sizeof *slot);
+    if (!p || !slot) return NULL;
     memcpy(p->key, key, bytes);
     p->id = k->parts.count - 1;
     p->first = NONE;
@@ -205,64 +197,104 @@ static Part *part_of(Collector *k, const uint32_t *key) {
     return *slot = *bucket = p;
 }
 
-static bool add_piece(Collector *k, const uint32_t *key, uint32_t spaces, const Half **space) {
-    Context *c = k->c;
-    Part *p = part_of(k, key);
-    TRY(p);
-    if (k->cell < p->first) p->first = k->cell;
-    Group **tail = &p->groups;
-    while (*tail && ((*tail)->spaces != spaces || (spaces && memcmp((*tail)->space, space, spaces * sizeof *space)))) tail = &(*tail)->next;
-    if (!*tail) {
-        TRY((*tail = temp(c, 1, sizeof(Group))) && ((*tail)->space = temp(c, spaces, sizeof *space)));
-        (*tail)->spaces = spaces;
-        if (spaces) memcpy((*tail)->space, space, spaces * sizeof *space);
-    }
-    uint32_t *slot = push(c, &(*tail)->cells, sizeof *slot);
-    TRY(slot);
-    *slot = k->cell;
-    return include(k, &(*tail)->bounds, k->at);
+static bool empty_key(const uint32_t *key, uint32_t words) {
+    for (uint32_t i = 0; i < words; ++i)
+        if (key[i]) return false;
+    return true;
 }
 
-// The combinations of families within a cell. Each level decides one half-space for all pending cuts: as deep as there are different ones.
-static bool split(Collector *k, const uint32_t *key, const Cut *pending, uint32_t spaces, const Half **space) {
+// The piece in hand. Those of no family are of no part.
+static bool add_piece(Collector *k) {
     Context *c = k->c;
-    const uint32_t words = k->grid->words;
-    uint32_t *known = temp(c, words, sizeof *known);
-    TRY(known);
-    memcpy(known, key, words * sizeof *key);
-    for (const Cut *p = pending; p; p = p->next)
-        if (!p->spaces) known[p->family / 32] |= (uint32_t)1 << p->family % 32;
-    const Half *h = NULL;
-    for (const Cut *p = pending; p && !h; p = p->next)
-        if (!(known[p->family / 32] >> p->family % 32 & 1)) h = p->space[0];
-    if (!h) return add_piece(k, known, spaces, space);
-    const Half *outer = negated(c, h);
-    const Half **grown = temp(c, spaces + 1, sizeof *grown);
-    TRY(outer && grown);
-    if (spaces) memcpy(grown, space, spaces * sizeof *space);
-    bool there = true;  // h cuts the cell; of what other half-spaces have left of that, one side is there
-    for (int side = 0; side < 2; ++side) {
-        const bool certain = !spaces || !there;
-        grown[spaces] = side ? outer : h;
-        there = true;
-        if (!certain) TRY(inhabited(c, k->lower, k->upper, spaces + 1, grown, &there));
-        if (!there) continue;
-        Cut *first = NULL, **tail = &first;
-        for (const Cut *p = pending; p; p = p->next) {
-            if (known[p->family / 32] >> p->family % 32 & 1) continue;
-            bool has = false;
-            for (uint32_t i = 0; i < p->spaces; ++i) has = has || p->space[i] == h;
-            if (side && has) continue;
-            Cut *left = temp(c, 1, sizeof *left);
-            TRY(left && (left->space = temp(c, p->spaces, sizeof *left->space)));
-            left->family = p->family;
-            for (uint32_t i = 0; i < p->spaces; ++i)
-                if (p->space[i] != h) left->space[left->spaces++] = p->space[i];
-            *tail = left;
-            tail = &left->next;
-        }
-        TRY(split(k, known, first, spaces + 1, grown));
+    if (empty_key(k->known, k->grid->words)) return true;
+    Part *p = part_of(k, k->known);
+    TRY(p);
+    if (k->cell < p->first) p->first = k->cell;
+    const size_t bytes = k->depth * sizeof *k->path;
+    Group **tail = &p->groups;
+    while (*tail && ((*tail)->spaces != k->depth || !same_bytes((*tail)->space, k->path, bytes))) tail = &(*tail)->next;
+    Group *g = *tail;
+    if (!g) {
+        TRY(g = *tail = temp(c, 1, sizeof *g + bytes + 2 * k->grid->axes * sizeof *g->bounds));
+        g->spaces = k->depth;
+        g->space = (const Half **)(g + 1);
+        g->bounds = (uint32_t *)(g->space + k->depth);
+        memcpy(g->space, k->path, bytes);
     }
+    include(k->grid, g->bounds, k->at, !g->cells.count);
+    uint32_t *slot = push(c, &g->cells, sizeof *slot);
+    return slot && (*slot = k->cell, true);
+}
+
+// Which side of its faces a cut is in hand: inside of all, outside of one, or both, and then `face` is the first one to decide.
+static uint32_t side(const Cut *cut, Face **face) {
+    uint32_t found = INSIDE;
+    for (uint32_t i = 0; i < cut->faces; ++i) {
+        Face *f = cut->face[i];
+        if (f->side == OUTSIDE) return OUTSIDE;
+        if (f->side == INSIDE || found == BOTH) continue;
+        found = BOTH;
+        *face = f;
+    }
+    return found;
+}
+
+// The first face to decide, of a family that is not known to hold; null where there is none. The families that hold are then known.
+static Face *undecided(Collector *k) {
+    uint32_t family = 0;
+    Face *face, *next = NULL;
+    memcpy(k->known, k->whole, k->grid->words * sizeof *k->known);
+    do {
+        face = NULL;
+        for (const Cut *cut = k->cut; cut < k->cut + k->cuts; ++cut) {
+            if (has(k->known, cut->family)) continue;
+            const uint32_t found = side(cut, &next);
+            if (found == INSIDE) k->known[cut->family / 32] |= (uint32_t)1 << cut->family % 32;
+            if (found != BOTH || face) continue;
+            face = next;
+            family = cut->family;
+        }
+    } while (face && has(k->known, family));
+    return face;
+}
+
+// The combinations of families within a cell. Each level decides one half-space: as deep as there are different ones.
+static bool split(Collector *k) {
+    Context *c = k->c;
+    Face *face = undecided(k);
+    if (!face) return add_piece(k);
+    TRY(face->space[1] || (face->space[1] = negated(c, face->space[0])));
+    bool there = true;  // the face cuts the cell; of what other half-spaces have left of that, one side is there
+    for (uint32_t outer = 0; outer < 2; ++outer) {
+        const bool certain = !k->depth || !there;
+        k->path[k->depth++] = face->space[outer];
+        face->side = outer ? OUTSIDE : INSIDE;
+        there = true;
+        TRY(certain || inhabited(c, k->lower, k->upper, k->depth, k->path, &there));
+        TRY(!there || split(k));
+        --k->depth;
+    }
+    face->side = BOTH;
+    return true;
+}
+
+// The faces of a member in the cell in hand, from `face` on.
+static void add_cut(Collector *k, const Member *m, Face **face) {
+    Context *c = k->c;
+    Cut *cut = &k->cut[k->cuts++];
+    *cut = (Cut){m->family, 0, face};
+    for (uint32_t i = 0; i < m->set->spaces; ++i) {
+        const Half *h = spaces_of(c, m->set)[i];
+        uint32_t f = 0;
+        while (f < k->faces && k->face[f].space[0] != h) ++f;
+        if (f == k->faces) k->face[k->faces++] = (Face){{h}, side_of(c, h, k->lower, k->upper)};
+        if (k->face[f].side != INSIDE) face[cut->faces++] = &k->face[f];
+    }
+}
+
+static bool within(const Context *c, const Set *s, const Int *x) {
+    for (uint32_t g = 0; g < c->n; ++g)
+        if (x[g] < s->lower[g] || x[g] > upper_of(c, s)[g]) return false;
     return true;
 }
 
@@ -271,31 +303,37 @@ static void widen(const uint16_t *from, uint32_t halves, uint32_t *key) {
 }
 
 // The cells that half-spaces cut, innermost digit first in their order.
-static bool split_all(Collector *k, Cut **cuts, uint32_t halves, uint32_t *key) {
+static bool split_all(Collector *k, const Member *members, uint32_t count, uint32_t spaces) {
     Context *c = k->c;
     const Grid *grid = k->grid;
     uint32_t at[DIMENSIONS] = {0};
-    TRY(k->lower = temp(c, 2 * c->n, sizeof(Int)));
-    k->upper = k->lower + c->n;
+    Int lower[DIMENSIONS], upper[DIMENSIONS];
+    Face **faces = temp(c, spaces, sizeof *faces);
+    TRY(faces && (k->face = temp(c, spaces, sizeof *k->face)) && (k->cut = temp(c, count, sizeof *k->cut)));
+    TRY((k->path = temp(c, spaces, sizeof *k->path)) && (k->whole = temp(c, 2 * grid->words, sizeof *k->whole)));
+    k->lower = lower;
+    k->upper = upper;
+    k->known = k->whole + grid->words;
     k->at = at;
     for (;;) {
         k->cell = 0;
         for (uint32_t a = 0; a < grid->axes; ++a) k->cell += at[a] * grid->axis[a].stride;
-        if (cuts[k->cell]) {
-            bounds(c, grid, at, at, k->lower, k->upper);
-            widen(grid->ids + (size_t)k->cell * halves, halves, key);
-            TRY(split(k, key, cuts[k->cell], 0, NULL));
+        if (grid->cut[k->cell]) {
+            bounds(c, grid, at, at, lower, upper);
+            widen(grid->ids + (size_t)k->cell * grid->halves, grid->halves, k->whole);
+            k->faces = k->cuts = 0;
+            uint32_t used = 0;
+            for (const Member *m = members; m < members + count; ++m)
+                if (m->set->spaces && !has(k->whole, m->family) && within(c, m->set, lower)) {
+                    add_cut(k, m, faces + used);
+                    used += k->cut[k->cuts - 1].faces;
+                }
+            TRY(split(k));
         }
         uint32_t a = grid->axes;
         while (a && ++at[a - 1] == grid->axis[a - 1].shape) at[--a] = 0;
-        if (!a) return true;
+        if (!a) return ok(c);
     }
-}
-
-static bool empty_key(const uint32_t *key, uint32_t words) {
-    for (uint32_t i = 0; i < words; ++i)
-        if (key[i]) return false;
-    return true;
 }
 
 static bool precedes(const Part *a, const Part *b, uint32_t words) {
@@ -306,26 +344,29 @@ static bool precedes(const Part *a, const Part *b, uint32_t words) {
 }
 
 // The numbers of parts take the place of families.
-static bool collect(Collector *k, Cut **cuts, uint32_t halves, Part ***parts, uint32_t *number) {
+static bool collect(Collector *k, Part ***parts, uint32_t *number) {
     Context *c = k->c;
     Grid *grid = k->grid;
+    const size_t bytes = grid->halves * sizeof(uint16_t);
     uint32_t *key = temp(c, grid->words, sizeof *key), at[DIMENSIONS] = {0};
-    uint16_t *known = temp(c, halves, sizeof *known);
-    TRY(key && known && (!cuts || split_all(k, cuts, halves, key)));
+    uint16_t *known = temp(c, grid->halves, sizeof *known);
+    TRY(key && known);
     Part *p = NULL;
     for (uint32_t cell = 0; cell < grid->cells; ++cell) {
-        const uint16_t *found = grid->ids + (size_t)cell * halves;
-        if (cuts && cuts[cell]) {
+        const uint16_t *found = grid->ids + (size_t)cell * grid->halves;
+        if (grid->cut && grid->cut[cell]) {
             grid->ids[cell] = CUT;
             p = NULL;
         } else {
-            if (!p || !at[0] || memcmp(known, found, halves * sizeof *known)) {
-                memcpy(known, found, halves * sizeof *known);
-                widen(known, halves, key);
-                TRY((p = part_of(k, key)) && include(k, &p->bounds, at));
+            if (!p || !at[0] || !same_bytes(known, found, bytes)) {
+                memcpy(known, found, bytes);
+                widen(known, grid->halves, key);
+                TRY(p = part_of(k, key));
+                include(grid, p->key + grid->words, at, !p->whole);
+                p->whole = true;
                 if (cell < p->first) p->first = cell;
-            } else if (p->bounds[grid->axes] < at[0])
-                p->bounds[grid->axes] = at[0];
+            } else if (p->key[grid->words + grid->axes] < at[0])
+                p->key[grid->words + grid->axes] = at[0];
             grid->ids[cell] = (uint16_t)p->id;
         }
         for (uint32_t i = 0; i < grid->axes && ++at[i] == grid->axis[i].shape; ++i) at[i] = 0;
@@ -351,22 +392,18 @@ bool partition(Context *c, const Member *members, uint32_t count, uint32_t famil
     TRY(grid && cut(c, grid, members, count));
     if (grid->cells >> 31) return fail(c, POLYLOOM_SCRATCH, 0);
     *out = grid;
-    const uint32_t halves = (families + 15) / 16;
-    grid->words = (halves + 1) / 2;
-    TRY(grid->ids = temp(c, (size_t)grid->cells * halves, sizeof *grid->ids));
-    bool slanted = false;
-    for (uint32_t i = 0; i < count; ++i) slanted = slanted || members[i].set->spaces;
-    Cut **cuts = NULL, ***tails = NULL;
-    if (slanted) {
-        TRY((cuts = temp(c, grid->cells, sizeof *cuts)) && (tails = temp(c, grid->cells, sizeof *tails)));
-        for (uint32_t i = 0; i < grid->cells; ++i) tails[i] = &cuts[i];
-    }
-    for (uint32_t i = 0; i < count; ++i) TRY(mark(c, grid, &members[i], halves, tails));
+    grid->halves = (families + 15) / 16;
+    grid->words = (grid->halves + 1) / 2;
+    TRY(grid->ids = temp(c, (size_t)grid->cells * grid->halves, sizeof *grid->ids));
+    uint32_t spaces = 0;
+    for (uint32_t i = 0; i < count; ++i) spaces += members[i].set->spaces;
+    TRY(!spaces || (grid->cut = temp(c, grid->cells, 1)));
+    for (uint32_t i = 0; i < count; ++i) TRY(mark(c, grid, &members[i]));
     Collector *k = temp(c, 1, sizeof *k);
     TRY(k);
     k->c = c;
     k->grid = grid;
-    return collect(k, cuts, halves, parts, number);
+    return (!spaces || split_all(k, members, count, spaces)) && collect(k, parts, number);
 }
 
 // Disjoint boxes that cover the cells of one number: slabs that are equal across the first axis, each of them likewise.
@@ -380,12 +417,12 @@ typedef struct {
     Vec boxes;                                   // lower and upper bounds
 } Cover;
 
-static bool equal(const Cover *w, uint32_t a, uint32_t b, uint32_t depth) {
+static bool same_ids(const Cover *w, uint32_t a, uint32_t b, uint32_t depth) {
     const uint16_t *ids = w->grid->ids;
     if (depth == w->axes) return (ids[a] == w->id) == (ids[b] == w->id);
     const uint32_t k = w->order[depth], stride = w->grid->axis[k].stride;
     for (uint32_t i = w->low[k]; i <= w->high[k]; ++i, a += stride, b += stride)
-        if (depth + 1 < w->axes ? !equal(w, a, b, depth + 1) : (ids[a] == w->id) != (ids[b] == w->id)) return false;
+        if (depth + 1 < w->axes ? !same_ids(w, a, b, depth + 1) : (ids[a] == w->id) != (ids[b] == w->id)) return false;
     return true;
 }
 
@@ -401,7 +438,7 @@ static bool slabs(Cover *w, uint32_t cell, uint32_t depth) {
     for (uint32_t end = w->low[k], next = cell; end <= w->high[k]; cell = next) {
         w->first[k] = end;
         do next += stride;
-        while (++end <= w->high[k] && equal(w, cell, next, depth + 1));
+        while (++end <= w->high[k] && same_ids(w, cell, next, depth + 1));
         w->last[k] = end - 1;
         TRY(slabs(w, cell, depth + 1));
     }
@@ -446,7 +483,7 @@ bool part_sets(Context *c, const Grid *grid, const Part *part, Vec *out) {
         TRY(cover(c, grid, MARKED, g->bounds, g->spaces, g->space, out));
         for (uint32_t i = 0; i < g->cells.count; ++i) grid->ids[cells[i]] = CUT;
     }
-    return !part->bounds || cover(c, grid, part->id, part->bounds, 0, NULL, out);
+    return !part->whole || cover(c, grid, part->id, part->key + grid->words, 0, NULL, out);
 }
 
 // The same points as few disjoint sets, ascending.

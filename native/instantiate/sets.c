@@ -9,10 +9,17 @@ const Half *half_space(Context *c, const Int *a) {
     Half **bucket = &c->halves[hash(SEED, a, bytes) % (BUCKETS / 16)];
     for (const Context *in = c; in; in = in->parent)
         for (const Half *h = in->halves[bucket - c->halves]; h; h = h->next)
-            if (!memcmp(h->a, a, bytes)) return h;
+            if (same_bytes(h->a, a, bytes)) return h;
     Half *h = keep(c, 1, sizeof(Half) + bytes);
     if (!h) return NULL;
     memcpy(h->a, a, bytes);
+    uint32_t used = 0;
+    for (uint32_t g = 0; g < c->n; ++g) {
+        if (a[g] == 1) h->plus = (uint8_t)g;
+        if (a[g] == -1) h->minus = (uint8_t)g;
+        used += a[g] == 1 || a[g] == -1 ? 1 : a[g] ? 3 : 0;
+    }
+    if (used != 2 || a[h->plus] != 1 || a[h->minus] != -1) h->plus = h->minus = 0;
     h->next = *bucket;
     return *bucket = h;
 }
@@ -38,8 +45,8 @@ const Set *interned(Context *c, const Int *lower, const Int *upper, uint32_t spa
     Set **bucket = &c->sets[key % BUCKETS];
     for (const Context *in = c; in; in = in->parent)
         for (const Set *s = in->sets[bucket - c->sets]; s; s = s->next)
-            if (s->spaces == spaces && !memcmp(s->lower, lower, bytes) && !memcmp(upper_of(c, s), upper, bytes) &&
-                (!spaces || !memcmp(spaces_of(c, s), space, spaces * sizeof *space)))
+            if (s->spaces == spaces && same_bytes(s->lower, lower, bytes) && same_bytes(upper_of(c, s), upper, bytes) &&
+                (!spaces || same_bytes(spaces_of(c, s), space, spaces * sizeof *space)))
                 return s;
     Set *s = filled(c, keep(c, 1, sizeof(Set) + 2 * bytes + spaces * sizeof *space), lower, upper);
     if (!s) return NULL;
@@ -55,7 +62,7 @@ const Domain *domain(Context *c, const Set *const *sets, uint32_t count) {
     Domain **bucket = &c->domains[(count ? hash(SEED, sets, count * sizeof *sets) : 0) % (BUCKETS / 2)];
     for (const Context *in = c; in; in = in->parent)
         for (const Domain *d = in->domains[bucket - c->domains]; d; d = d->next)
-            if (d->count == count && (!count || !memcmp(d->set, sets, count * sizeof *sets))) return d;
+            if (d->count == count && (!count || same_bytes(d->set, sets, count * sizeof *sets))) return d;
     Domain *d = keep(c, 1, sizeof(Domain) + count * sizeof *sets);
     if (!d) return NULL;
     if (count) memcpy(d->set, sets, count * sizeof *sets);
