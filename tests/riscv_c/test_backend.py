@@ -9,20 +9,22 @@ from functools import cache
 
 import numpy as np
 import pytest
-from tests.riscv_c.test_functions import copied, equal, functions, given
+from tests.riscv_c.test_functions import CALLING, calling, copied, equal, functions, given
 from tests.ssa.native import same
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.ssa import Type
+from polyloom.ir.ssa import Function, Type
 from polyloom.targets.riscv import names
 from polyloom.targets.riscv.backend import abi
+from polyloom.targets.riscv.backend import code as machine_code
+from polyloom.targets.riscv.backend import expand as frames
 from polyloom.targets.riscv.backend.allocate import allocate
-from polyloom.targets.riscv.backend.check import Wrong, check
-from polyloom.targets.riscv.backend.code import BRANCHES, SP, ZERO, Block, Code, Op, Reg, registers, shape
+from polyloom.targets.riscv.backend.check import Wrong, check, saved
+from polyloom.targets.riscv.backend.code import BRANCHES, RA, SP, ZERO, Block, Code, Op, Reg, registers, shape
 from polyloom.targets.riscv.backend.compile import allocated, compile_function, lowered
 from polyloom.targets.riscv.backend.data import Layout
-from polyloom.targets.riscv.backend.expand import expand
-from polyloom.targets.riscv.backend.link import executable
+from polyloom.targets.riscv.backend.expand import expand, frame_of
+from polyloom.targets.riscv.backend.link import executable, linked
 from polyloom.targets.riscv.backend.pairs import is_pair
 from polyloom.targets.riscv.backend.run import call
 from polyloom.targets.riscv.backend.schedule import schedule
@@ -38,15 +40,20 @@ A0, A1, A2 = (Reg("x", n) for n in (10, 11, 12))
 
 @cache
 def _code(name: str) -> Code:
-    function = functions(64)[name]
+    function = _function(name)
     return lowered(function, WIDE, Layout(function.data))[0]
 
 
+def _function(name: str, xlen: int = 64) -> Function:
+    return (calling if name in CALLING else functions)(xlen)[name]
+
+
 def _executable(code: Code, name: str) -> bytes:
-    """What the linker makes of allocated code."""
-    layout = Layout(functions(64)[name].data)
-    lowered(functions(64)[name], WIDE, layout)  # adds its constants
-    return executable(bytes(layout.bytes), layout.end, assemble(expand(code)), WIDE, {name: 0})
+    """What the linker makes of allocated code, and of what it calls."""
+    layout = Layout(_function(name).data)
+    others = lowered(_function(name), WIDE, layout)[1:]  # adds constants
+    words, starts = linked([expand(code), *(expand(allocated(other)) for other in others)])
+    return executable(bytes(layout.bytes), layout.end, words, WIDE, starts)
 
 
 @pytest.mark.parametrize("name", ["pressure", "many_floats", "multiply", "machine", "sort", "gcd"])
@@ -58,22 +65,22 @@ def test_allocations_are_right(name: str) -> None:
     assert allocate(_code("gcd")).slots == 0
 
 
-@pytest.mark.parametrize("name", ["machine", "gcd", "pressure"])
+@pytest.mark.parametrize("name", ["machine", "gcd", "pressure", "across", "narrow_results"])
 def test_the_checker_finds_every_wrong_register(name: str) -> None:
     """A use of another register is found, or makes no difference: both held the value, as behind a move."""
     before = _code(name)
     after = allocate(before)
-    changed = list(_with_another_register(after))[:: 1 if name != "pressure" else 11]
+    changed = list(_with_another_register(after))[:: {"pressure": 11, "across": 4}.get(name, 1)]
     unnoticed = [code for code in changed if not _is_refused(before, code)]
     assert len(changed) > 20
     assert len(unnoticed) <= len(changed) // 20
     random = np.random.default_rng(0)
     for code in unnoticed:
         for _ in range(3):
-            values = given(functions(64)[name], random)
+            values = given(_function(name), random)
             ours, theirs = copied(values), copied(values)
-            found = call(_executable(code, name), WIDE, functions(64)[name], ours, limit=10**6)
-            assert same(found.result, call(_executable(after, name), WIDE, functions(64)[name], theirs).result)
+            found = call(_executable(code, name), WIDE, _function(name), ours, limit=10**6)
+            assert same(found.result, call(_executable(after, name), WIDE, _function(name), theirs).result)
             assert equal(ours, theirs)
 
 
@@ -168,11 +175,63 @@ def test_the_checker_wants_values_on_all_paths() -> None:
         check(before, stray)
 
 
+def test_the_checker_knows_what_calls_change() -> None:
+    """Everything but what the convention saves, in both banks; results are new."""
+    value, real = Reg("x", 40), Reg("f", 41)
+    moved = Op("mv", (value, A1)), Op("fmv", (real, Reg("f", 11)))
+    used = Op("mv", (A1, value)), Op("fmv", (Reg("f", 11), real)), Op("ret", (A0,))
+    before = Code("f", WIDE, (Block("a", (*moved, Op("call", ("g", A0)), *used)),))
+    for number in range(5, 32):
+        x, f = Reg("x", number), Reg("f", number)
+        ops = Op("mv", (x, A1)), Op("fmv", (f, Reg("f", 11))), Op("call", ("g", A0)), Op("mv", (A1, x)), Op("fmv", (Reg("f", 11), f)), Op("ret", (A0,))
+        after = Code("f", WIDE, (Block("a", ops),))
+        assert _is_refused(before, after) == (number not in abi.SAVED)
+    kept = check(before, allocate(before)).blocks[0].ops
+    assert [o.number in abi.SAVED for op in kept[:2] for o in op.operands[:1] if isinstance(o, Reg)] == [True, True]
+    lost = Code("f", WIDE, (Block("a", tuple(op for op in kept if op.mnemonic != "call")),))
+    assert _is_refused(before, lost)
+    assert _is_refused(before, Code("f", WIDE, (Block("a", (*kept[:2], Op("call", ("h", A0)), *kept[3:])),)))
+
+
+@pytest.mark.parametrize("name", ["across", "floats_across", "longs_across", "quicksort", "fibonacci"])
+def test_an_allocator_that_forgets_what_calls_change_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = next(c for c in lowered(_function(name), WIDE, Layout(_function(name).data)) if c.calls and c.name not in ("quicksort", "fibonacci"))
+    check(code, allocate(code))
+    monkeypatch.setattr(machine_code, "CLOBBERED", ())
+    assert _is_refused(code, allocate(code))
+
+
+def test_a_return_address_that_is_not_saved_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function that calls and does not save ra returns to itself, until the stack ends."""
+    function = _function("chain")
+    assert call(compile_function(function, WIDE).elf, WIDE, function, [7], limit=1000).instructions < 100
+
+    def without_ra(code: Code) -> list[Reg]:
+        return [register for register in saved(code) if register != RA]
+
+    monkeypatch.setattr(frames, "saved", without_ra)
+    with pytest.raises(PolyloomError, match=r"PL091\d"):
+        call(compile_function(function, WIDE).elf, WIDE, function, [7], limit=1000)
+
+
+@pytest.mark.parametrize("isa", ["rv64gc", "rv32gc", "rv32gc_zbb"])
+@pytest.mark.parametrize("name", CALLING)
+def test_the_stack_is_aligned_at_calls(name: str, isa: str) -> None:
+    """To sixteen bytes, and arguments of calls lie below everything else."""
+    machine = names.parse(isa)
+    function = _function(name, machine.xlen)
+    for code in map(allocated, lowered(function, machine, Layout(function.data))):
+        frame = frame_of(code)
+        assert frame.end % 16 == 0
+        assert frame.memory >= code.outgoing + 8 * code.slots
+        assert frame.end >= frame.saved + 8 * len(saved(code))
+
+
 @pytest.mark.parametrize("isa", [WIDE, NARROW])
-@pytest.mark.parametrize("name", ["pressure", "many_floats", "large_frame"])
+@pytest.mark.parametrize("name", ["pressure", "many_floats", "large_frame", "across", "floats_across", "longs_across"])
 def test_what_the_caller_keeps_is_kept(name: str, isa: names.Isa) -> None:
     """Registers s0 to s11, fs0 to fs11, sp, gp and tp."""
-    function = functions(isa.xlen)[name]
+    function = _function(name, isa.xlen)
     machine = Machine(elf(compile_function(function, isa).elf, isa), 1 << 16)
     kept = (*abi.SAVED, 3, 4)
     for number in kept:
