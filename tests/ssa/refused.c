@@ -95,3 +95,15 @@ int asserted(int n) {
   assert(n);
   return n;
 }
+
+struct big again(struct big a, int n) { return n ? again(a, n - 1) : a; }
+int recursive_structure(struct big *a, int n) {
+  *a = again(*a, n);
+  return n;
+}
+
+static __attribute__((noinline)) int old();
+int mistaken(int n) {
+  return old(n * 0.5);
+}
+static int old(int n) { return n; }

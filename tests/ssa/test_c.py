@@ -62,7 +62,7 @@ def test_a_static_function_is_kept() -> None:
 
 def test_what_is_refused_is_named(golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(PROGRAMS.parent)
-    names = re.findall(r"^(?!typedef)\w[\w ]*?(\w+)\(.*\{", Path("refused.c").read_text(encoding="utf-8"), re.MULTILINE)
+    names = re.findall(r"^(?!typedef|static)\w[\w ]*?(\w+)\(.*\{", Path("refused.c").read_text(encoding="utf-8"), re.MULTILINE)
     texts: list[str] = []
     for name in names:
         with pytest.raises(PolyloomError) as caught:
