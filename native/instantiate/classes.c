@@ -264,11 +264,6 @@ typedef struct {
     uint32_t count;
 } Trees;
 
-static void *copied(Context *c, const void *items, uint32_t count, size_t size) {
-    void *to = keep(c, count, size);
-    return to && count ? memcpy(to, items, count * size) : to;
-}
-
 static bool lasts(const Context *c, const void *at) { return (uintptr_t)at - (uintptr_t)c->base < c->low; }
 
 // Move what of a tree is temporary to memory that lasts.

@@ -109,19 +109,21 @@ Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients) {
     return constant;
 }
 
+// Conditions are remembered until the caller gives temporary memory back.
+bool remember(Context *c) { return (c->cache = temp(c, (size_t)c->s.conditions * c->groups, sizeof *c->cache)) != NULL; }
+
+// The lines are temporary memory of the caller.
 bool make_tiles(Context *c) {
     const Tiling *t = c->t;
     const uint32_t constraints = c->s.constraints;
-    TRY((c->line = keep(c, constraints, sizeof *c->line)) && (c->scan = keep(c, constraints, sizeof *c->scan)));
-    TRY((c->least = keep(c, constraints, sizeof *c->least)) && (c->constant = keep(c, constraints, sizeof *c->constant)));
+    TRY((c->line = temp(c, constraints, sizeof *c->line)) && (c->least = keep(c, constraints, sizeof *c->least)));
+    TRY(c->constant = keep(c, constraints, sizeof *c->constant));
     for (uint32_t i = 0; i < constraints; ++i) {
         Line *l = &c->line[i];
         Int a[DIMENSIONS], most = 0;
         l->constant = affine(c, c->candidate, &c->s.row[i], a);
-        TRY(c->scan[i] = keep(c, c->n, sizeof(Int)));
         for (uint32_t g = 0; g < c->n; ++g) {
             const Int x = a[c->candidate->order[g]], end = mul(c, x, t->extents[g] - 1);
-            c->scan[i][g] = x;
             c->least[i] = add(c, c->least[i], min(0, end));
             most = add(c, most, max(0, end));
         }
@@ -132,7 +134,7 @@ bool make_tiles(Context *c) {
         l->low = sub(c, sub(c, 0, most), 1);
         l->high = sub(c, 0, c->least[i]);
     }
-    return ok(c) && make_groups(c) && (c->cache = keep(c, (size_t)c->s.conditions * c->groups, sizeof *c->cache));
+    return ok(c) && make_groups(c) && remember(c);
 }
 
 // The next number, or NONE at the end, which is where the next mask begins.
@@ -160,8 +162,12 @@ static bool conjunction(Context *c, Mask *constraints, uint32_t group, const Set
     uint32_t cutting = 0;
     for (uint32_t k; (k = next_number(constraints)) != NONE;) {
         if (add(c, c->constant[k][group], c->least[k]) >= 0) continue;
-        Int a[DIMENSIONS + 1];
-        memcpy(a, c->scan[k], c->n * sizeof *a);
+        Int x[DIMENSIONS + PARAMETERS], a[DIMENSIONS + 1];
+        read_row(c, &c->s.row[k], x);
+        for (uint32_t g = 0; g < c->n; ++g) {
+            const uint32_t m = c->candidate->order[g];
+            a[g] = c->candidate->reflected[m] ? -x[m] : x[m];
+        }
         a[c->n] = c->constant[k][group];
         TRY(spaces[cutting++] = half_space(c, a));
     }

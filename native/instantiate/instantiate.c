@@ -58,7 +58,10 @@ static bool begin(Context *c, const polyloom_request *r, const Plan *p) {
     const Int limit = c->s.limits.channels;
     if (limit >= 0 && c->needed > limit) return refuse(c, 517, POLYLOOM_CHANNELS, 0, c->needed, limit);
     polyloom_phase(CLASSES);
-    return classify(c) && (c->graph = keep(c, c->units, sizeof(Graph)));
+    TRY(classify(c) && (c->graph = keep(c, c->units, sizeof(Graph))));
+    TRY(!c->sloping || (c->line = copied(c, c->line, c->s.constraints, sizeof *c->line)));
+    c->high = c->search->high;
+    return true;
 }
 
 // The programs of the units that no class before has.
@@ -95,7 +98,7 @@ static bool finish(Context *c) {
     c->high = c->search->high;  // where sets were packed
     for (uint32_t g = 0; g < c->units; ++g) TRY(measure(c, &c->graph[g], c->unit[g]->unit));
     polyloom_phase(PERIPHERY);
-    return depths(c) && control(c) && generators(c) && wire(c);
+    return remember(c) && depths(c) && control(c) && generators(c) && wire(c);
 }
 
 static bool same(const Context *c, const Tiling *a, const Tiling *b) {

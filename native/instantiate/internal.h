@@ -266,7 +266,7 @@ typedef struct {
 typedef struct {
     const Kernel *kernel;
     Edge *edge;           // by successor
-    const uint8_t *sets;  // of the edges, one after another, packed; until signals are allocated
+    uint8_t *sets;        // of the edges, one after another, packed; until signals are allocated
     uint8_t *signal;      // then, where `shared`, by code the edge, or NOWHERE where no step has that code
     uint16_t edges;
     uint8_t signals;
@@ -399,7 +399,7 @@ typedef struct Context {
     const Candidate *candidate;
     const Schedule *schedule;
     const Timing *timing;
-    Line *line;        // by constraint
+    Line *line;        // by constraint; gone when there are classes, unless `sloping`
     List cut[4];       // where intervals of rows, columns and diagonals begin, within which constraints have one constant (cells.c)
     bool slanted;      // some depend on row and column
     bool sloping;      // and not on a diagonal alone
@@ -408,7 +408,6 @@ typedef struct Context {
     Cell *cell;
     uint32_t cells;
     Int **constant;   // by constraint, by group
-    Int **scan;       // by constraint, by digit
     Int *least;       // by constraint
     const Domain **cache;  // by condition and group
     bool *occupied;        // by group
@@ -443,6 +442,7 @@ void polyloom_phase(int phase);
 bool fail(Context *c, uint32_t error, size_t position);
 bool refuse(Context *c, uint32_t error, uint32_t kind, uint32_t index, Int needed, Int available);
 void *keep(Context *c, size_t count, size_t size);
+void *copied(Context *c, const void *items, uint32_t count, size_t size);
 void *temp(Context *c, size_t count, size_t size);
 void *push(Context *c, Vec *v, size_t size);
 void *shrink(Context *c, void *at, size_t mark, size_t bytes);
@@ -525,6 +525,7 @@ bool space_bounds(Context *c, bool *empty);
 bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, Tiling *t);
 Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients);
 Int parametric(Context *c, const Row *row);
+bool remember(Context *c);
 bool make_tiles(Context *c);
 bool make_groups(Context *c);
 uint32_t group_at(Context *c, uint32_t row, uint32_t column);

@@ -32,6 +32,11 @@ void *keep(Context *c, size_t count, size_t size) {
     return memset(c->base + c->low - bytes, 0, bytes);
 }
 
+void *copied(Context *c, const void *items, uint32_t count, size_t size) {
+    void *to = keep(c, count, size);
+    return to && count ? memcpy(to, items, count * size) : to;
+}
+
 void *temp(Context *c, size_t count, size_t size) {
     size_t bytes = 0;
     if (!fits(c, count, size, 8, &bytes)) return NULL;
