@@ -350,13 +350,6 @@ static bool start(Folded *f, const uint32_t *order, uint32_t nodes, uint32_t *ou
     return ok(c);
 }
 
-// The transition set of an edge: the sets of its parts, in the order of first steps.
-static bool transition(Folded *f, uint32_t from, uint32_t to, Vec *sets) {
-    for (uint32_t i = f->first[from]; i != NONE; i = f->next[i])
-        if (f->line[i].name[1] == to) TRY(part_sets(f->c, f->grid, f->line[i].part, sets));
-    return true;
-}
-
 // The distinct successors of a kernel; `seen` has the last kernel that each was one of.
 static uint32_t successors(const Folded *f, uint32_t v, uint32_t *seen, uint32_t *out) {
     uint32_t count = 0;
@@ -380,25 +373,36 @@ static const Kernel *kept(Context *c, const Kernel *from) {
     return c->kernels = made;
 }
 
-// The transition sets of a node, packed; temporary.
-static bool packed(Folded *f, uint32_t v, const uint32_t *next, GraphNode *out) {
+// The sets of a part, packed, in front of what was packed before; only that remains. Returns how many they are.
+static uint32_t packed(Folded *f, const Part *part) {
     Context *c = f->c;
-    const size_t mark = c->high;
-    Vec sets = {0};
-    for (Edge *e = out->edge; e < out->edge + out->edges; ++e) {
-        const uint32_t before = sets.count;
-        TRY(transition(f, v, next[e->to], &sets));
-        if ((sets.count - before) >> 16) return fail(c, POLYLOOM_OVERFLOW, 0);
-        e->sets = (uint16_t)(sets.count - before);
-    }
+    const size_t low = c->low, high = c->high;
     size_t size = 0;
+    Vec sets = {0};
+    if (!part_sets(c, f->grid, part, &sets)) return 0;
     for (uint32_t i = 0; i < sets.count; ++i) size += pack(c, ((const Set **)sets.at)[i], NULL);
     uint8_t *at = temp(c, size, 1);
-    TRY(at);
+    if (!at) return 0;
     size = 0;
     for (uint32_t i = 0; i < sets.count; ++i) size += pack(c, ((const Set **)sets.at)[i], at + size);
-    out->sets = shrink(c, at, mark, size);
-    return true;
+    shrink(c, at, high, (size + 7) & ~(size_t)7);  // with the zeros after them
+    release(c, low);
+    return sets.count;
+}
+
+// The transition sets of a node: those of its parts, in the order of first steps.
+static bool transitions(Folded *f, uint32_t v, const uint32_t *order, GraphNode *out) {
+    for (uint32_t k = out->edges; k-- > 0;) {
+        Edge *e = &out->edge[k];
+        for (uint32_t i = f->lines; i-- > 0;) {
+            if (f->line[i].name[0] != v || f->line[i].name[1] != order[e->to]) continue;
+            const uint32_t count = e->sets + packed(f, f->line[i].part);
+            if (count >> 16) return fail(f->c, POLYLOOM_OVERFLOW, 0);
+            e->sets = (uint16_t)count;
+        }
+    }
+    out->sets = f->c->base + f->c->high;
+    return ok(f->c);
 }
 
 // With temporary edges, sets and kernel.
@@ -413,7 +417,7 @@ static bool node(Folded *f, uint32_t v, const uint32_t *order, const uint32_t *p
         for (; i && out->edge[i - 1].to > place[next[k]]; --i) out->edge[i] = out->edge[i - 1];
         out->edge[i] = (Edge){.to = (uint16_t)place[next[k]]};
     }
-    return out->edges < 2 || packed(f, v, order, out);
+    return out->edges < 2 || transitions(f, v, order, out);
 }
 
 // Makes what is temporary of a graph last: the rest of its construction is given back, and its sets move up to `high`.
@@ -430,9 +434,14 @@ static bool settle(Context *c, const GraphNode *from, size_t low, size_t high, G
     for (uint32_t v = 0; v < out->nodes; ++v) {
         GraphNode *n = &out->node[v];
         if (n->edges < 2) continue;
-        Walk w = walk(n);
-        while (more(&w)) w.at = skipped(c, w.at);
-        const size_t size = (size_t)(w.at - n->sets);
+        size_t size = 0;
+        for (Walk w = walk(n); more(&w);) {
+            while (!*w.at) ++w.at;  // between parts
+            const uint8_t *at = w.at;
+            w.at = skipped(c, at);
+            move(n->sets + size, at, (size_t)(w.at - at));
+            size += (size_t)(w.at - at);
+        }
         c->high -= size;
         n->sets = move(c->base + c->high, n->sets, size);
     }

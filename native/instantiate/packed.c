@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transition sets as bytes: all of them are there until control signals are allocated, and most digits take one byte. Numbers are
-// LEB128: of a set how many half-spaces it has; of each digit 0 where it takes every value of the tile, 2 x + 1 where it is x, and
+// LEB128: of a set how many half-spaces it has, and 1 more; of each digit 0 where it takes every value of the tile, 2 x + 1 where it is x, and
 // 2 x + 2 where x is the least of as many values as the next number says, less 2; then the coefficients of the half-spaces.
 #include "internal.h"
 
@@ -30,7 +30,7 @@ static Natural get(const uint8_t **at) {
 
 // How many bytes; `to` may be null.
 size_t pack(const Context *c, const Set *s, uint8_t *to) {
-    size_t size = put(to, s->spaces);
+    size_t size = put(to, (Natural)s->spaces + 1);
     for (uint32_t g = 0; g < c->n; ++g) {
         const Int low = s->lower[g], more = upper_of(c, s)[g] - low;
         const bool all = !low && more + 1 == c->t->extents[g];
@@ -47,7 +47,7 @@ size_t pack(const Context *c, const Set *s, uint8_t *to) {
 
 // A temporary set that is not interned, or null.
 Set *unpacked(Context *c, const uint8_t **at) {
-    const uint32_t spaces = (uint32_t)get(at);
+    const uint32_t spaces = (uint32_t)get(at) - 1;
     Set *s = temp(c, 1, sizeof *s + 2 * c->n * sizeof(Int) + spaces * sizeof(Half *));
     if (!s) return NULL;
     s->spaces = spaces;
@@ -71,7 +71,7 @@ const Set *lasting(Context *c, const Set *s) { return interned(c, s->lower, uppe
 
 // The bytes after a set.
 const uint8_t *skipped(const Context *c, const uint8_t *at) {
-    const uint32_t spaces = (uint32_t)get(&at);
+    const uint32_t spaces = (uint32_t)get(&at) - 1;
     for (uint32_t g = 0; g < c->n; ++g) {
         const Natural x = get(&at);
         if (x && x % 2 == 0) get(&at);
