@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -94,3 +95,10 @@ def test_full_standard_output(words: list[str]) -> None:
         done = subprocess.run([sys.executable, "-m", "polyloom", *words], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
     assert done.stderr == "error[PL0808]: cannot write the standard output: No space left on device\nhelp: send it where there is room\n"
+
+
+def test_sizes_may_be_numpy_integers(scratch: Path) -> None:
+    del scratch
+    compiled, size = pl.load("bits.plsc"), cast("int", np.int64(16))
+    assert isinstance(compiled, pl.Compiled)
+    assert compiled.instantiate(N=size, pes=(1, 3)).data == compiled.instantiate(N=16, pes=(1, 3)).data

@@ -49,5 +49,5 @@ def _function(options: Request, target: FunctionTarget, member: str) -> Answer:
         raise shared.usage_error(f"--mapping means nothing for the target {target.name}", "leave it out")
     function, data = functions.compile(options.file, target, member, sources.options_of(options), sources.level_of(options))
     files.write({options.output: data})
-    answer = {"kernel": function.name, "on": f"{target.name}:{member}", "bytes": len(data)}
+    answer = {"kernel": function.name, "on": f"{target.name}:{member}", "elf_bytes": len(data)}
     return Answer(answer, f"{options.output}: {function.name} for {target.name}:{member}, {len(data)} bytes")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 import platform
 from collections.abc import Callable
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 import polyloom
@@ -47,6 +47,14 @@ def _package(name: str) -> Callable[[], str]:
     return check
 
 
+def _c() -> str:
+    """Not having it is no fault: only C files need it."""
+    try:
+        return ", ".join(f"{name} {version(name)}" for name in ("ziglang", "llvmlite"))
+    except PackageNotFoundError:
+        return "not installed; for functions in C: pip install 'polyloom[c]'"
+
+
 def _native() -> str:
     importlib.import_module("polyloom._core")
     return "loaded"
@@ -63,6 +71,7 @@ _CHECKS: Final[dict[str, Callable[[], str]]] = {
     "numpy": _package("numpy"),
     "islpy": _package("islpy"),
     "ortools": _package("ortools"),
+    "extra [c]": _c,
     "native model": _native,
     "examples": lambda: str(examples.folder()),
     "self-test": _self_test,
