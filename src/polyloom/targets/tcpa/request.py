@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
+from operator import index
+from typing import SupportsIndex
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.targets.tcpa.symbolic import Row, Symbolic
@@ -24,7 +23,7 @@ def check_parameters(symbolic: Symbolic, parameters: Mapping[str, int]) -> tuple
     for name in symbolic.parameters:
         if not _is_bound(parameters[name]):
             raise input_error("PL0503", f"parameter {name} = {parameters[name]!r} is not an integer from 0 to 2147483647", help=f"write {name}=16")
-    values = tuple(int(parameters[n]) for n in symbolic.parameters)
+    values = tuple(index(parameters[n]) for n in symbolic.parameters)
     if not any(all(parametric(r, values) >= 0 for r in piece) for piece in symbolic.assumptions):
         given = ", ".join(f"{n} = {v}" for n, v in zip(symbolic.parameters, values, strict=True))
         domain = " or ".join(" and ".join(f"{_text(r, symbolic.parameters)} >= 0" for r in piece) for piece in symbolic.assumptions)
@@ -34,8 +33,8 @@ def check_parameters(symbolic: Symbolic, parameters: Mapping[str, int]) -> tuple
     return values
 
 
-def _is_bound(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= int(value) < 1 << 31
+def _is_bound(value: object) -> bool:
+    return isinstance(value, SupportsIndex) and not isinstance(value, bool) and 0 <= index(value) < 1 << 31
 
 
 def check_region(symbolic: Symbolic, rows: int, columns: int) -> None:
