@@ -50,7 +50,7 @@ static bool cut(Context *c, Vec *cuts, Int x, uint32_t size) {
     if ((Int)at[i - 1] == x) return true;
     TRY(push(c, cuts, sizeof *at));
     at = cuts->at;
-    memmove(at + i + 1, at + i, (cuts->count - 1 - i) * sizeof *at);
+    move(at + i + 1, at + i, (cuts->count - 1 - i) * sizeof *at);
     at[i] = (uint32_t)x;
     return true;
 }
@@ -155,7 +155,7 @@ uint32_t bends(const Cell *k, uint32_t *out) {
         uint32_t at = count;
         while (out[at - 1] > x) --at;
         if (out[at - 1] == x) continue;
-        memmove(out + at + 1, out + at, (count++ - at) * sizeof *out);
+        move(out + at + 1, out + at, (count++ - at) * sizeof *out);
         out[at] = x;
     }
     return count;
@@ -196,7 +196,7 @@ struct Tile {
 };
 
 static bool alike_here(Context *c, const Tile *a, const uint32_t *at, uint32_t row, uint32_t column) {
-    if (memcmp(a->at, at, sizeof a->at)) return false;
+    if (!same_bytes(a->at, at, sizeof a->at)) return false;
     for (uint32_t i = 0; i < c->s.constraints && c->sloping; ++i) {
         const Line *l = &c->line[i];
         if (direction(l) == OTHER && constant_at(c, l, a->row, a->column) != constant_at(c, l, row, column)) return false;

@@ -44,21 +44,17 @@ void *temp(Context *c, size_t count, size_t size) {
     return memset(c->base + c->high, 0, bytes);
 }
 
-// Bytes are compared and moved by words, but where text counts. Not by libc: memcpy and memset are all that is asked of a host.
-#ifdef __OPTIMIZE_SIZE__
-typedef uint8_t Word;
-#else
-typedef size_t Word;
-#endif
-
+// Not by libc: memcpy and memset are all that is asked of a host. By words, but where text counts.
 bool same_bytes(const void *a, const void *b, size_t size) {
     const uint8_t *p = a, *q = b;
-    for (Word x, y; size >= sizeof x; size -= sizeof x, p += sizeof x, q += sizeof x) {
+#ifndef __OPTIMIZE_SIZE__
+    for (size_t x, y; size >= sizeof x; size -= sizeof x, p += sizeof x, q += sizeof x) {
         memcpy(&x, p, sizeof x);
         memcpy(&y, q, sizeof y);
         if (x != y) return false;
     }
-    while (sizeof(Word) > 1 && size && *p++ == *q++) --size;
+#endif
+    while (size && *p++ == *q++) --size;
     return !size;
 }
 
@@ -67,13 +63,15 @@ void *move(void *to, const void *from, size_t size) {
     uint8_t *p = to;
     const uint8_t *q = from;
     const bool up = p < q;
-    for (Word word; size >= sizeof word; size -= sizeof word) {
+#ifndef __OPTIMIZE_SIZE__
+    for (size_t word; size >= sizeof word; size -= sizeof word) {
         const size_t at = up ? 0 : size - sizeof word;
         memcpy(&word, q + at, sizeof word);
         memcpy(p + at, &word, sizeof word);
         if (up) p += sizeof word, q += sizeof word;
     }
-    for (; sizeof(Word) > 1 && size; --size, p += up, q += up) p[up ? 0 : size - 1] = q[up ? 0 : size - 1];
+#endif
+    for (; size; --size, p += up, q += up) p[up ? 0 : size - 1] = q[up ? 0 : size - 1];
     return to;
 }
 
