@@ -97,6 +97,19 @@ def test_full_standard_output(words: list[str]) -> None:
     assert done.stderr == "error[PL0808]: cannot write the standard output: No space left on device\nhelp: send it where there is room\n"
 
 
+def test_names_and_texts_of_any_encoding(call: Call, scratch: Path) -> None:
+    """Names of files are bytes, and a standard output need not be UTF-8."""
+    name = os.fsdecode(b"b\xff.pla")
+    (scratch / "bits.pla").rename(scratch / name)
+    assert call("run", name, "N=16", "--on", "tcpa:paper:1x3")[1].startswith("b? N=16 on tcpa:paper:1x3: outputs equal the reference")
+    (scratch / "\u00fc.plsc").write_bytes((scratch / "bits.plsc").read_bytes())
+    command = [sys.executable, "-m", "polyloom", "verify", "\u00fc.plsc"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    assert subprocess.run(command, env=environment, capture_output=True, check=True).stdout == b"\\xfc.plsc: valid\n"
+    found = subprocess.run([*command, "--json"], env=environment, capture_output=True, check=True).stdout
+    assert json.loads(found)["file"] == "\u00fc.plsc"
+
+
 def test_sizes_may_be_numpy_integers(scratch: Path) -> None:
     del scratch
     compiled, size = pl.load("bits.plsc"), cast("int", np.int64(16))

@@ -44,7 +44,7 @@ def main(words: Sequence[str] | None = None) -> int:
     as_json = "--json" in words
     try:
         answer = _dispatch(words)
-        _print(json.dumps(answer.data, indent=2, ensure_ascii=False, allow_nan=False) if as_json else answer.text)
+        _print(json.dumps(answer.data, indent=2, allow_nan=False) if as_json else answer.text)
         return _report(answer.diagnostics)
     except PolyloomError as error:
         return _fail(error.diagnostics, as_json)
@@ -82,9 +82,11 @@ def _help() -> str:
 
 
 def _print(text: str) -> None:
+    """What the terminal's encoding lacks is written as an escape."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"  # without a standard output there is nothing that has one
     try:
         if text:
-            print(text, flush=True)
+            print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -106,7 +108,7 @@ def _report(diagnostics: tuple[Diagnostic, ...]) -> int:
 
 def _fail(diagnostics: tuple[Diagnostic, ...], as_json: bool) -> int:
     if as_json:
-        _print(json.dumps({"error": as_object(diagnostics[0]), "errors": [as_object(d) for d in diagnostics]}, indent=2, ensure_ascii=False))
+        _print(json.dumps({"error": as_object(diagnostics[0]), "errors": [as_object(d) for d in diagnostics]}, indent=2))
     return _report(diagnostics)
 
 

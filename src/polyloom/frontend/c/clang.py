@@ -63,7 +63,7 @@ def llvm_module(unit: str, level: int, target: str, options: Options, *more: str
     """The LLVM IR of the C text `unit`, with names and lines, optimized to `level`, 0 or 1, for `target`; `more` are options of clang."""
     with tempfile.TemporaryDirectory(prefix="polyloom-") as folder:
         source = Path(folder, "unit.c")
-        source.write_text(unit, encoding="utf-8")
+        source.write_text(unit, encoding="utf-8", errors="surrogateescape")
         return _clang(
             options,
             *ARITHMETIC,
@@ -93,7 +93,7 @@ def shared_library(unit: str, options: Options, model: str = "") -> Path:
     """
     with tempfile.TemporaryDirectory(prefix="polyloom-") as folder:
         source = Path(folder, "unit.c")
-        source.write_text(unit, encoding="utf-8")
+        source.write_text(unit, encoding="utf-8", errors="surrogateescape")
         expanded = _clang(options, "-E", "-P", *_for(model), str(source), machine=model.partition("-")[0] or platform.machine())
         key = sha256(repr((version("ziglang"), ARITHMETIC, ALONE, model, expanded)).encode()).hexdigest()
         library = _folder() / f"{key}.so"
@@ -109,7 +109,7 @@ def _for(model: str) -> tuple[str, ...]:
 def _build(source: Path, library: Path, options: Options, model: str) -> None:
     object, linked = source.with_suffix(".o"), source.with_suffix(".so")
     if model:
-        text = llvm_module(source.read_text(encoding="utf-8"), 1, model, options, *ALONE)
+        text = llvm_module(source.read_text(encoding="utf-8", errors="surrogateescape"), 1, model, options, *ALONE)
         source = source.with_suffix(".ll")
         source.write_text(_TARGET_OF.sub("", text), encoding="utf-8")
     _clang(options, *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))

@@ -22,7 +22,7 @@ def parse(text: str, name: str = "<string>") -> Program:
     """
     source = Source(name, text.removeprefix("\ufeff"))
     try:
-        program = infer(PurePath(name).stem, lower(parse_syntax(source)))
+        program = infer(PurePath(name).stem.encode(errors="replace").decode(), lower(parse_syntax(source)))
     except RecursionError:
         raise input_error("PL0103", f"{name}: an expression is nested too deeply", help="split it into several equations") from None
     check(program)
