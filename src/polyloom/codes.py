@@ -906,8 +906,8 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0974": ("too many steps", "A function in SSA form was interpreted for the allowed number of instructions and did not return."),
     "PL0975": (
         "C that SSA form does not have",
-        "Functions are made of integers of at most 64 bits, `float`, `double` and pointers. What they call becomes part of them: functions of\n"
-        "the same file, without recursion, and the intrinsics that docs/ssa.md lists. There are no vectors, structures as values, variable\n"
+        "Functions are made of integers of at most 64 bits, `float`, `double` and pointers. They call functions of the\n"
+        "same file, and the intrinsics that docs/ssa.md lists. There are no vectors, structures as values, variable\n"
         "arguments, `goto *p` or assembler.",
     ),
 }

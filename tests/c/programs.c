@@ -206,3 +206,25 @@ int main(void) {
     puts("not called");
   return 0;
 }
+
+static const short LOW = -7;
+static const unsigned char MOST = 255, WRAPPED = 300;
+const unsigned short PORTS = 65535;
+static const signed char STEP = MOST - 128;
+void narrow_constants(int n, const int a[n], int b[n], short h[n]) {
+  for (int i = 0; i < n; i++) {
+    b[i] = a[i] * WRAPPED + PORTS - STEP;
+    h[i] = h[i] + LOW;
+    if (i < MOST - 253) b[i] += MOST;
+  }
+}
+
+typedef int quad[4];
+typedef quad pair_of_quads[2];
+typedef float image[3][4];
+void arrays_by_name(int n, const quad a, quad rows[n], const pair_of_quads c, image f) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < 4; j++) rows[i][j] += a[j] * c[1][3 - j];
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 4; j++) f[i][j] = f[i][j] * 2.0f;
+}

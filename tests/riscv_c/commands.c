@@ -81,3 +81,10 @@ static void sort(int *a, int from, int n) {
   sort(a, from + 1, n);
 }
 void partition(int n, int a[n]) { sort(a, 0, n); }
+typedef short row[3];
+typedef row both[2];
+void rows(int n, row a[n], const row b) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < 3; j++) a[i][j] += b[j];
+}
+int matrix(const both a) { return a[0][0] * a[1][1] - a[0][1] * a[1][0]; }

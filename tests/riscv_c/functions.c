@@ -208,6 +208,24 @@ int globals(int k) {
   counter += table[k & 7];
   return counter * 2;
 }
+static const signed char constant_bytes[5] = {-1, 2, -128, 127, 5};
+static const unsigned char constant_octets[3] = {255, 128, 3};
+static const short constant_halves[2][3] = {{-30000, 7, 1}, {2, -3, 4}};
+static const unsigned short constant_ports[2] = {65535, 9};
+static const u32 constant_words[3] = {4000000000u, 1, 7};
+static const i64 constant_longs[2] = {1ll << 40, -5};
+static const u64 constant_wide[2] = {~0ull, 3};
+static const _Bool constant_truths[2] = {1, 0};
+static const float constant_singles[4] = {0.25f, -1.5f, 3.0f, 1e-3f};
+static const double constant_doubles[3] = {0.1, -2.5, 1e9};
+static const struct part constant_parts[2] = {{1, {2, 3}, 4}, {-5, {-6, -7}, 8}};
+const short constant_half = -7;
+static const u64 constant_long = 1ull << 63 | 5;
+i64 constant_tables(u32 k) {
+  return constant_bytes[k % 5] + constant_octets[k % 3] + constant_halves[k & 1][k % 3] + constant_ports[k & 1] + constant_words[k % 3] + constant_longs[k & 1] + (i64)constant_wide[k & 1] + constant_truths[k & 1] +
+         constant_parts[k & 1].pair[1] + constant_parts[k & 1].tag + (i64)(constant_half * constant_long);
+}
+double constant_floats(u32 k) { return constant_singles[k & 3] + constant_doubles[k % 3] * 0.5; }
 void bulk(signed char *b, int n) {
   signed char t[16];
   memset(t, n, 16);

@@ -99,7 +99,7 @@ def _json(call: Call, words: str) -> dict[str, Any]:
     return json.loads(out)
 
 
-@pytest.mark.parametrize("words", ["any a=1 b=0", "length row=4"])
+@pytest.mark.parametrize("words", ["any a=1 b=0", "length row=4", "rows n=3", "matrix"])
 def test_functions_are_read_as_they_are_written(words: str, call: Call) -> None:
     assert _json(call, f"{words} --on riscv:rv32imac")["verified"] is True
 

@@ -29,6 +29,8 @@ int acquire(atomic_int *x, atomic_int *y) {
   int r = atomic_load_explicit(x, memory_order_acquire);
   atomic_store_explicit(y, 1, memory_order_relaxed);
   return r ? 7 : 0; }
+__attribute__((noinline)) static void put(volatile int *x) { *x = 1; }
+int calling(volatile int *x, volatile int *y) { if (*x) put(y); return 0; }
 """
 ERRORS = {
     "no function": "litmus refused.c",
@@ -39,6 +41,7 @@ ERRORS = {
     "no volatile load": "litmus refused.c:plain",
     "one location": "litmus refused.c:one",
     "nothing stored for 1": "litmus refused.c:five",
+    "a call": "litmus refused.c:calling",
     "mixed sizes": "litmus refused.c:mixed",
     "RV32": "litmus refused.c:one --isa rv32gc",
     "an unknown set": "litmus refused.c:one --isa rv64gc_zicnd",

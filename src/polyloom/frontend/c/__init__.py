@@ -12,6 +12,8 @@ from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.file_constants import with_constants
 from polyloom.frontend.c.function import nest
 from polyloom.frontend.c.reference import Native
+from polyloom.frontend.c.signature import declarators
+from polyloom.frontend.c.tree import aliases
 from polyloom.frontend.source import Options, Reference
 from polyloom.ir.nest import Nest
 
@@ -28,7 +30,8 @@ def load(path: str, options: Options) -> tuple[Nest, Reference]:
         unit = syntax_tree(path, options)
         function, functions = choose(path, unit, options.function)
         outside = with_constants(unit, Scope({}, {}, functions))
-        found = nest(function, printed_function(path, function.name, options), outside, options)
+        declared = declarators(printed_function(path, function.name, options), function.name, aliases(unit))
+        found = nest(function, declared, outside, options)
     except RecursionError:
         raise input_error("PL0103", f"{path}: an expression is nested too deeply", help="split it into several assignments") from None
     parameters = tuple(n.name for n in function.inner if n.kind == "ParmVarDecl")

@@ -16,7 +16,7 @@ from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import conjunction, normalize
 
 COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
-_INTEGERS = ("char", "signed char", "short", "int", "long", "long long")
+_INTEGERS = ("char", "signed char", "unsigned char", "short", "unsigned short", "int", "long", "long long")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _binary(opcode: str, a: Affine | None, b: Affine | None) -> Affine | None:
 
 
 def _widens(cast: Node) -> bool:
-    known = cast.ctype in _INTEGERS and cast.inner[0].ctype in _INTEGERS
+    known = cast.ctype in _INTEGERS and not cast.ctype.startswith("unsigned") and cast.inner[0].ctype in _INTEGERS
     return known and _INTEGERS.index(cast.ctype) >= _INTEGERS.index(cast.inner[0].ctype)
 
 

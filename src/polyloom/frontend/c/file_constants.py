@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Constants that a file declares outside of its functions: enumerators, and `const` variables of the types `int` and `float`.
+"""Constants that a file declares outside of its functions: enumerators, and `const` variables of integer types up to `int`, and of `float`.
 
 clang gives enumerators their written values; one without counts on from the one before (C17 6.7.2.2). A variable stands for its initial
 value; one whose value has another type or is no expression of ours stays unknown, which matters only where it is used.
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c.affine import Scope, affine
@@ -49,15 +49,30 @@ def _constants(item: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _is_constant(type: Mapping[str, str]) -> bool:
-    return re.fullmatch(r"const (?:int|float)", type.get("desugaredQualType", type["qualType"])) is not None
+    found = re.fullmatch(r"const (.*)", type.get("desugaredQualType", type["qualType"]))
+    return found is not None and (found[1] in _WIDTHS or found[1] == "float")
+
+
+_WIDTHS: Final = {"char": -8, "signed char": -8, "unsigned char": 8, "short": -16, "unsigned short": 16, "int": -32}
+"""Bits by type, negative with a sign."""
+
+
+def _wrapped(value: Affine, ctype: str) -> Affine:
+    """The value of a variable of the type that begins with it, if it is a number."""
+    width = _WIDTHS[ctype]
+    if not value.is_constant:
+        return value
+    low = value.constant % (1 << abs(width))
+    return Affine((), low - (1 << -width) if width < 0 and low >> (-width - 1) else low)
 
 
 def _with_variable(item: Mapping[str, Any], builder: Builder, scope: Scope) -> Scope:
     variable = builder.build(item)
     initial = variable.inner[-1]
-    if variable.ctype == "int":
-        form = affine(initial, scope)
-        return scope if form is None else replace(scope, symbols={**scope.symbols, variable.id: form})
+    if variable.ctype in _WIDTHS:
+        narrowed = initial.inner[0] if initial.kind == "ImplicitCastExpr" and initial.data["castKind"] == "IntegralCast" else initial
+        form = affine(narrowed, scope)
+        return scope if form is None else replace(scope, symbols={**scope.symbols, variable.id: _wrapped(form, variable.ctype)})
     try:
         return replace(scope, values={**scope.values, variable.id: (single(initial, scope), "f32")})
     except PolyloomError:

@@ -16,7 +16,7 @@ from polyloom.frontend.c import refusals
 from polyloom.frontend.c.affine import Scope, condition
 from polyloom.frontend.c.extents import bounded
 from polyloom.frontend.c.roles import Roles, assumption, roles
-from polyloom.frontend.c.signature import affine_text, declarators, element_type, extents, given_shapes, is_pointer, names_in
+from polyloom.frontend.c.signature import affine_text, element_type, extents, given_shapes, is_pointer, names_in
 from polyloom.frontend.c.statements import Nodes, Statements
 from polyloom.frontend.c.tree import Node, refuse, strip
 from polyloom.frontend.source import Options
@@ -27,12 +27,12 @@ from polyloom.sets import Affine, Condition
 from polyloom.sets.normal import conjunction
 
 
-def nest(function: Node, printed: str, outside: Scope, options: Options) -> Nest:
-    """The meaning of `function`; `printed` is its text as clang prints it, `outside` what its file declares. Raises PL0153 to PL0166."""
+def nest(function: Node, declared: Sequence[str], outside: Scope, options: Options) -> Nest:
+    """The meaning of `function`; `declared` are its parameters as clang prints them, `outside` is what its file declares. Raises PL0153 to PL0166."""
     parameters = [n for n in function.inner if n.kind == "ParmVarDecl"]
     for parameter in parameters:
         element_type(parameter)
-    shapes = _shapes(function, parameters, printed, options)
+    shapes = _shapes(function, parameters, declared, options)
     found = roles(function, {name for texts in shapes.values() for text in texts for name in names_in(text)}, outside.symbols)
     symbols = {p.id: Affine.symbol(p.name) for p in parameters if p.id in found.parameters}
     storage = {p.id: _argument(p, shapes.get(p.name), symbols) for p in parameters if p.id not in symbols}
@@ -44,13 +44,13 @@ def nest(function: Node, printed: str, outside: Scope, options: Options) -> Nest
     return replace(result, assumptions=bounded(result))
 
 
-def _shapes(function: Node, parameters: Sequence[Node], printed: str, options: Options) -> dict[str, list[str]]:
+def _shapes(function: Node, parameters: Sequence[Node], declared: Sequence[str], options: Options) -> dict[str, list[str]]:
     """The texts of the extents of every array parameter; `*p` that is never subscripted is a scalar."""
     arrays = [p for p in parameters if is_pointer(p)]
     given = given_shapes(options.shapes, [p.name for p in arrays])
     subscripted = {strip(n.inner[0]).data.get("referencedDecl", {}).get("id") for n in function if n.kind == "ArraySubscriptExpr"}
     result, unknown = dict[str, list[str]](), list[Diagnostic]()
-    for parameter, declarator in zip(parameters, declarators(printed, function.name), strict=True):
+    for parameter, declarator in zip(parameters, declared, strict=True):
         inner, written = extents(parameter.ctype), extents(declarator)
         if not is_pointer(parameter):
             continue

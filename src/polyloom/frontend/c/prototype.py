@@ -73,7 +73,8 @@ def prototype(path: str, options: Options, long: int) -> Prototype:
     function = choose(path, unit, options.function)[0]
     types = _Types(unit, long)
     nodes = [n for n in function.inner if n.kind == "ParmVarDecl"]
-    texts = dict(_extents(function, nodes, printed_function(path, function.name, options), options))
+    written = declarators(printed_function(path, function.name, options), function.name, types.aliases) if nodes else ()
+    texts = dict(_extents(function, nodes, written, options))
     result = re.split(r" ?\(", function.ctype)[0]
     if result.endswith("*"):
         raise refuse("PL0153", f"`{function.name}` returns a pointer, which means nothing outside of it", function, "return a number")
@@ -94,13 +95,13 @@ def _check_sizes(nodes: Sequence[Node], texts: Mapping[str, tuple[str, ...]], in
                 raise refuse("PL0155", f"the extent `{text}` of `{node.name}` is not known when the function is called", node, help)
 
 
-def _extents(function: Node, nodes: Sequence[Node], printed: str, options: Options) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The name and the extents of every pointer."""
+def _extents(function: Node, nodes: Sequence[Node], written: Sequence[str], options: Options) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The name and the extents of every pointer; `written` are the declarations of the parameters."""
     pointers = [n for n in nodes if is_pointer(n)]
     given = given_shapes(options.shapes, [p.name for p in pointers])
     moving = set(_moving(function))
-    for node, declarator in zip(nodes, declarators(printed, function.name) if nodes else (), strict=True):
-        inner, written = extents(node.ctype), extents(declarator)
+    for node, declarator in zip(nodes, written, strict=True):
+        inner, outer = extents(node.ctype), extents(declarator)
         if not is_pointer(node):
             continue
         example = f"declare it as in `{node.name}[n]{''.join(f'[{t}]' for t in inner)}`, or give --shape {node.name}={','.join(['n', *inner])}"
@@ -108,8 +109,8 @@ def _extents(function: Node, nodes: Sequence[Node], printed: str, options: Optio
             raise refuse("PL0155", f"`{node.name}` has {len(inner) + 1} dimensions, and --shape gives {len(given[node.name])}", node, example)
         if node.name in given:
             yield node.name, tuple(given[node.name])
-        elif len(written) == len(inner) + 1 and written[0] not in ("", "*"):
-            yield node.name, tuple(written)
+        elif len(outer) == len(inner) + 1 and outer[0] not in ("", "*"):
+            yield node.name, tuple(outer)
         elif inner or node.id in moving:
             raise refuse("PL0155", f"the length of what `{node.name}` points to is not known", node, example)
         else:

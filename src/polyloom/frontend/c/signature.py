@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.frontend.c.tree import Node, refuse
+from polyloom.frontend.c.tree import Node, ctype, refuse
 from polyloom.frontend.names import suggestion
 from polyloom.ir.operations import ElementType
 from polyloom.sets import Affine
@@ -46,8 +46,8 @@ def extents(type: str) -> list[str]:
     return [re.sub(r"^(?:(?:static|const|restrict|volatile) ?)+", "", text).strip() for text in re.findall(r"\[([^\]]*)\]", type)]
 
 
-def declarators(printed: str, name: str) -> list[str]:
-    """The parameter declarations of the function `name`, as clang printed it, split at their commas."""
+def declarators(printed: str, name: str, aliases: Mapping[str, str]) -> list[str]:
+    """The parameter declarations of the function `name`, as clang printed it, split at their commas; `aliases` of array types are written out."""
     start = re.search(rf"\b{re.escape(name)}\(", printed[printed.index("\n") :])
     assert start is not None
     text = printed[printed.index("\n") + start.end() :]
@@ -59,7 +59,16 @@ def declarators(printed: str, name: str) -> list[str]:
             begin = position + 1
         if depth < 0:
             break
-    return [] if parts == ["void"] else parts
+    return [] if parts == ["void"] else [_written_out(part, aliases) for part in parts]
+
+
+def _written_out(declarator: str, aliases: Mapping[str, str]) -> str:
+    """`row a[n]` as `int a[n][4]`, where `row` is `int[4]`."""
+    found = re.match(r"((?:(?:const|volatile) )*)(\w+)\b(.*)", declarator)
+    if found is None or not (type := ctype({"qualType": found[2]}, aliases)).endswith("]"):
+        return declarator
+    base, bracket, inner = type.partition("[")
+    return f"{found[1]}{base}{found[3]}{bracket}{inner}"
 
 
 def affine_text(text: str, symbols: Mapping[str, Affine]) -> Affine | None:

@@ -61,8 +61,16 @@ def ctype(type: Mapping[str, str], aliases: Mapping[str, str]) -> str:
     """A type of clang's without typedefs, which `aliases` names, and without qualifiers."""
     text = _QUALIFIER.sub("", type.get("desugaredQualType", type.get("qualType", ""))).strip()
     while (alias := re.match(r"[A-Za-z_]\w*", text)) and alias[0] in aliases:
-        text = aliases[alias[0]] + text[alias.end() :]
+        text = _aliased(aliases[alias[0]], text[alias.end() :].strip())
     return re.sub(r"^bool\b", "_Bool", text)  # clang writes `bool` where <stdbool.h> is included
+
+
+def _aliased(type: str, rest: str) -> str:
+    """What is made of an alias of a type: extents of an array follow those that `rest` has, and a pointer to it."""
+    if not type.endswith("]") or not rest:
+        return f"{type} {rest}".rstrip()
+    base, bracket, inner = type.partition("[")
+    return f"{base}{rest}{bracket}{inner}" if rest.startswith("[") else f"{base} ({rest}){bracket}{inner}"
 
 
 def aliases(unit: Mapping[str, Any]) -> dict[str, str]:
