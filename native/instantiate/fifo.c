@@ -44,53 +44,54 @@ static bool readers_of(Context *c, Vec *out) {
     return ok(c);
 }
 
-// The steps of a domain one by one.
+// The steps of a domain one by one: how many tokens are more or fewer then, and at what time.
 typedef struct {
     const Domain *domain;
-    Int step, end, digits[DIMENSIONS];
+    Int tau, step, time, tokens, digits[DIMENSIONS];
 } Cursor;
 
-static void settle(Context *c, Cursor *at) {
-    for (; at->step < at->end && !contains(c, at->domain, at->digits); ++at->step)
+// To the next step of the domain.
+static void advance(Context *c, Cursor *at, Int steps) {
+    do
         for (uint32_t g = 0; g < c->n && ++at->digits[g] == c->t->extents[g] && g + 1 < c->n; ++g) at->digits[g] = 0;
+    while (++at->step < steps && !contains(c, at->domain, at->digits));
+    if (at->step < steps) at->time = add(c, mul(c, at->step, c->schedule->interval), at->tau);
 }
 
-static void advance(Context *c, Cursor *at) {
-    for (uint32_t g = 0; g < c->n && ++at->digits[g] == c->t->extents[g] && g + 1 < c->n; ++g) at->digits[g] = 0;
-    ++at->step;
-    settle(c, at);
-}
-
-// A token is there from its arrival to its pop, both inclusive; the most are there when one arrives.
-static Int pop_time(Context *c, const Reads *r, Int step) { return add(c, mul(c, step, c->schedule->interval), r->tau); }
-
-static Int arrival_time(Context *c, const Reads *r, Int step) { return sub(c, pop_time(c, r, step), r->slack); }
-
+// A token is there from its arrival to its pop, both inclusive.
 static bool replay(Context *c, const Reads *uses, uint32_t count, Int steps, Int *out) {
-    Cursor *arrivals = temp(c, count, sizeof *arrivals), *pops = temp(c, count, sizeof *pops);
-    TRY(arrivals && pops);
-    for (uint32_t i = 0; i < count; ++i) {
-        arrivals[i] = (Cursor){.domain = uses[i].domain, .end = steps};
-        settle(c, &arrivals[i]);
-        pops[i] = arrivals[i];
+    Cursor *cursor = temp(c, 2 * (size_t)count, sizeof *cursor);
+    TRY(cursor);
+    for (uint32_t i = 0; i < 2 * count; ++i) {
+        const Reads *r = &uses[i / 2];
+        cursor[i] = (Cursor){r->domain, i % 2 ? add(c, r->tau, 1) : sub(c, r->tau, r->slack), -1, 0, i % 2 ? -1 : 1, {-1}};
+        advance(c, &cursor[i], steps);
     }
     Int present = 0;
-    for (*out = 0;;) {
-        bool any = false;
-        Int now = 0;
-        for (uint32_t i = 0; i < count; ++i) {
-            if (arrivals[i].step >= steps) continue;
-            const Int time = arrival_time(c, &uses[i], arrivals[i].step);
-            now = any ? min(now, time) : time;
+    for (bool any = true; any && ok(c); *out = max(*out, present)) {
+        Int now = INT_MOST;
+        any = false;
+        for (uint32_t i = 0; i < 2 * count; ++i)
+            if (cursor[i].step < steps) now = min(now, cursor[i].time);
+        for (uint32_t i = 0; i < 2 * count; ++i) {
+            Cursor *at = &cursor[i];
+            if (at->step >= steps || at->time != now) continue;
             any = true;
+            present += at->tokens;
+            advance(c, at, steps);
         }
-        if (!any || !ok(c)) return ok(c);
-        for (uint32_t i = 0; i < count; ++i) {
-            for (; arrivals[i].step < steps && arrival_time(c, &uses[i], arrivals[i].step) <= now; ++present) advance(c, &arrivals[i]);
-            for (; pops[i].step < steps && pop_time(c, &uses[i], pops[i].step) < now; --present) advance(c, &pops[i]);
-        }
-        *out = max(*out, present);
     }
+    return ok(c);
+}
+
+// The bounds of all sets of a domain.
+void hull(const Context *c, const Domain *d, Int *lower, Int *upper) {
+    for (uint32_t i = 0; i < d->count; ++i)
+        for (uint32_t g = 0; g < c->n; ++g) {
+            const Int low = d->set[i]->lower[g], high = upper_of(c, d->set[i])[g];
+            lower[g] = i ? min(lower[g], low) : low;
+            upper[g] = i ? max(upper[g], high) : high;
+        }
 }
 
 static bool occupancy(Context *c, const Reads *uses, uint32_t count, Int *out) {
@@ -98,19 +99,11 @@ static bool occupancy(Context *c, const Reads *uses, uint32_t count, Int *out) {
     for (uint32_t g = 0; g < c->n; ++g) steps = mul(c, steps, c->t->extents[g]);
     const bool one_box = count == 1 && uses[0].domain->count == 1 && !uses[0].domain->set[0]->spaces;
     if (!one_box && ok(c) && steps <= REPLAYED) return replay(c, uses, count, steps, out);
-    *out = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        const Domain *d = uses[i].domain;
-        const Int length = floor_div(uses[i].slack, c->schedule->interval) + 1;
+    for (const Reads *r = uses; r < uses + count; ++r) {
+        const Domain *d = r->domain;
+        const Int length = floor_div(r->slack, c->schedule->interval) + 1;
         Int lower[DIMENSIONS], upper[DIMENSIONS], sum = 0;
-        for (uint32_t g = 0; g < c->n; ++g) {
-            lower[g] = d->set[0]->lower[g];
-            upper[g] = upper_of(c, d->set[0])[g];
-            for (uint32_t k = 1; k < d->count; ++k) {
-                lower[g] = min(lower[g], d->set[k]->lower[g]);
-                upper[g] = max(upper[g], upper_of(c, d->set[k])[g]);
-            }
-        }
+        hull(c, d, lower, upper);
         for (uint32_t k = 0; k < d->count; ++k) sum = add(c, sum, window(c, d->set[k]->lower, upper_of(c, d->set[k]), length));
         *out = add(c, *out, min(sum, window(c, lower, upper, length)));
     }

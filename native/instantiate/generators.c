@@ -27,14 +27,14 @@ bool layouts(Context *c, const polyloom_layout *given) {
     return ok(c);
 }
 
-// The cycle of step 0 at the border port, counted from the controller's start.
-static Int delay(Context *c, const Mapped *m, uint32_t row, uint32_t column) {
+// The cycle of step 0 at the border port.
+Int delay_at(Context *c, const Mapped *m, uint32_t row, uint32_t column) {
     const uint32_t at[2] = {row, column}, size[2] = {c->t->rows, c->t->columns};
     const uint32_t v = m->access->node;
     uint32_t links;
     terminal_side(c, m, row, column, &links);
     const Int travel = mul(c, links, c->s.limits.hop_delay);
-    Int issue = c->schedule->tau[v];
+    Int issue = add(c, c->start, c->schedule->tau[v]);
     for (int axis = 0; axis < 2; ++axis) {
         const Int skew = c->timing->outer[axis];
         issue = add(c, issue, mul(c, magnitude(skew), skew >= 0 ? at[axis] : size[axis] - 1 - at[axis]));
@@ -42,31 +42,33 @@ static Int delay(Context *c, const Mapped *m, uint32_t row, uint32_t column) {
     return m->is_output ? add(c, issue, add(c, c->schedule->latency[v], travel)) : sub(c, issue, travel);
 }
 
-Int terminal_delay(Context *c, const Mapped *m, uint32_t row, uint32_t column) { return add(c, c->start, delay(c, m, row, column)); }
-
 // The extremes of the delays in one row of a cell.
-static void row_delays(Context *c, const Mapped *m, const Cell *cell, uint32_t row, bool all, Int *least, Int *most) {
+static void row_delays(Context *c, Mapped *m, const Cell *cell, uint32_t row, bool all) {
     uint32_t first, end;
     if (!span(cell, 0, row, &first, &end)) return;
     const uint32_t middle = c->t->columns / 2, wanted[] = {first, end - 1, first + 1, end - 2, middle - 2, middle - 1, middle, middle + 1};
     for (uint32_t i = 0; i < (all ? 8 : 2); ++i) {
         if (wanted[i] - first >= end - first) continue;
-        const Int x = delay(c, m, row, wanted[i]);
-        *least = min(*least, x);
-        *most = max(*most, x);
+        const Int x = delay_at(c, m, row, wanted[i]);
+        m->least = min(m->least, x);
+        m->most = max(m->most, x);
     }
 }
 
-// The least and the greatest delay in a cell. Delays are affine in a cell and, where they depend on the nearer border, up to the
+// The least and the greatest delay of an access. Delays are affine in a cell and, where they depend on the nearer border, up to the
 // middle of the region, for elements of one parity: their extremes are at or next to bends and middles.
-static void extreme_delays(Context *c, const Mapped *m, const Cell *cell, Int *least, Int *most) {
-    uint32_t row[BENDS];
+static void extreme_delays(Context *c, Mapped *m) {
     const bool all = !m->border && c->s.limits.hop_delay;
-    const uint32_t count = bends(cell, row), middle = c->t->rows / 2;
-    *least = *most = delay(c, m, cell->row, cell->column);
-    for (uint32_t i = 0; i < count; ++i)
-        for (int step = all ? -1 : 0; step <= all; ++step) row_delays(c, m, cell, row[i] + (uint32_t)step, all, least, most);
-    for (uint32_t r = middle - 2; all && r != middle + 2; ++r) row_delays(c, m, cell, r, all, least, most);
+    m->least = INT_MOST;
+    m->most = -INT_MOST;
+    for (const Cell *cell = c->cell; cell < c->cell + c->cells; ++cell) {
+        uint32_t row[BENDS];
+        if (!m->there[cell->group]) continue;
+        const uint32_t count = bends(cell, row);
+        for (uint32_t i = 0; i < count; ++i)
+            for (int step = all ? -1 : 0; step <= all; ++step) row_delays(c, m, cell, row[i] + (uint32_t)step, all);
+        for (uint32_t r = c->t->rows / 2 - 2, i = 0; all && i < 4; ++i) row_delays(c, m, cell, r + i, all);
+    }
 }
 
 static bool address(Context *c, Mapped *m) {
@@ -83,37 +85,31 @@ static bool address(Context *c, Mapped *m) {
 }
 
 static bool pattern(Context *c, const Mapped *m, uint32_t group, Pattern *p) {
+    Int lower[DIMENSIONS], upper[DIMENSIONS], least = 0, most = 0;
     const Domain *d;
-    TRY(condition(c, c->s.node[m->access->node].condition, group, &d));
-    TRY(unite(c, d->set, d->count, &p->domain));
+    TRY(condition(c, c->s.node[m->access->node].condition, group, &d) && unite(c, d->set, d->count, &p->domain));
     TRY(p->coefficients = keep(c, c->n, sizeof(Int)));
     d = p->domain;
-    p->base = 0;
+    hull(c, d, lower, upper);
     for (uint32_t g = 0; g < c->n; ++g) {
-        Int low = d->set[0]->lower[g], high = upper_of(c, d->set[0])[g];
-        for (uint32_t i = 1; i < d->count; ++i) {
-            low = min(low, d->set[i]->lower[g]);
-            high = max(high, upper_of(c, d->set[i])[g]);
-        }
         const Int a = m->weights[c->candidate->order[g]];
-        if (low < high)
+        if (lower[g] < upper[g])
             p->coefficients[g] = a;
         else
-            p->base = add(c, p->base, mul(c, a, low));
+            p->base = add(c, p->base, mul(c, a, lower[g]));
     }
-    Int least = 0, most = 0;
     for (uint32_t i = 0; i < d->count; ++i) {
+        const Int *x = d->set[i]->lower, *y = upper_of(c, d->set[i]);
         Int low = 0, high = 0;
         for (uint32_t g = 0; g < c->n; ++g) {
-            const Int a = p->coefficients[g], x = d->set[i]->lower[g], y = upper_of(c, d->set[i])[g];
-            low = add(c, low, mul(c, a, a > 0 ? x : y));
-            high = add(c, high, mul(c, a, a > 0 ? y : x));
+            const Int a = p->coefficients[g];
+            low = add(c, low, mul(c, a, a > 0 ? x[g] : y[g]));
+            high = add(c, high, mul(c, a, a > 0 ? y[g] : x[g]));
         }
         least = i ? min(least, low) : low;
         most = i ? max(most, high) : high;
     }
     p->words = add(c, sub(c, most, least), 1);
-    p->number = NONE;
     return ok(c);
 }
 
@@ -132,23 +128,19 @@ static bool over(Int value, Int bits) { return bits < (Int)sizeof(Int) * 8 - 1 &
 static bool check(Context *c, const Mapped *m, const Pattern *p, uint32_t row, uint32_t column) {
     const Limits *l = &c->s.limits;
     const uint32_t array = m->access->array;
+    const Int wait = delay_at(c, m, row, column);
     uint32_t links;
-    c->about.side = terminal_side(c, m, row, column, &links);
-    c->about.place = c->about.side == NORTH || c->about.side == SOUTH ? column : row;
     Int dimensions = 0;
+    c->about.side = terminal_side(c, m, row, column, &links);
+    c->about.place = c->about.side % 2 ? column : row;
     for (uint32_t g = 0; g < c->n; ++g) dimensions += p->coefficients[g] != 0;
-    if (l->generator_dimensions >= 0 && dimensions > l->generator_dimensions)
-        return refuse(c, 518, POLYLOOM_GENERATOR, array, dimensions, l->generator_dimensions);
-    const Int wait = terminal_delay(c, m, row, column);
-    if (over(wait, l->delay_bits)) return refuse(c, 519, POLYLOOM_GENERATOR, array, wait, l->delay_bits);
-    if (l->bank_words >= 0 && p->words > l->bank_words) return refuse(c, 520, POLYLOOM_GENERATOR, array, p->words, l->bank_words);
-    return check_domain(c, p->domain, POLYLOOM_GENERATOR, array);
-}
-
-static bool waits_too_long(Context *c, const Mapped *m, const Cell *cell) {
-    Int least, most;
-    extreme_delays(c, m, cell, &least, &most);
-    return over(add(c, c->start, most), c->s.limits.delay_bits);
+    const uint32_t error = l->generator_dimensions >= 0 && dimensions > l->generator_dimensions ? 518
+                           : over(wait, l->delay_bits)                                          ? 519
+                           : l->bank_words >= 0 && p->words > l->bank_words                     ? 520
+                                                                                                : 0;
+    if (!error) return check_domain(c, p->domain, POLYLOOM_GENERATOR, array);
+    return refuse(c, error, POLYLOOM_GENERATOR, array, error == 518 ? dimensions : error == 519 ? wait : p->words,
+                  error == 518 ? l->generator_dimensions : error == 519 ? l->delay_bits : l->bank_words);
 }
 
 // The first generator of an access that is refused, in the order of elements.
@@ -162,13 +154,13 @@ static bool refuse_first(Context *c, const Mapped *m) {
 }
 
 static bool access_generators(Context *c, Mapped *m) {
-    bool fit = true;
+    bool fit = !over(add(c, c->start, m->most), c->s.limits.delay_bits);
     TRY(address(c, m));
     for (const Cell *cell = c->cell; cell < c->cell + c->cells; ++cell) {
         if (!m->there[cell->group]) continue;
         Pattern **p = &m->pattern[cell->group];
         if (!*p) TRY((*p = keep(c, 1, sizeof **p)) && pattern(c, m, cell->group, *p));
-        fit = fit && !waits_too_long(c, m, cell) && check(c, m, *p, cell->row, cell->column);
+        fit = fit && check(c, m, *p, cell->row, cell->column);
         c->generators += elements(cell);
     }
     if (!fit && c->error >= 500) c->error = 0;
@@ -199,32 +191,26 @@ Int base_at(Context *c, const Mapped *m, uint32_t group, uint32_t row, uint32_t 
     return base;
 }
 
-static bool signed_word(Context *c, Int x) {
+// Whether a number of a section fits 32 bits with a sign.
+bool fits_signed(Context *c, uint32_t section, Int x) {
     const int64_t wide = x;
-    return ok(c) && ((wide >= INT32_MIN && wide <= INT32_MAX) || refuse(c, 706, POLYLOOM_FIELD, 5, x, (Int)((int64_t)1 << 31)));
+    return ok(c) && ((wide >= INT32_MIN && wide <= INT32_MAX) || refuse(c, 706, POLYLOOM_FIELD, section, x, (Int)((int64_t)1 << 31)));
 }
 
-// Whether all numbers of an access's generators fit: what differs in a cell is affine, and extreme at its bends.
-static bool fits(Context *c, const Mapped *m, const Cell *cell) {
-    Int least, most;
-    uint32_t row[BENDS], first, end;
-    const uint32_t count = bends(cell, row);
-    extreme_delays(c, m, cell, &least, &most);
-    most = add(c, c->start, most);
+// Whether the file has room for the numbers of an access's generators: what differs in a cell is affine, and extreme at its bends.
+bool representable(Context *c, const Mapped *m) {
+    const Int most = add(c, c->start, m->most);
     if ((uint64_t)most >> 32) return refuse(c, 706, POLYLOOM_FIELD, 5, most, (Int)((int64_t)1 << 32));
-    for (uint32_t i = 0; i < count; ++i) {
-        span(cell, 0, row[i], &first, &end);
-        TRY(signed_word(c, base_at(c, m, cell->group, row[i], first)) && signed_word(c, base_at(c, m, cell->group, row[i], end - 1)));
+    for (const Cell *cell = c->cell; cell < c->cell + c->cells && ok(c); ++cell) {
+        uint32_t row[BENDS], first, end;
+        if (!m->there[cell->group]) continue;
+        for (uint32_t i = bends(cell, row); i-- > 0;) {
+            span(cell, 0, row[i], &first, &end);
+            fits_signed(c, 5, base_at(c, m, cell->group, row[i], first));
+            fits_signed(c, 5, base_at(c, m, cell->group, row[i], end - 1));
+        }
+        for (uint32_t g = 0; g < c->n; ++g) fits_signed(c, 5, m->pattern[cell->group]->coefficients[g]);
     }
-    for (uint32_t g = 0; g < c->n; ++g) TRY(signed_word(c, m->pattern[cell->group]->coefficients[g]));
-    return true;
-}
-
-// Whether the file has room for the numbers of all generators.
-bool representable(Context *c) {
-    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
-        for (uint32_t k = 0; k < c->cells && c->mapped[i].used; ++k)
-            if (c->mapped[i].there[c->cell[k].group]) TRY(fits(c, &c->mapped[i], &c->cell[k]));
     return ok(c);
 }
 
@@ -240,14 +226,13 @@ static bool waits(const Context *c, int axis, Int skew) {
 
 // The global controller; a delay that no element waits for is 0. PL0515 where a counter or a delay does not fit.
 bool control(Context *c) {
-    Int digits[DIMENSIONS], least = 0, first, last, epilogue = 0, counted = 0;
-    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
-        for (uint32_t k = 0; k < c->cells && c->mapped[i].used; ++k)
-            if (c->mapped[i].there[c->cell[k].group]) {
-                extreme_delays(c, &c->mapped[i], &c->cell[k], &first, &last);
-                least = min(least, first);
-            }
-    c->start = sub(c, 0, least);
+    Int digits[DIMENSIONS], least = 0, epilogue = 0, counted = 0;
+    c->start = 0;
+    for (Mapped *m = c->mapped; m < c->mapped + c->s.inputs + c->s.outputs; ++m) {
+        extreme_delays(c, m);
+        least = min(least, m->least);
+    }
+    c->start = -least;
     for (uint32_t g = 0; g < c->units; ++g) epilogue = max(epilogue, c->graph[g].epilogue);
     c->steps = 1;
     for (uint32_t g = 0; g < c->n; ++g) c->steps = mul(c, c->steps, c->t->extents[g]);

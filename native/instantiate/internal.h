@@ -327,6 +327,7 @@ typedef struct {
     uint32_t *usable[2][5];     // channels, at the border and further inside, by side
     Int base, *weights;         // of the word that is accessed, by dimension
     struct Pattern **pattern;  // by group
+    Int least, most;  // delays, counted from the controller's start
 } Mapped;
 
 // What the generators of one access in equal tiles share; `words` are those from the lowest to the highest address.
@@ -581,13 +582,15 @@ bool next_run(Context *c, const Mapped *m, Run *r);
 void locate(const Context *c, const Run *r, uint32_t links, uint32_t *at);
 const Served *served_on(Context *c, uint32_t accesses, uint32_t side, uint32_t line);
 uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t row, uint32_t column, uint32_t *links);
-Int terminal_delay(Context *c, const Mapped *m, uint32_t row, uint32_t column);
+Int delay_at(Context *c, const Mapped *m, uint32_t row, uint32_t column);
+void hull(const Context *c, const Domain *d, Int *lower, Int *upper);
 bool wire(Context *c);
 bool layouts(Context *c, const polyloom_layout *given);
 bool control(Context *c);
 bool generators(Context *c);
 Int base_at(Context *c, const Mapped *m, uint32_t group, uint32_t row, uint32_t column);
-bool representable(Context *c);
+bool fits_signed(Context *c, uint32_t section, Int x);
+bool representable(Context *c, const Mapped *m);
 bool pool_domain(Context *c, const Domain *d, uint32_t *number);
 bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size);
 
