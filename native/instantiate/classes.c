@@ -162,7 +162,7 @@ static bool united(Context *c, const Vec *owned, uint64_t fragment, uint32_t gro
         const Owned *o = (Owned *)owned->at + i;
         if (o->source == fragment) TRY(piece_sets(c, &o->piece, group, &sets));
     }
-    const bool same = sets.count == issues->count && !memcmp(sets.at, issues->at, sets.count * sizeof(Set *));
+    const bool same = sets.count == issues->count && same_bytes(sets.at, issues->at, sets.count * sizeof(Set *));
     return same || unite(c, sets.at, sets.count, out);
 }
 
@@ -388,7 +388,7 @@ static Kind *kind_of(Context *c, Classifier *k, const Cell *cell, uint32_t *mark
     const size_t bytes = k->length * sizeof *marks;
     Kind **bucket = &k->buckets[hash(2166136261u, marks, bytes) % BUCKETS];
     for (Kind *p = *bucket; p; p = p->next)
-        if (!memcmp(p->marks, marks, bytes)) return p;
+        if (same_bytes(p->marks, marks, bytes)) return p;
     Kind *made = temp(c, 1, sizeof *made), **slot = push(c, &k->kinds, sizeof *slot);
     if (!made || !slot || !(made->marks = temp(c, k->length, sizeof *marks))) return NULL;
     memcpy(made->marks, marks, bytes);
@@ -454,7 +454,7 @@ static bool tuples(Context *c, Classifier *k, Trees *trees, uint32_t **tuple, ui
             TRY(number_of(c, trees, &tree, 0, unit, &made[unit]));
             c->high = high;
         }
-        for (kind->tuple = 0; kind->tuple < *count && memcmp(*tuple + (size_t)kind->tuple * units, made, units * sizeof *made);) ++kind->tuple;
+        for (kind->tuple = 0; kind->tuple < *count && !same_bytes(*tuple + (size_t)kind->tuple * units, made, units * sizeof *made);) ++kind->tuple;
         if (kind->tuple == *count) ++*count;
     }
     return true;
@@ -497,7 +497,7 @@ static bool make_classes(Context *c, Classifier *k) {
             c->high = high;
         }
         uint32_t same = 0;
-        while (memcmp(c->class_[same].program, made->program, units * sizeof(uint32_t))) ++same;
+        while (!same_bytes(c->class_[same].program, made->program, units * sizeof(uint32_t))) ++same;
         class_of[i] = same;
         if (same == c->classes) ++c->classes;
     }

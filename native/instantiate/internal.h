@@ -32,7 +32,7 @@ typedef int32_t Int;
 #define DIMENSIONS POLYLOOM_DIMENSIONS
 typedef int64_t Int;
 #define INT_MOST INT64_MAX
-#define BUCKETS 128
+#define BUCKETS 256
 #endif
 
 // A half-space a.x + a[n] >= 0; where it is x[plus] - x[minus] + a[n] >= 0, these differ.
@@ -385,7 +385,7 @@ typedef struct Context {
     uint32_t n;
     Set *sets[BUCKETS];
     Domain *domains[BUCKETS / 2];
-    Half *halves[BUCKETS / 16];  // there are few
+    Half *halves[BUCKETS / 8];  // there are few
     Kernel *kernels;
 
     struct Search *search;
@@ -485,7 +485,7 @@ bool convex(Context *c, const Int *lower, const Int *upper, uint32_t spaces, con
 bool intersect(Context *c, const Set *a, const Set *b, const Set **out);
 bool share_point(Context *c, const Set *a, const Set *b, bool *out);
 int lexical(const Int *a, const Int *b, uint32_t count);
-void range(Context *c, const Half *h, const Int *lower, const Int *upper, Int *least, Int *most);
+void range(Context *c, const Int *a, const Int *lower, const Int *upper, Int *least, Int *most);
 bool inhabited(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, bool *out);
 bool append(Context *c, Vec *out, const Set *s);
 bool differences(uint32_t spaces, const Half *const *space);

@@ -40,7 +40,7 @@ static void merge(const Context *c, Rows *r, const Int *added) {
 }
 
 // The least and the greatest value of a row in a box.
-static void extremes(Context *c, const Int *a, const Int *lower, const Int *upper, Int *least, Int *most) {
+void range(Context *c, const Int *a, const Int *lower, const Int *upper, Int *least, Int *most) {
     *least = *most = a[c->n];
     for (uint32_t g = 0; g < c->n; ++g) {
         if (!a[g]) continue;
@@ -49,22 +49,12 @@ static void extremes(Context *c, const Int *a, const Int *lower, const Int *uppe
     }
 }
 
-void range(Context *c, const Half *h, const Int *lower, const Int *upper, Int *least, Int *most) {
-    const uint32_t p = h->plus, q = h->minus;
-    if (p == q) {
-        extremes(c, h->a, lower, upper, least, most);
-        return;
-    }
-    *least = add(c, sub(c, lower[p], upper[q]), h->a[c->n]);
-    *most = add(c, sub(c, upper[p], lower[q]), h->a[c->n]);
-}
-
 enum { IMPLIED, EMPTY, KEPT };
 
 // Tighten the box by a row. The row becomes one without fixed digits and in lowest terms. `moved` where another turn may tighten it further.
 static int propagate(Context *c, Int *a, Int *lower, Int *upper, bool *moved) {
     Int least, most, divisor = 0;
-    extremes(c, a, lower, upper, &least, &most);
+    range(c, a, lower, upper, &least, &most);
     if (least >= 0) return IMPLIED;
     if (most < 0) return EMPTY;
     for (uint32_t g = 0; g < c->n; ++g) {
@@ -161,7 +151,7 @@ static int decide(Context *c, const Int *lower, const Int *upper, const Rows *ro
     for (uint32_t i = 0; i < rows->count && verdict; ++i) {
         const Int *a = row(c, rows, i);
         Int least, most;
-        extremes(c, a, lower, upper, &least, &most);
+        range(c, a, lower, upper, &least, &most);
         if (least >= 0) continue;
         if (most < 0) verdict = 0;
         merge(c, &active, a);

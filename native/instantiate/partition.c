@@ -129,9 +129,25 @@ static bool has(const uint32_t *key, uint32_t family) { return key[family / 32] 
 
 // The side of a box that is in hand.
 static uint32_t side_of(Context *c, const Half *h, const Int *lower, const Int *upper) {
-    Int least, most;
-    range(c, h, lower, upper, &least, &most);
+    const uint32_t p = h->plus, q = h->minus;
+    Int least = h->a[c->n], most = least;
+    if (p == q)
+        range(c, h->a, lower, upper, &least, &most);
+    else {
+        least = add(c, least, sub(c, lower[p], upper[q]));
+        most = add(c, most, sub(c, upper[p], lower[q]));
+    }
     return least >= 0 ? INSIDE : most < 0 ? OUTSIDE : BOTH;
+}
+
+// Of all half-spaces of a set.
+static uint32_t side_of_set(Context *c, const Set *s, const Int *lower, const Int *upper) {
+    uint32_t found = INSIDE;
+    for (uint32_t i = 0; i < s->spaces && found != OUTSIDE; ++i) {
+        const uint32_t side = side_of(c, spaces_of(c, s)[i], lower, upper);
+        if (side != INSIDE) found = side;
+    }
+    return found;
 }
 
 // Note the cells in which a member holds, and those that its half-spaces cut.
@@ -154,10 +170,7 @@ static bool mark(Context *c, const Grid *grid, const Member *m) {
             if (s->spaces) {
                 lower[axis->digit] = axis->start[x];
                 upper[axis->digit] = axis->start[x + 1] - 1;
-            }
-            for (uint32_t i = 0; i < s->spaces && found != OUTSIDE; ++i) {
-                const uint32_t side = side_of(c, spaces_of(c, s)[i], lower, upper);
-                if (side != INSIDE) found = side;
+                found = side_of_set(c, s, lower, upper);
             }
             if (found == INSIDE)
                 ids[(size_t)(row + x) * grid->halves] |= bit;
@@ -447,7 +460,14 @@ static bool slabs(Cover *w, uint32_t cell, uint32_t depth) {
 
 // Slabs of the outermost or of the innermost digit first, whichever are fewer.
 static bool cover(Context *c, const Grid *grid, uint32_t id, const uint32_t *range, uint32_t spaces, const Half *const *space, Vec *out) {
-    Cover w = {.c = c, .grid = grid, .id = id, .low = range, .high = range + grid->axes};
+    Cover w;
+    w.c = c;
+    w.grid = grid;
+    w.id = id;
+    w.axes = 0;
+    w.low = range;
+    w.high = range + grid->axes;
+    w.boxes = (Vec){0};
     uint32_t cell = 0;
     for (uint32_t k = grid->axes; k-- > 0;) {
         w.first[k] = w.last[k] = w.low[k];
@@ -486,6 +506,26 @@ bool part_sets(Context *c, const Grid *grid, const Part *part, Vec *out) {
     return !part->whole || cover(c, grid, part->id, part->key + grid->words, 0, NULL, out);
 }
 
+// Whether no bound of `other` lies within a set.
+static bool whole(const Context *c, const Set *s, const Set *other) {
+    for (uint32_t g = 0; g < c->n; ++g) {
+        const Int low = other->lower[g], high = upper_of(c, other)[g];
+        if ((low > s->lower[g] && low <= upper_of(c, s)[g]) || (high >= s->lower[g] && high < upper_of(c, s)[g])) return false;
+    }
+    return true;
+}
+
+// Whether two sets stay as they are: no cells of one are cells of the other or are covered together with them.
+static bool apart(const Context *c, const Set *a, const Set *b) {
+    for (uint32_t g = 0; g < c->n; ++g)
+        if (a->lower[g] > upper_of(c, b)[g] || b->lower[g] > upper_of(c, a)[g]) {
+            if (!a->spaces || !b->spaces) return a->spaces ? whole(c, a, b) : b->spaces && whole(c, b, a);
+            const bool alike = a->spaces == b->spaces && same_bytes(spaces_of(c, a), spaces_of(c, b), a->spaces * sizeof(Half *));
+            return !alike && whole(c, a, b) && whole(c, b, a);
+        }
+    return false;
+}
+
 // The same points as few disjoint sets, ascending.
 bool unite(Context *c, const Set *const *sets, uint32_t count, const Domain **out) {
     const size_t mark = c->high;
@@ -499,7 +539,12 @@ bool unite(Context *c, const Set *const *sets, uint32_t count, const Domain **ou
     }
     if (distinct < 2)
         *out = domain(c, sets, distinct);
-    else {
+    else if (distinct == 2 && apart(c, members[0].set, members[1].set)) {
+        const Set *both[2] = {lasting(c, members[0].set), lasting(c, members[1].set)};
+        TRY(both[0] && both[1]);
+        sort_sets(c, both, 2);
+        *out = domain(c, both, 2);
+    } else {
         Grid *grid = NULL;
         Part **parts = NULL;
         uint32_t number;

@@ -4,9 +4,15 @@
 
 #define SEED 2166136261u
 
+// A hash of digits, which are small.
+static uint32_t mixed(uint32_t h, const Int *x, uint32_t count) {
+    while (count--) h = (h ^ (uint32_t)*x++) * 2654435769u;
+    return h ^ h >> 15;
+}
+
 const Half *half_space(Context *c, const Int *a) {
     const size_t bytes = (c->n + 1) * sizeof *a;
-    Half **bucket = &c->halves[hash(SEED, a, bytes) % (BUCKETS / 16)];
+    Half **bucket = &c->halves[mixed(SEED, a, c->n + 1) % (BUCKETS / 8)];
     for (const Context *in = c; in; in = in->parent)
         for (const Half *h = in->halves[bucket - c->halves]; h; h = h->next)
             if (same_bytes(h->a, a, bytes)) return h;
@@ -40,7 +46,7 @@ static Set *filled(const Context *c, Set *s, const Int *lower, const Int *upper)
 
 const Set *interned(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half **space) {
     const size_t bytes = c->n * sizeof(Int);
-    uint32_t key = hash(hash(SEED, lower, bytes), upper, bytes);
+    uint32_t key = mixed(mixed(SEED, lower, c->n), upper, c->n);
     if (spaces) key = hash(key, space, spaces * sizeof *space);
     Set **bucket = &c->sets[key % BUCKETS];
     for (const Context *in = c; in; in = in->parent)
@@ -78,7 +84,7 @@ void release(Context *c, size_t low) {
         while ((const uint8_t *)c->sets[i] >= end) c->sets[i] = c->sets[i]->next;
     for (uint32_t i = 0; i < BUCKETS / 2; ++i)
         while ((const uint8_t *)c->domains[i] >= end) c->domains[i] = c->domains[i]->next;
-    for (uint32_t i = 0; i < BUCKETS / 16; ++i)
+    for (uint32_t i = 0; i < BUCKETS / 8; ++i)
         while ((const uint8_t *)c->halves[i] >= end) c->halves[i] = c->halves[i]->next;
     c->low = low;
 }
