@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C functions that call: recursion, and helpers that stay calls because they are `noinline`. Pointers as in functions.c. */
-#include <math.h>
-#define CALLED static __attribute__((noinline))
+/* C functions that call: recursion, and helpers that stay calls because they are `noinline`, and not static, so that
+   clang leaves them all of their parameters. Pointers as in functions.c. */
+#define CALLED __attribute__((noinline))
 typedef long long i64;
 typedef unsigned long long u64;
 typedef unsigned int u32;
@@ -71,7 +71,7 @@ int tree(const int *a) {
   return walk(root, a, 1) + nodes;
 }
 static double power(double x, u32 n) { return n == 0 ? 1 : n & 1 ? x * power(x, n - 1) : power(x * x, n / 2); }
-double powers(double x, u32 n) { return power(fabs(x) < 4 ? x : 1.25, n & 31) + power(0.5, n & 7) * x; }
+double powers(double x, u32 n) { return power(x < 4 && x > -4 ? x : 1.25, n & 31) + power(0.5, n & 7) * x; }
 static float fraction(const float *f, int n) { return n == 0 ? f[0] : f[n] + 1.0f / (fraction(f, n - 1) + 20.0f); }
 float continued(const float *f, int n) { return fraction(f, n & 15); }
 static int characters(const signed char *b, int n, u8 sum) { return n == 0 ? sum : characters(b, n - 1, (u8)(sum * 5 + b[n])) + (sum & 1); }
@@ -94,6 +94,8 @@ CALLED double floats(double a, float b, double c, float d, double e, float f, do
 double float_arguments(double x, float y, int k) { return floats(x, y, x + 1, y + 1, x - 1, y - 1, x * 2, y * 2, x / 2, y / 2, k, x + y, y + 3) + floats(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13); }
 CALLED double float_stack(int a, int b, int c, int d, int e, int f, int g, double h0, double h1, double h2, double h3, double h4, double h5, double h6, double h7, double x, float y, double z, float w) { return a + b + c + d + e + f + g + h0 + h1 + h2 + h3 + h4 + h5 + h6 + h7 * 2 + x * 3 - y * 4 + z * 5 - w * 6; }
 double floats_after_integers(int a, double x, float y) { return float_stack(a, a + 1, a + 2, a + 3, a + 4, a + 5, a + 6, x, x + 1, x + 2, x + 3, x + 4, x + 5, x + 6, x + 7, x * 2, y, x * 3, y * 2); }
+CALLED float singles(float a, float b, int c, float d, float e, float f, i64 g, float h, float i, float j, float k, float l, int m, int n, int o, int p, float q, float r) { return a - b + c + d * 2 - e * 3 + f * 4 + (int)(g >> 1) + h * 5 - i * 6 + j * 7 - k * 8 + l * 9 + m - n + o - p + q * 10 - r * 11; }
+float single_arguments(float x, int k) { return singles(x, x + 1, k, x + 2, x + 3, x + 4, k & 255, x + 5, x + 6, x + 7, x + 8, x + 9, 1, 2, 3, 4, x * 2, x * 3); }
 CALLED int through(int *a, const int *c, int n) {
   for (int k = 0; k < n; k++) a[k] += c[15 - k];
   return a[0] - a[1];

@@ -18,7 +18,7 @@ from polyloom.ir.ssa import FLOATS, RESULT, WIDTH, Function, Type
 from polyloom.ir.ssa_interpret import Argument
 from polyloom.ir.ssa_semantics import Number, bits, value
 from polyloom.targets.riscv.backend import abi
-from polyloom.targets.riscv.image import elf
+from polyloom.targets.riscv.image import Image, elf
 from polyloom.targets.riscv.model import LIMIT, RA, SP, Machine
 from polyloom.targets.riscv.names import Isa
 
@@ -41,7 +41,12 @@ def call(
     executable: bytes, isa: Isa, function: Function, arguments: Sequence[Argument], limit: int = LIMIT, watch: Callable[[int], None] | None = None
 ) -> Outcome:
     """Runs the file on one argument a parameter; arrays are changed in place. `watch` hears how many instructions were executed. Errors: PL0910 to PL0915."""
-    image = elf(executable, isa)
+    return call_in(elf(executable, isa), function, arguments, limit, watch)
+
+
+def call_in(image: Image, function: Function, arguments: Sequence[Argument], limit: int = LIMIT, watch: Callable[[int], None] | None = None) -> Outcome:
+    """The same of what is loaded, whose entry is the function."""
+    isa = image.isa
     top = max(s.address + s.size for s in image.segments)
     arrays = [a for a in arguments if isinstance(a, np.ndarray)]
     room = sum(a.nbytes + 2 * _ALIGNMENT for a in arrays)
