@@ -109,32 +109,46 @@ Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients) {
     return constant;
 }
 
-// Conditions are remembered until the caller gives temporary memory back.
-bool remember(Context *c) { return (c->cache = temp(c, (size_t)c->s.conditions * c->groups, sizeof *c->cache)) != NULL; }
+// A constraint over the digits of the scan; the constant of the first tile is returned.
+static Int scanned(Context *c, uint32_t number, Int *x) {
+    Int a[DIMENSIONS];
+    const Int constant = affine(c, c->candidate, &c->s.row[number], a);
+    for (uint32_t g = 0; g < c->n; ++g) x[g] = a[c->candidate->order[g]];
+    return constant;
+}
 
-// The lines are temporary memory of the caller.
+static bool make_cache(Context *c) { return (c->cache = temp(c, (size_t)c->s.conditions * c->groups, sizeof *c->cache)) != NULL; }
+
+static bool make_scan(Context *c) { return (c->scan = temp(c, (size_t)c->s.constraints * c->n, sizeof *c->scan)) != NULL; }
+
+// What `condition` needs, in temporary memory of the caller, once more.
+bool remember(Context *c) {
+    TRY(make_scan(c) && make_cache(c));
+    for (uint32_t i = 0; i < c->s.constraints; ++i) scanned(c, i, c->scan + (size_t)i * c->n);
+    return ok(c);
+}
+
+// Lines, and what `condition` needs, are temporary memory of the caller.
 bool make_tiles(Context *c) {
     const Tiling *t = c->t;
     const uint32_t constraints = c->s.constraints;
     TRY((c->line = temp(c, constraints, sizeof *c->line)) && (c->least = keep(c, constraints, sizeof *c->least)));
-    TRY(c->constant = keep(c, constraints, sizeof *c->constant));
+    TRY(make_scan(c) && (c->constant = keep(c, constraints, sizeof *c->constant)));
     for (uint32_t i = 0; i < constraints; ++i) {
         Line *l = &c->line[i];
-        Int a[DIMENSIONS], most = 0;
-        l->constant = affine(c, c->candidate, &c->s.row[i], a);
+        Int *x = c->scan + (size_t)i * c->n, most = 0;
+        l->constant = scanned(c, i, x);
         for (uint32_t g = 0; g < c->n; ++g) {
-            const Int x = a[c->candidate->order[g]], end = mul(c, x, t->extents[g] - 1);
+            const Int end = mul(c, x[g], t->extents[g] - 1);
             c->least[i] = add(c, c->least[i], min(0, end));
             most = add(c, most, max(0, end));
-        }
-        for (int axis = 0; axis < 2; ++axis) {
-            const uint32_t m = c->candidate->axis[axis];
-            if (m != NONE && (axis ? t->columns : t->rows) > 1) l->step[axis] = mul(c, a[m], t->sizes[m]);
+            for (int axis = 0; axis < 2; ++axis)
+                if (c->candidate->axis[axis] == c->candidate->order[g] && (axis ? t->columns : t->rows) > 1) l->step[axis] = mul(c, x[g], t->extents[g]);
         }
         l->low = sub(c, sub(c, 0, most), 1);
         l->high = sub(c, 0, c->least[i]);
     }
-    return ok(c) && make_groups(c) && remember(c);
+    return ok(c) && make_groups(c) && make_cache(c);
 }
 
 // The next number, or NONE at the end, which is where the next mask begins.
@@ -162,12 +176,8 @@ static bool conjunction(Context *c, Mask *constraints, uint32_t group, const Set
     uint32_t cutting = 0;
     for (uint32_t k; (k = next_number(constraints)) != NONE;) {
         if (add(c, c->constant[k][group], c->least[k]) >= 0) continue;
-        Int x[DIMENSIONS + PARAMETERS], a[DIMENSIONS + 1];
-        read_row(c, &c->s.row[k], x);
-        for (uint32_t g = 0; g < c->n; ++g) {
-            const uint32_t m = c->candidate->order[g];
-            a[g] = c->candidate->reflected[m] ? -x[m] : x[m];
-        }
+        Int a[DIMENSIONS + 1];
+        memcpy(a, c->scan + (size_t)k * c->n, c->n * sizeof *a);
         a[c->n] = c->constant[k][group];
         TRY(spaces[cutting++] = half_space(c, a));
     }

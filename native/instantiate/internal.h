@@ -409,6 +409,7 @@ typedef struct Context {
     Cell *cell;
     uint32_t cells;
     Int **constant;   // by constraint, by group
+    Int *scan;        // by constraint, by digit; as `cache` there from tiles to classes and after control flow (`remember`)
     Int *least;       // by constraint
     const Domain **cache;  // by condition and group
     bool *occupied;        // by group
