@@ -90,6 +90,12 @@ tcpa::Machine machine(const Latencies& latencies, const std::vector<bool>& pipel
     return made;
 }
 
+// What a Python signal handler raises, such as KeyboardInterrupt, ends the run.
+void raise_signals() {
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 using Placed = std::tuple<const tcpa::Config*, int, int, std::vector<Words>>;
 
 std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies& latencies, const std::vector<bool>& pipelined, int64_t hop_delay, bool trace, bool check_only) {
@@ -104,7 +110,7 @@ std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies
     }
     const tcpa::Machine table = machine(latencies, pipelined, hop_delay);
     nb::gil_scoped_release release;
-    return tcpa::run(placements, table, {trace, check_only});
+    return tcpa::run(placements, table, {trace, check_only, raise_signals});
 }
 
 nb::tuple trace(tcpa::Trace& t) {

@@ -602,10 +602,15 @@ Result Rectangle<Static, Traced>::finish() {
 }
 
 template <bool Static, bool Traced>
-std::vector<Result> run_all(std::span<const Placement> placements, const Machine& machine) {
+std::vector<Result> run_all(std::span<const Placement> placements, const Machine& machine, const Options& options) {
     std::deque<Rectangle<Static, Traced>> rectangles;
-    for (const Placement& placement : placements) rectangles.emplace_back(placement, machine);
+    int64_t elements = 1, passed = 0;  // cycles of an element since the last poll
+    for (const Placement& placement : placements) {
+        rectangles.emplace_back(placement, machine);
+        elements += int64_t(placement.config->rows) * placement.config->columns;
+    }
     for (int64_t now = -1;;) {
+        if (options.poll && (passed += elements) >= 1 << 20) options.poll(), passed = 0;
         int64_t next = never;
         for (const auto& rectangle : rectangles) next = std::min(next, rectangle.next(now));
         if (next == never) break;
@@ -620,8 +625,8 @@ std::vector<Result> run_all(std::span<const Placement> placements, const Machine
 }  // namespace
 
 std::vector<Result> run(std::span<const Placement> placements, const Machine& machine, const Options& options) {
-    if (options.check_only) return run_all<true, false>(placements, machine);
-    return options.trace ? run_all<false, true>(placements, machine) : run_all<false, false>(placements, machine);
+    if (options.check_only) return run_all<true, false>(placements, machine, options);
+    return options.trace ? run_all<false, true>(placements, machine, options) : run_all<false, false>(placements, machine, options);
 }
 
 }  // namespace polyloom::tcpa

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <new>
 #include <span>
@@ -136,6 +137,8 @@ struct Options {
     bool trace = false;
     // No data: values are element types, and every rule that does not depend on data is checked and counted.
     bool check_only = false;
+    // Called some times a second; what it throws ends the run.
+    std::function<void()> poll = {};
 };
 
 // Runs configurations on disjoint rectangles side by side from cycle 0 on; throws Fault.

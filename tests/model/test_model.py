@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -14,8 +15,9 @@ from hypothesis import strategies as st
 from tests.conftest import Golden
 from tests.model.configurations import BITS, DATA, FULL, MACHINE, box
 
-from polyloom import _core
+from polyloom import _core, api
 from polyloom.binary import CHECKED, fletcher64
+from polyloom.cli.examples import folder
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import concrete_file, machine_file, model
 from polyloom.targets.tcpa.concrete import Concrete, ElementProgram
@@ -111,3 +113,20 @@ def test_no_bytes_crash_the_loader(data: st.DataObject) -> None:
     except ValueError:
         with pytest.raises(PolyloomError):
             model.run(bytes(damaged), MACHINE, _inputs())
+
+
+def test_a_signal_ends_a_run() -> None:
+    """Hours otherwise: what the handler raises, as Ctrl-C does, comes out of the model."""
+    instance = api.compile(folder() / "jacobi1d.pla", "tcpa:unit:1x1").instantiate(T=60000, N=60000)
+
+    def end(number: int, frame: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(TimeoutError):
+            instance.measure({})
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
