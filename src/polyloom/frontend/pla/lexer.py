@@ -64,5 +64,5 @@ _HINTS = {
     "!": "write `not`, or `!=` for unequal",
     "{": "an equation language text has no braces: `for ... do` is followed by the equations",
     ";": "equations need no terminator: write each on its own line",
-    "%": "write a remainder as `a - b*(a/b)`",
+    "%": "write `rem(a, b)`, with the sign of a, or `mod(a, b)`, with the sign of b",
 }

@@ -232,7 +232,8 @@ class _Parser:
             label = self.take().text
             self.take()
         target = self.access(self.name("a variable"))
-        self.expect("=", "after the equation's left side")
+        if not self.accept("="):
+            self.fail("`=` after the equation's left side", _definition(self.next.text))
         value = self.expression()
         condition = self.expression() if self.accept("if") else None
         if not self.at_end and not self.next.starts_line:
@@ -241,7 +242,8 @@ class _Parser:
 
     def access(self, name: Token) -> Access:
         if self.next.text != "[":
-            self.fail(f"`[` after `{name.text}`", f"write `{name.text}[]` for a scalar")
+            help = "subscripts stand in brackets" if self.next.text == "(" else f"write `{name.text}[]` for a scalar"
+            self.fail(f"`[` after `{name.text}`", help)
         index = tuple(self.index())
         return Access(name.text, index, name.span, self.span_from(name.span))
 
@@ -319,5 +321,14 @@ def _value(text: str) -> int | float:
     return int(text) if text.isdigit() else float(text)
 
 
+def _definition(found: str) -> str | None:
+    """What to write instead of another operator between an equation's sides."""
+    if found in ("+", "-", "*", "/"):
+        return "a variable has one value an iteration, and keeps it: write for instance `s[i] = s[i-1] + x[i]`"
+    return "write `=`" if found == "==" else None
+
+
 def _juxtaposed(left: Token, right: Token) -> str | None:
+    if right.text == "else":
+        return "write another equation for the rest, with an `if` of its own"
     return f"write `{left.text}*{right.text}` for a product" if left.kind == "number" and right.kind == "name" else None
