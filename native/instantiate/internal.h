@@ -8,11 +8,9 @@
 
 #include "polyloom_instantiate.h"
 
-// A freestanding compiler has no <string.h>, but expects these four to exist.
+// A freestanding compiler has no <string.h>, but expects these to exist; memory.c has what else is done with bytes.
 void *memcpy(void *restrict to, const void *restrict from, size_t size);
-void *memmove(void *to, const void *from, size_t size);
 void *memset(void *to, int value, size_t size);
-int memcmp(const void *a, const void *b, size_t size);
 
 #define PARAMETERS 63
 #define NONE UINT32_MAX

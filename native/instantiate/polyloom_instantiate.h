@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instantiation on any host: a symbolic configuration, parameter values and a region become a concrete configuration
-// (docs/formats.md). Freestanding C11: no heap, no global state, nothing of libc but memcpy, memmove, memset and memcmp.
+// (docs/formats.md). Freestanding C11: no heap, no global state, nothing of libc but memcpy and memset.
 //
 // `polyloom_instantiate` does all. Its phases are also separate calls, in this order, on one request that stays as it is:
 //
