@@ -79,7 +79,9 @@ def run(
     """Runs the chosen function of a C file, or of a Python file through the C text of its nest, whose oracle is also the function itself.
     `scalars` are texts by name; `wanted` are names that must be outputs; `level` is clang's; the function returns within
     `limit` instructions. Errors: PL010x and PL02xx for Python, PL015x, PL0230 to PL0232, PL0811, PL0819, PL0914, PL093x, PL0972, PL0975."""
+    report = progress or _unheard
     with _c_source(path, options) as (source, own, oracle):
+        report("compiling", 0.0)
         model, long = target.model(member)
         start = perf_counter()
         function, data = compile(source, target, member, own, level)
@@ -90,12 +92,15 @@ def run(
             raise input_error("PL0811", f"the function has no output '{unknown}'", help=nearest(unknown, names, "output"))
         given = arguments(declared, scalars, arrays, seed)
 
-        expected = _interpreted(declared, function, given, names)
         start = perf_counter()
         got = [a.copy() for a in given]
-        with _at(declared, limit):
-            done = target.call(data, function, _passed(declared, got), member, limit, lambda n: progress("running", n / limit) if progress else None)
+        try:
+            done = target.call(data, function, _passed(declared, got), member, limit, lambda n: report("running", n / limit))
+        except PolyloomError as error:
+            raise _explained(error.diagnostics[0], declared, function, given, limit) from None
         seconds = perf_counter() - start
+        report("interpreting", 1.0)
+        expected = _interpreted(declared, function, given, names)
         expected["host"] = "the host's own function", _native(source, declared, given, own, model, names)  # which ends, as that did
         if oracle is not None:
             expected["source"] = oracle[0], oracle[1]([a.copy() for a in given])
@@ -115,6 +120,11 @@ def run(
             "compared_with": list(expected),
         }
         return Result(result, outputs, differences, target.show(data, member))
+
+
+def _unheard(step: str, fraction: float) -> None:
+    """Progress where nobody looks."""
+    del step, fraction
 
 
 @contextmanager
@@ -158,24 +168,24 @@ def page(result: Result) -> str:
     return "\n".join([*lines, "", result.listing])
 
 
-@contextmanager
-def _at(declared: Prototype, limit: int) -> Generator[None]:
-    """Errors of a run are at the function."""
-    try:
-        yield
-    except PolyloomError as error:
-        first = replace(error.diagnostics[0], span=declared.span)
-        if first.code == "PL0914":
-            help = f"is there a loop without an end? `--max-instructions {10 * limit}` lets it run longer"
-            first = replace(first, message=f"`{declared.name}` has not returned after {limit} instructions", help=help)
-        raise PolyloomError(first) from None
+def _explained(error: Diagnostic, declared: Prototype, function: Function, given: Sequence[Array], limit: int) -> PolyloomError:
+    """An error of a run, at the function. What C leaves undefined is a better one: the interpreter's, which looks less long where a run had no end."""
+    has_end = error.code not in ("PL0914", "PL0915")
+    _interpreted(declared, function, given, (), STEPS if has_end else STEPS // 10)
+    error = replace(error, span=declared.span)
+    if error.code == "PL0914":
+        help = f"is there a loop without an end? `--max-instructions {10 * limit}` lets it run longer"
+        error = replace(error, message=f"`{declared.name}` has not returned after {limit} instructions", help=help)
+    return PolyloomError(error)
 
 
-def _interpreted(declared: Prototype, function: Function, given: Sequence[Array], names: Sequence[str]) -> dict[str, tuple[str, dict[str, Array]]]:
+def _interpreted(
+    declared: Prototype, function: Function, given: Sequence[Array], names: Sequence[str], steps: int | None = None
+) -> dict[str, tuple[str, dict[str, Array]]]:
     """The outputs by the interpreter, called so, unless it takes too long."""
     copies = [a.copy() for a in given]
     try:
-        value = interpret(function, _passed(declared, copies), STEPS)
+        value = interpret(function, _passed(declared, copies), STEPS if steps is None else steps)
     except PolyloomError as error:
         if error.diagnostics[0].code != "PL0974":
             raise

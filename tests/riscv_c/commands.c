@@ -88,3 +88,14 @@ void rows(int n, row a[n], const row b) {
     for (int j = 0; j < 3; j++) a[i][j] += b[j];
 }
 int matrix(const both a) { return a[0][0] * a[1][1] - a[0][1] * a[1][0]; }
+int unset(int n) {
+  int m, k;
+  if (n < 0) m = n;
+  for (k = 0; m != 77; k++) continue;
+  return k;
+}
+int astray(int n, const int a[n]) {
+  int k = 0;
+  while (a[k * 100000] != 123456) k++;
+  return k;
+}

@@ -216,6 +216,15 @@ def test_a_run_without_an_end_is_ended(call: Call, monkeypatch: pytest.MonkeyPat
     assert call("forever n=3 --on riscv:rv64gc --max-instructions 1000000000000") == (130, "", "")
 
 
+@pytest.mark.parametrize("words", ["unset n=3 --ssa 0", "astray n=3"])
+def test_what_c_leaves_undefined_explains_a_run_without_an_end(words: str, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the model makes of it."""
+    monkeypatch.setattr(functions, "STEPS", 10000)
+    status, _, err = call(f"{words} --on riscv:rv64gc --max-instructions 100000")
+    assert status == 1
+    assert "error[PL0972]" in err
+
+
 def _interrupt(step: str, fraction: float) -> None:
     del step, fraction
     signal.raise_signal(signal.SIGINT)
@@ -230,8 +239,8 @@ def test_progress_is_reported_between_slices(monkeypatch: pytest.MonkeyPatch) ->
 
     target, member = function_target("riscv:rv64gc") or pytest.fail()
     functions.run(str(COMMANDS), target, member, Options(function="dot"), {"n": "1000"}, {}, 0, limit=10000, progress=note)
-    assert shown == [("running", k / 10) for k in range(1, 1 + len(shown))]
-    assert 3 < len(shown) < 10
+    assert shown == [("compiling", 0), *(("running", k / 10) for k in range(1, len(shown) - 1)), ("interpreting", 1)]
+    assert 5 < len(shown) < 12
 
 
 def test_a_difference_is_an_error(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

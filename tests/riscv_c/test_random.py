@@ -60,13 +60,13 @@ def test_integers_without_what_instruction_sets_lack(function: Function, isa: st
 
 
 @given(whole(), st.sampled_from(FLOATING), st.integers(0, 9))
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_calls(function: Function, isa: str, seed: int) -> None:
     _check(function, isa, seed)
 
 
 @given(whole(floats=False), st.sampled_from(INTEGER), st.integers(0, 9))
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_calls_of_integers(function: Function, isa: str, seed: int) -> None:
     _check(function, isa, seed)
 
