@@ -314,14 +314,7 @@ bool make_groups(Context *c) {
     return ok(c);
 }
 
-static bool see(Context *c, int rows, int columns, Vec *seen) {
-    for (uint32_t i = 0; i < seen->count; ++i)
-        if (((Offset *)seen->at)[i].rows == rows && ((Offset *)seen->at)[i].columns == columns) return true;
-    Offset *slot = push(c, seen, sizeof *slot);
-    TRY(slot);
-    *slot = (Offset){rows, columns};
-    return true;
-}
+static bool see(Context *c, int rows, int columns, Vec *seen) { return once(c, seen, &(Offset){rows, columns}, sizeof(Offset)); }
 
 // Where the tiles are that what an element does depends on: where values go that its routes bring or that pass it, and, at the
 // border, the nearest element that has a neighbour.

@@ -90,12 +90,7 @@ static bool executes(const Context *c, const Instruction *i, uint32_t v) {
     return c->schedule->unit[v] == i->unit && c->schedule->tau[v] == i->tau && c->s.node[v].opcode == i->opcode;
 }
 
-static bool own(Context *c, Vec *out, uint64_t fragment, Piece p) {
-    Owned *slot = push(c, out, sizeof *slot);
-    TRY(slot);
-    *slot = (Owned){fragment, p};
-    return true;
-}
+static bool own(Context *c, Vec *out, uint64_t fragment, Piece p) { return add_item(c, out, &(Owned){fragment, p}, sizeof(Owned)); }
 
 static uint64_t carrier(const Context *c, const Link *link, bool reading) {
     if (link->kind != CHANNEL) return source(link->kind == GENERAL ? RD : FD, link->number);
@@ -141,9 +136,9 @@ static bool destinations(Context *c, const Instruction *instruction, Vec *out) {
     return true;
 }
 
-// The group of the nearest element whose neighbour at theta has a tile; of the element itself where there is none.
-static uint32_t clamped(Context *c, Displacement theta, const Cell *cell) {
-    const int step[2] = {theta.rows, theta.columns};
+// The group of the nearest element whose neighbour so many rows and columns away has a tile; of the element itself where there is none.
+static uint32_t clamped(Context *c, int rows, int columns, const Cell *cell) {
+    const int step[2] = {rows, columns};
     const uint32_t at[2] = {cell->row, cell->column};
     Int moved[2];
     for (int axis = 0; axis < 2; ++axis) {
@@ -170,16 +165,14 @@ static bool widened(Context *c, const Vec *owned, uint64_t fragment, const Cell 
     Vec sets = {0}, inside = {0};
     for (uint32_t i = 0; i < owned->count; ++i) {
         const Owned *o = (Owned *)owned->at + i;
-        if (o->source == fragment && o->piece.widens) TRY(piece_sets(c, &o->piece, clamped(c, o->piece.widen, cell), &sets));
+        if (o->source == fragment && o->piece.widens) TRY(piece_sets(c, &o->piece, clamped(c, o->piece.widen.rows, o->piece.widen.columns, cell), &sets));
     }
     for (uint32_t i = 0; i < sets.count; ++i)
         for (uint32_t k = 0; k < issues->count; ++k) {
             const Set *s;
             TRY(intersect(c, ((const Set **)sets.at)[i], issues->set[k], &s));
             if (!s) continue;
-            const Set **slot = push(c, &inside, sizeof *slot);
-            TRY(slot);
-            *slot = s;
+            TRY(append(c, &inside, s));
         }
     return unite(c, inside.at, inside.count, out);
 }
@@ -193,15 +186,13 @@ static bool sends(const Vec *owned, uint64_t fragment) {
 // The distinct fragments, in the order of first occurrence or, sorted, by register.
 static bool fragments(Context *c, const Vec *owned, bool sorted, Vec *out) {
     for (uint32_t i = 0; i < owned->count; ++i) {
-        const uint64_t s = ((Owned *)owned->at)[i].source;
+        TRY(once(c, out, &((Owned *)owned->at)[i].source, sizeof(uint64_t)));
         uint64_t *at = out->at;
-        uint32_t k = 0;
-        while (k < out->count && at[k] != s) ++k;
-        if (k < out->count) continue;
-        TRY(push(c, out, sizeof *at));
-        at = out->at;
-        for (k = out->count - 1; sorted && k && at[k - 1] > s; --k) at[k] = at[k - 1];
-        at[k] = s;
+        for (uint32_t k = out->count - 1; sorted && k && at[k - 1] > at[k]; --k) {
+            const uint64_t s = at[k];
+            at[k] = at[k - 1];
+            at[k - 1] = s;
+        }
     }
     return true;
 }
@@ -209,10 +200,7 @@ static bool fragments(Context *c, const Vec *owned, bool sorted, Vec *out) {
 static bool add_fragment(Context *c, Vec *found, uint32_t position, uint64_t s, const Domain *d) {
     if (!d->count) return true;
     if (s >> 32 != CONSTANT && (s & 0xFFFFFFFF) >= 64) return refuse(c, 706, POLYLOOM_FIELD, 1, (Int)(s & 0x7FFFFFFF), 64);
-    Fragment *slot = push(c, found, sizeof *slot);
-    TRY(slot);
-    *slot = (Fragment){(uint8_t)position, (uint8_t)(s >> 32), (uint32_t)s, d};
-    return true;
+    return add_item(c, found, &(Fragment){(uint8_t)position, (uint8_t)(s >> 32), (uint32_t)s, d}, sizeof(Fragment));
 }
 
 static bool specialize_one(Context *c, const Instruction *instruction, const Cell *cell, Operation *out) {
@@ -296,11 +284,10 @@ static bool specialize(Context *c, const Instruction *at, uint32_t count, uint32
     Vec made = {0};
     for (uint32_t i = 0; i < count; ++i) {
         if (at[i].unit != unit) continue;
-        Operation one = {0}, *slot;
+        Operation one = {0};
         TRY(specialize_one(c, &at[i], cell, &one));
         if (!one.domain->count) continue;
-        TRY(slot = push(c, &made, sizeof one));
-        *slot = one;
+        TRY(add_item(c, &made, &one, sizeof one));
     }
     *out = (UnitTree){.operations = made.count, .operation = made.at};
     return true;
@@ -309,7 +296,7 @@ static bool specialize(Context *c, const Instruction *at, uint32_t count, uint32
 // A port that sends to neighbours, of one unit.
 typedef struct {
     uint32_t unit, reg;
-    Displacement theta;
+    int32_t rows, columns;
 } Sender;
 
 static bool senders(Context *c, const Instruction *at, uint32_t count, Vec *out) {
@@ -318,17 +305,8 @@ static bool senders(Context *c, const Instruction *at, uint32_t count, Vec *out)
         TRY(destinations(c, &at[i], &owned));
         for (uint32_t k = 0; k < owned.count; ++k) {
             const Owned *o = (Owned *)owned.at + k;
-            if (!o->piece.widens) continue;
-            const Sender s = {at[i].unit, (uint32_t)o->source, o->piece.widen};
-            bool known = false;
-            for (uint32_t j = 0; j < out->count; ++j) {
-                const Sender *p = (Sender *)out->at + j;
-                known = known || (p->unit == s.unit && p->reg == s.reg && p->theta.rows == s.theta.rows && p->theta.columns == s.theta.columns);
-            }
-            if (known) continue;
-            Sender *slot = push(c, out, sizeof *slot);
-            TRY(slot);
-            *slot = s;
+            const Displacement theta = o->piece.widen;
+            if (o->piece.widens) TRY(once(c, out, &(Sender){at[i].unit, (uint32_t)o->source, theta.rows, theta.columns}, sizeof(Sender)));
         }
     }
     return true;
@@ -379,7 +357,7 @@ static void mark(Context *c, const Classifier *k, const Cell *cell, uint32_t *ma
     for (uint32_t unit = 0; unit < c->s.units; ++unit) *at++ = k->alike[unit][cell->group];
     for (uint32_t i = 0; i < k->senders.count; ++i) {
         const Sender *s = (Sender *)k->senders.at + i;
-        *at++ = driven(c, s->reg, cell) ? NONE : k->alike[s->unit][clamped(c, s->theta, cell)];
+        *at++ = driven(c, s->reg, cell) ? NONE : k->alike[s->unit][clamped(c, s->rows, s->columns, cell)];
     }
 }
 

@@ -167,6 +167,7 @@ uint32_t next_number(Mask *m) {
     return m->base - 7 + k;
 }
 
+// Half-spaces of one coefficient are bounds.
 static bool conjunction(Context *c, Mask *constraints, uint32_t group, const Set **out) {
     const size_t mark = c->high;
     Int lower[DIMENSIONS] = {0}, upper[DIMENSIONS];
@@ -177,9 +178,17 @@ static bool conjunction(Context *c, Mask *constraints, uint32_t group, const Set
     for (uint32_t k; (k = next_number(constraints)) != NONE;) {
         if (add(c, c->constant[k][group], c->least[k]) >= 0) continue;
         Int a[DIMENSIONS + 1];
+        uint32_t used = 0, last = 0;
         memcpy(a, c->scan + (size_t)k * c->n, c->n * sizeof *a);
+        for (uint32_t g = 0; g < c->n; ++g)
+            if (a[g]) ++used, last = g;
         a[c->n] = c->constant[k][group];
-        TRY(spaces[cutting++] = half_space(c, a));
+        if (used > 1) {
+            TRY(spaces[cutting++] = half_space(c, a));
+        } else if (used && a[last] > 0)
+            lower[last] = max(lower[last], sub(c, 0, floor_div(a[c->n], a[last])));
+        else
+            upper[last] = used ? min(upper[last], floor_div(a[c->n], -a[last])) : -1;
     }
     TRY(convex(c, lower, upper, cutting, spaces, out));
     c->high = mark;
@@ -193,17 +202,13 @@ bool condition(Context *c, uint32_t number, uint32_t group, const Domain **out) 
         const size_t mark = c->high;
         const Condition *u = &c->s.condition[number];
         Mask masks = {.at = u->masks};
-        const Set **sets = temp(c, u->count, sizeof *sets);
-        TRY(sets);
-        uint32_t count = 0;
+        Vec sets = {0};
         for (uint32_t i = 0; i < u->count; ++i) {
             const Set *s;
             TRY(conjunction(c, &masks, group, &s));
-            bool seen = !s;
-            for (uint32_t k = 0; k < count; ++k) seen = seen || sets[k] == s;
-            if (!seen) sets[count++] = s;
+            TRY(!s || once(c, &sets, &s, sizeof s));
         }
-        TRY(*known = domain(c, sets, count));
+        TRY(*known = domain(c, sets.at, sets.count));
         c->high = mark;
     }
     *out = *known;
@@ -233,9 +238,7 @@ bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out) {
         const Set *s = inside->set[i];
         if (p->bounded) TRY(intersect(c, s, tile, &s));
         if (!s) continue;
-        const Set **slot = push(c, out, sizeof *slot);
-        TRY(slot);
-        *slot = s;
+        TRY(append(c, out, s));
     }
     return true;
 }

@@ -91,6 +91,21 @@ void *push(Context *c, Vec *v, size_t size) {
     return (uint8_t *)v->at + size * v->count++;
 }
 
+// Append a copy of an item.
+bool add_item(Context *c, Vec *v, const void *item, size_t size) {
+    void *slot = push(c, v, size);
+    TRY(slot);
+    memcpy(slot, item, size);
+    return true;
+}
+
+// The same, unless an equal one is there.
+bool once(Context *c, Vec *v, const void *item, size_t size) {
+    for (uint32_t i = 0; i < v->count; ++i)
+        if (same_bytes((uint8_t *)v->at + i * size, item, size)) return true;
+    return add_item(c, v, item, size);
+}
+
 // Gives back what of the latest temporary memory, from `mark` down, is beyond its first bytes, which move.
 void *shrink(Context *c, void *at, size_t mark, size_t bytes) {
     c->high = mark - ((bytes + 7) & ~(size_t)7);

@@ -317,12 +317,19 @@ bool inhabited(Context *c, const Int *lower, const Int *upper, uint32_t spaces, 
     return ok(c);
 }
 
-// `lower` and `upper` are changed; `out` is left alone where the set is empty.
-bool normalize(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out) {
+// The normal form of a box with half-spaces of several coefficients, or null where it is empty. `lower` and `upper` are changed.
+bool convex(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out) {
     const size_t mark = c->high;
     Rows rows;
-    const bool done = differences(spaces, space) ? normalize_differences(c, lower, upper, spaces, space, out)
-                                                 : rows_of(c, spaces, space, &rows) && reduce(c, lower, upper, &rows, out);
+    *out = NULL;
+    for (uint32_t g = 0; g < c->n; ++g)
+        if (lower[g] > upper[g]) return true;
+    if (!spaces)
+        *out = box(c, lower, upper);
+    else if (differences(spaces, space))
+        normalize_differences(c, lower, upper, spaces, space, out);
+    else if (rows_of(c, spaces, space, &rows))
+        reduce(c, lower, upper, &rows, out);
     c->high = mark;
-    return done && ok(c);
+    return ok(c);
 }

@@ -487,7 +487,7 @@ static bool cover(Context *c, const Grid *grid, uint32_t id, const uint32_t *ran
         if (w.boxes.count >= outer.count) w.boxes = outer;
     }
     for (uint32_t i = 0; i < w.boxes.count; ++i) {
-        const Int *box = (Int *)w.boxes.at + (size_t)i * 2 * c->n;
+        Int *box = (Int *)w.boxes.at + (size_t)i * 2 * c->n;
         const Set *found;
         TRY(convex(c, box, box + c->n, spaces, space, &found));
         if (found) TRY(append(c, out, found));

@@ -89,46 +89,6 @@ void release(Context *c, size_t low) {
     c->low = low;
 }
 
-// The normal form of a box with half-spaces, or null where it is empty. Half-spaces with one coefficient are bounds.
-bool convex(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, const Set **out) {
-    Int low[DIMENSIONS], high[DIMENSIONS];
-    memcpy(low, lower, c->n * sizeof(Int));
-    memcpy(high, upper, c->n * sizeof(Int));
-    *out = NULL;
-    if (!spaces) {
-        for (uint32_t g = 0; g < c->n; ++g)
-            if (low[g] > high[g]) return true;
-        return (*out = box(c, low, high));
-    }
-    const size_t mark = c->high;
-    uint32_t slanted = 0;
-    const Half **kept = temp(c, spaces, sizeof *kept);
-    TRY(kept);
-    for (uint32_t i = 0; i < spaces; ++i) {
-        const Half *h = space[i];
-        uint32_t used = 0, last = 0;
-        for (uint32_t g = 0; g < c->n; ++g)
-            if (h->a[g]) ++used, last = g;
-        if (used > 1)
-            kept[slanted++] = h;
-        else if (used && h->a[last] > 0)
-            low[last] = max(low[last], sub(c, 0, floor_div(h->a[c->n], h->a[last])));
-        else if (used)
-            high[last] = min(high[last], floor_div(h->a[c->n], -h->a[last]));
-        else if (h->a[c->n] < 0)
-            goto done;
-    }
-    for (uint32_t g = 0; g < c->n; ++g)
-        if (low[g] > high[g]) goto done;
-    if (slanted)
-        normalize(c, low, high, slanted, kept, out);
-    else
-        *out = box(c, low, high);
-done:
-    c->high = mark;
-    return ok(c);
-}
-
 // The common box and the half-spaces of both, in temporary memory; false where the boxes have no point in common.
 static bool common(Context *c, const Set *a, const Set *b, Int *low, Int *high, const Half ***both) {
     for (uint32_t g = 0; g < c->n; ++g) {
@@ -182,13 +142,7 @@ bool contains(Context *c, const Domain *d, const Int *point) {
     return false;
 }
 
-bool append(Context *c, Vec *out, const Set *s) {
-    TRY(ok(c) && s);
-    const Set **slot = push(c, out, sizeof *slot);
-    TRY(slot);
-    *slot = s;
-    return true;
-}
+bool append(Context *c, Vec *out, const Set *s) { return ok(c) && s && add_item(c, out, &s, sizeof s); }
 
 // One pattern of carries: the digits below `g` moved, the others as they are.
 static bool carried(Context *c, const Set *s, const Int *low, const Int *high, const Int *moves, uint32_t moved, Vec *out) {
