@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,15 @@ def test_without_the_extra_c_files_are_refused(monkeypatch: pytest.MonkeyPatch, 
     clang.forget()
     assert error.exit_code == USAGE
     golden("missing", str(error))
+
+
+def test_a_broken_extra_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def elsewhere(name: str) -> ModuleSpec:
+        return ModuleSpec(name, None, origin=str(tmp_path / "__init__.py"))
+
+    monkeypatch.setattr(clang, "find_spec", elsewhere)
+    clang.forget()
+    error = diagnose(Path("step.c"), Options())
+    clang.forget()
+    assert (error.exit_code, error.diagnostics[0].code) == (USAGE, "PL0150")
+    assert "clang cannot be started: No such file or directory" in str(error)

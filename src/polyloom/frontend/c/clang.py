@@ -129,7 +129,11 @@ def _clang(options: Options, *arguments: str, machine: str = platform.machine())
 def _run(*arguments: str) -> str:
     caches = str(_folder())
     environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": caches, "ZIG_LOCAL_CACHE_DIR": caches, "LC_ALL": "C"}
-    done = subprocess.run([_zig(), *arguments], capture_output=True, env=environment)
+    try:
+        done = subprocess.run([_zig(), *arguments], capture_output=True, env=environment)
+    except OSError as error:
+        help = "install it again: `pip install --force-reinstall polyloom[c]`"
+        raise PolyloomError(Diagnostic("PL0150", f"clang cannot be started: {error.strerror}", USAGE, help=help)) from None
     if done.returncode:
         raise PolyloomError(*_diagnostics(done.stderr.decode("utf-8", "replace")))
     return done.stdout.decode("utf-8", "replace")
