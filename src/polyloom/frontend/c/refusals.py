@@ -37,8 +37,10 @@ def statement(node: Node) -> PolyloomError:
         return assertion(asserted)
     if node.kind == "CallExpr":
         return call(node)
-    message, help = _STATEMENTS.get(node.kind, ("this statement does nothing that can be compiled", "write loops, `if` and assignments"))
-    return refuse("PL0156", message, node, help)
+    if node.kind in _STATEMENTS:
+        message, help = _STATEMENTS[node.kind]
+        return refuse("PL0156", message, node, f"{help}; a processor, `--on riscv`, runs the function as it is")
+    return refuse("PL0156", "this statement does nothing that can be compiled", node, "write loops, `if` and assignments")
 
 
 def assertion(asserted: Node) -> PolyloomError:
