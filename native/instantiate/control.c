@@ -71,37 +71,35 @@ static bool encode(Context *c, GraphNode *v, uint32_t bits) {
 
 static bool is_one(const Placed *p, const Edge *e) { return (e->code >> p->bit & 1) != p->flipped; }
 
-// Whether a set has a point in common with sorted ones.
-static bool overlap(Context *c, const Vec *sorted, const Set *s, bool *out) {
-    const Set **at = sorted->at;
+// Whether a packed set has a point in common with sorted ones.
+static bool overlap(Context *c, const Vec *sorted, const uint8_t *packed, bool *out) {
+    const Set *const *at = sorted->at, *s = NULL;
     const uint32_t g = c->n - 1;  // the outermost digit, by which they ascend
-    for (uint32_t i = 0; i < sorted->count && at[i]->lower[g] <= upper_of(c, s)[g] && !*out; ++i)
-        if (upper_of(c, at[i])[g] >= s->lower[g]) TRY(share_point(c, at[i], s, out));
+    const size_t mark = c->high;
+    Int low, high;
+    outermost(c, packed, &low, &high);
+    for (uint32_t i = 0; i < sorted->count && at[i]->lower[g] <= high && !*out; ++i) {
+        if (upper_of(c, at[i])[g] < low) continue;
+        if (!s) TRY(s = unpacked(c, &packed));
+        TRY(share_point(c, at[i], s, out));
+    }
+    c->high = mark;
     return true;
 }
 
 // Whether these sets of zeros and ones have points in common with the ones and zeros of a colour.
 static bool clashes(Context *c, const Vec *zeros, const Vec *ones, const Colour *colour, bool *out) {
-    const size_t mark = c->high;
     *out = false;
     for (const Placed *p = colour->first; p; p = p->same)
-        for (Walk w = walk(p->node); more(&w) && !*out; c->high = mark) {
-            const Set *s = unpacked(c, &w.at);
-            TRY(s && overlap(c, is_one(p, w.edge) ? zeros : ones, s, out));
-        }
+        for (Walk w = walk(p->node); more(&w) && !*out; w.at = skipped(w.at)) TRY(overlap(c, is_one(p, w.edge) ? zeros : ones, w.at, out));
     return true;
-}
-
-static bool same_set(const Context *c, const Set *a, const Set *b) {
-    return a->spaces == b->spaces && same_bytes(a->lower, b->lower, 2 * c->n * sizeof(Int)) &&
-           (!a->spaces || same_bytes(spaces_of(c, a), spaces_of(c, b), a->spaces * sizeof(Half *)));
 }
 
 // Those that are not among the first `known` ones; temporary.
 static bool append_ones(Context *c, const Placed *p, uint32_t known, Vec *out) {
     for (Walk w = walk(p->node); more(&w);) {
         if (!is_one(p, w.edge)) {
-            w.at = skipped(c, w.at);
+            w.at = skipped(w.at);
             continue;
         }
         const size_t mark = c->high;
@@ -175,35 +173,35 @@ static bool first_fit(Palette *p, Placed *placed) {
 }
 
 // Whether a packed set is among the ones.
-static bool has_one(const Context *c, const Placed *p, const uint8_t *set, size_t size) {
+static bool has_one(const Placed *p, const uint8_t *set, size_t size) {
     for (Walk w = walk(p->node); more(&w);) {
         const uint8_t *at = w.at;
-        w.at = skipped(c, at);
+        w.at = skipped(at);
         if (is_one(p, w.edge) && (size_t)(w.at - at) == size && same_bytes(at, set, size)) return true;
     }
     return false;
 }
 
 // Whether both are 1 in the same sets and 0 in the same ones.
-static bool same_signal(const Context *c, const Placed *a, const Placed *b) {
+static bool same_signal(const Placed *a, const Placed *b) {
     uint32_t left = 0;
     for (const Edge *e = b->node->edge; e < b->node->edge + b->node->edges; ++e) left += e->sets;
     for (Walk w = walk(a->node); more(&w); --left) {
         const uint8_t *at = w.at;
         Placed other = *b;
         other.flipped ^= !is_one(a, w.edge);
-        w.at = skipped(c, at);
-        if (!has_one(c, &other, at, (size_t)(w.at - at))) return false;
+        w.at = skipped(at);
+        if (!has_one(&other, at, (size_t)(w.at - at))) return false;
     }
     return !left;
 }
 
 // The same for both sides and in any order.
-static uint16_t hash_of(const Context *c, const Placed *p) {
+static uint16_t hash_of(const Placed *p) {
     uint32_t sum[2] = {0};
     for (Walk w = walk(p->node); more(&w);) {
         const uint8_t *at = w.at;
-        w.at = skipped(c, at);
+        w.at = skipped(at);
         sum[is_one(p, w.edge)] += hash(1, at, (size_t)(w.at - at));
     }
     return (uint16_t)(sum[0] ^ sum[1]);
@@ -215,11 +213,11 @@ static Placed *place(Palette *p, const GraphNode *v, uint32_t bit, bool *flipped
     Placed *made = temp(c, 1, sizeof *made);
     if (!made) return NULL;
     *made = (Placed){.node = v, .bit = (uint8_t)bit};
-    made->hash = hash_of(c, made);
+    made->hash = hash_of(made);
     for (Placed *q = p->known; q; q = q->next)
         for (int k = 0; k < 2 && q->hash == made->hash; ++k) {
             *flipped = made->flipped = k;
-            if (!same_signal(c, made, q)) continue;
+            if (!same_signal(made, q)) continue;
             c->high = mark;
             return q;
         }
@@ -269,12 +267,19 @@ bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index) {
     return true;
 }
 
+// Where a signal is 1.
+bool pool_signal(Context *c, const Domain *d, size_t low, uint32_t index) {
+    return check_domain(c, d, POLYLOOM_SIGNAL, index) && pool(c, d, low, &c->signal[index]);
+}
+
 // The signals of all graphs, and the branches of their nodes.
 bool allocate(Context *c) {
     const size_t high = c->high;
     Palette *p = temp(c, 1, sizeof *p);
     TRY(p);
     p->c = c;
+    c->pool = NULL;
+    c->pooled = 0;
     for (uint32_t g = 0; g < c->units; ++g)
         for (uint32_t v = 0; v < c->graph[g].nodes; ++v)
             if (c->graph[g].node[v].edges > 1) TRY(branch(p, &c->graph[g].node[v]));
@@ -288,15 +293,13 @@ bool allocate(Context *c) {
     } else {
         TRY(c->signal = keep(c, c->signals, sizeof *c->signal));
         for (uint32_t i = 0; i < c->signals; ++i) {
-            const size_t mark = c->high;
+            const size_t low = c->low, mark = c->high;
+            const Domain *d;
             Vec ones = {0};
-            TRY(ones_of(c, (Colour *)p->colours.at + i, &ones));
-            if (ones.count == 1) *(const Set **)ones.at = lasting(c, *(Set **)ones.at);  // which `unite` takes as it is
-            TRY(ok(c) && unite(c, ones.at, ones.count, &c->signal[i]));
+            TRY(ones_of(c, (Colour *)p->colours.at + i, &ones) && unite(c, ones.at, ones.count, &d) && pool_signal(c, d, low, i));
             c->high = mark;
         }
     }
-    for (uint32_t i = 0; i < c->signals; ++i) TRY(check_domain(c, c->signal[i], POLYLOOM_SIGNAL, i));
     c->high = high;
     return ok(c);
 }

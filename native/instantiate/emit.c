@@ -57,7 +57,7 @@ static void controller(Out *o) {
     for (int axis = 0; axis < 2; ++axis) put(o, magnitude(c->delay[axis]), 4);
     put(o, c->steps, 4);
     put(o, c->signals, 2);
-    for (uint32_t i = 0, number; i < c->signals && pool_domain(c, c->signal[i], &number); ++i) put(o, number, 4);
+    for (uint32_t i = 0; i < c->signals; ++i) put(o, c->signal[i], 4);
 }
 
 static void head(Out *o) {
@@ -193,12 +193,14 @@ static void maps(Out *o) {
 
 static void domains(Out *o) {
     Context *c = o->c;
-    put(o, c->pool.count, 4);
-    for (uint32_t i = 0; i < c->pool.count; ++i) {
-        const Domain *d = ((const Domain **)c->pool.at)[i];
-        put(o, d->count, 2);
-        for (uint32_t k = 0; k < d->count; ++k) {
-            const Set *s = d->set[k];
+    const size_t high = c->high;
+    put(o, c->pooled, 4);
+    for (const Pooled *p = c->pool; p; p = p->next) {
+        const uint8_t *at = p->sets;
+        put(o, p->count, 2);
+        for (uint32_t k = 0; k < p->count; ++k, c->high = high) {
+            const Set *s = unpacked(c, &at);
+            if (!s) return;
             all(o, s->lower, 2 * c->n);
             put(o, s->spaces, 2);
             for (uint32_t h = 0; h < s->spaces; ++h)
@@ -328,7 +330,7 @@ static bool write(Context *c, const polyloom_request *r, bool counting, size_t *
 bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size) {
     const size_t low = c->low, high = c->high;
     const bool done = write(c, r, counting, size);
-    c->low = low;
+    release(c, low);
     c->high = high;
     return done;
 }

@@ -113,16 +113,6 @@ static bool pattern(Context *c, const Mapped *m, uint32_t group, Pattern *p) {
     return ok(c);
 }
 
-// The number of a domain in the file.
-bool pool_domain(Context *c, const Domain *d, uint32_t *number) {
-    const Domain **at = c->pool.at;
-    for (*number = 0; *number < c->pool.count; ++*number)
-        if (at[*number] == d) return true;
-    TRY(at = push(c, &c->pool, sizeof *at));
-    *at = d;
-    return true;
-}
-
 static bool over(Int value, Int bits) { return bits < (Int)sizeof(Int) * 8 - 1 && value >> bits; }
 
 static bool check(Context *c, const Mapped *m, const Pattern *p, uint32_t row, uint32_t column) {
@@ -166,15 +156,13 @@ static bool access_generators(Context *c, Mapped *m) {
     if (!fit && c->error >= 500) c->error = 0;
     TRY(ok(c));
     if (!fit) return refuse_first(c, m);
-    for (uint32_t i = 0; i < m->groups; ++i) TRY(pool_domain(c, m->pattern[m->group[i]]->domain, &m->pattern[m->group[i]]->number));
+    for (uint32_t i = 0; i < m->groups; ++i) TRY(pool(c, m->pattern[m->group[i]]->domain, c->low, &m->pattern[m->group[i]]->number));
     return true;
 }
 
 // The patterns of all generators, checked; their domains, after those of the signals, are numbered by first use.
 bool generators(Context *c) {
-    c->pool = (Vec){0};
     c->generators = 0;
-    for (uint32_t i = 0, number; i < c->signals; ++i) TRY(pool_domain(c, c->signal[i], &number));
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
         if (c->mapped[i].used) TRY(access_generators(c, &c->mapped[i]));
     return ok(c);

@@ -81,6 +81,7 @@ static uint32_t class_in(Context *c, const Context *from, uint32_t number) {
     const uint32_t error = k->error = c->error;
     k->about = c->about;
     k->done = true;
+    k->apart = c != from;
     c->error = 0;
     return error;
 }
@@ -93,6 +94,8 @@ static bool finish(Context *c) {
         c->about = c->class_[k].about;
         return fail(c, c->class_[k].error, 0);
     }
+    for (uint32_t g = 0; g < c->units; ++g)
+        for (uint32_t v = 0; v < c->graph[g].nodes && c->class_[c->unit[g]->class_].apart; ++v) TRY(adopt(c, &c->graph[g].node[v]));
     polyloom_phase(PROGRAMS);
     TRY(allocate(c));
     c->high = c->search->high;  // where sets were packed

@@ -290,7 +290,7 @@ typedef struct {
     uint32_t *program;  // by unit
     Int *feedback, *input;
     uint32_t feedbacks, inputs, number;
-    bool done;  // instantiated
+    bool done, apart;  // instantiated; in scratch of its own
     uint32_t error;
     About about;
 } Class;
@@ -374,6 +374,13 @@ typedef struct {
     bool placed;  // by the caller
 } Layout;
 
+// A domain of the file, packed.
+typedef struct Pooled {
+    struct Pooled *next;
+    uint32_t count, size;
+    uint8_t sets[];
+} Pooled;
+
 typedef struct Context {
     uint8_t *base;
     size_t low, high, size, peak;
@@ -417,14 +424,15 @@ typedef struct Context {
     Class *class_;
     UnitTree **unit;
     Graph *graph;
-    const Domain **signal;
+    uint32_t *signal;  // their numbers in the pool
     Mapped *mapped;
     Served served;
     Sight sight;
     Layout *layout;
     uint32_t words;  // of a set of channels
     Vec wires;       // distinct wrappers: Wires
-    Vec pool;        // the domains of the file: const Domain *
+    Pooled *pool;    // the domains of the file
+    uint32_t pooled;
     uint32_t generators;
     Int start, delay[2], steps;
     Int needed;  // channels a side
@@ -560,15 +568,22 @@ bool control_flow(Context *c, const UnitTree *unit, Graph *out);
 bool allocate(Context *c);
 bool share(Context *c, bool *out);
 bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index);
+bool pool_signal(Context *c, const Domain *d, size_t low, uint32_t index);
 bool measure(Context *c, Graph *g, uint32_t unit);
 bool same_program(const Graph *a, const Graph *b);
 void write_program(const Context *c, const Graph *g, uint8_t *at);
 
 // packed.c
 size_t pack(const Context *c, const Set *s, uint8_t *to);
-Set *unpacked(Context *c, const uint8_t **at);
+const Set *unpacked(Context *c, const uint8_t **at);
+void outermost(const Context *c, const uint8_t *at, Int *low, Int *high);
+const uint8_t *skipped(const uint8_t *at);
+const uint8_t *unpadded(const uint8_t *at);
+bool same_set(const Context *c, const Set *a, const Set *b);
 const Set *lasting(Context *c, const Set *s);
-const uint8_t *skipped(const Context *c, const uint8_t *at);
+void forget(Context *c, size_t low);
+bool adopt(Context *c, GraphNode *v);
+bool pool(Context *c, const Domain *d, size_t low, uint32_t *number);
 Walk walk(const GraphNode *v);
 bool more(Walk *w);
 
@@ -591,7 +606,6 @@ bool generators(Context *c);
 Int base_at(Context *c, const Mapped *m, uint32_t group, uint32_t row, uint32_t column);
 bool fits_signed(Context *c, uint32_t section, Int x);
 bool representable(Context *c, const Mapped *m);
-bool pool_domain(Context *c, const Domain *d, uint32_t *number);
 bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size);
 
 #endif

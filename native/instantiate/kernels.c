@@ -28,7 +28,7 @@ typedef struct {
     uint32_t lines, levels;
     const Kernel **kernel;
     uint32_t kernels;
-    uint32_t *first, *next;  // the stretches of a kernel, in their order: by kernel, by stretch; NONE at the end
+    uint32_t *latest, *previous;  // the stretches of a kernel, from the last one on: by kernel, by stretch; NONE at the end
 } Folded;
 
 static bool has(const uint32_t *bits, uint32_t i) { return bits[i / 32] >> i % 32 & 1; }
@@ -310,12 +310,12 @@ static bool look_ahead(Folded *f, uint32_t targets) {
 }
 
 static bool index_stretches(Folded *f) {
-    TRY((f->first = temp(f->c, f->kernels, sizeof(uint32_t))) && (f->next = temp(f->c, f->lines, sizeof(uint32_t))));
-    for (uint32_t v = 0; v < f->kernels; ++v) f->first[v] = NONE;
-    for (uint32_t i = f->lines; i-- > 0;) {
-        uint32_t *head = &f->first[f->line[i].name[0]];
-        f->next[i] = *head;
-        *head = i;
+    TRY((f->latest = temp(f->c, f->kernels, sizeof(uint32_t))) && (f->previous = temp(f->c, f->lines, sizeof(uint32_t))));
+    for (uint32_t v = 0; v < f->kernels; ++v) f->latest[v] = NONE;
+    for (uint32_t i = 0; i < f->lines; ++i) {
+        uint32_t *latest = &f->latest[f->line[i].name[0]];
+        f->previous[i] = *latest;
+        *latest = i;
     }
     return true;
 }
@@ -328,7 +328,7 @@ static bool start(Folded *f, const uint32_t *order, uint32_t nodes, uint32_t *ou
     *out = order[0];
     for (int pass = 0; pass < 2; ++pass) {
         for (uint32_t v = 0; v < nodes; ++v)
-            for (uint32_t i = f->first[order[v]]; i != NONE; i = f->next[i]) {
+            for (uint32_t i = f->latest[order[v]]; i != NONE; i = f->previous[i]) {
                 const Stretch *line = &f->line[i];
                 if (line->part->first || line->name[1] == NONE) continue;
                 if (!pass) {
@@ -353,7 +353,7 @@ static bool start(Folded *f, const uint32_t *order, uint32_t nodes, uint32_t *ou
 // The distinct successors of a kernel; `seen` has the last kernel that each was one of.
 static uint32_t successors(const Folded *f, uint32_t v, uint32_t *seen, uint32_t *out) {
     uint32_t count = 0;
-    for (uint32_t i = f->first[v]; i != NONE; i = f->next[i]) {
+    for (uint32_t i = f->latest[v]; i != NONE; i = f->previous[i]) {
         const uint32_t to = f->line[i].name[1];
         if (to == NONE || seen[to] == v + 1) continue;
         seen[to] = v + 1;
@@ -376,7 +376,7 @@ static const Kernel *kept(Context *c, const Kernel *from) {
 // The sets of a part, packed, in front of what was packed before; only that remains. Returns how many they are.
 static uint32_t packed(Folded *f, const Part *part) {
     Context *c = f->c;
-    const size_t low = c->low, high = c->high;
+    const size_t high = c->high;
     size_t size = 0;
     Vec sets = {0};
     if (!part_sets(c, f->grid, part, &sets)) return 0;
@@ -386,22 +386,23 @@ static uint32_t packed(Folded *f, const Part *part) {
     size = 0;
     for (uint32_t i = 0; i < sets.count; ++i) size += pack(c, ((const Set **)sets.at)[i], at + size);
     shrink(c, at, high, (size + 7) & ~(size_t)7);  // with the zeros after them
-    release(c, low);
     return sets.count;
 }
 
 // The transition sets of a node: those of its parts, in the order of first steps.
 static bool transitions(Folded *f, uint32_t v, const uint32_t *order, GraphNode *out) {
+    const size_t low = f->c->low;
     for (uint32_t k = out->edges; k-- > 0;) {
         Edge *e = &out->edge[k];
-        for (uint32_t i = f->lines; i-- > 0;) {
-            if (f->line[i].name[0] != v || f->line[i].name[1] != order[e->to]) continue;
+        for (uint32_t i = f->latest[v]; i != NONE; i = f->previous[i]) {
+            if (f->line[i].name[1] != order[e->to]) continue;
             const uint32_t count = e->sets + packed(f, f->line[i].part);
             if (count >> 16) return fail(f->c, POLYLOOM_OVERFLOW, 0);
             e->sets = (uint16_t)count;
         }
     }
     out->sets = f->c->base + f->c->high;
+    forget(f->c, low);
     return ok(f->c);
 }
 
@@ -413,7 +414,7 @@ static bool node(Folded *f, uint32_t v, const uint32_t *order, const uint32_t *p
     TRY(out->edge = temp(c, out->edges, sizeof(Edge)));
     for (uint32_t k = 0; k < out->edges; ++k) {
         uint32_t i = k;
-        if (f->first[next[k]] == NONE) return clash(c);
+        if (f->latest[next[k]] == NONE) return clash(c);
         for (; i && out->edge[i - 1].to > place[next[k]]; --i) out->edge[i] = out->edge[i - 1];
         out->edge[i] = (Edge){.to = (uint16_t)place[next[k]]};
     }
@@ -422,7 +423,7 @@ static bool node(Folded *f, uint32_t v, const uint32_t *order, const uint32_t *p
 
 // Makes what is temporary of a graph last: the rest of its construction is given back, and its sets move up to `high`.
 static bool settle(Context *c, const GraphNode *from, size_t low, size_t high, Graph *out) {
-    release(c, low);
+    forget(c, low);
     TRY(out->node = keep(c, out->nodes, sizeof *from));
     for (uint32_t v = 0; v < out->nodes; ++v) {
         GraphNode *n = &out->node[v];
@@ -436,9 +437,8 @@ static bool settle(Context *c, const GraphNode *from, size_t low, size_t high, G
         if (n->edges < 2) continue;
         size_t size = 0;
         for (Walk w = walk(n); more(&w);) {
-            while (!*w.at) ++w.at;  // between parts
-            const uint8_t *at = w.at;
-            w.at = skipped(c, at);
+            const uint8_t *at = unpadded(w.at);  // parts begin at multiples of 8
+            w.at = skipped(at);
             move(n->sets + size, at, (size_t)(w.at - at));
             size += (size_t)(w.at - at);
         }
@@ -457,7 +457,7 @@ static bool ordered(Folded *f, size_t low, size_t high, Graph *out) {
     TRY(place && seen && next && order);
     for (uint32_t i = 0; i < f->lines; ++i) {
         const uint32_t v = f->line[i].name[0];
-        if (f->first[v] == i) order[nodes++] = v;
+        if (!place[v]++) order[nodes++] = v;
     }
     if (!nodes) return clash(c);
     TRY(start(f, order, nodes, &first));

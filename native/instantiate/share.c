@@ -408,6 +408,10 @@ bool share(Context *c, bool *out) {
     for (uint32_t b = 0; b < count; ++b) settle(s, &branch[b]);
     c->signals = s->count;
     TRY(c->signal = keep(c, c->signals, sizeof *c->signal));
-    for (uint32_t i = 0; i < c->signals; ++i) TRY(united(s, i, &c->signal[i]));
+    for (uint32_t i = 0; i < c->signals; ++i) {
+        const size_t low = c->low;
+        const Domain *d;
+        TRY(united(s, i, &d) && pool_signal(c, d, low, i));
+    }
     return true;
 }
