@@ -298,7 +298,7 @@ def decode(name: str, data: bytes) -> Compiled | Instance:
     return Compiled(target, None, None, data) if symbolic else Instance(target, data)
 
 
-def _differences(source: Source, values: Mapping[str, int], inputs: Arrays, got: Arrays, tell: Progress) -> tuple[Diagnostic, ...]:
+def _differences(source: Source, values: Mapping[str, int], inputs: Arrays, got: Arrays, tell: Progress = registry.silent) -> tuple[Diagnostic, ...]:
     """From the equations, bit for bit; then from the user's own function, where there is one."""
     what = "the reference" if source.nest is None else "its equations"
     tell("interpreting the equations", 1 / 3)
