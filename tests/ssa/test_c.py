@@ -60,6 +60,18 @@ def test_a_static_function_is_kept() -> None:
     assert interpret(load("hidden", 1), [7]) == 50
 
 
+@pytest.mark.parametrize(("depth", "stay"), [(3, False), (9, True)])
+def test_functions_stay_calls_where_they_would_grow(depth: int, stay: bool, tmp_path: Path) -> None:
+    """Each calls the one before four times: 64 copies are made, 262144 are not."""
+    lines = ["int f0(int x) { return x < 0 ? 1 : 2; }"]
+    lines += [f"int f{k}(int x) {{ return f{k - 1}(x) + f{k - 1}(x - {k}) - f{k - 1}(-x) * f{k - 1}({k} - x); }}" for k in range(1, depth + 1)]
+    path = tmp_path / "growth.c"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    function = load_ssa(str(path), Options(function=f"f{depth}"), 0)
+    assert len(function.others) == (depth if stay else 0)
+    assert sum(len(block.instructions) for member in function.program for block in member.blocks) < 5000
+
+
 def test_what_is_refused_is_named(golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(PROGRAMS.parent)
     names = re.findall(r"^(?!typedef|static)\w[\w ]*?(\w+)\(.*\{", Path("refused.c").read_text(encoding="utf-8"), re.MULTILINE)

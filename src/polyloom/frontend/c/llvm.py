@@ -18,6 +18,7 @@ from typing import Any, Final
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, Source, Span, input_error
 from polyloom.frontend.c.choose import choose
 from polyloom.frontend.c.clang import included, llvm_module, syntax_tree
+from polyloom.frontend.c.growth import is_small
 from polyloom.frontend.c.llvm_data import datum, name_of
 from polyloom.frontend.c.llvm_flow import phi, terminator
 from polyloom.frontend.c.llvm_lower import Lowering
@@ -27,11 +28,10 @@ from polyloom.ir.ssa import NARROW, RESULT, Address, Block, Data, Edge, Function
 from polyloom.ir.ssa_verify import uses, verify
 
 TARGET: Final = "riscv64-unknown-elf"
-_UNIT: Final = """#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
-{include}
-#pragma clang attribute pop
-void *const polyloom_kept[] = {{{kept}}};
+_UNIT: Final = """{before}{include}
+{after}void *const polyloom_kept[] = {{{kept}}};
 """
+_INLINED: Final = "#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)\n", "#pragma clang attribute pop\n"
 """What is called becomes part of its callers, at every level, unless it calls itself or is `noinline`: then the call stays."""
 _DEFINED = re.compile(r"^define .*?@([-\w.$]+)\(", re.MULTILINE)
 _LABEL = re.compile(r'([-\w.$]+|"[^"]*"):')
@@ -46,14 +46,16 @@ def load_ssa(path: str, options: Options, level: int = 0, target: str = TARGET) 
         text = Path(path).read_bytes().decode("utf-8", "replace")
     except OSError as error:
         raise input_error("PL0104", f"cannot read {path}: {error.strerror or error}", help="give the path of a .c file") from None
-    name = choose(path, syntax_tree(path, options), options.function)[0].name
-    return load_all(Source(path, text), (name,), options, level, target)[0]
+    chosen, functions = choose(path, syntax_tree(path, options), options.function)
+    inlines = is_small(chosen, {function.name: function for function in functions.values()})
+    return load_all(Source(path, text), (chosen.name,), options, level, target, inlines)[0]
 
 
-def load_all(source: Source, names: Sequence[str], options: Options, level: int = 0, target: str = TARGET) -> tuple[Function, ...]:
-    """These functions of the file, compiled at once."""
+def load_all(source: Source, names: Sequence[str], options: Options, level: int = 0, target: str = TARGET, inlines: bool = True) -> tuple[Function, ...]:
+    """These functions of the file, compiled at once; with `inlines` what they call becomes part of them."""
     kept = ", ".join(f"(void *){name}" for name in names)
-    unit = _UNIT.format(include=included(source.name), kept=kept)
+    before, after = _INLINED if inlines else ("", "")
+    unit = _UNIT.format(before=before, after=after, include=included(source.name), kept=kept)
     module = _checked(llvm_module(unit, level, target, options))
     return tuple(verify(_Reader(module, source).function(name)) for name in names)
 

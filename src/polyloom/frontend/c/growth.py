@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a function with all that it calls as part of it stays of a sensible size, from its syntax tree.
+
+Sizes are nodes of the tree. A function that calls itself, directly or not, is counted once where it is entered: the call stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from polyloom.frontend.c.affine import callee
+from polyloom.frontend.c.tree import Node
+
+MOST: Final = 10_000
+"""As many nodes, some thousand instructions, a function may always have."""
+TIMES: Final = 4
+"""Beyond these it may be as many times as large as it and what it calls are once each."""
+
+
+def is_small(function: Node, functions: Mapping[str, Node]) -> bool:
+    """Of a function of a file, whose functions are given by name."""
+    calls = {name: tuple(_called(node, functions)) for name, node in functions.items()}
+    once = {name: sum(1 for _ in node) for name, node in functions.items()}
+    whole: dict[str, int] = {}
+
+    def size(name: str, path: tuple[str, ...]) -> int:
+        if name not in whole:
+            inner = (size(other, (*path, name)) for other in calls[name] if other not in path and other != name)
+            whole[name] = once[name] + sum(inner)
+        return whole[name]
+
+    total = size(function.name, ())
+    return total <= max(MOST, TIMES * sum(once[name] for name in whole))
+
+
+def _called(node: Node, functions: Mapping[str, Node]) -> Iterator[str]:
+    names = (callee(each) for each in node if each.kind == "CallExpr")
+    return (name for name in names if name in functions)
