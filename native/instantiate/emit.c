@@ -86,16 +86,14 @@ static void head(Out *o) {
     close(o);
 }
 
-static bool same_depths(const Int *a, uint32_t count, const Int *b, uint32_t other) {
-    return count == other && same_bytes(a, b, count * sizeof *a);
-}
-
 static bool same_class(const Context *c, const Class *a, const Class *b) {
     for (uint32_t unit = 0; unit < c->s.units; ++unit) {
         const uint32_t x = a->program[unit], y = b->program[unit];
         if ((x == NONE) != (y == NONE) || (x != NONE && c->graph[x].same != c->graph[y].same)) return false;
     }
-    return same_depths(a->feedback, a->feedbacks, b->feedback, b->feedbacks) && same_depths(a->input, a->inputs, b->input, b->inputs);
+    for (int file = 0; file < 2; ++file)
+        if (a->depths[file] != b->depths[file] || !same_bytes(a->depth[file], b->depth[file], a->depths[file] * sizeof(Int))) return false;
+    return true;
 }
 
 // Equal programs become one class: trees may differ where the words do not.
@@ -130,10 +128,10 @@ static void classes(Out *o) {
             if (o->data && ok(c)) write_program(c, g, o->data + o->at);
             o->at += g->size;
         }
-        put(o, k->feedbacks, 1);
-        all(o, k->feedback, k->feedbacks);
-        put(o, k->inputs, 1);
-        all(o, k->input, k->inputs);
+        for (int file = 0; file < 2; ++file) {
+            put(o, k->depths[file], 1);
+            all(o, k->depth[file], k->depths[file]);
+        }
     }
     close(o);
 }
@@ -267,7 +265,7 @@ static void generators_of_all(Out *o) {
     if (!o->data) o->at += c->generators * size;
     if (c->needed > 65536) refuse(c, 706, POLYLOOM_FIELD, 5, c->needed - 1, 65536);
     for (uint32_t i = 0; c->generators && i < c->s.inputs + c->s.outputs; ++i)
-        if (c->mapped[i].used) representable(c, &c->mapped[i]);
+        representable(c, &c->mapped[i]);
     for (uint32_t i = 0; c->generators && i < c->s.inputs + c->s.outputs && o->data; ++i) access_generators(o, i, size);
     close(o);
 }

@@ -19,27 +19,24 @@ typedef struct {
 
 #define INPUT_FILE ((uint32_t)1 << 31)
 
-static bool add_reader(Context *c, Vec *readers, uint32_t reg, Int tau, Int slack, Piece piece) {
-    Reader *slot = push(c, readers, sizeof *slot);
-    TRY(slot);
-    *slot = (Reader){reg, tau, slack, piece};
-    return true;
-}
-
 static bool readers_of(Context *c, Vec *out) {
+    Reader *r;
     for (uint32_t u = 0; u < c->s.uses; ++u) {
         const Use *use = &c->s.use[u];
         for (uint32_t i = 0; i < c->candidate->links[u].count && use->writers; ++i) {
             const Link *link = &c->candidate->links[u].at[i];
             if (link->kind == GENERAL) continue;
-            const uint32_t reg = link->kind == CHANNEL ? c->candidate->route[link->number].input | INPUT_FILE : link->number;
-            const Int cycles = slack(c, c->t, c->timing->inner, c->timing->outer, use, link);
-            TRY(add_reader(c, out, reg, c->schedule->tau[use->consumer], cycles, reads(c, use, link)));
+            TRY(r = push(c, out, sizeof *r));
+            r->reg = link->kind == CHANNEL ? c->candidate->route[link->number].input | INPUT_FILE : link->number;
+            r->tau = c->schedule->tau[use->consumer];
+            r->slack = slack(c, c->t, c->timing->inner, c->timing->outer, use, link);
+            r->piece = reads(c, use, link);
         }
     }
     for (uint32_t i = 0; i < c->s.inputs; ++i) {
         const uint32_t v = c->s.input[i].node;
-        TRY(add_reader(c, out, c->candidate->input[i] | INPUT_FILE, c->schedule->tau[v], 0, (Piece){.condition = c->s.node[v].condition}));
+        TRY(r = push(c, out, sizeof *r));
+        *r = (Reader){.reg = c->candidate->input[i] | INPUT_FILE, .tau = c->schedule->tau[v], .piece.condition = c->s.node[v].condition};
     }
     return ok(c);
 }
@@ -113,97 +110,79 @@ static bool occupancy(Context *c, const Reads *uses, uint32_t count, Int *out) {
 static bool depth(Context *c, const Vec *readers, uint32_t reg, uint32_t group, Int *out) {
     Vec uses = {0};
     *out = 0;
-    for (uint32_t i = 0; i < readers->count; ++i) {
-        const Reader *r = (Reader *)readers->at + i;
+    for (const Reader *r = readers->at, *end = r + readers->count; r < end; ++r) {
         if (r->reg != reg) continue;
         Vec sets = {0};
         TRY(piece_sets(c, &r->piece, group, &sets));
-        if (!sets.count) continue;
         Reads *at = uses.at;
         uint32_t k = 0;
         while (k < uses.count && (at[k].tau != r->tau || at[k].slack != r->slack)) ++k;
-        if (k == uses.count) {
+        if (k == uses.count && sets.count) {
             TRY(at = push(c, &uses, sizeof *at));
-            *at = (Reads){r->tau, r->slack, NULL, sets};
-            continue;
+            *at = (Reads){r->tau, r->slack, NULL, {0}};
+            at = uses.at;
         }
-        for (uint32_t s = 0; s < sets.count; ++s) {
-            const Set **slot = push(c, &at[k].sets, sizeof *slot);
-            TRY(slot);
-            *slot = ((const Set **)sets.at)[s];
-        }
+        for (uint32_t i = 0; i < sets.count; ++i) TRY(append(c, &at[k].sets, ((const Set **)sets.at)[i]));
     }
     Reads *at = uses.at;
     for (uint32_t k = 0; k < uses.count; ++k) TRY(unite(c, at[k].sets.at, at[k].sets.count, &at[k].domain));
     return !uses.count || occupancy(c, at, uses.count, out);
 }
 
-static bool listed(Context *c, Int **list, uint32_t *count, uint32_t index, uint32_t end, Int depth) {
-    if (index >= 64) return refuse(c, 706, POLYLOOM_FIELD, 1, (Int)index, 64);
-    if (!*list) TRY(*list = keep(c, end, sizeof(Int)));
-    (*list)[index] = depth;
-    if (index + 1 > *count) *count = index + 1;
+// The depths of a register by class, each `step` after the one before. Groups that agree on its readers share one that is found once.
+static bool register_depths(Context *c, const Vec *readers, uint32_t reg, uint32_t step, Int *out) {
+    const size_t mark = c->high;
+    const uint32_t *same;
+    bool *conditions = temp(c, c->s.conditions, 1);
+    Int *known = temp(c, c->groups, sizeof *known);
+    TRY(conditions && known);
+    for (const Reader *r = readers->at, *end = r + readers->count; r < end; ++r) conditions[r->piece.condition] |= r->reg == reg;
+    TRY(same = alike(c, conditions));
+    for (uint32_t g = 0; g < c->groups; ++g) known[g] = -1;
+    for (const Cell *cell = c->cell; cell < c->cell + c->cells; ++cell) {
+        if (cell->class_ == NONE) continue;
+        const size_t inner = c->high;
+        const uint32_t group = same[cell->group];
+        if (known[group] < 0) TRY(depth(c, readers, reg, group, &known[group]));
+        c->high = inner;
+        out[(size_t)cell->class_ * step] = max(out[(size_t)cell->class_ * step], known[group]);
+    }
+    c->high = mark;
     return true;
 }
 
-// The depths of one register, by group; groups that agree on its readers share one that is found once.
-typedef struct {
-    uint32_t reg;
-    const uint32_t *same;
-    Int *known;
-} Register;
-
-static bool register_of(Context *c, const Vec *readers, uint32_t reg, Register *out) {
-    bool *conditions = temp(c, c->s.conditions, 1);
-    TRY(conditions && (out->known = temp(c, c->groups, sizeof *out->known)));
-    for (uint32_t i = 0; i < readers->count; ++i)
-        if (((Reader *)readers->at)[i].reg == reg) conditions[((Reader *)readers->at)[i].piece.condition] = true;
-    out->reg = reg;
-    for (uint32_t g = 0; g < c->groups; ++g) out->known[g] = -1;
-    return (out->same = alike(c, conditions)) != NULL;
-}
-
-static bool of_class(Context *c, const Vec *readers, const Register *r, const uint32_t *end, const bool *member, Class *class_) {
-    Int most = 0;
-    for (uint32_t g = 0; g < c->groups; ++g) {
-        if (!member[g]) continue;
-        const size_t mark = c->high;
-        Int *at = &r->known[r->same[g]];
-        if (*at < 0) TRY(depth(c, readers, r->reg, r->same[g], at));
-        c->high = mark;
-        most = max(most, *at);
-    }
-    if (!most) return true;
-    const bool input = r->reg & INPUT_FILE;
-    const uint32_t index = r->reg & ~INPUT_FILE;
+// The depths of a class out of those by reader, of which the first one of a register has it. PL0511 beyond the machine's.
+static bool of_class(Context *c, const Vec *readers, const Int *depths, Class *out) {
+    const Reader *reader = readers->at;
     const Int limit = c->s.limits.fifo_depth;
-    if (limit >= 0 && most > limit) return refuse(c, 511, input ? POLYLOOM_INPUT : POLYLOOM_FEEDBACK, index, most, limit);
-    if (sizeof(Int) > 4 && most > (Int)UINT32_MAX) return refuse(c, 706, POLYLOOM_FIELD, 1, most, (Int)((int64_t)UINT32_MAX + 1));
-    return input ? listed(c, &class_->input, &class_->inputs, index, end[1], most) : listed(c, &class_->feedback, &class_->feedbacks, index, end[0], most);
+    for (uint32_t i = 0; i < readers->count; ++i) {
+        const uint32_t input = (reader[i].reg & INPUT_FILE) != 0, index = reader[i].reg & ~INPUT_FILE;
+        if (!depths[i]) continue;
+        if (limit >= 0 && depths[i] > limit) return refuse(c, 511, input ? POLYLOOM_INPUT : POLYLOOM_FEEDBACK, index, depths[i], limit);
+        if (sizeof(Int) > 4 && depths[i] > (Int)UINT32_MAX) return refuse(c, 706, POLYLOOM_FIELD, 1, depths[i], (Int)((int64_t)UINT32_MAX + 1));
+        if (index >= 64) return refuse(c, 706, POLYLOOM_FIELD, 1, index, 64);
+        if (index >= out->depths[input]) out->depths[input] = index + 1;
+    }
+    for (int file = 0; file < 2; ++file) TRY(out->depth[file] = keep(c, out->depths[file], sizeof(Int)));
+    for (uint32_t i = 0; i < readers->count; ++i)
+        if (depths[i]) out->depth[(reader[i].reg & INPUT_FILE) != 0][reader[i].reg & ~INPUT_FILE] = depths[i];
+    return true;
 }
 
-// The depths of all classes. PL0511 beyond the machine's.
+// The depths of all classes.
 bool depths(Context *c) {
     const size_t high = c->high;
-    Vec readers = {0}, registers = {0};
-    uint32_t end[2] = {0};  // of the registers of both files
-    bool *member = temp(c, (size_t)c->classes * c->groups, 1);
-    TRY(member && readers_of(c, &readers));
-    for (uint32_t i = 0; i < c->cells; ++i)
-        if (c->cell[i].class_ != NONE) member[(size_t)c->cell[i].class_ * c->groups + c->cell[i].group] = true;
+    Vec readers = {0};
+    TRY(readers_of(c, &readers));
+    const Reader *reader = readers.at;
+    Int *found = temp(c, (size_t)c->classes * readers.count, sizeof *found);
+    TRY(found);
     for (uint32_t i = 0; i < readers.count; ++i) {
-        const uint32_t reg = ((Reader *)readers.at)[i].reg;
         uint32_t k = 0;
-        while (k < registers.count && ((Register *)registers.at)[k].reg != reg) ++k;
-        if (k < registers.count) continue;
-        Register *slot = push(c, &registers, sizeof *slot);
-        TRY(slot && register_of(c, &readers, reg, slot));
-        uint32_t *last = &end[(reg & INPUT_FILE) != 0];
-        *last = (uint32_t)min(64, max(*last, (Int)(reg & ~INPUT_FILE) + 1));
+        while (reader[k].reg != reader[i].reg) ++k;
+        if (k == i) TRY(register_depths(c, &readers, reader[i].reg, readers.count, found + i));
     }
-    for (uint32_t k = 0; k < c->classes; ++k)
-        for (uint32_t i = 0; i < registers.count; ++i)
-            TRY(of_class(c, &readers, (Register *)registers.at + i, end, member + (size_t)k * c->groups, &c->class_[k]));
+    for (uint32_t k = 0; k < c->classes; ++k) TRY(of_class(c, &readers, found + (size_t)k * readers.count, &c->class_[k]));
     c->high = high;
-    return ok(c);
+    return true;
 }

@@ -58,7 +58,7 @@ static void row_delays(Context *c, Mapped *m, const Cell *cell, uint32_t row, bo
 // The least and the greatest delay of an access. Delays are affine in a cell and, where they depend on the nearer border, up to the
 // middle of the region, for elements of one parity: their extremes are at or next to bends and middles.
 static void extreme_delays(Context *c, Mapped *m) {
-    const bool all = !m->border && c->s.limits.hop_delay;
+    const bool all = m->side == PE && c->s.limits.hop_delay;
     m->least = INT_MOST;
     m->most = -INT_MOST;
     for (const Cell *cell = c->cell; cell < c->cell + c->cells; ++cell) {
@@ -164,7 +164,7 @@ static bool access_generators(Context *c, Mapped *m) {
 bool generators(Context *c) {
     c->generators = 0;
     for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
-        if (c->mapped[i].used) TRY(access_generators(c, &c->mapped[i]));
+        if (c->mapped[i].groups) TRY(access_generators(c, &c->mapped[i]));
     return ok(c);
 }
 
@@ -187,6 +187,7 @@ bool fits_signed(Context *c, uint32_t section, Int x) {
 
 // Whether the file has room for the numbers of an access's generators: what differs in a cell is affine, and extreme at its bends.
 bool representable(Context *c, const Mapped *m) {
+    if (!m->groups) return true;
     const Int most = add(c, c->start, m->most);
     if ((uint64_t)most >> 32) return refuse(c, 706, POLYLOOM_FIELD, 5, most, (Int)((int64_t)1 << 32));
     for (const Cell *cell = c->cell; cell < c->cell + c->cells && ok(c); ++cell) {

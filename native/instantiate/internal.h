@@ -288,8 +288,8 @@ typedef struct {
 
 typedef struct {
     uint32_t *program;  // by unit
-    Int *feedback, *input;
-    uint32_t feedbacks, inputs, number;
+    Int *depth[2];  // of feedback and of input registers
+    uint32_t depths[2], number;
     bool done, apart;  // instantiated; in scratch of its own
     uint32_t error;
     About about;
@@ -318,10 +318,10 @@ typedef struct {
 typedef struct {
     const Access *access;
     uint32_t reg;
-    bool is_output, used, border;
+    bool is_output;
     const bool *there;  // by group
     uint32_t *group, groups;  // that have elements, in the order of the generators
-    uint32_t side;
+    uint32_t side;  // of the border that has all elements, or PE
     uint32_t *usable[2][5];     // channels, at the border and further inside, by side
     Int base, *weights;         // of the word that is accessed, by dimension
     struct Pattern **pattern;  // by group
@@ -357,13 +357,12 @@ typedef struct {
     uint32_t group, class_, wrapper;
 } Cell;
 
-// The line that was looked along latest, from its end `side`: its segments in equal tiles.
+// What was seen latest along lines, from their ends at `side`: the segments in equal tiles of those from `line` to before `stop`.
 typedef struct {
     uint32_t first, end, group;
 } Segment;
 typedef struct {
-    uint32_t side, line, count, cells;
-    const Cell **cell;
+    uint32_t side, line, stop, count;
     Segment *at;
 } Sight;
 
@@ -591,7 +590,6 @@ bool more(Walk *w);
 bool terminals(Context *c);
 bool depths(Context *c);
 uint32_t lines(const Context *c, uint32_t side);
-uint32_t next_line(const Context *c, uint32_t side, uint32_t line);
 Run run_along(const Context *c, const Mapped *m, uint32_t side, uint32_t line);
 bool next_run(Context *c, const Mapped *m, Run *r);
 void locate(const Context *c, const Run *r, uint32_t links, uint32_t *at);

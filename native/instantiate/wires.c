@@ -9,34 +9,25 @@ static uint32_t opposite(uint32_t location) { return location == PE ? PE : 1 + (
 // Lines of elements end at sides: rows (axis 0) west and east, columns (axis 1) north and south.
 static int axis_of(uint32_t side) { return side % 2; }
 
-static bool is_far(uint32_t side) { return side == EAST || side == SOUTH; }
+static bool is_far(uint32_t side) { return side / 2 % 2; }  // east and south
 
 static uint32_t length(const Context *c, int axis) { return axis ? c->t->rows : c->t->columns; }
 
 uint32_t lines(const Context *c, uint32_t side) { return length(c, !axis_of(side)); }
 
-// The next line that may differ from all before: where no cell is slanted, lines of one interval and parity are alike.
-uint32_t next_line(const Context *c, uint32_t side, uint32_t line) {
-    if (c->slanted) return line + 1;
-    const List *cuts = &c->cut[axis_of(side)];
-    const uint32_t i = interval(cuts, line), after = i + 1 < cuts->count ? cuts->at[i + 1] : lines(c, side);
-    return line == cuts->at[i] && line + 1 < after ? line + 1 : after;
-}
-
-// The segments of half a line in cells that have elements of accesses, nearest first.
+// The segments of half a line in cells with iterations, nearest first. Where none is slanted, other lines between the same cells have them.
 static void look(Context *c, uint32_t side, uint32_t line) {
     const int axis = axis_of(side);
     const uint32_t size = length(c, axis);
     Sight *s = &c->sight;
-    if (s->side == side && s->line == line) return;
-    s->side = side;
-    s->line = line;
-    s->count = 0;
-    for (uint32_t i = 0; i < s->cells; ++i) {
-        const Cell *cell = s->cell[i];
-        if (line - (axis ? cell->west : cell->row) >= (axis ? cell->width : cell->height)) continue;
+    if (s->side == side && line >= s->line && line < s->stop) return;
+    *s = (Sight){side, c->slanted ? line : 0, c->slanted ? line + 1 : lines(c, side), 0, s->at};
+    for (const Cell *cell = c->cell; cell < c->cell + c->cells; ++cell) {
+        const uint32_t from = axis ? cell->west : cell->row, to = from + (axis ? cell->width : cell->height);
+        if (from > line && from < s->stop) s->stop = from;
+        if (to <= line && to > s->line) s->line = to;
         Segment found = {.group = cell->group};
-        if (!span(cell, axis, line, &found.first, &found.end)) continue;
+        if (from > line || to <= line || !c->occupied[cell->group] || !span(cell, axis, line, &found.first, &found.end)) continue;
         if (is_far(side)) found = (Segment){size - found.end, size - found.first, found.group};
         if (found.first > size / 2) continue;
         Segment *at = s->at + s->count++;
@@ -45,10 +36,10 @@ static void look(Context *c, uint32_t side, uint32_t line) {
     }
 }
 
-static bool accessed(const Context *c, const Cell *cell) {
-    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
-        if (c->mapped[i].there[cell->group]) return true;
-    return false;
+// The next line that may differ from all before: lines of one parity between the same cells are alike.
+static uint32_t next_line(Context *c, uint32_t side, uint32_t line) {
+    look(c, side, line);
+    return line == c->sight.line && line + 1 < c->sight.stop ? line + 1 : c->sight.stop;
 }
 
 // The elements of an access on a line that have their bank at its end: elements with even row + column have it at an end of their
@@ -56,7 +47,7 @@ static bool accessed(const Context *c, const Cell *cell) {
 Run run_along(const Context *c, const Mapped *m, uint32_t side, uint32_t line) {
     const int axis = axis_of(side);
     const uint32_t far = is_far(side), last = length(c, axis) - 1;
-    if (m->border) return (Run){.side = side, .line = line, .stop = side == m->side};
+    if (m->side != PE) return (Run){.side = side, .line = line, .stop = side == m->side};
     return (Run){.side = side, .line = line, .odd = (line ^ (uint32_t)axis ^ (far ? last : 0)) & 1, .stop = (last + 2 - far) / 2};
 }
 
@@ -68,6 +59,7 @@ void locate(const Context *c, const Run *r, uint32_t links, uint32_t *at) {
 
 // The next of them that lie in equal tiles, nearest first.
 bool next_run(Context *c, const Mapped *m, Run *r) {
+    if (!r->stop) return false;
     look(c, r->side, r->line);
     while (r->next < c->sight.count) {
         const Segment *p = &c->sight.at[r->next++];
@@ -104,23 +96,17 @@ static uint32_t last_channel(const Limits *l) {
     return last;
 }
 
-// The border that has all elements of an access, or PE; `any` says whether there are elements.
-static uint32_t common_border(const Context *c, const Mapped *m, bool *any) {
-    bool inside[5] = {false};
-    *any = false;
-    for (uint32_t i = 0; i < c->cells; ++i) {
-        const Cell *cell = &c->cell[i];
+// The border that has all elements of an access, or PE. Without elements it is WEST.
+static uint32_t common_border(const Context *c, const Mapped *m) {
+    uint32_t north = NONE, south = 0, west = NONE, east = 0;
+    for (const Cell *cell = c->cell; cell < c->cell + c->cells; ++cell) {
         if (!m->there[cell->group]) continue;
-        *any = true;
-        inside[WEST] = inside[WEST] || cell->west + cell->width > 1;
-        inside[NORTH] = inside[NORTH] || cell->row + cell->height > 1;
-        inside[EAST] = inside[EAST] || cell->west + 1 < c->t->columns;
-        inside[SOUTH] = inside[SOUTH] || cell->row + 1 < c->t->rows;
+        if (cell->row < north) north = cell->row;
+        if (cell->west < west) west = cell->west;
+        if (cell->row + cell->height - 1 > south) south = cell->row + cell->height - 1;
+        if (cell->west + cell->width - 1 > east) east = cell->west + cell->width - 1;
     }
-    static const uint8_t preference[] = {WEST, NORTH, EAST, SOUTH};
-    for (int i = 0; i < 4; ++i)
-        if (!inside[preference[i]]) return preference[i];
-    return PE;
+    return !east ? WEST : !south ? NORTH : west + 1 == c->t->columns ? EAST : north + 1 == c->t->rows ? SOUTH : PE;
 }
 
 static bool no_channel(Context *c, const Mapped *m, uint32_t side) {
@@ -227,7 +213,7 @@ const Served *served_on(Context *c, uint32_t accesses, uint32_t side, uint32_t l
 // The side at which an element has its bank, and how far away.
 uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t row, uint32_t column, uint32_t *links) {
     *links = 0;
-    if (m->border) return m->side;
+    if (m->side != PE) return m->side;
     const int axis = (row + column) % 2 != 0;
     const uint32_t near = axis ? row : column, far = length(c, axis) - 1 - near;
     *links = near > far ? far : near;
@@ -242,7 +228,7 @@ static bool side_channels(Context *c, uint32_t side, uint32_t *all) {
     for (uint32_t i = 0; i <= accesses; ++i) {
         Mapped *m = &c->mapped[i];
         bool there;
-        if (i < accesses && (!m->used || !m->border || m->side != side)) continue;
+        if (i < accesses && m->side != side) continue;
         memset(busy, 0, c->words * sizeof *busy);
         for (uint32_t line = 0; line < lines(c, side); line = next_line(c, side, line)) {
             const Served *s = served_on(c, i, side, line);
@@ -278,22 +264,19 @@ bool terminals(Context *c) {
         m->access = m->is_output ? &c->s.output[i - c->s.inputs] : &c->s.input[i];
         m->reg = m->is_output ? c->candidate->output[i - c->s.inputs] : c->candidate->input[i];
         m->there = c->accessing[c->s.node[m->access->node].condition];
-        m->side = common_border(c, m, &m->used);
-        m->border = m->side != PE;
+        m->side = common_border(c, m);
         TRY(m->group = keep(c, c->groups, sizeof(uint32_t)));
-        inside = inside || (m->used && !m->border);
+        inside = inside || m->side == PE;
     }
     c->words = channel_words(c, inside);
     c->served.access = NONE;
     uint32_t *all = temp(c, c->words, sizeof *all);
     TRY(all && (c->served.bits = keep(c, c->words, sizeof *all)) && (c->served.taken = keep(c, c->words, sizeof *all)));
-    c->sight = (Sight){.cell = keep(c, c->cells, sizeof *c->sight.cell), .at = keep(c, c->cells, sizeof *c->sight.at)};
-    TRY(ok(c));
-    for (uint32_t i = 0; i < c->cells; ++i)
-        if (accessed(c, &c->cell[i])) c->sight.cell[c->sight.cells++] = &c->cell[i];
+    c->sight = (Sight){.at = keep(c, c->cells, sizeof *c->sight.at)};
+    TRY(c->sight.at);
     for (uint32_t side = NORTH; side <= WEST; ++side) {
         for (Mapped *m = c->mapped; m < c->mapped + count; ++m)
-            for (int within = 0; within < 2 && m->used; ++within) TRY(m->usable[within][side] = usable(c, m, side, within));
+            for (int within = 0; within < (m->side == PE ? 2 : m->side == side); ++within) TRY(m->usable[within][side] = usable(c, m, side, within));
         TRY(side_channels(c, side, all));
     }
     c->high = high;
@@ -304,39 +287,39 @@ bool terminals(Context *c) {
     return true;
 }
 
+static uint32_t code(Port p) { return p.location << 13 | p.index; }
+
+// Add a connection to those sorted by sink.
 static bool connect(Context *c, Vec *out, Port sink, Port source) {
     const uint32_t most = sink.index > source.index ? sink.index : source.index;
     if (most >= 8192) return refuse(c, 706, POLYLOOM_FIELD, 2, most, 8192);
     const Connection *at = out->at;
     uint32_t i = out->count;
-    for (; i; --i) {  // sorted by location, then index
-        const Port other = at[i - 1].sink, driver = at[i - 1].source;
-        if (other.location == sink.location && other.index == sink.index) {
-            c->about.side = sink.location;
-            return (driver.location == source.location && driver.index == source.index) || refuse(c, 530, POLYLOOM_PORT, sink.index, 0, 0);
-        }
-        if (other.location < sink.location || (other.location == sink.location && other.index < sink.index)) break;
+    while (i && code(at[i - 1].sink) > code(sink)) --i;
+    if (i && code(at[i - 1].sink) == code(sink)) {
+        c->about.side = sink.location;
+        return code(at[i - 1].source) == code(source) || refuse(c, 530, POLYLOOM_PORT, sink.index, 0, 0);
     }
     TRY(push(c, out, sizeof *at));
-    Connection *to = out->at;
-    move(to + i + 1, to + i, (out->count - 1 - i) * sizeof *to);
-    to[i] = (Connection){sink, source};
+    Connection *to = (Connection *)out->at + i;
+    move(to + 1, to, (out->count - 1 - i) * sizeof *to);
+    *to = (Connection){sink, source};
     return true;
 }
 
+// What an element passes of values on a route that starts there or elsewhere.
 static bool propagation(Context *c, const Cell *cell, const Route *r, Vec *out) {
-    Int at[2] = {cell->row, cell->column}, to[2] = {cell->row, cell->column};
-    const bool starts = leaving(c, r, at[0], at[1]);
-    for (uint32_t i = 0; i <= r->hops; ++i) {  // the route that starts there is here after i hops
+    Int at[2] = {cell->row, cell->column};  // where a route begins that is here after i hops
+    Port source = {PE, r->output};
+    for (uint32_t i = 0; i <= r->hops; ++i) {
+        const Port sink = i < r->hops ? r->hop[i] : (Port){PE, r->input};
+        const int8_t *step = STEP[sink.location];
         if (leaving(c, r, at[0], at[1])) {
-            const Port source = i ? (Port){opposite(r->hop[i - 1].location), r->hop[i - 1].index} : (Port){PE, r->output};
-            TRY(connect(c, out, i < r->hops ? r->hop[i] : (Port){PE, r->input}, source));
+            TRY(connect(c, out, sink, source));
+            if (cell->row + (uint32_t)step[0] >= c->t->rows || cell->column + (uint32_t)step[1] >= c->t->columns) return refuse(c, 530, POLYLOOM_REGION, 0, 0, 0);
         }
-        for (int axis = 0; axis < 2 && i < r->hops; ++axis) {
-            at[axis] -= STEP[r->hop[i].location][axis];
-            to[axis] += STEP[r->hop[i].location][axis];
-        }
-        if (starts && (to[0] < 0 || to[1] < 0 || to[0] >= (Int)c->t->rows || to[1] >= (Int)c->t->columns)) return refuse(c, 530, POLYLOOM_REGION, 0, 0, 0);
+        for (int axis = 0; axis < 2; ++axis) at[axis] -= step[axis];
+        source = (Port){opposite(sink.location), sink.index};
     }
     return true;
 }
@@ -366,14 +349,14 @@ static bool wrapper(Context *c, Cell *cell) {
     Vec found = {0};
     c->about.place = cell->row * c->t->columns + cell->column;
     TRY(wrapper_of(c, cell, &found));
-    const size_t size = found.count * sizeof(Connection);
     cell->wrapper = 0;
-    while (cell->wrapper < c->wires.count && (known[cell->wrapper].count != found.count || !same_bytes(known[cell->wrapper].at, found.at, size))) ++cell->wrapper;
-    if (cell->wrapper < c->wires.count) return c->high = mark, true;
-    Wires made = {found.count, keep(c, found.count, sizeof(Connection))}, *slot;
-    TRY(made.at);
-    if (size) memcpy(made.at, found.at, size);
+    while (cell->wrapper < c->wires.count && (known[cell->wrapper].count != found.count || !same_bytes(known[cell->wrapper].at, found.at, found.count * sizeof(Connection))))
+        ++cell->wrapper;
+    Wires made = {found.count, found.at}, *slot;
+    const bool another = cell->wrapper == c->wires.count;
+    if (another) TRY(made.at = copied(c, found.at, found.count, sizeof(Connection)));
     c->high = mark;
+    if (!another) return true;
     TRY(slot = push(c, &c->wires, sizeof *slot));
     *slot = made;
     return true;
