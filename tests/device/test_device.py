@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 from tests.device.cases import Case, answers, convolutions, examples, kernels, on_host, refusals
 from tests.device.devices import DEVICES, RV32, Device, missing, run
-from tests.device.report import LARGE, harness, instructions, instructions_of_qemu, program, text, worst
+from tests.device.report import LARGE, case, harness, instructions, instructions_of_qemu, program, text, worst
 
 
 @cache
@@ -52,3 +52,12 @@ def test_32_kib_of_stack_and_scratch_suffice_whatever_the_region(kernel: str) ->
         pytest.skip(reason)
     needed = worst(RV32, kernel, LARGE.get(kernel, (32, 32)))
     assert needed.scratch + needed.stack <= 32 * 1024
+
+
+def test_32_kib_suffice_for_a_convolution_of_perfect_tiles() -> None:
+    if reason := missing(RV32):
+        pytest.skip(reason)
+    asked = [case("conv", region, perfect=True) for region in ((1, 1), (1, 32), (4, 4), (32, 32))]
+    for needed in answers(run(RV32, harness(RV32), b"".join(c.message() for c in asked))):
+        assert needed.outcome.status == 0
+        assert needed.scratch + needed.stack <= 32 * 1024
