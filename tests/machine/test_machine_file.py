@@ -89,6 +89,8 @@ def test_latencies_of_wide() -> None:
 BASE = 'name = "mine"\nbased_on = "wide"\n'
 UNIT = BASE + '[[unit]]\nname = "alu"\noperations = ["add", "mul"]\n'
 FAULTY = {
+    "endless_integer": 'based_on = "wide"\nchannels = ' + "9" * 5000 + "\n",
+    "endless_brackets": 'based_on = "wide"\nchannels = ' + "[" * 5000 + "\n",
     "syntax": 'name = mine\nbased_on = "wide"\n',
     "syntax_at_the_end": BASE + "channels = [",
     "repeated_key": BASE + "channels = 1\nchannels = 2\n",

@@ -72,6 +72,11 @@ def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (second["name"], second["verdict"]) == ("MP fence w,w addr", "Never")
 
 
+def test_any_bound_on_executions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["litmus", "SB.litmus", "--max-executions", "9" * 100]) == 0
+    assert capsys.readouterr().out.startswith("SB: Sometimes")
+
+
 def test_a_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["litmus", "."]) == 0
     assert [line for line in capsys.readouterr().out.splitlines() if ": " in line and line[0].isupper()] == [
@@ -110,6 +115,7 @@ def test_what_cannot_be_judged_is_listed(folder: Path, capsys: pytest.CaptureFix
         ("litmus SB.litmus --against nowhere.log", 1, "PL0807"),
         ("litmus SB.litmus --against SB.litmus", 1, "PL0807"),
         ("litmus herd.log", 1, "PL0940"),
+        ("litmus long.litmus", 1, "PL0940"),
         ("litmus empty", 1, "PL0807"),
         ("litmus binary.litmus", 1, "PL0807"),
     ],
@@ -117,6 +123,7 @@ def test_what_cannot_be_judged_is_listed(folder: Path, capsys: pytest.CaptureFix
 def test_errors(words: str, status: int, code: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "empty").mkdir()
     (folder / "binary.litmus").write_bytes(b"RISCV \xff")
+    (folder / "long.litmus").write_text(SB.replace("0:x8=0", "0:x8=" + "9" * 5000))
     assert main(words.split()) == status
     captured = capsys.readouterr()
     assert captured.out == ""

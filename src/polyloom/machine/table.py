@@ -125,6 +125,8 @@ def parse(text: str, name: str) -> Table:
         content = tomllib.loads(source.text)
     except tomllib.TOMLDecodeError as error:
         raise _syntax_error(source, str(error)) from error
+    except (ValueError, RecursionError):
+        raise _syntax_error(source, "an integer is too long, or brackets are nested too deeply") from None
     return Table(source, locate(source.text), content)
 
 

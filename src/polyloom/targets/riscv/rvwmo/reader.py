@@ -297,7 +297,8 @@ class _Reader:
 
 
 def _number(text: str) -> int:
-    return int(text, 16 if "x" in text.lower() else 10)
+    """Of thousands of digits, which Python refuses to read, the first ones are beyond 64 bits, too."""
+    return int(text[:40], 16 if "x" in text.lower() else 10)
 
 
 def _is_hart(word: Token, following: Token) -> bool:
