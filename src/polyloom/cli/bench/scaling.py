@@ -2,7 +2,8 @@
 """How instantiation grows with the region, on `ideal` with equal tiles: promises of the project, and what is measured.
 
 Program instantiation must not depend on the number of elements. What is written must, so its added time is compared with a `memcpy`
-of the added bytes, with the file's checksum and without.
+of the added bytes, with the file's checksum and without. This is promised of loops over boxes; two triangular nests are held to
+the same limits.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ _TABLE: Final = 32
 COUNTED: Final = {"own": True, "file": False}
 GROWTH: Final = 1.15
 COPIES: Final = {"with checksum": 8.0, "without checksum": 4.0}
+_TRIANGULAR: Final = ("trisolv", "syrk")
 
 
 def rows() -> list[dict[str, object]]:
@@ -33,6 +35,7 @@ def rows() -> list[dict[str, object]]:
     return [
         *(_growth(kernel) for kernel in kernels),
         *(row for kernel in kernels for row in _copies(kernel)),
+        *(row for kernel in _TRIANGULAR for row in _copies(kernel, ", triangular")),
         *(row for kernel in EXTENTS for row in _bytes(kernel)),
     ]
 
@@ -46,12 +49,12 @@ def _growth(kernel: str) -> dict[str, object]:
     return _row(kernel, f"program instantiation, {title(_LARGE)} over {title(_SMALL)}", large / small, GROWTH)
 
 
-def _copies(kernel: str) -> list[dict[str, object]]:
+def _copies(kernel: str, kind: str = "") -> list[dict[str, object]]:
     """The time that more elements add, over that of a memcpy of the added bytes."""
     (middle, _, before), (large, copied, after) = (_whole(kernel, region) for region in (_MIDDLE, _LARGE))
     copy = copied * (after - before) / after
     what = f"{title(_MIDDLE)} to {title(_LARGE)} over memcpy"
-    return [_row(kernel, f"{what}, {name}", (large[name] - middle[name]) / copy, limit) for name, limit in COPIES.items()]
+    return [_row(kernel, f"{what}, {name}{kind}", (large[name] - middle[name]) / copy, limit) for name, limit in COPIES.items()]
 
 
 def _whole(kernel: str, region: Region) -> tuple[dict[str, float], float, int]:
