@@ -9,9 +9,8 @@ typedef struct Placed {
     struct Placed *next;
     const struct Placed *same;  // of the colour
     const GraphNode *node;
-    uint16_t colour, hash;
-    uint8_t bit;
-    bool flipped;
+    uint16_t colour;
+    uint8_t hash, bit : 7, flipped : 1;
 } Placed;
 
 typedef struct {
@@ -143,12 +142,12 @@ static bool first_fit(Palette *p, Placed *placed) {
     const size_t mark = c->high;
     Vec side[2] = {0};
     for (int flipped = 1; flipped >= 0; --flipped) {
-        placed->flipped = flipped;
+        placed->flipped = flipped != 0;
         TRY(append_ones(c, placed, 0, &side[!flipped]));
         sort_sets(c, side[!flipped].at, side[!flipped].count);
     }
     for (int flipped = 0; flipped < 2; ++flipped) {
-        placed->flipped = flipped;
+        placed->flipped = flipped != 0;
         for (uint32_t k = 0; k < p->colours.count; ++k) {
             Colour *colour = (Colour *)p->colours.at + k;
             bool bad, fitting;
@@ -197,14 +196,14 @@ static bool same_signal(const Placed *a, const Placed *b) {
 }
 
 // The same for both sides and in any order.
-static uint16_t hash_of(const Placed *p) {
+static uint8_t hash_of(const Placed *p) {
     uint32_t sum[2] = {0};
     for (Walk w = walk(p->node); more(&w);) {
         const uint8_t *at = w.at;
         w.at = skipped(at);
         sum[is_one(p, w.edge)] += hash(1, at, (size_t)(w.at - at));
     }
-    return (uint16_t)(sum[0] ^ sum[1]);
+    return (uint8_t)(sum[0] ^ sum[1]);
 }
 
 static Placed *place(Palette *p, const GraphNode *v, uint32_t bit, bool *flipped) {
@@ -212,11 +211,13 @@ static Placed *place(Palette *p, const GraphNode *v, uint32_t bit, bool *flipped
     const size_t mark = c->high;
     Placed *made = temp(c, 1, sizeof *made);
     if (!made) return NULL;
-    *made = (Placed){.node = v, .bit = (uint8_t)bit};
+    *made = (Placed){.node = v};
+    made->bit = bit & 127;
     made->hash = hash_of(made);
     for (Placed *q = p->known; q; q = q->next)
         for (int k = 0; k < 2 && q->hash == made->hash; ++k) {
-            *flipped = made->flipped = k;
+            *flipped = k != 0;
+            made->flipped = *flipped;
             if (!same_signal(made, q)) continue;
             c->high = mark;
             return q;
@@ -253,7 +254,7 @@ static bool branch(Palette *p, GraphNode *v) {
     }
     for (uint32_t i = 0; i < bits; ++i)
         if (chosen[order[i]]->node == v) {
-            chosen[order[i]]->bit = (uint8_t)i;
+            chosen[order[i]]->bit = i & 127;
             chosen[order[i]]->flipped = false;
         }
     return true;

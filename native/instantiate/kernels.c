@@ -8,6 +8,7 @@
 typedef struct {
     Int steps;
     const Domain *domain;
+    uint32_t end;  // of its sets among those of all families
 } Leaf;
 
 // The steps of a part, with the names of the kernels of theirs and of the next ones; NONE after the last step.
@@ -48,8 +49,8 @@ static bool fold(Context *c, const UnitTree *unit, Folded *f) {
     uint32_t k = 0;
     for (uint32_t i = 0; i < unit->operations; ++i) {
         const Operation *o = &unit->operation[i];
-        f->leaf[k++] = (Leaf){o->tau / interval, o->domain};
-        for (uint32_t j = 0; j < o->fragments; ++j) f->leaf[k++] = (Leaf){o->tau / interval, o->fragment[j].domain};
+        f->leaf[k++] = (Leaf){o->tau / interval, o->domain, 0};
+        for (uint32_t j = 0; j < o->fragments; ++j) f->leaf[k++] = (Leaf){o->tau / interval, o->fragment[j].domain, 0};
     }
     const Set *end = box(c, f->last, f->last);
     TRY(end && (f->leaf[k].domain = domain(c, &end, 1)));
@@ -57,50 +58,50 @@ static bool fold(Context *c, const UnitTree *unit, Folded *f) {
     return true;
 }
 
-static bool add_members(Context *c, Vec *members, const Vec *sets, uint32_t family) {
-    for (uint32_t i = 0; i < sets->count; ++i) {
-        Member *slot = push(c, members, sizeof *slot);
-        TRY(slot);
-        *slot = (Member){((const Set **)sets->at)[i], family};
-    }
-    return true;
-}
-
 // The families that the steps are partitioned by, each once: leaves, shifted; then all steps, then those after the last.
-static bool families(Folded *f, uint32_t levels, Vec *members, uint32_t **family, uint32_t *count) {
+static bool families(Folded *f, uint32_t levels, Member **members, uint32_t *number, uint32_t *family, uint32_t *count) {
     Context *c = f->c;
-    TRY(*family = temp(c, (size_t)levels * f->count, sizeof **family));
-    Leaf *known = temp(c, (size_t)levels * f->count, sizeof *known);
+    Leaf *known = temp(c, (size_t)levels * f->count + 2, sizeof *known);
+    Vec sets = {0};
     TRY(known);
     *count = 0;
     for (uint32_t i = 0; i < levels * f->count; ++i) {
-        const Leaf wanted = {f->leaf[i % f->count].steps - i / f->count, f->leaf[i % f->count].domain};
+        const Leaf wanted = {f->leaf[i % f->count].steps - i / f->count, f->leaf[i % f->count].domain, 0};
         uint32_t k = 0;
         while (k < *count && (known[k].steps != wanted.steps || known[k].domain != wanted.domain)) ++k;
-        (*family)[i] = k;
+        family[i] = k;
         if (k < *count) continue;
         known[(*count)++] = wanted;
-        Vec sets = {0};
-        TRY(shift(c, wanted.domain, wanted.steps, &sets) && add_members(c, members, &sets, k));
+        TRY(shift(c, wanted.domain, wanted.steps, &sets));
+        known[k].end = sets.count;
     }
     Int lower[DIMENSIONS] = {0}, upper[DIMENSIONS];
     for (uint32_t g = 0; g < c->n; ++g) upper[g] = g + 1 < c->n ? c->t->extents[g] - 1 : f->last[g];
-    const Set *all = box(c, lower, upper);
-    Vec everything = {&all, 1, 1}, late = {0};
-    TRY(all && add_members(c, members, &everything, (*count)++));
-    TRY(after(c, f->last, lower, upper, &late));
-    return add_members(c, members, &late, (*count)++);
+    TRY(append(c, &sets, box(c, lower, upper)));
+    known[(*count)++].end = sets.count;
+    TRY(after(c, f->last, lower, upper, &sets));
+    known[(*count)++].end = *number = sets.count;
+    TRY(*members = temp(c, sets.count, sizeof **members));
+    for (uint32_t i = 0, k = 0; i < sets.count; ++i) {
+        while (known[k].end <= i) ++k;
+        (*members)[i] = (Member){((const Set **)sets.at)[i], k};
+    }
+    return true;
 }
 
 // Lines of contents, cut off after the step that halts.
 static bool trace(Folded *f, uint32_t levels) {
     Context *c = f->c;
-    Vec members = {0};
-    uint32_t *family, count, number;
+    const size_t low = c->low;
+    Member *members = NULL;
+    uint32_t *family = temp(c, (size_t)levels * f->count, sizeof *family), sets, count, number;
     Grid *grid = NULL;
     Part **parts = NULL;
-    TRY(families(f, levels, &members, &family, &count));
-    TRY(partition(c, members.at, members.count, count, &grid, &parts, &number));
+    TRY(family && families(f, levels, &members, &sets, family, &count));
+    TRY(partition(c, members, sets, count, &grid, &parts, &number));
+    bool slanted = false;
+    for (uint32_t i = 0; i < sets; ++i) slanted = slanted || members[i].set->spaces;
+    if (!slanted) release(c, low);  // parts refer to half-spaces alone
     f->grid = grid;
     f->levels = levels;
     f->lines = 0;

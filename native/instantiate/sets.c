@@ -151,7 +151,7 @@ static bool carried(Context *c, const Set *s, const Int *low, const Int *high, c
         lower[g] = g < moved ? low[g] : s->lower[g];
         upper[g] = g < moved ? high[g] : upper_of(c, s)[g];
     }
-    if (!s->spaces) return append(c, out, filled(c, temp(c, 1, sizeof(Set) + 2 * c->n * sizeof(Int)), lower, upper));
+    if (!s->spaces) return append(c, out, filled(c, keep(c, 1, sizeof(Set) + 2 * c->n * sizeof(Int)), lower, upper));
     bool narrowed = false;  // or it is just moved, and in normal form as it was
     for (uint32_t g = 0; g < moved; ++g) narrowed = narrowed || high[g] - low[g] < upper_of(c, s)[g] - s->lower[g];
     const size_t mark = c->high;
@@ -212,7 +212,7 @@ static bool carries(Context *c, const Set *s, const Int *addend, Vec *out) {
     }
 }
 
-// The iterations `steps` steps after (before, if negative) those of `d`, appended in order; boxes that move are temporary.
+// The iterations `steps` steps after (before, if negative) those of `d`, appended in order; boxes that move are not interned.
 bool shift(Context *c, const Domain *d, Int steps, Vec *out) {
     Int addend[DIMENSIONS];
     for (uint32_t g = 0; g + 1 < c->n; ++g) {
