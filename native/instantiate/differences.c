@@ -64,7 +64,7 @@ bool normalize_differences(Context *c, Int *lower, Int *upper, uint32_t spaces, 
     TRY(kept);
     uint32_t count = 0;
     for (uint32_t i = 0; i < spaces; ++i)
-        if (lower[space[i]->plus] - upper[space[i]->minus] + space[i]->a[c->n] < 0) count = insert(c, kept, count, space[i]);
+        if (add(c, sub(c, lower[space[i]->plus], upper[space[i]->minus]), space[i]->a[c->n]) < 0) count = insert(c, kept, count, space[i]);
     count = irredundant(c, lower, upper, kept, count);
     return (*out = interned(c, lower, upper, count, kept)) != NULL;
 }
