@@ -71,6 +71,7 @@ public:
             if (!status && whole) status = polyloom_emit(&request_, &result_);
         } while ((status == POLYLOOM_SCRATCH && grow(scratch_)) || (status == POLYLOOM_OUTPUT && grow(output_)));
         if (status) throw std::runtime_error("a request that is measured is refused with status " + std::to_string(status));
+        size_ = result_.output_size;
     }
 
     std::vector<Programs> program_seconds(size_t times) {
@@ -87,7 +88,7 @@ public:
 
     std::vector<Seconds> configuration_seconds(size_t times) {
         std::vector<Seconds> found;
-        std::vector<uint8_t> copy(result_.output_size);
+        std::vector<uint8_t> copy(size_);
         for (const double begun = now(); found.size() < times && now() - begun < limit;) {
             const double start = now();
             prepare(request_, result_);
@@ -104,7 +105,7 @@ public:
         return found;
     }
 
-    size_t size() const { return result_.output_size; }
+    size_t size() const { return size_; }
 
 private:
     static constexpr size_t header = 16;
@@ -127,6 +128,7 @@ private:
     std::vector<uint8_t> scratch_ = std::vector<uint8_t>(size_t{1} << 16), output_ = std::vector<uint8_t>(size_t{1} << 16);
     polyloom_request request_{};
     polyloom_result result_{};
+    size_t size_ = 0;  // of the whole configuration, if it is asked for
     volatile uint64_t sum_ = 0;  // or the checksum would not be computed
 };
 

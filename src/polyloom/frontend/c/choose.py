@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which function of a file is meant: the one that is named, else the only `kernel_...`, else the only one with a loop, else the only one."""
+"""Which function of a file is meant: the one that is named, else the only `kernel_...`, else the only one with a loop, else the only one.
+
+Where functions may call others, those that are `static` are not meant if there are more: they are what these call.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,13 @@ from polyloom.frontend.names import suggestion
 _LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
 
 
-def choose(path: str, unit: Mapping[str, Any], name: str | None) -> tuple[Node, dict[str, Node]]:
+def choose(path: str, unit: Mapping[str, Any], name: str | None, *, calls: bool = False) -> tuple[Node, dict[str, Node]]:
     """The function, and all functions of the file by the identities that calls of them mention; raises PL0152."""
     builder = Builder(aliases(unit))
-    nodes = [builder.build(item) for item in _definitions(unit)]
-    found = _named(path, nodes, name) if name else _only(path, nodes)
+    items = list(_definitions(unit))
+    nodes = [builder.build(item) for item in items]
+    exported = [node for node, item in zip(nodes, items, strict=True) if calls and item.get("storageClass") != "static" and node.name != "main"]
+    found = _named(path, nodes, name) if name else _only(path, exported or nodes)
     return found, dict(_identities(unit, nodes))
 
 

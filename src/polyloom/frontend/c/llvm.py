@@ -41,12 +41,12 @@ _GLOBAL = re.compile(r'^@([-\w.$]+|"[^"]*") = (.*)$', re.MULTILINE)
 
 
 def load_ssa(path: str, options: Options, level: int = 0, target: str = TARGET) -> Function:
-    """The function of the file that `options.function` names, or the only one with a loop. Raises PL0104, PL0150 to PL0152, PL0975."""
+    """The function of the file that `options.function` names, or the one that is meant (choose.py). Raises PL0104, PL0150 to PL0152, PL0975."""
     try:
         text = Path(path).read_bytes().decode("utf-8", "replace")
     except OSError as error:
         raise input_error("PL0104", f"cannot read {path}: {error.strerror or error}", help="give the path of a .c file") from None
-    chosen, functions = choose(path, syntax_tree(path, options), options.function)
+    chosen, functions = choose(path, syntax_tree(path, options), options.function, calls=True)
     inlines = is_small(chosen, {function.name: function for function in functions.values()})
     return load_all(Source(path, text), (chosen.name,), options, level, target, inlines)[0]
 

@@ -70,7 +70,7 @@ class Prototype:
 def prototype(path: str, options: Options, long: int) -> Prototype:
     """Of the chosen function in the file; `long` is the number of bytes of that type. Raises PL0151 to PL0155."""
     unit = syntax_tree(path, options)
-    function = choose(path, unit, options.function)[0]
+    function = choose(path, unit, options.function, calls=True)[0]
     types = _Types(unit, long)
     nodes = [n for n in function.inner if n.kind == "ParmVarDecl"]
     written = declarators(printed_function(path, function.name, options), function.name, types.aliases) if nodes else ()
