@@ -278,10 +278,8 @@ static bool arrange(Context *c, const List *cuts, const Vec *seen, Vec *found) {
 }
 
 static bool kept(Context *c, const Vec *cuts, List *out) {
-    out->count = cuts->count;
-    TRY(out->at = keep(c, cuts->count, sizeof(uint32_t)));
-    memcpy(out->at, cuts->at, cuts->count * sizeof(uint32_t));
-    return true;
+    *out = (List){cuts->count, copied(c, cuts->at, cuts->count, sizeof(uint32_t))};
+    return out->at;
 }
 
 // Groups are numbered by first element; `constant` has their constants by constraint.
@@ -357,8 +355,7 @@ bool make_cells(Context *c) {
     Cell *at = found.at;
     for (uint32_t i = 0; i < found.count; ++i) at[i].group = group_at(c, at[i].row, at[i].column);
     c->cells = found.count;
-    TRY(c->cell = keep(c, found.count, sizeof(Cell)));
-    memcpy(c->cell, found.at, found.count * sizeof(Cell));
+    TRY(c->cell = copied(c, found.at, found.count, sizeof(Cell)));
     c->high = mark;
     return ok(c);
 }

@@ -429,8 +429,7 @@ static bool settle(Context *c, const GraphNode *from, size_t low, size_t high, G
     for (uint32_t v = 0; v < out->nodes; ++v) {
         GraphNode *n = &out->node[v];
         *n = from[v];
-        TRY((n->kernel = kept(c, n->kernel)) && (n->edge = keep(c, n->edges, sizeof(Edge))));
-        if (n->edges) memcpy(n->edge, from[v].edge, n->edges * sizeof(Edge));
+        TRY((n->kernel = kept(c, n->kernel)) && (n->edge = copied(c, from[v].edge, n->edges, sizeof(Edge))));
     }
     c->high = high;
     for (uint32_t v = 0; v < out->nodes; ++v) {
