@@ -116,7 +116,7 @@ def test_union_and_hull(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=25)
+@settings(max_examples=60)
 def test_partition(data: st.DataObject) -> None:
     extents = data.draw(st.lists(st.integers(1, 3000), min_size=1, max_size=3).map(tuple))
     families = data.draw(st.lists(domains(extents, most=2), min_size=1, max_size=4))

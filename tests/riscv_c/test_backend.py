@@ -214,7 +214,7 @@ def test_a_return_address_that_is_not_saved_is_noticed(monkeypatch: pytest.Monke
         call(compile_function(function, WIDE).elf, WIDE, function, [7], limit=1000)
 
 
-@pytest.mark.parametrize("isa", ["rv64gc", "rv32gc"])
+@pytest.mark.parametrize("isa", ["rv64gc", "rv32gc", "rv32gc_zbb"])
 @pytest.mark.parametrize("name", CALLING)
 def test_the_stack_is_aligned_at_calls(name: str, isa: str) -> None:
     """To sixteen bytes, and arguments of calls lie below everything else."""
