@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from os import PathLike, fspath
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,7 @@ from polyloom.targets.registry import Arrays, Event, Json, Place, Progress, Repo
 
 __all__ = ["Compiled", "Instance", "Options", "PolyloomError", "Result", "compare", "compile", "decode", "load", "source_of"]
 
+T = TypeVar("T")
 _DRAWN: Final = 500_000
 """Operations of a run that is repeated with a trace only to be drawn."""
 
@@ -81,7 +82,8 @@ class Compiled:
         return phase_views.show(self.target, self.data)
 
     def save(self, path: str | PathLike[str]) -> None:
-        Path(path).write_bytes(self.data)
+        """Write the file. Errors: PL0808."""
+        _save(path, self.data)
 
     def instantiate(
         self, values: Mapping[str, int] | None = None, /, *, pes: tuple[int, int] | None = None, candidate: Choice[int] = None, **more: int
@@ -89,12 +91,12 @@ class Compiled:
         """The concrete configuration for parameter values (by keyword, or as a mapping) and `pes` = (rows, columns).
 
         `candidate` is the number of a stored one, `{2: 0}` that of phase 2; without it the best is taken.
-        Errors: PL05xx, exit 1 for wrong arguments and 3 where the region or the machine is too small.
+        Errors: PL0230, PL0505, PL0805 and PL0815 for wrong arguments, PL051x (exit 3) where the region or the machine is too small.
         """
-        parameters = {**(values or {}), **more}
-        region = pes or ((self.place.rows, self.place.columns) if self.place else registry.REGION)
+        parameters = _named(values, more, "PL0230", "N=16")
+        asked = registry.region(pes) if pes is not None else (self.place.rows, self.place.columns) if self.place else registry.REGION
         with _timed() as clock:
-            data = phases.instantiate(self.target, self.data, parameters, region, candidate)
+            data = phases.instantiate(self.target, self.data, parameters, asked, candidate)
         return Instance(self.target, data, parameters, self, clock.seconds)
 
     def __repr__(self) -> str:
@@ -134,12 +136,13 @@ class Instance:
         return phase_views.show(self.target, self.data)
 
     def save(self, path: str | PathLike[str]) -> None:
-        Path(path).write_bytes(self.data)
+        """Write the file. Errors: PL0808."""
+        _save(path, self.data)
 
     def run(self, arrays: Mapping[str, npt.ArrayLike] | None = None, /, *, seed: int = 0, trace: bool = False, **more: npt.ArrayLike) -> Result:
         """Run on the model. Inputs that are not given are made up from `seed`; a scalar may be a plain number. A difference from
         the equations or from the source raises PL0812 (exit 4); wrong inputs raise PL0231, PL0232, or, like faults, PL06xx."""
-        result = self.measure(self._arrays({**(arrays or {}), **more}), seed=seed, trace=trace)
+        result = self.measure(self._arrays(_named(arrays, more, "PL0231", "x=numpy.ones(16)")), seed=seed, trace=trace)
         if result.differences:
             raise PolyloomError(*result.differences)
         return result
@@ -271,25 +274,47 @@ def source_of(source: Source | Kernel | Plan | Program | str | PathLike[str], op
         return frontend.of_nest(source.nest, source.reference, source.path, reassociate=bool(options and options.reassociate))
     if isinstance(source, Plan | Program):
         return frontend.of_plan(source)
-    return frontend.load(fspath(source), options)
+    try:
+        path = fspath(source)
+    except TypeError:
+        raise input_error("PL0810", f"{source!r} is not a program", help="give the path of one, or a function with `@pl.kernel` above it") from None
+    return frontend.load(path, options)
+
+
+def _named(given: object, more: Mapping[str, T], code: str, example: str) -> dict[str, T]:
+    """What is given by name: in a mapping, and by keyword."""
+    if given is not None and not isinstance(given, Mapping):
+        raise input_error(code, f"{given!r} has no name", help=f"give everything by name, as in {example}")
+    return {**cast("Mapping[str, T]", given or {}), **more}
 
 
 def _mapping(path: str | PathLike[str]) -> tuple[str, str]:
     """The text of a mapping, and its name."""
-    return _read_text(fspath(path)), fspath(path)
-
-
-def _read_text(path: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a path with a zero byte
-        reason = (error.strerror if isinstance(error, OSError) else None) or "it is not UTF-8 text"
-        raise input_error("PL0807", f"cannot read '{path}': {reason}", help="give an existing text file in UTF-8") from None
+        return _read(path).decode("utf-8-sig"), fspath(path)
+    except UnicodeDecodeError:
+        raise input_error("PL0807", f"cannot read '{path}': it is not UTF-8 text", help="give an existing text file in UTF-8") from None
+
+
+def _read(path: str | PathLike[str]) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except (OSError, TypeError, ValueError) as error:  # ValueError: a path with a zero byte
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise input_error("PL0807", f"cannot read '{path}': {reason}", help="give the path of an existing file that you may read") from None
+
+
+def _save(path: str | PathLike[str], data: bytes) -> None:
+    try:
+        Path(path).write_bytes(data)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise input_error("PL0808", f"cannot write '{path}': {reason}", help="give a path in an existing directory that you may write to") from None
 
 
 def load(path: str | PathLike[str]) -> Compiled | Instance:
-    """A symbolic or concrete configuration that was saved; which one, its first bytes tell."""
-    return decode(fspath(path), Path(path).read_bytes())
+    """A symbolic or concrete configuration that was saved; which one, its first bytes tell. Errors: PL0807, PL0810 and PL07xx."""
+    return decode(fspath(path), _read(path))
 
 
 def decode(name: str, data: bytes) -> Compiled | Instance:

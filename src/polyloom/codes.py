@@ -410,23 +410,21 @@ CODES: dict[str, tuple[str, str]] = {
         "Internal: the independent check found two values in one register at the same time. Please report it with the program.",
     ),
     # PL05xx: instantiation: parameters, regions, capacities
-    "PL0501": (
-        "parameter without a value",
-        "Every parameter of the program needs a value when a configuration is instantiated.\n    polyloom instantiate fir.plsc N=1024 T=16 --pes 8x8",
-    ),
-    "PL0502": ("unknown parameter", "The program has no parameter of this name; the message lists those it has. Names are case-sensitive."),
+    "PL0501": ("too few values", "Of the C library, in firmware: `value_count` is less than the number of parameters. Commands and Python say PL0230."),
+    "PL0502": ("too many values", "Of the C library, in firmware: `value_count` is more than the number of parameters. Commands and Python say PL0230."),
     "PL0503": (
-        "parameter out of range",
-        "Parameter values are integers from 0 to 2147483647, so that iteration counters of 32 bits can hold them.\n    N=1e3      write    N=1000",
+        "value out of range",
+        "Of the C library, in firmware: parameters are integers from 0 to 2147483647, so that iteration counters of 32 bits can hold them.\n"
+        "Commands and Python say PL0230.",
     ),
     "PL0504": (
-        "parameters outside of the program's domain",
-        "The program declares for which parameter values it is meant, and it was checked for those only. Choose values in that domain, or\n"
-        "declare a larger domain in the program and compile it again.",
+        "values outside of the program's domain",
+        "Of the C library, in firmware: the program declares for which parameter values it is meant, and it was checked for those only. Choose\n"
+        "values in that domain, or declare a larger one and compile the program again. Commands and Python say PL0230.",
     ),
     "PL0505": (
         "impossible region",
-        "A region has at least one row and one column, and no more than the machine.\n    --on tcpa:0x4      write    --on tcpa:1x4",
+        "A region has at least one row and one column, and no more than the machine or than 65535.\n    --on tcpa:0x4      write    --on tcpa:1x4",
     ),
     "PL0506": (
         "tiles do not cover the iteration space",

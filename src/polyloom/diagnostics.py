@@ -88,8 +88,16 @@ class PolyloomError(Exception):
     """One or more diagnostics; the process exit code is the first one's."""
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
-        super().__init__("\n".join(d.render() for d in diagnostics))
+        super().__init__(*diagnostics)  # what a pickled exception is made of again
         self.diagnostics = diagnostics
+
+    def __str__(self) -> str:
+        return "\n".join(d.render() for d in self.diagnostics)
+
+    @property
+    def code(self) -> str:
+        """That of the first one."""
+        return self.diagnostics[0].code
 
     @property
     def exit_code(self) -> int:

@@ -32,13 +32,14 @@ def refused(mapped: Symbolic, values: dict[str, int], rows: int = 4, columns: in
 @pytest.mark.parametrize(
     ("values", "rows", "code", "exit_code"),
     [
-        ({}, 1, "PL0501", 1),
-        ({"N": 4, "M": 3}, 1, "PL0502", 1),
-        ({"N": -1}, 1, "PL0503", 1),
-        ({"N": 1 << 31}, 1, "PL0503", 1),
-        ({"N": True}, 1, "PL0503", 1),
-        ({"N": 2.5}, 1, "PL0503", 1),
+        ({}, 1, "PL0230", 1),
+        ({"N": 4, "M": 3}, 1, "PL0230", 1),
+        ({"N": -1}, 1, "PL0230", 1),
+        ({"N": 1 << 31}, 1, "PL0230", 1),
+        ({"N": True}, 1, "PL0230", 1),
+        ({"N": 2.5}, 1, "PL0230", 1),
         ({"N": 4}, 0, "PL0505", 2),
+        ({"N": 4}, 1 << 16, "PL0505", 2),
     ],
 )
 def test_wrong_input(values: dict[str, int], rows: int, code: str, exit_code: int) -> None:
@@ -47,7 +48,7 @@ def test_wrong_input(values: dict[str, int], rows: int, code: str, exit_code: in
 
 def test_domain_region_and_sizes() -> None:
     some = replace(BITS, assumptions=((replace(BITS.assumptions[0][0], constant=-3),),))
-    assert refused(some, {"N": 2}) == ("PL0504", 1, "N = 2 is outside of the domain of test")
+    assert refused(some, {"N": 2}) == ("PL0230", 1, "N = 2 is outside the domain of `test`")
     assert refused(replace(BITS, limits=replace(BITS.limits, columns=4)), {"N": 9}, 1, 5)[0] == "PL0505"
     assert refused(BITS, {"N": 16}, 1, 3, sizes=(5,))[0] == "PL0506"
     assert instantiate(BITS, {"N": 16}, 1, 3, sizes=(7,)).extents == (7,)

@@ -8,6 +8,7 @@ is checked for all parameter values, and becomes a plan through `transform.plan`
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -119,7 +120,7 @@ def of_nest(nest: Nest, reference: Reference, path: str, *, reassociate: bool = 
 def of_plan(plan: Plan | Program, path: str = "") -> Source:
     """Equations are their own source: the reference is their interpreter."""
     whole = of_program(plan) if isinstance(plan, Program) else plan
-    return Source(path, whole, lambda parameters, arrays: interpret(whole, parameters, arrays))
+    return Source(path, whole, partial(interpret, whole))
 
 
 def _named(path: str, options: Options) -> tuple[str, Options]:

@@ -7,7 +7,8 @@ Programs, plans and configurations of several phases have the same `Signature`; 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from operator import index
+from typing import Any, Protocol, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +54,7 @@ def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[st
         raise _parameter(_missing(missing), f"give every one, as in `{missing[0]}=16`: {describe(signature)}")
     for name in signature.parameters:
         _check_integer(name, values[name])
-    result = {name: int(values[name]) for name in signature.parameters}
+    result = {name: index(values[name]) for name in signature.parameters}
     if not signature.assumptions.contains(result):
         given, domain = ", ".join(f"{n} = {v}" for n, v in result.items()), print_condition(signature.assumptions, signature.parameters)
         raise _parameter(f"{given} is outside the domain of `{signature.name}`", f"the parameters must satisfy {domain}")
@@ -68,9 +69,9 @@ def _missing(names: Sequence[str]) -> str:
 
 
 def _check_integer(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise _parameter(f"`{name}` = {value!r} is not an integer", f"give an integer, as in `{name}=16`")
-    if not 0 <= value < PARAMETER_LIMIT:
+    if not 0 <= index(value) < PARAMETER_LIMIT:
         raise _parameter(f"`{name}` = {value} is out of range", "give a value from 0 to 2147483647")
 
 
@@ -102,7 +103,10 @@ def scalar(array: Array, value: int | float) -> npt.NDArray[Any]:
 
 def random_inputs(signature: Signature, parameters: Mapping[str, int], seed: int) -> Arrays:
     """Inputs that depend on `seed` alone: integers from -4 to 4, f32 uniform in [-1, 1)."""
-    generator = np.random.default_rng(seed)
+    try:
+        generator = np.random.default_rng(index(seed))
+    except (TypeError, ValueError):
+        raise input_error("PL0804", f"the seed is {seed!r}", help="give an integer from 0 on") from None
     return {array.name: _random(generator, array, shape_of(array, parameters)) for array in signature.inputs}
 
 

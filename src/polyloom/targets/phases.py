@@ -82,8 +82,8 @@ def _chosen(choice: Choice[T], name: str, count: int, what: str) -> list[T | Non
             raise input_error("PL0818", f"{runs}, and the {what} is given for none of them", help=f"name the phase, counted from 1: --{what} 2:...")
         return [choice] * count
     by_phase = cast("Mapping[int, T]", choice)
-    if unknown := [phase for phase in by_phase if not 1 <= phase <= count]:
-        raise input_error("PL0818", f"the {what} is of phase {unknown[0]}, but {runs}", help="count phases from 1; `polyloom show` lists them")
+    if unknown := [phase for phase in by_phase if phase not in range(1, count + 1)]:
+        raise input_error("PL0818", f"the {what} is of phase {unknown[0]!r}, but {runs}", help="count phases from 1; `polyloom show` lists them")
     return [by_phase.get(number) for number in range(1, count + 1)]
 
 

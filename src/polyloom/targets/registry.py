@@ -12,7 +12,8 @@ import importlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from operator import index
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -158,6 +159,10 @@ class Target:
     as_json: Callable[[bytes], Json]
     verify: Callable[[bytes, str | None], tuple[Diagnostic, ...]]
 
+    def __reduce__(self) -> tuple[Callable[[str], Target], tuple[str]]:
+        """Pickled by name, so that configurations go to other processes."""
+        return get, (self.name,)
+
 
 @dataclass(frozen=True, slots=True)
 class FunctionRun:
@@ -224,7 +229,7 @@ def get(name: str) -> Target:
 
 def split_place(on: str) -> tuple[Target, Place]:
     """Read `--on TARGET[:REST]`."""
-    name, _, rest = on.partition(":")
+    name, _, rest = str(on).partition(":")
     target = get(name)
     return target, target.place(rest)
 
@@ -241,6 +246,15 @@ def kind_of(name: str, data: bytes) -> tuple[Target, Kind]:
     endings = ", ".join(f"{k.suffix} ({k.title})" for t in map(get, TARGETS) for k in t.kinds)
     note = f"its first bytes are {data[:4]!r}" if data else "it is empty"
     raise input_error("PL0810", f"'{name}' is not a file that polyloom wrote", notes=(note,), help=f"give one of: {endings}")
+
+
+def region(pes: Any) -> tuple[int, int]:
+    """(rows, columns) as a caller in Python gives them. Errors: PL0805; what is in range, the target says."""
+    try:
+        rows, columns = map(index, pes)
+    except (TypeError, ValueError):
+        raise PolyloomError(Diagnostic("PL0805", f"pes = {pes!r} is not a region", USAGE, help="give (rows, columns), for instance pes=(4, 4)")) from None
+    return rows, columns
 
 
 def parse_region(text: str) -> tuple[int, int]:

@@ -40,7 +40,7 @@ def instantiate(
     """The configuration of `symbolic` for these parameter values on `rows` x `columns` elements.
 
     `candidate` restricts the choice to one; `sizes` overrides the tile sizes, by dimension. The configuration names the
-    rectangle that it really uses. Raises `PolyloomError`: PL0501 to PL0506 for wrong input, PL0510 to PL0520 where no
+    rectangle that it really uses. Raises `PolyloomError`: PL0230, PL0505 and PL0506 for wrong input, PL0510 to PL0520 where no
     candidate fits the machine (exit 3; the binding limit of the best candidate is named).
     """
     values = check_parameters(symbolic, parameters)

@@ -20,7 +20,6 @@ from tests.instantiate.oracle import cells
 from polyloom.diagnostics import input_error
 from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain, HalfSpace
-from polyloom.targets.tcpa.request import parametric
 from polyloom.targets.tcpa.symbolic import Bound, Candidate, Row, Schedule, Symbolic
 from polyloom.targets.tcpa.tree import BoundKind, Piece, TileBound, distance
 
@@ -40,6 +39,11 @@ def space_bounds(symbolic: Symbolic, values: Sequence[int]) -> tuple[tuple[int, 
 def _bound(pieces: Sequence[Bound], values: Sequence[int]) -> int | None:
     applies = (b for b in pieces if all(parametric(g, values) >= 0 for g in b.guards))
     return next((parametric(b.numerator, values) // b.denominator for b in applies), None)
+
+
+def parametric(row: Row, values: Sequence[int]) -> int:
+    """The value of a row's part without dimensions."""
+    return row.constant + sum(a * v for a, v in zip(row.params, values, strict=True))
 
 
 @dataclass(frozen=True)

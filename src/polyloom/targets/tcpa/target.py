@@ -55,8 +55,8 @@ def _compile(program: Program, member: str, mapping: tuple[str, str] | None, pro
 
 def _instantiate(data: bytes, parameters: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
     symbolic = symbolic_file.decode(data)
-    if candidate is not None and not 0 <= candidate < len(symbolic.candidates):
-        raise input_error("PL0815", f"there is no candidate {candidate}", help=f"the file stores candidates 0 to {len(symbolic.candidates) - 1}")
+    if candidate is not None and candidate not in range(len(symbolic.candidates)):
+        raise input_error("PL0815", f"there is no candidate {candidate!r}", help=f"the file stores candidates 0 to {len(symbolic.candidates) - 1}")
     values = check_parameters(symbolic, parameters)
     check_region(symbolic, *region)
     return instantiation.instantiate(data, symbolic, values, *region, candidate=candidate)
