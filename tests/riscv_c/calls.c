@@ -124,6 +124,13 @@ int across(const int *a, int n) {
   }
   return sum + b + c + d + e + f + g + h + i + j + k + l + m + o + p;
 }
+CALLED int rounded(double x) { return (int)(x * 0.5); }
+int behind_a_join(int n, int *a) {
+  double x = n % 1000;
+  if (n & 1) a[n & 7] = n * 3;
+  else x = n % 100 * 7;
+  return rounded(x) + rounded(-x);
+}
 CALLED double scaled(double x, int k) { return x * 0.5 + k; }
 double floats_across(const double *d, int n) {
   double a = d[0], b = d[1], c = d[2], e = d[3], f = d[4], g = d[5], h = d[6], i = d[7], j = d[8], k = d[9], l = d[10], m = d[11], o = d[12], p = d[13], sum = 0;

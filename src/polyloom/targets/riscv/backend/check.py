@@ -9,14 +9,16 @@ two codes must be the same but for registers, and for spills and reloads. Behind
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from polyloom.targets.riscv.backend.abi import SAVED
-from polyloom.targets.riscv.backend.code import RA, ZERO, Block, Code, Op, Reg, is_move, shape, successors
+from polyloom.targets.riscv.backend.code import PHYSICAL, RA, ZERO, Block, Code, Op, Reg, is_move, shape, successors
 from polyloom.targets.riscv.backend.pairs import is_pair
 
 Place = Reg | int
 """A register of the machine or a slot."""
 State = dict[Place, frozenset[Reg]]
+REGISTERS: Final = tuple(Reg(bank, number) for bank in ("x", "f") for number in range(PHYSICAL))
 
 
 class Wrong(Exception):
@@ -25,7 +27,7 @@ class Wrong(Exception):
 
 def check(before: Code, after: Code) -> Code:
     """`after`; raises `Wrong`."""
-    entry: State = {Reg(bank, number): frozenset({Reg(bank, number)}) for bank in ("x", "f") for number in range(32)}
+    entry: State = {register: frozenset({register}) for register in REGISTERS}
     states: list[State | None] = [entry, *[None] * (len(before.blocks) - 1)]
     work, follow = [0], successors(before)
     if [b.name for b in before.blocks] != [b.name for b in after.blocks]:
@@ -117,11 +119,12 @@ def _kill(state: State, value: Reg) -> None:
 
 
 def _forget(state: State) -> None:
-    """The called function leaves of registers only those that it saves, and sp, gp and tp."""
+    """The called function leaves of registers only those that it saves, and sp, gp and tp; the others hold what it returned."""
     kept = {*(Reg("x", n) for n in (2, 3, 4)), *(Reg(bank, n) for bank in ("x", "f") for n in SAVED)}
-    for register in [place for place in state if isinstance(place, Reg) and place not in kept]:
-        _kill(state, register)
-        state[register] = frozenset({register})
+    for register in REGISTERS:
+        if register not in kept:
+            _kill(state, register)
+            state[register] = frozenset({register})
 
 
 def _check_saved(code: Code, op: Op, state: State) -> None:
