@@ -45,7 +45,9 @@ class Device:
 
 
 # Linkers shorten the calls of RISC-V only where they are told that they may (`relax`); other toolchains tell them by themselves.
-RV32: Final = Device("riscv32", "riscv32-freestanding", "generic_rv32+m+a+c+relax", ("-DPOLYLOOM_INT32", "-msave-restore"), (FIRMWARE / "save_restore.S",))
+# A function that ends in a jump to another one cannot use the routines of `-msave-restore`.
+SMALL: Final = ("-DPOLYLOOM_INT32", "-msave-restore", "-fno-optimize-sibling-calls")
+RV32: Final = Device("riscv32", "riscv32-freestanding", "generic_rv32+m+a+c+relax", SMALL, (FIRMWARE / "save_restore.S",))
 DEVICES: Final = (
     RV32,
     Device("riscv64", "riscv64-freestanding", "generic_rv64+m+a+c+relax"),
