@@ -255,7 +255,9 @@ CODES: dict[str, tuple[str, str]] = {
         "not uniform",
         "An iteration needs a value that another one computed at a distance that is not constant, and that cannot be passed on from\n"
         "neighbour to neighbour along the loops either: a transposed `A[j, i]` within one nest is an example. Written to an array in one\n"
-        "loop nest and read in a later one, the value is passed through memory between two phases.",
+        "loop nest and read in a later one, the value is passed through memory between two phases. Where an earlier iteration of the outermost\n"
+        "loop computed it, as in `path[i, j] = min(path[i, j], path[i, k] + path[k, j])`, make a kernel of one step, with `k: int` as an argument,\n"
+        "and run it once for each `k`.",
     ),
     "PL0262": (
         "no order of the loops",

@@ -49,6 +49,18 @@ def selected(x: pl.f32[N], y: pl.f32[N]) -> None:
         y[i] = max(min(x[i], 2.0), -2.0)
 
 
+@pl.kernel
+def least(a: pl.i32[N], b: pl.i32[N]) -> None:
+    for i in range(N):
+        a[i] = max(a[i], -2147483648)
+        b[i] = i - 2147483648
+
+
+def test_the_least_constant() -> None:
+    result = pl.compile(least).instantiate(N=5, pes=(1, 2)).run(a=np.arange(5, dtype=np.int32) - 2147483648)
+    assert result.outputs["a"].tolist() == result.outputs["b"].tolist() == [n - 2147483648 for n in range(5)]
+
+
 def test_kernel_is_the_function() -> None:
     assert (scaled.name, scaled.__doc__) == ("scaled", "y := gain x, T times.")
     assert scaled.source.startswith("def scaled(") and scaled.path == __file__

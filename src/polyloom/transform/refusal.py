@@ -56,9 +56,21 @@ def _too_far(system: System, unit: Sequence[Recurrence], reader: Recurrence, acc
         note = f"{writer.name} and {reader.name} pass values on in opposite directions of one loop"
     if _is_one_sum(system, reader):
         help = "allow another order of this f32 reduction, hence other roundings: --reassociate, in Python `Options(reassociate=True)`"
+    elif (step := _carrying(reader, writer, origin)) is not None:
+        help = f"take the loop `{step}` out: make `{step}` an integer argument, and run the function once for each of its values"
     else:
         help = "store the value in an array of its own in a separate loop nest, so that a later phase reads it as an input"
     return input_error("PL0261", message, span=access.span or reader.span, notes=(note,), help=help)
+
+
+def _carrying(reader: Recurrence, writer: Recurrence, origin: Produced) -> str | None:
+    """The outermost loop, where an earlier iteration of it wrote what is read: without it the value comes from memory. A transposition of
+    two loops is no such step."""
+    if reader.loops[:1] != writer.loops[:1] or not reader.loops:
+        return None
+    distance = Affine.symbol(reader.loops[0]) - origin.index[0]
+    is_step = bool(distance.constant) if distance.is_constant else len(reader.loops) > 2
+    return reader.loops[0] if is_step else None
 
 
 def _is_one_sum(system: System, reader: Recurrence) -> bool:

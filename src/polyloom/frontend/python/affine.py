@@ -184,12 +184,12 @@ def decided(where: Condition) -> bool | None:
     return True if any(not piece.constraints for piece in where.pieces) else None
 
 
-def integer(node: ast.expr, scope: Scope, code: str, what: str) -> Affine:
-    """The affine form of what must have one; raises `code`, for `what`, at the part that is not affine, and PL0140."""
+def integer(node: ast.expr, scope: Scope, code: str, what: str, least: int = 1 - LIMIT) -> Affine:
+    """The affine form of what must have one, its constants from `least` on; raises `code`, for `what`, at the part that is not affine, and PL0140."""
     found = affine(node, scope)
     if found is None:
         raise not_affine(node, scope, code, what)
-    if any(abs(c) >= LIMIT for c in (found.constant, *(c for _, c in found.terms))):
+    if any(not least <= c < LIMIT for c in (found.constant, *(c for _, c in found.terms))):
         raise scope.text.error(code, f"{what} has a constant that is too large", node, "stay below 2**31")
     return found
 
@@ -210,6 +210,9 @@ def not_affine(node: ast.expr, scope: Scope, code: str, what: str) -> PolyloomEr
             return error(code, f"{what} depends on data: `{ast.unparse(part)}`", part, help)
         case ast.BinOp(op=ast.Mult()):
             return error(code, f"{what} has a product of two variables: `{ast.unparse(part)}`", part, "multiply by integer constants only")
+        case ast.Call(func=ast.Name(id="min" | "max")):
+            help = "select between two accesses: `x[i - 1] if i >= 1 else x[0]` for `x[max(i - 1, 0)]`"
+            return error(code, f"{what} is a minimum or a maximum: `{ast.unparse(part)}`", part, help)
         case ast.BinOp(op=ast.FloorDiv() | ast.Mod() | ast.Div()):
             return error(code, f"{what} has a quotient or a remainder: `{ast.unparse(part)}`", part, "declare a size, or an argument, for its value")
         case _:

@@ -12,7 +12,7 @@ import numpy as np
 
 from polyloom.diagnostics import Span
 from polyloom.frontend.predicate import choice, guarded
-from polyloom.frontend.python.affine import affine, integer
+from polyloom.frontend.python.affine import LIMIT, affine, integer
 from polyloom.frontend.python.function import Function, dtype_named
 from polyloom.frontend.python.infer import Types, subscripts
 from polyloom.frontend.python.operators import BINARY, CALLS, COMPARE
@@ -87,7 +87,7 @@ class Values:
 
     def index(self, node: ast.expr, place: Place) -> Expression:
         self.in_scope(node, place)
-        found, dtype = integer(node, place.scope, "PL0143", "a value"), self.types.of(node)
+        found, dtype = integer(node, place.scope, "PL0143", "a value", -LIMIT), self.types.of(node)
         return self.constant(node, found.constant, dtype) if found.is_constant else Index(found, dtype, self.text.span(node))
 
     def in_scope(self, node: ast.expr, place: Place) -> None:
