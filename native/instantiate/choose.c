@@ -3,116 +3,85 @@
 // skew is an integer program in two variables; an optimum lies next to a breakpoint of its convex cost.
 #include "internal.h"
 
-Int slack(Context *c, const Tiling *t, const Int *inner, const Int *outer, const Use *u, const Link *link) {
+// The displacement of a link along a dimension.
+static int along(const Candidate *k, const Link *link, uint32_t m) {
+    return k->axis[0] == m ? link->theta.rows : k->axis[1] == m ? link->theta.columns : 0;
+}
+
+Int slack(Context *c, const Tiling *t, const Timing *timing, const Use *u, const Link *link) {
     const Candidate *k = &c->s.candidate[t->number];
     const Schedule *p = &c->s.schedule[k->schedule];
     const uint32_t w = u->writer[0].node;
-    const Int ready = add(c, p->tau[w], p->latency[w]);
-    const Int hops = link->kind == CHANNEL ? (Int)k->route[link->number].hops : 0;
-    const int theta[2] = {link->theta.rows, link->theta.columns};
-    Int value = sub(c, sub(c, p->tau[u->consumer], ready), mul(c, c->s.limits.hop_delay, hops));
+    Int value = sub(c, p->tau[u->consumer], add(c, p->tau[w], p->latency[w]));
+    if (link->kind == CHANNEL) value = sub(c, value, mul(c, c->s.limits.hop_delay, k->route[link->number].hops));
     for (uint32_t m = 0; m < c->n; ++m) {
-        Int d = k->reflected[m] ? -u->distance[m] : u->distance[m];
-        for (int axis = 0; axis < 2; ++axis)
-            if (k->axis[axis] == m) d = sub(c, d, mul(c, t->sizes[m], theta[axis]));
-        value = add(c, value, mul(c, inner[m], d));
+        const Int d = sub(c, k->reflected[m] ? -u->distance[m] : u->distance[m], along(k, link, m) * t->sizes[m]);
+        value = add(c, value, mul(c, timing->inner[m], d));
     }
-    for (int axis = 0; axis < 2; ++axis) value = add(c, value, mul(c, outer[axis], theta[axis]));
-    return value;
+    return add(c, value, add(c, timing->outer[0] * link->theta.rows, timing->outer[1] * link->theta.columns));
 }
 
-// The greatest bound by displacement; `known` says that there is one.
+// row * x + column * y >= least, of displacements -1, 0 and 1.
 typedef struct {
-    bool known[3][3];
-    Int least[3][3];
-} Bounds;
+    int row, column;
+    Int least;
+} Demand;
 
-static void bind(Bounds *b, int row, int column, Int value) {
-    Int *least = &b->least[row + 1][column + 1];
-    bool *known = &b->known[row + 1][column + 1];
-    *least = *known ? max(*least, value) : value;
-    *known = true;
+// Demands of different displacements; the first two are the axes, at which the cost bends, and demand nothing.
+typedef struct {
+    Demand at[10];
+    uint32_t count;
+} Demands;
+
+static void demand(Demands *all, int row, int column, Int least) {
+    uint32_t i = 2;
+    while (i < all->count && (all->at[i].row != row || all->at[i].column != column)) ++i;
+    if (i == all->count)
+        all->at[all->count++] = (Demand){row, column, least};
+    else
+        all->at[i].least = max(all->at[i].least, least);
 }
 
-static bool admissible(Context *c, const Bounds *b, Int row, Int *column) {
-    bool has_low = false, has_high = false;
-    Int low = 0, high = 0;
-    for (int a = -1; a <= 1; ++a) {
-        if (b->known[a + 1][2]) {
-            const Int x = sub(c, b->least[a + 1][2], mul(c, a, row));
-            low = has_low ? max(low, x) : x;
-            has_low = true;
+// The admissible column skew nearest to 0 for this row skew.
+static bool admissible(Context *c, const Demands *all, Int row, Int *column) {
+    Int low = -INT_MOST, high = INT_MOST;
+    for (uint32_t i = 2; i < all->count; ++i) {
+        const Demand *d = &all->at[i];
+        const Int rest = sub(c, d->least, d->row * row);
+        if (!d->column && rest > 0) return false;
+        if (d->column > 0) low = max(low, rest);
+        if (d->column < 0) high = min(high, -rest);
+    }
+    *column = min(max(0, low), high);
+    return low <= high;
+}
+
+// The skew of least cost, next to where two demands or axes meet.
+static bool skew(Context *c, const Demands *all, const Int *counts, Int *outer) {
+    Int best[4] = {INT_MOST};
+    for (uint32_t i = 0; i < all->count; ++i)
+        for (uint32_t k = 0; k < i; ++k) {
+            const Demand *a = &all->at[i], *b = &all->at[k];
+            const int determinant = a->row * b->column - b->row * a->column;
+            if (!determinant) continue;
+            const Int meeting = floor_div(sub(c, b->column * a->least, a->column * b->least), determinant);
+            for (int next = 0; next < 2; ++next) {
+                const Int x = add(c, meeting, next);
+                Int y;
+                if (!admissible(c, all, x, &y)) continue;
+                const Int cost[4] = {add(c, mul(c, magnitude(x), counts[0] - 1), mul(c, magnitude(y), counts[1] - 1)), add(c, magnitude(x), magnitude(y)), x, y};
+                if (lexical(cost, best, 4) < 0) memcpy(best, cost, sizeof best);
+            }
         }
-        if (b->known[a + 1][0]) {
-            const Int x = sub(c, mul(c, a, row), b->least[a + 1][0]);
-            high = has_high ? min(high, x) : x;
-            has_high = true;
-        }
-    }
-    *column = has_low ? max(0, low) : 0;
-    if (has_high && *column > high) *column = high;
-    return !has_low || *column >= low;
-}
-
-static bool better(const Int *a, const Int *b) {
-    for (int i = 0; i < 4; ++i)
-        if (a[i] != b[i]) return a[i] < b[i];
-    return false;
-}
-
-#define BREAKPOINTS 24
-
-static uint32_t breakpoints(Context *c, const Bounds *b, bool single, Int *x) {
-    uint32_t count = 0;
-    x[count++] = 0;
-    if (single) return count;
-    Int flat[3] = {0}, rising[2], falling[2];
-    uint32_t flats = 1, rises = 0, falls = 0;
-    for (int sign = 1; sign >= -1; sign -= 2) {
-        if (b->known[sign + 1][1]) x[count++] = sign * b->least[sign + 1][1];
-        if (b->known[1][sign + 1]) flat[flats++] = sign * b->least[1][sign + 1];
-        if (b->known[sign + 1][1 - sign]) rising[rises++] = -sign * b->least[sign + 1][1 - sign];
-        if (b->known[sign + 1][sign + 1]) falling[falls++] = sign * b->least[sign + 1][sign + 1];
-    }
-    for (uint32_t i = 0; i < flats; ++i) {
-        for (uint32_t k = 0; k < rises; ++k) x[count++] = sub(c, flat[i], rising[k]);
-        for (uint32_t k = 0; k < falls; ++k) x[count++] = sub(c, falling[k], flat[i]);
-    }
-    for (uint32_t i = 0; i < falls; ++i)
-        for (uint32_t k = 0; k < rises; ++k) {
-            x[count++] = floor_div(sub(c, falling[i], rising[k]), 2);
-            x[count++] = sub(c, 0, floor_div(sub(c, rising[k], falling[i]), 2));
-        }
-    return count;
-}
-
-static bool skew(Context *c, const Bounds *b, Int rows, Int columns, Int *outer) {
-    Int x[BREAKPOINTS], best[4] = {0};
-    bool found = false;
-    const uint32_t count = breakpoints(c, b, rows == 1, x);
-    for (uint32_t i = 0; i < count; ++i) {
-        Int column;
-        if (rows != 1 && ((b->known[2][1] && x[i] < b->least[2][1]) || (b->known[0][1] && -x[i] < b->least[0][1]))) continue;
-        if (!admissible(c, b, x[i], &column)) continue;
-        const Int cost[4] = {add(c, mul(c, magnitude(x[i]), rows - 1), mul(c, magnitude(column), columns - 1)), add(c, magnitude(x[i]), magnitude(column)), x[i], column};
-        if (!found || better(cost, best)) memcpy(best, cost, sizeof best);
-        found = true;
-    }
-    outer[0] = best[2];
-    outer[1] = best[3];
-    return found;
+    memcpy(outer, best + 2, 2 * sizeof *outer);
+    return best[0] < INT_MOST;
 }
 
 // Whether a value may take a link in this tiling.
 static bool has_instances(const Context *c, const Tiling *t, const Candidate *k, const Use *u, const Link *link) {
-    const int theta[2] = {link->theta.rows, link->theta.columns};
-    for (int axis = 0; axis < 2; ++axis)
-        if (theta[axis] && (k->axis[axis] == NONE || t->tiles[k->axis[axis]] <= 1)) return false;
-    for (uint32_t m = 0; m < c->n; ++m) {
-        bool crosses = false;
-        for (int axis = 0; axis < 2; ++axis) crosses = crosses || (k->axis[axis] == m && theta[axis]);
-        if (!crosses && magnitude(u->distance[m]) >= t->sizes[m]) return false;
-    }
+    if ((k->axis[0] == NONE && link->theta.rows) || (k->axis[1] == NONE && link->theta.columns)) return false;
+    for (uint32_t m = 0; m < c->n; ++m)
+        if (along(k, link, m) ? t->tiles[m] <= 1 : magnitude(u->distance[m]) >= t->sizes[m]) return false;
     return true;
 }
 
@@ -125,30 +94,28 @@ bool timing(Context *c, const Tiling *t, Timing *out, bool *valid) {
         out->inner[k->order[g]] = weight;
         weight = mul(c, weight, t->extents[g]);
     }
-    for (int axis = 0; axis < 2; ++axis) counts[axis] = k->axis[axis] == NONE ? 1 : t->tiles[k->axis[axis]];
-    Bounds bounds = {0};
-    for (int sign = -1; sign <= 1; sign += 2) {
-        if (counts[0] == 1) bind(&bounds, sign, 0, 0);
-        if (counts[1] == 1) bind(&bounds, 0, sign, 0);
+    Demands all = {{{1, 0, 0}, {0, 1, 0}}, 2};
+    for (int axis = 0; axis < 2; ++axis) {
+        counts[axis] = tiles_along(c, t, axis);
+        for (int sign = -1; sign <= 1 && counts[axis] == 1; sign += 2) demand(&all, axis ? 0 : sign, axis ? sign : 0, 0);
     }
-    *valid = false;
     for (uint32_t u = 0; u < c->s.uses; ++u) {
         const Use *use = &c->s.use[u];
         for (uint32_t i = 0; i < k->links[u].count && use->writers; ++i) {
             const Link *link = &k->links[u].at[i];
             if (!has_instances(c, t, k, use, link)) continue;
-            static const Int still[2] = {0, 0};
-            const Int least = slack(c, t, out->inner, still, use, link);
-            if (link->theta.rows || link->theta.columns)
-                bind(&bounds, link->theta.rows, link->theta.columns, sub(c, 0, least)), out->use = u;
-            else if (least < 0) {
+            const Int least = slack(c, t, out, use, link);
+            if (link->theta.rows || link->theta.columns) {
+                demand(&all, link->theta.rows, link->theta.columns, -least);
+                out->use = u;
+            } else if (least < 0) {
                 out->use = u;
                 out->slack = least;
                 return ok(c);
             }
         }
     }
-    *valid = skew(c, &bounds, counts[0], counts[1], out->outer);
+    *valid = skew(c, &all, counts, out->outer);
     for (uint32_t v = 0; v < c->s.nodes; ++v) latency = max(latency, add(c, p->tau[v], p->latency[v]));
     for (int axis = 0; axis < 2; ++axis) latency = add(c, latency, mul(c, magnitude(out->outer[axis]), counts[axis] - 1));
     for (uint32_t m = 0; m < c->n; ++m) latency = add(c, latency, mul(c, out->inner[m], t->sizes[m] - 1));

@@ -66,6 +66,12 @@ static bool coupled(Context *c, const uint32_t *axis) {
     return false;
 }
 
+// How many tiles the space has along rows or columns.
+Int tiles_along(const Context *c, const Tiling *t, int axis) {
+    const uint32_t m = c->s.candidate[t->number].axis[axis];
+    return m == NONE ? 1 : t->tiles[m];
+}
+
 // Tiles of p = ceil(N / t), or larger where a dependence is longer; coupled dimensions take the larger p. Those of a request are taken
 // instead if they cover the space: PL0506.
 bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, Tiling *t) {

@@ -29,7 +29,7 @@ static bool readers_of(Context *c, Vec *out) {
             TRY(r = push(c, out, sizeof *r));
             r->reg = link->kind == CHANNEL ? c->candidate->route[link->number].input | INPUT_FILE : link->number;
             r->tau = c->schedule->tau[use->consumer];
-            r->slack = slack(c, c->t, c->timing->inner, c->timing->outer, use, link);
+            r->slack = slack(c, c->t, c->timing, use, link);
             r->piece = reads(c, use, link);
         }
     }
