@@ -15,16 +15,14 @@ typedef struct {
 
 static uint64_t source(uint32_t file, uint32_t number) { return (uint64_t)file << 32 | number; }
 
-// By group, whether a piece has iterations.
-static bool *holding(Context *c, uint32_t condition_) {
-    bool *found = keep(c, c->groups, 1);
-    if (!found) return NULL;
+// By group, whether a condition has iterations.
+static bool hold(Context *c, uint32_t number, bool *there) {
     for (uint32_t g = 0; g < c->groups; ++g) {
         const Domain *d;
-        if (!condition(c, condition_, g, &d)) return NULL;
-        found[g] = d->count > 0;
+        TRY(condition(c, number, g, &d));
+        there[g] = d->count > 0;
     }
-    return found;
+    return true;
 }
 
 static bool arrive(Context *c, uint32_t u, const Link *link) {
@@ -45,13 +43,19 @@ bool make_traffic(Context *c) {
     TRY(c->arriving = keep(c, c->candidate->routes, sizeof *c->arriving));
     for (uint32_t v = 0; v < c->s.nodes; ++v) {
         bool **there = &c->accessing[c->s.node[v].condition];
-        if (!*there) TRY(*there = holding(c, c->s.node[v].condition));
-        for (uint32_t g = 0; g < c->groups; ++g) c->occupied[g] = c->occupied[g] || (*there)[g];
+        TRY(*there || (*there = keep(c, c->groups, 1)));
     }
     for (uint32_t r = 0; r < c->candidate->routes; ++r) TRY(c->arriving[r] = keep(c, c->groups, 1));
+    const size_t low = c->low;
+    for (uint32_t k = 0; k < c->s.conditions; ++k) {
+        if (!c->accessing[k]) continue;
+        TRY(hold(c, k, c->accessing[k]));
+        for (uint32_t g = 0; g < c->groups; ++g) c->occupied[g] = c->occupied[g] || c->accessing[k][g];
+    }
     for (uint32_t u = 0; u < c->s.uses; ++u)
         for (uint32_t i = 0; i < c->candidate->links[u].count; ++i)
             if (c->candidate->links[u].at[i].kind == CHANNEL) TRY(arrive(c, u, &c->candidate->links[u].at[i]));
+    forget(c, low);
     return ok(c);
 }
 
@@ -234,49 +238,29 @@ static bool specialize_one(Context *c, const Instruction *instruction, const Cel
     return true;
 }
 
-static bool same_tree(const UnitTree *a, const UnitTree *b) {
-    if (a->operations != b->operations) return false;
-    for (uint32_t i = 0; i < a->operations; ++i) {
-        const Operation *x = &a->operation[i], *y = &b->operation[i];
-        if (x->tau != y->tau || x->opcode != y->opcode || x->domain != y->domain || x->fragments != y->fragments) return false;
-        for (uint32_t k = 0; k < x->fragments; ++k)
-            if (x->fragment[k].position != y->fragment[k].position || x->fragment[k].file != y->fragment[k].file || x->fragment[k].number != y->fragment[k].number ||
-                 x->fragment[k].domain != y->fragment[k].domain)
-                return false;
-    }
-    return true;
-}
+// A tree of a unit of a class, packed.
+typedef struct {
+    uint32_t class_, unit, size;
+    uint8_t bytes[];
+} Tree;
 
 typedef struct {
-    UnitTree **at;
+    Tree **at;
     uint32_t count;
 } Trees;
 
-static bool lasts(const Context *c, const void *at) { return (uintptr_t)at - (uintptr_t)c->base < c->low; }
-
-// Move what of a tree is temporary to memory that lasts.
-static bool kept(Context *c, UnitTree *tree) {
-    TRY(tree->operation = copied(c, tree->operation, tree->operations, sizeof(Operation)));
-    for (uint32_t i = 0; i < tree->operations; ++i) {
-        Operation *o = &tree->operation[i];
-        if (!lasts(c, o->fragment)) TRY(o->fragment = copied(c, o->fragment, o->fragments, sizeof(Fragment)));
-    }
-    return true;
-}
-
 // The number of an equal tree in the list, which grows by one if there is none; NONE for a tree without operations.
-static bool number_of(Context *c, Trees *trees, UnitTree *tree, uint32_t class_, uint32_t unit, uint32_t *out) {
+static bool number_of(Context *c, Trees *trees, const UnitTree *tree, uint32_t class_, uint32_t unit, uint32_t *out) {
     *out = NONE;
     if (!tree->operations) return true;
+    const size_t size = pack_tree(c, tree, NULL);
+    Tree *made = temp(c, 1, sizeof *made + size);
+    TRY(made);
+    *made = (Tree){class_, unit, (uint32_t)size};
+    pack_tree(c, tree, made->bytes);
     for (*out = 0; *out < trees->count; ++*out)
-        if (same_tree(trees->at[*out], tree)) return true;
-    if (!lasts(c, tree)) {
-        TRY((tree = copied(c, tree, 1, sizeof *tree)) && kept(c, tree));
-    }
-    tree->class_ = class_;
-    tree->unit = unit;
-    trees->at[trees->count++] = tree;
-    return true;
+        if (trees->at[*out]->size == size && same_bytes(trees->at[*out]->bytes, made->bytes, size)) return true;
+    return (trees->at[trees->count++] = copied(c, made, 1, sizeof *made + size)) != NULL;
 }
 
 // In temporary memory.
@@ -377,27 +361,14 @@ static Kind *kind_of(Context *c, Classifier *k, const Cell *cell, uint32_t *mark
     return *bucket = made;
 }
 
-// A tree without its silent destinations: itself if it has none, else a temporary one.
-static UnitTree *prune(Context *c, UnitTree *tree, const bool *silent) {
-    UnitTree *made = temp(c, 1, sizeof *made);
-    if (!made) return NULL;
-    *made = *tree;
-    if (!(made->operation = temp(c, tree->operations, sizeof(Operation)))) return NULL;
-    bool all = true;
-    for (uint32_t i = 0; i < tree->operations; ++i) {
-        Operation *o = &made->operation[i];
-        const Operation *from = &tree->operation[i];
-        *o = *from;
-        if (!(o->fragment = temp(c, from->fragments, sizeof(Fragment)))) return NULL;
+// Drops the silent destinations of a tree.
+static void prune(UnitTree *tree, const bool *silent) {
+    for (Operation *o = tree->operation; o < tree->operation + tree->operations; ++o) {
+        const uint32_t count = o->fragments;
         o->fragments = 0;
-        for (uint32_t f = 0; f < from->fragments; ++f) {
-            const Fragment *p = &from->fragment[f];
+        for (const Fragment *p = o->fragment; p < o->fragment + count; ++p)
             if (p->position != WRITTEN || p->file != IO || !silent[p->number]) o->fragment[o->fragments++] = *p;
-        }
-        if (o->fragments == from->fragments) o->fragment = from->fragment;
-        all = all && o->fragments == from->fragments;
     }
-    return all ? tree : made;
 }
 
 // The tree of a unit that an earlier kind with equal marks of that unit has, or NONE.
@@ -451,43 +422,66 @@ static bool silence(Context *c, const Classifier *k, uint32_t tuple, bool *silen
     return ok(c);
 }
 
-static bool make_classes(Context *c, Classifier *k) {
+// Classes and trees take the place of all that lasts from `low` on, and of what is temporary from `high` on.
+static bool settle(Context *c, const Class *classes, const Trees *trees, size_t low, size_t high) {
+    size_t size = 0;
+    for (uint32_t i = 0; i < trees->count; ++i) size += trees->at[i]->size;
+    uint8_t *bytes = temp(c, size, 1);
+    Unit *units = temp(c, trees->count, sizeof *units);
+    TRY(bytes && units);
+    size = 0;
+    for (uint32_t i = 0; i < trees->count; ++i) {
+        const Tree *t = trees->at[i];
+        units[i] = (Unit){t->class_, t->unit, (uint32_t)size};
+        memcpy(bytes + size, t->bytes, t->size);
+        size += t->size;
+    }
+    forget(c, low);
+    c->units = trees->count;
+    TRY((c->class_ = copied(c, classes, c->classes, sizeof *classes)) && (c->unit = copied(c, units, c->units, sizeof *units)));
+    for (uint32_t i = 0; i < c->classes; ++i)
+        TRY(c->class_[i].program = copied(c, classes[i].program, c->s.units, sizeof(uint32_t)));
+    c->trees = shrink(c, bytes, high, size);
+    c->cache = NULL;
+    return true;
+}
+
+static bool make_classes(Context *c, Classifier *k, size_t low, size_t high) {
     const uint32_t units = c->s.units;
     Trees trees = {0}, pruned = {0};
     uint32_t *tuple, count;
     TRY(tuples(c, k, &trees, &tuple, &count));
     uint32_t *class_of = temp(c, count, sizeof *class_of);
-    TRY(pruned.at = temp(c, (size_t)count * units, sizeof *pruned.at));
-    TRY(class_of && (c->class_ = keep(c, count, sizeof(Class))));
+    Class *classes = temp(c, count, sizeof *classes);
+    TRY(class_of && classes && (pruned.at = temp(c, (size_t)count * units, sizeof *pruned.at)));
     c->classes = 0;
     for (uint32_t i = 0; i < count; ++i) {
         bool silent[64] = {false};
         TRY(silence(c, k, i, silent));
-        Class *made = &c->class_[c->classes];
-        TRY(made->program = keep(c, units, sizeof(uint32_t)));
+        Class *made = &classes[c->classes];
+        TRY(made->program || (made->program = temp(c, units, sizeof(uint32_t))));
         for (uint32_t unit = 0; unit < units; ++unit) {
+            const size_t mark = c->high;
             const uint32_t n = tuple[(size_t)i * units + unit];
-            made->program[unit] = NONE;
-            if (n == NONE) continue;
-            const size_t high = c->high;
-            UnitTree *tree = prune(c, trees.at[n], silent);
-            TRY(tree && number_of(c, &pruned, tree, c->classes, unit, &made->program[unit]));
-            c->high = high;
+            UnitTree tree = {0};
+            if (n != NONE) TRY(unpack_tree(c, trees.at[n]->bytes, &tree));
+            prune(&tree, silent);
+            TRY(number_of(c, &pruned, &tree, c->classes, unit, &made->program[unit]));
+            c->high = mark;
         }
         uint32_t same = 0;
-        while (!same_bytes(c->class_[same].program, made->program, units * sizeof(uint32_t))) ++same;
+        while (!same_bytes(classes[same].program, made->program, units * sizeof(uint32_t))) ++same;
         class_of[i] = same;
         if (same == c->classes) ++c->classes;
     }
     for (uint32_t i = 0; i < c->cells; ++i)
         if (c->cell[i].class_ != NONE) c->cell[i].class_ = class_of[((Kind **)k->kinds.at)[c->cell[i].class_]->tuple];
-    c->units = pruned.count;
-    return (c->unit = copied(c, pruned.at, pruned.count, sizeof *c->unit)) != NULL;
+    return settle(c, classes, &pruned, low, high);
 }
 
-// The classes, numbered by their first element in row-major order.
-bool classify(Context *c) {
-    const size_t high = c->high;
+// The classes, numbered by their first element in row-major order. What is temporary from `high` on is given back.
+bool classify(Context *c, size_t high) {
+    const size_t low = c->low;
     Classifier *k = temp(c, 1, sizeof *k);
     TRY(k && (k->at = instructions(c, &k->count)));
     TRY(senders(c, k->at, k->count, &k->senders) && label_units(c, k));
@@ -500,7 +494,5 @@ bool classify(Context *c) {
         TRY(kind);
         c->cell[i].class_ = kind->tuple;
     }
-    TRY(make_classes(c, k));
-    c->high = high;
-    return ok(c);
+    return make_classes(c, k, low, high) && ok(c);
 }

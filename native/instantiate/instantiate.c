@@ -58,18 +58,16 @@ static bool begin(Context *c, const polyloom_request *r, const Plan *p) {
     const Int limit = c->s.limits.channels;
     if (limit >= 0 && c->needed > limit) return refuse(c, 517, POLYLOOM_CHANNELS, 0, c->needed, limit);
     polyloom_phase(CLASSES);
-    TRY(classify(c) && (c->graph = keep(c, c->units, sizeof(Graph))));
     TRY(!c->sloping || (c->line = copied(c, c->line, c->s.constraints, sizeof *c->line)));
-    c->high = c->search->high;
-    return true;
+    return classify(c, c->search->high) && (c->graph = keep(c, c->units, sizeof(Graph)));
 }
 
 // The programs of the units that no class before has.
 static bool one_class(Context *c, const Context *from, uint32_t number) {
     for (uint32_t unit = 0; unit < c->s.units; ++unit) {
         const uint32_t g = from->class_[number].program[unit];
-        if (g == NONE || from->unit[g]->class_ != number || from->unit[g]->unit != unit) continue;
-        TRY(control_flow(c, from->unit[g], &from->graph[g]));
+        if (g == NONE || from->unit[g].class_ != number || from->unit[g].unit != unit) continue;
+        TRY(control_flow(c, &from->unit[g], &from->graph[g]));
     }
     return true;
 }
@@ -95,11 +93,11 @@ static bool finish(Context *c) {
         return fail(c, c->class_[k].error, 0);
     }
     for (uint32_t g = 0; g < c->units; ++g)
-        for (uint32_t v = 0; v < c->graph[g].nodes && c->class_[c->unit[g]->class_].apart; ++v) TRY(adopt(c, &c->graph[g].node[v]));
+        for (uint32_t v = 0; v < c->graph[g].nodes && c->class_[c->unit[g].class_].apart; ++v) TRY(adopt(c, &c->graph[g].node[v]));
     polyloom_phase(PROGRAMS);
     TRY(allocate(c));
     c->high = c->search->high;  // where sets were packed
-    for (uint32_t g = 0; g < c->units; ++g) TRY(measure(c, &c->graph[g], c->unit[g]->unit));
+    for (uint32_t g = 0; g < c->units; ++g) TRY(measure(c, &c->graph[g], c->unit[g].unit));
     polyloom_phase(PERIPHERY);
     return remember(c) && depths(c) && control(c) && generators(c) && wire(c);
 }

@@ -243,11 +243,15 @@ typedef struct {
     Fragment *fragment;
 } Operation;
 
-typedef struct UnitTree {
+typedef struct {
     uint32_t operations;
     Operation *operation;
-    uint32_t class_, unit;  // the first ones that have it
 } UnitTree;
+
+// A functional unit, by the first class and unit that have its tree, and where that is, packed, in `trees` of the context.
+typedef struct {
+    uint32_t class_, unit, tree;
+} Unit;
 
 // The instructions of a kernel as the file has them, but for the branch of the last one, which begins at `last`.
 typedef struct Kernel {
@@ -419,9 +423,10 @@ typedef struct Context {
     bool *occupied;        // by group
     bool **arriving;       // by route, by group
     bool **accessing;      // by condition, by group
-    uint32_t classes, units, trees, signals, distinct;
+    uint32_t classes, units, signals, distinct;
     Class *class_;
-    UnitTree **unit;
+    Unit *unit;
+    const uint8_t *trees;  // temporary, until there are graphs
     Graph *graph;
     uint32_t *signal;  // their numbers in the pool
     Mapped *mapped;
@@ -530,7 +535,6 @@ bool unite(Context *c, const Set *const *sets, uint32_t count, const Domain **ou
 // concretize.c
 bool check_request(Context *c, const polyloom_request *r);
 bool space_bounds(Context *c, bool *empty);
-Int tiles_along(const Context *c, const Tiling *t, int axis);
 bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, Tiling *t);
 Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients);
 Int parametric(Context *c, const Row *row);
@@ -555,16 +559,16 @@ uint32_t *alike(Context *c, const bool *conditions);
 
 // choose.c
 bool timing(Context *c, const Tiling *t, Timing *out, bool *valid);
-Int slack(Context *c, const Tiling *t, const Timing *timing, const Use *u, const Link *link);
+Int slack(Context *c, const Tiling *t, const Int *inner, const Int *outer, const Use *u, const Link *link);
 
 // traffic and classes: classes.c
 bool make_traffic(Context *c);
 bool leaving(Context *c, const Route *r, Int row, Int column);
 bool driven(Context *c, uint32_t reg, const Cell *cell);
-bool classify(Context *c);
+bool classify(Context *c, size_t high);
 
 // kernels.c, control.c, share.c, program.c
-bool control_flow(Context *c, const UnitTree *unit, Graph *out);
+bool control_flow(Context *c, const Unit *unit, Graph *out);
 bool allocate(Context *c);
 bool share(Context *c, bool *out);
 bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index);
@@ -584,6 +588,8 @@ const Set *lasting(Context *c, const Set *s);
 void forget(Context *c, size_t low);
 bool adopt(Context *c, GraphNode *v);
 bool pool(Context *c, const Domain *d, size_t low, uint32_t *number);
+size_t pack_tree(const Context *c, const UnitTree *tree, uint8_t *to);
+bool unpack_tree(Context *c, const uint8_t *at, UnitTree *out);
 Walk walk(const GraphNode *v);
 bool more(Walk *w);
 

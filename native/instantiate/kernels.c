@@ -20,7 +20,7 @@ typedef struct {
 
 typedef struct {
     Context *c;
-    const UnitTree *unit;
+    UnitTree unit;
     Int last[DIMENSIONS];
     uint32_t epilogue, count, words;  // leaves, and words of a bit set of them
     Leaf *leaf;
@@ -35,9 +35,11 @@ typedef struct {
 static bool has(const uint32_t *bits, uint32_t i) { return bits[i / 32] >> i % 32 & 1; }
 static void set(uint32_t *bits, uint32_t i) { bits[i / 32] |= (uint32_t)1 << i % 32; }
 
-static bool fold(Context *c, const UnitTree *unit, Folded *f) {
+static bool fold(Context *c, const Unit *from, Folded *f) {
     const Int interval = c->schedule->interval;
-    *f = (Folded){.c = c, .unit = unit};
+    const UnitTree *unit = &f->unit;
+    *f = (Folded){.c = c};
+    TRY(unpack_tree(c, c->trees + from->tree, &f->unit));
     Int steps = 1;
     for (uint32_t g = 0; g < c->n; ++g) steps = mul(c, steps, c->t->extents[g]);
     for (uint32_t i = 0; i < unit->operations; ++i) {
@@ -185,8 +187,8 @@ static Kernel *kernel(Folded *f, const uint32_t *content) {
     Kernel *out = temp(c, 1 + sizeof *out / LONGEST + (size_t)interval, LONGEST);
     if (!slots || !out) return NULL;
     uint32_t bit = 0;
-    for (uint32_t i = 0; i < f->unit->operations; ++i) {
-        const Operation *o = &f->unit->operation[i];
+    for (uint32_t i = 0; i < f->unit.operations; ++i) {
+        const Operation *o = &f->unit.operation[i];
         bool any = false;
         for (uint32_t k = 0; k <= o->fragments; ++k) any = any || has(content, bit + k);
         if (any) {
@@ -483,7 +485,7 @@ static uint32_t degree(Folded *f) {
     return most;
 }
 
-bool control_flow(Context *c, const UnitTree *unit, Graph *out) {
+bool control_flow(Context *c, const Unit *unit, Graph *out) {
     const size_t low = c->low, high = c->high;
     const Int flags = c->s.limits.branch_flags;
     const uint32_t targets = flags > 30 ? (uint32_t)1 << 30 : (uint32_t)1 << flags;

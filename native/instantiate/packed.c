@@ -8,6 +8,9 @@
 
 #ifdef POLYLOOM_INT32
 typedef uint32_t Natural;
+#else
+typedef uint64_t Natural;
+#endif
 
 static size_t put(uint8_t *to, Natural x) {
     size_t size = 0;
@@ -27,6 +30,7 @@ static Natural get(const uint8_t **at) {
     }
 }
 
+#ifdef POLYLOOM_INT32
 // How many bytes; `to` may be null.
 static size_t put_body(const Context *c, const Set *s, uint8_t *to) {
     size_t size = s->spaces ? put(to, s->spaces) : 0;
@@ -99,9 +103,29 @@ const uint8_t *unpadded(const uint8_t *at) {
     return at;
 }
 
-void forget(Context *c, size_t low) { release(c, low); }
+void forget(Context *c, size_t low) {
+    if (c->cache) memset(c->cache, 0, (size_t)c->s.conditions * c->groups * sizeof *c->cache);
+    release(c, low);
+}
 
 bool adopt(Context *c, GraphNode *v) { return c && v; }
+
+static size_t put_domain(const Context *c, const Domain *d, uint8_t *to) {
+    size_t size = put(to, d->count);
+    for (uint32_t i = 0; i < d->count; ++i) size += pack(c, d->set[i], to ? to + size : NULL);
+    return size;
+}
+
+static const Domain *get_domain(Context *c, const uint8_t **at) {
+    const uint32_t count = get(at);
+    const size_t mark = c->high;
+    const Set **sets = temp(c, count, sizeof *sets), *made;
+    for (uint32_t i = 0; sets && i < count; ++i)
+        if (!(made = unpacked(c, at)) || !(sets[i] = lasting(c, made))) return NULL;
+    const Domain *found = sets ? domain(c, sets, count) : NULL;
+    c->high = mark;
+    return found;
+}
 #else
 size_t pack(const Context *c, const Set *s, uint8_t *to) {
     (void)c;
@@ -138,6 +162,20 @@ const uint8_t *unpadded(const uint8_t *at) {
 
 void forget(Context *c, size_t low) { (void)c, (void)low; }
 
+static size_t put_domain(const Context *c, const Domain *d, uint8_t *to) {
+    (void)c;
+    if (to) memcpy(to, &d, sizeof d);
+    return sizeof d;
+}
+
+static const Domain *get_domain(Context *c, const uint8_t **at) {
+    const Domain *d;
+    (void)c;
+    memcpy(&d, *at, sizeof d);
+    *at += sizeof d;
+    return d;
+}
+
 // Makes the sets of another context's node this one's.
 bool adopt(Context *c, GraphNode *v) {
     const size_t mark = c->high;
@@ -154,6 +192,45 @@ bool adopt(Context *c, GraphNode *v) {
     return true;
 }
 #endif
+
+// A fragment begins with twice its register file and four times the position after it, and 1 more where its domain is the operation's.
+static size_t put_fragment(const Context *c, const Fragment *f, const Domain *whole, uint8_t *to) {
+    const bool same = f->domain == whole;
+    size_t size = put(to, (uint32_t)(uint8_t)(f->position + 1) << 3 | (uint32_t)f->file << 1 | same);
+    size += put(to ? to + size : NULL, f->number);
+    return same ? size : size + put_domain(c, f->domain, to ? to + size : NULL);
+}
+
+// How many bytes; `to` may be null.
+size_t pack_tree(const Context *c, const UnitTree *tree, uint8_t *to) {
+    size_t size = put(to, tree->operations);
+    for (const Operation *o = tree->operation; o < tree->operation + tree->operations; ++o) {
+        size += put(to ? to + size : NULL, (Natural)o->tau);
+        size += put(to ? to + size : NULL, o->opcode);
+        size += put(to ? to + size : NULL, o->fragments);
+        size += put_domain(c, o->domain, to ? to + size : NULL);
+        for (const Fragment *f = o->fragment; f < o->fragment + o->fragments; ++f) size += put_fragment(c, f, o->domain, to ? to + size : NULL);
+    }
+    return size;
+}
+
+// In temporary memory.
+bool unpack_tree(Context *c, const uint8_t *at, UnitTree *out) {
+    out->operations = (uint32_t)get(&at);
+    TRY(out->operation = temp(c, out->operations, sizeof(Operation)));
+    for (Operation *o = out->operation; o < out->operation + out->operations; ++o) {
+        o->tau = (Int)get(&at);
+        o->opcode = get(&at) & 255;
+        o->fragments = get(&at) & 0xFFFFFF;
+        TRY((o->domain = get_domain(c, &at)) && (o->fragment = temp(c, o->fragments, sizeof(Fragment))));
+        for (Fragment *f = o->fragment; f < o->fragment + o->fragments; ++f) {
+            const uint32_t head = (uint32_t)get(&at);
+            *f = (Fragment){(uint8_t)((head >> 3) - 1), head >> 1 & 3, (uint32_t)get(&at), o->domain};
+            if (!(head & 1)) TRY(f->domain = get_domain(c, &at));
+        }
+    }
+    return true;
+}
 
 // The number of a domain in the file. Gives back what lasts from `low` on, which the domain may be part of.
 bool pool(Context *c, const Domain *d, size_t low, uint32_t *number) {
