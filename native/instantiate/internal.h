@@ -535,6 +535,7 @@ bool unite(Context *c, const Set *const *sets, uint32_t count, const Domain **ou
 // concretize.c
 bool check_request(Context *c, const polyloom_request *r);
 bool space_bounds(Context *c, bool *empty);
+Int tiles_along(const Context *c, const Tiling *t, int axis);
 bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, Tiling *t);
 Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients);
 Int parametric(Context *c, const Row *row);
@@ -559,7 +560,7 @@ uint32_t *alike(Context *c, const bool *conditions);
 
 // choose.c
 bool timing(Context *c, const Tiling *t, Timing *out, bool *valid);
-Int slack(Context *c, const Tiling *t, const Int *inner, const Int *outer, const Use *u, const Link *link);
+Int slack(Context *c, const Tiling *t, const Timing *timing, const Use *u, const Link *link);
 
 // traffic and classes: classes.c
 bool make_traffic(Context *c);
