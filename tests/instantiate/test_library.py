@@ -150,6 +150,16 @@ def test_a_configuration_with_placed_arrays_gives_the_same_outputs(name: str, st
         np.testing.assert_array_equal(result[output], array, strict=True)
 
 
+def test_an_array_without_elements_lies_anywhere() -> None:
+    """Its row-major strides may be 0, which no element shares."""
+    configuration = mapped("matmul", "wide")
+    values = [bounds("matmul", (4, 0, 4))[p] for p in configuration.parameters]
+    layouts = [((), 12, 7 + n) for n in range(len(configuration.arrays))]
+    file = _core.instantiate(symbolic_file.encode(configuration), values, 2, 2, layouts=layouts).file
+    assert any(a.shape[1] == a.strides[0] == 0 for a in concrete_file.decode(file).arrays)
+    assert verify.verify(file, machine_file.load("wide")) == ()
+
+
 @pytest.mark.parametrize(
     ("strides", "bases", "banks", "message"),
     [((), (0, 15, 40), (5, 5, 5), "share words of bank 5"), ((1, 1), (0, 0, 0), (0, 1, 2), "share a word")],

@@ -279,7 +279,9 @@ def _arrays(c: Concrete, machine: Machine) -> Iterator[Finding]:
 
 
 def _apart(array: ArrayLayout) -> bool:
-    """Whether, in some order of the dimensions, each stride passes all words of the inner ones."""
+    """Whether, in some order of the dimensions, each stride passes all words of the inner ones, or there is no element."""
+    if 0 in array.shape:
+        return True
     reach = 1
     for stride, extent in sorted((s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
         if stride < reach:
