@@ -249,18 +249,19 @@ typedef struct {
     uint32_t count;
 } Trees;
 
-// The number of an equal tree in the list, which grows by one if there is none; NONE for a tree without operations.
-static bool number_of(Context *c, Trees *trees, const UnitTree *tree, uint32_t class_, uint32_t unit, uint32_t *out) {
-    *out = NONE;
-    if (!tree->operations) return true;
+// The number of an equal tree in the list, which grows by one if there is none; NONE for a tree without operations. What is temporary from
+// `mark` on is given back.
+static bool number_of(Context *c, Trees *trees, const UnitTree *tree, uint32_t class_, uint32_t unit, size_t mark, uint32_t *out) {
     const size_t size = pack_tree(c, tree, NULL);
     Tree *made = temp(c, 1, sizeof *made + size);
     TRY(made);
     *made = (Tree){class_, unit, (uint32_t)size};
     pack_tree(c, tree, made->bytes);
-    for (*out = 0; *out < trees->count; ++*out)
+    c->high = mark;
+    for (*out = tree->operations ? 0 : NONE; *out < trees->count; ++*out)
         if (trees->at[*out]->size == size && same_bytes(trees->at[*out]->bytes, made->bytes, size)) return true;
-    return (trees->at[trees->count++] = copied(c, made, 1, sizeof *made + size)) != NULL;
+    if (*out != NONE) trees->at[trees->count++] = shrink(c, made, mark, sizeof *made + size);
+    return true;
 }
 
 // In temporary memory.
@@ -394,14 +395,13 @@ static bool tuples(Context *c, Classifier *k, Trees *trees, uint32_t **tuple, ui
         Kind *kind = ((Kind **)k->kinds.at)[i];
         uint32_t *made = *tuple + (size_t)*count * units;
         for (uint32_t unit = 0; unit < units; ++unit) {
-            const size_t high = c->high;
+            const size_t mark = c->high;
             UnitTree tree;
             bool known;
             made[unit] = known_tree(c, k, kind, i, unit, *tuple, &known);
             if (known) continue;
             TRY(specialize(c, k->at, k->count, unit, kind->cell, &tree));
-            TRY(number_of(c, trees, &tree, 0, unit, &made[unit]));
-            c->high = high;
+            TRY(number_of(c, trees, &tree, 0, unit, mark, &made[unit]));
         }
         for (kind->tuple = 0; kind->tuple < *count && !same_bytes(*tuple + (size_t)kind->tuple * units, made, units * sizeof *made);) ++kind->tuple;
         if (kind->tuple == *count) ++*count;
@@ -432,7 +432,7 @@ static bool settle(Context *c, const Class *classes, const Trees *trees, size_t 
     size = 0;
     for (uint32_t i = 0; i < trees->count; ++i) {
         const Tree *t = trees->at[i];
-        units[i] = (Unit){t->class_, t->unit, (uint32_t)size};
+        units[i] = (Unit){t->class_, t->unit, (uint32_t)size, t->size};
         memcpy(bytes + size, t->bytes, t->size);
         size += t->size;
     }
@@ -442,7 +442,6 @@ static bool settle(Context *c, const Class *classes, const Trees *trees, size_t 
     for (uint32_t i = 0; i < c->classes; ++i)
         TRY(c->class_[i].program = copied(c, classes[i].program, c->s.units, sizeof(uint32_t)));
     c->trees = shrink(c, bytes, high, size);
-    c->cache = NULL;
     return true;
 }
 
@@ -451,6 +450,8 @@ static bool make_classes(Context *c, Classifier *k, size_t low, size_t high) {
     Trees trees = {0}, pruned = {0};
     uint32_t *tuple, count;
     TRY(tuples(c, k, &trees, &tuple, &count));
+    c->cache = NULL;
+    forget(c, low);
     uint32_t *class_of = temp(c, count, sizeof *class_of);
     Class *classes = temp(c, count, sizeof *classes);
     TRY(class_of && classes && (pruned.at = temp(c, (size_t)count * units, sizeof *pruned.at)));
@@ -466,8 +467,8 @@ static bool make_classes(Context *c, Classifier *k, size_t low, size_t high) {
             UnitTree tree = {0};
             if (n != NONE) TRY(unpack_tree(c, trees.at[n]->bytes, &tree));
             prune(&tree, silent);
-            TRY(number_of(c, &pruned, &tree, c->classes, unit, &made->program[unit]));
-            c->high = mark;
+            TRY(number_of(c, &pruned, &tree, c->classes, unit, mark, &made->program[unit]));
+            forget(c, low);
         }
         uint32_t same = 0;
         while (!same_bytes(classes[same].program, made->program, units * sizeof(uint32_t))) ++same;

@@ -276,8 +276,9 @@ Piece reads(const Context *c, const Use *u, const Link *link) { return bounds_of
 
 // By group a number, equal where the groups agree on these conditions; temporary memory of the caller.
 uint32_t *alike(Context *c, const bool *conditions) {
-    bool *used = temp(c, c->s.constraints, 1);
     uint32_t *number = temp(c, c->groups, sizeof *number);
+    const size_t mark = c->high;
+    bool *used = temp(c, c->s.constraints, 1);
     if (!used || !number) return NULL;
     for (uint32_t k = 0; k < c->s.conditions; ++k) {
         Mask masks = {.at = c->s.condition[k].masks};
@@ -292,5 +293,6 @@ uint32_t *alike(Context *c, const bool *conditions) {
             if (same) number[g] = f;
         }
     }
+    c->high = mark;
     return number;
 }

@@ -84,14 +84,41 @@ static uint32_t class_in(Context *c, const Context *from, uint32_t number) {
     return error;
 }
 
+// The unit before `end` of the largest tree that has no graph yet, or NONE.
+static uint32_t largest(const Context *c, uint32_t end) {
+    uint32_t best = NONE;
+    for (uint32_t g = 0; g < end; ++g)
+        if (!c->class_[c->unit[g].class_].done && !c->graph[g].node && (best == NONE || c->unit[g].size > c->unit[best].size)) best = g;
+    return best;
+}
+
+// The graphs of the classes that are not done, those of large trees first: they take most memory while they are made. What goes wrong is
+// that of the first unit.
+static bool graphs(Context *c) {
+    const About about = c->about;
+    uint32_t end = c->units;
+    Class found = {.error = 0};
+    for (uint32_t g = end; g--;) {
+        const Class *k = &c->class_[c->unit[g].class_];
+        if (!k->error) continue;
+        found = *k;
+        end = g;
+    }
+    for (uint32_t g; (g = largest(c, end)) != NONE;) {
+        if (control_flow(c, &c->unit[g], &c->graph[g])) continue;
+        found.error = c->error;
+        found.about = c->about;
+        end = g;
+        c->error = 0;
+        c->about = about;
+    }
+    if (found.error) c->about = found.about;
+    return !found.error || fail(c, found.error, 0);
+}
+
 static bool finish(Context *c) {
     polyloom_phase(CONTROL_FLOW);
-    for (uint32_t k = 0; k < c->classes; ++k) {
-        if (!c->class_[k].done) class_in(c, c, k);
-        if (!c->class_[k].error) continue;
-        c->about = c->class_[k].about;
-        return fail(c, c->class_[k].error, 0);
-    }
+    TRY(graphs(c));
     for (uint32_t g = 0; g < c->units; ++g)
         for (uint32_t v = 0; v < c->graph[g].nodes && c->class_[c->unit[g].class_].apart; ++v) TRY(adopt(c, &c->graph[g].node[v]));
     polyloom_phase(PROGRAMS);

@@ -24,7 +24,7 @@ void *memset(void *to, int value, size_t size);
 #ifdef POLYLOOM_INT32
 typedef int32_t Int;
 #define INT_MOST INT32_MAX
-#define BUCKETS 64
+#define BUCKETS 32
 #define DIMENSIONS (POLYLOOM_DIMENSIONS < 16 ? POLYLOOM_DIMENSIONS : 16)
 #else
 #define DIMENSIONS POLYLOOM_DIMENSIONS
@@ -248,9 +248,9 @@ typedef struct {
     Operation *operation;
 } UnitTree;
 
-// A functional unit, by the first class and unit that have its tree, and where that is, packed, in `trees` of the context.
+// A functional unit, by the first class and unit that have its tree, and where that is, packed, in `trees` of the context, in so many bytes.
 typedef struct {
-    uint32_t class_, unit, tree;
+    uint32_t class_, unit, tree, size;
 } Unit;
 
 // The instructions of a kernel as the file has them, but for the branch of the last one, which begins at `last`.

@@ -379,7 +379,7 @@ static const Kernel *kept(Context *c, const Kernel *from) {
 // The sets of a part, packed, in front of what was packed before; only that remains. Returns how many they are.
 static uint32_t packed(Folded *f, const Part *part) {
     Context *c = f->c;
-    const size_t high = c->high;
+    const size_t high = c->high, low = c->low;
     size_t size = 0;
     Vec sets = {0};
     if (!part_sets(c, f->grid, part, &sets)) return 0;
@@ -389,12 +389,12 @@ static uint32_t packed(Folded *f, const Part *part) {
     size = 0;
     for (uint32_t i = 0; i < sets.count; ++i) size += pack(c, ((const Set **)sets.at)[i], at + size);
     shrink(c, at, high, (size + 7) & ~(size_t)7);  // with the zeros after them
+    forget(c, low);
     return sets.count;
 }
 
 // The transition sets of a node: those of its parts, in the order of first steps.
 static bool transitions(Folded *f, uint32_t v, const uint32_t *order, GraphNode *out) {
-    const size_t low = f->c->low;
     for (uint32_t k = out->edges; k-- > 0;) {
         Edge *e = &out->edge[k];
         for (uint32_t i = f->latest[v]; i != NONE; i = f->previous[i]) {
@@ -405,7 +405,6 @@ static bool transitions(Folded *f, uint32_t v, const uint32_t *order, GraphNode 
         }
     }
     out->sets = f->c->base + f->c->high;
-    forget(f->c, low);
     return ok(f->c);
 }
 

@@ -6,6 +6,8 @@
 #define CUT 0xFFFF     // in `ids`, a cell that half-spaces cut
 #define MARKED 0xFFFE  // a cell of the group in hand
 
+typedef uint16_t Place;  // of an interval on an axis
+
 // A digit with several intervals.
 typedef struct {
     uint32_t digit, shape, stride;
@@ -39,7 +41,7 @@ typedef struct Group {
     uint32_t spaces;
     Vec cells;
     const Half **space;
-    uint32_t *bounds;  // of all cells: the first and the last one, by axis
+    Place *bounds;  // of all cells: the first and the last one, by axis
 } Group;
 
 typedef struct {
@@ -49,7 +51,7 @@ typedef struct {
     Vec parts;  // Part *
     // The cell that is split.
     uint32_t cell, faces, cuts, depth;
-    const uint32_t *at;
+    const Place *at;
     Int *lower, *upper;
     Face *face, **member_face;
     Cut *cut;
@@ -92,6 +94,7 @@ static bool cut(Context *c, Grid *grid, const Member *members, uint32_t count) {
         }
         grid->lower[g] = start[0];
         grid->upper[g] = start[cuts - 1] - 1;
+        if (cuts >> 16) overflow(c);
         if (cuts > 2 || (!grid->axes && g + 1 == c->n)) {
             start = shrink(c, start, mark, cuts * sizeof(Int));
             grid->axis[grid->axes++] = (Axis){g, cuts - 1, (uint32_t)cells, start};
@@ -101,7 +104,7 @@ static bool cut(Context *c, Grid *grid, const Member *members, uint32_t count) {
             c->high = mark;
     }
     grid->cells = (uint32_t)cells;
-    return true;
+    return ok(c);
 }
 
 // How many cells `partition` has, or 2^31 where they are more.
@@ -115,7 +118,7 @@ bool cells_of(Context *c, const Member *members, uint32_t count, uint64_t *out) 
 }
 
 // Bounds of the cells from `first` to `last` on every axis, both inclusive.
-static void bounds(const Context *c, const Grid *grid, const uint32_t *first, const uint32_t *last, Int *lower, Int *upper) {
+static void bounds(const Context *c, const Grid *grid, const Place *first, const Place *last, Int *lower, Int *upper) {
     memcpy(lower, grid->lower, c->n * sizeof(Int));
     memcpy(upper, grid->upper, c->n * sizeof(Int));
     for (uint32_t k = 0; k < grid->axes; ++k) {
@@ -154,11 +157,12 @@ static uint32_t side_of_set(Context *c, const Set *s, const Int *lower, const In
 static bool mark(Context *c, const Grid *grid, const Member *m) {
     const Set *s = m->set;
     const Axis *axis = grid->axis;
-    uint32_t first[DIMENSIONS], last[DIMENSIONS], at[DIMENSIONS], row = 0;
+    Place first[DIMENSIONS], last[DIMENSIONS], at[DIMENSIONS];
+    uint32_t row = 0;
     Int lower[DIMENSIONS], upper[DIMENSIONS];
     for (uint32_t k = 0; k < grid->axes; ++k) {
-        at[k] = first[k] = place(axis[k].start, axis[k].shape, s->lower[axis[k].digit]);
-        last[k] = place(axis[k].start, axis[k].shape, upper_of(c, s)[axis[k].digit] + 1);
+        at[k] = first[k] = (Place)place(axis[k].start, axis[k].shape, s->lower[axis[k].digit]);
+        last[k] = (Place)place(axis[k].start, axis[k].shape, upper_of(c, s)[axis[k].digit] + 1);
         if (k) row += at[k] * axis[k].stride;
     }
     const uint16_t bit = (uint16_t)(1u << m->family % 16);
@@ -181,19 +185,22 @@ static bool mark(Context *c, const Grid *grid, const Member *m) {
         for (; k < grid->axes; ++k) {
             row += axis[k].stride;
             if (++at[k] < last[k]) break;
-            row -= (last[k] - first[k]) * axis[k].stride;
+            row -= (uint32_t)(last[k] - first[k]) * axis[k].stride;
             at[k] = first[k];
         }
         if (k >= grid->axes) return ok(c);
     }
 }
 
-static void include(const Grid *grid, uint32_t *bounds, const uint32_t *at, bool first) {
+static void include(const Grid *grid, Place *bounds, const Place *at, bool first) {
     for (uint32_t k = 0; k < grid->axes; ++k) {
         if (first || at[k] < bounds[k]) bounds[k] = at[k];
         if (first || at[k] > bounds[grid->axes + k]) bounds[grid->axes + k] = at[k];
     }
 }
+
+// The bounds of the whole cells of a part.
+static Place *bounds_of_whole(const Grid *grid, const Part *p) { return (Place *)(p->key + grid->words); }
 
 static Part *part_of(Collector *k, const uint32_t *key) {
     Context *c = k->c;
@@ -201,7 +208,7 @@ static Part *part_of(Collector *k, const uint32_t *key) {
     Part **bucket = &k->bucket[hash(0, key, bytes) % 16];
     for (Part *p = *bucket; p; p = p->next)
         if (same_bytes(p->key, key, bytes)) return p;
-    Part *p = temp(c, 1, sizeof *p + bytes + 2 * k->grid->axes * sizeof *key), **slot = push(c, &k->parts, sizeof *slot);
+    Part *p = temp(c, 1, sizeof *p + bytes + 2 * k->grid->axes * sizeof(Place)), **slot = push(c, &k->parts, sizeof *slot);
     if (!p || !slot) return NULL;
     memcpy(p->key, key, bytes);
     p->id = k->parts.count - 1;
@@ -231,7 +238,7 @@ static bool add_piece(Collector *k) {
         TRY(g = *tail = temp(c, 1, sizeof *g + bytes + 2 * k->grid->axes * sizeof *g->bounds));
         g->spaces = k->depth;
         g->space = (const Half **)(g + 1);
-        g->bounds = (uint32_t *)(g->space + k->depth);
+        g->bounds = (Place *)(g->space + k->depth);
         memcpy(g->space, k->path, bytes);
     }
     include(k->grid, g->bounds, k->at, !g->cells.count);
@@ -319,7 +326,7 @@ static void widen(const uint16_t *from, uint32_t halves, uint32_t *key) {
 static bool split_all(Collector *k, const Member *members, uint32_t count, uint32_t spaces) {
     Context *c = k->c;
     const Grid *grid = k->grid;
-    uint32_t at[DIMENSIONS] = {0};
+    Place at[DIMENSIONS] = {0};
     Int lower[DIMENSIONS], upper[DIMENSIONS];
     Face **faces = temp(c, spaces, sizeof *faces);
     TRY(faces && (k->face = temp(c, spaces, sizeof *k->face)) && (k->cut = temp(c, count, sizeof *k->cut)));
@@ -361,7 +368,8 @@ static bool collect(Collector *k, Part ***parts, uint32_t *number) {
     Context *c = k->c;
     Grid *grid = k->grid;
     const size_t bytes = grid->halves * sizeof(uint16_t);
-    uint32_t *key = temp(c, grid->words, sizeof *key), at[DIMENSIONS] = {0};
+    uint32_t *key = temp(c, grid->words, sizeof *key);
+    Place at[DIMENSIONS] = {0};
     uint16_t *known = temp(c, grid->halves, sizeof *known);
     TRY(key && known);
     Part *p = NULL;
@@ -375,11 +383,11 @@ static bool collect(Collector *k, Part ***parts, uint32_t *number) {
                 memcpy(known, found, bytes);
                 widen(known, grid->halves, key);
                 TRY(p = part_of(k, key));
-                include(grid, p->key + grid->words, at, !p->whole);
+                include(grid, bounds_of_whole(grid, p), at, !p->whole);
                 p->whole = true;
                 if (cell < p->first) p->first = cell;
-            } else if (p->key[grid->words + grid->axes] < at[0])
-                p->key[grid->words + grid->axes] = at[0];
+            } else if (bounds_of_whole(grid, p)[grid->axes] < at[0])
+                bounds_of_whole(grid, p)[grid->axes] = at[0];
             grid->ids[cell] = (uint16_t)p->id;
         }
         for (uint32_t i = 0; i < grid->axes && ++at[i] == grid->axis[i].shape; ++i) at[i] = 0;
@@ -424,10 +432,10 @@ typedef struct {
     Context *c;
     const Grid *grid;
     uint32_t id, axes;
-    const uint32_t *low, *high;                  // by axis, of all cells
-    uint32_t order[DIMENSIONS];                  // the axes along which there are several cells
-    uint32_t first[DIMENSIONS], last[DIMENSIONS];  // of the box in hand
-    Vec boxes;                                   // lower and upper bounds
+    const Place *low, *high;                  // by axis, of all cells
+    uint32_t order[DIMENSIONS];               // the axes along which there are several cells
+    Place first[DIMENSIONS], last[DIMENSIONS];  // of the box in hand
+    Vec boxes;                                // first and last ones, by axis
 } Cover;
 
 static bool same_ids(const Cover *w, uint32_t a, uint32_t b, uint32_t depth) {
@@ -443,23 +451,25 @@ static bool slabs(Cover *w, uint32_t cell, uint32_t depth) {
     Context *c = w->c;
     if (depth == w->axes) {
         if (w->grid->ids[cell] != w->id) return true;
-        Int *box = push(c, &w->boxes, 2 * c->n * sizeof(Int));
-        if (box) bounds(c, w->grid, w->first, w->last, box, box + c->n);
-        return box;
+        Place *box = push(c, &w->boxes, 2 * w->grid->axes * sizeof *box);
+        TRY(box);
+        memcpy(box, w->first, w->grid->axes * sizeof *box);
+        memcpy(box + w->grid->axes, w->last, w->grid->axes * sizeof *box);
+        return true;
     }
     const uint32_t k = w->order[depth], stride = w->grid->axis[k].stride;
     for (uint32_t end = w->low[k], next = cell; end <= w->high[k]; cell = next) {
-        w->first[k] = end;
+        w->first[k] = (Place)end;
         do next += stride;
         while (++end <= w->high[k] && same_ids(w, cell, next, depth + 1));
-        w->last[k] = end - 1;
+        w->last[k] = (Place)(end - 1);
         TRY(slabs(w, cell, depth + 1));
     }
     return true;
 }
 
 // Slabs of the outermost or of the innermost digit first, whichever are fewer.
-static bool cover(Context *c, const Grid *grid, uint32_t id, const uint32_t *range, uint32_t spaces, const Half *const *space, Vec *out) {
+static bool cover(Context *c, const Grid *grid, uint32_t id, const Place *range, uint32_t spaces, const Half *const *space, Vec *out) {
     Cover w;
     w.c = c;
     w.grid = grid;
@@ -487,9 +497,11 @@ static bool cover(Context *c, const Grid *grid, uint32_t id, const uint32_t *ran
         if (w.boxes.count >= outer.count) w.boxes = outer;
     }
     for (uint32_t i = 0; i < w.boxes.count; ++i) {
-        Int *box = (Int *)w.boxes.at + (size_t)i * 2 * c->n;
+        const Place *box = (Place *)w.boxes.at + (size_t)i * 2 * grid->axes;
         const Set *found;
-        TRY(convex(c, box, box + c->n, spaces, space, &found));
+        Int lower[DIMENSIONS], upper[DIMENSIONS];
+        bounds(c, grid, box, box + grid->axes, lower, upper);
+        TRY(convex(c, lower, upper, spaces, space, &found));
         if (found) TRY(append(c, out, found));
     }
     return true;
@@ -503,7 +515,7 @@ bool part_sets(Context *c, const Grid *grid, const Part *part, Vec *out) {
         TRY(cover(c, grid, MARKED, g->bounds, g->spaces, g->space, out));
         for (uint32_t i = 0; i < g->cells.count; ++i) grid->ids[cells[i]] = CUT;
     }
-    return !part->whole || cover(c, grid, part->id, part->key + grid->words, 0, NULL, out);
+    return !part->whole || cover(c, grid, part->id, bounds_of_whole(grid, part), 0, NULL, out);
 }
 
 // Whether no bound of `other` lies within a set.
