@@ -13,14 +13,38 @@ typedef struct Placed {
     uint8_t hash, bit : 7, flipped : 1;
 } Placed;
 
+#define STEPS (sizeof(Int) > 4 ? 128 : 16)  // in which all signals are compared
+#define WORDS ((STEPS + 31) / 32)
+
+// The steps in which a signal or a colour is 0, and those in which it is 1.
+typedef struct {
+    uint32_t in[2][WORDS];
+} Value;
+
 typedef struct {
     const Placed *first, **last;
+    Value value;
 } Colour;
 
+// A transition set, and its edge.
+typedef struct {
+    const Set *set;
+    const Edge *edge;
+} Taken;
+
+// Most signals that clash do so in steps in which others did.
 typedef struct {
     Context *c;
     Placed *known;
-    Vec colours;  // Colour
+    Vec colours;      // Colour
+    Int *step;        // the first steps in which signals clashed, and the latest one
+    uint32_t steps;
+    // In hand: a graph, a node, its sets, their hull and the edges that are taken in these steps.
+    const Graph *graph;
+    const GraphNode *node;
+    Vec sets;  // Taken
+    Int lower[DIMENSIONS], upper[DIMENSIONS];
+    const Edge *at[STEPS];
 } Palette;
 
 static uint32_t ones_in(uint32_t x) {
@@ -70,28 +94,109 @@ static bool encode(Context *c, GraphNode *v, uint32_t bits) {
 
 static bool is_one(const Placed *p, const Edge *e) { return (e->code >> p->bit & 1) != p->flipped; }
 
-// Whether a packed set has a point in common with sorted ones.
-static bool overlap(Context *c, const Vec *sorted, const uint8_t *packed, bool *out) {
-    const Set *const *at = sorted->at, *s = NULL;
-    const uint32_t g = c->n - 1;  // the outermost digit, by which they ascend
-    const size_t mark = c->high;
-    Int low, high;
-    outermost(c, packed, &low, &high);
-    for (uint32_t i = 0; i < sorted->count && at[i]->lower[g] <= high && !*out; ++i) {
-        if (upper_of(c, at[i])[g] < low) continue;
-        if (!s) TRY(s = unpacked(c, &packed));
-        TRY(share_point(c, at[i], s, out));
+// The edge of a node that is taken in a step, or null.
+static bool edge_at(Context *c, const GraphNode *v, const Int *step, const Edge **out) {
+    const uint8_t *at = v->sets;
+    *out = NULL;
+    for (const Edge *e = v->edge; e < v->edge + v->edges && !*out; ++e)
+        for (uint32_t k = 0; k < e->sets && !*out; ++k) {
+            const size_t mark = c->high;
+            const Set *s = unpacked(c, &at);
+            TRY(s);
+            if (holds(c, s, step)) *out = e;
+            c->high = mark;
+        }
+    return ok(c);
+}
+
+// What a signal is in a step.
+static void look(const Placed *p, const Edge *e, uint32_t step, Value *out) {
+    if (e) out->in[is_one(p, e)][step / 32] |= (uint32_t)1 << step % 32;
+}
+
+// Note the step that was found, which is in at most one node of each graph.
+static bool note(Palette *p, const Placed *placed, Value *own) {
+    const uint32_t t = p->steps++;
+    const Int *step = p->step + (size_t)t * p->c->n;
+    const Graph *graph = p->graph;
+    const GraphNode *node = placed->node;
+    const Edge *e;
+    TRY(edge_at(p->c, node, step, &e));
+    p->at[t] = e;
+    look(placed, e, t, own);
+    bool found = e;
+    for (const Placed *q = placed->next; q; q = q->next) {
+        for (; q->node < graph->node || q->node >= graph->node + graph->nodes; --graph) found = false;
+        if (q->node != node) {
+            node = q->node;
+            e = NULL;
+            TRY(found || edge_at(p->c, node, step, &e));
+            found = found || e;
+        }
+        look(q, e, t, &((Colour *)p->colours.at)[q->colour].value);
     }
-    c->high = mark;
     return true;
 }
 
-// Whether these sets of zeros and ones have points in common with the ones and zeros of a colour.
-static bool clashes(Context *c, const Vec *zeros, const Vec *ones, const Colour *colour, bool *out) {
-    *out = false;
-    for (const Placed *p = colour->first; p; p = p->same)
-        for (Walk w = walk(p->node); more(&w) && !*out; w.at = skipped(w.at)) TRY(overlap(c, is_one(p, w.edge) ? zeros : ones, w.at, out));
+static bool meets_hull(const Palette *p, const Int *lower, const Int *upper) {
+    for (uint32_t g = p->c->n; g-- > 0;)
+        if (lower[g] > p->upper[g] || upper[g] < p->lower[g]) return false;
     return true;
+}
+
+// The sets, in temporary memory of the caller.
+static bool take(Palette *p, const GraphNode *v) {
+    Context *c = p->c;
+    p->sets = (Vec){0};
+    for (Walk w = walk(v); more(&w);) {
+        const Set *s = unpacked(c, &w.at);
+        TRY(s && add_item(c, &p->sets, &(Taken){s, w.edge}, sizeof(Taken)));
+        for (uint32_t g = 0; g < c->n; ++g) {
+            p->lower[g] = min(s->lower[g], p->sets.count > 1 ? p->lower[g] : INT_MOST);
+            p->upper[g] = max(upper_of(c, s)[g], p->sets.count > 1 ? p->upper[g] : 0);
+        }
+    }
+    const Taken *end = (Taken *)p->sets.at + p->sets.count;
+    for (uint32_t t = 0; t < p->steps && v != p->node; ++t) {
+        const Int *step = p->step + (size_t)t * c->n;
+        const Taken *i = meets_hull(p, step, step) ? p->sets.at : end;
+        while (i < end && !holds(c, i->set, step)) ++i;
+        p->at[t] = i < end ? i->edge : NULL;
+    }
+    p->node = v;
+    return ok(c);
+}
+
+// What a signal is in the steps that are noted.
+static Value observed(const Palette *p, const Placed *placed) {
+    Value out = {{{0}}};
+    for (uint32_t t = 0; t < p->steps; ++t) look(placed, p->at[t], t, &out);
+    return out;
+}
+
+// Whether there is a step in which two signals differ, which is where the next step is noted.
+static bool differ(Palette *p, const Placed *a, const Placed *b, bool *out) {
+    Context *c = p->c;
+    if (a->node != b->node && b->node >= p->graph->node && b->node < p->graph->node + p->graph->nodes) return true;  // no step is in both
+    for (Walk w = walk(b->node); more(&w) && !*out;) {
+        const size_t mark = c->high;
+        const Set *s = unpacked(c, &w.at);
+        TRY(s);
+        if (meets_hull(p, s->lower, upper_of(c, s)))
+            for (const Taken *i = p->sets.at; i < (const Taken *)p->sets.at + p->sets.count && !*out; ++i)
+                if (is_one(a, i->edge) != is_one(b, w.edge)) TRY(share_point(c, s, i->set, p->step + (size_t)p->steps * c->n, out));
+        c->high = mark;
+    }
+    return true;
+}
+
+// Whether there is a step in which a signal is not what a colour is.
+static bool clashes(Palette *p, const Placed *placed, const Colour *colour, Value *own, bool *out) {
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < WORDS; ++i) seen |= (own->in[0][i] & colour->value.in[1][i]) | (own->in[1][i] & colour->value.in[0][i]);
+    if ((*out = seen)) return true;
+    for (const Placed *q = colour->first; q && !*out; q = q->same) TRY(differ(p, placed, q, out));
+    return !*out || p->steps == STEPS || note(p, placed, own);
 }
 
 // Those that are not among the first `known` ones; temporary.
@@ -138,36 +243,33 @@ static bool fits(Context *c, const Colour *colour, const Placed *placed, bool *o
 }
 
 static bool first_fit(Palette *p, Placed *placed) {
-    Context *c = p->c;
-    const size_t mark = c->high;
-    Vec side[2] = {0};
-    for (int flipped = 1; flipped >= 0; --flipped) {
-        placed->flipped = flipped != 0;
-        TRY(append_ones(c, placed, 0, &side[!flipped]));
-        sort_sets(c, side[!flipped].at, side[!flipped].count);
-    }
+    const size_t mark = p->c->high;
+    TRY(take(p, placed->node));
     for (int flipped = 0; flipped < 2; ++flipped) {
         placed->flipped = flipped != 0;
+        Value own = observed(p, placed);
         for (uint32_t k = 0; k < p->colours.count; ++k) {
             Colour *colour = (Colour *)p->colours.at + k;
             bool bad, fitting;
-            TRY(clashes(c, &side[flipped], &side[!flipped], colour, &bad));
+            TRY(clashes(p, placed, colour, &own, &bad));
             if (bad) continue;
-            TRY(fits(c, colour, placed, &fitting));
+            TRY(fits(p->c, colour, placed, &fitting));
             if (!fitting) continue;
-            c->high = mark;
+            p->c->high = mark;
             placed->colour = (uint16_t)k;
             *colour->last = placed;
             colour->last = &placed->same;
+            for (uint32_t i = 0; i < WORDS; ++i)
+                for (int one = 0; one < 2; ++one) colour->value.in[one][i] |= own.in[one][i];
             return true;
         }
     }
-    c->high = mark;
-    Colour *colour = push(c, &p->colours, sizeof *colour);
+    p->c->high = mark;
+    Colour *colour = push(p->c, &p->colours, sizeof *colour);
     TRY(colour);
-    *colour = (Colour){placed, &placed->same};
     placed->flipped = false;
     placed->colour = (uint16_t)(p->colours.count - 1);
+    *colour = (Colour){placed, &placed->same, observed(p, placed)};
     return true;
 }
 
@@ -277,13 +379,16 @@ bool pool_signal(Context *c, const Domain *d, size_t low, uint32_t index) {
 bool allocate(Context *c) {
     const size_t high = c->high;
     Palette *p = temp(c, 1, sizeof *p);
-    TRY(p);
+    TRY(p && (p->step = temp(c, (STEPS + 1) * (size_t)c->n, sizeof(Int))));
     p->c = c;
     c->pool = NULL;
     c->pooled = 0;
     for (uint32_t g = 0; g < c->units; ++g)
         for (uint32_t v = 0; v < c->graph[g].nodes; ++v)
-            if (c->graph[g].node[v].edges > 1) TRY(branch(p, &c->graph[g].node[v]));
+            if (c->graph[g].node[v].edges > 1) {
+                p->graph = &c->graph[g];
+                TRY(branch(p, &c->graph[g].node[v]));
+            }
     c->signals = p->colours.count;
     const Int limit = c->s.limits.control_signals;
     if (limit >= 0 && (Int)c->signals > limit) {

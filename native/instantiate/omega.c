@@ -301,18 +301,15 @@ static bool rows_of(Context *c, uint32_t spaces, const Half *const *space, Rows 
     return true;
 }
 
-// Whether a box has a point in all half-spaces, of which there are some.
-bool inhabited(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half *const *space, bool *out) {
+// Whether a box, which is tightened, has a point in all half-spaces, of which there are some.
+bool inhabited(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, bool *out) {
     const size_t mark = c->high;
-    Int low[DIMENSIONS], high[DIMENSIONS];
-    memcpy(low, lower, sizeof low[0] * c->n);
-    memcpy(high, upper, sizeof high[0] * c->n);
     if (differences(spaces, space)) {
-        *out = tighten(c, low, high, spaces, space, NONE);
+        *out = tighten(c, lower, upper, spaces, space, NONE);
         return ok(c);
     }
     Rows rows;
-    *out = rows_of(c, spaces, space, &rows) && settle(c, low, high, &rows);
+    *out = rows_of(c, spaces, space, &rows) && settle(c, lower, upper, &rows);
     c->high = mark;
     return ok(c);
 }

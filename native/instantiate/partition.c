@@ -290,7 +290,12 @@ static bool split(Collector *k) {
         k->path[k->depth++] = face->space[outer];
         face->side = outer ? OUTSIDE : INSIDE;
         there = true;
-        TRY(certain || inhabited(c, k->lower, k->upper, k->depth, k->path, &there));
+        if (!certain) {
+            Int lower[DIMENSIONS], upper[DIMENSIONS];
+            memcpy(lower, k->lower, c->n * sizeof *lower);
+            memcpy(upper, k->upper, c->n * sizeof *upper);
+            TRY(inhabited(c, lower, upper, k->depth, k->path, &there));
+        }
         TRY(!there || split(k));
         --k->depth;
     }

@@ -91,7 +91,7 @@ void release(Context *c, size_t low) {
 
 // The common box and the half-spaces of both, in temporary memory; false where the boxes have no point in common.
 static bool common(Context *c, const Set *a, const Set *b, Int *low, Int *high, const Half ***both) {
-    for (uint32_t g = 0; g < c->n; ++g) {
+    for (uint32_t g = c->n; g-- > 0;) {  // the outermost digit tells most sets apart
         low[g] = max(a->lower[g], b->lower[g]);
         high[g] = min(upper_of(c, a)[g], upper_of(c, b)[g]);
         if (low[g] > high[g]) return false;
@@ -112,25 +112,24 @@ bool intersect(Context *c, const Set *a, const Set *b, const Set **out) {
     return ok(c);
 }
 
-bool share_point(Context *c, const Set *a, const Set *b, bool *out) {
-    Int low[DIMENSIONS], high[DIMENSIONS];
+// Whether two sets have a point in common, and where half-spaces are differences, the least one.
+bool share_point(Context *c, const Set *a, const Set *b, Int *least, bool *out) {
+    Int high[DIMENSIONS];
     const Half **both;
     const size_t mark = c->high;
-    for (uint32_t g = c->n; g-- > 0;)  // the outermost digit tells most sets apart
-        if ((*out = a->lower[g] <= upper_of(c, b)[g] && b->lower[g] <= upper_of(c, a)[g]) == false) return true;
-    if (!a->spaces && !b->spaces) return true;
-    *out = common(c, a, b, low, high, &both);
-    if (*out) inhabited(c, low, high, a->spaces + b->spaces, both, out);
+    *out = common(c, a, b, least, high, &both);
+    if (*out && a->spaces + b->spaces) TRY(inhabited(c, least, high, a->spaces + b->spaces, both, out));
     c->high = mark;
     return ok(c);
 }
 
-static bool holds(Context *c, const Set *s, const Int *x) {
-    for (uint32_t g = 0; g < c->n; ++g)
+bool holds(Context *c, const Set *s, const Int *x) {
+    for (uint32_t g = c->n; g-- > 0;)
         if (x[g] < s->lower[g] || x[g] > upper_of(c, s)[g]) return false;
     for (uint32_t i = 0; i < s->spaces; ++i) {
-        Int value = spaces_of(c, s)[i]->a[c->n];
-        for (uint32_t g = 0; g < c->n; ++g) value = add(c, value, mul(c, spaces_of(c, s)[i]->a[g], x[g]));
+        const Half *h = spaces_of(c, s)[i];
+        Int value = add(c, h->a[c->n], sub(c, x[h->plus], x[h->minus]));
+        for (uint32_t g = 0; h->plus == h->minus && g < c->n; ++g) value = add(c, value, mul(c, h->a[g], x[g]));
         if (value < 0) return false;
     }
     return true;
