@@ -19,8 +19,8 @@ def example(name: str) -> Program:
 def stencil(distances: Sequence[tuple[int, ...]]) -> Program:
     """x[I] is the sum of x[I - d] over the distances inside of the space, 1 elsewhere; every element is an output."""
     n = len(distances[0])
-    names = "ijkl"[:n]
-    sides = ("N", "M", "K", "L")[:n]
+    names = "ijklabc"[:n]
+    sides = ("N", "M", "K", "L", "A", "B", "C")[:n]
     here = ", ".join(names)
     inside = " and ".join(
         f"{max(0, *(d[m] for d in distances))} <= {name} <= {side} - 1 - {max(0, *(-d[m] for d in distances))}"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.mapping.programs import stencil
 
 from polyloom.diagnostics import INFEASIBLE, PolyloomError
+from polyloom.targets.tcpa import allocate
 from polyloom.targets.tcpa.allocate import Order, allocations, is_legal, orders
 from polyloom.targets.tcpa.graph import build
 
@@ -45,6 +46,27 @@ def test_orders_are_legal_and_one_is_found_when_one_exists(distances: list[tuple
         return
     assert set(found) <= set(legal)
     assert {o.order for o in found} == {o.order for o in legal}
+
+
+@settings(max_examples=20)
+@given(VECTORS, st.integers(1, 3))
+def test_of_many_dimensions_an_order_is_found_when_one_exists(distances: list[tuple[int, ...]], most: int) -> None:
+    try:
+        legal = set(orders(build(stencil(distances))))
+    except PolyloomError:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(allocate, "_MOST", most)
+        found = orders(build(stencil(distances)))
+    assert found and set(found) <= legal
+    if most == len(distances[0]):
+        assert {o.order[0] for o in found} == {o.order[0] for o in legal}
+
+
+def test_every_choice_of_the_innermost_of_seven_dimensions() -> None:
+    found = orders(build(stencil([(1,) * 7])))
+    assert sorted({o.order[:4] for o in found}) == sorted(permutations(range(7), 4))
+    assert len(found) == 840 and all(list(o.order[4:]) == sorted(o.order[4:], reverse=True) for o in found)
 
 
 def test_a_conflict_names_the_dependences_that_matter() -> None:

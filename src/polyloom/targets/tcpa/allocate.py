@@ -5,6 +5,8 @@ An allocation maps at most two dimensions to array rows and columns. A scan orde
 that makes every dependence lexicographically positive, so that lambda_J, mixed radix in the tile sizes, is a legal schedule
 vector. Orders are built from the outermost dimension inwards: a dimension may come next if no dependence that is not yet
 carried by an outer one has a component against its direction. Adding a carried dependence never hurts, so no choice ends blind.
+Of more than six dimensions the outermost ones keep the program's order where they can: what is distributed, and what FIFOs hold, asks
+for the innermost ones, of which every choice remains.
 """
 
 from __future__ import annotations
@@ -12,11 +14,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import perm
+from typing import Final
 
 from polyloom.diagnostics import infeasible
 from polyloom.ir.rdg import Graph
 
 Vector = tuple[int, ...]
+_MOST: Final = 1000
+"""Scan orders that are judged at most, where no dimension is reflected either way; all orders of six dimensions are fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +50,13 @@ def allocations(dimensions: int) -> tuple[Allocation, ...]:
 
 
 def orders(graph: Graph) -> tuple[Order, ...]:
-    """Every legal scan order. PL0402 when there is none, with the dependences that conflict."""
+    """Every legal scan order of six dimensions, and every choice of the innermost ones of more. PL0402 when there is none, with the dependences
+    that conflict."""
     distances = tuple(dict.fromkeys(use.distance for use in graph.uses if not use.is_local and use.writers))
     dimensions = frozenset(range(len(graph.program.dimensions)))
-    found = tuple(Order(o, tuple(m in down for m in sorted(dimensions))) for o, down in _legal(distances, dimensions))
+    inner = max(k for k in range(len(dimensions) + 1) if perm(len(dimensions), k) <= _MOST)
+    legal = (pair for free in combinations(sorted(dimensions), inner) for pair in _legal(distances, dimensions, frozenset(free)))
+    found = tuple(Order(o, tuple(m in down for m in sorted(dimensions))) for o, down in legal)
     if not found:
         raise _conflict(graph, distances, dimensions)
     return found
@@ -59,22 +68,26 @@ def is_legal(order: Order, distances: Sequence[Vector]) -> bool:
     return all(next((c for c in d if c), 1) > 0 for d in signed)
 
 
-def _legal(remaining: Sequence[Vector], dimensions: frozenset[int]) -> Iterator[tuple[tuple[int, ...], frozenset[int]]]:
-    """Pairs of an order of `dimensions`, innermost first, and the dimensions in it that count down."""
+def _legal(remaining: Sequence[Vector], dimensions: frozenset[int], free: frozenset[int]) -> Iterator[tuple[tuple[int, ...], frozenset[int]]]:
+    """Pairs of an order of `dimensions`, innermost first, and the dimensions in it that count down. Those that are not free are outermost, in the
+    first order that is legal."""
     if not dimensions:
         yield (), frozenset()
         return
-    for m in sorted(dimensions, reverse=True):
+    outer = sorted(dimensions - free)
+    for m in outer or sorted(dimensions, reverse=True):
         components = [d[m] for d in remaining]
         down = min(components, default=0) < 0
         if down and max(components) > 0:
             continue
-        for order, reflected in _legal([d for d in remaining if not d[m]], dimensions - {m}):
+        for order, reflected in _legal([d for d in remaining if not d[m]], dimensions - {m}, free):
             yield (*order, m), reflected | {m} if down else reflected
+        if outer:
+            return
 
 
 def _is_feasible(distances: Sequence[Vector], dimensions: frozenset[int]) -> bool:
-    return next(_legal(distances, dimensions), None) is not None
+    return next(_legal(distances, dimensions, dimensions), None) is not None
 
 
 def _conflict(graph: Graph, distances: Sequence[Vector], dimensions: frozenset[int]):

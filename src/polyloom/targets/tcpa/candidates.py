@@ -216,7 +216,7 @@ def _evaluate(
     sizes = [max(-(-e // counts.get(m, 1)), int(np.abs(distances[:, m]).max(initial=1)) if m in axes else 1) for m, e in enumerate(sample.extents)]
     vectors = _scan_vectors(scans.orders, np.array(sizes), schedule.initiation_interval)
     moved = distances[None, :, :] * scans.signs[:, None, :]
-    steps = (moved * vectors[:, None, :]).sum(axis=2)
+    steps = (vectors * scans.signs) @ distances.T
     inside = (np.abs(distances) < np.array(sizes)).all(axis=1)
     valid = ((steps >= gaps) | ~inside).all(axis=1)
     length = max(start + cycles for start, cycles in zip(schedule.tau, schedule.latency, strict=True))
