@@ -80,6 +80,12 @@ def test_what_the_other_hart_writes(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert verdicts(f"{tmp_path}/refused.c:five x=5 --ssa 0", capsys) == {"LB": "Never", "S": "Never"}
 
 
+def test_a_call_that_becomes_part_of_its_caller(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As its refusal says."""
+    (tmp_path / "refused.c").write_text(REFUSED)
+    assert verdicts(f"{tmp_path}/refused.c:calling -D noinline= --ssa 0", capsys) == {"LB": "Never", "S": "Never"}
+
+
 def test_orders_of_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "refused.c").write_text(REFUSED)
     assert verdicts(f"{tmp_path}/refused.c:acquire", capsys) == {"LB": "Never", "S": "Never"}

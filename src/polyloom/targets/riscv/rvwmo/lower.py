@@ -43,6 +43,7 @@ from polyloom.targets.riscv.rvwmo.values import signed as wrapped
 from polyloom.targets.riscv.select import select
 from polyloom.transform.ssa.destruct import destruct
 
+_SMALL: Final = "litmus tests are made of small functions: integers, pointers, loads, stores, fences, comparisons, selects and branches"
 _FIRST, _SCRATCH, _LAST = 5, 24, 31
 _ARITHMETIC: Final = {"add": "add", "sub": "sub", "shl": "sll", "lshr": "srl", "ashr": "sra", "and": "and", "or": "or", "xor": "xor"}
 _BITWISE: Final = ("and", "or", "xor")
@@ -296,11 +297,13 @@ class _Writer:
         return f"L{[b.name for b in self.function.blocks].index(block)}"
 
     def _refused(self, instruction: Instruction) -> PolyloomError:
+        if instruction.called:
+            help = "where it is `noinline`, add `-D noinline=`, with which it becomes part of its caller; a recursive one cannot"
+            return self._error(f"`{instruction.called}` stays a call, which litmus tests have not", help)
         return self._error(f"the memory model has no `{print_instruction(replace(instruction, line=0))}`")
 
-    def _error(self, message: str) -> PolyloomError:
+    def _error(self, message: str, help: str = _SMALL) -> PolyloomError:
         where = f"line {self.line}: " if self.line else ""
-        help = "litmus tests are made of small functions: integers, pointers, loads, stores, fences, comparisons, selects and branches"
         return input_error("PL0947", where + message, help=help)
 
 
