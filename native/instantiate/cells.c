@@ -16,10 +16,6 @@ static uint32_t places(const Context *c, int direction) {
     return direction == ROWS ? c->t->rows : direction == COLUMNS ? c->t->columns : c->t->rows + c->t->columns - 1;
 }
 
-static uint32_t place(const Context *c, int direction, uint32_t row, uint32_t column) {
-    return direction == ROWS ? row : direction == COLUMNS ? column : direction == FALLING ? row + (c->t->columns - 1 - column) : row + column;
-}
-
 static int direction(const Line *l) {
     if (!l->step[1]) return ROWS;
     if (!l->step[0]) return COLUMNS;
@@ -34,18 +30,10 @@ Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t column) {
     return min(max(unclipped(c, l, (uint32_t[]){row, column}), l->low), l->high);
 }
 
-// The next place after `at` where the constant, `value` there and then larger by `step` at a time, is another one; or `size`.
-static uint32_t change(Context *c, const Line *l, Int value, Int step, uint32_t at, uint32_t size) {
-    if (!step || (step > 0 ? value >= l->high : value <= l->low)) return size;
-    const Int implied = step > 0 ? sub(c, l->low, value) : sub(c, value, l->high);
-    const Int skipped = implied > 0 ? floor_div(implied, magnitude(step)) : 0;
-    return skipped < (Int)(size - at) ? at + (uint32_t)skipped + 1 : size;
-}
-
-// Insert x into ascending cuts, the first of which is 0, if it lies within (0, size).
-static bool cut(Context *c, Vec *cuts, Int x, uint32_t size) {
-    if (x <= 0 || x >= (Int)size) return true;
+// Insert x into ascending cuts, which begin with 0 and end with the number of places, if it lies between them.
+static bool cut(Context *c, Vec *cuts, Int x) {
     uint32_t *at = cuts->at, i = cuts->count;
+    if (x < 0 || x > (Int)at[i - 1]) return true;
     while ((Int)at[i - 1] > x) --i;
     if ((Int)at[i - 1] == x) return true;
     TRY(push(c, cuts, sizeof *at));
@@ -55,55 +43,33 @@ static bool cut(Context *c, Vec *cuts, Int x, uint32_t size) {
     return true;
 }
 
-static bool zero(Context *c, Vec *cuts) {
-    *cuts = (Vec){0};
-    return push(c, cuts, sizeof(uint32_t)) != NULL && (*(uint32_t *)cuts->at = 0, true);
-}
-
-// The cuts of a line's changes, seen from every displacement.
-static bool cuts_of_line(Context *c, const Line *l, int d, const Vec *seen, Vec *cuts) {
-    const uint32_t size = places(c, d);
-    const uint32_t start[2] = {0, d == FALLING ? c->t->columns - 1 : 0};
-    const Int first = unclipped(c, l, start), step = l->step[d == COLUMNS];
-    for (uint32_t at = 0; (at = change(c, l, add(c, first, mul(c, step, at)), step, at, size)) < size;)
+// The cuts where the constant of a line changes along a direction, from a row on, seen from displacements: from the first place
+// that is not clipped to the first one that is again.
+static bool cuts_of_line(Context *c, const Line *l, int d, uint32_t row, const Vec *seen, Vec *cuts) {
+    const uint32_t size = places(c, d), start[2] = {row, d == FALLING ? c->t->columns - 1 : 0};
+    const Int step = l->step[d == COLUMNS], rise = magnitude(step), first = unclipped(c, l, start);
+    if (!step) return true;
+    const Int before = step > 0 ? sub(c, l->low, first) : sub(c, first, l->high), after = step > 0 ? sub(c, l->high, first) : sub(c, first, l->low);
+    const Int last = after > 0 ? min((after - 1) / rise + 1, (Int)size - 1) : 0;
+    for (Int at = before < 0 ? 1 : before / rise + 1; at <= last; ++at)
         for (uint32_t i = 0; i < seen->count; ++i) {
             const Offset *p = (Offset *)seen->at + i;
-            const int moved = d == ROWS ? p->rows : d == COLUMNS ? p->columns : d == FALLING ? p->rows - p->columns : p->rows + p->columns;
-            TRY(cut(c, cuts, (Int)at - moved, size));
+            TRY(cut(c, cuts, at - (d == ROWS ? p->rows : d == COLUMNS ? p->columns : d == FALLING ? p->rows - p->columns : p->rows + p->columns)));
         }
     return ok(c);
 }
 
-static bool cuts_of(Context *c, int d, const Vec *seen, Vec *cuts) {
-    TRY(zero(c, cuts));
-    for (uint32_t i = 0; i < c->s.constraints; ++i)
-        if (direction(&c->line[i]) == d) TRY(cuts_of_line(c, &c->line[i], d, seen, cuts));
-    return ok(c);
-}
-
-// The cuts of one row's columns that lines of other directions make.
-static bool cuts_of_row(Context *c, uint32_t row, const Vec *seen, Vec *cuts) {
-    for (uint32_t k = 0; k < c->s.constraints * seen->count; ++k) {
-        const Line *l = &c->line[k / seen->count];
-        const Offset *p = (Offset *)seen->at + k % seen->count;
-        uint32_t at[2] = {row + (uint32_t)p->rows, 0};
-        if (direction(l) != OTHER || at[0] >= c->t->rows) continue;
-        while ((at[1] = change(c, l, unclipped(c, l, at), l->step[1], at[1], c->t->columns)) < c->t->columns)
-            TRY(cut(c, cuts, (Int)at[1] - p->columns, c->t->columns));
+// The cuts along a direction of the lines that change along it alone; where some slope, those in a row of all lines.
+static bool cuts_of(Context *c, int d, uint32_t row, const Vec *seen, Vec *cuts) {
+    for (uint32_t i = 0; i < c->s.constraints; ++i) {
+        const Line *l = &c->line[i];
+        if (!c->sloping && direction(l) == d) TRY(cuts_of_line(c, l, d, 0, seen, cuts));
+        for (uint32_t k = 0; k < seen->count && c->sloping; ++k) {
+            Offset *p = (Offset *)seen->at + k;
+            if (row + (uint32_t)p->rows < c->t->rows) TRY(cuts_of_line(c, l, d, row + (uint32_t)p->rows, &(Vec){p, 1, 1}, cuts));
+        }
     }
-    return ok(c);
-}
-
-uint32_t interval(const List *cuts, uint32_t x) {
-    uint32_t first = 0, last = cuts->count;
-    while (first + 1 < last) {
-        const uint32_t middle = (first + last) / 2;
-        if (cuts->at[middle] <= x)
-            first = middle;
-        else
-            last = middle;
-    }
-    return first;
+    return true;
 }
 
 static Int half(Int x) { return (x - (x & 1)) / 2; }  // downwards
@@ -189,124 +155,95 @@ uint32_t row_cells(Context *c, uint32_t row, const Cell **out, uint32_t *count) 
     return c->slanted ? 1 : below - row;
 }
 
-// The tile that a group was found at, of groups that differ in constraints that depend on both axes.
-struct Tile {
-    struct Tile *next;
-    uint32_t row, column, at[4], group;
-};
-
-static bool alike_here(Context *c, const Tile *a, const uint32_t *at, uint32_t row, uint32_t column) {
-    if (!same_bytes(a->at, at, sizeof a->at)) return false;
-    for (uint32_t i = 0; i < c->s.constraints && c->sloping; ++i) {
-        const Line *l = &c->line[i];
-        if (direction(l) == OTHER && constant_at(c, l, a->row, a->column) != constant_at(c, l, row, column)) return false;
-    }
+static bool alike_here(Context *c, const Cell *k, uint32_t row, uint32_t column) {
+    for (uint32_t i = 0; i < c->s.constraints; ++i)
+        if (constant_at(c, &c->line[i], k->row, k->column) != constant_at(c, &c->line[i], row, column)) return false;
     return true;
 }
 
-// The bucket of a tile's intervals in all directions.
-static Tile **bucket(Context *c, uint32_t row, uint32_t column, uint32_t *at) {
-    for (int d = 0; d < 4; ++d) at[d] = interval(&c->cut[d], place(c, d, row, column));
-    return &c->tile[((at[0] * 31 + at[1]) * 31 + at[2] * 7 + at[3]) % BUCKETS];
+static bool inside(const Cell *k, uint32_t row, uint32_t column) {
+    const int32_t falling = (int32_t)(row - column), rising = (int32_t)(row + column);
+    return row - k->row < k->height && column - k->west < k->width && k->low[0] <= falling && falling <= k->high[0] && k->low[1] <= rising && rising <= k->high[1];
 }
 
-// The group of an element's tile. Constants are monotonic in row and column: those of different intervals differ.
+// Constants are monotonic in row and column: those of different cells between cuts differ.
 uint32_t group_at(Context *c, uint32_t row, uint32_t column) {
-    if (!c->slanted) return interval(&c->cut[0], row) * c->cut[1].count + interval(&c->cut[1], column);
-    uint32_t at[4];
-    for (const Tile *p = *bucket(c, row, column, at); p; p = p->next)
-        if (alike_here(c, p, at, row, column)) return p->group;
+    for (uint32_t g = 0; g < c->groups; ++g)
+        if (c->sloping ? alike_here(c, &c->home[g], row, column) : inside(&c->home[g], row, column)) return g;
     return NONE;
 }
 
-static bool add_tile(Context *c, uint32_t row, uint32_t column) {
-    uint32_t at[4];
-    Tile **head = bucket(c, row, column, at), *made = keep(c, 1, sizeof *made);
-    TRY(made);
-    *made = (Tile){*head, row, column, {at[0], at[1], at[2], at[3]}, c->groups};
-    *head = made;
-    return true;
-}
+static bool before(const Cell *a, const Cell *b) { return a->row < b->row || (a->row == b->row && a->column < b->column); }
 
-static uint32_t stop(const List *cuts, uint32_t i, uint32_t size) { return i + 1 < cuts->count ? cuts->at[i + 1] : size; }
-
-// Add a cell, if it has elements, to those of its strip of rows: in the order of their first elements.
-static bool insert(Context *c, Cell k, uint32_t strip, Vec *found) {
-    if (!fitted(&k)) return true;
-    TRY(push(c, found, sizeof k));
-    Cell *at = found->at;
-    uint32_t i = found->count - 1;
-    for (; i > strip && (at[i - 1].row > k.row || (at[i - 1].row == k.row && at[i - 1].column > k.column)); --i) at[i] = at[i - 1];
-    at[i] = k;
-    return true;
-}
-
-static bool strip(Context *c, uint32_t row, uint32_t below, const List *cuts, const List *columns, Vec *found) {
-    const List *falling = &cuts[FALLING], *rising = &cuts[RISING];
-    const uint32_t first = found->count;
-    for (uint32_t i = 0; i < columns->count; ++i) {
-        const uint32_t west = columns->at[i], end = stop(columns, i, c->t->columns);
-        for (uint32_t f = interval(falling, place(c, FALLING, row, end - 1)); f < falling->count && falling->at[f] <= place(c, FALLING, below - 1, west); ++f)
-            for (uint32_t r = interval(rising, row + west); r < rising->count && rising->at[r] <= below + end - 2; ++r) {
-                const Int shifted = (Int)c->t->columns - 1;
-                Cell k = {.row = row, .height = below - row, .west = west, .width = end - west, .class_ = NONE};
-                k.low[0] = (int32_t)(falling->at[f] - shifted);
-                k.high[0] = (int32_t)(stop(falling, f, places(c, FALLING)) - 1 - shifted);
-                k.low[1] = (int32_t)rising->at[r];
-                k.high[1] = (int32_t)stop(rising, r, places(c, RISING)) - 1;
-                TRY(insert(c, k, first, found));
+// Add the cells of a strip of rows that have elements, in the order of their first ones.
+static bool strip(Context *c, uint32_t row, uint32_t below, const Vec *columns, const Vec *falling, const Vec *rising, Vec *found) {
+    const uint32_t *x = columns->at, *f = falling->at, *r = rising->at, first = found->count, shift = c->t->columns;
+    for (uint32_t i = 0; i + 1 < columns->count; ++i)
+        for (uint32_t j = 0; j + 1 < falling->count; ++j)
+            for (uint32_t k = 0; k + 1 < rising->count; ++k) {
+                Cell made = {.row = row, .height = below - row, .west = x[i], .width = x[i + 1] - x[i], .class_ = NONE};
+                made.low[0] = (int32_t)(f[j] + 1 - shift);
+                made.high[0] = (int32_t)(f[j + 1] - shift);
+                made.low[1] = (int32_t)r[k];
+                made.high[1] = (int32_t)r[k + 1] - 1;
+                if (!fitted(&made)) continue;
+                Cell *at = push(c, found, sizeof made);
+                TRY(at);
+                for (; at > (Cell *)found->at + first && before(&made, at - 1); --at) *at = at[-1];
+                *at = made;
             }
-    }
     return true;
 }
 
-// The cells between cuts in the order of their first elements, row by row.
-static bool arrange(Context *c, const List *cuts, const Vec *seen, Vec *found) {
-    *found = (Vec){0};
-    for (uint32_t i = 0, row = 0, below; row < c->t->rows; row = below, ++i) {
-        Vec columns = {0};
-        below = c->sloping ? row + 1 : stop(&cuts[ROWS], i, c->t->rows);
+// Besides, what lies outside of the region or of the iteration space differs.
+static bool borders(Context *c, int axis, const Vec *seen, Vec *cuts) {
+    const Int tiles = tiles_along(c, c->t, axis);
+    for (uint32_t i = 0; i < seen->count; ++i) {
+        const Offset *p = (Offset *)seen->at + i;
+        const Int step = axis ? p->columns : p->rows;
+        TRY(cut(c, cuts, -step) && cut(c, cuts, (Int)places(c, axis) - step) && cut(c, cuts, step < 0 ? tiles + step : step));
+    }
+    return cut(c, cuts, tiles) && cut(c, cuts, tiles - 1);
+}
+
+// The cells between cuts in the order of their first elements, strip by strip of rows.
+static bool arrange(Context *c, const Vec *seen, bool bordered, Vec *found) {
+    Vec cuts[4] = {{0}};
+    for (int d = 0; d < 4; ++d) {
+        TRY(add_item(c, &cuts[d], &(uint32_t){0}, sizeof(uint32_t)) && add_item(c, &cuts[d], &(uint32_t){places(c, d)}, sizeof(uint32_t)));
+        TRY(c->sloping || cuts_of(c, d, 0, seen, &cuts[d]));
+        TRY(!bordered || d > COLUMNS || borders(c, d, seen, &cuts[d]));
+    }
+    c->slanted = c->sloping || cuts[FALLING].count > 2 || cuts[RISING].count > 2;
+    for (uint32_t i = 1, row = 0, below; row < c->t->rows; row = below, ++i) {
+        Vec columns = cuts[COLUMNS];
+        below = ((uint32_t *)cuts[ROWS].at)[i];
         if (c->sloping) {
-            TRY(zero(c, &columns));
-            for (uint32_t k = 1; k < cuts[COLUMNS].count; ++k) TRY(cut(c, &columns, cuts[COLUMNS].at[k], c->t->columns));
-            TRY(cuts_of_row(c, row, seen, &columns));
+            below = row + 1;
+            columns.capacity = columns.count;  // what is added goes to a copy
+            TRY(cuts_of(c, COLUMNS, row, seen, &columns));
         }
-        const List own = {columns.count, columns.at};
-        TRY(strip(c, row, below, cuts, c->sloping ? &own : &cuts[COLUMNS], found));
+        TRY(strip(c, row, below, &columns, &cuts[FALLING], &cuts[RISING], found));
     }
     return ok(c);
-}
-
-static bool kept(Context *c, const Vec *cuts, List *out) {
-    *out = (List){cuts->count, copied(c, cuts->at, cuts->count, sizeof(uint32_t))};
-    return out->at;
 }
 
 // Groups are numbered by first element; `constant` has their constants by constraint.
 bool make_groups(Context *c) {
     const size_t mark = c->high;
     Offset here = {0, 0};
-    const Vec seen = {&here, 1, 1};
-    Vec found;
+    Vec found = {0};
     c->sloping = false;
     for (uint32_t i = 0; i < c->s.constraints; ++i) c->sloping = c->sloping || direction(&c->line[i]) == OTHER;
-    for (int d = 0; d < 4; ++d) {
-        Vec cuts;
-        TRY(cuts_of(c, d, &seen, &cuts) && kept(c, &cuts, &c->cut[d]));
-    }
-    c->slanted = c->sloping || c->cut[FALLING].count > 1 || c->cut[RISING].count > 1;
-    TRY(!c->slanted || (c->tile = keep(c, BUCKETS, sizeof *c->tile)));
-    TRY(arrange(c, c->cut, &seen, &found));
-    Cell *at = found.at;
+    TRY(arrange(c, &(Vec){&here, 1, 1}, false, &found));
+    c->home = found.at;
     c->groups = 0;
-    for (uint32_t i = 0; i < found.count; ++i) {
-        if (c->sloping && group_at(c, at[i].row, at[i].column) != NONE) continue;
-        TRY(!c->slanted || add_tile(c, at[i].row, at[i].column));
-        at[c->groups++] = at[i];
-    }
+    for (uint32_t i = 0; i < found.count; ++i)
+        if (!c->sloping || group_at(c, c->home[i].row, c->home[i].column) == NONE) c->home[c->groups++] = c->home[i];
+    TRY(c->home = copied(c, c->home, c->groups, sizeof *c->home));
     for (uint32_t i = 0; i < c->s.constraints; ++i) {
         TRY(c->constant[i] = keep(c, c->groups, sizeof(Int)));
-        for (uint32_t g = 0; g < c->groups; ++g) c->constant[i][g] = constant_at(c, &c->line[i], at[g].row, at[g].column);
+        for (uint32_t g = 0; g < c->groups; ++g) c->constant[i][g] = constant_at(c, &c->line[i], c->home[g].row, c->home[g].column);
     }
     c->high = mark;
     return ok(c);
@@ -330,32 +267,13 @@ static bool seen_of(Context *c, Vec *seen) {
     return ok(c);
 }
 
-// Besides, what lies outside of the region or of the iteration space differs.
-static bool borders(Context *c, int axis, const Vec *seen, Vec *cuts) {
-    const uint32_t size = places(c, axis), m = c->candidate->axis[axis];
-    const Int tiles = m == NONE ? 1 : c->t->tiles[m];
-    for (uint32_t i = 0; i < seen->count; ++i) {
-        const Offset *p = (Offset *)seen->at + i;
-        const Int step = axis ? p->columns : p->rows;
-        TRY(cut(c, cuts, step < 0 ? -step : (Int)size - step, size) && cut(c, cuts, step < 0 ? tiles + step : step, size));
-    }
-    return cut(c, cuts, tiles, size) && cut(c, cuts, tiles - 1, size);
-}
-
 bool make_cells(Context *c) {
     const size_t mark = c->high;
-    Vec seen = {0}, cuts[4], found;
-    List lists[4];
-    TRY(seen_of(c, &seen));
-    for (int d = 0; d < 4; ++d) {
-        TRY(cuts_of(c, d, &seen, &cuts[d]) && (d > COLUMNS || borders(c, d, &seen, &cuts[d])));
-        lists[d] = (List){cuts[d].count, cuts[d].at};
-    }
-    TRY(arrange(c, lists, &seen, &found));
-    Cell *at = found.at;
-    for (uint32_t i = 0; i < found.count; ++i) at[i].group = group_at(c, at[i].row, at[i].column);
+    Vec seen = {0}, found = {0};
+    TRY(seen_of(c, &seen) && arrange(c, &seen, true, &found));
     c->cells = found.count;
     TRY(c->cell = copied(c, found.at, found.count, sizeof(Cell)));
+    for (uint32_t i = 0; i < c->cells; ++i) c->cell[i].group = group_at(c, c->cell[i].row, c->cell[i].column);
     c->high = mark;
     return ok(c);
 }

@@ -351,8 +351,6 @@ typedef struct {
     uint32_t side, line, links, count, group, next, stop, odd;
 } Run;
 
-typedef struct Tile Tile;
-
 // Elements that are alike: those of a box, rows from `row` and columns from `west`, with row - column from low[0] to high[0] and
 // row + column from low[1] to high[1]. The first one is at `row` and `column`; `class_` is NONE where tiles are empty.
 typedef struct {
@@ -409,11 +407,10 @@ typedef struct Context {
     const Schedule *schedule;
     const Timing *timing;
     Line *line;        // by constraint; gone when there are classes, unless `sloping`
-    List cut[4];       // where intervals of rows, columns and diagonals begin, within which constraints have one constant (cells.c)
     bool slanted;      // some depend on row and column
     bool sloping;      // and not on a diagonal alone
-    Tile **tile;       // if `slanted`
     uint32_t groups;
+    Cell *home;        // by group, that of elements in it; if `sloping`, some of them
     Cell *cell;
     uint32_t cells;
     Int **constant;   // by constraint, by group
@@ -551,7 +548,6 @@ uint32_t bends(const Cell *k, uint32_t *out);
 uint32_t elements(const Cell *k);
 bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end);  // the columns of its elements in a row, or rows in a column
 uint32_t row_cells(Context *c, uint32_t row, const Cell **out, uint32_t *count);  // from west to east; how many rows from `row` on have the same
-uint32_t interval(const List *cuts, uint32_t x);
 uint32_t next_number(Mask *m);
 bool condition(Context *c, uint32_t number, uint32_t group, const Domain **out);
 bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out);
