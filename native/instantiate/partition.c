@@ -22,18 +22,22 @@ struct Grid {
     bool *cut;                            // by cell, or null
 };
 
-// A half-space that matters in the cell in hand, and the side of it that is in hand.
-enum { BOTH, INSIDE, OUTSIDE };
+// A half-space and its complement, and where the cell in hand lies.
+enum { BOTH, INSIDE, OUTSIDE, UNKNOWN };
 
 typedef struct {
-    const Half *space[2];  // itself, and its complement
+    const Half *space[2];
     uint32_t side;
 } Face;
 
-// A family that holds in the cell in hand inside of some faces.
+typedef size_t Faces;  // bits of a set of faces
+#define FACES (8 * sizeof(Faces))
+
+// A family that holds in the cell in hand inside of some faces: those that cut the cell are a set.
 typedef struct {
-    uint32_t family, faces;
-    Face **face;
+    const Member *member;
+    const uint16_t *face;  // of its half-spaces
+    Faces *open;
 } Cut;
 
 typedef struct Group {
@@ -53,7 +57,9 @@ typedef struct {
     uint32_t cell, faces, cuts, depth;
     const Place *at;
     Int *lower, *upper;
-    Face *face, **member_face;
+    Face *face;  // of all members
+    uint32_t sets;  // words of a set of faces
+    Faces *decided[2];  // inside and outside of which the piece in hand is
     Cut *cut;
     const Half **path;        // of the piece in hand
     uint32_t *whole, *known;  // the families that hold in the cell, and in a piece of it
@@ -143,14 +149,34 @@ static uint32_t side_of(Context *c, const Half *h, const Int *lower, const Int *
     return least >= 0 ? INSIDE : most < 0 ? OUTSIDE : BOTH;
 }
 
-// Of all half-spaces of a set.
-static uint32_t side_of_set(Context *c, const Set *s, const Int *lower, const Int *upper) {
-    uint32_t found = INSIDE;
-    for (uint32_t i = 0; i < s->spaces && found != OUTSIDE; ++i) {
-        const uint32_t side = side_of(c, spaces_of(c, s)[i], lower, upper);
-        if (side != INSIDE) found = side;
+// Of a row of cells those that no half-space leaves out, and of these the ones inside of all.
+typedef struct {
+    Int *lower, *upper;
+    uint32_t first, last, begin, end;
+} Strip;
+
+static uint32_t side_at(Context *c, const Axis *a, const Half *h, const Strip *w, uint32_t x) {
+    w->lower[a->digit] = a->start[x];
+    w->upper[a->digit] = a->start[x + 1] - 1;
+    return side_of(c, h, w->lower, w->upper);
+}
+
+// Along a row cells are outside, then on both sides, then inside, or the other way round.
+static void clip(Context *c, const Axis *a, const Half *h, Strip *w) {
+    const Int slope = h->a[a->digit];
+    if (slope > 0) {
+        while (w->first < w->last && side_at(c, a, h, w, w->first) == OUTSIDE) ++w->first;
+        if (w->begin < w->first) w->begin = w->first;
+        while (w->begin < w->end && side_at(c, a, h, w, w->begin) == BOTH) ++w->begin;
+    } else if (slope < 0) {
+        while (w->first < w->last && side_at(c, a, h, w, w->last - 1) == OUTSIDE) --w->last;
+        if (w->end > w->last) w->end = w->last;
+        while (w->begin < w->end && side_at(c, a, h, w, w->end - 1) == BOTH) --w->end;
+    } else {
+        const uint32_t side = side_at(c, a, h, w, w->first);
+        if (side == OUTSIDE) w->last = w->first;
+        if (side != INSIDE) w->end = w->begin;
     }
-    return found;
 }
 
 // Note the cells in which a member holds, and those that its half-spaces cut.
@@ -167,26 +193,25 @@ static bool mark(Context *c, const Grid *grid, const Member *m) {
     }
     const uint16_t bit = (uint16_t)(1u << m->family % 16);
     uint16_t *ids = grid->ids + m->family / 16;
+    if (s->spaces) bounds(c, grid, at, at, lower, upper);
     for (;;) {
-        if (s->spaces) bounds(c, grid, at, at, lower, upper);
-        for (uint32_t x = first[0]; x < last[0]; ++x) {
-            uint32_t found = INSIDE;
-            if (s->spaces) {
-                lower[axis->digit] = axis->start[x];
-                upper[axis->digit] = axis->start[x + 1] - 1;
-                found = side_of_set(c, s, lower, upper);
-            }
-            if (found == INSIDE)
+        Strip w = {lower, upper, first[0], last[0], first[0], last[0]};
+        for (uint32_t i = 0; i < s->spaces && w.first < w.last; ++i) clip(c, axis, spaces_of(c, s)[i], &w);
+        for (uint32_t x = w.first; x < w.last; ++x)
+            if (x >= w.begin && x < w.end)
                 ids[(size_t)(row + x) * grid->halves] |= bit;
-            else if (found == BOTH)
+            else
                 grid->cut[row + x] = true;
-        }
         uint32_t k = 1;
-        for (; k < grid->axes; ++k) {
+        for (bool over = true; k < grid->axes && over; k += over) {
             row += axis[k].stride;
-            if (++at[k] < last[k]) break;
-            row -= (uint32_t)(last[k] - first[k]) * axis[k].stride;
-            at[k] = first[k];
+            over = ++at[k] == last[k];
+            if (over) {
+                row -= (uint32_t)(last[k] - first[k]) * axis[k].stride;
+                at[k] = first[k];
+            }
+            lower[axis[k].digit] = axis[k].start[at[k]];
+            upper[axis[k].digit] = axis[k].start[at[k] + 1] - 1;
         }
         if (k >= grid->axes) return ok(c);
     }
@@ -246,75 +271,106 @@ static bool add_piece(Collector *k) {
     return slot && (*slot = k->cell, true);
 }
 
-// Which side of its faces a cut is in hand: inside of all, outside of one, or both, and then `face` is the first one to decide.
-static uint32_t side(const Cut *cut, Face **face) {
+// Where the piece in hand lies of a family's faces.
+static uint32_t side(const Collector *k, const Cut *cut) {
     uint32_t found = INSIDE;
-    for (uint32_t i = 0; i < cut->faces; ++i) {
-        Face *f = cut->face[i];
-        if (f->side == OUTSIDE) return OUTSIDE;
-        if (f->side == INSIDE || found == BOTH) continue;
-        found = BOTH;
-        *face = f;
+    for (uint32_t i = 0; i < k->sets; ++i) {
+        if (cut->open[i] & k->decided[1][i]) return OUTSIDE;
+        if (cut->open[i] & ~k->decided[0][i]) found = BOTH;
     }
     return found;
 }
 
+static bool in(const Faces *set, uint32_t f) { return set[f / FACES] >> f % FACES & 1; }
+
 // The first face to decide, of a family that is not known to hold; null where there is none. The families that hold are then known.
-static Face *undecided(Collector *k) {
-    uint32_t family = 0;
-    Face *face, *next = NULL;
+static Face *undecided(Collector *k, uint32_t *out) {
     memcpy(k->known, k->whole, k->grid->words * sizeof *k->known);
-    do {
-        face = NULL;
-        for (const Cut *cut = k->cut; cut < k->cut + k->cuts; ++cut) {
-            if (has(k->known, cut->family)) continue;
-            const uint32_t found = side(cut, &next);
-            if (found == INSIDE) k->known[cut->family / 32] |= (uint32_t)1 << cut->family % 32;
-            if (found != BOTH || face) continue;
-            face = next;
-            family = cut->family;
-        }
-    } while (face && has(k->known, family));
-    return face;
+    for (const Cut *cut = k->cut; cut < k->cut + k->cuts; ++cut)
+        if (!has(k->known, cut->member->family) && side(k, cut) == INSIDE) k->known[cut->member->family / 32] |= (uint32_t)1 << cut->member->family % 32;
+    for (const Cut *cut = k->cut; cut < k->cut + k->cuts; ++cut) {
+        if (has(k->known, cut->member->family) || side(k, cut) != BOTH) continue;
+        const uint16_t *f = cut->face;
+        while (!in(cut->open, *f) || in(k->decided[0], *f)) ++f;
+        *out = *f;
+        return &k->face[*f];
+    }
+    return NULL;
+}
+
+// Whether the piece in hand has a point: half-spaces of one difference leave an interval of it.
+static bool present(Collector *k, bool *out) {
+    Context *c = k->c;
+    const Half *h = k->path[k->depth - 1];
+    Int lower[DIMENSIONS], upper[DIMENSIONS], low = sub(c, k->lower[h->plus], k->upper[h->minus]), high = sub(c, k->upper[h->plus], k->lower[h->minus]);
+    bool alone = h->plus != h->minus;
+    for (uint32_t i = 0; i < k->depth && h->plus != h->minus; ++i) {
+        const Half *other = k->path[i];
+        if (other->plus == h->plus && other->minus == h->minus)
+            low = max(low, -other->a[c->n]);
+        else if (other->plus == h->minus && other->minus == h->plus)
+            high = min(high, other->a[c->n]);
+        else
+            alone = false;
+    }
+    *out = low <= high || h->plus == h->minus;
+    if (!*out || alone) return ok(c);
+    memcpy(lower, k->lower, c->n * sizeof *lower);
+    memcpy(upper, k->upper, c->n * sizeof *upper);
+    return inhabited(c, lower, upper, k->depth, k->path, out);
 }
 
 // The combinations of families within a cell. Each level decides one half-space: as deep as there are different ones.
 static bool split(Collector *k) {
     Context *c = k->c;
-    Face *face = undecided(k);
+    uint32_t f;
+    Face *face = undecided(k, &f);
     if (!face) return add_piece(k);
     TRY(face->space[1] || (face->space[1] = negated(c, face->space[0])));
     bool there = true;  // the face cuts the cell; of what other half-spaces have left of that, one side is there
     for (uint32_t outer = 0; outer < 2; ++outer) {
+        Faces *decided = &k->decided[outer][f / FACES];
         const bool certain = !k->depth || !there;
         k->path[k->depth++] = face->space[outer];
-        face->side = outer ? OUTSIDE : INSIDE;
+        *decided |= (Faces)1 << f % FACES;
         there = true;
-        if (!certain) {
-            Int lower[DIMENSIONS], upper[DIMENSIONS];
-            memcpy(lower, k->lower, c->n * sizeof *lower);
-            memcpy(upper, k->upper, c->n * sizeof *upper);
-            TRY(inhabited(c, lower, upper, k->depth, k->path, &there));
-        }
-        TRY(!there || split(k));
+        TRY((certain || present(k, &there)) && (!there || split(k)));
         --k->depth;
+        *decided &= ~((Faces)1 << f % FACES);
     }
-    face->side = BOTH;
     return true;
 }
 
-// The faces of a member in the cell in hand, from `face` on.
-static void add_cut(Collector *k, const Member *m, Face **face) {
-    Context *c = k->c;
-    Cut *cut = &k->cut[k->cuts++];
-    *cut = (Cut){m->family, 0, face};
+// What a member has in the cell in hand, unless it is outside of a face.
+static void add_cut(Collector *k, const Member *m, const uint16_t *face) {
+    Cut *cut = &k->cut[k->cuts];
+    for (uint32_t i = 0; i < k->sets; ++i) cut->open[i] = 0;
     for (uint32_t i = 0; i < m->set->spaces; ++i) {
-        const Half *h = spaces_of(c, m->set)[i];
-        uint32_t f = 0;
-        while (f < k->faces && k->face[f].space[0] != h) ++f;
-        if (f == k->faces) k->face[k->faces++] = (Face){{h}, side_of(c, h, k->lower, k->upper)};
-        if (k->face[f].side != INSIDE) face[cut->faces++] = &k->face[f];
+        Face *f = &k->face[face[i]];
+        if (f->side == UNKNOWN) f->side = side_of(k->c, f->space[0], k->lower, k->upper);
+        if (f->side == OUTSIDE) return;
+        if (f->side == BOTH) cut->open[face[i] / FACES] |= (Faces)1 << face[i] % FACES;
     }
+    cut->member = m;
+    cut->face = face;
+    ++k->cuts;
+}
+
+// The number of the face of every half-space of all members.
+static uint16_t *number_faces(Collector *k, const Member *members, uint32_t count, uint32_t spaces) {
+    Context *c = k->c;
+    uint16_t *number = temp(c, spaces, sizeof *number), *next = number;
+    if (spaces >> 16) overflow(c);
+    if (!(k->face = temp(c, spaces, sizeof *k->face)) || !number || !ok(c)) return NULL;
+    for (const Member *m = members; m < members + count; ++m)
+        for (uint32_t i = 0; i < m->set->spaces; ++i) {
+            const Half *h = spaces_of(c, m->set)[i];
+            uint32_t f = 0;
+            while (f < k->faces && k->face[f].space[0] != h) ++f;
+            if (f == k->faces) k->face[k->faces++].space[0] = h;
+            *next++ = (uint16_t)f;
+        }
+    return number;
 }
 
 static bool within(const Context *c, const Set *s, const Int *x) {
@@ -333,9 +389,13 @@ static bool split_all(Collector *k, const Member *members, uint32_t count, uint3
     const Grid *grid = k->grid;
     Place at[DIMENSIONS] = {0};
     Int lower[DIMENSIONS], upper[DIMENSIONS];
-    Face **faces = temp(c, spaces, sizeof *faces);
-    TRY(faces && (k->face = temp(c, spaces, sizeof *k->face)) && (k->cut = temp(c, count, sizeof *k->cut)));
-    TRY((k->path = temp(c, spaces, sizeof *k->path)) && (k->whole = temp(c, 2 * grid->words, sizeof *k->whole)));
+    const uint16_t *number = number_faces(k, members, count, spaces);
+    TRY(number && (k->cut = temp(c, count, sizeof *k->cut)));
+    k->sets = (uint32_t)((k->faces + FACES - 1) / FACES);
+    TRY(k->decided[0] = temp(c, (2 + (size_t)count) * k->sets, sizeof(Faces)));
+    k->decided[1] = k->decided[0] + k->sets;
+    for (uint32_t i = 0; i < count; ++i) k->cut[i].open = k->decided[1] + (i + 1) * k->sets;
+    TRY((k->path = temp(c, k->faces, sizeof *k->path)) && (k->whole = temp(c, 2 * grid->words, sizeof *k->whole)));
     k->lower = lower;
     k->upper = upper;
     k->known = k->whole + grid->words;
@@ -346,13 +406,11 @@ static bool split_all(Collector *k, const Member *members, uint32_t count, uint3
         if (grid->cut[k->cell]) {
             bounds(c, grid, at, at, lower, upper);
             widen(grid->ids + (size_t)k->cell * grid->halves, grid->halves, k->whole);
-            k->faces = k->cuts = 0;
-            uint32_t used = 0;
-            for (const Member *m = members; m < members + count; ++m)
-                if (m->set->spaces && !has(k->whole, m->family) && within(c, m->set, lower)) {
-                    add_cut(k, m, faces + used);
-                    used += k->cut[k->cuts - 1].faces;
-                }
+            k->cuts = 0;
+            for (uint32_t f = 0; f < k->faces; ++f) k->face[f].side = UNKNOWN;
+            const uint16_t *face = number;
+            for (const Member *m = members; m < members + count; face += m++->set->spaces)
+                if (m->set->spaces && !has(k->whole, m->family) && within(c, m->set, lower)) add_cut(k, m, face);
             TRY(split(k));
         }
         uint32_t a = grid->axes;
