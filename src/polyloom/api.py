@@ -97,7 +97,7 @@ class Compiled:
         asked = registry.region(pes) if pes is not None else (self.place.rows, self.place.columns) if self.place else registry.REGION
         with _timed() as clock:
             data = phases.instantiate(self.target, self.data, parameters, asked, candidate)
-        return Instance(self.target, data, parameters, self, clock.seconds)
+        return Instance(self.target, data, parameters, self, clock.seconds, asked)
 
     def __repr__(self) -> str:
         return f"<symbolic configuration of {self.kernel}({', '.join(self.parameters)}): {len(self.data)} bytes>"
@@ -108,13 +108,14 @@ class Compiled:
 
 @dataclass(frozen=True)
 class Instance:
-    """A concrete configuration. `parameters` and `compiled` are None when it was loaded from a file."""
+    """A concrete configuration. `parameters`, `compiled` and `region`, what was asked for, are None when it was loaded from a file."""
 
     target: Target
     data: bytes
     parameters: Mapping[str, int] | None = None
     compiled: Compiled | None = None
     seconds: float | None = None
+    region: tuple[int, int] | None = None
 
     @property
     def kernel(self) -> str:
@@ -230,6 +231,7 @@ class Result:
             "compile_seconds": compiled.seconds if compiled else None,
             "run_seconds": self.seconds,
             "outputs": {name: describe_array(array) for name, array in self.outputs.items()},
+            "region": list(instance.region) if instance.region else None,
             **facts,
             "instantiate_seconds": instance.seconds,
             "phases": [{**own, "cycles": phase.cycles, "transfer_cycles": transfer} for own, phase, transfer in ran],

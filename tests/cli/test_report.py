@@ -82,6 +82,11 @@ def test_activity_shows_every_cycle_with_an_operation(result: pl.Result) -> None
     assert activity.picture(()) == ""
 
 
+def test_activity_of_many_elements_is_that_of_their_rows() -> None:
+    drawn = activity.picture([Event(f"element ({n // 12}, {n % 12})", "alu0", "move", n, 1) for n in range(36)])
+    assert re.findall(r">(element [^<]*)<", drawn) == ["element (0, …)", "element (1, …)", "element (2, …)"]
+
+
 def test_an_untraced_run_is_repeated_to_be_drawn(result: pl.Result) -> None:
     again = result.instance.run({"in": np.asarray(np.int32(0b1011))})
     assert again.execution.events == ()

@@ -17,7 +17,7 @@ from polyloom import api
 from polyloom.targets.registry import Arrays
 
 ON = ("--on", "tcpa:paper:1x3")
-COMMON = ["verified", "kernel", "on", "parameters", "cycles", "operations", "compile_seconds", "run_seconds", "outputs"]
+COMMON = ["verified", "kernel", "on", "parameters", "cycles", "operations", "compile_seconds", "run_seconds", "outputs", "region"]
 MAPPING = ["pes", "initiation_interval", "minimum_initiation_interval", "proved_minimal", "bound_by", "predicted_cycles"]
 PROGRAMS = ["processor_classes", "kernel_classes", "control_signals", "instruction_words", "symbolic_bytes", "concrete_bytes"]
 KEYS = [*COMMON, *MAPPING, *PROGRAMS, "instantiate_seconds", "phases"]

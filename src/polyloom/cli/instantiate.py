@@ -9,6 +9,7 @@ from polyloom.cli import files
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.diagnostics import input_error
+from polyloom.report import text
 from polyloom.targets import phase_views
 from polyloom.targets.registry import REGION, parse_region
 
@@ -33,4 +34,4 @@ def execute(options: Request) -> Answer:
     facts, alone = phase_views.facts(instance.target, compiled.data, instance.data)
     data = {"kernel": instance.kernel, "parameters": parameters, **facts, "instantiate_seconds": instance.seconds, "phases": list(alone)}
     pes = f"{facts['processor_classes']} processor classes, predicted {facts['predicted_cycles']} cycles"
-    return Answer(data, f"{options.output}: {instance.kernel}, {len(instance.data)} bytes, {pes}")
+    return Answer(data, f"{options.output}: {instance.kernel}, {len(instance.data)} bytes, {text.elements(facts['pes'], list(region))} elements, {pes}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run in space and time: a row an element (any group of events), a column a span of cycles, darker where more is issued.
+"""A run in space and time: a row an element (any group of events), of many a row of elements; a column a span of cycles, darker where more is issued.
 
 The wavefront that fills the array, the steady state and the way out are seen at a glance.
 """
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import groupby
-from re import findall
+from re import findall, sub
 from typing import Final
 
 from polyloom.targets.registry import Event
@@ -30,7 +30,8 @@ def picture(events: Sequence[Event]) -> str:
         return ""
     cycles = 1 + max(e.start for e in events)
     span = -(-cycles // _COLUMNS)
-    issued = Counter((e.group, e.start // span) for e in events)
+    named = _names({e.group for e in events})
+    issued = Counter((named[e.group], e.start // span) for e in events)
     groups = sorted({g for g, _ in issued}, key=_natural)
     most, height = max(issued.values()), 14 if len(groups) <= _LABELLED else 4
     parts = [p for row, g in enumerate(groups) for p in _row(g, row * height, height, [-(-_LEVELS * issued[g, n] // most) for n in range(-(-cycles // span))])]
@@ -38,6 +39,11 @@ def picture(events: Sequence[Event]) -> str:
     parts.append(f'<text x="{_MARGIN}" y="{below}">cycle 0</text><text x="{_MARGIN + _WIDTH}" y="{below}" text-anchor="end">cycle {cycles - 1}</text>')
     size = f'width="{_MARGIN + _WIDTH + 8}" height="{below + 6}" viewBox="0 0 {_MARGIN + _WIDTH + 8} {below + 6}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="monospace" font-size="11" fill="#223">{"".join(parts)}</svg>'
+
+
+def _names(groups: set[str]) -> dict[str, str]:
+    """What the row of each group is called: where they are many, those with the same first number, `element (3, 0)` and so on, share `element (3, …)`."""
+    return {g: sub(r"([0-9]+), [0-9]+", r"\1, …", g) if len(groups) > _LABELLED else g for g in groups}
 
 
 def _natural(name: str) -> tuple[object, ...]:

@@ -36,12 +36,10 @@ def headline(data: Mapping[str, Json]) -> str:
 
 def summary(data: Mapping[str, Json]) -> list[tuple[str, str]]:
     """The rows that a reader wants first: (what, value)."""
-    pes = data["pes"]
-    region = "x".join(map(str, pes)) if isinstance(pes, list) else "–"
     rows = [
         ("cycles", f"{data['cycles']} (predicted {data['predicted_cycles']})"),
         ("operations", str(data["operations"])),
-        ("elements", f"{region}, {data['processor_classes']} classes, {data['instruction_words']} instruction words"),
+        ("elements", f"{elements(data['pes'], data['region'])}, {data['processor_classes']} classes, {data['instruction_words']} instruction words"),
         *_phases(data["phases"]),
         ("control", f"{data['kernel_classes']} kernels, {data['control_signals']} signals"),
         ("files", f"{_bytes(data['symbolic_bytes'])} symbolic, {_bytes(data['concrete_bytes'])} concrete"),
@@ -49,6 +47,12 @@ def summary(data: Mapping[str, Json]) -> list[tuple[str, str]]:
     times = [(data[f"{what}_seconds"], what) for what in ("compile", "instantiate", "run")]
     shown = ", ".join(f"{what} {_seconds(value)}" for value, what in times if isinstance(value, float))
     return [*rows, ("time", shown)]
+
+
+def elements(used: Json, asked: Json) -> str:
+    """`4x1 of 4x4`, where a mapping on fewer elements than there are is the fastest that is stored."""
+    texts = ["x".join(map(str, region)) for region in (used, asked) if isinstance(region, list)]
+    return " of ".join(dict.fromkeys(texts)) or "–"
 
 
 def _phases(phases: Json) -> list[tuple[str, str]]:
