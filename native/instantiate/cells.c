@@ -241,9 +241,12 @@ bool make_groups(Context *c) {
     for (uint32_t i = 0; i < found.count; ++i)
         if (!c->sloping || group_at(c, c->home[i].row, c->home[i].column) == NONE) c->home[c->groups++] = c->home[i];
     TRY(c->home = copied(c, c->home, c->groups, sizeof *c->home));
-    for (uint32_t i = 0; i < c->s.constraints; ++i) {
-        TRY(c->constant[i] = keep(c, c->groups, sizeof(Int)));
-        for (uint32_t g = 0; g < c->groups; ++g) c->constant[i][g] = constant_at(c, &c->line[i], c->home[g].row, c->home[g].column);
+    TRY(c->constant = keep(c, (size_t)c->s.constraints * c->groups, sizeof(Int)));
+    for (uint32_t i = 0; i < c->s.constraints * c->groups; ++i) {
+        const Line *l = &c->line[i / c->groups];
+        const Cell *k = &c->home[i % c->groups];
+        const Int constant = constant_at(c, l, k->row, k->column);
+        c->constant[i] = constant < l->high ? constant : INT_MOST;
     }
     c->high = mark;
     return ok(c);

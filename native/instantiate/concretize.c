@@ -24,7 +24,7 @@ static bool all_hold(Context *c, const List *rows) {
 bool check_request(Context *c, const polyloom_request *r) {
     if (r->value_count != c->s.parameters) return fail(c, r->value_count < c->s.parameters ? 501 : 502, 0);
     for (uint32_t k = 0; k < r->value_count; ++k)
-        if (r->values[k] < 0 || r->values[k] >> 31) return refuse(c, 503, POLYLOOM_NOTHING, k, 0, 0);
+        if ((uint64_t)r->values[k] > INT32_MAX) return refuse(c, 503, POLYLOOM_NOTHING, k, 0, 0);
     Int *values = keep(c, r->value_count, sizeof *values);
     TRY(values);
     for (uint32_t k = 0; k < r->value_count; ++k) values[k] = (Int)r->values[k];
@@ -55,7 +55,9 @@ bool space_bounds(Context *c, bool *empty) {
     return ok(c);
 }
 
-static Int ceiling(Context *c, Int a, Int b) { return sub(c, 0, floor_div(sub(c, 0, a), b)); }
+static Int ceiling(Int a, Int b) { return -floor_div(-a, b); }
+
+Int extent_of(Context *c, uint32_t m) { return add(c, sub(c, c->upper[m], c->lower[m]), 1); }
 
 static bool coupled(Context *c, const uint32_t *axis) {
     for (uint32_t i = 0; i < c->s.constraints; ++i) {
@@ -73,34 +75,33 @@ Int tiles_along(const Context *c, const Tiling *t, int axis) {
 }
 
 // Tiles of p = ceil(N / t), or larger where a dependence is longer; coupled dimensions take the larger p. Those of a request are taken
-// instead if they cover the space: PL0506.
+// instead if they are not smaller: PL0506.
 bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, Tiling *t) {
     const Candidate *k = &c->s.candidate[number];
-    const uint32_t region[2] = {k->axis[0] == NONE ? 1 : rows, k->axis[1] == NONE ? 1 : columns};
-    *t = (Tiling){number, region[0], region[1], keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int))};
-    TRY(t->sizes && t->tiles && t->extents);
     const int64_t *sizes = r ? r->sizes : NULL;
     bool fitting = !sizes || r->size_count == c->n;
+    if (k->axis[0] == NONE) rows = 1;
+    if (k->axis[1] == NONE) columns = 1;
+    *t = (Tiling){number, rows, columns, keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int))};
+    TRY(t->sizes && t->tiles && t->extents);
     for (uint32_t m = 0; m < c->n; ++m) {
-        const Int extent = add(c, sub(c, c->upper[m], c->lower[m]), 1);
-        Int count = 1, longest = 0;
-        for (int axis = 0; axis < 2; ++axis)
-            if (k->axis[axis] == m) count = region[axis];
-        for (uint32_t u = 0; u < c->s.uses && count > 1; ++u) longest = max(longest, magnitude(c->s.use[u].distance[m]));
-        t->sizes[m] = ceiling(c, extent, count);
+        const Int count = k->axis[0] == m ? rows : k->axis[1] == m ? columns : 1;
+        t->sizes[m] = ceiling(extent_of(c, m), count);
+        for (uint32_t u = 0; u < c->s.uses && count > 1; ++u) t->sizes[m] = max(t->sizes[m], magnitude(c->s.use[u].distance[m]));
         fitting = fitting && (!sizes || sizes[m] >= t->sizes[m]);
-        if (!sizes) t->sizes[m] = max(t->sizes[m], longest);
     }
     if (!fitting) {
         c->t = t;
         return refuse(c, 506, POLYLOOM_TILES, 0, 0, 0);
     }
-    for (uint32_t m = 0; m < c->n && sizes; ++m) t->sizes[m] = narrowed(c, sizes[m]);
-    if (!sizes && region[0] > 1 && region[1] > 1 && coupled(c, k->axis)) {
-        const Int p = max(t->sizes[k->axis[0]], t->sizes[k->axis[1]]);
-        t->sizes[k->axis[0]] = t->sizes[k->axis[1]] = p;
+    if (!sizes && rows > 1 && columns > 1 && coupled(c, k->axis)) {
+        Int *row = &t->sizes[k->axis[0]], *column = &t->sizes[k->axis[1]];
+        *row = *column = max(*row, *column);
     }
-    for (uint32_t m = 0; m < c->n; ++m) t->tiles[m] = ceiling(c, add(c, sub(c, c->upper[m], c->lower[m]), 1), max(t->sizes[m], 1));
+    for (uint32_t m = 0; m < c->n; ++m) {
+        if (sizes) t->sizes[m] = narrowed(c, sizes[m]);
+        t->tiles[m] = ceiling(extent_of(c, m), max(t->sizes[m], 1));
+    }
     for (uint32_t g = 0; g < c->n; ++g) t->extents[g] = t->sizes[k->order[g]];
     return ok(c);
 }
@@ -110,7 +111,7 @@ Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients) {
     Int a[DIMENSIONS + PARAMETERS], constant = valued(c, row, a);
     for (uint32_t m = 0; m < c->n; ++m) {
         constant = add(c, constant, mul(c, a[m], k->reflected[m] ? c->upper[m] : c->lower[m]));
-        coefficients[m] = k->reflected[m] ? sub(c, 0, a[m]) : a[m];
+        coefficients[m] = k->reflected[m] ? -a[m] : a[m];
     }
     return constant;
 }
@@ -123,38 +124,31 @@ static Int scanned(Context *c, uint32_t number, Int *x) {
     return constant;
 }
 
-static bool make_cache(Context *c) { return (c->cache = temp(c, (size_t)c->s.conditions * c->groups, sizeof *c->cache)) != NULL; }
-
-static bool make_scan(Context *c) { return (c->scan = temp(c, (size_t)c->s.constraints * c->n, sizeof *c->scan)) != NULL; }
-
-// What `condition` needs, in temporary memory of the caller, once more.
+// What `condition` needs, in temporary memory of the caller.
 bool remember(Context *c) {
-    TRY(make_scan(c) && make_cache(c));
+    TRY(c->scan = temp(c, (size_t)c->s.constraints * c->n, sizeof *c->scan));
     for (uint32_t i = 0; i < c->s.constraints; ++i) scanned(c, i, c->scan + (size_t)i * c->n);
-    return ok(c);
+    return (c->cache = temp(c, (size_t)c->s.conditions * c->groups, sizeof *c->cache)) && ok(c);
 }
 
 // Lines, and what `condition` needs, are temporary memory of the caller.
 bool make_tiles(Context *c) {
     const Tiling *t = c->t;
-    const uint32_t constraints = c->s.constraints;
-    TRY((c->line = temp(c, constraints, sizeof *c->line)) && (c->least = keep(c, constraints, sizeof *c->least)));
-    TRY(make_scan(c) && (c->constant = keep(c, constraints, sizeof *c->constant)));
-    for (uint32_t i = 0; i < constraints; ++i) {
+    TRY(c->line = temp(c, c->s.constraints, sizeof *c->line));
+    for (uint32_t i = 0; i < c->s.constraints; ++i) {
         Line *l = &c->line[i];
-        Int *x = c->scan + (size_t)i * c->n, most = 0;
+        Int x[DIMENSIONS];
         l->constant = scanned(c, i, x);
+        l->low = -1;
         for (uint32_t g = 0; g < c->n; ++g) {
             const Int end = mul(c, x[g], t->extents[g] - 1);
-            c->least[i] = add(c, c->least[i], min(0, end));
-            most = add(c, most, max(0, end));
+            if (end < 0) l->high = sub(c, l->high, end);
+            if (end > 0) l->low = sub(c, l->low, end);
             for (int axis = 0; axis < 2; ++axis)
                 if (c->candidate->axis[axis] == c->candidate->order[g] && (axis ? t->columns : t->rows) > 1) l->step[axis] = mul(c, x[g], t->extents[g]);
         }
-        l->low = sub(c, sub(c, 0, most), 1);
-        l->high = sub(c, 0, c->least[i]);
     }
-    return ok(c) && make_groups(c) && make_cache(c);
+    return ok(c) && make_groups(c) && remember(c);
 }
 
 // The next number, or NONE at the end, which is where the next mask begins.
@@ -173,6 +167,8 @@ uint32_t next_number(Mask *m) {
     return m->base - 7 + k;
 }
 
+static Int constant_of(const Context *c, uint32_t constraint, uint32_t group) { return c->constant[(size_t)constraint * c->groups + group]; }
+
 // Half-spaces of one coefficient are bounds.
 static bool conjunction(Context *c, Mask *constraints, uint32_t group, const Set **out) {
     const size_t mark = c->high;
@@ -182,17 +178,17 @@ static bool conjunction(Context *c, Mask *constraints, uint32_t group, const Set
     TRY(spaces);
     uint32_t cutting = 0;
     for (uint32_t k; (k = next_number(constraints)) != NONE;) {
-        if (add(c, c->constant[k][group], c->least[k]) >= 0) continue;
         Int a[DIMENSIONS + 1];
+        a[c->n] = constant_of(c, k, group);
+        if (a[c->n] == INT_MOST) continue;
         uint32_t used = 0, last = 0;
         memcpy(a, c->scan + (size_t)k * c->n, c->n * sizeof *a);
         for (uint32_t g = 0; g < c->n; ++g)
             if (a[g]) ++used, last = g;
-        a[c->n] = c->constant[k][group];
         if (used > 1) {
             TRY(spaces[cutting++] = half_space(c, a));
         } else if (used && a[last] > 0)
-            lower[last] = max(lower[last], sub(c, 0, floor_div(a[c->n], a[last])));
+            lower[last] = max(lower[last], -floor_div(a[c->n], a[last]));
         else
             upper[last] = used ? min(upper[last], floor_div(a[c->n], -a[last])) : -1;
     }
@@ -226,25 +222,24 @@ bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out) {
     const Domain *inside;
     TRY(condition(c, p->condition, group, &inside));
     if (!inside->count) return true;
-    Int lower[DIMENSIONS] = {0}, upper[DIMENSIONS];
-    bool hollow = false;
-    for (uint32_t g = 0; g < c->n; ++g) {
-        upper[g] = c->t->extents[g] - 1;
-        for (int axis = 0; axis < 2 && p->bounded; ++axis)
-            if (c->candidate->axis[axis] == c->candidate->order[g]) {
-                lower[g] = max(0, p->low[axis]);
-                upper[g] = min(upper[g], p->high[axis]);
-            }
-        hollow = hollow || lower[g] > upper[g];
-    }
-    if (hollow) return true;
     const Set *tile = NULL;
-    TRY(!p->bounded || (tile = box(c, lower, upper)));
+    if (p->bounded) {
+        Int lower[DIMENSIONS] = {0}, upper[DIMENSIONS];
+        for (uint32_t g = 0; g < c->n; ++g) {
+            upper[g] = c->t->extents[g] - 1;
+            for (int axis = 0; axis < 2; ++axis)
+                if (c->candidate->axis[axis] == c->candidate->order[g]) {
+                    lower[g] = max(0, p->low[axis]);
+                    upper[g] = min(upper[g], p->high[axis]);
+                }
+        }
+        TRY(convex(c, lower, upper, 0, NULL, &tile));
+        if (!tile) return true;
+    }
     for (uint32_t i = 0; i < inside->count; ++i) {
         const Set *s = inside->set[i];
-        if (p->bounded) TRY(intersect(c, s, tile, &s));
-        if (!s) continue;
-        TRY(append(c, out, s));
+        TRY(!tile || intersect(c, s, tile, &s));
+        TRY(!s || append(c, out, s));
     }
     return true;
 }
@@ -259,15 +254,12 @@ Piece bounds_of(const Context *c, uint32_t condition, const Use *u, Displacement
         if (m == NONE || !u->distance[m]) continue;
         const Int d = c->candidate->reflected[m] == backwards ? u->distance[m] : -u->distance[m], size = c->t->sizes[m];
         const bool crosses = (axis ? theta.columns : theta.rows) != 0;
+        const Int edge = d > 0 ? d : size + d;
         p.bounded = true;
-        if (d > 0 && crosses)
-            p.high[axis] = d - 1;
-        else if (d > 0)
-            p.low[axis] = d;
-        else if (crosses)
-            p.low[axis] = size + d;
+        if ((d > 0) == crosses)
+            p.high[axis] = edge - 1;
         else
-            p.high[axis] = size - 1 + d;
+            p.low[axis] = edge;
     }
     return p;
 }
@@ -289,7 +281,7 @@ uint32_t *alike(Context *c, const bool *conditions) {
         number[g] = g;
         for (uint32_t f = 0; f < g && number[g] == g; ++f) {
             bool same = number[f] == f;
-            for (uint32_t i = 0; i < c->s.constraints && same; ++i) same = !used[i] || c->constant[i][f] == c->constant[i][g];
+            for (uint32_t i = 0; i < c->s.constraints && same; ++i) same = !used[i] || constant_of(c, i, f) == constant_of(c, i, g);
             if (same) number[g] = f;
         }
     }

@@ -145,7 +145,7 @@ static bool smaller(Context *c, const Tiling *t, bool halve, Vec *out) {
     for (int axis = 0; axis < 2; ++axis) {
         const uint32_t m = k->axis[axis];
         if (m == NONE || t->tiles[m] <= 1) continue;
-        const Int extent = add(c, sub(c, c->upper[m], c->lower[m]), 1), p = t->sizes[m], half = t->tiles[m] / 2;
+        const Int extent = extent_of(c, m), p = t->sizes[m], half = t->tiles[m] / 2;
         const Int next = halve ? half : min((extent - 1) / add(c, p, 1) + 1, t->tiles[m] - 1), counts[2] = {min(half, next), max(half, next)};
         for (int i = 0; i < 1 + (counts[0] != counts[1]); ++i) {
             Tiling *slot = push(c, out, sizeof *slot);

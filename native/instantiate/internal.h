@@ -413,9 +413,8 @@ typedef struct Context {
     Cell *home;        // by group, that of elements in it; if `sloping`, some of them
     Cell *cell;
     uint32_t cells;
-    Int **constant;   // by constraint, by group
+    Int *constant;    // by constraint, by group; INT_MOST where the tile implies it
     Int *scan;        // by constraint, by digit; as `cache` there from tiles to classes and after control flow (`remember`)
-    Int *least;       // by constraint
     const Domain **cache;  // by condition and group
     bool *occupied;        // by group
     bool **arriving;       // by route, by group
@@ -534,6 +533,7 @@ bool unite(Context *c, const Set *const *sets, uint32_t count, const Domain **ou
 bool check_request(Context *c, const polyloom_request *r);
 bool space_bounds(Context *c, bool *empty);
 Int tiles_along(const Context *c, const Tiling *t, int axis);
+Int extent_of(Context *c, uint32_t m);
 bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, Tiling *t);
 Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients);
 Int parametric(Context *c, const Row *row);
