@@ -107,54 +107,6 @@ static bool fitted(Cell *k) {
     return true;
 }
 
-// The first and the last row of a cell and those in between next to which the ends of its rows change direction, ascending.
-uint32_t bends(const Cell *k, uint32_t *out) {
-    const Int west = k->west, east = west + (Int)k->width - 1;
-    const int32_t *low = k->low, *high = k->high;
-    const Int left = half(high[0] + low[1]), right = half(low[0] + high[1]);
-    const Int rows[] = {west + high[0], low[1] - west, left, left + 1, east + low[0], high[1] - east, right, right + 1, k->row + (Int)k->height - 1};
-    uint32_t count = 0;
-    out[count++] = k->row;
-    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        if (rows[i] < (Int)k->row || rows[i] >= (Int)(k->row + k->height)) continue;
-        const uint32_t x = (uint32_t)rows[i];
-        uint32_t at = count;
-        while (out[at - 1] > x) --at;
-        if (out[at - 1] == x) continue;
-        move(out + at + 1, out + at, (count++ - at) * sizeof *out);
-        out[at] = x;
-    }
-    return count;
-}
-
-// Between bends, lengths of rows are affine.
-uint32_t elements(const Cell *k) {
-    uint32_t row[BENDS], sum = 0, before = 0;
-    const uint32_t count = bends(k, row);
-    for (uint32_t i = 0; i < count; ++i) {
-        uint32_t first, end;
-        span(k, 0, row[i], &first, &end);
-        if (i) sum += (row[i] - row[i - 1] + 1) * (before + end - first) / 2 - before;
-        before = end - first;
-        if (!i) sum = before;
-    }
-    return sum;
-}
-
-uint32_t row_cells(Context *c, uint32_t row, const Cell **out, uint32_t *count) {
-    uint32_t below = c->t->rows;
-    *count = 0;
-    for (uint32_t i = 0; i < c->cells && c->cell[i].row <= row; ++i) {
-        const Cell *k = &c->cell[i];
-        uint32_t first, other, end, at = *count;
-        if (!span(k, 0, row, &first, &end)) continue;
-        for (++*count; at && span(out[at - 1], 0, row, &other, &end) && other > first; --at) out[at] = out[at - 1];
-        out[at] = k;
-        below = k->row + k->height < below ? k->row + k->height : below;
-    }
-    return c->slanted ? 1 : below - row;
-}
-
 static bool alike_here(Context *c, const Cell *k, uint32_t row, uint32_t column) {
     for (uint32_t i = 0; i < c->s.constraints; ++i)
         if (constant_at(c, &c->line[i], k->row, k->column) != constant_at(c, &c->line[i], row, column)) return false;

@@ -12,12 +12,23 @@ typedef struct {
     uint32_t section, rows, columns;
 } Out;
 
-// Once the context has an error, nothing more is written.
+// Where the next bytes go; null where they are but counted, and once the context has an error.
+static uint8_t *room(Out *o, size_t count, size_t size) {
+    size_t taken;
+    if (__builtin_mul_overflow(count, size, &taken) || taken > o->size - o->at) fail(o->c, POLYLOOM_OUTPUT, 0);
+    if (!ok(o->c)) return NULL;
+    o->at += taken;
+    return o->data ? o->data + o->at - taken : NULL;
+}
+
+static uint8_t *zeros(Out *o, size_t count, size_t size) {
+    uint8_t *at = room(o, count, size);
+    return at ? memset(at, 0, count * size) : NULL;
+}
+
 static void bytes(Out *o, const void *data, size_t size) {
-    if (size > o->size - o->at) fail(o->c, POLYLOOM_OUTPUT, 0);
-    if (!ok(o->c)) return;
-    if (o->data) memcpy(o->data + o->at, data, size);
-    o->at += size;
+    uint8_t *at = room(o, 1, size);
+    if (at) memcpy(at, data, size);
 }
 
 static void store(uint8_t *at, uint32_t value, int size) {
@@ -25,13 +36,13 @@ static void store(uint8_t *at, uint32_t value, int size) {
 }
 
 static void word(Out *o, uint32_t value, int size) {
-    uint8_t stored[4];
-    store(stored, value, size);
-    bytes(o, stored, (size_t)size);
+    uint8_t *at = room(o, 1, (size_t)size);
+    if (at) store(at, value, size);
 }
 
 static void put(Out *o, Int value, int size) {
-    if (value < 0 || (uint64_t)value >> 8 * size) refuse(o->c, 706, POLYLOOM_FIELD, o->section, value, (Int)((int64_t)1 << 8 * size));
+    const Int most = size < (int)sizeof value ? ((Int)1 << 8 * size) - 1 : INT_MOST;
+    if (value < 0 || value > most) refuse(o->c, 706, POLYLOOM_FIELD, o->section, value, most + (most < INT_MOST));
     word(o, (uint32_t)value, size);
 }
 
@@ -43,25 +54,28 @@ static void all(Out *o, const Int *values, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) put(o, values[i], 4);
 }
 
+static void all_signed(Out *o, const Int *values, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) put_signed(o, values[i]);
+}
+
 static void close(Out *o) {
     if ((uint64_t)o->at >> 32) refuse(o->c, 706, POLYLOOM_FIELD, o->section, 0, 0);
     if (o->data) store(o->data + 32 + 4 * o->section, (uint32_t)o->at, 4);
     ++o->section;
-    while (o->at % 4 && ok(o->c)) put(o, 0, 1);
+    zeros(o, -o->at & 3, 1);
 }
 
 static void controller(Out *o) {
     Context *c = o->c;
     for (int axis = 0; axis < 2; ++axis) put(o, c->delay[axis] < 0, 1);
-    put(o, c->start, 4);
-    for (int axis = 0; axis < 2; ++axis) put(o, magnitude(c->delay[axis]), 4);
-    put(o, c->steps, 4);
+    all(o, (Int[]){c->start, magnitude(c->delay[0]), magnitude(c->delay[1]), c->steps}, 4);
     put(o, c->signals, 2);
     for (uint32_t i = 0; i < c->signals; ++i) put(o, c->signal[i], 4);
 }
 
-static void head(Out *o) {
+static void head(Out *o, const polyloom_layout *given) {
     Context *c = o->c;
+    const uint32_t placed = given ? c->s.arrays : 0;
     put(o, c->nothing ? 1 : c->schedule->interval, 4);
     put(o, o->rows, 2);
     put(o, o->columns, 2);
@@ -69,120 +83,105 @@ static void head(Out *o) {
     for (uint32_t g = 0; g < c->n; ++g) put(o, c->nothing ? 0 : c->t->extents[g], 4);
     controller(o);
     put(o, c->s.arrays, 2);
-    uint32_t placed = 0;
     for (uint32_t i = 0; i < c->s.arrays; ++i) {
-        const uint32_t rank = c->s.array[i].shape.count;
         put(o, c->s.array[i].head, 1);
-        all(o, c->layout[i].shape, rank);
-        all(o, c->layout[i].strides, rank);
-        placed += c->layout[i].placed;
+        all(o, c->layout[i].shape, 2 * c->s.array[i].shape.count);
     }
     put(o, placed, 2);
     for (uint32_t i = 0; i < placed; ++i) {
         put(o, i, 2);
-        put(o, c->layout[i].bank, 2);
+        put(o, given[i].bank, 2);
         put(o, c->layout[i].base, 4);
     }
     close(o);
 }
 
+// Whether two classes are one: trees may differ where the words do not.
 static bool same_class(const Context *c, const Class *a, const Class *b) {
-    for (uint32_t unit = 0; unit < c->s.units; ++unit) {
-        const uint32_t x = a->program[unit], y = b->program[unit];
-        if ((x == NONE) != (y == NONE) || (x != NONE && c->graph[x].same != c->graph[y].same)) return false;
-    }
+    bool same = same_bytes(a->program, b->program, c->s.units * sizeof *a->program);
     for (int file = 0; file < 2; ++file)
-        if (a->depths[file] != b->depths[file] || !same_bytes(a->depth[file], b->depth[file], a->depths[file] * sizeof(Int))) return false;
-    return true;
+        same = same && a->depths[file] == b->depths[file] && same_bytes(a->depth[file], b->depth[file], a->depths[file] * sizeof(Int));
+    return same;
 }
 
-// Equal programs become one class: trees may differ where the words do not.
-static void number_classes(Context *c) {
-    for (uint32_t g = 0; g < c->units; ++g) {
-        uint32_t f = 0;
-        while (!same_program(&c->graph[f], &c->graph[g])) ++f;
-        c->graph[g].same = f;
+static void write_class(Out *o, const Class *k) {
+    Context *c = o->c;
+    put(o, c->s.units, 1);
+    for (uint32_t unit = 0; unit < c->s.units; ++unit) {
+        const Graph *g = k->program[unit] == NONE ? NULL : &c->graph[k->program[unit]];
+        put(o, g ? g->words : 0, 2);
+        uint8_t *at = g ? room(o, 1, g->size) : NULL;
+        if (at) write_program(c, g, at);
     }
-    c->distinct = 0;
-    for (uint32_t k = 0; k < c->classes; ++k) {
-        uint32_t other = 0;
-        while (!same_class(c, &c->class_[other], &c->class_[k])) ++other;
-        c->class_[k].number = other == k ? c->distinct++ : c->class_[other].number;
+    for (int file = 0; file < 2; ++file) {
+        put(o, k->depths[file], 1);
+        all(o, k->depth[file], k->depths[file]);
     }
 }
 
+// Each once, after how many there are.
 static void classes(Out *o) {
     Context *c = o->c;
-    number_classes(c);
-    put(o, c->distinct, 2);
-    for (uint32_t i = 0, written = 0; i < c->classes && ok(c); ++i) {
-        const Class *k = &c->class_[i];
-        if (k->number != written) continue;
-        ++written;
-        put(o, c->s.units, 1);
-        for (uint32_t unit = 0; unit < c->s.units; ++unit) {
-            const Graph *g = k->program[unit] == NONE ? NULL : &c->graph[k->program[unit]];
-            put(o, g ? g->words : 0, 2);
-            if (!g) continue;
-            if (g->size > o->size - o->at) fail(c, POLYLOOM_OUTPUT, 0);
-            if (o->data && ok(c)) write_program(c, g, o->data + o->at);
-            o->at += g->size;
-        }
-        for (int file = 0; file < 2; ++file) {
-            put(o, k->depths[file], 1);
-            all(o, k->depth[file], k->depths[file]);
-        }
+    const size_t start = o->at;
+    put(o, 0, 2);
+    c->distinct = 0;
+    for (uint32_t g = 0; g < c->units; ++g) first_program(c, g);
+    for (Class *k = c->class_, *end = k + c->classes; k < end && ok(c); ++k) {
+        const Class *same = c->class_;
+        for (uint32_t unit = 0; unit < c->s.units; ++unit)
+            if (k->program[unit] != NONE) k->program[unit] = c->graph[k->program[unit]].same;
+        while (!same_class(c, same, k)) ++same;
+        k->number = same->number;
+        if (same < k) continue;
+        k->number = c->distinct++;
+        write_class(o, k);
     }
+    if (c->distinct >> 16) refuse(c, 706, POLYLOOM_FIELD, o->section, c->distinct, 1 << 16);
+    if (o->data && ok(c)) store(o->data + start, c->distinct, 2);
     close(o);
 }
 
-static void port(Out *o, Port p) { put(o, p.index * 8 + p.location, 2); }
+static void port(Out *o, uint32_t code) { put(o, code % 8192 * 8 + code / 8192, 2); }
 
 static void wrappers(Out *o) {
-    static const Wires none;
-    const Wires *w = o->c->nothing ? &none : o->c->wires.at;
-    const uint32_t count = o->c->nothing ? 1 : o->c->wires.count;
+    Context *c = o->c;
+    const Wires *w = c->wires.at;
+    const uint32_t count = c->nothing ? 1 : c->wires.count;
     put(o, count, 2);
-    for (const Wires *end = w + count; w < end; ++w) {
-        put(o, w->count, 2);
-        for (uint32_t k = 0; k < w->count; ++k) {
-            port(o, w->at[k].sink);
-            port(o, w->at[k].source);
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t connections = c->nothing ? 0 : w[i].count;
+        put(o, connections, 2);
+        for (uint32_t k = 0; k < connections; ++k) {
+            port(o, w[i].at[k] >> 16);
+            port(o, w[i].at[k] & 65535);
         }
     }
     close(o);
 }
 
-// One number for every element, of two bytes if one does not hold so many: of each band of equal rows the first one, then copies of it.
+// One number for every element, of two bytes if one does not hold so many.
 static void map(Out *o, bool wrapper, uint32_t numbers) {
-    Context *c = o->c;
+    const Context *c = o->c;
     const uint32_t size = numbers <= 256 ? 1 : 2;
-    const size_t row = (size_t)o->columns * size;
-    const Cell **cell = temp(c, c->cells, sizeof *cell);
-    if (!o->data) o->at += o->rows * row;
-    for (uint32_t r = 0, alike; r < o->rows && o->data && ok(c); r += alike) {
-        uint32_t count, first, end;
-        uint8_t *start = o->data + o->at;
-        alike = row_cells(c, r, cell, &count);
-        if (row > o->size - o->at) {
-            fail(c, POLYLOOM_OUTPUT, 0);
-            return;
+    uint8_t *start = room(o, o->rows * o->columns, size);
+    for (const Cell *k = c->cell; start && k < c->cell + c->cells; ++k) {
+        const uint32_t number = wrapper ? k->wrapper : k->class_ == NONE ? 0 : c->class_[k->class_].number + 1;
+        for (uint32_t row = k->row, first, end; row < k->row + k->height; ++row) {
+            span(k, 0, row, &first, &end);
+            uint8_t *at = start + ((size_t)row * o->columns + first) * size;
+            if (size == 1)
+                memset(at, (int)number, end - first);
+            else
+                for (; first < end; ++first, at += 2) store(at, number, 2);
         }
-        for (uint32_t i = 0; i < count; ++i) {
-            const uint32_t number = wrapper ? cell[i]->wrapper : cell[i]->class_ == NONE ? 0 : c->class_[cell[i]->class_].number + 1;
-            span(cell[i], 0, r, &first, &end);
-            for (uint32_t k = first; k < end && size > 1; ++k) store(start + k * size, number, 2);
-            if (size == 1) memset(start + first, (int)number, end - first);
-        }
-        o->at += row;
-        for (uint32_t k = 1; k < alike; ++k) bytes(o, start, row);
     }
 }
 
 static void maps(Out *o) {
     Context *c = o->c;
-    for (uint32_t i = 0; i < 2 * o->rows * o->columns && c->nothing && ok(c); ++i) put(o, 0, 1);
-    if (!c->nothing) {
+    if (c->nothing)
+        zeros(o, o->rows * o->columns, 2);
+    else {
         map(o, false, c->distinct + 1);
         map(o, true, c->wires.count);
     }
@@ -201,72 +200,68 @@ static void domains(Out *o) {
             if (!s) return;
             all(o, s->lower, 2 * c->n);
             put(o, s->spaces, 2);
-            for (uint32_t h = 0; h < s->spaces; ++h)
-                for (uint32_t g = 0; g <= c->n; ++g) put_signed(o, spaces_of(c, s)[h]->a[g]);
+            for (uint32_t h = 0; h < s->spaces; ++h) all_signed(o, spaces_of(c, s)[h]->a, c->n + 1);
         }
     }
     close(o);
 }
 
-// The channel of an element on a line; `last` is that of the one before, which is nearer, or NONE.
-static uint32_t channel(const Served *s, uint32_t links, uint32_t *last) {
-    if (!links) return s->zero;
-    do ++*last;
-    while (!(s->bits[*last / 32] >> *last % 32 & 1));
-    return *last;
-}
-
-// The generators of a run, each of `size` bytes: copies of the first one but for the channel, and what changes by equal steps.
-static void run_generators(Out *o, const Mapped *m, const Run *r, const Served *s, size_t size, uint32_t *last) {
+// The generators of a run: copies of the first one but for the channel, and what changes by equal steps. Counting, of all runs alike.
+static void run_generators(Out *o, const Mapped *m, const Run *r) {
     Context *c = o->c;
     const Pattern *p = m->pattern[r->group];
-    uint8_t *first = o->data + o->at;
-    uint32_t at[2], next[2];
-    if (r->count > (o->size - o->at) / size) fail(c, POLYLOOM_OUTPUT, 0);
-    locate(c, r, r->links, at);
-    locate(c, r, r->links + (r->count > 1 ? 2 : 0), next);
-    const Int start = base_at(c, m, r->group, at[0], at[1]), delay = delay_at(c, m, at[0], at[1]);
-    const Int words = base_at(c, m, r->group, next[0], next[1]) - start, cycles = delay_at(c, m, next[0], next[1]) - delay;
-    const uint32_t numbers[] = {r->side - 1, m->reg, r->line, channel(s, r->links, last), r->links, m->access->array};
+    const Spot first = spot_of(c, r, 0, 0), second = spot_of(c, r, 0, 1);
+    const Int base = base_at(c, m, &first), delay = delay_at(c, m, &first);
+    for (int i = 0; i < 4; i += 1 + (o->data != NULL)) {
+        const Spot s = corner(c, r, i);
+        fits_signed(c, o->section, base_at(c, m, &s));
+    }
+    const size_t start = o->at;
+    const uint32_t numbers[] = {r->side - 1, m->reg, r->line, 0, r->links, m->access->array};
     for (uint32_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) put(o, numbers[i], 2);
-    put_signed(o, start);
-    for (uint32_t g = 0; g < c->n; ++g) put_signed(o, p->coefficients[g]);
+    put_signed(o, base);
+    all_signed(o, p->coefficients, c->n);
     put(o, delay, 4);
     put(o, p->number, 4);
-    for (uint32_t i = 1; i < r->count && ok(c); ++i, o->at += size) {
-        uint8_t *to = o->data + o->at;
-        const uint32_t links = r->links + 2 * i;
-        memcpy(to, first, size);
-        store(to + 6, channel(s, links, last), 2);
-        store(to + 8, links, 2);
-        store(to + 12, (uint32_t)(start + i * words), 4);
-        store(to + size - 8, (uint32_t)(delay + i * cycles), 4);
+    const size_t size = o->at - start;
+    room(o, (size_t)r->lines * r->count - 1, size);
+    if (!o->data || !ok(c)) return;
+    Served *s = &c->served;
+    uint8_t *to = o->data + start;
+    uint32_t words = 0, cycles = 0, last = s->last;
+    if (r->count > 1) {
+        words = (uint32_t)base_at(c, m, &second) - (uint32_t)base;
+        cycles = (uint32_t)delay_at(c, m, &second) - (uint32_t)delay;
     }
-}
-
-static void access_generators(Out *o, uint32_t access, size_t size) {
-    Context *c = o->c;
-    const Mapped *m = &c->mapped[access];
-    for (uint32_t side = NORTH; side <= WEST; ++side)
-        for (uint32_t line = 0; line < lines(c, side) && ok(c); ++line) {
-            Run r = run_along(c, m, side, line);
-            uint32_t last = NONE;
-            if (!next_run(c, m, &r)) continue;
-            const Served *s = served_on(c, access + 1, side, line);
-            do run_generators(o, m, &r, s, size, &last);
-            while (next_run(c, m, &r));
-        }
+    for (uint32_t i = 0; i < r->count; ++i, to += size) {
+        const uint32_t links = r->links + 2 * i;
+        if (i) memcpy(to, to - size, size);
+        if (links)
+            do ++last;
+            while (!(s->bits[last / 32] >> last % 32 & 1));
+        store(to + 6, links ? last : s->zero, 2);
+        store(to + 8, links, 2);
+        store(to + 12, (uint32_t)base + i * words, 4);
+        store(to + size - 8, (uint32_t)delay + i * cycles, 4);
+    }
+    s->last = last;
 }
 
 static void generators_of_all(Out *o) {
     Context *c = o->c;
-    const size_t size = 24 + 4 * (size_t)c->n;
-    put(o, c->generators, 4);
-    if (!o->data) o->at += c->generators * size;
-    if (c->needed > 65536) refuse(c, 706, POLYLOOM_FIELD, 5, c->needed - 1, 65536);
-    for (uint32_t i = 0; c->generators && i < c->s.inputs + c->s.outputs; ++i)
-        representable(c, &c->mapped[i]);
-    for (uint32_t i = 0; c->generators && i < c->s.inputs + c->s.outputs && o->data; ++i) access_generators(o, i, size);
+    const size_t start = o->at, size = 24 + 4 * (size_t)c->n;
+    put(o, 0, 4);
+    if (!c->nothing && c->needed > 65536) refuse(c, 706, POLYLOOM_FIELD, 5, c->needed - 1, 65536);
+    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs && !c->nothing; ++i) {
+        const Mapped *m = &c->mapped[i];
+        const Int most = add(c, c->start, m->most);
+        if ((uint64_t)most >> 32) refuse(c, 706, POLYLOOM_FIELD, 5, most, (Int)((int64_t)1 << 32));
+        for (Run r = {0}; ok(c) && next_run(c, m, &r, !o->data);) {
+            if (r.first && o->data) serve_port(c, i + 1, r.side, r.line);
+            run_generators(o, m, &r);
+        }
+    }
+    if (o->data && ok(c)) store(o->data + start, (uint32_t)((o->at - start) / size), 4);
     close(o);
 }
 
@@ -277,17 +272,7 @@ static void names(Out *o) {
     size_t at = c->s.names;
     for (uint32_t i = 0; i < first + c->s.arrays; ++i) {
         const size_t start = at;
-        size_t length = 0;
-        for (int shift = 0, more = 128; more; shift += 7) {
-            if (at >= c->s.names_end || shift > 21) {
-                fail(c, 705, at);
-                return;
-            }
-            length |= (size_t)(c->data[at] & 127) << shift;
-            more = c->data[at++] & 128;
-        }
-        if (length > c->s.names_end - at) fail(c, 705, at);
-        at += length;
+        at = after_name(c, at);
         if (i < 2 || i >= first) bytes(o, c->data + start, at - start);
     }
     close(o);
@@ -299,36 +284,32 @@ static void checksum(Out *o, size_t from, uint8_t *to) {
     store(to + 4, (uint32_t)(sum >> 32), 4);
 }
 
-static bool write(Context *c, const polyloom_request *r, bool counting, size_t *size) {
-    Out out = {.c = c, .data = r->output, .size = r->output_size, .at = HEADER, .rows = r->rows, .columns = r->columns}, *o = &out;
-    if (counting) o->data = NULL, o->size = SIZE_MAX;
-    if (c->t) o->rows = c->t->rows, o->columns = c->t->columns;
-    if (c->signals > 256) return refuse(c, 706, POLYLOOM_SIGNAL, 0, c->signals, 256);
-    if (o->size < HEADER) return fail(c, POLYLOOM_OUTPUT, 0);
-    if (o->data) memset(o->data, 0, HEADER);
-    head(o);
-    classes(o);
-    wrappers(o);
-    maps(o);
-    domains(o);
-    generators_of_all(o);
-    const size_t start = o->at;
-    names(o);
-    *size = o->at;
-    if (!o->data || !ok(c)) return ok(c);
-    memcpy(o->data, "PLCC", 4);
-    store(o->data + 4, 3, 4);
-    memcpy(o->data + 16, c->data + 16, 8);
-    checksum(o, start, o->data + 24);
-    checksum(o, 16, o->data + 8);
-    return true;
-}
-
 // Counting, nothing is written. May be repeated.
 bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size) {
     const size_t low = c->low, high = c->high;
-    const bool done = write(c, r, counting, size);
+    Out out = {c, counting ? NULL : r->output, counting ? SIZE_MAX : r->output_size, 0, 0, r->rows, r->columns}, *o = &out;
+    if (c->t) o->rows = c->t->rows, o->columns = c->t->columns;
+    if (c->signals > 256) refuse(c, 706, POLYLOOM_SIGNAL, 0, c->signals, 256);
+    uint8_t *start = zeros(o, HEADER, 1);
+    if (ok(c)) {
+        head(o, r->layouts);
+        classes(o);
+        wrappers(o);
+        maps(o);
+        domains(o);
+        generators_of_all(o);
+        const size_t named = o->at;
+        names(o);
+        if (start && ok(c)) {
+            store(start, 0x43434C50, 4);  // PLCC
+            store(start + 4, 3, 4);
+            memcpy(start + 16, c->data + 16, 8);
+            checksum(o, named, start + 24);
+            checksum(o, 16, start + 8);
+        }
+    }
+    *size = o->at;
     release(c, low);
     c->high = high;
-    return done;
+    return ok(c);
 }

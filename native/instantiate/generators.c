@@ -9,7 +9,8 @@ bool layouts(Context *c, const polyloom_layout *given) {
     for (uint32_t i = 0; i < c->s.arrays; ++i) {
         const List *rows = &c->s.array[i].shape;
         Layout *l = &c->layout[i];
-        TRY((l->shape = keep(c, rows->count, sizeof(Int))) && (l->strides = keep(c, rows->count, sizeof(Int))));
+        TRY(l->shape = keep(c, 2 * (size_t)rows->count, sizeof(Int)));
+        l->strides = l->shape + rows->count;
         Int words = 1;
         for (uint32_t r = rows->count; r-- > 0;) {
             l->shape[r] = max(0, parametric(c, &c->s.row[rows->at[r]]));
@@ -21,59 +22,42 @@ bool layouts(Context *c, const polyloom_layout *given) {
             if (given[i].strides) l->strides[r] = narrowed(c, given[i].strides[r]);
         }
         l->base = narrowed(c, given[i].base);
-        l->bank = given[i].bank;
-        l->placed = true;
     }
     return ok(c);
 }
 
 // The cycle of step 0 at the border port.
-Int delay_at(Context *c, const Mapped *m, uint32_t row, uint32_t column) {
-    const uint32_t at[2] = {row, column}, size[2] = {c->t->rows, c->t->columns};
-    const uint32_t v = m->access->node;
-    uint32_t links;
-    terminal_side(c, m, row, column, &links);
-    const Int travel = mul(c, links, c->s.limits.hop_delay);
+Int delay_at(Context *c, const Mapped *m, const Spot *s) {
+    const uint32_t v = m->access->node, size[2] = {c->t->rows, c->t->columns};
+    const Int travel = mul(c, s->links, c->s.limits.hop_delay);
     Int issue = add(c, c->start, c->schedule->tau[v]);
     for (int axis = 0; axis < 2; ++axis) {
         const Int skew = c->timing->outer[axis];
-        issue = add(c, issue, mul(c, magnitude(skew), skew >= 0 ? at[axis] : size[axis] - 1 - at[axis]));
+        issue = add(c, issue, mul(c, magnitude(skew), skew >= 0 ? s->at[axis] : size[axis] - 1 - s->at[axis]));
     }
     return m->is_output ? add(c, issue, add(c, c->schedule->latency[v], travel)) : sub(c, issue, travel);
 }
 
-// The extremes of the delays in one row of a cell.
-static void row_delays(Context *c, Mapped *m, const Cell *cell, uint32_t row, bool all) {
-    uint32_t first, end;
-    if (!span(cell, 0, row, &first, &end)) return;
-    const uint32_t middle = c->t->columns / 2, wanted[] = {first, end - 1, first + 1, end - 2, middle - 2, middle - 1, middle, middle + 1};
-    for (uint32_t i = 0; i < (all ? 8 : 2); ++i) {
-        if (wanted[i] - first >= end - first) continue;
-        const Int x = delay_at(c, m, row, wanted[i]);
-        m->least = min(m->least, x);
-        m->most = max(m->most, x);
-    }
-}
+// Where delays and words, which are affine in alike runs, are extreme: i < 4.
+Spot corner(const Context *c, const Run *r, int i) { return spot_of(c, r, i & 1 ? r->lines - 1 : 0, i & 2 ? r->count - 1 : 0); }
 
-// The least and the greatest delay of an access. Delays are affine in a cell and, where they depend on the nearer border, up to the
-// middle of the region, for elements of one parity: their extremes are at or next to bends and middles.
-static void extreme_delays(Context *c, Mapped *m) {
-    const bool all = m->side == PE && c->s.limits.hop_delay;
-    m->least = INT_MOST;
-    m->most = -INT_MOST;
-    for (const Cell *cell = c->cell; cell < c->cell + c->cells; ++cell) {
-        uint32_t row[BENDS];
-        if (!m->there[cell->group]) continue;
-        const uint32_t count = bends(cell, row);
-        for (uint32_t i = 0; i < count; ++i)
-            for (int step = all ? -1 : 0; step <= all; ++step) row_delays(c, m, cell, row[i] + (uint32_t)step, all);
-        for (uint32_t r = c->t->rows / 2 - 2, i = 0; all && i < 4; ++i) row_delays(c, m, cell, r + i, all);
+// The group of a run, and the greatest delay. The controller starts early enough for the least one.
+static void meet(Context *c, Mapped *m, const Run *r) {
+    uint32_t k = 0;
+    while (k < m->groups && m->group[k] != r->group) ++k;
+    m->group[k] = r->group;
+    if (k == m->groups) ++m->groups;
+    for (int i = 0; i < 4; ++i) {
+        const Spot s = corner(c, r, i);
+        const Int x = delay_at(c, m, &s);
+        m->early = min(m->early, x);
+        m->most = max(m->most, x);
     }
 }
 
 static bool address(Context *c, Mapped *m) {
     const Layout *l = &c->layout[m->access->array];
-    TRY((m->weights = keep(c, c->n, sizeof(Int))) && (m->pattern = keep(c, c->groups, sizeof *m->pattern)));
+    TRY((m->weights = keep(c, c->n, sizeof(Int))));
     m->base = l->base;
     for (uint32_t r = 0; r < m->access->index.count; ++r) {
         Int a[DIMENSIONS];
@@ -84,11 +68,12 @@ static bool address(Context *c, Mapped *m) {
     return ok(c);
 }
 
-static bool pattern(Context *c, const Mapped *m, uint32_t group, Pattern *p) {
-    Int lower[DIMENSIONS], upper[DIMENSIONS], least = 0, most = 0;
+static bool pattern(Context *c, const Mapped *m, uint32_t group) {
+    Pattern *p = m->pattern[group];
+    Int lower[DIMENSIONS], upper[DIMENSIONS], least = INT_MOST, most = -INT_MOST;
     const Domain *d;
     TRY(condition(c, c->s.node[m->access->node].condition, group, &d) && unite(c, d->set, d->count, &p->domain));
-    TRY(p->coefficients = keep(c, c->n, sizeof(Int)));
+    TRY(p->coefficients = keep(c, c->n + 1, sizeof(Int)));
     d = p->domain;
     hull(c, d, lower, upper);
     for (uint32_t g = 0; g < c->n; ++g) {
@@ -99,82 +84,63 @@ static bool pattern(Context *c, const Mapped *m, uint32_t group, Pattern *p) {
             p->base = add(c, p->base, mul(c, a, lower[g]));
     }
     for (uint32_t i = 0; i < d->count; ++i) {
-        const Int *x = d->set[i]->lower, *y = upper_of(c, d->set[i]);
-        Int low = 0, high = 0;
-        for (uint32_t g = 0; g < c->n; ++g) {
-            const Int a = p->coefficients[g];
-            low = add(c, low, mul(c, a, a > 0 ? x[g] : y[g]));
-            high = add(c, high, mul(c, a, a > 0 ? y[g] : x[g]));
-        }
-        least = i ? min(least, low) : low;
-        most = i ? max(most, high) : high;
+        Int low, high;
+        range(c, p->coefficients, d->set[i]->lower, upper_of(c, d->set[i]), &low, &high);
+        least = min(least, low);
+        most = max(most, high);
     }
     p->words = add(c, sub(c, most, least), 1);
-    return ok(c);
+    return pool(c, d, c->low, &p->number);
 }
 
 static bool over(Int value, Int bits) { return bits < (Int)sizeof(Int) * 8 - 1 && value >> bits; }
 
-static bool check(Context *c, const Mapped *m, const Pattern *p, uint32_t row, uint32_t column) {
+static bool check(Context *c, const Mapped *m, uint32_t row, uint32_t column) {
     const Limits *l = &c->s.limits;
     const uint32_t array = m->access->array;
-    const Int wait = delay_at(c, m, row, column);
-    uint32_t links;
+    Spot s = {.at = {row, column}, .group = group_at(c, row, column)};
+    if (!m->there[s.group]) return true;
+    const Pattern *p = m->pattern[s.group];
     Int dimensions = 0;
-    c->about.side = terminal_side(c, m, row, column, &links);
-    c->about.place = c->about.side % 2 ? column : row;
+    c->about.side = terminal_side(c, m, &s);
+    c->about.place = s.at[c->about.side % 2];
+    const Int wait = delay_at(c, m, &s);
     for (uint32_t g = 0; g < c->n; ++g) dimensions += p->coefficients[g] != 0;
-    const uint32_t error = l->generator_dimensions >= 0 && dimensions > l->generator_dimensions ? 518
-                           : over(wait, l->delay_bits)                                          ? 519
-                           : l->bank_words >= 0 && p->words > l->bank_words                     ? 520
-                                                                                                : 0;
-    if (!error) return check_domain(c, p->domain, POLYLOOM_GENERATOR, array);
-    return refuse(c, error, POLYLOOM_GENERATOR, array, error == 518 ? dimensions : error == 519 ? wait : p->words,
-                  error == 518 ? l->generator_dimensions : error == 519 ? l->delay_bits : l->bank_words);
+    if (l->generator_dimensions >= 0 && dimensions > l->generator_dimensions) return refuse(c, 518, POLYLOOM_GENERATOR, array, dimensions, l->generator_dimensions);
+    if (over(wait, l->delay_bits)) return refuse(c, 519, POLYLOOM_GENERATOR, array, wait, l->delay_bits);
+    if (l->bank_words >= 0 && p->words > l->bank_words) return refuse(c, 520, POLYLOOM_GENERATOR, array, p->words, l->bank_words);
+    return check_domain(c, p->domain, POLYLOOM_GENERATOR, array);
 }
 
-// The first generator of an access that is refused, in the order of elements.
-static bool refuse_first(Context *c, const Mapped *m) {
-    for (uint32_t row = 0; row < c->t->rows; ++row)
-        for (uint32_t column = 0; column < c->t->columns; ++column) {
-            const uint32_t group = group_at(c, row, column);
-            if (m->there[group]) TRY(check(c, m, m->pattern[group], row, column));
-        }
+// Checks generators in the order of elements: the first ones of cells tell, but for delays.
+static bool check_all(Context *c, const Mapped *m) {
+    for (uint32_t i = 0; i < c->cells; ++i) TRY(check(c, m, c->cell[i].row, c->cell[i].column));
     return true;
 }
 
-static bool access_generators(Context *c, Mapped *m) {
-    bool fit = !over(add(c, c->start, m->most), c->s.limits.delay_bits);
-    TRY(address(c, m));
-    for (const Cell *cell = c->cell; cell < c->cell + c->cells; ++cell) {
-        if (!m->there[cell->group]) continue;
-        Pattern **p = &m->pattern[cell->group];
-        if (!*p) TRY((*p = keep(c, 1, sizeof **p)) && pattern(c, m, cell->group, *p));
-        fit = fit && check(c, m, *p, cell->row, cell->column);
-        c->generators += elements(cell);
-    }
-    if (!fit && c->error >= 500) c->error = 0;
-    TRY(ok(c));
-    if (!fit) return refuse_first(c, m);
-    for (uint32_t i = 0; i < m->groups; ++i) TRY(pool(c, m->pattern[m->group[i]]->domain, c->low, &m->pattern[m->group[i]]->number));
+static bool check_each(Context *c, const Mapped *m) {
+    for (uint32_t row = 0; row < c->t->rows; ++row)
+        for (uint32_t column = 0; column < c->t->columns; ++column) TRY(check(c, m, row, column));
     return true;
 }
 
 // The patterns of all generators, checked; their domains, after those of the signals, are numbered by first use.
 bool generators(Context *c) {
-    c->generators = 0;
-    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i)
-        if (c->mapped[i].groups) TRY(access_generators(c, &c->mapped[i]));
+    for (Mapped *m = c->mapped; m < c->mapped + c->s.inputs + c->s.outputs; ++m) {
+        TRY(!m->groups || address(c, m));
+        TRY(m->pattern = keep(c, c->groups, sizeof *m->pattern));
+        for (uint32_t i = 0; i < m->groups; ++i) TRY((m->pattern[m->group[i]] = keep(c, 1, sizeof **m->pattern)) && pattern(c, m, m->group[i]));
+        TRY(over(add(c, c->start, m->most), c->s.limits.delay_bits) ? check_each(c, m) : check_all(c, m));
+    }
     return ok(c);
 }
 
 // The word that an element's generator begins with.
-Int base_at(Context *c, const Mapped *m, uint32_t group, uint32_t row, uint32_t column) {
-    const uint32_t at[2] = {row, column};
-    Int base = add(c, m->base, m->pattern[group]->base);
+Int base_at(Context *c, const Mapped *m, const Spot *s) {
+    Int base = add(c, m->base, m->pattern[s->group]->base);
     for (int axis = 0; axis < 2; ++axis) {
         const uint32_t d = c->candidate->axis[axis];
-        if (d != NONE) base = add(c, base, mul(c, mul(c, m->weights[d], c->t->sizes[d]), at[axis]));
+        if (d != NONE) base = add(c, base, mul(c, mul(c, m->weights[d], c->t->sizes[d]), s->at[axis]));
     }
     return base;
 }
@@ -183,24 +149,6 @@ Int base_at(Context *c, const Mapped *m, uint32_t group, uint32_t row, uint32_t 
 bool fits_signed(Context *c, uint32_t section, Int x) {
     const int64_t wide = x;
     return ok(c) && ((wide >= INT32_MIN && wide <= INT32_MAX) || refuse(c, 706, POLYLOOM_FIELD, section, x, (Int)((int64_t)1 << 31)));
-}
-
-// Whether the file has room for the numbers of an access's generators: what differs in a cell is affine, and extreme at its bends.
-bool representable(Context *c, const Mapped *m) {
-    if (!m->groups) return true;
-    const Int most = add(c, c->start, m->most);
-    if ((uint64_t)most >> 32) return refuse(c, 706, POLYLOOM_FIELD, 5, most, (Int)((int64_t)1 << 32));
-    for (const Cell *cell = c->cell; cell < c->cell + c->cells && ok(c); ++cell) {
-        uint32_t row[BENDS], first, end;
-        if (!m->there[cell->group]) continue;
-        for (uint32_t i = bends(cell, row); i-- > 0;) {
-            span(cell, 0, row[i], &first, &end);
-            fits_signed(c, 5, base_at(c, m, cell->group, row[i], first));
-            fits_signed(c, 5, base_at(c, m, cell->group, row[i], end - 1));
-        }
-        for (uint32_t g = 0; g < c->n; ++g) fits_signed(c, 5, m->pattern[cell->group]->coefficients[g]);
-    }
-    return ok(c);
 }
 
 // Whether any element that is not empty is away from the border where a skew starts.
@@ -217,10 +165,8 @@ static bool waits(const Context *c, int axis, Int skew) {
 bool control(Context *c) {
     Int digits[DIMENSIONS], least = 0, epilogue = 0, counted = 0;
     c->start = 0;
-    for (Mapped *m = c->mapped; m < c->mapped + c->s.inputs + c->s.outputs; ++m) {
-        extreme_delays(c, m);
-        least = min(least, m->least);
-    }
+    each_run(c, meet);
+    for (uint32_t i = 0; i < c->s.inputs + c->s.outputs; ++i) least = min(least, c->mapped[i].early);
     c->start = -least;
     for (uint32_t g = 0; g < c->units; ++g) epilogue = max(epilogue, c->graph[g].epilogue);
     c->steps = 1;

@@ -299,22 +299,15 @@ typedef struct {
     About about;
 } Class;
 
+// A wrapper's connections: sink and source, of 16 bits each with the location in the upper 3, ascending.
 typedef struct {
-    Port sink, source;
-} Connection;
-
-// A wrapper's connections, sorted by sink.
-typedef struct {
-    uint32_t count;
-    Connection *at;
+    uint32_t count, *at;
 } Wires;
 
-// Channels at a border port: how many elements of an access have their bank there and how many get one, the channel of the one at
-// the border or NONE, those of the others, nearest first, and all that are taken. The first element that gets none is at `place`, of
-// `access`.
+// The channels that are taken at a border port; of the access that is served last, `zero` of the element at the border and `bits` of
+// the others, nearest first, `last` that of the one before. The first element that gets none is at `place`, of `access`.
 typedef struct {
-    uint32_t wanted, count, zero, access, side;
-    uint32_t *bits, *taken;
+    uint32_t access, side, zero, last, *taken, *bits;
     uint64_t place;
 } Served;
 
@@ -329,7 +322,7 @@ typedef struct {
     uint32_t *usable[2][5];     // channels, at the border and further inside, by side
     Int base, *weights;         // of the word that is accessed, by dimension
     struct Pattern **pattern;  // by group
-    Int least, most;  // delays, counted from the controller's start
+    Int early, most;  // the least delay, if negative, and the greatest, if positive, counted from the controller's start
 } Mapped;
 
 // What the generators of one access in equal tiles share; `words` are those from the lowest to the highest address.
@@ -346,10 +339,16 @@ typedef struct {
 } Line;
 
 // Elements of an access on a line that have their bank at its end `side`: `count` ones in equal tiles, every second one, the first one
-// `links` away. Further inside are those in segments from `next` on, less than `stop` away.
+// `links` away. As many `lines`, every second one, are alike. Further inside are those in segments from `next` on.
 typedef struct {
-    uint32_t side, line, links, count, group, next, stop, odd;
+    uint32_t side, line, links, count, group, lines, next;
+    bool first;  // of its line
 } Run;
+
+// An element, of a group, and how far away its bank is.
+typedef struct {
+    uint32_t at[2], links, group;
+} Spot;
 
 // Elements that are alike: those of a box, rows from `row` and columns from `west`, with row - column from low[0] to high[0] and
 // row + column from low[1] to high[1]. The first one is at `row` and `column`; `class_` is NONE where tiles are empty.
@@ -369,10 +368,8 @@ typedef struct {
 } Sight;
 
 typedef struct {
-    Int *shape, *strides;
+    Int *shape, *strides;  // one after the other
     Int base;
-    uint32_t bank;
-    bool placed;  // by the caller
 } Layout;
 
 // A domain of the file, packed.
@@ -389,15 +386,11 @@ typedef struct Context {
     About about;
     const struct Context *parent;  // of the context of a class in scratch of its own; what is interned there is not made again
     uint32_t n;
-    Set *sets[BUCKETS];
-    Domain *domains[BUCKETS / 2];
-    Half *halves[BUCKETS / 8];  // there are few
     Kernel *kernels;
 
     struct Search *search;
     bool nothing;  // there is no iteration
     const uint8_t *data;
-    Symbolic s;
     const Int *values;
     Int *lower, *upper;  // of the iteration space, by dimension
 
@@ -433,9 +426,15 @@ typedef struct Context {
     Vec wires;       // distinct wrappers: Wires
     Pooled *pool;    // the domains of the file
     uint32_t pooled;
-    uint32_t generators;
     Int start, delay[2], steps;
     Int needed;  // channels a side
+
+    Symbolic s;
+
+    // At the end, such that small offsets reach the rest.
+    Set *sets[BUCKETS];
+    Domain *domains[BUCKETS / 2];
+    Half *halves[BUCKETS / 8];  // there are few
 } Context;
 
 // Called where a step begins, in a build that measures them (bind_instantiate_bench.cpp).
@@ -455,6 +454,7 @@ void *temp(Context *c, size_t count, size_t size);
 void *push(Context *c, Vec *v, size_t size);
 bool add_item(Context *c, Vec *v, const void *item, size_t size);
 bool once(Context *c, Vec *v, const void *item, size_t size);
+bool insert_once(Context *c, Vec *numbers, uint32_t x);
 void *shrink(Context *c, void *at, size_t mark, size_t bytes);
 bool same_bytes(const void *a, const void *b, size_t size);
 void *move(void *to, const void *from, size_t size);
@@ -482,6 +482,7 @@ static inline Int magnitude(Int a) { return a < 0 ? -a : a; }
 // read.c
 bool read_symbolic(Context *c, size_t size);
 Int read_row(Context *c, const Row *row, Int *a);
+size_t after_name(Context *c, size_t at);
 uint64_t fletcher64(const uint8_t *data, size_t size);
 uint32_t load32(const uint8_t *p);
 
@@ -543,11 +544,7 @@ bool make_groups(Context *c);
 uint32_t group_at(Context *c, uint32_t row, uint32_t column);
 Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t column);
 bool make_cells(Context *c);
-#define BENDS 10
-uint32_t bends(const Cell *k, uint32_t *out);
-uint32_t elements(const Cell *k);
 bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end);  // the columns of its elements in a row, or rows in a column
-uint32_t row_cells(Context *c, uint32_t row, const Cell **out, uint32_t *count);  // from west to east; how many rows from `row` on have the same
 uint32_t next_number(Mask *m);
 bool condition(Context *c, uint32_t number, uint32_t group, const Domain **out);
 bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out);
@@ -572,7 +569,7 @@ bool share(Context *c, bool *out);
 bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index);
 bool pool_signal(Context *c, const Domain *d, size_t low, uint32_t index);
 bool measure(Context *c, Graph *g, uint32_t unit);
-bool same_program(const Graph *a, const Graph *b);
+void first_program(Context *c, uint32_t number);
 void write_program(const Context *c, const Graph *g, uint8_t *at);
 
 // packed.c
@@ -594,21 +591,21 @@ bool more(Walk *w);
 // wires.c, fifo.c, generators.c, emit.c
 bool terminals(Context *c);
 bool depths(Context *c);
-uint32_t lines(const Context *c, uint32_t side);
-Run run_along(const Context *c, const Mapped *m, uint32_t side, uint32_t line);
-bool next_run(Context *c, const Mapped *m, Run *r);
-void locate(const Context *c, const Run *r, uint32_t links, uint32_t *at);
-const Served *served_on(Context *c, uint32_t accesses, uint32_t side, uint32_t line);
-uint32_t terminal_side(const Context *c, const Mapped *m, uint32_t row, uint32_t column, uint32_t *links);
-Int delay_at(Context *c, const Mapped *m, uint32_t row, uint32_t column);
+bool next_run(Context *c, const Mapped *m, Run *r, bool alike);
+typedef void Visit(Context *c, Mapped *m, const Run *r);
+void each_run(Context *c, Visit *visit);
+Spot corner(const Context *c, const Run *r, int i);
+Spot spot_of(const Context *c, const Run *r, uint32_t line, uint32_t element);
+void serve_port(Context *c, uint32_t accesses, uint32_t side, uint32_t line);
+uint32_t terminal_side(const Context *c, const Mapped *m, Spot *s);
+Int delay_at(Context *c, const Mapped *m, const Spot *s);
 void hull(const Context *c, const Domain *d, Int *lower, Int *upper);
 bool wire(Context *c);
 bool layouts(Context *c, const polyloom_layout *given);
 bool control(Context *c);
 bool generators(Context *c);
-Int base_at(Context *c, const Mapped *m, uint32_t group, uint32_t row, uint32_t column);
+Int base_at(Context *c, const Mapped *m, const Spot *s);
 bool fits_signed(Context *c, uint32_t section, Int x);
-bool representable(Context *c, const Mapped *m);
 bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size);
 
 #endif

@@ -106,6 +106,18 @@ bool once(Context *c, Vec *v, const void *item, size_t size) {
     return add_item(c, v, item, size);
 }
 
+// Insert a number into ascending ones, unless it is there.
+bool insert_once(Context *c, Vec *numbers, uint32_t x) {
+    uint32_t *at = numbers->at, i = numbers->count;
+    while (i && at[i - 1] > x) --i;
+    if (i && at[i - 1] == x) return true;
+    TRY(push(c, numbers, sizeof x));
+    at = (uint32_t *)numbers->at + i;
+    move(at + 1, at, (numbers->count - 1 - i) * sizeof x);
+    *at = x;
+    return true;
+}
+
 // Gives back what of the latest temporary memory, from `mark` down, is beyond its first bytes, which move.
 void *shrink(Context *c, void *at, size_t mark, size_t bytes) {
     c->high = mark - ((bytes + 7) & ~(size_t)7);

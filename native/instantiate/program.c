@@ -45,23 +45,6 @@ bool measure(Context *c, Graph *g, uint32_t unit) {
     return ok(c);
 }
 
-static bool same_branch(const GraphNode *a, const GraphNode *b) {
-    if (a->signals != b->signals || (a->signals && !same_bytes(a->signal, b->signal, a->signals))) return false;
-    for (uint32_t code = 0; a->edges && code >> a->signals == 0; ++code)
-        if (target(a, code) != target(b, code)) return false;
-    return true;
-}
-
-bool same_program(const Graph *a, const Graph *b) {
-    if (a->size != b->size || a->nodes != b->nodes) return false;
-    for (uint32_t v = 0; v < a->nodes; ++v) {
-        const GraphNode *x = &a->node[v], *y = &b->node[v];
-        if (kind(x, v) != kind(y, v) || x->kernel->size != y->kernel->size || !same_bytes(x->kernel->bytes, y->kernel->bytes, x->kernel->size)) return false;
-        if (!same_branch(x, y)) return false;
-    }
-    return true;
-}
-
 void write_program(const Context *c, const Graph *g, uint8_t *at) {
     for (uint32_t v = 0; v < g->nodes; ++v) {
         const GraphNode *n = &g->node[v];
@@ -80,4 +63,20 @@ void write_program(const Context *c, const Graph *g, uint8_t *at) {
             *at++ = (uint8_t)(place >> 8);
         }
     }
+}
+
+// Finds the first program that has the same bytes.
+void first_program(Context *c, uint32_t number) {
+    Graph *g = &c->graph[number];
+    const size_t high = c->high;
+    uint8_t *bytes = temp(c, g->size, 2), *other = bytes + g->size;
+    if (!bytes) return;
+    write_program(c, g, bytes);
+    for (g->same = 0; g->same < number; ++g->same) {
+        const Graph *f = &c->graph[g->same];
+        if (f->size != g->size || f->words != g->words) continue;
+        write_program(c, f, other);
+        if (same_bytes(bytes, other, g->size)) break;
+    }
+    c->high = high;
 }

@@ -73,6 +73,13 @@ static uint32_t count(Reader *r) {
     return ok(r->c) ? (uint32_t)v : 0;
 }
 
+// Past a name of the last section, which is read when it is written.
+size_t after_name(Context *c, size_t at) {
+    Reader r = {.c = c, .at = at, .end = c->s.names_end};
+    const uint32_t length = count(&r);
+    return r.at + length;
+}
+
 // Reads one item of an array, which is zero before. After an error every number reads as 0 and nothing more is read.
 typedef void One(Reader *r, void *item);
 
