@@ -2,13 +2,17 @@
 // The Python module polyloom._core; src/polyloom/_core.pyi documents it. The interpreter lock is released while a model runs.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <new>
+#include <optional>
 #include <span>
 #include <tuple>
 
@@ -90,15 +94,11 @@ tcpa::Machine machine(const Latencies& latencies, const std::vector<bool>& pipel
     return made;
 }
 
-// What a Python signal handler raises, such as KeyboardInterrupt, ends the run.
-void raise_signals() {
-    nb::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
+using Progress = std::optional<std::function<void(int64_t)>>;
 using Placed = std::tuple<const tcpa::Config*, int, int, std::vector<Words>>;
 
-std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies& latencies, const std::vector<bool>& pipelined, int64_t hop_delay, bool trace, bool check_only) {
+std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies& latencies, const std::vector<bool>& pipelined, int64_t hop_delay, bool trace, bool check_only,
+                              const Progress& progress) {
     std::vector<tcpa::Placement> placements;
     for (const auto& [config, row, column, inputs] : placed) {
         tcpa::Placement& placement = placements.emplace_back(tcpa::Placement{config, row, column, {}});
@@ -109,8 +109,14 @@ std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies
             if (!config->arrays[a].is_output && (a >= inputs.size() || inputs[a].shape(0) < tcpa::words_of(config->arrays[a]))) throw nb::value_error("an input array is missing or too short");
     }
     const tcpa::Machine table = machine(latencies, pipelined, hop_delay);
+    // What a Python signal handler raises, such as KeyboardInterrupt, ends the run.
+    const auto poll = [&progress](int64_t cycle) {
+        nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (progress) (*progress)(cycle);
+    };
     nb::gil_scoped_release release;
-    return tcpa::run(placements, table, {trace, check_only, raise_signals});
+    return tcpa::run(placements, table, {trace, check_only, poll});
 }
 
 nb::tuple trace(tcpa::Trace& t) {
@@ -177,5 +183,6 @@ NB_MODULE(_core, m) {
         .def_ro("report", &tcpa::Result::report)
         .def("take_outputs", &outputs)
         .def("take_trace", [](tcpa::Result& result) { return trace(result.trace); });
-    m.def("run", &run, nb::arg("placements"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"), nb::arg("trace") = false, nb::arg("check_only") = false);
+    m.def("run", &run, nb::arg("placements"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"), nb::arg("trace") = false, nb::arg("check_only") = false,
+          nb::arg("progress") = nb::none());
 }

@@ -610,7 +610,7 @@ std::vector<Result> run_all(std::span<const Placement> placements, const Machine
         elements += int64_t(placement.config->rows) * placement.config->columns;
     }
     for (int64_t now = -1;;) {
-        if (options.poll && (passed += elements) >= 1 << 20) options.poll(), passed = 0;
+        if (options.poll && (passed += elements) >= 1 << 20) options.poll(now), passed = 0;
         int64_t next = never;
         for (const auto& rectangle : rectangles) next = std::min(next, rectangle.next(now));
         if (next == never) break;

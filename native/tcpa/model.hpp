@@ -137,8 +137,8 @@ struct Options {
     bool trace = false;
     // No data: values are element types, and every rule that does not depend on data is checked and counted.
     bool check_only = false;
-    // Called some times a second; what it throws ends the run.
-    std::function<void()> poll = {};
+    // Called with the cycle some times a second; what it throws ends the run.
+    std::function<void(int64_t)> poll = {};
 };
 
 // Runs configurations on disjoint rectangles side by side from cycle 0 on; throws Fault.

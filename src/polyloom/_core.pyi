@@ -4,7 +4,7 @@
 Arrays cross the boundary as words: one 32-bit register value an element, integers sign-extended, f32 as its bits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import final
 
 import numpy as np
@@ -112,11 +112,13 @@ def run(
     hop_delay: int,
     trace: bool = False,
     check_only: bool = False,
+    progress: Callable[[int], None] | None = None,
 ) -> list[Result]:
     """Runs configurations whose first elements stand at (row, column), each with the words of its arrays (anything for an output).
 
     `latencies` is units x 256 opcodes in cycles, 0 for an operation that the unit lacks. Raises Fault, and ValueError for
-    programs of another number of units or inputs that are too short. `check_only` needs no inputs and gives `Result.report`.
+    programs of another number of units or inputs that are too short. `check_only` needs no inputs and gives `Result.report`. `progress` is
+    called with the cycle some times a second; what it raises ends the run.
     """
 
 def dominators(n: int, edges: NDArray[np.int32], root: int, strategy: int) -> NDArray[np.int32]:

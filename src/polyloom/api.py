@@ -159,7 +159,7 @@ class Instance:
         simulate = partial(phases.simulate, self.target, self.data, member, inputs)
         try:
             with _timed() as clock:
-                execution = simulate(trace)
+                execution = simulate(trace, _third(progress))
         except PolyloomError:
             if source is not None and values is not None:
                 interpret(source.plan, values, inputs)  # what data are to blame for, the equations refuse at the user's line
@@ -190,7 +190,7 @@ class Result:
     seconds: float
     verified: bool | None
     differences: tuple[Diagnostic, ...] = field(repr=False)
-    _simulate: Callable[[bool], Execution] = field(repr=False)
+    _simulate: Callable[..., Execution] = field(repr=False)
 
     @property
     def outputs(self) -> Arrays:
@@ -323,6 +323,11 @@ def decode(name: str, data: bytes) -> Compiled | Instance:
     """`load` for bytes; errors PL0810 and PL07xx, in which the file is called `name`."""
     target, symbolic = stages.kind_of(name, data)
     return Compiled(target, None, None, data) if symbolic else Instance(target, data)
+
+
+def _third(progress: Progress | None) -> Progress | None:
+    """The first third of what is told."""
+    return None if progress is None else lambda step, fraction: progress(step, fraction / 3)
 
 
 def _differences(source: Source, values: Mapping[str, int], inputs: Arrays, got: Arrays, tell: Progress = registry.silent) -> tuple[Diagnostic, ...]:

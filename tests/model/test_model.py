@@ -130,3 +130,19 @@ def test_a_signal_ends_a_run() -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def test_a_run_tells_how_much_is_done() -> None:
+    """By cycles; what the one who is told raises ends the run."""
+    instance = api.compile(folder() / "jacobi1d.pla", "tcpa:unit:1x1").instantiate(T=60000, N=60000)
+    told: list[tuple[str, float]] = []
+
+    def tell(step: str, fraction: float) -> None:
+        told.append((step, fraction))
+        if len(told) == 5:
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        instance.measure({}, progress=tell)
+    assert {step for step, _ in told} == {"running"}
+    assert [f for _, f in told] == sorted({f for _, f in told}) and 0 < told[-1][1] < 1 / 3

@@ -156,17 +156,17 @@ def instantiate(target: Target, data: bytes, values: Mapping[str, int], region: 
     return phase_file.encode(phase_file.CONCRETE, replace(concrete, stages=stages))
 
 
-def simulate(target: Target, data: bytes, member: str | None, inputs: registry.Arrays, trace: bool) -> Execution:
+def simulate(target: Target, data: bytes, member: str | None, inputs: registry.Arrays, trace: bool, progress: Progress | None = None) -> Execution:
     """Run all phases on the model. Errors: those of the target; PL0231 and PL0232 for the inputs of a file of phases."""
     if not is_phased(data):
-        simulation = target.simulate(data, member, inputs, trace)
+        simulation = target.simulate(data, member, inputs, trace, progress)
         return Execution(simulation.outputs, (simulation,), (0,))
     phased, observed = read(target, data), list[Simulation]()
     stages = bound(target, phased)
 
     def execute(number: int, taken: Arrays, held: Arrays) -> Arrays:
-        file = stages[number].data
-        observed.append(_located(number + 1, len(stages), partial(target.simulate, file, member, taken, trace)))
+        file, part = stages[number].data, _part(progress, number + 1, len(stages))
+        observed.append(_located(number + 1, len(stages), partial(target.simulate, file, member, taken, trace, part)))
         accesses = target.accesses(file)
         return {name: _overwritten(before, observed[-1].outputs[name], accesses[name][1]) for name, before in held.items()}
 

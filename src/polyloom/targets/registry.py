@@ -144,8 +144,8 @@ class Target:
     """How many a symbolic file stores."""
     cycles: Callable[[bytes], int]
     """What a concrete file will take, from its words alone."""
-    simulate: Callable[[bytes, str | None, Arrays, bool], Simulation]
-    """Concrete file, member (None: the one that the file names), every input, trace."""
+    simulate: Callable[[bytes, str | None, Arrays, bool, Progress | None], Simulation]
+    """Concrete file, member (None: the one that the file names), every input, trace, progress."""
     accesses: Callable[[bytes], Mapping[str, Accesses]]
     """By array of a concrete file: every (bank, element) that it reads, or for an output writes."""
     facts: Callable[[bytes | None, bytes], dict[str, Json]]

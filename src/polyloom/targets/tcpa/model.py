@@ -7,7 +7,7 @@ is an error in the configuration: it names the element, the functional unit, the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -81,11 +81,11 @@ class _Array:
     is_output: bool
 
 
-def run(data: bytes, machine: Machine, inputs: Mapping[str, NDArray[Any]], *, trace: bool = False) -> Result:
-    """Runs one configuration. `inputs` has an array of the declared shape and type for every input.
+def run(data: bytes, machine: Machine, inputs: Mapping[str, NDArray[Any]], *, trace: bool = False, progress: Callable[[int], None] | None = None) -> Result:
+    """Runs one configuration. `inputs` has an array of the declared shape and type for every input; `progress` is told the cycle now and then.
 
     Errors: PL0601 to PL0603 and PL0605; PL0701 to PL0705 for the file; PL0610 to PL0627 for a fault."""
-    (result,) = _run((Placement(data, 0, 0, inputs),), machine, trace)
+    (result,) = _run((Placement(data, 0, 0, inputs),), machine, trace, progress=progress)
     return result
 
 
@@ -114,7 +114,12 @@ def load(data: bytes, machine: Machine) -> _core.Config:
 
 
 def execute(
-    placements: Sequence[tuple[_core.Config, int, int, Sequence[Words]]], machine: Machine, *, trace: bool = False, check_only: bool = False
+    placements: Sequence[tuple[_core.Config, int, int, Sequence[Words]]],
+    machine: Machine,
+    *,
+    trace: bool = False,
+    check_only: bool = False,
+    progress: Callable[[int], None] | None = None,
 ) -> list[_core.Result]:
     """The native model's results. `check_only` is the static run of `verify`. Errors: PL0603, PL0605, PL0610 to PL0627."""
     latencies = np.zeros((len(machine.units), 256), np.uint16)
@@ -122,7 +127,7 @@ def execute(
         for (operation, dtype), cycles in unit.latencies.items():
             latencies[number, opcode(operation, dtype)] = cycles
     try:
-        return _core.run(placements, latencies, [u.pipelined for u in machine.units], machine.hop_delay, trace, check_only)
+        return _core.run(placements, latencies, [u.pipelined for u in machine.units], machine.hop_delay, trace, check_only, progress)
     except _core.Fault as fault:
         raise PolyloomError(_diagnostic(fault, machine)) from None
     except MemoryError:
@@ -141,13 +146,19 @@ def _diagnostic(fault: _core.Fault, machine: Machine) -> Diagnostic:
     return Diagnostic(f"PL06{cause}", message, help=help)
 
 
-def _run(placements: Sequence[Placement], machine: Machine, trace: bool, size: tuple[int, int] | None = None) -> tuple[Result, ...]:
+def _run(
+    placements: Sequence[Placement],
+    machine: Machine,
+    trace: bool,
+    size: tuple[int, int] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[Result, ...]:
     configs = [load(p.data, machine) for p in placements]
     if size is not None:
         _check_rectangles([(p.row, p.column, c.rows, c.columns) for p, c in zip(placements, configs, strict=True)], size)
     layouts = [_layouts(config) for config in configs]
     native = [(c, p.row, p.column, _inputs(a, p.inputs)) for p, c, a in zip(placements, configs, layouts, strict=True)]
-    results = execute(native, machine, trace=trace)
+    results = execute(native, machine, trace=trace, progress=progress)
     return tuple(_result(result, arrays, trace) for result, arrays in zip(results, layouts, strict=True))
 
 

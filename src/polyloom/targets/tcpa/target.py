@@ -8,7 +8,7 @@ equations' names and the reason for the initiation interval come from the symbol
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, cast
 
@@ -73,12 +73,18 @@ def _machine(data: bytes, member: str | None) -> Machine:
     return machine_file.load(name)
 
 
-def _simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool) -> Simulation:
+def _simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool, progress: Progress | None) -> Simulation:
     machine = _machine(data, member)
-    result = model.run(data, machine, inputs, trace=trace)
+    result = model.run(data, machine, inputs, trace=trace, progress=None if progress is None else _by_cycles(progress, data))
     events = tuple(_events(result.trace, concrete_file.decode(data), machine)) if result.trace else ()
     issues = zip((unit.name for unit in machine.units), result.issues, strict=True)
     return Simulation(result.outputs, result.cycles, result.operations, tuple(issues), events)
+
+
+def _by_cycles(progress: Progress, data: bytes) -> Callable[[int], None]:
+    """The progress of a run, by its cycle."""
+    cycles = max(1, predicted_cycles(concrete_file.decode(data)))
+    return lambda cycle: progress("running", min(1.0, cycle / cycles))
 
 
 def _arrays(data: bytes) -> tuple[tuple[Array, bool], ...]:
