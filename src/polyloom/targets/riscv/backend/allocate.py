@@ -88,8 +88,9 @@ def _join(found: dict[Reg, Interval], target: Reg, source: Reg) -> None:
 
 
 def _scan(classes: Sequence[Interval], fixed: dict[Reg, Segments], code: Code) -> tuple[list[tuple[Interval, Reg]], list[Interval]]:
-    """Registers for intervals, and the intervals that have to be spilled."""
+    """Registers for intervals, and the intervals that have to be spilled. What ends before an interval begins is in the way of no later one."""
     taken: dict[Reg, list[Interval]] = {}
+    assigned: list[tuple[Interval, Reg]] = []
     spilled: list[Interval] = []
     for interval in classes:
         choices = list(_choices(interval, code))
@@ -97,8 +98,10 @@ def _scan(classes: Sequence[Interval], fixed: dict[Reg, Segments], code: Code) -
         if free is None:
             free = _evict(interval, choices, taken, fixed, spilled)
         if free is not None:
-            taken.setdefault(free, []).append(interval)
-    return [(interval, register) for register, held in taken.items() for interval in held], spilled
+            begin = interval.segments[0][0]
+            taken[free] = [*(other for other in taken.get(free, ()) if other.segments[-1][1] > begin), interval]
+            assigned.append((interval, free))
+    return assigned, spilled
 
 
 def _choices(interval: Interval, code: Code) -> Iterator[Reg]:

@@ -6,6 +6,7 @@ Instruction k, counted through the blocks in their order, reads at 2 k and write
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -98,8 +99,10 @@ def _add(segments: Segments, start: int, end: int) -> None:
 
 
 def overlap(a: Segments, b: Segments) -> bool:
-    """Whether two intervals share a position."""
-    i = j = 0
+    """Whether two intervals share a position. What ends before the other one begins is passed over at once."""
+    if not (a and b):
+        return False
+    i, j = max(0, bisect(a, b[0]) - 1), max(0, bisect(b, a[0]) - 1)
     while i < len(a) and j < len(b):
         if a[i][0] < b[j][1] and b[j][0] < a[i][1]:
             return True
