@@ -53,27 +53,18 @@ def _timed() -> Generator[_Clock]:
 
 
 @dataclass(frozen=True)
-class Compiled:
-    """A symbolic configuration. `source` is None when it was loaded from a file: then runs have nothing to be compared with."""
+class _File:
+    """A configuration of either kind: its bytes, and the target that can read them."""
 
     target: Target
-    on: str | None
-    place: Place | None
     data: bytes
-    source: Source | None = None
-    seconds: float | None = None
 
     @property
     def kernel(self) -> str:
         return phases.kernel(self.target, self.data)
 
     @property
-    def parameters(self) -> tuple[str, ...]:
-        return phases.parameters(self.target, self.data)
-
-    @property
-    def symbolic(self) -> Json:
-        """The configuration as plain values, as `polyloom show --json` prints it."""
+    def _json(self) -> Json:
         return phase_views.as_json(self.target, self.data)
 
     @property
@@ -83,7 +74,33 @@ class Compiled:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the file. Errors: PL0808."""
-        _save(path, self.data)
+        try:
+            Path(path).write_bytes(self.data)
+        except (OSError, ValueError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            raise input_error("PL0808", f"cannot write '{path}': {reason}", help="give a path in an existing directory that you may write to") from None
+
+    def _repr_html_(self) -> str:
+        return html.listing(self.listing)
+
+
+@dataclass(frozen=True)
+class Compiled(_File):
+    """A symbolic configuration. `source` is None when it was loaded from a file: then runs have nothing to be compared with."""
+
+    on: str | None = None
+    place: Place | None = None
+    source: Source | None = None
+    seconds: float | None = None
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return phases.parameters(self.target, self.data)
+
+    @property
+    def symbolic(self) -> Json:
+        """The configuration as plain values, as `polyloom show --json` prints it."""
+        return self._json
 
     def instantiate(
         self, values: Mapping[str, int] | None = None, /, *, pes: tuple[int, int] | None = None, candidate: Choice[int] = None, **more: int
@@ -102,24 +119,15 @@ class Compiled:
     def __repr__(self) -> str:
         return f"<symbolic configuration of {self.kernel}({', '.join(self.parameters)}): {len(self.data)} bytes>"
 
-    def _repr_html_(self) -> str:
-        return html.listing(self.listing)
-
 
 @dataclass(frozen=True)
-class Instance:
+class Instance(_File):
     """A concrete configuration. `parameters`, `compiled` and `region`, what was asked for, are None when it was loaded from a file."""
 
-    target: Target
-    data: bytes
     parameters: Mapping[str, int] | None = None
     compiled: Compiled | None = None
     seconds: float | None = None
     region: tuple[int, int] | None = None
-
-    @property
-    def kernel(self) -> str:
-        return phases.kernel(self.target, self.data)
 
     @property
     def signature(self) -> Signature:
@@ -129,16 +137,7 @@ class Instance:
     @property
     def concrete(self) -> Json:
         """The configuration as plain values, as `polyloom show --json` prints it."""
-        return phase_views.as_json(self.target, self.data)
-
-    @property
-    def listing(self) -> str:
-        """What `polyloom show` prints."""
-        return phase_views.show(self.target, self.data)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the file. Errors: PL0808."""
-        _save(path, self.data)
+        return self._json
 
     def run(self, arrays: Mapping[str, npt.ArrayLike] | None = None, /, *, seed: int = 0, trace: bool = False, **more: npt.ArrayLike) -> Result:
         """Run on the model. Inputs that are not given are made up from `seed`; a scalar may be a plain number. A difference from
@@ -176,9 +175,6 @@ class Instance:
     def __repr__(self) -> str:
         values = ", ".join(f"{n}={v}" for n, v in (self.parameters or {}).items())
         return f"<concrete configuration of {self.kernel}({values}): {len(self.data)} bytes>"
-
-    def _repr_html_(self) -> str:
-        return html.listing(self.listing)
 
 
 @dataclass(frozen=True)
@@ -265,7 +261,7 @@ def compile(
     chosen = {n: _mapping(path) for n, path in mapping.items()} if isinstance(mapping, Mapping) else None if mapping is None else _mapping(mapping)
     with _timed() as clock:
         data = phases.compile(target, loaded.plan, place.member, chosen, progress)
-    return Compiled(target, on, place, data, loaded, loaded.seconds + clock.seconds)
+    return Compiled(target, data, on, place, loaded, loaded.seconds + clock.seconds)
 
 
 def source_of(source: Source | Kernel | Plan | Program | str | PathLike[str], options: Options | None = None) -> Source:
@@ -306,14 +302,6 @@ def _read(path: str | PathLike[str]) -> bytes:
         raise input_error("PL0807", f"cannot read '{path}': {reason}", help="give the path of an existing file that you may read") from None
 
 
-def _save(path: str | PathLike[str], data: bytes) -> None:
-    try:
-        Path(path).write_bytes(data)
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise input_error("PL0808", f"cannot write '{path}': {reason}", help="give a path in an existing directory that you may write to") from None
-
-
 def load(path: str | PathLike[str]) -> Compiled | Instance:
     """A symbolic or concrete configuration that was saved; which one, its first bytes tell. Errors: PL0807, PL0810 and PL07xx."""
     return decode(fspath(path), _read(path))
@@ -322,7 +310,7 @@ def load(path: str | PathLike[str]) -> Compiled | Instance:
 def decode(name: str, data: bytes) -> Compiled | Instance:
     """`load` for bytes; errors PL0810 and PL07xx, in which the file is called `name`."""
     target, symbolic = stages.kind_of(name, data)
-    return Compiled(target, None, None, data) if symbolic else Instance(target, data)
+    return Compiled(target, data) if symbolic else Instance(target, data)
 
 
 def _third(progress: Progress | None) -> Progress | None:
