@@ -41,44 +41,72 @@ static bool readers_of(Context *c, Vec *out) {
     return ok(c);
 }
 
-// The steps of a domain one by one: how many tokens are more or fewer then, and at what time.
+// The steps of a domain one by one, on intervals of the innermost digit: how many tokens are more or fewer then, and at what time.
 typedef struct {
     const Domain *domain;
-    Int tau, step, time, tokens, digits[DIMENSIONS];
+    Int tau, tokens, time, line, last, digits[DIMENSIONS];
 } Cursor;
 
-// To the next step of the domain.
+// The digits of the first interval on this line that are not before the first digit.
+static bool interval(Context *c, Cursor *at) {
+    const Int from = at->digits[0];
+    at->digits[0] = INT_MOST;
+    for (uint32_t i = 0; i < at->domain->count; ++i) {
+        const Set *s = at->domain->set[i];
+        Int low = max(from, s->lower[0]), high = upper_of(c, s)[0];
+        for (uint32_t g = 1; g < c->n; ++g)
+            if (at->digits[g] < s->lower[g] || at->digits[g] > upper_of(c, s)[g]) high = -1;
+        for (uint32_t k = 0; k < s->spaces && low <= high; ++k) {
+            const Int *a = spaces_of(c, s)[k]->a;
+            Int rest = a[c->n];
+            for (uint32_t g = 1; g < c->n; ++g) rest = add(c, rest, mul(c, a[g], at->digits[g]));
+            if (a[0] > 0)
+                low = max(low, -floor_div(rest, a[0]));
+            else if (a[0])
+                high = min(high, floor_div(rest, -a[0]));
+            else if (rest < 0)
+                high = -1;
+        }
+        if (low > high || low >= at->digits[0]) continue;
+        at->digits[0] = low;
+        at->last = high;
+    }
+    return at->digits[0] != INT_MOST;
+}
+
+// To the next step of the domain; after all of them the time is INT_MOST.
 static void advance(Context *c, Cursor *at, Int steps) {
-    do
-        for (uint32_t g = 0; g < c->n && ++at->digits[g] == c->t->extents[g] && g + 1 < c->n; ++g) at->digits[g] = 0;
-    while (++at->step < steps && !contains(c, at->domain, at->digits));
-    if (at->step < steps) at->time = add(c, mul(c, at->step, c->schedule->interval), at->tau);
+    if (++at->digits[0] > at->last)
+        while (!interval(c, at)) {
+            at->digits[0] = 0;
+            at->line += c->t->extents[0];
+            for (uint32_t g = 1; g < c->n && ++at->digits[g] == c->t->extents[g] && g + 1 < c->n; ++g) at->digits[g] = 0;
+            if (at->line < steps) continue;
+            at->time = INT_MOST;
+            return;
+        }
+    at->time = add(c, mul(c, at->line + at->digits[0], c->schedule->interval), at->tau);
 }
 
 // A token is there from its arrival to its pop, both inclusive.
 static bool replay(Context *c, const Reads *uses, uint32_t count, Int steps, Int *out) {
-    Cursor *cursor = temp(c, 2 * (size_t)count, sizeof *cursor);
+    Cursor *cursor = temp(c, 2 * (size_t)count, sizeof *cursor), *end = cursor + 2 * (size_t)count;
     TRY(cursor);
     for (uint32_t i = 0; i < 2 * count; ++i) {
-        const Reads *r = &uses[i / 2];
-        cursor[i] = (Cursor){r->domain, i % 2 ? add(c, r->tau, 1) : sub(c, r->tau, r->slack), -1, 0, i % 2 ? -1 : 1, {-1}};
+        const Reads *r = &uses[i % count];
+        const bool pops = i < count;
+        cursor[i] = (Cursor){r->domain, pops ? add(c, r->tau, 1) : sub(c, r->tau, r->slack), pops ? -1 : 1, 0, 0, -1, {-1}};
         advance(c, &cursor[i], steps);
     }
-    Int present = 0;
-    for (bool any = true; any && ok(c); *out = max(*out, present)) {
-        Int now = INT_MOST;
-        any = false;
-        for (uint32_t i = 0; i < 2 * count; ++i)
-            if (cursor[i].step < steps) now = min(now, cursor[i].time);
-        for (uint32_t i = 0; i < 2 * count; ++i) {
-            Cursor *at = &cursor[i];
-            if (at->step >= steps || at->time != now) continue;
-            any = true;
-            present += at->tokens;
-            advance(c, at, steps);
-        }
+    for (Int present = 0; ok(c); *out = max(*out, present)) {
+        Cursor *next = cursor;
+        for (Cursor *at = cursor; at < end; ++at)
+            if (at->time < next->time) next = at;
+        if (next->time == INT_MOST) return true;
+        present += next->tokens;
+        advance(c, next, steps);
     }
-    return ok(c);
+    return false;
 }
 
 // The bounds of all sets of a domain.

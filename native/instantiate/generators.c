@@ -106,7 +106,8 @@ static bool check(Context *c, const Mapped *m, uint32_t row, uint32_t column) {
     c->about.place = s.at[c->about.side % 2];
     const Int wait = delay_at(c, m, &s);
     for (uint32_t g = 0; g < c->n; ++g) dimensions += p->coefficients[g] != 0;
-    if (l->generator_dimensions >= 0 && dimensions > l->generator_dimensions) return refuse(c, 518, POLYLOOM_GENERATOR, array, dimensions, l->generator_dimensions);
+    const Int most = l->generator_dimensions;
+    if (most >= 0 && dimensions > most) return refuse(c, 518, POLYLOOM_GENERATOR, array, dimensions, most);
     if (over(wait, l->delay_bits)) return refuse(c, 519, POLYLOOM_GENERATOR, array, wait, l->delay_bits);
     if (l->bank_words >= 0 && p->words > l->bank_words) return refuse(c, 520, POLYLOOM_GENERATOR, array, p->words, l->bank_words);
     return check_domain(c, p->domain, POLYLOOM_GENERATOR, array);

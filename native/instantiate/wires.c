@@ -155,8 +155,8 @@ static uint32_t *usable(Context *c, const Mapped *m, uint32_t side, bool inside)
     uint32_t *bits = keep(c, c->words, sizeof *bits);
     for (uint32_t channel = 0; bits && channel < 32 * c->words; ++channel) {
         const Port border = {side, channel};
-        if (adjacent(&c->s.limits, m->is_output, border, (Port){PE, m->reg}) && (!inside || adjacent(&c->s.limits, m->is_output, border, (Port){across, channel})))
-            set(bits, channel);
+        const bool near = adjacent(&c->s.limits, m->is_output, border, (Port){PE, m->reg});
+        if (near && (!inside || adjacent(&c->s.limits, m->is_output, border, (Port){across, channel}))) set(bits, channel);
     }
     for (const Route *r = c->candidate->route; bits && inside && r < c->candidate->route + c->candidate->routes; ++r)
         for (const Port *hop = r->hop; hop < r->hop + r->hops; ++hop)
