@@ -105,6 +105,8 @@ def index(node: Node, array: str, scope: Scope, rank: int) -> PolyloomError:
     """A subscript that is not affine."""
     part, reason = obstacle(node, scope)
     help = "subscripts are sums of loop variables and parameters times integer constants"
+    if reason == "depends on data":
+        help += "; access all elements and select, or run the function as it is on a processor, `--on riscv`"
     linear = f"; where `{array}` holds rows of m elements, give --shape {array}=n,m" if part.opcode == "*" and rank == 1 else ""
     return refuse("PL0162", f"a subscript of `{array}` {reason}", part, help + linear)
 

@@ -228,7 +228,7 @@ class _Integer:
 
     def inexact(self, node: Node, reason: str) -> PolyloomError:
         message = f"C computes {f'`{node.opcode}`' if node.opcode else 'this'} in int, and in {self.dtype} it would not be the same: {reason}"
-        return refuse("PL0164", message, node, "store the operands in variables of the type int, or cast the result to the narrow type")
+        return refuse("PL0164", message, node, "declare the arrays and variables that it reads as int, or cast the result to the narrow type")
 
 
 def _load(node: Node, dtype: ElementType, scope: Scope) -> Expression:
