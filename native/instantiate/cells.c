@@ -12,11 +12,11 @@ typedef struct {
     int rows, columns;
 } Offset;
 
-static uint32_t places(const Context *c, int direction) {
+static OUTLINED uint32_t places(const Context *c, int direction) {
     return direction == ROWS ? c->t->rows : direction == COLUMNS ? c->t->columns : c->t->rows + c->t->columns - 1;
 }
 
-static int direction(const Line *l) {
+static OUTLINED int direction(const Line *l) {
     if (!l->step[1]) return ROWS;
     if (!l->step[0]) return COLUMNS;
     return l->step[0] == l->step[1] ? RISING : l->step[0] == -l->step[1] ? FALLING : OTHER;
@@ -26,7 +26,7 @@ static Int unclipped(Context *c, const Line *l, const uint32_t *at) {
     return add(c, l->constant, add(c, mul(c, l->step[0], at[0]), mul(c, l->step[1], at[1])));
 }
 
-Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t column) {
+OUTLINED Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t column) {
     return min(max(unclipped(c, l, (uint32_t[]){row, column}), l->low), l->high);
 }
 
@@ -113,7 +113,7 @@ static bool alike_here(Context *c, const Cell *k, uint32_t row, uint32_t column)
     return true;
 }
 
-static bool inside(const Cell *k, uint32_t row, uint32_t column) {
+static OUTLINED bool inside(const Cell *k, uint32_t row, uint32_t column) {
     const int32_t falling = (int32_t)(row - column), rising = (int32_t)(row + column);
     return row - k->row < k->height && column - k->west < k->width && k->low[0] <= falling && falling <= k->high[0] && k->low[1] <= rising && rising <= k->high[1];
 }
@@ -204,7 +204,7 @@ bool make_groups(Context *c) {
     return ok(c);
 }
 
-static bool see(Context *c, int rows, int columns, Vec *seen) { return once(c, seen, &(Offset){rows, columns}, sizeof(Offset)); }
+static OUTLINED bool see(Context *c, int rows, int columns, Vec *seen) { return once(c, seen, &(Offset){rows, columns}, sizeof(Offset)); }
 
 // Where the tiles are that what an element does depends on: where values go that its routes bring or that pass it, and, at the
 // border, the nearest element that has a neighbour.

@@ -29,9 +29,9 @@ typedef struct Search {
     const Tiling *tiling;
 } Search;
 
-static bool infeasible(uint32_t error) { return error >= 510 && error <= 520; }
+static OUTLINED bool infeasible(uint32_t error) { return error >= 510 && error <= 520; }
 
-static bool reset(Context *c) {
+static OUTLINED bool reset(Context *c) {
     memset(c->sets, 0, sizeof c->sets);
     memset(c->halves, 0, sizeof c->halves);
     memset(c->domains, 0, sizeof c->domains);
@@ -129,7 +129,7 @@ static bool finish(Context *c) {
     return remember(c) && depths(c) && control(c) && generators(c) && wire(c);
 }
 
-static bool same(const Context *c, const Tiling *a, const Tiling *b) {
+static OUTLINED bool same(const Context *c, const Tiling *a, const Tiling *b) {
     return a->number == b->number && a->rows == b->rows && a->columns == b->columns && same_bytes(a->sizes, b->sizes, c->n * sizeof(Int));
 }
 
@@ -140,7 +140,7 @@ static bool seen(const Context *c, const Search *s, const Tiling *t) {
 }
 
 // The same candidate with the next larger tiles (unless `halve`), and on half of the elements, along rows and along columns.
-static bool smaller(Context *c, const Tiling *t, bool halve, Vec *out) {
+static OUTLINED bool smaller(Context *c, const Tiling *t, bool halve, Vec *out) {
     const Candidate *k = &c->s.candidate[t->number];
     for (int axis = 0; axis < 2; ++axis) {
         const uint32_t m = k->axis[axis];
@@ -300,7 +300,7 @@ static bool plan(Context *c, const polyloom_request *r) {
 }
 
 // The context at the first multiple of 16 in some scratch, which follows it; null where there is no room.
-static Context *context(void *scratch, size_t size) {
+static OUTLINED Context *context(void *scratch, size_t size) {
     const size_t skipped = (size_t)(-(uintptr_t)scratch & 15);
     return size < skipped + sizeof(Context) + 16 ? NULL : (Context *)((uint8_t *)scratch + skipped);
 }

@@ -19,6 +19,13 @@ void *memset(void *to, int value, size_t size);
         if (!(x)) return false;   \
     } while (0)
 
+// Where text counts, a function that is called from several places stays one.
+#ifdef __OPTIMIZE_SIZE__
+#define OUTLINED __attribute__((noinline))
+#else
+#define OUTLINED
+#endif
+
 // Of 32 bits where the build says so, for small hosts: a request whose numbers do not fit then ends in POLYLOOM_OVERFLOW, and so does a
 // file of more loop dimensions than take little stack.
 #ifdef POLYLOOM_INT32

@@ -11,10 +11,15 @@ typedef struct {
 #define SECTIONS 6
 #define HEADER (32 + 4 * SECTIONS)
 
-uint32_t load32(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24; }
+OUTLINED uint32_t load32(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24; }
 
 // Fletcher's checksum of 32-bit words, modulo 2^32 - 1: the sums of so many words fit 64 bits.
 #define BLOCK 4096
+
+static OUTLINED uint64_t reduced(uint64_t x) {
+    for (int i = 0; i < 2; ++i) x = (x >> 32) + (uint32_t)x;
+    return x < 0xFFFFFFFF ? x : x - 0xFFFFFFFF;
+}
 
 uint64_t fletcher64(const uint8_t *data, size_t size) {
     uint64_t a = 0, b = 0;
@@ -23,13 +28,13 @@ uint64_t fletcher64(const uint8_t *data, size_t size) {
             a += load32(data);
             b += a;
         }
-        a %= 0xFFFFFFFF;
-        b %= 0xFFFFFFFF;
+        a = reduced(a);
+        b = reduced(b);
     }
     return b << 32 | a;
 }
 
-static bool malformed(Reader *r) { return fail(r->c, 705, r->at); }
+static OUTLINED bool malformed(Reader *r) { return fail(r->c, 705, r->at); }
 
 static uint8_t byte(Reader *r) {
     if (!ok(r->c)) return 0;
@@ -65,7 +70,7 @@ static uint32_t fitting(Reader *r, uint32_t most) {
 }
 
 // A number that has to fit 31 bits here, whatever the format says.
-static uint32_t number(Reader *r) { return fitting(r, INT32_MAX); }
+static OUTLINED uint32_t number(Reader *r) { return fitting(r, INT32_MAX); }
 
 static uint32_t count(Reader *r) {
     const uint64_t v = natural(r);
@@ -83,19 +88,19 @@ size_t after_name(Context *c, size_t at) {
 // Reads one item of an array, which is zero before. After an error every number reads as 0 and nothing more is read.
 typedef void One(Reader *r, void *item);
 
-static void *each(Reader *r, uint32_t number, size_t size, One *one) {
+static OUTLINED void *each(Reader *r, uint32_t number, size_t size, One *one) {
     uint8_t *at = keep(r->c, number, size);
     for (uint32_t i = 0; i < number && ok(r->c); ++i) one(r, at + i * size);
     return at;
 }
 
 // An array of as many items as are announced.
-static void *items(Reader *r, uint32_t *number, size_t size, One *one) {
+static OUTLINED void *items(Reader *r, uint32_t *number, size_t size, One *one) {
     *number = count(r);
     return each(r, *number, size, one);
 }
 
-static Int integer(Reader *r) {
+static OUTLINED Int integer(Reader *r) {
     const uint32_t v = fitting(r, UINT32_MAX - 1);
     return v % 2 == 0 ? (Int)(v >> 1) : -(Int)(v >> 1) - 1;
 }
@@ -107,7 +112,7 @@ static uint32_t immediate(Reader *r) {
 }
 
 // A limit that no number can exceed is as good as any larger one.
-static Int optional(Reader *r) {
+static OUTLINED Int optional(Reader *r) {
     const uint64_t v = natural(r);
     return v > (uint64_t)INT_MOST ? INT_MOST : (Int)v - 1;
 }
@@ -139,7 +144,7 @@ static void row_numbers(Reader *r, void *out) {
     l->at = items(r, &l->count, sizeof(uint32_t), row_number);
 }
 
-static Port port(Reader *r) {
+static OUTLINED Port port(Reader *r) {
     const uint32_t v = number(r);
     return (Port){v % 5, v / 5};
 }
@@ -170,7 +175,7 @@ static void limits(Reader *r, Limits *l) {
 }
 
 // The coefficients of dimensions, then of parameters; the constant is returned.
-static Int coefficients(Reader *r, Int *a) {
+static OUTLINED Int coefficients(Reader *r, Int *a) {
     sparse(r, r->c->s.dimensions + r->c->s.parameters, a);
     return integer(r);
 }
@@ -323,7 +328,7 @@ static void schedule(Reader *r, void *out) {
 
 static void schedules(Reader *r, Symbolic *s) { s->schedule = items(r, &s->schedules, sizeof(Schedule), schedule); }
 
-static Displacement displacement(uint32_t v) { return (Displacement){(int8_t)(v / 3 - 1), (int8_t)(v % 3 - 1)}; }
+static OUTLINED Displacement displacement(uint32_t v) { return (Displacement){(int8_t)(v / 3 - 1), (int8_t)(v % 3 - 1)}; }
 
 static void hop(Reader *r, void *out) {
     Port *p = out;
@@ -397,37 +402,39 @@ static void opening(Reader *r, Symbolic *s) {
     limits(r, &s->limits);
 }
 
-static bool check_container(Context *c, size_t size, size_t *start) {
-    const uint8_t *d = c->data;
-    if (size < 4 || !same_bytes(d, "PLSC", 4)) return fail(c, 701, 0);
+// Words of the header: the ends of sections follow each other from `ENDS` on.
+enum { VERSION = 1, CHECKSUM = 2, ENDS = 8 };
+
+static OUTLINED uint32_t word(const Context *c, int number) { return load32(c->data + 4 * number); }
+
+// Where a section begins: after the one before, at a multiple of 4.
+static OUTLINED size_t start_of(const Context *c, int section) { return section ? ((size_t)word(c, ENDS + section - 1) + 3) & ~(size_t)3 : HEADER; }
+
+static bool check_container(Context *c, size_t size) {
+    if (size < 4 || !same_bytes(c->data, "PLSC", 4)) return fail(c, 701, 0);
     if (size < HEADER) return fail(c, 702, size);
-    if (load32(d + 4) > 1) return fail(c, 703, 4);
-    start[0] = HEADER;
-    bool ordered = load32(d + 4) == 1;
+    if (word(c, VERSION) > 1) return fail(c, 703, 4);
+    bool ordered = word(c, VERSION) == 1;
     for (int i = 0; i < SECTIONS; ++i) {
-        const size_t end = load32(d + 32 + 4 * i);
-        if (end > SIZE_MAX - 3) return fail(c, 702, size);
-        ordered = ordered && end >= start[i];
-        start[i + 1] = (end + 3) & ~(size_t)3;
+        if (word(c, ENDS + i) > SIZE_MAX - 3) return fail(c, 702, size);
+        ordered = ordered && word(c, ENDS + i) >= start_of(c, i);
     }
-    if (size < start[SECTIONS]) return fail(c, 702, size);
-    if (size % 4 || fletcher64(d + 16, size - 16) != (load32(d + 8) | (uint64_t)load32(d + 12) << 32)) return fail(c, 704, 8);
-    return (ordered && size == start[SECTIONS]) || fail(c, 705, 4);
+    if (size < start_of(c, SECTIONS)) return fail(c, 702, size);
+    if (size % 4 || fletcher64(c->data + 16, size - 16) != (word(c, CHECKSUM) | (uint64_t)word(c, CHECKSUM + 1) << 32)) return fail(c, 704, 8);
+    return (ordered && size == start_of(c, SECTIONS)) || fail(c, 705, 4);
 }
 
 bool read_symbolic(Context *c, size_t size) {
     static void (*const section[])(Reader *, Symbolic *) = {opening, sets, graph, schedules, candidates};
-    size_t start[SECTIONS + 1];
-    TRY(check_container(c, size, start));
-    Symbolic *s = &c->s;
+    TRY(check_container(c, size));
     for (int i = 0; i < SECTIONS - 1; ++i) {
-        Reader r = {.c = c, .at = start[i], .end = load32(c->data + 32 + 4 * i)};
-        section[i](&r, s);
+        Reader r = {.c = c, .at = start_of(c, i), .end = word(c, ENDS + i)};
+        section[i](&r, &c->s);
         TRY(ok(c));
         if (r.at != r.end) return malformed(&r);
     }
-    s->names = start[SECTIONS - 1];
-    s->names_end = load32(c->data + 32 + 4 * (SECTIONS - 1));
-    c->n = s->dimensions;
+    c->s.names = start_of(c, SECTIONS - 1);
+    c->s.names_end = word(c, ENDS + SECTIONS - 1);
+    c->n = c->s.dimensions;
     return true;
 }
