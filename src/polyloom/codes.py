@@ -429,8 +429,9 @@ CODES: dict[str, tuple[str, str]] = {
         "A region has at least one row and one column, and no more than the machine or than 65535.\n    --on tcpa:0x4      write    --on tcpa:1x4",
     ),
     "PL0506": (
-        "tiles do not cover the iteration space",
-        "Tile sizes that are given must be large enough that the region's tiles together contain every iteration.",
+        "tiles are too small",
+        "Tile sizes that are given must be large enough that the region's tiles together contain every iteration, and at least as long as the\n"
+        "dependences in a dimension that is spread over several elements: a value goes no further than to the next tile.",
     ),
     "PL0510": (
         "no stored mapping is valid for these bounds",

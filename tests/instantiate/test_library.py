@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import Golden
 from tests.end_to_end.test_examples import SIZES, bounds, example, mapped
-from tests.instantiate import samples
-from tests.instantiate.naive import symbolic
+from tests.instantiate import oracle, samples
+from tests.instantiate.naive import Program, symbolic
 from tests.instantiate.test_random import mappings, programs
 
 from polyloom import _core
@@ -114,8 +114,24 @@ def test_tile_sizes_can_be_given() -> None:
     with pytest.raises(PolyloomError) as caught:
         instantiation.instantiate(DATA, MATMUL, VALUES, 2, 2, sizes=(2, 4, 3))
     (diagnostic,) = caught.value.diagnostics
-    assert diagnostic.message == "tiles of 2x4x3 do not cover the iteration space"
+    assert diagnostic.message == "tiles of 2x4x3 do not cover the iteration space, or a dependence is longer"
     assert diagnostic.help == "choose sizes with i >= 3, j >= 4, k >= 3"
+
+
+FAR = Program(("i",), ("N",), ("N",), {"in": ("N",), "out": ("N",)}, ("s = move in(i) if 1 - i >= 0", "s = add in(i) s[-2] if i - 2 >= 0", "out(i) = move s"))
+
+
+def test_given_tiles_are_at_least_as_long_as_dependences() -> None:
+    """A value goes to the next tile, never beyond."""
+    configuration = symbolic(FAR, rows=None, columns=0, order=(0,), interval=2)
+    data = symbolic_file.encode(configuration)
+    with pytest.raises(PolyloomError) as caught:
+        instantiation.instantiate(data, configuration, (6,), 1, 6, sizes=(1,))
+    with pytest.raises(PolyloomError) as expected:
+        oracle.instantiate(configuration, {"N": 6}, 1, 6, sizes=(1,))
+    assert str(caught.value) == str(expected.value)
+    assert caught.value.diagnostics[0].help == "choose sizes with i >= 2"
+    assert [_core.instantiate(data, (6,), 1, n, sizes=(size,)).status for n, size in ((6, 2), (3, 2), (1, 6))] == [0, 0, 0]
 
 
 def _row_major(shape: Sequence[int]) -> tuple[int, ...]:

@@ -105,7 +105,7 @@ def tiling(
     """Tiles of p = ceil(N / t), or larger where a dependence is longer than that and t > 1. Where both tiled dimensions are
     coupled by a constraint, as in triangular nests, both take the larger p: its constant then depends on the difference of K alone.
 
-    `sizes` overrides p, by dimension; PL0506 if those tiles do not cover the space.
+    `sizes` overrides p, by dimension; PL0506 if those tiles do not cover the space or are shorter than a dependence.
     """
     lower, upper = bounds
     candidate = symbolic.candidates[number]
@@ -116,12 +116,15 @@ def tiling(
             count[m] = t
     natural = [-(-(b - a + 1) // t) for a, b, t in zip(lower, upper, count, strict=True)]
     longest = [max((abs(u.distance[m]) for u in symbolic.uses), default=0) if t > 1 else 0 for m, t in enumerate(count)]
-    chosen = [max(p, d) for p, d in zip(natural, longest, strict=True)] if sizes is None else list(sizes)
+    needed = [max(p, d) for p, d in zip(natural, longest, strict=True)]
+    chosen = needed if sizes is None else list(sizes)
     if sizes is None and _coupled(symbolic, tiled := [m for m, t in enumerate(count) if t > 1]):
         chosen = [max(chosen[n] for n in tiled) if m in tiled else p for m, p in enumerate(chosen)]
-    if len(chosen) != len(natural) or any(p < n for p, n in zip(chosen, natural, strict=True)):
-        least = ", ".join(f"{n} >= {p}" for n, p in zip(symbolic.dimensions, natural, strict=True))
-        raise input_error("PL0506", f"tiles of {'x'.join(map(str, chosen))} do not cover the iteration space", help=f"choose sizes with {least}")
+    if len(chosen) != len(needed) or any(p < n for p, n in zip(chosen, needed, strict=True)):
+        least = ", ".join(f"{n} >= {p}" for n, p in zip(symbolic.dimensions, needed, strict=True))
+        raise input_error(
+            "PL0506", f"tiles of {'x'.join(map(str, chosen))} do not cover the iteration space, or a dependence is longer", help=f"choose sizes with {least}"
+        )
     return Tiling(symbolic, number, values, lower, upper, rows, columns, tuple(chosen))
 
 

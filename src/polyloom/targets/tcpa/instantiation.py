@@ -69,7 +69,8 @@ def _refusal(symbolic: Symbolic, made: _core.Instantiation) -> PolyloomError:
 def _uncovered(symbolic: Symbolic, made: _core.Instantiation) -> PolyloomError:
     asked, least = made.asked, made.sizes(len(symbolic.dimensions))
     fitting = ", ".join(f"{n} >= {p}" for n, p in zip(symbolic.dimensions, least, strict=True))
-    return input_error("PL0506", f"tiles of {'x'.join(map(str, asked))} do not cover the iteration space", help=f"choose sizes with {fitting}")
+    message = f"tiles of {'x'.join(map(str, asked))} do not cover the iteration space, or a dependence is longer"
+    return input_error("PL0506", message, help=f"choose sizes with {fitting}")
 
 
 def _defect(made: _core.Instantiation) -> str:
