@@ -219,7 +219,7 @@ static bool append_ones(Context *c, const Placed *p, uint32_t known, Vec *out) {
     return true;
 }
 
-// The distinct sets of a colour's ones.
+// The distinct sets where a colour is 1.
 static bool ones_of(Context *c, const Colour *colour, Vec *out) {
     for (const Placed *p = colour->first; p; p = p->same) TRY(append_ones(c, p, out->count, out));
     return true;
@@ -347,8 +347,7 @@ static bool branch(Palette *p, GraphNode *v) {
         order[i] = b;
     }
     v->signals = (uint8_t)bits;
-    TRY(v->signal = keep(c, bits, 1));
-    for (uint32_t i = 0; i < bits; ++i) v->signal[i] = (uint8_t)chosen[order[i]]->colour;  // `emit` refuses more than 256
+    for (uint32_t i = 0; i < bits; ++i) signals_of(v)[i] = chosen[order[i]]->colour;
     for (uint32_t e = 0; e < v->edges; ++e) {
         uint32_t code = 0;
         for (uint32_t i = 0; i < bits; ++i) code |= (uint32_t)((v->edge[e].code >> order[i] & 1) ^ flipped[order[i]]) << i;
@@ -367,6 +366,15 @@ bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index) {
     if (l->signal_sets >= 0 && (Int)d->count > l->signal_sets) return refuse(c, 514, kind, index, d->count, l->signal_sets);
     for (uint32_t i = 0; i < d->count; ++i)
         if (!l->half_spaces && d->set[i]->spaces) return refuse(c, 514, kind, index, 0, 0);
+    return true;
+}
+
+// The distinct sets where a signal is 1.
+static bool ones_in_nodes(Context *c, uint32_t signal, Vec *out) {
+    for (uint32_t g = 0; g < c->units; ++g)
+        for (const GraphNode *v = c->graph[g].node; v < c->graph[g].node + c->graph[g].nodes; ++v)
+            for (uint32_t i = 0; i < v->signals; ++i)
+                if (signals_of(v)[i] == signal) TRY(append_ones(c, &(Placed){.node = v, .bit = i & 127}, out->count, out));
     return true;
 }
 
@@ -390,6 +398,7 @@ bool allocate(Context *c) {
                 TRY(branch(p, &c->graph[g].node[v]));
             }
     c->signals = p->colours.count;
+    c->high = high;  // nodes know their signals
     const Int limit = c->s.limits.control_signals;
     if (limit >= 0 && (Int)c->signals > limit) {
         const uint32_t needed = c->signals;
@@ -402,7 +411,7 @@ bool allocate(Context *c) {
             const size_t low = c->low, mark = c->high;
             const Domain *d;
             Vec ones = {0};
-            TRY(ones_of(c, (Colour *)p->colours.at + i, &ones) && unite(c, ones.at, ones.count, &d) && pool_signal(c, d, low, i));
+            TRY(ones_in_nodes(c, i, &ones) && unite(c, ones.at, ones.count, &d) && pool_signal(c, d, low, i));
             c->high = mark;
         }
     }

@@ -62,65 +62,51 @@ static bool begin(Context *c, const polyloom_request *r, const Plan *p) {
     return classify(c, c->search->high) && (c->graph = keep(c, c->units, sizeof(Graph)));
 }
 
-// The programs of the units that no class before has.
-static bool one_class(Context *c, const Context *from, uint32_t number) {
-    for (uint32_t unit = 0; unit < c->s.units; ++unit) {
-        const uint32_t g = from->class_[number].program[unit];
-        if (g == NONE || from->unit[g].class_ != number || from->unit[g].unit != unit) continue;
-        TRY(control_flow(c, &from->unit[g], &from->graph[g]));
-    }
-    return true;
-}
-
-// Like `one_class`, but what goes wrong is left to `finish`.
-static uint32_t class_in(Context *c, const Context *from, uint32_t number) {
-    one_class(c, from, number);
-    Class *k = &from->class_[number];
-    const uint32_t error = k->error = c->error;
-    k->about = c->about;
-    k->done = true;
-    k->apart = c != from;
-    c->error = 0;
-    return error;
-}
-
-// The unit before `end` of the largest tree that has no graph yet, or NONE.
-static uint32_t largest(const Context *c, uint32_t end) {
-    uint32_t best = NONE;
-    for (uint32_t g = 0; g < end; ++g)
-        if (!c->class_[c->unit[g].class_].done && !c->graph[g].node && (best == NONE || c->unit[g].size > c->unit[best].size)) best = g;
-    return best;
-}
-
-// The graphs of the classes that are not done, those of large trees first: they take most memory while they are made. What goes wrong is
-// that of the first unit.
-static bool graphs(Context *c) {
+// The graphs of the units of a class, or of all classes that are not done: those of large trees first, which take most memory while they
+// are made. What goes wrong is left to `finish`; of a class it is what goes wrong in its first unit.
+static uint32_t graphs(Context *c, const Context *from, uint32_t number) {
     const About about = c->about;
-    uint32_t end = c->units;
-    Class found = {.error = 0};
-    for (uint32_t g = end; g--;) {
-        const Class *k = &c->class_[c->unit[g].class_];
-        if (!k->error) continue;
-        found = *k;
-        end = g;
-    }
-    for (uint32_t g; (g = largest(c, end)) != NONE;) {
-        if (control_flow(c, &c->unit[g], &c->graph[g])) continue;
-        found.error = c->error;
-        found.about = c->about;
-        end = g;
+    uint32_t end = from->units, error = 0;
+    for (uint32_t best;; c->about = about) {
+        best = NONE;
+        for (uint32_t g = 0; g < end; ++g) {
+            const uint32_t k = from->unit[g].class_;
+            if ((number == NONE ? from->class_[k].done : k != number) || from->graph[g].node) continue;
+            if (best == NONE || from->unit[g].size > from->unit[best].size) best = g;
+        }
+        if (best == NONE) return error;
+        if (control_flow(c, &from->unit[best], &from->graph[best])) continue;
+        Class *k = &from->class_[from->unit[best].class_];
+        error = k->error = c->error;
+        k->about = c->about;
         c->error = 0;
-        c->about = about;
+        end = best;
     }
-    if (found.error) c->about = found.about;
-    return !found.error || fail(c, found.error, 0);
+}
+
+// Nothing is left of the trees: the packed sets of the graphs take their place.
+static bool drop_trees(Context *c) {
+    const size_t end = (size_t)(c->trees - c->base), gone = c->search->high - end;
+    move(c->base + c->high + gone, c->base + c->high, end - c->high);
+    c->high += gone;
+    for (uint32_t g = 0; g < c->units; ++g)
+        for (GraphNode *v = c->graph[g].node; v < c->graph[g].node + c->graph[g].nodes; ++v)
+            if (c->class_[c->unit[g].class_].apart)
+                TRY(adopt(c, v));
+            else if (v->edges > 1)
+                v->sets += gone;
+    return true;
 }
 
 static bool finish(Context *c) {
     polyloom_phase(CONTROL_FLOW);
-    TRY(graphs(c));
-    for (uint32_t g = 0; g < c->units; ++g)
-        for (uint32_t v = 0; v < c->graph[g].nodes && c->class_[c->unit[g].class_].apart; ++v) TRY(adopt(c, &c->graph[g].node[v]));
+    graphs(c, c, NONE);
+    for (const Class *k = c->class_; k < c->class_ + c->classes; ++k) {
+        if (!k->error) continue;
+        c->about = k->about;
+        return fail(c, k->error, 0);
+    }
+    TRY(drop_trees(c));
     polyloom_phase(PROGRAMS);
     TRY(allocate(c));
     c->high = c->search->high;  // where sets were packed
@@ -350,7 +336,14 @@ uint32_t polyloom_class(const polyloom_request *r, uint32_t number, void *scratc
         reset(c);
         claim(c, scratch, size);
     }
-    return report(c, class_in(c, from, number), result);
+    Class *k = &from->class_[number];
+    for (uint32_t g = 0; g < from->units; ++g)
+        if (from->unit[g].class_ == number) from->graph[g].node = NULL;
+    k->error = graphs(c, from, number);
+    k->done = true;
+    k->apart = c != from;
+    if (k->error) c->about = k->about;
+    return report(c, k->error, result);
 }
 
 uint32_t polyloom_merge(const polyloom_request *r, polyloom_result *result) {
@@ -376,7 +369,7 @@ static uint32_t try_classes(const polyloom_request *r, size_t *most) {
         const uint32_t status = polyloom_class(r, i, c->base + c->low, c->high - c->low, &own);
         if (status && !infeasible(status)) return status;
         if (own.scratch_size > *most) *most = own.scratch_size;
-        c->class_[i].done = false;
+        c->class_[i].done = c->class_[i].apart = false;
     }
     if (c->classes) memset(c->graph, 0, c->units * sizeof(Graph));
     return POLYLOOM_OK;

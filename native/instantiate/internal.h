@@ -276,13 +276,12 @@ typedef struct {
     const Kernel *kernel;
     Edge *edge;           // by successor
     uint8_t *sets;        // of the edges, one after another, packed; until signals are allocated
-    uint8_t *signal;      // then, where `shared`, by code the edge, or NOWHERE where no step has that code
     uint16_t edges;
-    uint8_t signals;
+    uint8_t signals;  // whose numbers follow the edges; then, where `shared`, by code the edge, or NOWHERE where no step has that code
     bool shared;
 } GraphNode;
 
-#define NOWHERE 255
+#define NOWHERE 0xFFFF
 
 typedef struct {
     uint32_t nodes;
@@ -480,6 +479,7 @@ Int floor_div(Int a, Int b);
 Int narrowed(Context *c, int64_t x);
 static inline const Int *upper_of(const Context *c, const Set *s) { return s->lower + c->n; }
 static inline const Half **spaces_of(const Context *c, const Set *s) { return (const Half **)(s->lower + 2 * c->n); }
+static inline uint16_t *signals_of(const GraphNode *n) { return (uint16_t *)(n->edge + n->edges); }
 static inline bool ok(const Context *c) { return c->error == 0; }
 static inline Int min(Int a, Int b) { return a < b ? a : b; }
 static inline Int max(Int a, Int b) { return a > b ? a : b; }
@@ -582,7 +582,6 @@ void write_program(const Context *c, const Graph *g, uint8_t *at);
 // packed.c
 size_t pack(const Context *c, const Set *s, uint8_t *to);
 const Set *unpacked(Context *c, const uint8_t **at);
-void outermost(const Context *c, const uint8_t *at, Int *low, Int *high);
 const uint8_t *skipped(const uint8_t *at);
 const uint8_t *unpadded(const uint8_t *at);
 bool same_set(const Context *c, const Set *a, const Set *b);

@@ -430,7 +430,10 @@ static bool settle(Context *c, const GraphNode *from, size_t low, size_t high, G
     for (uint32_t v = 0; v < out->nodes; ++v) {
         GraphNode *n = &out->node[v];
         *n = from[v];
-        TRY((n->kernel = kept(c, n->kernel)) && (n->edge = copied(c, from[v].edge, n->edges, sizeof(Edge))));
+        uint32_t signals = 0;
+        while (n->edges > (uint32_t)1 << signals) ++signals;
+        TRY((n->kernel = kept(c, n->kernel)) && (n->edge = keep(c, n->edges * sizeof(Edge) + signals * sizeof(uint16_t), 1)));
+        memcpy(n->edge, from[v].edge, n->edges * sizeof(Edge));
     }
     c->high = high;
     for (uint32_t v = 0; v < out->nodes; ++v) {

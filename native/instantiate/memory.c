@@ -75,18 +75,19 @@ void *move(void *to, const void *from, size_t size) {
     return to;
 }
 
-// Room for one more item of a temporary list. One that is the latest temporary memory grows in place.
+// Room for one more item of a temporary list. One that is the latest temporary memory grows in place, by little.
 void *push(Context *c, Vec *v, size_t size) {
     if (v->count == v->capacity) {
-        const uint32_t more = v->capacity && v->at == c->base + c->high ? v->capacity : v->capacity ? 2 * v->capacity : 4;
-        void *grown = v->capacity >> 30 ? NULL : temp(c, more, size);
+        const bool latest = v->capacity && v->at == c->base + c->high;
+        const uint32_t more = latest ? v->capacity / 4 + 2 : v->capacity + 4;
+        void *grown = v->capacity >> 30 ? NULL : temp(c, latest ? more : v->capacity + more, size);
         if (!grown) {
             fail(c, POLYLOOM_SCRATCH, 0);
             return NULL;
         }
         if (v->count) move(grown, v->at, v->count * size);
         v->at = grown;
-        v->capacity = v->capacity ? 2 * v->capacity : 4;
+        v->capacity += more;
     }
     return (uint8_t *)v->at + size * v->count++;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transition sets, and the domains of the file, packed. On small hosts they are bytes, for all of them are there until control signals
-// are allocated, and most digits take one byte. Numbers are LEB128: of a set twice how many bytes follow, and 1 more if it has
-// half-spaces, whose number comes next. Of each digit, the outermost first, 0 where it takes every value of the tile, 2 x + 1 where it
-// is x, and 2 x + 2 where x is the least of as many values as the next number says, less 2. Then the coefficients of the half-spaces.
-// Elsewhere time counts, and they are pointers to interned sets. Either way equal sets are equal bytes, and none begins with a zero.
+// Transition sets, the domains of the file, and trees, packed. On small hosts sets are bytes, for all of them are there until control
+// signals are allocated, and most digits take one byte. Numbers are written by 6 bits, the lowest ones first; bit 7 of a byte says that
+// the number goes on, bit 6 that the set ends. A set has a number for each digit, the outermost first: 0 where it takes every value of
+// the tile, else the place of (lower, upper) among such pairs, or that of the first pair that is left out, plus the least value, and then
+// how many more there are. The first number is 2 more; where it is 1, the number of half-spaces is before it, and coefficients follow.
+// Elsewhere time counts, and sets are pointers to interned ones. Either way equal sets are equal bytes, and none begins with a zero.
 #include "internal.h"
 
 #ifdef POLYLOOM_INT32
@@ -12,67 +13,84 @@ typedef uint32_t Natural;
 typedef uint64_t Natural;
 #endif
 
-static size_t put(uint8_t *to, Natural x) {
-    size_t size = 0;
-    for (;; x >>= 7) {
-        if (to) to[size] = (uint8_t)(x < 128 ? x : x | 128);
-        ++size;
-        if (x < 128) return size;
-    }
+// Where bytes are written, or only counted where `at` is null.
+typedef struct {
+    uint8_t *at;
+    size_t size;
+} Out;
+
+static void put(Out *o, Natural x) {
+    bool more;
+    do {
+        more = x > 63;
+        if (o->at) o->at[o->size] = (uint8_t)((x & 63) | (more ? 128 : 0));
+        ++o->size;
+        x >>= 6;
+    } while (more);
 }
 
 static Natural get(const uint8_t **at) {
     Natural x = 0;
-    for (uint32_t shift = 0;; shift += 7) {
+    for (uint32_t shift = 0;; shift += 6) {
         const uint8_t b = *(*at)++;
-        x |= (Natural)(b & 127) << shift;
+        x |= (Natural)(b & 63) << shift;
         if (b < 128) return x;
     }
 }
 
 #ifdef POLYLOOM_INT32
-// How many bytes; `to` may be null.
-static size_t put_body(const Context *c, const Set *s, uint8_t *to) {
-    size_t size = s->spaces ? put(to, s->spaces) : 0;
-    for (uint32_t g = c->n; g-- > 0;) {
-        const Int low = s->lower[g], more = upper_of(c, s)[g] - low;
-        const bool all = !low && more + 1 == c->t->extents[g];
-        size += put(to ? to + size : NULL, all ? 0 : 2 * (Natural)low + (more ? 2 : 1));
-        if (more && !all) size += put(to ? to + size : NULL, (Natural)more - 1);
+#define PAIRS 90  // of digits below this; they take two bytes at most
+
+static void put_digit(const Context *c, const Set *s, uint32_t g, Out *o) {
+    const Natural low = (Natural)s->lower[g], high = (Natural)upper_of(c, s)[g], first = (g + 1 == c->n) && !s->spaces ? 2 : 0;
+    if (!low && high + 1 == (Natural)c->t->extents[g])
+        put(o, first);
+    else if (high < PAIRS)
+        put(o, first + 1 + high * (high + 1) / 2 + low);
+    else {
+        put(o, first + 1 + PAIRS * (PAIRS + 1) / 2 + low);
+        put(o, high - low);
     }
+}
+
+static void put_set(const Context *c, const Set *s, Out *o) {
+    if (s->spaces) {
+        put(o, 1);
+        put(o, s->spaces);
+    }
+    for (uint32_t g = c->n; g-- > 0;) put_digit(c, s, g, o);
     for (uint32_t i = 0; i < s->spaces; ++i)
         for (uint32_t g = 0; g <= c->n; ++g) {
             const Int a = spaces_of(c, s)[i]->a[g];
-            size += put(to ? to + size : NULL, a < 0 ? ~(2 * (Natural)a) : 2 * (Natural)a);
+            put(o, a < 0 ? ~(2 * (Natural)a) : 2 * (Natural)a);
         }
-    return size;
+    if (o->at) o->at[o->size - 1] |= 64;
 }
 
-size_t pack(const Context *c, const Set *s, uint8_t *to) {
-    const size_t body = put_body(c, s, NULL), head = put(to, 2 * (Natural)body + (s->spaces > 0));
-    if (to) put_body(c, s, to + head);
-    return head + body;
-}
-
-static void get_digit(const Context *c, const uint8_t **at, uint32_t g, Int *low, Int *high) {
-    const Natural x = get(at);
-    *low = x ? (Int)((x - 1) / 2) : 0;
-    *high = !x ? c->t->extents[g] - 1 : *low + (x % 2 ? 0 : (Int)get(at) + 1);
-}
-
-// The outermost digit.
-void outermost(const Context *c, const uint8_t *at, Int *low, Int *high) {
-    if (get(&at) % 2) get(&at);
-    get_digit(c, &at, c->n - 1, low, high);
+static void digit_of(const Context *c, Natural x, const uint8_t **at, uint32_t g, Int *low, Int *high) {
+    *low = 0;
+    *high = c->t->extents[g] - 1;
+    if (!x) return;
+    if (--x >= PAIRS * (PAIRS + 1) / 2) {
+        *low = (Int)(x - PAIRS * (PAIRS + 1) / 2);
+        *high = *low + (Int)get(at);
+        return;
+    }
+    for (*high = 0; x > (Natural)*high; ++*high) x -= (Natural)*high + 1;
+    *low = (Int)x;
 }
 
 // A temporary set that is not interned, or null.
 const Set *unpacked(Context *c, const uint8_t **at) {
-    const uint32_t spaces = get(at) % 2 ? (uint32_t)get(at) : 0;
+    Natural x = get(at);
+    const uint32_t spaces = x == 1 ? (uint32_t)get(at) : 0;
     Set *s = temp(c, 1, sizeof *s + 2 * c->n * sizeof(Int) + spaces * sizeof(Half *));
     if (!s) return NULL;
     s->spaces = spaces;
-    for (uint32_t g = c->n; g-- > 0;) get_digit(c, at, g, &s->lower[g], &s->lower[c->n + g]);
+    for (uint32_t g = c->n; g-- > 0;) {
+        x = spaces || g + 1 < c->n ? get(at) : x - 2;
+        digit_of(c, x, at, g, &s->lower[g], &s->lower[c->n + g]);
+    }
     for (uint32_t i = 0; i < spaces; ++i) {
         Int a[DIMENSIONS + 1];
         for (uint32_t g = 0; g <= c->n; ++g) {
@@ -93,8 +111,8 @@ const Set *lasting(Context *c, const Set *s) { return interned(c, s->lower, uppe
 
 // The bytes after a set.
 const uint8_t *skipped(const uint8_t *at) {
-    const Natural head = get(&at);
-    return at + head / 2;
+    while (!(*at++ & 64)) {}
+    return at;
 }
 
 // The first set that is not before zeros.
@@ -110,10 +128,9 @@ void forget(Context *c, size_t low) {
 
 bool adopt(Context *c, GraphNode *v) { return c && v; }
 
-static size_t put_domain(const Context *c, const Domain *d, uint8_t *to) {
-    size_t size = put(to, d->count);
-    for (uint32_t i = 0; i < d->count; ++i) size += pack(c, d->set[i], to ? to + size : NULL);
-    return size;
+static void put_domain(const Context *c, const Domain *d, Out *o) {
+    put(o, d->count);
+    for (uint32_t i = 0; i < d->count; ++i) put_set(c, d->set[i], o);
 }
 
 static const Domain *get_domain(Context *c, const uint8_t **at) {
@@ -127,11 +144,14 @@ static const Domain *get_domain(Context *c, const uint8_t **at) {
     return found;
 }
 #else
-size_t pack(const Context *c, const Set *s, uint8_t *to) {
-    (void)c;
-    if (to) memcpy(to, &s, sizeof s);
-    return sizeof s;
+static void put_pointer(const void *x, Out *o) {
+    if (o->at) memcpy(o->at + o->size, &x, sizeof x);
+    o->size += sizeof x;
 }
+
+static void put_set(const Context *c, const Set *s, Out *o) { (void)c, put_pointer(s, o); }
+
+static void put_domain(const Context *c, const Domain *d, Out *o) { (void)c, put_pointer(d, o); }
 
 const Set *unpacked(Context *c, const uint8_t **at) {
     const Set *s;
@@ -139,13 +159,6 @@ const Set *unpacked(Context *c, const uint8_t **at) {
     memcpy(&s, *at, sizeof s);
     *at += sizeof s;
     return s;
-}
-
-void outermost(const Context *c, const uint8_t *at, Int *low, Int *high) {
-    const Set *s;
-    memcpy(&s, at, sizeof s);
-    *low = s->lower[c->n - 1];
-    *high = upper_of(c, s)[c->n - 1];
 }
 
 bool same_set(const Context *c, const Set *a, const Set *b) { return c && a == b; }
@@ -161,12 +174,6 @@ const uint8_t *unpadded(const uint8_t *at) {
 }
 
 void forget(Context *c, size_t low) { (void)c, (void)low; }
-
-static size_t put_domain(const Context *c, const Domain *d, uint8_t *to) {
-    (void)c;
-    if (to) memcpy(to, &d, sizeof d);
-    return sizeof d;
-}
 
 static const Domain *get_domain(Context *c, const uint8_t **at) {
     const Domain *d;
@@ -193,25 +200,31 @@ bool adopt(Context *c, GraphNode *v) {
 }
 #endif
 
-// A fragment begins with twice its register file and four times the position after it, and 1 more where its domain is the operation's.
-static size_t put_fragment(const Context *c, const Fragment *f, const Domain *whole, uint8_t *to) {
-    const bool same = f->domain == whole;
-    size_t size = put(to, (uint32_t)(uint8_t)(f->position + 1) << 3 | (uint32_t)f->file << 1 | same);
-    size += put(to ? to + size : NULL, f->number);
-    return same ? size : size + put_domain(c, f->domain, to ? to + size : NULL);
+// How many bytes; `to` may be null.
+size_t pack(const Context *c, const Set *s, uint8_t *to) {
+    Out o = {to, 0};
+    put_set(c, s, &o);
+    return o.size;
 }
 
+// A fragment begins with twice its register file and eight times the position after it, and 1 more where its domain is the operation's.
 // How many bytes; `to` may be null.
 size_t pack_tree(const Context *c, const UnitTree *tree, uint8_t *to) {
-    size_t size = put(to, tree->operations);
+    Out out = {to, 0};
+    put(&out, tree->operations);
     for (const Operation *o = tree->operation; o < tree->operation + tree->operations; ++o) {
-        size += put(to ? to + size : NULL, (Natural)o->tau);
-        size += put(to ? to + size : NULL, o->opcode);
-        size += put(to ? to + size : NULL, o->fragments);
-        size += put_domain(c, o->domain, to ? to + size : NULL);
-        for (const Fragment *f = o->fragment; f < o->fragment + o->fragments; ++f) size += put_fragment(c, f, o->domain, to ? to + size : NULL);
+        put(&out, (Natural)o->tau);
+        put(&out, o->opcode);
+        put(&out, o->fragments);
+        put_domain(c, o->domain, &out);
+        for (const Fragment *f = o->fragment; f < o->fragment + o->fragments; ++f) {
+            const bool same = f->domain == o->domain;
+            put(&out, (uint32_t)(uint8_t)(f->position + 1) << 3 | (uint32_t)f->file << 1 | same);
+            put(&out, f->number);
+            if (!same) put_domain(c, f->domain, &out);
+        }
     }
-    return size;
+    return out.size;
 }
 
 // In temporary memory.

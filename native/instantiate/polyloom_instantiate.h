@@ -108,7 +108,8 @@ uint32_t polyloom_emit(const polyloom_request *request, polyloom_result *result)
 
 // The sizes that suffice for this request, or the status that it ends in, without an output. It works in the request's scratch; where
 // that is too small, the status is POLYLOOM_SCRATCH and the sizes are not known yet. A request with scratch of `scratch_size`
-// bytes, anywhere in memory, then does not need more. Independent of the number of elements, but for an access without a common border.
+// bytes, anywhere in memory, then does not need more, unless its classes are made one by one in it, in an order of the caller's. Independent
+// of the number of elements, but for an access without a common border.
 uint32_t polyloom_query(const polyloom_request *request, polyloom_result *result);
 
 // text.c, which may be left out of a build.

@@ -17,7 +17,7 @@ static uint32_t branch_size(const GraphNode *n, uint32_t v) {
 
 // The edge of a code, or NONE where it cannot occur.
 static uint32_t edge_of(const GraphNode *n, uint32_t code) {
-    if (n->shared) return n->signal[n->signals + code] == NOWHERE ? NONE : n->signal[n->signals + code];
+    if (n->shared) return signals_of(n)[n->signals + code] == NOWHERE ? NONE : signals_of(n)[n->signals + code];
     for (uint32_t e = 0; e < n->edges; ++e)
         if (n->edge[e].code == code) return e;
     return NONE;
@@ -54,8 +54,7 @@ void write_program(const Context *c, const Graph *g, uint8_t *at) {
         at += n->kernel->size;
         if (k == IF) {
             *at++ = n->signals;
-            memcpy(at, n->signal, n->signals);
-            at += n->signals;
+            for (uint32_t i = 0; i < n->signals; ++i) *at++ = (uint8_t)signals_of(n)[i];  // `emit` refuses more than 256
         }
         for (uint32_t code = 0; k >= GOTO && code >> n->signals == 0; ++code) {
             const uint32_t place = target(n, code) * (uint32_t)c->schedule->interval;

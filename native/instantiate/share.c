@@ -343,8 +343,10 @@ static bool code(Shared *s, const Branch *b, bool *out) {
             if (!*out) continue;
             node->signals = (uint8_t)s->size;
             node->shared = true;
-            TRY(node->signal = keep(c, s->size + ((size_t)1 << s->size), 1));
-            for (uint32_t k = 0; k < s->size; ++k) node->signal[k] = (uint8_t)s->chosen[k];
+            const Edge *edge = node->edge;
+            TRY(node->edge = keep(c, node->edges * sizeof *edge + (s->size + ((size_t)1 << s->size)) * sizeof(uint16_t), 1));
+            memcpy(node->edge, edge, node->edges * sizeof *edge);
+            for (uint32_t k = 0; k < s->size; ++k) signals_of(node)[k] = (uint16_t)s->chosen[k];
             return true;
         }
     }
@@ -353,13 +355,13 @@ static bool code(Shared *s, const Branch *b, bool *out) {
 
 // The codes that a branch meets, once all signals are known.
 static void settle(Shared *s, const Branch *b) {
-    uint8_t *signal = b->node->signal, *edge = signal + b->node->signals;
+    uint16_t *signal = signals_of(b->node), *edge = signal + b->node->signals;
     meet(s, b);
-    memset(edge, NOWHERE, (size_t)1 << b->node->signals);
+    memset(edge, NOWHERE, sizeof *edge << b->node->signals);
     for (uint32_t n = 0; n < s->met; ++n) {
         uint32_t code = 0;
         for (uint32_t k = 0; k < b->node->signals; ++k) code |= (uint32_t)(s->value[s->atom[n]].ones >> signal[k] & 1) << k;
-        edge[code] = (uint8_t)s->column[s->of[n]].edge;
+        edge[code] = (uint16_t)s->column[s->of[n]].edge;
     }
 }
 
