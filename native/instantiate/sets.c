@@ -107,7 +107,13 @@ bool intersect(Context *c, const Set *a, const Set *b, const Set **out) {
     const Half **both;
     const size_t mark = c->high;
     *out = NULL;
-    if (common(c, a, b, low, high, &both)) convex(c, low, high, a->spaces + b->spaces, both, out);
+    if (common(c, a, b, low, high, &both)) {
+        const size_t bytes = c->n * sizeof(Int);
+        if (!b->spaces && same_bytes(a->lower, low, bytes) && same_bytes(upper_of(c, a), high, bytes))
+            *out = a;
+        else
+            convex(c, low, high, a->spaces + b->spaces, both, out);
+    }
     c->high = mark;
     return ok(c);
 }
