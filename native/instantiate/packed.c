@@ -19,7 +19,7 @@ typedef struct {
     size_t size;
 } Out;
 
-static void put(Out *o, Natural x) {
+static OUTLINED void put(Out *o, Natural x) {
     bool more;
     do {
         more = x > 63;
@@ -29,7 +29,7 @@ static void put(Out *o, Natural x) {
     } while (more);
 }
 
-static Natural get(const uint8_t **at) {
+static OUTLINED Natural get(const uint8_t **at) {
     Natural x = 0;
     for (uint32_t shift = 0;; shift += 6) {
         const uint8_t b = *(*at)++;
@@ -41,7 +41,7 @@ static Natural get(const uint8_t **at) {
 #ifdef POLYLOOM_INT32
 #define PAIRS 90  // of digits below this; they take two bytes at most
 
-static void put_digit(const Context *c, const Set *s, uint32_t g, Out *o) {
+static OUTLINED void put_digit(const Context *c, const Set *s, uint32_t g, Out *o) {
     const Natural low = (Natural)s->lower[g], high = (Natural)upper_of(c, s)[g], first = (g + 1 == c->n) && !s->spaces ? 2 : 0;
     if (!low && high + 1 == (Natural)c->t->extents[g])
         put(o, first);
@@ -67,7 +67,7 @@ static void put_set(const Context *c, const Set *s, Out *o) {
     if (o->at) o->at[o->size - 1] |= 64;
 }
 
-static void digit_of(const Context *c, Natural x, const uint8_t **at, uint32_t g, Int *low, Int *high) {
+static OUTLINED void digit_of(const Context *c, Natural x, const uint8_t **at, uint32_t g, Int *low, Int *high) {
     *low = 0;
     *high = c->t->extents[g] - 1;
     if (!x) return;
@@ -128,7 +128,7 @@ void forget(Context *c, size_t low) {
 
 bool adopt(Context *c, GraphNode *v) { return c && v; }
 
-static void put_domain(const Context *c, const Domain *d, Out *o) {
+static OUTLINED void put_domain(const Context *c, const Domain *d, Out *o) {
     put(o, d->count);
     for (uint32_t i = 0; i < d->count; ++i) put_set(c, d->set[i], o);
 }

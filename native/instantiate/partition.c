@@ -65,7 +65,7 @@ typedef struct {
     uint32_t *whole, *known;  // the families that hold in the cell, and in a piece of it
 } Collector;
 
-static uint32_t place(const Int *starts, uint32_t count, Int x) {
+static OUTLINED uint32_t place(const Int *starts, uint32_t count, Int x) {
     uint32_t first = 0, last = count;
     while (first < last) {
         const uint32_t middle = (first + last) / 2;
@@ -77,7 +77,7 @@ static uint32_t place(const Int *starts, uint32_t count, Int x) {
     return first;
 }
 
-static void insert(Int *values, uint32_t *count, Int x) {
+static OUTLINED void insert(Int *values, uint32_t *count, Int x) {
     const uint32_t at = place(values, *count, x);
     if (at < *count && values[at] == x) return;
     move(values + at + 1, values + at, (*count - at) * sizeof(Int));
@@ -124,7 +124,7 @@ bool cells_of(Context *c, const Member *members, uint32_t count, uint64_t *out) 
 }
 
 // Bounds of the cells from `first` to `last` on every axis, both inclusive.
-static void bounds(const Context *c, const Grid *grid, const Place *first, const Place *last, Int *lower, Int *upper) {
+static OUTLINED void bounds(const Context *c, const Grid *grid, const Place *first, const Place *last, Int *lower, Int *upper) {
     memcpy(lower, grid->lower, c->n * sizeof(Int));
     memcpy(upper, grid->upper, c->n * sizeof(Int));
     for (uint32_t k = 0; k < grid->axes; ++k) {
@@ -134,7 +134,7 @@ static void bounds(const Context *c, const Grid *grid, const Place *first, const
     }
 }
 
-static bool has(const uint32_t *key, uint32_t family) { return key[family / 32] >> family % 32 & 1; }
+static OUTLINED bool has(const uint32_t *key, uint32_t family) { return key[family / 32] >> family % 32 & 1; }
 
 // The side of a box that is in hand.
 static uint32_t side_of(Context *c, const Half *h, const Int *lower, const Int *upper) {
@@ -217,7 +217,7 @@ static bool mark(Context *c, const Grid *grid, const Member *m) {
     }
 }
 
-static void include(const Grid *grid, Place *bounds, const Place *at, bool first) {
+static OUTLINED void include(const Grid *grid, Place *bounds, const Place *at, bool first) {
     for (uint32_t k = 0; k < grid->axes; ++k) {
         if (first || at[k] < bounds[k]) bounds[k] = at[k];
         if (first || at[k] > bounds[grid->axes + k]) bounds[grid->axes + k] = at[k];
@@ -242,7 +242,7 @@ static Part *part_of(Collector *k, const uint32_t *key) {
     return *slot = *bucket = p;
 }
 
-static bool empty_key(const uint32_t *key, uint32_t words) {
+static OUTLINED bool empty_key(const uint32_t *key, uint32_t words) {
     for (uint32_t i = 0; i < words; ++i)
         if (key[i]) return false;
     return true;

@@ -5,7 +5,7 @@
 #define SEED 2166136261u
 
 // A hash of digits, which are small.
-static uint32_t mixed(uint32_t h, const Int *x, uint32_t count) {
+static OUTLINED uint32_t mixed(uint32_t h, const Int *x, uint32_t count) {
     while (count--) h = (h ^ (uint32_t)*x++) * 2654435769u;
     return h ^ h >> 15;
 }
@@ -37,7 +37,7 @@ const Half *negated(Context *c, const Half *h) {
     return half_space(c, a);
 }
 
-static Set *filled(const Context *c, Set *s, const Int *lower, const Int *upper) {
+static OUTLINED Set *filled(const Context *c, Set *s, const Int *lower, const Int *upper) {
     if (!s) return NULL;
     memcpy(s->lower, lower, c->n * sizeof(Int));
     memcpy(s->lower + c->n, upper, c->n * sizeof(Int));
