@@ -31,7 +31,7 @@ static void bytes(Out *o, const void *data, size_t size) {
     if (at) memcpy(at, data, size);
 }
 
-static void store(uint8_t *at, uint32_t value, int size) {
+OUTLINED static void store(uint8_t *at, uint32_t value, int size) {
     for (int i = 0; i < size; ++i) at[i] = (uint8_t)(value >> 8 * i);
 }
 
@@ -159,21 +159,25 @@ static void wrappers(Out *o) {
     close(o);
 }
 
-// One number for every element, of two bytes if one does not hold so many.
+// One number for every element, of two bytes if one does not hold so many. Where no cell is slanted, rows between those in which some
+// begin are like the one before.
 static void map(Out *o, bool wrapper, uint32_t numbers) {
     const Context *c = o->c;
     const uint32_t size = numbers <= 256 ? 1 : 2;
-    uint8_t *start = room(o, o->rows * o->columns, size);
-    for (const Cell *k = c->cell; start && k < c->cell + c->cells; ++k) {
+    const size_t width = (size_t)o->columns * size;
+    uint8_t *start = room(o, o->rows, width);
+    for (const Cell *k = c->cell, *end = k + c->cells; start && k < end; ++k) {
         const uint32_t number = wrapper ? k->wrapper : k->class_ == NONE ? 0 : c->class_[k->class_].number + 1;
-        for (uint32_t row = k->row, first, end; row < k->row + k->height; ++row) {
-            span(k, 0, row, &first, &end);
-            uint8_t *at = start + ((size_t)row * o->columns + first) * size;
+        for (uint32_t row = k->row, first, stop; row < k->row + (c->slanted ? k->height : 1); ++row) {
+            span(k, 0, row, &first, &stop);
+            uint8_t *at = start + row * width + first * size;
             if (size == 1)
-                memset(at, (int)number, end - first);
+                memset(at, (int)number, stop - first);
             else
-                for (; first < end; ++first, at += 2) store(at, number, 2);
+                for (; first < stop; ++first, at += 2) store(at, number, 2);
         }
+        const uint32_t next = k + 1 < end ? k[1].row : o->rows;
+        for (uint32_t row = k->row + 1; row < next && !c->slanted; ++row) memcpy(start + row * width, start + (row - 1) * width, width);
     }
 }
 
@@ -212,7 +216,7 @@ static void run_generators(Out *o, const Mapped *m, const Run *r) {
     const Pattern *p = m->pattern[r->group];
     const Spot first = spot_of(c, r, 0, 0), second = spot_of(c, r, 0, 1);
     const Int base = base_at(c, m, &first), delay = delay_at(c, m, &first);
-    for (int i = 0; i < 4; i += 1 + (o->data != NULL)) {
+    for (int i = 0; i < 4; i += 1 + (r->lines == 1)) {
         const Spot s = corner(c, r, i);
         fits_signed(c, o->section, base_at(c, m, &s));
     }

@@ -47,7 +47,7 @@ static void meet(Context *c, Mapped *m, const Run *r) {
     while (k < m->groups && m->group[k] != r->group) ++k;
     m->group[k] = r->group;
     if (k == m->groups) ++m->groups;
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; i += 1 + (r->lines == 1)) {
         const Spot s = corner(c, r, i);
         const Int x = delay_at(c, m, &s);
         m->early = min(m->early, x);
