@@ -31,6 +31,8 @@ def element_type(declaration: Node) -> ElementType:
     base = re.split(r" ?[(*\[]", declaration.ctype)[0]
     if base not in TYPES:
         help = _HELP.get(base, "use `int`" if "[" not in declaration.ctype and base in _INTEGERS else "the element types are signed char, short, int and float")
+        if help == "use `int`" and base.startswith("unsigned"):
+            help += ", whose comparisons, `>>`, `/` and `%` heed the sign"
         alias = re.sub(r"^(?:(?:const|volatile) )*", "", declaration.data["type"].get("qualType", "")).split(" ")[0]
         written = () if alias in base.split(" ") else (f"`{alias}` is `{base}`",)
         raise refuse("PL0153", f"`{declaration.name}` is of the type `{base}`, which no operation has", declaration, help, *written)
