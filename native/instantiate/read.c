@@ -416,7 +416,7 @@ static bool check_container(Context *c, size_t size) {
     if (word(c, VERSION) > 1) return fail(c, 703, 4);
     bool ordered = word(c, VERSION) == 1;
     for (int i = 0; i < SECTIONS; ++i) {
-        if (word(c, ENDS + i) > SIZE_MAX - 3) return fail(c, 702, size);
+        if (word(c, ENDS + i) > UINT32_MAX - 3) return fail(c, 702, size);
         ordered = ordered && word(c, ENDS + i) >= start_of(c, i);
     }
     if (size < start_of(c, SECTIONS)) return fail(c, 702, size);
