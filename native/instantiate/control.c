@@ -177,14 +177,18 @@ static Value observed(const Palette *p, const Placed *placed) {
 // Whether there is a step in which two signals differ, which is where the next step is noted.
 static bool differ(Palette *p, const Placed *a, const Placed *b, bool *out) {
     Context *c = p->c;
+    const uint32_t g = c->n - 1;  // the outermost digit tells most sets apart
     if (a->node != b->node && b->node >= p->graph->node && b->node < p->graph->node + p->graph->nodes) return true;  // no step is in both
     for (Walk w = walk(b->node); more(&w) && !*out;) {
         const size_t mark = c->high;
         const Set *s = unpacked(c, &w.at);
         TRY(s);
-        if (meets_hull(p, s->lower, upper_of(c, s)))
-            for (const Taken *i = p->sets.at; i < (const Taken *)p->sets.at + p->sets.count && !*out; ++i)
-                if (is_one(a, i->edge) != is_one(b, w.edge)) TRY(share_point(c, s, i->set, p->step + (size_t)p->steps * c->n, out));
+        const bool one = is_one(b, w.edge);
+        const Taken *i = p->sets.at, *end = i + (meets_hull(p, s->lower, upper_of(c, s)) ? p->sets.count : 0);
+        for (; i < end && !*out; ++i) {
+            if (is_one(a, i->edge) == one || i->set->lower[g] > upper_of(c, s)[g] || upper_of(c, i->set)[g] < s->lower[g]) continue;
+            TRY(share_point(c, s, i->set, p->step + (size_t)p->steps * c->n, out));
+        }
         c->high = mark;
     }
     return true;
