@@ -25,8 +25,9 @@ static void look(Context *c, uint32_t side, uint32_t line) {
     for (const Cell *cell = c->cell; cell < c->cell + c->cells; ++cell) {
         const uint32_t from = axis ? cell->west : cell->row;
         if (from > line && from < s->stop) s->stop = from;
+        if (line - from >= (axis ? cell->width : cell->height)) continue;
         Segment found = {.group = cell->group}, *at = s->at + s->count;
-        if (line - from >= (axis ? cell->width : cell->height) || !span(cell, axis, line, &found.first, &found.end)) continue;
+        if (!span(cell, axis, line, &found.first, &found.end)) continue;
         if (is_far(side)) found = (Segment){size - found.end, size - found.first, found.group};
         if (found.first > size / 2) continue;
         for (++s->count; at > s->at && at[-1].first > found.first; --at) at[0] = at[-1];
