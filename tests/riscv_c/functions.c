@@ -304,3 +304,17 @@ double newton(double x) {
   for (int i = 0; i < 20; i++) y = 0.5 * (y + x / y);
   return y;
 }
+
+/* A loop that is entered at each of its four blocks. */
+int entered_anywhere(int n, int x) {
+  int s = 0;
+  switch (n & 3) {
+    do {
+    case 0: s += x;
+    case 3: s ^= x << 1;
+    case 2: s -= 3;
+    case 1: s *= 5;
+    } while ((n -= 4) > 0 && n < 40);
+  }
+  return s;
+}

@@ -28,7 +28,8 @@ def hoisted(code: Code) -> Code:
     blocks = list(code.blocks)
     for number, loop in enumerate(forest.loops):
         members = forest.members(number)
-        entering = [k for k, targets in enumerate(follow) if loop.header in targets and k not in members]
+        inside = {int(k) for k in members}
+        entering = [k for k, targets in enumerate(follow) if k not in inside and inside.intersection(targets)]  # an irreducible loop has several
         calls = any(op.mnemonic == "call" for k in members for op in blocks[k].ops)
         if loop.parent == -1 and len(entering) == 1 and not calls:
             _move(code, blocks, members, entering[0])
