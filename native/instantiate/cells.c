@@ -31,16 +31,9 @@ OUTLINED Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t colum
 }
 
 // Insert x into ascending cuts, which begin with 0 and end with the number of places, if it lies between them.
-static bool cut(Context *c, Vec *cuts, Int x) {
-    uint32_t *at = cuts->at, i = cuts->count;
-    if (x < 0 || x > (Int)at[i - 1]) return true;
-    while ((Int)at[i - 1] > x) --i;
-    if ((Int)at[i - 1] == x) return true;
-    TRY(push(c, cuts, sizeof *at));
-    at = cuts->at;
-    move(at + i + 1, at + i, (cuts->count - 1 - i) * sizeof *at);
-    at[i] = (uint32_t)x;
-    return true;
+static OUTLINED bool cut(Context *c, Vec *cuts, Int x) {
+    const uint32_t *at = cuts->at;
+    return x < 0 || x > (Int)at[cuts->count - 1] || insert_once(c, cuts, (uint32_t)x);
 }
 
 // The cuts where the constant of a line changes along a direction, from a row on, seen from displacements: from the first place
@@ -162,7 +155,7 @@ static bool borders(Context *c, int axis, const Vec *seen, Vec *cuts) {
 static bool arrange(Context *c, const Vec *seen, bool bordered, Vec *found) {
     Vec cuts[4] = {{0}};
     for (int d = 0; d < 4; ++d) {
-        TRY(add_item(c, &cuts[d], &(uint32_t){0}, sizeof(uint32_t)) && add_item(c, &cuts[d], &(uint32_t){places(c, d)}, sizeof(uint32_t)));
+        TRY(insert_once(c, &cuts[d], 0) && insert_once(c, &cuts[d], places(c, d)));
         TRY(c->sloping || cuts_of(c, d, 0, seen, &cuts[d]));
         TRY(!bordered || d > COLUMNS || borders(c, d, seen, &cuts[d]));
     }

@@ -115,7 +115,7 @@ static bool finish(Context *c) {
     return remember(c) && depths(c) && control(c) && generators(c) && wire(c);
 }
 
-static OUTLINED bool same(const Context *c, const Tiling *a, const Tiling *b) {
+static bool same(const Context *c, const Tiling *a, const Tiling *b) {
     return a->number == b->number && a->rows == b->rows && a->columns == b->columns && same_bytes(a->sizes, b->sizes, c->n * sizeof(Int));
 }
 
@@ -133,7 +133,7 @@ static OUTLINED bool smaller(Context *c, const Tiling *t, bool halve, Vec *out) 
         if (m == NONE || t->tiles[m] <= 1) continue;
         const Int extent = extent_of(c, m), p = t->sizes[m], half = t->tiles[m] / 2;
         const Int next = halve ? half : min((extent - 1) / add(c, p, 1) + 1, t->tiles[m] - 1), counts[2] = {min(half, next), max(half, next)};
-        for (int i = 0; i < 1 + (counts[0] != counts[1]); ++i) {
+        for (int i = 0; i < 2; ++i) {
             Tiling *slot = push(c, out, sizeof *slot);
             TRY(slot);
             TRY(make_tiling(c, t->number, axis ? t->rows : (uint32_t)counts[i], axis ? (uint32_t)counts[i] : t->columns, NULL, slot));

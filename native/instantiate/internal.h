@@ -190,7 +190,6 @@ typedef struct {
 
 typedef struct {
     uint32_t parameters, dimensions, arrays, nodes, units;
-    Limits limits;
     uint32_t rows, constraints, conditions, uses, inputs, outputs, schedules, candidates;
     Row *row;
     Condition *condition;
@@ -203,6 +202,7 @@ typedef struct {
     Schedule *schedule;
     Candidate *candidate;
     size_t names, names_end;
+    Limits limits;
 } Symbolic;
 
 typedef struct {
@@ -435,9 +435,9 @@ typedef struct Context {
     Int start, delay[2], steps;
     Int needed;  // channels a side
 
-    Symbolic s;
 
     // At the end, such that small offsets reach the rest.
+    Symbolic s;
     Set *sets[BUCKETS];
     Domain *domains[BUCKETS / 2];
     Half *halves[BUCKETS / 8];  // there are few

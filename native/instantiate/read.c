@@ -416,8 +416,9 @@ static bool check_container(Context *c, size_t size) {
     if (word(c, VERSION) > 1) return fail(c, 703, 4);
     bool ordered = word(c, VERSION) == 1;
     for (int i = 0; i < SECTIONS; ++i) {
-        if (word(c, ENDS + i) > UINT32_MAX - 3) return fail(c, 702, size);
-        ordered = ordered && word(c, ENDS + i) >= start_of(c, i);
+        const size_t end = word(c, ENDS + i);
+        if (end > SIZE_MAX - 3) return fail(c, 702, size);
+        ordered = ordered && end >= start_of(c, i);
     }
     if (size < start_of(c, SECTIONS)) return fail(c, 702, size);
     if (size % 4 || fletcher64(c->data + 16, size - 16) != (word(c, CHECKSUM) | (uint64_t)word(c, CHECKSUM + 1) << 32)) return fail(c, 704, 8);
