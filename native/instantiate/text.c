@@ -18,7 +18,7 @@ static const Text TEXT[] = {
     {503, "a parameter's value is not from 0 to 2147483647"},
     {504, "the parameters are outside of the program's domain"},
     {505, "the region is empty or larger than the machine"},
-    {506, "the tiles do not cover the iteration space"},
+    {506, "the tiles do not cover the iteration space or are shorter than a dependence"},
     {510, "no candidate is valid for tiles of this size"},
     {511, "a FIFO is too short"},
     {512, "a kernel has more successors than a branch has targets"},
