@@ -252,15 +252,17 @@ typedef struct {
 // The number of an equal tree in the list, which grows by one if there is none; NONE for a tree without operations. What is temporary from
 // `mark` on is given back.
 static bool number_of(Context *c, Trees *trees, const UnitTree *tree, uint32_t class_, uint32_t unit, size_t mark, uint32_t *out) {
+    *out = NONE;
+    if (!tree->operations) return true;
     const size_t size = pack_tree(c, tree, NULL);
     Tree *made = temp(c, 1, sizeof *made + size);
     TRY(made);
     *made = (Tree){class_, unit, (uint32_t)size};
     pack_tree(c, tree, made->bytes);
     c->high = mark;
-    for (*out = tree->operations ? 0 : NONE; *out < trees->count; ++*out)
+    for (*out = 0; *out < trees->count; ++*out)
         if (trees->at[*out]->size == size && same_bytes(trees->at[*out]->bytes, made->bytes, size)) return true;
-    if (*out != NONE) trees->at[trees->count++] = shrink(c, made, mark, sizeof *made + size);
+    trees->at[trees->count++] = shrink(c, made, mark, sizeof *made + size);
     return true;
 }
 
@@ -364,11 +366,14 @@ static Kind *kind_of(Context *c, Classifier *k, const Cell *cell, uint32_t *mark
 
 // Drops the silent destinations of a tree.
 static void prune(UnitTree *tree, const bool *silent) {
-    for (Operation *o = tree->operation; o < tree->operation + tree->operations; ++o) {
+    for (uint32_t i = 0; i < tree->operations; ++i) {
+        Operation *o = &tree->operation[i];
         const uint32_t count = o->fragments;
         o->fragments = 0;
-        for (const Fragment *p = o->fragment; p < o->fragment + count; ++p)
+        for (uint32_t k = 0; k < count; ++k) {
+            const Fragment *p = &o->fragment[k];
             if (p->position != WRITTEN || p->file != IO || !silent[p->number]) o->fragment[o->fragments++] = *p;
+        }
     }
 }
 
@@ -464,8 +469,10 @@ static bool make_classes(Context *c, Classifier *k, size_t low, size_t high) {
         for (uint32_t unit = 0; unit < units; ++unit) {
             const size_t mark = c->high;
             const uint32_t n = tuple[(size_t)i * units + unit];
-            UnitTree tree = {0};
-            if (n != NONE) TRY(unpack_tree(c, trees.at[n]->bytes, &tree));
+            UnitTree tree;
+            made->program[unit] = NONE;
+            if (n == NONE) continue;
+            TRY(unpack_tree(c, trees.at[n]->bytes, &tree));
             prune(&tree, silent);
             TRY(number_of(c, &pruned, &tree, c->classes, unit, mark, &made->program[unit]));
             forget(c, low);

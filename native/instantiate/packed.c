@@ -212,12 +212,14 @@ size_t pack(const Context *c, const Set *s, uint8_t *to) {
 size_t pack_tree(const Context *c, const UnitTree *tree, uint8_t *to) {
     Out out = {to, 0};
     put(&out, tree->operations);
-    for (const Operation *o = tree->operation; o < tree->operation + tree->operations; ++o) {
+    for (uint32_t i = 0; i < tree->operations; ++i) {
+        const Operation *o = &tree->operation[i];
         put(&out, (Natural)o->tau);
         put(&out, o->opcode);
         put(&out, o->fragments);
         put_domain(c, o->domain, &out);
-        for (const Fragment *f = o->fragment; f < o->fragment + o->fragments; ++f) {
+        for (uint32_t k = 0; k < o->fragments; ++k) {
+            const Fragment *f = &o->fragment[k];
             const bool same = f->domain == o->domain;
             put(&out, (uint32_t)(uint8_t)(f->position + 1) << 3 | (uint32_t)f->file << 1 | same);
             put(&out, f->number);

@@ -629,9 +629,13 @@ static bool layers(Layers *w, uint32_t depth, uint32_t count) {
             w->set[inside++] = s;
         }
         const uint32_t made = w->boxes.count;
-        if (inside) TRY(layers(w, depth + 1, inside));
+        if (!inside) {
+            last = made;
+            continue;
+        }
+        TRY(layers(w, depth + 1, inside));
         Int *old = (Int *)w->boxes.at + (size_t)last * 2 * n, *box = (Int *)w->boxes.at + (size_t)made * 2 * n;
-        bool same = inside && made - last == w->boxes.count - made;
+        bool same = made - last == w->boxes.count - made;
         for (uint32_t i = made; i < w->boxes.count; ++i, box += 2 * n, old += same ? 2 * n : 0) {
             box[g] = x;
             box[n + g] = end - 1;
