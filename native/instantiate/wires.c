@@ -273,8 +273,9 @@ static bool connect(Context *c, Vec *out, Port sink, Port source) {
     const uint32_t most = sink.index > source.index ? sink.index : source.index, made = code(sink) << 16 | code(source);
     if (most >= 8192) return refuse(c, 706, POLYLOOM_FIELD, 2, most, 8192);
     c->about.side = sink.location;
-    for (const uint32_t *at = out->at, *end = at + out->count; at < end; ++at)
-        if (*at >> 16 == code(sink)) return *at == made || refuse(c, 530, POLYLOOM_PORT, sink.index, 0, 0);
+    const uint32_t *at = out->at;
+    for (uint32_t i = 0; i < out->count; ++i)
+        if (at[i] >> 16 == code(sink)) return at[i] == made || refuse(c, 530, POLYLOOM_PORT, sink.index, 0, 0);
     return insert_once(c, out, made);
 }
 
