@@ -126,7 +126,8 @@ static void classes(Out *o) {
     put(o, 0, 2);
     c->distinct = 0;
     for (uint32_t g = 0; g < c->units; ++g) first_program(c, g);
-    for (Class *k = c->class_, *end = k + c->classes; k < end && ok(c); ++k) {
+    for (uint32_t i = 0; i < c->classes && ok(c); ++i) {
+        Class *k = &c->class_[i];
         const Class *same = c->class_;
         for (uint32_t unit = 0; unit < c->s.units; ++unit)
             if (k->program[unit] != NONE) k->program[unit] = c->graph[k->program[unit]].same;
