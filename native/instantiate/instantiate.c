@@ -62,7 +62,7 @@ static bool begin(Context *c, const polyloom_request *r, const Plan *p) {
     return classify(c, c->search->high) && (c->graph = keep(c, c->units, sizeof(Graph)));
 }
 
-// The graphs of the units of a class, or of all classes that are not done: those of large trees first, which take most memory while they
+// The graphs of the units of a class, or of all classes that have none: those of large trees first, which take most memory while they
 // are made. What goes wrong is left to `finish`; of a class it is what goes wrong in its first unit.
 static uint32_t graphs(Context *c, const Context *from, uint32_t number) {
     const About about = c->about;
@@ -71,7 +71,7 @@ static uint32_t graphs(Context *c, const Context *from, uint32_t number) {
         best = NONE;
         for (uint32_t g = 0; g < end; ++g) {
             const uint32_t k = from->unit[g].class_;
-            if ((number == NONE ? from->class_[k].done : k != number) || from->graph[g].node) continue;
+            if ((number == NONE ? from->class_[k].apart : k != number) || from->graph[g].node) continue;
             if (best == NONE || from->unit[g].size > from->unit[best].size) best = g;
         }
         if (best == NONE) return error;
@@ -328,20 +328,17 @@ uint32_t polyloom_plan(const polyloom_request *r, polyloom_result *result) {
 }
 
 uint32_t polyloom_class(const polyloom_request *r, uint32_t number, void *scratch, size_t size, polyloom_result *result) {
-    Context *from = context(r->scratch, r->scratch_size), *c = scratch ? context(scratch, size) : from;
+    Context *from = context(r->scratch, r->scratch_size), *c = context(scratch, size);
     if (!c) return report(NULL, POLYLOOM_SCRATCH, result);
-    if (scratch) {
-        *c = *from;
-        c->parent = from;
-        reset(c);
-        claim(c, scratch, size);
-    }
+    *c = *from;
+    c->parent = from;
+    reset(c);
+    claim(c, scratch, size);
     Class *k = &from->class_[number];
     for (uint32_t g = 0; g < from->units; ++g)
         if (from->unit[g].class_ == number) from->graph[g].node = NULL;
     k->error = graphs(c, from, number);
-    k->done = true;
-    k->apart = c != from;
+    k->apart = true;
     if (k->error) c->about = k->about;
     return report(c, k->error, result);
 }
@@ -369,7 +366,7 @@ static uint32_t try_classes(const polyloom_request *r, size_t *most) {
         const uint32_t status = polyloom_class(r, i, c->base + c->low, c->high - c->low, &own);
         if (status && !infeasible(status)) return status;
         if (own.scratch_size > *most) *most = own.scratch_size;
-        c->class_[i].done = c->class_[i].apart = false;
+        c->class_[i].apart = false;
     }
     if (c->classes) memset(c->graph, 0, c->units * sizeof(Graph));
     return POLYLOOM_OK;

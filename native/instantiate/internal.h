@@ -300,7 +300,7 @@ typedef struct {
     uint32_t *program;  // by unit
     Int *depth[2];  // of feedback and of input registers
     uint32_t depths[2], number;
-    bool done, apart;  // instantiated; in scratch of its own
+    bool apart;  // instantiated in scratch of its own
     uint32_t error;
     About about;
 } Class;

@@ -14,7 +14,7 @@
 //     if (status == POLYLOOM_OK) status = polyloom_emit(&request, &result);
 //
 // Only `polyloom_class` may run in several threads at once, each class with scratch of its own that is kept until the output is
-// written; without scratch of its own it takes from the request's, and then one class runs at a time. The bytes are the same.
+// written. It may be left out, for some classes or for all: `polyloom_merge` makes the others in the request's scratch. The bytes are the same.
 #ifndef POLYLOOM_INSTANTIATE_H
 #define POLYLOOM_INSTANTIATE_H
 
@@ -108,8 +108,7 @@ uint32_t polyloom_emit(const polyloom_request *request, polyloom_result *result)
 
 // The sizes that suffice for this request, or the status that it ends in, without an output. It works in the request's scratch; where
 // that is too small, the status is POLYLOOM_SCRATCH and the sizes are not known yet. A request with scratch of `scratch_size`
-// bytes, anywhere in memory, then does not need more, unless its classes are made one by one in it, in an order of the caller's. Independent
-// of the number of elements, but for an access without a common border.
+// bytes, anywhere in memory, then does not need more. Independent of the number of elements, but for an access without a common border.
 uint32_t polyloom_query(const polyloom_request *request, polyloom_result *result);
 
 // text.c, which may be left out of a build.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // libFuzzer's entry: whatever the bytes are, instantiation ends in a status, touches nothing outside its buffers (each is a block of
-// its own, for the address sanitizer), gives the same again in other memory, and needs no more than the query says. An input is a
-// request, then the symbolic file.
+// its own, for the address sanitizer), gives the same again in other memory and phase by phase, and needs no more than the query says. An
+// input is a request, then the symbolic file.
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,7 @@
 #define MOST ((size_t)1 << 24)
 #define REGION 24
 #define ARRAYS 64
+#define APART 256
 #define HEAD 56  // of the file, up to three naturals: parameters, dimensions, arrays
 
 enum { COUNT, ROWS, COLUMNS, ROOM, CANDIDATE, SIZES, LAYOUTS, VALUE, TILE = VALUE + 4 * VALUES, REQUEST = TILE + VALUES };
@@ -99,6 +100,30 @@ static polyloom_result query(polyloom_request request, size_t room) {
     return result;
 }
 
+// Phase by phase: every second class from `first` on in scratch of its own, the others by the merge.
+static Outcome by_phases(polyloom_request request, const polyloom_result *needed, uint32_t first) {
+    uint8_t *scratch = block(needed->scratch_size), *own[APART];
+    Outcome outcome = {.output = block(needed->output_size)};
+    request.scratch = scratch;
+    request.scratch_size = needed->scratch_size;
+    request.output = outcome.output;
+    request.output_size = needed->output_size;
+    uint32_t count = 0, status = polyloom_plan(&request, &outcome.result);
+    while (!status) {
+        for (uint32_t i = first; i < outcome.result.classes && count < APART; i += 2) {
+            polyloom_result result;
+            own[count] = block(needed->class_size);
+            if (polyloom_class(&request, i, own[count++], needed->class_size, &result) == POLYLOOM_SCRATCH) abort();
+        }
+        if ((status = polyloom_merge(&request, &outcome.result)) != POLYLOOM_AGAIN) break;
+        status = POLYLOOM_OK;
+    }
+    if (!status) polyloom_emit(&request, &outcome.result);
+    while (count) free(own[--count]);
+    free(scratch);
+    return outcome;
+}
+
 static void same(const Outcome *a, Outcome b) {
     if (a->result.status != b.result.status || a->result.position != b.result.position || a->result.output_size != b.result.output_size) abort();
     if (memcmp(a->output, b.output, a->result.output_size)) abort();
@@ -119,6 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t given) {
     if (needed.status == POLYLOOM_OK && needed.scratch_size <= MOST && needed.output_size <= MOST) {
         const Outcome exact = instantiate(asked.request, needed.scratch_size, needed.output_size, data[ROOM] % 16);
         if (exact.result.status == POLYLOOM_SCRATCH || exact.result.status == POLYLOOM_OUTPUT) abort();
+        same(&exact, by_phases(asked.request, &needed, data[ROOM] % 2));
         if (first.result.status == POLYLOOM_OK) same(&first, exact);
         else free(exact.output);
     }
