@@ -535,6 +535,8 @@ typedef struct Part {
 bool cells_of(Context *c, const Member *members, uint32_t count, uint64_t *out);
 bool partition(Context *c, const Member *members, uint32_t count, uint32_t families, Grid **grid, Part ***parts, uint32_t *number);
 bool part_sets(Context *c, const Grid *grid, const Part *part, Vec *out);
+
+// unite.c
 bool unite(Context *c, const Set *const *sets, uint32_t count, const Domain **out);
 
 // concretize.c
