@@ -57,7 +57,7 @@ def least(a: pl.i32[N], b: pl.i32[N]) -> None:
 
 
 def test_the_least_constant() -> None:
-    result = pl.compile(least).instantiate(N=5, pes=(1, 2)).run(a=np.arange(5, dtype=np.int32) - 2147483648)
+    result = pl.compile(least).instantiate(N=5, pes=(1, 2)).run(a=np.arange(-2147483648, -2147483643, dtype=np.int32))
     assert result.outputs["a"].tolist() == result.outputs["b"].tolist() == [n - 2147483648 for n in range(5)]
 
 
