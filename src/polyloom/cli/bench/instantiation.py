@@ -5,12 +5,15 @@ Beside it the microseconds of the C library and those of the paper's algorithms 
 one thread: concretization through functional-unit programs, the median of a thousand warm runs. The library checks the request and chooses
 tiles in it, which isl's part leaves out; both make groups, classes, kernels, control flow, signals and programs. `whole` is all
 that the library does but emission: besides, it reads and checks the file, and makes FIFO depths, interconnect and address generators.
+The two take turns, for the speed of a shared machine changes by the second, and `isl / C` is the median of the factors of the turns.
 `least` is the row's least factor, `met` whether it reaches the goal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from time import thread_time
 from typing import Final
@@ -23,9 +26,10 @@ from polyloom.targets.tcpa import concrete_file
 GOAL: Final = 100
 """How many times faster the library is to be, in every cell."""
 RUNS: Final = 1000
-_PEER_RUNS: Final = 9
+_TURNS: Final = 3, 9
+"""At least and at most."""
 _PEER_SECONDS: Final = 1.0
-"""No further run of the peer begins after so much time."""
+"""What the peer is to take in all turns."""
 _COLUMNS: Final = (*REGIONS, *LARGE)
 PUBLISHED: Final[Mapping[str, tuple[str, ...]]] = {
     "bits": ("1.00 (1)", "0.94 (1)", "1.04 (1)"),
@@ -59,43 +63,64 @@ def _row(kernel: str, tiling: str | None, what: str, cells: Mapping[Region, obje
 
 def _rows(kernel: str, *, perfect: bool) -> list[dict[str, object]]:
     tiling = "perfect" if perfect else "imperfect"
-    measured = {r: (*seconds(kernel, r, perfect=perfect), *peer_seconds(kernel, r, perfect=perfect)) for r in chosen(kernel)}
-    alone = measured[1, 1][0]
-    factors = {r: theirs / ours for r, (ours, _, theirs, _) in measured.items()}
-    least = min(factors.values())
+    measured = {r: _measured(kernel, r, perfect=perfect) for r in chosen(kernel)}
+    alone = measured[1, 1].programs
+    least = min(m.factor for m in measured.values())
     return [
-        _row(kernel, tiling, "relative", {r: f"{ours / alone:.2f} ({classes})" for r, (ours, _, _, classes) in measured.items()}),
-        _row(kernel, tiling, "C, us", {r: round(1e6 * ours, 1) for r, (ours, _, _, _) in measured.items()}),
-        _row(kernel, tiling, "C, whole, us", {r: round(1e6 * whole, 1) for r, (_, whole, _, _) in measured.items()}),
-        _row(kernel, tiling, "isl, us", {r: round(1e6 * theirs) for r, (_, _, theirs, _) in measured.items()}),
-        {**_row(kernel, tiling, "isl / C", {r: round(f, 2) for r, f in factors.items()}), "least": round(least, 2), "met": least >= GOAL},
+        _row(kernel, tiling, "relative", {r: f"{m.programs / alone:.2f} ({m.classes})" for r, m in measured.items()}),
+        _row(kernel, tiling, "C, us", {r: round(1e6 * m.programs, 1) for r, m in measured.items()}),
+        _row(kernel, tiling, "C, whole, us", {r: round(1e6 * m.whole, 1) for r, m in measured.items()}),
+        _row(kernel, tiling, "isl, us", {r: round(1e6 * m.peer) for r, m in measured.items()}),
+        {**_row(kernel, tiling, "isl / C", {r: round(m.factor, 2) for r, m in measured.items()}), "least": round(least, 2), "met": least >= GOAL},
     ]
 
 
-def seconds(kernel: str, region: Region, *, perfect: bool, times: int = RUNS) -> tuple[float, float]:
-    """The library's medians: program instantiation, and all but emission."""
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """Medians in seconds: of the library's program instantiation, of all but emission, of the peer; and of the factors."""
+
+    programs: float
+    whole: float
+    peer: float
+    factor: float
+    classes: int
+
+
+def _measured(kernel: str, region: Region, *, perfect: bool) -> _Measured:
+    prepared, request = isl.prepare(loop(kernel).symbolic, candidate(kernel)), _request(kernel, region, perfect=perfect)
+    peer = partial(isl.instantiate, prepared, *request)
+    turns = min(max(_TURNS[0], int(_PEER_SECONDS / _taken(peer))), _TURNS[1])
+    ours, theirs, factors = list[tuple[float, float]](), list[float](), list[float]()
+    for _ in range(turns):
+        runs = _runs(kernel, region, perfect=perfect, times=-(-RUNS // turns))
+        theirs.append(_taken(peer))
+        factors.append(theirs[-1] / median(programs for programs, _ in runs))
+        ours += runs
+    programs, whole = (median(column) for column in zip(*ours, strict=True))
+    return _Measured(programs, whole, median(theirs), median(factors), len(peer().classes))
+
+
+def _taken(call: Callable[[], object]) -> float:
+    """The CPU seconds of a call."""
+    start = thread_time()
+    call()
+    return thread_time() - start
+
+
+def _runs(kernel: str, region: Region, *, perfect: bool, times: int) -> list[tuple[float, float]]:
     values = bounds(kernel, region, perfect=perfect)
     ordered = [values[name] for name in loop(kernel).symbolic.parameters]
-    runs, _, _ = _core.instantiation_seconds(loop(kernel).data, ordered, *region, candidate(kernel), times, 0)
-    return median(programs for programs, _ in runs), median(whole for _, whole in runs)
+    return _core.instantiation_seconds(loop(kernel).data, ordered, *region, candidate(kernel), times, 0)[0]
+
+
+def seconds(kernel: str, region: Region, *, perfect: bool, times: int = RUNS) -> float:
+    """The library's median of program instantiation."""
+    return median(programs for programs, _ in _runs(kernel, region, perfect=perfect, times=times))
 
 
 def peer(kernel: str, region: Region, *, perfect: bool) -> isl.Instance:
     """What the peer makes, for the tiles that the library chooses."""
     return isl.instantiate(isl.prepare(loop(kernel).symbolic, candidate(kernel)), *_request(kernel, region, perfect=perfect))
-
-
-def peer_seconds(kernel: str, region: Region, *, perfect: bool) -> tuple[float, int]:
-    """The peer's median, and its number of processor classes."""
-    prepared, request = isl.prepare(loop(kernel).symbolic, candidate(kernel)), _request(kernel, region, perfect=perfect)
-    times: list[float] = []
-    count = 0
-    while len(times) < _PEER_RUNS and sum(times) < _PEER_SECONDS:
-        start = thread_time()
-        made = isl.instantiate(prepared, *request)
-        times.append(thread_time() - start)
-        count = len(made.classes)
-    return median(times), count
 
 
 def _request(kernel: str, region: Region, *, perfect: bool) -> tuple[list[int], Region, list[int]]:

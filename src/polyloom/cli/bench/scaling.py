@@ -45,7 +45,7 @@ def _row(kernel: str, what: str, measured: float, limit: float) -> dict[str, obj
 
 
 def _growth(kernel: str) -> dict[str, object]:
-    small, large = (seconds(kernel, region, perfect=True)[0] for region in (_SMALL, _LARGE))
+    small, large = (seconds(kernel, region, perfect=True) for region in (_SMALL, _LARGE))
     return _row(kernel, f"program instantiation, {title(_LARGE)} over {title(_SMALL)}", large / small, GROWTH)
 
 
