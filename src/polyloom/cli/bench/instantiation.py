@@ -89,22 +89,23 @@ class _Measured:
 def _measured(kernel: str, region: Region, *, perfect: bool) -> _Measured:
     prepared, request = isl.prepare(loop(kernel).symbolic, candidate(kernel)), _request(kernel, region, perfect=perfect)
     peer = partial(isl.instantiate, prepared, *request)
-    turns = min(max(_TURNS[0], int(_PEER_SECONDS / _taken(peer))), _TURNS[1])
+    warm, made = _taken(peer)
+    turns = min(max(_TURNS[0], int(_PEER_SECONDS / warm)), _TURNS[1])
     ours, theirs, factors = list[tuple[float, float]](), list[float](), list[float]()
     for _ in range(turns):
         runs = _runs(kernel, region, perfect=perfect, times=-(-RUNS // turns))
-        theirs.append(_taken(peer))
+        theirs.append(_taken(peer)[0])
         factors.append(theirs[-1] / median(programs for programs, _ in runs))
         ours += runs
     programs, whole = (median(column) for column in zip(*ours, strict=True))
-    return _Measured(programs, whole, median(theirs), median(factors), len(peer().classes))
+    return _Measured(programs, whole, median(theirs), median(factors), len(made.classes))
 
 
-def _taken(call: Callable[[], object]) -> float:
-    """The CPU seconds of a call."""
+def _taken(call: Callable[[], isl.Instance]) -> tuple[float, isl.Instance]:
+    """The CPU seconds of a call, and what it gives."""
     start = thread_time()
-    call()
-    return thread_time() - start
+    made = call()
+    return thread_time() - start, made
 
 
 def _runs(kernel: str, region: Region, *, perfect: bool, times: int) -> list[tuple[float, float]]:
