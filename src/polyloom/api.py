@@ -13,14 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from os import PathLike, fspath
-from pathlib import Path
 from time import perf_counter
 from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from polyloom import frontend
+from polyloom import files, frontend
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options, Source
@@ -73,12 +72,8 @@ class _File:
         return phase_views.show(self.target, self.data)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the file. Errors: PL0808."""
-        try:
-            Path(path).write_bytes(self.data)
-        except (OSError, ValueError) as error:
-            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-            raise input_error("PL0808", f"cannot write '{path}': {reason}", help="give a path in an existing directory that you may write to") from None
+        """Write the file, whole or not at all. Errors: PL0808."""
+        files.write({fspath(path): self.data})
 
     def _repr_html_(self) -> str:
         return html.listing(self.listing)
@@ -289,22 +284,14 @@ def _named(given: object, more: Mapping[str, T], code: str, example: str) -> dic
 def _mapping(path: str | PathLike[str]) -> tuple[str, str]:
     """The text of a mapping, and its name."""
     try:
-        return _read(path).decode("utf-8-sig"), fspath(path)
+        return files.read(path).decode("utf-8-sig"), fspath(path)
     except UnicodeDecodeError:
         raise input_error("PL0807", f"cannot read '{path}': it is not UTF-8 text", help="give an existing text file in UTF-8") from None
 
 
-def _read(path: str | PathLike[str]) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except (OSError, TypeError, ValueError) as error:  # ValueError: a path with a zero byte
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise input_error("PL0807", f"cannot read '{path}': {reason}", help="give the path of an existing file that you may read") from None
-
-
 def load(path: str | PathLike[str]) -> Compiled | Instance:
     """A symbolic or concrete configuration that was saved; which one, its first bytes tell. Errors: PL0807, PL0810 and PL07xx."""
-    return decode(fspath(path), _read(path))
+    return decode(fspath(path), files.read(path))
 
 
 def decode(name: str, data: bytes) -> Compiled | Instance:

@@ -11,10 +11,10 @@ from typing import Final, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
+from polyloom import files
 from polyloom.analysis.dominators import MAX_FRONTIER, Frontiers, Nodes, Strategy, dominance_frontiers, dominators, reversed_edges
 from polyloom.analysis.flow_graph import find_fault
 from polyloom.cli import arguments as shared
-from polyloom.cli import files
 from polyloom.cli.answer import Answer, table
 from polyloom.cli.arguments import Parser, Request
 from polyloom.cli.json_text import Document, Path, parse

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from polyloom.cli import files, sources
+from polyloom import files
+from polyloom.cli import sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request, parameters, positive, usage_error
 from polyloom.cli.entry import as_object

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from polyloom import api
+from polyloom import api, files
 from polyloom.analysis.loops import loop_forest
-from polyloom.cli import files, sources
+from polyloom.cli import sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.frontend import is_source, ssa

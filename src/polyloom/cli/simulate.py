@@ -8,9 +8,9 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from polyloom import api
+from polyloom import api, files
 from polyloom.cli import arguments as shared
-from polyloom.cli import files, sources
+from polyloom.cli import sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.diagnostics import input_error, nearest

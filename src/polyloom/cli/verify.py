@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from polyloom import api
+from polyloom import api, files
 from polyloom.cli import arguments as shared
-from polyloom.cli import files, sources
+from polyloom.cli import sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.cli.entry import as_object

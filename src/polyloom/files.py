@@ -17,14 +17,14 @@ import numpy.typing as npt
 from polyloom.diagnostics import PolyloomError, input_error
 
 
-def read(path: str) -> bytes:
+def read(path: str | os.PathLike[str]) -> bytes:
+    """Errors: PL0807."""
     if not path:
         raise input_error("PL0807", "the name of a file is empty", help="give the path of an existing file that you may read")
     try:
         return Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise input_error("PL0807", f"cannot read '{path}': {reason}", help="give the path of an existing file that you may read") from None
+    except (OSError, TypeError, ValueError) as error:  # ValueError: a path with a zero byte
+        raise input_error("PL0807", f"cannot read '{path}': {_reason(error)}", help="give the path of an existing file that you may read") from None
 
 
 def read_array(path: str) -> npt.NDArray[np.generic]:
@@ -62,12 +62,16 @@ def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
 
 
 def write(files: Mapping[str, bytes]) -> None:
-    """Write every file through a temporary neighbour that then takes its name; a link is followed, and stays."""
+    """Write every file through a temporary neighbour that then takes its name; a link is followed, and stays. Errors: PL0808."""
     for path, data in files.items():
         try:
             _write(_followed(path), data)
-        except OSError as error:
-            raise _unwritable(path, error.strerror or str(error)) from None
+        except (OSError, ValueError) as error:
+            raise _unwritable(path, _reason(error)) from None
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _followed(path: str) -> Path:
