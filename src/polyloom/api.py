@@ -291,7 +291,8 @@ def _mapping(path: str | PathLike[str]) -> tuple[str, str]:
 
 def load(path: str | PathLike[str]) -> Compiled | Instance:
     """A symbolic or concrete configuration that was saved; which one, its first bytes tell. Errors: PL0807, PL0810 and PL07xx."""
-    return decode(fspath(path), files.read(path))
+    data = files.read(path)
+    return decode(fspath(path), data)
 
 
 def decode(name: str, data: bytes) -> Compiled | Instance:

@@ -19,7 +19,7 @@ from polyloom.diagnostics import PolyloomError, input_error
 
 def read(path: str | os.PathLike[str]) -> bytes:
     """Errors: PL0807."""
-    if not path:
+    if path == "":
         raise input_error("PL0807", "the name of a file is empty", help="give the path of an existing file that you may read")
     try:
         return Path(path).read_bytes()

@@ -72,7 +72,7 @@ def test_a_pickled_error_is_the_error() -> None:
     assert str(again(caught.value)) == str(caught.value)
 
 
-def meaningless(compiled: Any, compiler: Any) -> Iterator[tuple[str, Callable[[], object]]]:
+def meaningless(compiled: Any, compiler: Any, load: Any) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "PL0805", lambda: compiled.instantiate(N=4, pes=4)
     yield "PL0805", lambda: compiled.instantiate(N=4, pes=(1, 2, 3))
     yield "PL0805", lambda: compiled.instantiate(N=4, pes=(1.0, 2))
@@ -88,14 +88,15 @@ def meaningless(compiled: Any, compiler: Any) -> Iterator[tuple[str, Callable[[]
     yield "PL0804", lambda: compiled.instantiate(N=4).run(seed=-1)
     yield "PL0804", lambda: compiled.instantiate(N=4).run(seed=None)
     yield "PL0808", lambda: compiled.save("no/such/folder/bits.plsc")
-    yield "PL0807", lambda: pl.load("none.plsc")
+    yield "PL0807", lambda: load("none.plsc")
+    yield "PL0807", lambda: load(None)
     yield "PL0807", lambda: compiler(BITS, mapping=4)
     yield "PL0805", lambda: compiler(BITS, on=4)
     yield "PL0810", lambda: compiler(len)
 
 
 def test_arguments_without_a_meaning(bits: Compiled) -> None:
-    for code, action in meaningless(bits, pl.compile):
+    for code, action in meaningless(bits, pl.compile, pl.load):
         with pytest.raises(PolyloomError) as caught:
             action()
         assert caught.value.code == code and caught.value.diagnostics[0].help
