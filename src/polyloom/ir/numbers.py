@@ -23,12 +23,13 @@ def element(value: int, dtype: ElementType) -> Any:
 def constant_in(value: int | float, dtype: ElementType) -> int | float | None:
     """`value` as an element of `dtype`, f32 rounded to nearest; None when it is out of range or not an integer."""
     if dtype == "f32":
-        return _single(value)
+        return single(value)
     limit = 1 << (WIDTH[dtype] - 1)
     return value if isinstance(value, int) and -limit <= value < limit else None
 
 
-def _single(value: int | float) -> float | None:
+def single(value: int | float) -> float | None:
+    """Rounded once to f32; None for a finite number beyond its range."""
     try:
         return struct.unpack("<f", struct.pack("<f", value))[0]
     except OverflowError:

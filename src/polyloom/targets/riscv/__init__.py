@@ -1,2 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """RISC-V: one instruction table, an assembler and an interpreter over it, and the best sequences for conditional values."""
+
+from typing import Final
+
+from polyloom.targets.entry import Entry
+
+ENTRY: Final = Entry(
+    "riscv",
+    "polyloom.targets.riscv.target:TARGET",
+    verbs={
+        "select": ("find the shortest RISC-V instructions for a conditional value", "polyloom.cli.select"),
+        "litmus": ("judge litmus tests by the RISC-V memory model", "polyloom.cli.litmus"),
+    },
+    bench={"litmus": "polyloom.cli.bench.litmus:rows", "riscv": "polyloom.cli.bench.riscv:rows"},
+)

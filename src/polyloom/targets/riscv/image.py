@@ -47,6 +47,11 @@ def raw(data: bytes, isa: Isa, base: int = 0) -> Image:
     return _checked(Image(isa, (Segment(base, data, len(data), True),), base))
 
 
+def is_riscv(data: bytes) -> bool:
+    """Whether the header of an ELF file names this machine."""
+    return len(data) >= 52 and data[5] == 1 and data[4] in (1, 2) and data[18:20] == struct.pack("<H", _RISCV)
+
+
 def elf(data: bytes, isa: Isa) -> Image:
     """A static executable for `isa`. Errors: PL0910 for any other file."""
     if data[:4] != MAGIC or len(data) < 52:

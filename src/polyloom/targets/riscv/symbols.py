@@ -19,8 +19,11 @@ _FUNCTION: Final = 0x12
 """A global symbol of a function."""
 _KINDS: Final = (0, 2)
 """Symbols that label code: of no type, and of functions."""
-_NAMES: Final = b"\0.text\0.symtab\0.strtab\0.shstrtab\0"
-COUNT: Final = 5
+_NAMES: Final = b"\0.text\0.symtab\0.strtab\0.shstrtab\0.note.polyloom\0"
+_NOTE: Final = 7
+OWNER: Final = b"polyloom"
+"""The name of our notes."""
+COUNT: Final = 6
 """Sections that `tables` writes, the empty first one among them; the last one names them."""
 
 
@@ -34,10 +37,11 @@ class Code:
     functions: tuple[tuple[str, int], ...]
 
 
-def tables(code: Code, place: int, wide: bool) -> tuple[bytes, int]:
-    """What stands from `place` in the file on, and where the section headers are."""
+def tables(code: Code, place: int, wide: bool, note: bytes = b"") -> tuple[bytes, int]:
+    """What stands from `place` in the file on, and where the section headers are; `note` is the text of ours."""
     strings, entries = b"\0", [_pack_symbol(wide, 0, 0, 0, 0, 0)]
-    for (name, begin), end in zip(code.functions, [*(begin for _, begin in code.functions[1:]), code.size], strict=True):
+    ends = [*(begin for _, begin in code.functions[1:]), code.size]
+    for (name, begin), end in zip(code.functions, ends, strict=True):
         entries.append(_pack_symbol(wide, len(strings), _FUNCTION, 1, code.address + begin, end - begin))
         strings += name.encode() + b"\0"
     contents = bytes(-place % 8) + b"".join(entries)
@@ -47,11 +51,44 @@ def tables(code: Code, place: int, wide: bool) -> tuple[bytes, int]:
     own = (names[0] + names[1], len(_NAMES))
     contents += strings + _NAMES
     contents += bytes(-(place + len(contents)) % 8)
+    noted = (place + len(contents), len(packed := _pack_note(note)))
+    contents += packed
+    contents += bytes(-(place + len(contents)) % 8)
     text = (_PROGBITS, _ALLOCATED | _EXECUTED, code.address, code.offset, code.size, 0, 0, 2, 0)
-    sections = [(0, *[0] * 9), (1, *text), (7, _SYMTAB, 0, 0, *table, 3, 1, 8, len(entries[0])), (15, _STRTAB, 0, 0, *names, 0, 0, 1, 0)]
-    sections.append((23, _STRTAB, 0, 0, *own, 0, 0, 1, 0))
+    sections = [
+        (0, *[0] * 9),
+        (1, *text),
+        (7, _SYMTAB, 0, 0, *table, 3, 1, 8, len(entries[0])),
+        (15, _STRTAB, 0, 0, *names, 0, 0, 1, 0),
+        (33, _NOTE, 0, 0, *noted, 0, 0, 4, 0),
+        (23, _STRTAB, 0, 0, *own, 0, 0, 1, 0),
+    ]
     form = "<IIQQQQIIQQ" if wide else "<IIIIIIIIII"
     return contents + b"".join(struct.pack(form, *section) for section in sections), place + len(contents)
+
+
+def _pack_note(text: bytes) -> bytes:
+    """One note of type 1: lengths, the owner's name, the text, each filled up to four bytes."""
+    owner = OWNER + b"\0"
+    return struct.pack("<III", len(owner), len(text), 1) + owner + bytes(-len(owner) % 4) + text + bytes(-len(text) % 4)
+
+
+def note(data: bytes) -> bytes | None:
+    """The text of our note in an ELF file; None where there is none, or the file is broken."""
+    try:
+        return next(_notes(data, _sections(data, data[4] == 2)), None)
+    except (struct.error, IndexError, OverflowError, ValueError):
+        return None
+
+
+def _notes(data: bytes, sections: Sequence[tuple[int, ...]]) -> Iterator[bytes]:
+    for section in sections:
+        if section[1] == _NOTE:
+            start = section[4]
+            named, length, _ = struct.unpack_from("<III", data, start)
+            if data[start + 12 : start + 12 + named] == OWNER + b"\0":
+                begin = start + 12 + named + -named % 4
+                yield data[begin : begin + length]
 
 
 def _pack_symbol(wide: bool, name: int, kind: int, section: int, address: int, size: int) -> bytes:
@@ -77,12 +114,28 @@ def read(data: bytes) -> Tables:
     return Tables(names, tuple((s[3], data[s[4] : s[4] + s[5]]) for s in sections if s[1] == _PROGBITS and s[2] & _EXECUTED))
 
 
+def objects(data: bytes) -> dict[str, tuple[int, int]]:
+    """Address and size of every named symbol, whatever it labels. Errors: PL0910."""
+    wide = data[4] == 2
+    try:
+        found = list(_entries(data, _sections(data, wide), wide))
+    except (struct.error, IndexError, OverflowError, ValueError):
+        raise input_error("PL0910", "the sections or symbols of the ELF file are broken", help="link it again") from None
+    return {name: (address, size) for name, _, address, size in found if name}
+
+
 def _sections(data: bytes, wide: bool) -> list[tuple[int, ...]]:
     place, size, count = (*struct.unpack_from("<Q" if wide else "<I", data, 40 if wide else 32), *struct.unpack_from("<HH", data, 58 if wide else 46))
     return [struct.unpack_from("<IIQQQQIIQQ" if wide else "<IIIIIIIIII", data, place + n * size) for n in range(count)]
 
 
 def _symbols(data: bytes, sections: Sequence[tuple[int, ...]], wide: bool) -> Iterator[tuple[int, str]]:
+    """Those that label code."""
+    yield from ((address, name) for name, kind, address, _ in _entries(data, sections, wide) if kind in _KINDS)
+
+
+def _entries(data: bytes, sections: Sequence[tuple[int, ...]], wide: bool) -> Iterator[tuple[str, int, int, int]]:
+    """(name, kind, address, size) of what the file defines."""
     for section in sections:
         if section[1] == _SYMTAB:
             names = sections[section[6]]
@@ -90,6 +143,13 @@ def _symbols(data: bytes, sections: Sequence[tuple[int, ...]], wide: bool) -> It
             form = "<IBBHQQ" if wide else "<IIIBBH"
             for at in range(section[4], min(section[4] + section[5], len(data)), struct.calcsize(form)):
                 found = struct.unpack_from(form, data, at)
-                name, kind, owner, address = (found[0], found[1], found[3], found[4]) if wide else (found[0], found[3], found[5], found[1])
-                if owner and kind & 15 in _KINDS:
-                    yield address, strings[name : strings.index(b"\0", name)].decode("utf-8", "replace")
+                name, kind, owner, address, size = _fields(found, wide)
+                if owner:
+                    yield strings[name : strings.index(b"\0", name)].decode("utf-8", "replace"), kind & 15, address, size
+
+
+def _fields(found: tuple[int, ...], wide: bool) -> tuple[int, int, int, int, int]:
+    """(name, kind, section, address, size): the two classes of files order them differently."""
+    if wide:
+        return found[0], found[1], found[3], found[4], found[5]
+    return found[0], found[3], found[5], found[1], found[2]

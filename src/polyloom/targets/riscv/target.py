@@ -1,45 +1,139 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RISC-V as a target of C functions: a member is an instruction set; the file is a static ELF executable."""
+"""RISC-V as a target of functions and of programs: a member is an instruction set; a program is a static ELF executable.
+
+An executable of ours has a note (`note.py`) that tells its arguments; one of other tools starts at its entry (`foreign.py`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final, cast
 
-from polyloom.ir.ssa import Function
+import numpy as np
+
+from polyloom.diagnostics import Diagnostic, input_error
+from polyloom.ir.signature import RESULT, Signature
 from polyloom.ir.ssa_interpret import Argument
-from polyloom.targets.registry import FunctionRun, FunctionTarget, Json
-from polyloom.targets.riscv import symbols
+from polyloom.targets.forms import function
+from polyloom.targets.forms.image import IMAGE
+from polyloom.targets.forms.image import Image as Given
+from polyloom.targets.riscv import foreign, symbols
+from polyloom.targets.riscv import note as notes
 from polyloom.targets.riscv.backend import abi
 from polyloom.targets.riscv.backend.compile import compile_function
+from polyloom.targets.riscv.backend.link import program
 from polyloom.targets.riscv.backend.run import call
 from polyloom.targets.riscv.disassemble import addresses, listing
-from polyloom.targets.riscv.image import MAGIC, elf
+from polyloom.targets.riscv.image import MAGIC, elf, is_riscv, raw
 from polyloom.targets.riscv.names import Isa, parse
+from polyloom.targets.riscv.options import Options
+from polyloom.targets.subject import Progress, Subject
+from polyloom.targets.target import Execution, Job, Json, Kind, Target
 
 _DEFAULT: Final = "rv64gc"
+_ALL: Final = "gc_zicond_zbb"
 _WIDE: Final = b"\x02"
 """ELF's class of files for 64 bits."""
+_PROGRAM: Final = Kind(".elf", "RISC-V executable")
 
 
-def _model(member: str) -> tuple[str, int]:
-    xlen = parse(member).xlen
-    return f"riscv{xlen}-unknown-elf", xlen // 8
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An instruction set."""
+
+    isa: Isa
+
+    def __str__(self) -> str:
+        return str(self.isa)
 
 
-def _call(data: bytes, function: Function, arguments: Sequence[Argument], member: str, limit: int, watch: Callable[[int], None]) -> FunctionRun:
-    isa = parse(member)
-    done = call(data, isa, function, arguments, limit, watch)
-    code_bytes = sum(len(segment.data) for segment in elf(data, isa).segments if segment.is_code)
-    facts = {"instructions": done.instructions, "code_bytes": code_bytes, "abi": abi.name(isa), "elf_bytes": len(data)}
-    return FunctionRun(done.result, done.instructions, dict(facts))
+def _model(place: Place, options: Options) -> function.Model:
+    xlen = place.isa.xlen
+    return function.Model(f"riscv{xlen}-unknown-elf", xlen // 8, options.ssa)
 
 
-def _show(data: bytes, member: str) -> str:
-    """With the names of functions, where there are several."""
-    isa, names = parse(member), symbols.read(data).names
-    code = next(segment for segment in elf(data, isa).segments if segment.is_code)
-    return "\n".join(line for _, line in _listed(code.data, isa, code.address, names if len(names) > 1 else {}))
+def _owns(data: bytes) -> Kind | None:
+    return _PROGRAM if data.startswith(MAGIC) and is_riscv(data) and notes.decode(data) is not None else None
+
+
+def _isa(data: bytes, place: Place | None) -> Isa:
+    """That of the note; else the one that was asked for; else everything that is modelled."""
+    found = notes.decode(data)
+    if place is not None:
+        return place.isa
+    return parse(found.member if found else _largest(data))
+
+
+def _largest(data: bytes) -> str:
+    return f"{'rv64' if data[4:5] == _WIDE else 'rv32'}{_ALL}"
+
+
+def _signature(data: bytes) -> Signature:
+    found = notes.decode(data)
+    return found.signature if found else Signature("program", (), (), (), is_open=True)
+
+
+def _compile(subject: Subject, place: Place, values: Mapping[str, int], options: Options, progress: Progress | None) -> bytes:
+    del values, options
+    if progress is not None:
+        progress("compiling", 0.0)
+    if subject.form == "image":
+        return _placed(cast("tuple[Given, ...]", subject.content), place.isa)
+    content = cast(function.Content, subject.content)
+    text = notes.encode(notes.Note(str(place), subject.signature))
+    return compile_function(content.function, place.isa, text).elf
+
+
+def _placed(images: Sequence[Given], isa: Isa) -> bytes:
+    """One executable of all images, which starts where the first one does."""
+    if len(images) == 1 and images[0].is_elf:
+        elf(images[0].data, isa)
+        return images[0].data
+    for image in images:
+        if not image.is_elf and image.address is None:
+            help = f"write {image.path}@0x1000 for raw words at that address"
+            raise input_error("PL0910", f"'{image.path}' is no ELF file, and has no address", help=help)
+    loaded = [elf(i.data, isa) if i.is_elf else raw(i.data, isa, i.address or 0) for i in images]
+    return program([s for image in loaded for s in image.segments], loaded[0].entry, isa)
+
+
+def _run(data: bytes, job: Job) -> Execution:
+    options, isa = cast(Options, job.options), _isa(data, cast("Place | None", job.place))
+    limit = options.max_instructions
+    watch = _watch(job.progress, limit)
+    found = notes.decode(data)
+    if found is None:
+        done = foreign.execute(data, isa, job.inputs, job.wanted, limit, watch)
+        text = done.output.decode("utf-8", "replace")
+        facts: dict[str, Json] = {**_code(data, isa), "exit_code": done.exit_code, "standard_output": text}
+        return Execution(done.outputs, None, done.instructions, {"instructions": done.instructions, **facts})
+    return _call(data, isa, found.signature, job, limit, watch)
+
+
+def _call(data: bytes, isa: Isa, signature: Signature, job: Job, limit: int, watch: Callable[[int], None] | None) -> Execution:
+    """The function of a file of ours, which the calling convention gives its arguments."""
+    given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
+    passed: list[Argument] = [_plain(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
+    done = call(data, isa, notes.declaration(signature), passed, limit, watch)
+    outputs = {a.name: given[a.name] for a in signature.outputs if a.name != RESULT}
+    if (result := signature.argument(RESULT)) is not None and done.result is not None:
+        outputs = {RESULT: function.as_result(done.result, result.dtype), **outputs}
+    facts = {"instructions": done.instructions, **_code(data, isa), "abi": abi.name(isa), "elf_bytes": len(data)}
+    return Execution(outputs, None, done.instructions, facts)
+
+
+def _code(data: bytes, isa: Isa) -> dict[str, Json]:
+    return {"code_bytes": sum(len(segment.data) for segment in elf(data, isa).segments if segment.is_code)}
+
+
+def _watch(progress: Progress | None, limit: int) -> Callable[[int], None]:
+    """A run that is watched heeds signals."""
+    return lambda n: None if progress is None else progress("running", n / limit)
+
+
+def _plain(scalar: np.ndarray[Any, Any]) -> int | float:
+    return float(scalar) if scalar.dtype.kind == "f" else int(scalar)
 
 
 def _listed(code: bytes, isa: Isa, start: int, names: Mapping[int, str]) -> Iterator[tuple[int, str]]:
@@ -50,29 +144,52 @@ def _listed(code: bytes, isa: Isa, start: int, names: Mapping[int, str]) -> Iter
         yield address, line
 
 
-def _inspect(data: bytes) -> tuple[dict[str, Json], str]:
+def _inspect(data: bytes) -> dict[str, Json]:
     """Any executable, disassembled with all extensions that are modelled; words that are no instructions are `illegal`."""
-    isa = parse("rv64gc_zicond_zbb" if data[4:5] == _WIDE else "rv32gc_zicond_zbb")
+    isa = parse(_largest(data))
     image = elf(data, isa)
     tables = symbols.read(data)
     illegal: list[Json] = []
-    lines = [f"# entry {image.entry:#x}", *(f"# {s.size} bytes of data at {s.address:#x}" for s in image.segments if not s.is_code)]
+    lines = [f"# entry {image.entry:#x}"]
+    lines += [f"# {s.size} bytes of data at {s.address:#x}" for s in image.segments if not s.is_code]
     for start, code in tables.code or [(s.address, s.data) for s in image.segments if s.is_code]:
         for address, line in _listed(code, isa, start, tables.names):
             lines.append(line)
             illegal += [address] if "  ." in line else []
     named: dict[str, Json] = {name: address for address, name in tables.names.items()}
-    found: dict[str, Json] = {"xlen": isa.xlen, "entry": image.entry, "symbols": named, "illegal": illegal, "listing": "\n".join(lines)}
-    return found, "\n".join(lines)
+    return {"xlen": isa.xlen, "entry": image.entry, "symbols": named, "illegal": illegal, "listing": "\n".join(lines)}
 
 
-TARGET: Final = FunctionTarget(
+def _verify(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
+    """Every word of the code has to be an instruction."""
+    del place
+    illegal = cast("list[int]", _inspect(data)["illegal"])
+    return [Diagnostic("PL0911", f"what stands at {address:#x} is no instruction") for address in illegal]
+
+
+def _summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
+    code = f", {data['code_bytes']} bytes of code" if "code_bytes" in data else ""
+    rows = [("instructions", f"{data['instructions']} executed{code}")]
+    if "exit_code" in data:
+        rows += [("exit code", str(data["exit_code"])), ("output", str(data["standard_output"]).rstrip("\n"))]
+    return rows
+
+
+TARGET: Final = Target(
     name="riscv",
-    member=lambda text: str(parse(text or _DEFAULT, "--on")),
-    model=_model,
-    compile=lambda function, member: compile_function(function, parse(member)).elf,
-    call=_call,
-    show=_show,
-    magic=MAGIC,
-    inspect=_inspect,
+    title="RISC-V, RV32 and RV64",
+    takes=(function.form(_model), IMAGE),
+    kinds=(_PROGRAM,),
+    owns=_owns,
+    place=lambda text: Place(parse(text or _DEFAULT, "--on")),
+    example="riscv:rv64gc",
+    signature=_signature,
+    compile=_compile,
+    run=_run,
+    show=lambda data: str(_inspect(data)["listing"]),
+    options=Options,
+    made=lambda data: {"elf_bytes": len(data)},
+    summary=_summary,
+    as_json=_inspect,
+    verify=_verify,
 )

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.diagnostics import input_error
-from polyloom.targets.registry import Accesses
 from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, ConvexSet, Generator
 from polyloom.targets.tcpa.concrete_file import SIDES
 
+Accesses = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Banks and elements of an array, pair by pair."""
 _POSITIONS = _CHANNELS = 1 << 16
 """Both are 16-bit fields of the file."""
 

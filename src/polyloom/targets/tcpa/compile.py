@@ -14,7 +14,7 @@ from dataclasses import replace
 from polyloom.diagnostics import INFEASIBLE, PolyloomError
 from polyloom.ir.pla import Program
 from polyloom.ir.rdg import Graph
-from polyloom.targets.registry import Progress, silent
+from polyloom.targets.subject import Progress, silent
 from polyloom.targets.tcpa import access, machine_file, mapping
 from polyloom.targets.tcpa.allocate import allocations, orders
 from polyloom.targets.tcpa.candidates import Triple, ranked

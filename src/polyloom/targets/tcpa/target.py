@@ -1,318 +1,129 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The processor array as a target: its files, its pipeline behind text and bytes, and what people and scripts are told of a run.
-
-Pressure, reservation table, array and control flow are read from the words of the concrete configuration. Only the
-equations' names and the reason for the initiation interval come from the symbolic one, from the schedule that those words obey.
-"""
+"""The processor array as a target: plans of equations are compiled once for all sizes, in one or several phases."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import Final, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
 
-from polyloom import binary
-from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
-from polyloom.ir.pla import Array, Program
-from polyloom.sets import Affine
-from polyloom.targets import registry
-from polyloom.targets.registry import Arrays, Event, Flow, Grid, Json, Kind, Place, Pressure, Progress, Report, Simulation, Target
-from polyloom.targets.tcpa import banks, compile, concrete_file, instantiation, listing, machine_file, model, notation, symbolic_file, verify
-from polyloom.targets.tcpa.concrete import Concrete, Connection, Generator, way
-from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, operation_of
-from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.predict import predicted_cycles
-from polyloom.targets.tcpa.request import check_parameters, check_region
-from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom import files
+from polyloom.diagnostics import Diagnostic, input_error
+from polyloom.ir import signature as signatures
+from polyloom.ir.plan import Plan
+from polyloom.ir.signature import Signature
+from polyloom.targets.forms import loops
+from polyloom.targets.report import Report
+from polyloom.targets.subject import Progress, Subject
+from polyloom.targets.target import Execution, Job, Json, Kind, Target
+from polyloom.targets.tcpa import concrete_file, machine_file, symbolic_file
+from polyloom.targets.tcpa.options import Options
+from polyloom.targets.tcpa.phases import file as phase_file
+from polyloom.targets.tcpa.phases import stages, views, whole
+from polyloom.targets.tcpa.place import REGION, Place, place, region
+from polyloom.targets.tcpa.summary import summary
 
-_DEFAULT_MEMBER: Final = "wide"
-_SYMBOLIC: Final = Kind(".plsc", symbolic_file.KIND.magic, symbolic_file.KIND.name, symbolic=True)
-_CONCRETE: Final = Kind(".plcc", concrete_file.KIND.magic, concrete_file.KIND.name, symbolic=False)
-_LIKE_REGION: Final = re.compile(r"(?!.*\.toml$)([-+]?[0-9].*|[xX*][-+]?[0-9]*)")
-_ALONE: Final = ("initiation_interval", "minimum_initiation_interval", "proved_minimal", "bound_by")
-_PE: Final = 0
-_NEIGHBOURS: Final = {1: (-1, 0), 2: (0, 1), 3: (1, 0), 4: (0, -1)}
-_SIDES: Final = {"north": 1, "east": 2, "south": 3, "west": 4}
-
-
-def _place(text: str) -> Place:
-    """`[MEMBER or FILE.toml][:RxC]`; a part that begins like a number is a region."""
-    member, region = text, ""
-    head, _, tail = text.rpartition(":")
-    if _LIKE_REGION.fullmatch(tail):
-        member, region = head, tail
-    rows, columns = registry.parse_region(region) if region else registry.REGION
-    name = member or _DEFAULT_MEMBER
-    machine_file.load(name)
-    return Place(name, rows, columns)
+SYMBOLIC: Final = Kind(".plsc", symbolic_file.KIND.name, symbolic=True)
+CONCRETE: Final = Kind(".plcc", concrete_file.KIND.name)
+_KINDS: Final = {
+    symbolic_file.KIND.magic: SYMBOLIC,
+    phase_file.SYMBOLIC.magic: SYMBOLIC,
+    concrete_file.KIND.magic: CONCRETE,
+    phase_file.CONCRETE.magic: CONCRETE,
+}
 
 
-def _compile(program: Program, member: str, mapping: tuple[str, str] | None, progress: Progress | None) -> bytes:
-    chosen = None if mapping is None else compile.parse_mapping(*mapping)
-    return symbolic_file.encode(compile.compile_program(program, machine_file.load(member), mapping=chosen, progress=progress))
+def _owns(data: bytes) -> Kind | None:
+    return next((kind for magic, kind in _KINDS.items() if data.startswith(magic)), None)
 
 
-def _instantiate(data: bytes, parameters: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
-    symbolic = symbolic_file.decode(data)
-    if candidate is not None and candidate not in range(len(symbolic.candidates)):
-        raise input_error("PL0815", f"there is no candidate {candidate!r}", help=f"the file stores candidates 0 to {len(symbolic.candidates) - 1}")
-    values = check_parameters(symbolic, parameters)
-    check_region(symbolic, *region)
-    return instantiation.instantiate(data, symbolic, values, *region, candidate=candidate)
-
-
-def _machine(data: bytes, member: str | None) -> Machine:
-    """The machine that a configuration was made for; `member` may name it where it is no shipped one."""
-    if member is not None:
-        return machine_file.load(member)
-    name = concrete_file.decode(data).machine if _is(data, _CONCRETE) else symbolic_file.decode(data).machine
-    if name not in machine_file.members():
-        help = "name its description, for instance --on tcpa:FILE.toml"
-        raise input_error("PL0816", f"the configuration was made for the machine '{name}', which is not a shipped one", help=help)
-    return machine_file.load(name)
-
-
-def _simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool, progress: Progress | None) -> Simulation:
-    machine = _machine(data, member)
-    result = model.run(data, machine, inputs, trace=trace, progress=None if progress is None else _by_cycles(progress, data))
-    events = tuple(_events(result.trace, concrete_file.decode(data), machine)) if result.trace else ()
-    issues = zip((unit.name for unit in machine.units), result.issues, strict=True)
-    return Simulation(result.outputs, result.cycles, result.operations, tuple(issues), events)
-
-
-def _by_cycles(progress: Progress, data: bytes) -> Callable[[int], None]:
-    """The progress of a run, by its cycle."""
-    cycles = max(1, predicted_cycles(concrete_file.decode(data)))
-    return lambda cycle: progress("running", min(1.0, cycle / cycles))
-
-
-def _arrays(data: bytes) -> tuple[tuple[Array, bool], ...]:
-    if _is(data, _CONCRETE):
-        return tuple((Array(a.name, a.dtype, tuple(Affine((), n) for n in a.shape)), a.is_output) for a in concrete_file.decode(data).arrays)
-    symbolic = symbolic_file.decode(data)
-    shapes = (tuple(notation.affine(r, symbolic.dimensions, symbolic.parameters) for r in a.shape) for a in symbolic.arrays)
-    return tuple((Array(a.name, a.dtype, shape), a.is_output) for a, shape in zip(symbolic.arrays, shapes, strict=True))
-
-
-def _events(trace: model.Trace, concrete: Concrete, machine: Machine) -> Iterator[Event]:
-    for element, number, cycle, opcode, value in zip(trace.element, trace.unit, trace.cycle, trace.opcode, trace.value, strict=True):
-        operation, unit = operation_of(int(opcode)), machine.units[int(number)]
-        row, column = divmod(int(element), concrete.columns)
-        name = f"{unit.mnemonics[operation[0]]} = 0x{int(value):08x}"
-        yield Event(f"element ({row}, {column})", unit.name, name, int(cycle), unit.latencies[operation])
-
-
-def _facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
-    concrete = concrete_file.decode(data)
-    symbolic = symbolic_file.decode(symbolic_data) if symbolic_data else None
-    number = _schedule(symbolic, concrete) if symbolic else None
-    reason = symbolic.bottlenecks[number] if symbolic and number is not None else None
-    programs = [program for element in concrete.classes for program in element.programs]
-    return {
-        "pes": [concrete.rows, concrete.columns],
-        "initiation_interval": symbolic.schedules[number].initiation_interval if symbolic and number is not None else concrete.initiation_interval,
-        "minimum_initiation_interval": reason.minimum if reason else None,
-        "proved_minimal": reason.proved if reason else None,
-        "bound_by": reason.bound_by if reason else None,
-        "predicted_cycles": predicted_cycles(concrete),
-        "processor_classes": len(concrete.classes),
-        "kernel_classes": sum(len(p) for p in programs) // concrete.initiation_interval,
-        "control_signals": len(concrete.controller.signals),
-        "instruction_words": sum(len(p) for p in programs),
-        "symbolic_bytes": len(symbolic_data) if symbolic_data else None,
-        "concrete_bytes": len(data),
-    }
-
-
-def _combine(phases: Sequence[Mapping[str, Json]], transfer_cycles: int) -> dict[str, Json]:
-    """The least rectangle around all, the most signals at a time, and the sums of everything else."""
-
-    def total(key: str) -> int | None:
-        values = [cast("int | None", p[key]) for p in phases]
-        return None if None in values else sum(v for v in values if v is not None)
-
-    pes = [cast("list[int]", p["pes"]) for p in phases]
-    combined: dict[str, Json] = dict.fromkeys(_ALONE) | {key: total(key) for key in phases[0] if key not in _ALONE and key != "pes"}
-    combined["pes"] = [max(rows for rows, _ in pes), max(columns for _, columns in pes)]
-    combined["control_signals"] = max(cast(int, p["control_signals"]) for p in phases)
-    combined["predicted_cycles"] = sum(cast(int, p["predicted_cycles"]) for p in phases) + transfer_cycles
-    return {key: combined[key] for key in phases[0]}
-
-
-def _schedule(symbolic: Symbolic, concrete: Concrete) -> int:
-    """The stored schedule that the words obey: the first one with a node for every operation issued, at its unit and slot.
-    Where nothing is issued, the one of the least initiation interval."""
-    if not concrete.classes:
-        return min(range(len(symbolic.schedules)), key=lambda n: symbolic.schedules[n].initiation_interval)
-    issued = {(unit, slot, opcode) for unit, slot, opcode in _issued(concrete)}
-    for number, schedule in enumerate(symbolic.schedules):
-        slots = {(u, t % schedule.initiation_interval, v.opcode) for u, t, v in zip(schedule.unit, schedule.tau, symbolic.nodes, strict=True)}
-        if schedule.initiation_interval == concrete.initiation_interval and issued <= slots:
-            return number
-    raise input_error("PL0705", "the concrete configuration was not made from this symbolic one", help="instantiate it again")
-
-
-def _issued(concrete: Concrete) -> Iterator[tuple[int, int, int]]:
-    """(unit, slot, opcode) of every operation in some class; kernels have one instruction a slot."""
-    for element in concrete.classes:
-        for unit, program in enumerate(element.programs):
-            for at, instruction in enumerate(program):
-                if instruction.opcode != OPCODE_NOP:
-                    yield unit, at % concrete.initiation_interval, instruction.opcode
-
-
-def _report(symbolic_data: bytes | None, data: bytes) -> Report:
-    concrete = concrete_file.decode(data)
-    symbolic = symbolic_file.decode(symbolic_data) if symbolic_data else None
-    names = symbolic.limits.units if symbolic else _unit_names(concrete)
-    used = [u for u in range(len(names)) if any(len(e.programs) > u and e.programs[u] for e in concrete.classes)]
-    interval = concrete.initiation_interval
-    cells = _cells(concrete, symbolic)
-    return Report(
-        pressure=tuple(Pressure(name, sum((u, slot) in cells for slot in range(interval)), interval) for u, name in enumerate(names)),
-        units=tuple(names[u] for u in used),
-        reservation=tuple(tuple(" ".join(cells.get((u, slot), ())) for u in used) for slot in range(interval)),
-        bottleneck=symbolic.bottlenecks[_schedule(symbolic, concrete)].bound_by if symbolic else "",
-        grid=_grid(concrete),
-        flows=tuple(_flows(concrete, names)),
-    )
-
-
-def _unit_names(concrete: Concrete) -> tuple[str, ...]:
-    if concrete.machine in machine_file.members():
-        return tuple(u.name for u in machine_file.load(concrete.machine).units)
-    return tuple(f"unit{n}" for n in range(max((len(e.programs) for e in concrete.classes), default=0)))
-
-
-def _cells(concrete: Concrete, symbolic: Symbolic | None) -> dict[tuple[int, int], tuple[str, ...]]:
-    """What issues by (unit, slot): the equations' names, `'` for each interval that they lag behind; without them, operations."""
-    issued = sorted(set(_issued(concrete)))
-    if symbolic is None or not symbolic.node_names:
-        named = [((unit, slot), operation_of(opcode)[0]) for unit, slot, opcode in issued]
+def _compile(subject: Subject, where: Place, values: Mapping[str, int], options: Options, progress: Progress | None) -> bytes:
+    del values
+    mapping = options.mapping
+    if isinstance(mapping, Mapping):
+        chosen = {phase: _mapping(path) for phase, path in mapping.items()}
     else:
-        schedule, interval = symbolic.schedules[_schedule(symbolic, concrete)], concrete.initiation_interval
-        at = {(unit, slot) for unit, slot, _ in issued}
-        rows = zip(schedule.unit, schedule.tau, symbolic.node_names, strict=True)
-        named = [((u, t % interval), name + "'" * (t // interval)) for u, t, name in rows if (u, t % interval) in at]
-    cells: dict[tuple[int, int], tuple[str, ...]] = {}
-    for place, name in named:
-        cells[place] = (*cells.get(place, ()), name)
-    return cells
+        chosen = None if mapping is None else _mapping(mapping)
+    return whole.compile(cast(Plan, subject.content), where.member, chosen, progress)
 
 
-def _grid(concrete: Concrete) -> Grid:
-    labels = tuple(tuple("" if c < 0 else f"P{c + 1}" for c in row) for row in concrete.element_class)
-    wires = {wire for r, row in enumerate(concrete.wrapper) for c, w in enumerate(row) for wire in _wires(r, c, concrete.wrappers[w])}
-    wires |= {wire for g in concrete.generators for wire in _route(concrete, g)}
-    banks = {_beside(g.position, g.position, _SIDES[g.side], concrete) for g in concrete.generators}
-    return Grid(labels, tuple(sorted(wires)), tuple(sorted(banks)))
-
-
-def _wires(row: int, column: int, connections: tuple[Connection, ...]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Hops from and to the neighbours of one element."""
-    for connection in connections:
-        for (side, _), outward in ((connection.sink, True), (connection.source, False)):
-            if side != _PE:
-                neighbour = row + _NEIGHBOURS[side][0], column + _NEIGHBOURS[side][1]
-                yield ((row, column), neighbour) if outward else (neighbour, (row, column))
-
-
-def _route(concrete: Concrete, generator: Generator) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Hops between a bank and its register."""
-    bank = _beside(generator.position, generator.position, _SIDES[generator.side], concrete)
-    for outer, inner in pairwise((bank, *way(concrete, generator))):
-        yield (inner, outer) if concrete.arrays[generator.array].is_output else (outer, inner)
-
-
-def _beside(row: int, column: int, side: int, concrete: Concrete) -> tuple[int, int]:
-    """The place of a bank: just outside the border."""
-    return {1: (-1, column), 2: (row, concrete.columns), 3: (concrete.rows, column), 4: (row, -1)}[side]
-
-
-def _flows(concrete: Concrete, names: tuple[str, ...]) -> Iterator[Flow]:
-    for number, element in enumerate(concrete.classes, 1):
-        for unit, program in zip(names, element.programs, strict=True):
-            if program:
-                yield _flow(f"P{number}, {unit}", program, concrete.initiation_interval)
-
-
-def _flow(title: str, program: tuple[Instruction, ...], interval: int) -> Flow:
-    """One block a kernel of `interval` instructions; its last instruction branches."""
-    blocks = [program[at : at + interval] for at in range(0, len(program), interval)]
-    texts = tuple("; ".join("nop" if i.opcode == OPCODE_NOP else operation_of(i.opcode)[0] for i in block) for block in blocks)
-    edges = [(number, target // interval, text) for number, block in enumerate(blocks) for target, text in _targets(block[-1], (number + 1) * interval)]
-    return Flow(title, texts, tuple(edges))
-
-
-def _targets(instruction: Instruction, following: int) -> Iterator[tuple[int, str]]:
-    match instruction.branch:
-        case Halt():
-            return
-        case Next():
-            yield following, ""
-        case Goto(target):
-            yield target, ""
-        case If(signals, targets):
-            for target in sorted(set(targets)):
-                codes = [format(code, f"0{len(signals)}b")[::-1] for code, t in enumerate(targets) if t == target]
-                yield target, f"ic{','.join(map(str, signals))} = {'|'.join(codes)}"
-
-
-def _is(data: bytes, kind: Kind) -> bool:
-    return data.startswith(kind.magic)
-
-
-def _kernel(data: bytes) -> str:
-    return concrete_file.decode(data).kernel if _is(data, _CONCRETE) else symbolic_file.decode(data).kernel
-
-
-def _show(data: bytes) -> str:
-    if _is(data, _SYMBOLIC):
-        return listing.show_symbolic(symbolic_file.decode(data))
-    concrete = concrete_file.decode(data)
-    return listing.show_concrete(concrete, _unit_names(concrete))
-
-
-def _as_json(data: bytes) -> Json:
-    return listing.as_json(concrete_file.decode(data) if _is(data, _CONCRETE) else symbolic_file.decode(data))
-
-
-def _verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
-    """A symbolic file is checked by reading it back; a concrete one also by the verifier's rules."""
+def _mapping(path: Any) -> tuple[str, str]:
+    """The text of a mapping, and its name."""
     try:
-        machine = _machine(data, member)
-    except PolyloomError as error:
-        return error.diagnostics
-    if _is(data, _CONCRETE):
-        return verify.verify(data, machine)
-    symbolic = symbolic_file.decode(data)
-    if symbolic.machine_hash != machine_file.fingerprint(machine):
-        return (Diagnostic("PL0816", f"the configuration was made for another machine named '{symbolic.machine}'", help="compile it again for this machine"),)
-    binary.check_canonical(data, symbolic_file.encode(symbolic))
-    return ()
+        return files.read(path).decode("utf-8-sig"), str(path)
+    except UnicodeDecodeError:
+        message = f"cannot read '{path}': it is not UTF-8 text"
+        raise input_error("PL0807", message, help="give an existing text file in UTF-8") from None
+
+
+def _asked(where: Place | None, options: Options) -> tuple[int, int]:
+    """The region that was asked for."""
+    if options.pes is not None:
+        return region(options.pes)
+    return where.region if where is not None else REGION
+
+
+def _instantiate(data: bytes, values: Mapping[str, int], where: Place | None, options: Options) -> bytes:
+    return whole.instantiate(data, values, _asked(where, options), options.candidate)
+
+
+def _run(data: bytes, job: Job) -> Execution:
+    where = cast("Place | None", job.place)
+    found = whole.simulate(data, where.member if where else None, job.inputs, job.trace, job.progress)
+    ran = zip(found.phases, found.transfers, strict=True)
+    phases: list[Json] = [{"cycles": p.cycles, "transfer_cycles": t} for p, t in ran]
+    return Execution(found.outputs, found.cycles, found.operations, {"phases": phases}, found.trace, found)
+
+
+def _facts(symbolic: bytes | None, data: bytes, where: Place | None, options: Options) -> dict[str, Json]:
+    known, alone = views.facts(symbolic, data)
+    asked = list[Json](_asked(where, options)) if where is not None or options.pes is not None else None
+    return {"region": asked, **known, "phases": [dict(own) for own in alone]}
+
+
+def _made(data: bytes) -> dict[str, Json]:
+    return {"parameters": list(whole.parameters(data)), "symbolic_bytes": len(data)}
+
+
+def _signature(data: bytes) -> Signature:
+    """A concrete configuration has no parameters."""
+    found = stages.read(data)
+    given, results = {a.name for a in found.inputs}, {a.name for a in found.outputs}
+    arrays = {a.name: a for a in (*found.inputs, *found.outputs)}
+    arguments = (signatures.of_array(a, is_input=n in given, is_output=n in results) for n, a in arrays.items())
+    sizes = whole.parameters(data) if cast(Kind, _owns(data)).symbolic else ()
+    return Signature(found.name, sizes, sizes, tuple(arguments), found.assumptions)
+
+
+def _report(symbolic: bytes | None, data: bytes, execution: Execution) -> Sequence[Report]:
+    del execution
+    return views.reports(symbolic, data)
+
+
+def _verify(data: bytes, where: Place | None) -> Sequence[Diagnostic]:
+    stages.check(data)
+    return views.verify(data, where.member if where else None)
 
 
 TARGET: Final = Target(
     name="tcpa",
-    kinds=(_SYMBOLIC, _CONCRETE),
+    title="tightly coupled processor arrays",
+    takes=(loops.PLAN,),
+    kinds=(SYMBOLIC, CONCRETE),
+    owns=_owns,
+    place=place,
+    example="tcpa:8x8",
+    signature=_signature,
+    compile=_compile,
+    run=_run,
+    show=views.show,
+    options=Options,
+    instantiate=_instantiate,
     members=machine_file.members,
     describe=lambda name: machine_file.resolve(machine_file.load(name)),
-    place=_place,
-    compile=_compile,
-    kernel=_kernel,
-    parameters=lambda data: symbolic_file.decode(data).parameters,
-    arrays=_arrays,
-    instantiate=_instantiate,
-    candidates=lambda data: len(symbolic_file.decode(data).candidates),
-    cycles=lambda data: predicted_cycles(concrete_file.decode(data)),
-    simulate=_simulate,
-    accesses=lambda data: banks.accesses(concrete_file.decode(data)),
     facts=_facts,
-    combine=_combine,
-    alone=_ALONE,
+    made=_made,
+    summary=summary,
     report=_report,
-    show=_show,
-    as_json=_as_json,
+    as_json=views.as_json,
     verify=_verify,
 )

@@ -41,12 +41,12 @@ class Compiled:
     code_bytes: int
 
 
-def compile_function(function: Function, isa: Isa) -> Compiled:
-    """Errors: PL0930 for what the instruction set cannot do, PL0931 for what is not supported, PL0932 for what is too long."""
+def compile_function(function: Function, isa: Isa, note: bytes = b"") -> Compiled:
+    """`note` goes into the file as it is. Errors: PL0930 for what the instruction set cannot do, PL0931 for what is not supported, PL0932 for what is too long."""
     layout = Layout(function.data)
     codes = [expand(allocated(code)) for code in lowered(function, isa, layout)]
     words, starts = linked(codes)
-    return Compiled(executable(bytes(layout.bytes), layout.end, words, isa, starts), layout.end, len(words))
+    return Compiled(executable(bytes(layout.bytes), layout.end, words, isa, starts, note), layout.end, len(words))
 
 
 def lowered(function: Function, isa: Isa, layout: Layout) -> list[Code]:

@@ -8,25 +8,27 @@ from typing import Final
 
 from polyloom.diagnostics import Diagnostic
 from polyloom.ir.pla import Array
-from polyloom.targets.phase_file import INPUT, OUTPUT, PARAMETRIC
-from polyloom.targets.phases import transfers
-from polyloom.targets.registry import Json, Report, Target
-from polyloom.targets.stages import Bound, bound, file_kind, files, in_phase, is_phased, read
+from polyloom.targets.report import Report
+from polyloom.targets.target import Json
+from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa.phases.file import INPUT, OUTPUT, PARAMETRIC
+from polyloom.targets.tcpa.phases.stages import Bound, bound, file_kind, files, in_phase, is_phased, read
+from polyloom.targets.tcpa.phases.whole import transfers
 
 _ROLES: Final = {0: "intermediate", INPUT: "input", OUTPUT: "output", INPUT | OUTPUT: "input and output", PARAMETRIC: "known from parameters"}
 
 
-def facts(target: Target, symbolic: bytes | None, concrete: bytes) -> tuple[dict[str, Json], tuple[dict[str, Json], ...]]:
+def facts(symbolic: bytes | None, concrete: bytes) -> tuple[dict[str, Json], tuple[dict[str, Json], ...]]:
     """The target's keys of `run --json` for the whole, and of them those that belong to each phase."""
-    each = [target.facts(s, c) for s, c in _pairs(symbolic, concrete)]
-    whole = each[0] if len(each) == 1 else target.combine(each, sum(transfers(target, concrete)))
+    each = [program.facts(s, c) for s, c in _pairs(symbolic, concrete)]
+    whole = each[0] if len(each) == 1 else program.combine(each, sum(transfers(concrete)))
     sizes: dict[str, Json] = {"symbolic_bytes": len(symbolic) if symbolic else None, "concrete_bytes": len(concrete)}
-    return {**whole, **sizes}, tuple({key: f[key] for key in target.alone} for f in each)
+    return {**whole, **sizes}, tuple({key: f[key] for key in program.ALONE} for f in each)
 
 
-def reports(target: Target, symbolic: bytes | None, concrete: bytes) -> tuple[Report, ...]:
+def reports(symbolic: bytes | None, concrete: bytes) -> tuple[Report, ...]:
     """One a phase."""
-    return tuple(target.report(s, c) for s, c in _pairs(symbolic, concrete))
+    return tuple(program.report(s, c) for s, c in _pairs(symbolic, concrete))
 
 
 def _pairs(symbolic: bytes | None, concrete: bytes) -> Iterator[tuple[bytes | None, bytes]]:
@@ -34,17 +36,17 @@ def _pairs(symbolic: bytes | None, concrete: bytes) -> Iterator[tuple[bytes | No
     return zip(files(symbolic) if symbolic else [None] * len(made), made, strict=True)
 
 
-def show(target: Target, data: bytes) -> str:
+def show(data: bytes) -> str:
     """The listing."""
     if not is_phased(data):
-        return target.show(data)
-    phased = read(target, data)
+        return program.show(data)
+    phased = read(data)
     values = f"({', '.join(phased.parameters)})" if phased.parameters else ""
     lines = [f"{file_kind(data).name} of {phased.name}{values}", "arrays:"]
     lines += [f"  {_declared(a)}: {a.dtype}, {_ROLES[r]}" for a, r in zip(phased.arrays, phased.roles, strict=True)]
-    stages = bound(target, phased)
+    stages = bound(phased)
     for n, stage in enumerate(stages, 1):
-        lines += ["", f"phase {n} of {len(stages)}{_renamed(stage)}", target.show(stage.data).rstrip("\n")]
+        lines += ["", f"phase {n} of {len(stages)}{_renamed(stage)}", program.show(stage.data).rstrip("\n")]
     return "\n".join(lines)
 
 
@@ -57,11 +59,11 @@ def _renamed(stage: Bound) -> str:
     return f", where {', '.join(names)}" if names else ""
 
 
-def as_json(target: Target, data: bytes) -> Json:
+def as_json(data: bytes) -> Json:
     """The listing as plain values."""
     if not is_phased(data):
-        return target.as_json(data)
-    phased = read(target, data)
+        return program.as_json(data)
+    phased = read(data)
     return {
         "kernel": phased.name,
         "parameters": list(phased.parameters),
@@ -70,12 +72,12 @@ def as_json(target: Target, data: bytes) -> Json:
             {"name": a.name, "dtype": a.dtype, "shape": [str(e) for e in a.shape], "role": _ROLES[r]} for a, r in zip(phased.arrays, phased.roles, strict=True)
         ],
         "phases": [
-            {"inputs": dict[str, Json](b.inputs), "outputs": dict[str, Json](b.outputs), "configuration": target.as_json(b.data)} for b in bound(target, phased)
+            {"inputs": dict[str, Json](b.inputs), "outputs": dict[str, Json](b.outputs), "configuration": program.as_json(b.data)} for b in bound(phased)
         ],
     }
 
 
-def verify(target: Target, data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
+def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
     """The findings of every phase; how phases fit together was checked when the file was read."""
     made = files(data)
-    return tuple(in_phase(d, n, len(made)) for n, file in enumerate(made, 1) for d in target.verify(file, member))
+    return tuple(in_phase(d, n, len(made)) for n, file in enumerate(made, 1) for d in program.verify(file, member))

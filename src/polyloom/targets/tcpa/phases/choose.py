@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from polyloom.targets.registry import Target
-from polyloom.targets.stages import Bound
-from polyloom.targets.transfers import Phase, touched, transfer_cycles
+from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa.phases.stages import Bound
+from polyloom.targets.tcpa.phases.transfers import Phase, touched, transfer_cycles
 
 LARGE = 1 << 18
 SMALL = 1 / 8
@@ -24,20 +24,19 @@ SMALL = 1 / 8
 class Option:
     """A phase's concrete file with the names of its arrays."""
 
-    target: Target
     stage: Bound
 
     @cached_property
     def cycles(self) -> int:
         """Without transfers."""
-        return self.target.cycles(self.stage.data)
+        return program.cycles(self.stage.data)
 
     @cached_property
     def touched(self) -> Phase:
-        return touched(self.target, self.stage)
+        return touched(self.stage)
 
 
-def together(best: Sequence[Option], others: Callable[[int], Sequence[Option]], elements: int) -> Sequence[Option]:
+def chosen(best: Sequence[Option], others: Callable[[int], Sequence[Option]], elements: int) -> Sequence[Option]:
     """Of each phase the option to take: the best one alone, or one of the `others` of this number. All arrays have `elements`."""
     if len(best) == 1 or elements > LARGE:
         return best

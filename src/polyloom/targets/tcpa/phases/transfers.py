@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from polyloom.targets.registry import Accesses, Target
-from polyloom.targets.stages import Bound
+from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa.banks import Accesses
+from polyloom.targets.tcpa.phases.stages import Bound
 
 Numbers = npt.NDArray[np.int64]
 Phase = tuple[dict[str, Accesses], dict[str, Accesses]]
@@ -21,9 +22,9 @@ Phase = tuple[dict[str, Accesses], dict[str, Accesses]]
 _NOTHING = np.zeros(0, np.int64)
 
 
-def touched(target: Target, stage: Bound) -> Phase:
+def touched(stage: Bound) -> Phase:
     """What a phase touches, by the names of arrays outside of it."""
-    accesses = target.accesses(stage.data)
+    accesses = program.accesses(stage.data)
     return _merged((outer, accesses[inner]) for inner, outer in stage.inputs), _merged((outer, accesses[inner]) for inner, outer in stage.outputs)
 
 

@@ -17,17 +17,21 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.frontend.source import Arrays as Given
 from polyloom.ir.arguments import Arrays, check_parameters
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan, of_program
 from polyloom.ir.plan_interpret import chain
 from polyloom.sets import Affine, Condition
-from polyloom.targets import phase_file, registry
-from polyloom.targets.phase_file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
-from polyloom.targets.registry import Event, Progress, Simulation, Target
-from polyloom.targets.stages import bound, in_phase, is_phased, read
-from polyloom.targets.together import Option, together
-from polyloom.targets.transfers import touched, transfer_cycles
+from polyloom.targets.subject import Progress
+from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa.phases import file as phase_file
+from polyloom.targets.tcpa.phases.choose import Option, chosen
+from polyloom.targets.tcpa.phases.file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
+from polyloom.targets.tcpa.phases.stages import bound, in_phase, is_phased, read
+from polyloom.targets.tcpa.phases.transfers import touched, transfer_cycles
+from polyloom.targets.tcpa.program import Simulation
+from polyloom.targets.trace import Span, Trace
 
 T = TypeVar("T")
 Choice = T | Mapping[int, T] | None
@@ -38,7 +42,7 @@ Choice = T | Mapping[int, T] | None
 class Execution:
     """A run: `phases[n]` is what the model observed of phase n, `transfers[n]` the cycles that banks need before it starts."""
 
-    outputs: registry.Arrays
+    outputs: Given
     phases: tuple[Simulation, ...]
     transfers: tuple[int, ...]
 
@@ -51,27 +55,27 @@ class Execution:
         return sum(p.operations for p in self.phases)
 
     @property
-    def events(self) -> tuple[Event, ...]:
-        """Those of all phases, one after another on one clock."""
+    def trace(self) -> Trace:
+        """The spans of all phases, one after another on one clock."""
         if len(self.phases) == 1:
-            return self.phases[0].events
-        moved, start = list[Event](), 0
+            return Trace(self.phases[0].events)
+        moved, start = list[Span](), 0
         for phase, transfer in zip(self.phases, self.transfers, strict=True):
             first = min((e.start for e in phase.events), default=0)
             moved += [replace(e, start=e.start - first + start + transfer) for e in phase.events]
             start += transfer + phase.cycles
-        return tuple(moved)
+        return Trace(tuple(moved))
 
 
-def compile(target: Target, plan: Plan, member: str, mapping: Choice[tuple[str, str]], progress: Progress | None) -> bytes:
+def compile(plan: Plan, member: str, mapping: Choice[tuple[str, str]], progress: Progress | None) -> bytes:
     """The symbolic file. Errors: those of the target, with the phase in a note, and PL0818 for mappings that are not of its phases."""
     count = len(plan.phases)
     given = _chosen(mapping, plan.name, count, "mapping")
     files = [
-        _located(n, count, partial(target.compile, phase.program, member, own, _part(progress, n, count)))
+        _located(n, count, partial(program.compile, phase.program, member, own, _part(progress, n, count)))
         for n, (phase, own) in enumerate(zip(plan.phases, given, strict=True), 1)
     ]
-    return files[0] if _is_program(plan) else phase_file.encode(phase_file.SYMBOLIC, _phased(target, plan, files))
+    return files[0] if _is_program(plan) else phase_file.encode(phase_file.SYMBOLIC, _phased(plan, files))
 
 
 def _chosen(choice: Choice[T], name: str, count: int, what: str) -> list[T | None]:
@@ -97,81 +101,81 @@ def _is_program(plan: Plan) -> bool:
     return len(plan.phases) == 1 and said(plan) == said(of_program(plan.phases[0].program))
 
 
-def _phased(target: Target, plan: Plan, files: Iterable[bytes]) -> Phased:
+def _phased(plan: Plan, files: Iterable[bytes]) -> Phased:
     arrays = {a.name: replace(a, span=None) for a in (*plan.inputs, *plan.outputs, *plan.intermediates)}
     arrays |= {p.name: Array(p.name, p.dtype) for p in plan.parametric}
     number = {name: n for n, name in enumerate(arrays)}
     given, results, known = {a.name for a in plan.inputs}, {a.name for a in plan.outputs}, {p.name for p in plan.parametric}
     roles = tuple(INPUT * (name in given) | OUTPUT * (name in results) | PARAMETRIC * (name in known) for name in arrays)
-    stages = tuple(_stage(target, data, phase, number) for data, phase in zip(files, plan.phases, strict=True))
+    stages = tuple(_stage(data, phase, number) for data, phase in zip(files, plan.phases, strict=True))
     phased = Phased(plan.name, plan.parameters, plan.assumptions, tuple(arrays.values()), roles, stages, tuple(p.value for p in plan.parametric))
-    bound(target, phased)
+    bound(phased)
     return phased
 
 
-def _stage(target: Target, data: bytes, phase: Phase, number: Mapping[str, int]) -> Stage:
+def _stage(data: bytes, phase: Phase, number: Mapping[str, int]) -> Stage:
     outside = dict((*phase.inputs, *phase.outputs))
-    return Stage(data, tuple(number[outside[a.name]] for a, _ in target.arrays(data)))
+    return Stage(data, tuple(number[outside[a.name]] for a, _ in program.arrays(data)))
 
 
-def kernel(target: Target, data: bytes) -> str:
+def kernel(data: bytes) -> str:
     """The name of the function in any file."""
-    return read(target, data).name if is_phased(data) else target.kernel(data)
+    return read(data).name if is_phased(data) else program.kernel(data)
 
 
-def parameters(target: Target, data: bytes) -> tuple[str, ...]:
+def parameters(data: bytes) -> tuple[str, ...]:
     """Their names, of a symbolic file."""
-    return read(target, data).parameters if is_phased(data) else target.parameters(data)
+    return read(data).parameters if is_phased(data) else program.parameters(data)
 
 
-def instantiate(target: Target, data: bytes, values: Mapping[str, int], region: tuple[int, int], candidate: Choice[int]) -> bytes:
+def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int], candidate: Choice[int]) -> bytes:
     """The concrete file. Errors: those of the target, PL0230 for the parameters and PL0818 for candidates that are not of its phases."""
     if not is_phased(data):
-        return target.instantiate(data, values, region, *_chosen(candidate, target.kernel(data), 1, "candidate"))
-    phased = read(target, data)
+        return program.instantiate(data, values, region, *_chosen(candidate, program.kernel(data), 1, "candidate"))
+    phased = read(data)
     count, known = len(phased.stages), check_parameters(phased, values)
     given = _chosen(candidate, phased.name, count, "candidate")
 
     def make(number: int, own: int | None) -> bytes:
-        return _located(number + 1, count, partial(target.instantiate, phased.stages[number].data, known, region, own))
+        return _located(number + 1, count, partial(program.instantiate, phased.stages[number].data, known, region, own))
 
     stages = tuple(replace(stage, data=make(n, given[n])) for n, stage in enumerate(phased.stages))
     arrays = tuple(replace(a, shape=tuple(Affine((), max(0, e.evaluate(known))) for e in a.shape)) for a in phased.arrays)
     scalars = tuple(Affine((), value.evaluate(known)) for value in phased.values)
     concrete = replace(phased, parameters=(), assumptions=Condition(), arrays=arrays, stages=stages, values=scalars)
-    best = [Option(target, stage) for stage in bound(target, concrete)]
+    best = [Option(stage) for stage in bound(concrete)]
 
     @cache
     def others(number: int) -> list[Option]:
         """The other candidates that fit, where the user chose none."""
-        count = target.candidates(phased.stages[number].data) if given[number] is None else 0
+        count = program.candidates(phased.stages[number].data) if given[number] is None else 0
         made: list[Option] = []
         for candidate in range(count):
             with suppress(PolyloomError):
-                made.append(Option(target, replace(best[number].stage, data=make(number, candidate))))
+                made.append(Option(replace(best[number].stage, data=make(number, candidate))))
         return made
 
-    taken = together(best, others, sum(prod(e.constant for e in a.shape) for a in arrays))
+    taken = chosen(best, others, sum(prod(e.constant for e in a.shape) for a in arrays))
     stages = tuple(replace(stage, data=option.stage.data) for stage, option in zip(stages, taken, strict=True))
     return phase_file.encode(phase_file.CONCRETE, replace(concrete, stages=stages))
 
 
-def simulate(target: Target, data: bytes, member: str | None, inputs: registry.Arrays, trace: bool, progress: Progress | None = None) -> Execution:
+def simulate(data: bytes, member: str | None, inputs: Given, trace: bool, progress: Progress | None = None) -> Execution:
     """Run all phases on the model. Errors: those of the target; PL0231 and PL0232 for the inputs of a file of phases."""
     if not is_phased(data):
-        simulation = target.simulate(data, member, inputs, trace, progress)
+        simulation = program.simulate(data, member, inputs, trace, progress)
         return Execution(simulation.outputs, (simulation,), (0,))
-    phased, observed = read(target, data), list[Simulation]()
-    stages = bound(target, phased)
+    phased, observed = read(data), list[Simulation]()
+    stages = bound(phased)
 
     def execute(number: int, taken: Arrays, held: Arrays) -> Arrays:
         file, part = stages[number].data, _part(progress, number + 1, len(stages))
-        observed.append(_located(number + 1, len(stages), partial(target.simulate, file, member, taken, trace, part)))
-        accesses = target.accesses(file)
+        observed.append(_located(number + 1, len(stages), partial(program.simulate, file, member, taken, trace, part)))
+        accesses = program.accesses(file)
         return {name: _overwritten(before, observed[-1].outputs[name], accesses[name][1]) for name, before in held.items()}
 
     outputs = chain(phased, stages, {}, inputs, execute)
-    return Execution(outputs, tuple(observed), transfers(target, data))
+    return Execution(outputs, tuple(observed), transfers(data))
 
 
 def _overwritten(held: Any, written: Any, elements: Any) -> Any:
@@ -181,10 +185,10 @@ def _overwritten(held: Any, written: Any, elements: Any) -> Any:
     return result
 
 
-def transfers(target: Target, data: bytes) -> tuple[int, ...]:
+def transfers(data: bytes) -> tuple[int, ...]:
     """The cycles of transfers before each phase of a concrete file."""
-    stages = bound(target, read(target, data)) if is_phased(data) else ()
-    return tuple(transfer_cycles(touched(target, stage) for stage in stages)) if len(stages) > 1 else (0,)
+    stages = bound(read(data)) if is_phased(data) else ()
+    return tuple(transfer_cycles(touched(stage) for stage in stages)) if len(stages) > 1 else (0,)
 
 
 def _part(progress: Progress | None, number: int, count: int) -> Progress | None:

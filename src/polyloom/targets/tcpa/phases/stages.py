@@ -10,9 +10,8 @@ from polyloom.binary import FileKind
 from polyloom.diagnostics import Diagnostic, input_error
 from polyloom.ir.pla import Array
 from polyloom.sets import Condition
-from polyloom.targets import registry
-from polyloom.targets.phase_file import CONCRETE, INPUT, OUTPUT, SYMBOLIC, Phased, Stage, decode
-from polyloom.targets.registry import Target
+from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa.phases.file import CONCRETE, INPUT, OUTPUT, SYMBOLIC, Phased, Stage, decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +23,18 @@ class Bound:
     outputs: tuple[tuple[str, str], ...]
 
 
-def kind_of(name: str, data: bytes) -> tuple[Target, bool]:
-    """The target of a file and whether it is symbolic; the file is read and checked. Errors: PL0810, PL0701 to PL0705."""
+def check(data: bytes) -> None:
+    """Reads a file of either kind whole. Errors: PL0701 to PL0705."""
     if not is_phased(data):
-        target, kind = registry.kind_of(name, data)
-        target.kernel(data)
-        return target, kind.symbolic
+        program.kernel(data)
+        return
     symbolic = file_kind(data) is SYMBOLIC
     phased = decode(file_kind(data), data)
-    target, _ = registry.kind_of(name, phased.stages[0].data)
     for stage in phased.stages:
-        other, kind = registry.kind_of(name, stage.data)
-        if other is not target or kind.symbolic != symbolic:
+        if not stage.data.startswith(program.MAGICS[0 if symbolic else 1]):
             raise input_error("PL0705", "malformed file: its phases are of different kinds", help="create the file again with this version")
-    bound(target, phased)
-    return target, symbolic
+        program.kernel(stage.data)
+    bound(phased)
 
 
 def is_phased(data: bytes) -> bool:
@@ -51,13 +47,13 @@ def file_kind(data: bytes) -> FileKind:
     return SYMBOLIC if data.startswith(SYMBOLIC.magic) else CONCRETE
 
 
-def read(target: Target, data: bytes) -> Phased:
+def read(data: bytes) -> Phased:
     """The stages of any file, with the signature of the whole; a target's own symbolic file has its assumptions to itself."""
     if is_phased(data):
         return decode(file_kind(data), data)
-    arrays = target.arrays(data)
+    arrays = program.arrays(data)
     roles = tuple(OUTPUT if is_output else INPUT for _, is_output in arrays)
-    return Phased(target.kernel(data), (), Condition(), tuple(a for a, _ in arrays), roles, (Stage(data, tuple(range(len(arrays)))),))
+    return Phased(program.kernel(data), (), Condition(), tuple(a for a, _ in arrays), roles, (Stage(data, tuple(range(len(arrays)))),))
 
 
 def files(data: bytes) -> Sequence[bytes]:
@@ -65,9 +61,9 @@ def files(data: bytes) -> Sequence[bytes]:
     return [s.data for s in decode(file_kind(data), data).stages] if is_phased(data) else [data]
 
 
-def bound(target: Target, phased: Phased) -> tuple[Bound, ...]:
+def bound(phased: Phased) -> tuple[Bound, ...]:
     """The stages with names. PL0705 where an array of a phase and the array that it is have different types."""
-    return tuple(_with_names(stage.data, target.arrays(stage.data), [phased.arrays[n] for n in stage.arrays]) for stage in phased.stages)
+    return tuple(_with_names(stage.data, program.arrays(stage.data), [phased.arrays[n] for n in stage.arrays]) for stage in phased.stages)
 
 
 def _with_names(data: bytes, inner: Sequence[tuple[Array, bool]], outer: Sequence[Array]) -> Bound:

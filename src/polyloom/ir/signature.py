@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program takes and gives: its parameters, and its arguments with types, shapes and roles.
+
+Plans, C functions, configurations and executables have a signature of this one type, so that inputs are made up, checked and
+named in one place for every target. A scalar is an argument of rank 0.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.pla import Array
+from polyloom.ir.plan import Plan
+from polyloom.sets import Affine, Condition
+
+Dtype = np.dtype[Any]
+RESULT = "return"
+"""The name of what a function returns. No language has it for an argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A sum of products of parameters: `(names, coefficient)` pairs, sorted by names, without a coefficient of 0."""
+
+    terms: tuple[tuple[tuple[str, ...], int], ...] = ()
+
+    @staticmethod
+    def of(affine: Affine) -> Extent:
+        constant = {(): affine.constant} if affine.constant else {}
+        return _extent({**constant, **{(name,): coefficient for name, coefficient in affine.terms}})
+
+    @staticmethod
+    def read(text: str) -> Extent | None:
+        """Of a text such as `2 * n + 1` or `n*m`; None where it is something else. C and Python agree on these expressions."""
+        try:
+            return _read(ast.parse(text.strip(), mode="eval").body)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(name for names, _ in self.terms for name in names)
+
+    def evaluate(self, values: Mapping[str, int]) -> int:
+        """The integer value; every name must be in `values`."""
+        return sum(coefficient * prod(values[name] for name in names) for names, coefficient in self.terms)
+
+    def __str__(self) -> str:
+        text = ""
+        for names, coefficient in sorted(self.terms, key=lambda term: (not term[0], term[0])):
+            factors = [str(abs(coefficient))] if abs(coefficient) != 1 or not names else []
+            sign = "-" if coefficient < 0 else ""
+            joint = sign if not text else f" {sign or '+'} "
+            text += joint + "*".join((*factors, *names))
+        return text or "0"
+
+
+def _extent(terms: Mapping[tuple[str, ...], int]) -> Extent:
+    return Extent(tuple(sorted((names, value) for names, value in terms.items() if value)))
+
+
+def _read(tree: ast.expr) -> Extent:
+    match tree:
+        case ast.Constant(value=int(value)):
+            return _extent({(): value})
+        case ast.Name(id=name):
+            return _extent({(name,): 1})
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _product(_extent({(): -1}), _read(operand))
+        case ast.BinOp(op=ast.Add(), left=left, right=right):
+            return _sum(_read(left), _read(right))
+        case ast.BinOp(op=ast.Sub(), left=left, right=right):
+            return _sum(_read(left), _product(_extent({(): -1}), _read(right)))
+        case ast.BinOp(op=ast.Mult(), left=left, right=right):
+            return _product(_read(left), _read(right))
+        case _:
+            raise ValueError
+
+
+def _sum(a: Extent, b: Extent) -> Extent:
+    total = dict(a.terms)
+    for names, value in b.terms:
+        total[names] = total.get(names, 0) + value
+    return _extent(total)
+
+
+def _product(a: Extent, b: Extent) -> Extent:
+    total: dict[tuple[str, ...], int] = {}
+    for left, x in a.terms:
+        for right, y in b.terms:
+            names = tuple(sorted((*left, *right)))
+            total[names] = total.get(names, 0) + x * y
+    return _extent(total)
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """`is_input`: its values count before the run; `is_output`: afterwards. An array may be both."""
+
+    name: str
+    dtype: Dtype
+    shape: tuple[Extent, ...] = ()
+    is_input: bool = True
+    is_output: bool = False
+
+    @property
+    def is_scalar(self) -> bool:
+        return not self.shape
+
+    def extents(self, values: Mapping[str, int]) -> tuple[int, ...]:
+        """The shape for values of the parameters."""
+        return tuple(extent.evaluate(values) for extent in self.shape)
+
+    @property
+    def type_name(self) -> str:
+        """`f32`, `u8`, `bool`; `struct` for a record."""
+        return type_name(self.dtype)
+
+
+def type_name(dtype: Dtype) -> str:
+    """The name that messages use for a type of elements."""
+    if dtype.fields is not None:
+        return "struct"
+    return "bool" if dtype.kind == "b" else f"{dtype.kind}{8 * dtype.itemsize}"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """`parameters` are what `NAME=VALUE` gives and a run's data show as such; those of `sizes` must be given. A parameter may be an
+    argument too, as in C. `assumptions` is the domain of the parameters. Where `is_open`, there may be more than `arguments`, and the target
+    knows their names: symbols, addresses."""
+
+    name: str
+    parameters: tuple[str, ...]
+    sizes: tuple[str, ...]
+    arguments: tuple[Argument, ...]
+    assumptions: Condition = Condition()
+    is_open: bool = False
+
+    @property
+    def inputs(self) -> tuple[Argument, ...]:
+        return tuple(a for a in self.arguments if a.is_input)
+
+    @property
+    def outputs(self) -> tuple[Argument, ...]:
+        return tuple(a for a in self.arguments if a.is_output)
+
+    def argument(self, name: str) -> Argument | None:
+        return next((a for a in self.arguments if a.name == name), None)
+
+    def __str__(self) -> str:
+        """`gemm(NI, NJ, alpha: f32)`: the parameters, then the scalars; arrays are left out."""
+        scalars = (a for a in self.arguments if a.is_input and a.is_scalar and a.name not in self.sizes)
+        return f"{self.name}({', '.join((*self.sizes, *(f'{a.name}: {a.type_name}' for a in scalars)))})"
+
+
+def of_plan(plan: Plan) -> Signature:
+    """The parameters of a plan are sizes, and no arguments."""
+    results, given = {a.name for a in plan.outputs}, {a.name for a in plan.inputs}
+    arrays = (*plan.inputs, *(a for a in plan.outputs if a.name not in given))
+    arguments = tuple(of_array(a, is_input=a.name in given, is_output=a.name in results) for a in arrays)
+    return Signature(plan.name, plan.parameters, plan.parameters, arguments, plan.assumptions)
+
+
+def of_array(array: Array, *, is_input: bool, is_output: bool) -> Argument:
+    return Argument(array.name, NUMPY[array.dtype], tuple(map(Extent.of, array.shape)), is_input, is_output)

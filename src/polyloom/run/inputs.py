@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The inputs of a run: values of parameters and scalars, arrays; checked against a signature, or made up from a seed.
+
+What is made up depends on the seed and on the argument's name, type and shape alone, so that one seed gives the same arrays on
+every target, whatever else a program takes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from operator import index
+from typing import Any, Final, Literal, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom.analysis.memory import available_bytes
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.ir.numbers import single
+from polyloom.ir.pla_text import print_condition
+from polyloom.ir.signature import Argument, Dtype, Signature
+
+Array = npt.NDArray[Any]
+Fill = Literal["random"]
+"""What may be asked for in place of arrays that are missing."""
+Hidden = Callable[[Mapping[str, int]], frozenset[str]]
+"""For values of the parameters: the arrays whose elements at entry show nowhere, although they are inputs."""
+PARAMETER_LIMIT: Final = 1 << 31
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,4000}")
+_COPIES: Final = 6
+"""As many copies of an array are made, for each that a run is compared with."""
+
+
+def values(signature: Signature, given: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, Array]]:
+    """The parameters that must be given, in their order, and the scalars that are; texts are read. Errors: PL0230, PL0232, PL0804, PL0819."""
+    sizes: dict[str, int] = {}
+    scalars: dict[str, Array] = {}
+    for name, value in given.items():
+        argument = signature.argument(name)
+        if argument is not None and argument.is_input:
+            scalars[name] = scalar(argument, value)
+        if argument is None or name in signature.sizes:
+            sizes[name] = _size(name, value)
+    return _checked(signature, sizes), scalars
+
+
+def _size(name: str, value: Any) -> int:
+    if isinstance(value, str):
+        if not _INTEGER.fullmatch(value):
+            message = f"the parameter {name} is '{value[:40]}', which is not an integer"
+            raise input_error("PL0804", message, help="write decimal digits, for instance 64")
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        raise _parameter(f"`{name}` = {value!r} is not an integer", f"give an integer, as in `{name}=16`")
+    return index(value)
+
+
+def _checked(signature: Signature, sizes: Mapping[str, int]) -> dict[str, int]:
+    """Nothing missing, unknown, out of range or outside the domain."""
+    for name in sizes:
+        if name not in signature.sizes:
+            raise _parameter(f"`{signature.name}` has no parameter `{name}`", f"it is {signature}")
+    if missing := [name for name in signature.sizes if name not in sizes]:
+        has = "has no value" if len(missing) == 1 else "have no values"
+        example = f"give every one, as in `{missing[0]}=16`: {signature}"
+        raise _parameter(f"the {named('parameter', missing)} {has}", example)
+    found = {name: sizes[name] for name in signature.sizes}
+    for name, value in found.items():
+        if signature.argument(name) is None and not 0 <= value < PARAMETER_LIMIT:
+            raise _parameter(f"`{name}` = {value} is out of range", "give a value from 0 to 2147483647")
+    if not signature.assumptions.contains(found):
+        shown = ", ".join(f"{n} = {v}" for n, v in found.items())
+        domain = print_condition(signature.assumptions, signature.sizes)
+        message = f"{shown} is outside the domain of `{signature.name}`"
+        raise _parameter(message, f"the parameters must satisfy {domain}")
+    return found
+
+
+def named(what: str, names: Sequence[str]) -> str:
+    """``array `A` ``, or ``arrays `A`, `B` and `C` ``."""
+    quoted = [f"`{n}`" for n in names]
+    return f"{what} {quoted[0]}" if len(quoted) == 1 else f"{what}s {', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def scalar(argument: Argument, value: Any) -> Array:
+    """A number, or the text of one, as a scalar input, floats rounded to nearest. Errors: PL0232 where its type does not hold it, PL0819."""
+    if not argument.is_scalar:
+        return _as_array(argument, value)
+    if isinstance(value, np.ndarray | np.generic):
+        return np.asarray(value)
+    number = _number(argument, value) if isinstance(value, str) else value
+    kind = argument.dtype.kind
+    if kind == "f" and isinstance(number, int | float) and not isinstance(number, bool):
+        return _float(argument, number)
+    least, most = _range(argument.dtype) if kind in "biu" else (0, -1)
+    if isinstance(number, int) and (kind == "b" or not isinstance(number, bool)) and least <= number <= most:
+        return np.array(number, argument.dtype)
+    message = f"the scalar `{argument.name}` has the type {argument.type_name}, which does not hold {_shown(value)}"
+    raise input_error("PL0232", message, help="give a number" if kind == "f" else f"give a number from {least} to {most}")
+
+
+def _as_array(argument: Argument, value: Any) -> Array:
+    if isinstance(value, str):
+        name = argument.name
+        message = f"{name} is an array, '{value[:40]}' is one value"
+        raise input_error("PL0819", message, help=f"give it as a file: --in {name}={name}.npy")
+    return np.asarray(value)
+
+
+def _number(argument: Argument, text: str) -> int | float:
+    is_float = argument.dtype.kind == "f"
+    try:
+        return float(text) if is_float else int(text)
+    except ValueError:
+        message = f"the scalar {argument.name} is '{text[:40]}', which is no value of type {argument.type_name}"
+        example = f"write for instance {argument.name}={'1.5' if is_float else '3'}"
+        raise input_error("PL0819", message, help=example) from None
+
+
+def _float(argument: Argument, number: int | float) -> Array:
+    """Rounded once; a finite number beyond the type's range is refused, infinities are not."""
+    try:
+        rounded = single(number) if argument.dtype.itemsize == 4 else float(number)
+    except OverflowError:
+        rounded = None
+    if rounded is None:
+        message = f"the scalar `{argument.name}` has the type {argument.type_name}, which does not hold {_shown(number)}"
+        raise input_error("PL0232", message, help="give a number that fits the type")
+    return np.array(rounded, argument.dtype)
+
+
+def _shown(value: object) -> str:
+    return (value if isinstance(value, str) else repr(value))[:40]
+
+
+def _range(dtype: Dtype) -> tuple[int, int]:
+    return (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+
+
+def inputs(
+    signature: Signature,
+    sizes: Mapping[str, int],
+    given: Mapping[str, Any],
+    *,
+    seed: int | None = 0,
+    fill: Fill | None = None,
+    hidden: Hidden | None = None,
+) -> dict[str, Array]:
+    """Every input: those that are given, checked, and others made up from `seed`: scalars always, arrays where none is given or
+    `fill` is "random". With a seed of None nothing is made up. Errors: PL0230 to PL0232, PL0804, PL0820."""
+    if fill not in (None, "random"):
+        raise input_error("PL0820", f"{fill!r} is no way to fill arrays", help='write `fill="random"`, or leave it out')
+    known = {a.name: a for a in signature.inputs}
+    checked = {a.name: _array(a, sizes, given[a.name], "output") for a in results(signature) if a.name in given}
+    taken: dict[str, Array] = {}
+    for name, value in given.items():
+        if name in known:
+            taken[name] = _array(known[name], sizes, value, "input")
+        elif signature.is_open:
+            taken[name] = np.asarray(value)
+        elif name not in checked:
+            help = f"its inputs are {', '.join(known) or 'none'}"
+            raise input_error("PL0231", f"`{signature.name}` has no input `{name}`", help=help)
+    own = {name: np.array(sizes[name], a.dtype) for name, a in known.items() if name in sizes and name not in taken}
+    missing = [a for a in signature.inputs if a.name not in taken and a.name not in own]
+    if seed is None and fill is None and missing:
+        names = [a.name for a in missing]
+        help = f"the inputs are {', '.join(known)}"
+        raise input_error("PL0231", f"the {named('input', names)} {_are(names)} missing", help=help)
+    if fill is None:
+        arrays = {a.name for a in signature.arguments if not a.is_scalar or a.is_output}
+        _check_all_given(signature.name, [n for n in given if n in arrays], [a.name for a in missing if a.name in arrays], sizes, hidden)
+    made = {a.name: _made_up(a, sizes, seed or 0) for a in missing}
+    return {name: next(d[name] for d in (taken, own, made) if name in d) for name in (*known, *(taken if signature.is_open else ()))}
+
+
+def results(signature: Signature) -> tuple[Argument, ...]:
+    """The outputs whose elements at entry show nowhere: a function writes each before it reads it, whatever the parameters."""
+    return tuple(a for a in signature.outputs if not a.is_input)
+
+
+def _check_all_given(
+    name: str, given: Sequence[str], missing: Sequence[str], sizes: Mapping[str, int], hidden: Hidden | None
+) -> None:
+    """Whoever gives some arrays means all: PL0231 with the names of all that are missing beside `given`."""
+    if not given or not missing:
+        return
+    unseen = hidden(sizes) if hidden is not None else frozenset[str]()
+    lacking = [n for n in missing if n not in unseen]
+    if lacking:
+        it = "it" if len(lacking) == 1 else "them"
+        help = f'give {it} as well, or let the rest be made up: `--fill random`, in Python `fill="random"`'
+        message = f"`{name}` is given the {named('array', given)}, but the {named('array', lacking)} {_are(lacking)} missing"
+        raise input_error("PL0231", message, help=help)
+
+
+def _are(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def _shape(argument: Argument, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    shape = argument.extents(sizes)
+    if min(shape, default=0) < 0:
+        raise _parameter(f"the array `{argument.name}` has the shape {shape}", "give sizes from 0 on")
+    return shape
+
+
+def _array(argument: Argument, sizes: Mapping[str, int], value: object, what: str) -> Array:
+    shape, found = _shape(argument, sizes), np.asarray(value)
+    if found.dtype != argument.dtype:
+        kind = f"numpy.{argument.dtype.name}"
+        help = f"convert it: `.astype({kind})`"
+        if what == "output":
+            help = f"make it of this type, `numpy.zeros({shape}, {kind})`, or leave it out"
+        message = f"the {what} `{argument.name}` has the type {found.dtype}, not {argument.type_name}"
+        raise input_error("PL0232", message, help=help)
+    if found.shape != shape:
+        declared = ", ".join(map(str, argument.shape))
+        message = f"the {what} `{argument.name}` has the shape {found.shape}, not {shape}"
+        raise input_error("PL0232", message, help=f"it is declared as `{argument.name}[{declared}]`")
+    return found
+
+
+def _made_up(argument: Argument, sizes: Mapping[str, int], seed: int) -> Array:
+    """From the seed and the argument's name. Errors: PL0804 for a seed that is none, PL0230 for what does not fit into memory."""
+    try:
+        generator = np.random.default_rng([index(seed), *argument.name.encode()])
+    except (TypeError, ValueError):
+        raise input_error("PL0804", f"the seed is {seed!r}", help="give an integer from 0 on") from None
+    shape = _shape(argument, sizes)
+    if prod(shape) * max(argument.dtype.itemsize, 8) * _COPIES > available_bytes():
+        message = f"the array `{argument.name}` with the shape {shape} does not fit into memory"
+        raise _parameter(message, "give smaller sizes")
+    return random(generator, argument.dtype, shape)
+
+
+def random(generator: np.random.Generator, dtype: Dtype, shape: tuple[int, ...]) -> Array:
+    """Integers from -4 to 4, or from 0 to 8 without a sign; floats uniform in [-1, 1)."""
+    if dtype.fields is not None:
+        made = np.zeros(shape, dtype)
+        for name, (inner, *_) in dtype.fields.items():
+            base, extents = inner.subdtype or (inner, ())
+            made[name] = random(generator, base, (*shape, *extents))
+        return made
+    if dtype.kind == "f":
+        return np.asarray(generator.uniform(-1, 1, shape)).astype(dtype)
+    low, high = (0, 2) if dtype.kind == "b" else (0, 9) if dtype.kind == "u" else (-4, 5)
+    return np.asarray(generator.integers(low, high, shape)).astype(dtype)
+
+
+def _parameter(message: str, help: str) -> PolyloomError:
+    return input_error("PL0230", message, help=help)
+

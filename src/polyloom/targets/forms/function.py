@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A function in SSA form, of a C file or of a Python kernel through the C text of its nest.
+
+Its oracles: the interpreter of SSA form, unless that takes too long; the host's own code for the function; and, for a kernel, the kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom import frontend
+from polyloom.analysis.stores import stored
+from polyloom.diagnostics import PolyloomError, Span
+from polyloom.frontend.c.native import call_native
+from polyloom.frontend.c.prototype import Parameter, Prototype, prototype
+from polyloom.frontend.python.kernel import Kernel
+from polyloom.frontend.source import Arrays, Options, Reference
+from polyloom.ir.nest import Nest
+from polyloom.ir.nest_c import print_c
+from polyloom.ir.signature import RESULT, Argument, Extent, Signature
+from polyloom.ir.ssa import Function
+from polyloom.ir.ssa_interpret import interpret
+from polyloom.targets.subject import Form, Oracle, Subject, Written
+
+Array = npt.NDArray[Any]
+_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+STEPS: Final = 2 * 10**6
+"""The interpreter gives up after these, some seconds of work: then the host alone is what a run is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """How C is read for a target: the target for which clang reads it, the bytes of its `long`, the level of clang's optimization (0 or 1)."""
+
+    target: str
+    long: int
+    level: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The function, and where it stands in the user's text."""
+
+    function: Function
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """C text: a file of the user's, or (`text`) that of a nest, which is written to a temporary one for as long as it is needed."""
+
+    path: str
+    options: Options
+    text: str | None = None
+
+    def use(self, action: Callable[[str], Any]) -> Any:
+        """What `action` gives for the path of a file with the text."""
+        if self.text is None:
+            return action(frontend.file_of(self.path))
+        with TemporaryDirectory(prefix="polyloom-") as folder:
+            file = Path(folder, f"{Path(self.path).stem}.c")
+            file.write_text(self.text, encoding="utf-8")
+            return action(str(file))
+
+
+def form(model: Callable[[Any, Any], Model]) -> Form:
+    """The form for a target whose place and options make it read C by this model."""
+
+    def load(written: Written, place: Any, options: Any) -> Subject:
+        return _load(written, model(place, options))
+
+    return Form("function", "a function (.c, .py)", _accepts, load)
+
+
+def _accepts(written: Written) -> bool:
+    if (path := written.path) is not None:
+        return frontend.file_of(path).endswith((".c", ".py"))
+    return isinstance(written.value, Kernel)
+
+
+def _load(written: Written, model: Model) -> Subject:
+    start = perf_counter()
+    if (path := written.path) is not None and frontend.file_of(path).endswith(".c"):
+        return _subject(_Text(path, written.options), model, start)
+    nest, reference, path = _kernel(written)
+    return _subject(_Text(path, Options(), print_c(nest)), model, start, nest, reference)
+
+
+def _kernel(written: Written) -> tuple[Nest, Reference, str]:
+    if isinstance(written.value, Kernel):
+        return written.value.nest, written.value.reference, written.value.path
+    nest, reference = frontend.python_nest(str(written.path), written.options)
+    return nest, reference, str(written.path)
+
+
+def _subject(text: _Text, model: Model, start: float, nest: Nest | None = None, reference: Reference | None = None) -> Subject:
+    function, declared = text.use(lambda path: _read(path, text.options, model))
+    names = _outputs(declared, function)
+    if nest is not None:
+        declared, names = _renamed(declared, names, nest)
+
+    def interpreted(values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
+        del values
+        return _interpreted(declared, function, inputs, names, STEPS)
+
+    def host(values: Mapping[str, int], inputs: Arrays) -> Arrays:
+        del values
+        return text.use(lambda path: _native(path, text.options, declared, inputs, model, names))
+
+    oracles = [Oracle("interpreter", "the interpreter of SSA form", interpreted), Oracle("host", "the host's own function", host)]
+    if nest is not None and reference is not None:
+        oracles.append(Oracle("source", f"the source, {text.path}", _kernel_oracle(nest, reference)))
+
+    def explain(error: PolyloomError, values: Mapping[str, int], inputs: Arrays) -> PolyloomError:
+        """What C leaves undefined is a better error: the interpreter's, which looks less long where a run had no end."""
+        del values
+        has_end = error.code not in ("PL0914", "PL0915")
+        try:
+            _interpreted(declared, function, inputs, (), STEPS if has_end else STEPS // 10)
+        except PolyloomError as better:
+            return better
+        first = error.diagnostics[0]
+        return PolyloomError(replace(first, span=first.span or declared.span))
+
+    content = Content(function, declared.span)
+    return Subject("function", content, text.path, _signature(declared, names), tuple(oracles), perf_counter() - start, explain)
+
+
+def _read(path: str, options: Options, model: Model) -> tuple[Function, Prototype]:
+    function = frontend.ssa(path, options, model.level, model.target)
+    return function, prototype(path, replace(options, function=function.name), model.long)
+
+
+def _renamed(declared: Prototype, outputs: Sequence[str], nest: Nest) -> tuple[Prototype, list[str]]:
+    """What the C text of a nest takes and gives, by the user's own names: some of them C cannot have."""
+    own = (*nest.parameters, *(s.name for s in nest.storage if s.role == "argument"))
+    name = {p.name: user for p, user in zip(declared.parameters, own, strict=True)}
+
+    def rename(p: Parameter) -> Parameter:
+        written = None if p.extents is None else tuple(_WORD.sub(lambda m: name.get(m[0], m[0]), text) for text in p.extents)
+        return Parameter(name[p.name], p.dtype, written)
+
+    sizes = frozenset(name[size] for size in declared.sizes)
+    renamed = replace(declared, name=nest.name, parameters=tuple(map(rename, declared.parameters)), sizes=sizes, span=nest.span or declared.span)
+    return renamed, [name.get(output, output) for output in outputs]
+
+
+def _signature(declared: Prototype, names: Sequence[str]) -> Signature:
+    """Scalars are parameters, and arguments too."""
+    arguments = tuple(_argument(p, p.name in names) for p in declared.parameters)
+    result = () if declared.result is None else (Argument(RESULT, declared.result, (), False, True),)
+    scalars = tuple(p.name for p in declared.parameters if p.extents is None)
+    return Signature(declared.name, scalars, tuple(n for n in scalars if n in declared.sizes), (*result, *arguments))
+
+
+def _argument(parameter: Parameter, is_output: bool) -> Argument:
+    shape = tuple(extent for text in parameter.extents or () if (extent := Extent.read(text)) is not None)
+    return Argument(parameter.name, parameter.dtype, shape, True, is_output)
+
+
+def _kernel_oracle(nest: Nest, reference: Reference) -> Callable[[Mapping[str, int], Arrays], Arrays]:
+    """The kernel itself, whose sizes are arguments of its C text."""
+
+    def call(values: Mapping[str, int], inputs: Arrays) -> Arrays:
+        sizes = {name: int(inputs[name]) for name in nest.parameters}
+        given = {s.name: inputs[s.name].copy() for s in nest.storage if s.role == "argument"}
+        return {name: np.asarray(array) for name, array in reference({**values, **sizes}, given).items()}
+
+    return call
+
+
+def _interpreted(declared: Prototype, function: Function, inputs: Arrays, names: Sequence[str], steps: int) -> Arrays | None:
+    """The outputs by the interpreter, unless it takes too long."""
+    copies = [inputs[p.name].copy() for p in declared.parameters]
+    passed = [_plain(a) if p.extents is None else a for p, a in zip(declared.parameters, copies, strict=True)]
+    try:
+        value = interpret(function, passed, steps)
+    except PolyloomError as error:
+        if error.code != "PL0974":
+            raise
+        return None
+    found: dict[str, Array] = {p.name: a for p, a in zip(declared.parameters, copies, strict=True)}
+    if declared.result is not None and value is not None:
+        found[RESULT] = as_result(value, declared.result)
+    return {name: found[name] for name in names}
+
+
+def _native(path: str, options: Options, declared: Prototype, inputs: Arrays, model: Model, names: Sequence[str]) -> Arrays:
+    """The outputs by the host."""
+    given = [inputs[p.name] for p in declared.parameters]
+    found = call_native(path, declared, given, replace(options, function=None), "" if "64" in model.target else model.target)
+    results = [RESULT] if len(found) > len(given) else []
+    whole = dict(zip([*results, *(p.name for p in declared.parameters)], found, strict=True))
+    return {name: whole[name] for name in names}
+
+
+def as_result(value: float, dtype: np.dtype[Any]) -> Array:
+    """What a function returned, as an array of rank 0: the low bits of an integer."""
+    if isinstance(value, float):
+        return np.array(value, dtype)
+    bits = int(value) % (1 << 8 * dtype.itemsize)
+    return np.frombuffer(bits.to_bytes(dtype.itemsize, "little"), dtype).reshape(()).copy()
+
+
+def _plain(scalar: Array) -> int | float:
+    return float(scalar) if scalar.dtype.kind == "f" else int(scalar)
+
+
+def _outputs(declared: Prototype, function: Function) -> list[str]:
+    written = stored(function)
+    return [*([RESULT] if declared.result is not None else []), *(p.name for p in declared.parameters if p.name in written)]

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images: files that already are programs, ELF or raw words at an address. What they take and give, the target finds out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+from polyloom import files
+from polyloom.diagnostics import input_error
+from polyloom.ir.signature import Signature
+from polyloom.targets.subject import Form, Subject, Written
+
+_AT: Final = re.compile(r"(.+)@(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})", re.DOTALL)
+ELF: Final = b"\x7fELF"
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A file; `address` is where the user places it, None where the file says it itself."""
+
+    path: str
+    data: bytes
+    address: int | None = None
+
+    @property
+    def is_elf(self) -> bool:
+        return self.data.startswith(ELF)
+
+
+def read(path: str) -> Image:
+    """`FILE`, or `FILE@ADDRESS` for raw words. Errors: PL0807, PL0810."""
+    found = _AT.fullmatch(path)
+    if found is None or Path(path).exists():
+        return Image(path, files.read(path))
+    image = Image(found[1], files.read(found[1]), int(found[2], 0))
+    if image.is_elf:
+        raise input_error("PL0810", f"'{image.path}' is an ELF file, which says itself where it stands", help=f"write {image.path}")
+    return image
+
+
+def file_of(path: str) -> str:
+    """`FILE` of `FILE@ADDRESS`."""
+    found = _AT.fullmatch(path)
+    return path if found is None or Path(path).exists() else found[1]
+
+
+def _accepts(written: Written) -> bool:
+    value = written.value
+    if isinstance(value, Image):
+        return True
+    if isinstance(value, tuple) and value:
+        return all(isinstance(image, Image) for image in cast("tuple[object, ...]", value))
+    path = written.path
+    return path is not None and not path.endswith((".py", ".c", ".pla"))
+
+
+def _load(written: Written, place: Any, options: Any) -> Subject:
+    del place, options
+    value = written.value
+    images = (value,) if isinstance(value, Image) else (read(str(value)),) if written.path is not None else tuple(value)
+    name = Path(images[0].path).stem
+    return Subject("image", images, images[0].path, Signature(name, (), (), (), is_open=True))
+
+
+IMAGE: Final = Form("image", "a program of other tools (ELF, or raw words as FILE@ADDRESS)", _accepts, _load)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops: as a plan of equations, or as the nest that the user's function is.
+
+Two oracles: the interpreter of the equations, bit for bit, and the user's own function, which may differ where `--reassociate` let
+an f32 reduction change its order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom import frontend
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.frontend.python.kernel import Kernel
+from polyloom.frontend.source import Arrays, Options, Source
+from polyloom.ir import signature
+from polyloom.ir.pla import Program
+from polyloom.ir.plan import Plan
+from polyloom.ir.plan_interpret import interpret
+from polyloom.targets.subject import Form, Oracle, Subject, Written
+
+CLOSE: Final = 1e-5
+"""Where the order of an f32 reduction was changed, outputs may differ from the source's by this part of the array's largest
+magnitude (at least 1)."""
+
+
+def source_of(source: Any, options: Options | None = None) -> Source:
+    """The source that a value of any kind is, or that a file holds. Errors: PL0810, and those of its front end."""
+    if isinstance(source, Source):
+        return source
+    if isinstance(source, Kernel):
+        reassociate = bool(options and options.reassociate)
+        return frontend.of_nest(source.nest, source.reference, source.path, reassociate=reassociate)
+    if isinstance(source, Plan | Program):
+        return frontend.of_plan(source)
+    path = Written(source).path
+    if path is None:
+        help = "give the path of one, or a function with `@pl.kernel` above it"
+        raise input_error("PL0810", f"{source!r} is not a program", help=help)
+    return frontend.load(path, options)
+
+
+def subject(source: Source, form: str = "plan") -> Subject:
+    """A loaded source, as a plan or as a nest."""
+    content = source.plan if form == "plan" else source.nest
+
+    def explain(error: PolyloomError, values: Mapping[str, int], inputs: Arrays) -> PolyloomError:
+        """What the data are to blame for, the equations refuse at the user's line."""
+        with suppress(Exception):
+            try:
+                interpret(source.plan, values, inputs)
+            except PolyloomError as better:
+                return better
+        return error
+
+    return Subject(form, content, source.path, signature.of_plan(source.plan), _oracles(source), source.seconds, explain)
+
+
+def _oracles(source: Source) -> tuple[Oracle, ...]:
+    def equations(values: Mapping[str, int], inputs: Arrays) -> Arrays:
+        return interpret(source.plan, values, inputs)
+
+    what = "the reference" if source.nest is None else "its equations"
+    first = Oracle("equations", what, equations)
+    if source.nest is None:
+        return (first,)
+    bound = None if source.exact else close
+    return first, Oracle("source", f"the source, {source.path}", source.reference, bound)
+
+
+def close(expected: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The bound of the errors of f32 results whose order was changed; other types are exact."""
+    if expected.dtype != np.float32:
+        return np.zeros(expected.shape)
+    finite = np.abs(expected[np.isfinite(expected)].astype(np.float64))
+    return np.full(expected.shape, CLOSE * max(1.0, float(finite.max(initial=0))))
+
+
+def _accepts_plan(written: Written) -> bool:
+    if (path := written.path) is not None:
+        return frontend.is_source(path)
+    return isinstance(written.value, Source | Kernel | Plan | Program)
+
+
+def _accepts_nest(written: Written) -> bool:
+    if (path := written.path) is not None:
+        return frontend.is_source(path) and not frontend.file_of(path).endswith(".pla")
+    return isinstance(written.value, Kernel) or (isinstance(written.value, Source) and written.value.nest is not None)
+
+
+def _load_plan(written: Written, place: Any, options: Any) -> Subject:
+    del place, options
+    return subject(source_of(written.value, written.options))
+
+
+def _load_nest(written: Written, place: Any, options: Any) -> Subject:
+    del place, options
+    return subject(source_of(written.value, written.options), "nest")
+
+
+PLAN: Final = Form("plan", "loops or equations (.py, .c, .pla)", _accepts_plan, _load_plan)
+NEST: Final = Form("nest", "loops (.py, .c)", _accepts_nest, _load_nest)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of a target: the fields of a frozen dataclass, from which flags, keywords of the Python interface and help follow.
+
+    class Options:
+        candidate: int | None = option("take the stored candidate N", "run", "instantiate", metavar="N", read=int)
+
+A field says by verb where it may be given. What is absent has the field's default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+
+_KEY: Final = "polyloom"
+
+
+def _as_it_is(text: Any) -> Any:
+    return text
+
+
+def _no_files(value: Any) -> Sequence[str]:
+    del value
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """`read` makes a value of the text of a flag, of the list of texts where it is `repeatable`; `const` is the text of a flag without a value, where that
+    may be left out; a `metavar` of None is a flag that has no value and means True. `files` are those that a value names."""
+
+    name: str
+    help: str
+    verbs: tuple[str, ...]
+    metavar: str | None = None
+    repeatable: bool = False
+    const: str | None = None
+    read: Callable[[Any], Any] = _as_it_is
+    files: Callable[[Any], Sequence[str]] = _no_files
+
+    @property
+    def flag(self) -> str:
+        return f"--{self.name.replace('_', '-')}"
+
+
+def option(
+    help: str,
+    *verbs: str,
+    default: Any = None,
+    metavar: str | None = None,
+    repeatable: bool = False,
+    const: str | None = None,
+    read: Callable[[Any], Any] = _as_it_is,
+    files: Callable[[Any], Sequence[str]] = _no_files,
+) -> Any:
+    """A field of an options class; `verbs` are those of the command line that take the flag, and the methods that take the keyword."""
+    return field(default=default, metadata={_KEY: Option("", help, verbs, metavar, repeatable, const, read, files)})
+
+
+def options_of(kind: type[Any]) -> Iterator[Option]:
+    """Every option of a class of options, with its name."""
+    for found in fields(kind):
+        about: Option = found.metadata[_KEY]
+        yield Option(found.name, about.help, about.verbs, about.metavar, about.repeatable, about.const, about.read, about.files)
+
+
+def taken(kind: type[Any], verb: str) -> Mapping[str, Option]:
+    """Those that a verb takes, by name."""
+    return {o.name: o for o in options_of(kind) if verb in o.verbs}
+
+
+@dataclass(frozen=True, slots=True)
+class NoOptions:
+    """For a target without any."""

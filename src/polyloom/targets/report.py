@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people look at after a run, as data: every part is optional, and `polyloom.report` draws those that are there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A named table: a title, the columns' heads, and rows of as many cells."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pressure:
+    """A unit issues in `used` of the `available` slots of one initiation interval."""
+
+    unit: str
+    used: int
+    available: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """A reservation table: `rows[slot][unit]` lists what may issue there."""
+
+    units: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Elements in rows and columns: `labels[r][c]` names the program of an element (empty: none); a wire leads from one
+    (row, column) to a neighbour, or to a bank just outside the region; `banks` counts them at each such place."""
+
+    labels: tuple[tuple[str, ...], ...]
+    wires: tuple[tuple[tuple[int, int], tuple[int, int]], ...] = ()
+    banks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A control flow graph: `blocks[b]` is the text of block b, in program order; an edge is (from, to, condition)."""
+
+    title: str
+    blocks: tuple[str, ...]
+    edges: tuple[tuple[int, int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """Something with spans of life, such as a place of a belt: `spans` are (first, after the last, what)."""
+
+    name: str
+    spans: tuple[tuple[int, int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One phase of a program. `bottleneck` says what bounds it."""
+
+    tables: tuple[Table, ...] = ()
+    pressure: tuple[Pressure, ...] = ()
+    reservation: Reservation | None = None
+    lanes: tuple[Lane, ...] = ()
+    bottleneck: str = ""
+    grid: Grid | None = None
+    flows: tuple[Flow, ...] = ()

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of RISC-V: the level of clang's optimization that SSA form is made of, and how long a run may be."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
+from polyloom.targets.options import option
+
+LIMIT: Final = 10**9
+"""As many instructions a run may execute, some seconds of work, unless more are asked for."""
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,4000}")
+
+
+def _level(text: str) -> int:
+    if text not in ("0", "1"):
+        message = f"--ssa is '{text}', which is no level"
+        raise PolyloomError(Diagnostic("PL0801", message, USAGE, help="write --ssa 0 or --ssa 1"))
+    return int(text)
+
+
+def _limit(text: str) -> int:
+    if not _INTEGER.fullmatch(text):
+        message = f"--max-instructions is '{text}', which is not an integer"
+        raise input_error("PL0804", message, help="write decimal digits, for instance 64")
+    if (found := int(text)) < 1:
+        message, help = "--max-instructions is less than 1", "give a positive integer"
+        raise PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`ssa` is 0 or 1."""
+
+    ssa: int = option("the function in SSA form, from clang's code at -O0 or -O1 (1)", "run", "compile", default=1, metavar="{0,1}", read=_level)
+    max_instructions: int = option(f"give up after so many ({LIMIT})", "run", "simulate", default=LIMIT, metavar="N", read=_limit)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a target compiles: a source in one of the forms that the target takes, with what it takes and gives, and its oracles.
+
+A form reads what the user gave. Those of `targets.forms` serve every target; a target may bring forms of its own, which then
+supply their own oracles and, where their arithmetic asks for it, a bound of the error of every element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from os import PathLike, fspath
+from typing import Any, cast
+
+import numpy.typing as npt
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.source import Arrays, Options
+from polyloom.ir.signature import Signature
+
+Progress = Callable[[str, float], None]
+"""Called with a step's name and the fraction that is done; `silent` where nobody looks."""
+Bound = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
+"""Of the expected elements: by how much each may be missed."""
+
+
+def silent(step: str, fraction: float) -> None:
+    """The `Progress` that shows nothing."""
+    del step, fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the user gave: a path, or a value such as a kernel; `options` say how files are read."""
+
+    value: Any
+    options: Options = Options()
+
+    @property
+    def path(self) -> str | None:
+        """None where it is no file."""
+        return fspath(cast("str | PathLike[str]", self.value)) if isinstance(self.value, str | PathLike) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    """Another way to the outputs. `name` is its name in data, `what` in messages: "the host's own function". `outputs` are those for
+    parameter values and inputs, or None where it gives up. Without a `bound` they must be equal bit for bit."""
+
+    name: str
+    what: str
+    outputs: Callable[[Mapping[str, int], Arrays], Arrays | None]
+    bound: Bound | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """`content` is what the form is about: a plan, a nest, a function, images. `explain` may find a better error for a run that
+    failed, such as what the data are to blame for, at the user's line. `hidden` tells, for values of the parameters, the input arrays
+    whose elements at entry show nowhere. `seconds` is how long reading took."""
+
+    form: str
+    content: Any
+    path: str
+    signature: Signature
+    oracles: tuple[Oracle, ...] = ()
+    seconds: float = 0.0
+    explain: Callable[[PolyloomError, Mapping[str, int], Arrays], PolyloomError] | None = None
+    hidden: Callable[[Mapping[str, int]], frozenset[str]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """`accepts` looks at what was given without reading it; `load` gets the target's own place and options."""
+
+    name: str
+    title: str
+    accepts: Callable[[Written], bool]
+    load: Callable[[Written, Any, Any], Subject]

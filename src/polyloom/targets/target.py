@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A target is a record of functions over sources, text and bytes; the floors above ask the record, never which target it is.
+
+A program is bytes that users hold in a file: what runs has been written down and read back. A *symbolic* target compiles once for all
+parameter values, and its file is instantiated; another one compiles for all values at once (`instantiate` is None), or for each
+(`per_size`). What a target lacks is None, and `need` refuses it by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn, TypeVar
+
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
+from polyloom.frontend.source import Arrays
+from polyloom.ir.signature import Signature
+from polyloom.targets.options import NoOptions
+from polyloom.targets.report import Report
+from polyloom.targets.subject import Form, Progress, Subject
+from polyloom.targets.trace import Trace
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+Place = Any
+"""A target's own value: what follows its name in `--on`. `str` of it is what is printed there."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of file that users hold; `symbolic` ones can be instantiated."""
+
+    suffix: str
+    title: str
+    symbolic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What a model observed. `cycles` is None where no time is modelled. `facts` are the target's own keys of `run --json` that only
+    a run tells; `trace` is empty unless it was asked for; `detail` is for the target's own report."""
+
+    outputs: Arrays
+    cycles: int | None
+    operations: int
+    facts: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    trace: Trace = Trace()
+    detail: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a run is asked for: every input, the place (None: that of the file), the target's options, the names of further outputs, and
+    whether there is to be a trace."""
+
+    inputs: Arrays
+    place: Place | None
+    options: Any
+    wanted: Sequence[str] = ()
+    trace: bool = False
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Every function raises `PolyloomError` for whatever the user can get wrong."""
+
+    name: str
+    title: str
+    """What the machine is, in a few words."""
+    takes: tuple[Form, ...]
+    """The forms of sources, the preferred one first."""
+    kinds: tuple[Kind, ...]
+    """The kinds of its files."""
+    owns: Callable[[bytes], Kind | None]
+    """The kind of a file that this target wrote, told by its first bytes or its note. It does not raise."""
+    place: Callable[[str], Place]
+    """Reads what follows the name in `--on`; it may be empty."""
+    example: str
+    """Of `--on`, for messages."""
+    signature: Callable[[bytes], Signature]
+    """Of a file."""
+    compile: Callable[[Subject, Place, Mapping[str, int], Any, Progress | None], bytes]
+    """Subject, place, parameter values (empty unless `per_size`), options."""
+    run: Callable[[bytes, Job], Execution]
+    show: Callable[[bytes], str]
+    """The listing of a file."""
+    options: type[Any] = NoOptions
+    per_size: bool = False
+    instantiate: Callable[[bytes, Mapping[str, int], Place | None, Any], bytes] | None = None
+    """Symbolic file, parameter values, place, options: the concrete file."""
+    members: Callable[[], tuple[str, ...]] | None = None
+    describe: Callable[[str], str] | None = None
+    """The resolved description of a member, in TOML."""
+    facts: Callable[[bytes | None, bytes, Place | None, Any], Mapping[str, Json]] | None = None
+    """The target's own keys of `run --json`, of the symbolic file (where there is one) and of the file that runs."""
+    made: Callable[[bytes], Mapping[str, Json]] | None = None
+    """The target's own keys of `compile --json`, of what was compiled."""
+    summary: Callable[[Mapping[str, Json]], Sequence[tuple[str, str]]] | None = None
+    """Of the data of a run: the rows that a reader wants first, (what, value)."""
+    report: Callable[[bytes | None, bytes, Execution], Sequence[Report]] | None = None
+    as_json: Callable[[bytes], Json] | None = None
+    """`show --json`; without it, the listing."""
+    verify: Callable[[bytes, Place | None], Sequence[Diagnostic]] | None = None
+    """The findings in a file, without running it."""
+
+    def __reduce__(self) -> tuple[Callable[[str], Target], tuple[str]]:
+        """Pickled by name, so that programs go to other processes."""
+        from polyloom.targets.registry import get
+
+        return get, (self.name,)
+
+
+_WORDS: Final = {
+    "instantiate": "has no symbolic files, which could be instantiated",
+    "members": "has no members",
+    "describe": "has no descriptions of members",
+    "report": "draws no report",
+    "as_json": "gives no listing as JSON",
+    "verify": "has nothing that verifies a file",
+}
+
+
+def need(target: Target, what: str, having: Sequence[str] = ()) -> Any:
+    """The function `what` of a target. Errors: PL0801 where it has none; `having` are the targets that do."""
+    found = getattr(target, what)
+    if found is None:
+        lack(f"the target {target.name} {_WORDS.get(what, f'has no {what}')}", having)
+    return found
+
+
+def lack(message: str, having: Sequence[str]) -> NoReturn:
+    """PL0801 for what a target does not have."""
+    help = f"{' and '.join(having)} {'do' if len(having) > 1 else 'does'}" if having else "leave it out"
+    raise PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tightly coupled processor arrays: symbolic mapping, instantiation, and a cycle-accurate model of the words."""
+
+from typing import Final
+
+from polyloom.targets.entry import Entry
+
+ENTRY: Final = Entry(
+    "tcpa",
+    "polyloom.targets.tcpa.target:TARGET",
+    bench={
+        name: f"polyloom.cli.bench.{function}"
+        for name, function in {
+            "examples": "examples:rows",
+            "classes": "sizes:classes",
+            "sizes": "sizes:sizes",
+            "instantiation": "instantiation:rows",
+            "scaling": "scaling:rows",
+            "model": "model:rows",
+            "compile": "compilation:rows",
+            "polybench": "polybench:rows",
+        }.items()
+    },
+)

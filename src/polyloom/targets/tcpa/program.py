@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One program (a phase of a plan) on the array: its files, its pipeline behind text and bytes, and what is told of a run.
+
+Pressure, reservation table, array and control flow are read from the words of the concrete configuration. Only the
+equations' names and the reason for the initiation interval come from the symbolic one, from the schedule that those words obey.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, cast
+
+from polyloom import binary
+from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
+from polyloom.frontend.source import Arrays
+from polyloom.ir.pla import Array, Program
+from polyloom.sets import Affine
+from polyloom.targets.report import Flow, Grid, Pressure, Report, Reservation
+from polyloom.targets.subject import Progress
+from polyloom.targets.target import Json
+from polyloom.targets.tcpa import banks, concrete_file, instantiation, listing, machine_file, model, notation, symbolic_file
+from polyloom.targets.tcpa import compile as pipeline
+from polyloom.targets.tcpa import verify as rules
+from polyloom.targets.tcpa.concrete import Concrete, Connection, Generator, way
+from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, operation_of
+from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.predict import predicted_cycles
+from polyloom.targets.tcpa.request import check_parameters, check_region
+from polyloom.targets.tcpa.symbolic import Symbolic
+from polyloom.targets.trace import Span
+
+MAGICS: Final = (symbolic_file.KIND.magic, concrete_file.KIND.magic)
+"""How its files begin, the symbolic one first."""
+ALONE: Final = ("initiation_interval", "minimum_initiation_interval", "proved_minimal", "bound_by")
+_PE: Final = 0
+_NEIGHBOURS: Final = {1: (-1, 0), 2: (0, 1), 3: (1, 0), 4: (0, -1)}
+_SIDES: Final = {"north": 1, "east": 2, "south": 3, "west": 4}
+
+
+def compile(program: Program, member: str, mapping: tuple[str, str] | None, progress: Progress | None) -> bytes:
+    chosen = None if mapping is None else pipeline.parse_mapping(*mapping)
+    return symbolic_file.encode(pipeline.compile_program(program, machine_file.load(member), mapping=chosen, progress=progress))
+
+
+def instantiate(data: bytes, parameters: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
+    symbolic = symbolic_file.decode(data)
+    if candidate is not None and candidate not in range(len(symbolic.candidates)):
+        raise input_error("PL0815", f"there is no candidate {candidate!r}", help=f"the file stores candidates 0 to {len(symbolic.candidates) - 1}")
+    values = check_parameters(symbolic, parameters)
+    check_region(symbolic, *region)
+    return instantiation.instantiate(data, symbolic, values, *region, candidate=candidate)
+
+
+def _machine(data: bytes, member: str | None) -> Machine:
+    """The machine that a configuration was made for; `member` may name it where it is no shipped one."""
+    if member is not None:
+        return machine_file.load(member)
+    name = concrete_file.decode(data).machine if is_concrete(data) else symbolic_file.decode(data).machine
+    if name not in machine_file.members():
+        help = "name its description, for instance --on tcpa:FILE.toml"
+        raise input_error("PL0816", f"the configuration was made for the machine '{name}', which is not a shipped one", help=help)
+    return machine_file.load(name)
+
+
+def simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool, progress: Progress | None) -> Simulation:
+    machine = _machine(data, member)
+    result = model.run(data, machine, inputs, trace=trace, progress=None if progress is None else _by_cycles(progress, data))
+    events = tuple(_events(result.trace, concrete_file.decode(data), machine)) if result.trace else ()
+    issues = zip((unit.name for unit in machine.units), result.issues, strict=True)
+    return Simulation(result.outputs, result.cycles, result.operations, tuple(issues), events)
+
+
+def _by_cycles(progress: Progress, data: bytes) -> Callable[[int], None]:
+    """The progress of a run, by its cycle."""
+    cycles = max(1, predicted_cycles(concrete_file.decode(data)))
+    return lambda cycle: progress("running", min(1.0, cycle / cycles))
+
+
+def arrays(data: bytes) -> tuple[tuple[Array, bool], ...]:
+    if is_concrete(data):
+        return tuple((Array(a.name, a.dtype, tuple(Affine((), n) for n in a.shape)), a.is_output) for a in concrete_file.decode(data).arrays)
+    symbolic = symbolic_file.decode(data)
+    shapes = (tuple(notation.affine(r, symbolic.dimensions, symbolic.parameters) for r in a.shape) for a in symbolic.arrays)
+    return tuple((Array(a.name, a.dtype, shape), a.is_output) for a, shape in zip(symbolic.arrays, shapes, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What the model observed of one program. `issues` are the operations by unit; `events` is empty unless a trace was asked for."""
+
+    outputs: Arrays
+    cycles: int
+    operations: int
+    issues: tuple[tuple[str, int], ...] = ()
+    events: tuple[Span, ...] = ()
+
+
+def parameters(data: bytes) -> tuple[str, ...]:
+    """Their names, of a symbolic file."""
+    return symbolic_file.decode(data).parameters
+
+
+def candidates(data: bytes) -> int:
+    """How many a symbolic file stores."""
+    return len(symbolic_file.decode(data).candidates)
+
+
+def cycles(data: bytes) -> int:
+    """What a concrete file will take, from its words alone."""
+    return predicted_cycles(concrete_file.decode(data))
+
+
+def accesses(data: bytes) -> Mapping[str, banks.Accesses]:
+    """By array of a concrete file: every (bank, element) that it reads, or for an output writes."""
+    return banks.accesses(concrete_file.decode(data))
+
+
+def _events(trace: model.Trace, concrete: Concrete, machine: Machine) -> Iterator[Span]:
+    for element, number, cycle, opcode, value in zip(trace.element, trace.unit, trace.cycle, trace.opcode, trace.value, strict=True):
+        operation, unit = operation_of(int(opcode)), machine.units[int(number)]
+        row, column = divmod(int(element), concrete.columns)
+        name = f"{unit.mnemonics[operation[0]]} = 0x{int(value):08x}"
+        yield Span(f"element ({row}, {column})", unit.name, name, int(cycle), unit.latencies[operation])
+
+
+def facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
+    concrete = concrete_file.decode(data)
+    symbolic = symbolic_file.decode(symbolic_data) if symbolic_data else None
+    number = _schedule(symbolic, concrete) if symbolic else None
+    reason = symbolic.bottlenecks[number] if symbolic and number is not None else None
+    programs = [program for element in concrete.classes for program in element.programs]
+    return {
+        "pes": [concrete.rows, concrete.columns],
+        "initiation_interval": symbolic.schedules[number].initiation_interval if symbolic and number is not None else concrete.initiation_interval,
+        "minimum_initiation_interval": reason.minimum if reason else None,
+        "proved_minimal": reason.proved if reason else None,
+        "bound_by": reason.bound_by if reason else None,
+        "predicted_cycles": predicted_cycles(concrete),
+        "processor_classes": len(concrete.classes),
+        "kernel_classes": sum(len(p) for p in programs) // concrete.initiation_interval,
+        "control_signals": len(concrete.controller.signals),
+        "instruction_words": sum(len(p) for p in programs),
+        "symbolic_bytes": len(symbolic_data) if symbolic_data else None,
+        "concrete_bytes": len(data),
+    }
+
+
+def combine(phases: Sequence[Mapping[str, Json]], transfer_cycles: int) -> dict[str, Json]:
+    """The least rectangle around all, the most signals at a time, and the sums of everything else."""
+
+    def total(key: str) -> int | None:
+        values = [cast("int | None", p[key]) for p in phases]
+        return None if None in values else sum(v for v in values if v is not None)
+
+    pes = [cast("list[int]", p["pes"]) for p in phases]
+    combined: dict[str, Json] = dict.fromkeys(ALONE) | {key: total(key) for key in phases[0] if key not in ALONE and key != "pes"}
+    combined["pes"] = [max(rows for rows, _ in pes), max(columns for _, columns in pes)]
+    combined["control_signals"] = max(cast(int, p["control_signals"]) for p in phases)
+    combined["predicted_cycles"] = sum(cast(int, p["predicted_cycles"]) for p in phases) + transfer_cycles
+    return {key: combined[key] for key in phases[0]}
+
+
+def _schedule(symbolic: Symbolic, concrete: Concrete) -> int:
+    """The stored schedule that the words obey: the first one with a node for every operation issued, at its unit and slot.
+    Where nothing is issued, the one of the least initiation interval."""
+    if not concrete.classes:
+        return min(range(len(symbolic.schedules)), key=lambda n: symbolic.schedules[n].initiation_interval)
+    issued = {(unit, slot, opcode) for unit, slot, opcode in _issued(concrete)}
+    for number, schedule in enumerate(symbolic.schedules):
+        slots = {(u, t % schedule.initiation_interval, v.opcode) for u, t, v in zip(schedule.unit, schedule.tau, symbolic.nodes, strict=True)}
+        if schedule.initiation_interval == concrete.initiation_interval and issued <= slots:
+            return number
+    raise input_error("PL0705", "the concrete configuration was not made from this symbolic one", help="instantiate it again")
+
+
+def _issued(concrete: Concrete) -> Iterator[tuple[int, int, int]]:
+    """(unit, slot, opcode) of every operation in some class; kernels have one instruction a slot."""
+    for element in concrete.classes:
+        for unit, program in enumerate(element.programs):
+            for at, instruction in enumerate(program):
+                if instruction.opcode != OPCODE_NOP:
+                    yield unit, at % concrete.initiation_interval, instruction.opcode
+
+
+def report(symbolic_data: bytes | None, data: bytes) -> Report:
+    concrete = concrete_file.decode(data)
+    symbolic = symbolic_file.decode(symbolic_data) if symbolic_data else None
+    names = symbolic.limits.units if symbolic else _unit_names(concrete)
+    used = [u for u in range(len(names)) if any(len(e.programs) > u and e.programs[u] for e in concrete.classes)]
+    interval = concrete.initiation_interval
+    cells = _cells(concrete, symbolic)
+    return Report(
+        pressure=tuple(Pressure(name, sum((u, slot) in cells for slot in range(interval)), interval) for u, name in enumerate(names)),
+        reservation=Reservation(
+            tuple(names[u] for u in used),
+            tuple(tuple(" ".join(cells.get((u, slot), ())) for u in used) for slot in range(interval)),
+        ),
+        bottleneck=symbolic.bottlenecks[_schedule(symbolic, concrete)].bound_by if symbolic else "",
+        grid=_grid(concrete),
+        flows=tuple(_flows(concrete, names)),
+    )
+
+
+def _unit_names(concrete: Concrete) -> tuple[str, ...]:
+    if concrete.machine in machine_file.members():
+        return tuple(u.name for u in machine_file.load(concrete.machine).units)
+    return tuple(f"unit{n}" for n in range(max((len(e.programs) for e in concrete.classes), default=0)))
+
+
+def _cells(concrete: Concrete, symbolic: Symbolic | None) -> dict[tuple[int, int], tuple[str, ...]]:
+    """What issues by (unit, slot): the equations' names, `'` for each interval that they lag behind; without them, operations."""
+    issued = sorted(set(_issued(concrete)))
+    if symbolic is None or not symbolic.node_names:
+        named = [((unit, slot), operation_of(opcode)[0]) for unit, slot, opcode in issued]
+    else:
+        schedule, interval = symbolic.schedules[_schedule(symbolic, concrete)], concrete.initiation_interval
+        at = {(unit, slot) for unit, slot, _ in issued}
+        rows = zip(schedule.unit, schedule.tau, symbolic.node_names, strict=True)
+        named = [((u, t % interval), name + "'" * (t // interval)) for u, t, name in rows if (u, t % interval) in at]
+    cells: dict[tuple[int, int], tuple[str, ...]] = {}
+    for place, name in named:
+        cells[place] = (*cells.get(place, ()), name)
+    return cells
+
+
+def _grid(concrete: Concrete) -> Grid:
+    labels = tuple(tuple("" if c < 0 else f"P{c + 1}" for c in row) for row in concrete.element_class)
+    wires = {wire for r, row in enumerate(concrete.wrapper) for c, w in enumerate(row) for wire in _wires(r, c, concrete.wrappers[w])}
+    wires |= {wire for g in concrete.generators for wire in _route(concrete, g)}
+    banks = {_beside(g.position, g.position, _SIDES[g.side], concrete) for g in concrete.generators}
+    return Grid(labels, tuple(sorted(wires)), tuple(sorted(banks)))
+
+
+def _wires(row: int, column: int, connections: tuple[Connection, ...]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Hops from and to the neighbours of one element."""
+    for connection in connections:
+        for (side, _), outward in ((connection.sink, True), (connection.source, False)):
+            if side != _PE:
+                neighbour = row + _NEIGHBOURS[side][0], column + _NEIGHBOURS[side][1]
+                yield ((row, column), neighbour) if outward else (neighbour, (row, column))
+
+
+def _route(concrete: Concrete, generator: Generator) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Hops between a bank and its register."""
+    bank = _beside(generator.position, generator.position, _SIDES[generator.side], concrete)
+    for outer, inner in pairwise((bank, *way(concrete, generator))):
+        yield (inner, outer) if concrete.arrays[generator.array].is_output else (outer, inner)
+
+
+def _beside(row: int, column: int, side: int, concrete: Concrete) -> tuple[int, int]:
+    """The place of a bank: just outside the border."""
+    return {1: (-1, column), 2: (row, concrete.columns), 3: (concrete.rows, column), 4: (row, -1)}[side]
+
+
+def _flows(concrete: Concrete, names: tuple[str, ...]) -> Iterator[Flow]:
+    for number, element in enumerate(concrete.classes, 1):
+        for unit, program in zip(names, element.programs, strict=True):
+            if program:
+                yield _flow(f"P{number}, {unit}", program, concrete.initiation_interval)
+
+
+def _flow(title: str, program: tuple[Instruction, ...], interval: int) -> Flow:
+    """One block a kernel of `interval` instructions; its last instruction branches."""
+    blocks = [program[at : at + interval] for at in range(0, len(program), interval)]
+    texts = tuple("; ".join("nop" if i.opcode == OPCODE_NOP else operation_of(i.opcode)[0] for i in block) for block in blocks)
+    edges = [(number, target // interval, text) for number, block in enumerate(blocks) for target, text in _targets(block[-1], (number + 1) * interval)]
+    return Flow(title, texts, tuple(edges))
+
+
+def _targets(instruction: Instruction, following: int) -> Iterator[tuple[int, str]]:
+    match instruction.branch:
+        case Halt():
+            return
+        case Next():
+            yield following, ""
+        case Goto(target):
+            yield target, ""
+        case If(signals, targets):
+            for target in sorted(set(targets)):
+                codes = [format(code, f"0{len(signals)}b")[::-1] for code, t in enumerate(targets) if t == target]
+                yield target, f"ic{','.join(map(str, signals))} = {'|'.join(codes)}"
+
+
+def is_concrete(data: bytes) -> bool:
+    return data.startswith(MAGICS[1])
+
+
+def kernel(data: bytes) -> str:
+    return concrete_file.decode(data).kernel if is_concrete(data) else symbolic_file.decode(data).kernel
+
+
+def show(data: bytes) -> str:
+    if not is_concrete(data):
+        return listing.show_symbolic(symbolic_file.decode(data))
+    concrete = concrete_file.decode(data)
+    return listing.show_concrete(concrete, _unit_names(concrete))
+
+
+def as_json(data: bytes) -> Json:
+    return listing.as_json(concrete_file.decode(data) if is_concrete(data) else symbolic_file.decode(data))
+
+
+def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
+    """A symbolic file is checked by reading it back; a concrete one also by the verifier's rules."""
+    try:
+        machine = _machine(data, member)
+    except PolyloomError as error:
+        return error.diagnostics
+    if is_concrete(data):
+        return rules.verify(data, machine)
+    symbolic = symbolic_file.decode(data)
+    if symbolic.machine_hash != machine_file.fingerprint(machine):
+        return (Diagnostic("PL0816", f"the configuration was made for another machine named '{symbolic.machine}'", help="compile it again for this machine"),)
+    binary.check_canonical(data, symbolic_file.encode(symbolic))
+    return ()

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a reader of a run on the array wants first, of its data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from polyloom.targets.target import Json
+
+
+def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
+    """Rows of (what, value)."""
+    classes = f"{data['processor_classes']} classes, {data['instruction_words']} instruction words"
+    return [
+        ("cycles", f"{data['cycles']} (predicted {data['predicted_cycles']})"),
+        ("operations", str(data["operations"])),
+        ("elements", f"{elements(data['pes'], data['region'])}, {classes}"),
+        *_phases(data["phases"]),
+        ("control", f"{data['kernel_classes']} kernels, {data['control_signals']} signals"),
+        ("files", f"{_bytes(data['symbolic_bytes'])} symbolic, {_bytes(data['concrete_bytes'])} concrete"),
+    ]
+
+
+def elements(used: Json, asked: Json) -> str:
+    """`4x1 of 4x4`, where a mapping on fewer elements than there are is the fastest that is stored."""
+    texts = ["x".join(map(str, region)) for region in (used, asked) if isinstance(region, list)]
+    return " of ".join(dict.fromkeys(texts)) or "–"
+
+
+def _phases(phases: Json) -> list[tuple[str, str]]:
+    """The initiation interval; of several phases, each one's with its cycles."""
+    rows = [row for row in phases if isinstance(row, dict)] if isinstance(phases, list) else []
+    if len(rows) == 1:
+        return [("initiation interval", _interval(rows[0]))]
+    return [(f"phase {n}", f"{_cycles(row)}, initiation interval {_interval(row)}") for n, row in enumerate(rows, 1)]
+
+
+def _interval(row: Mapping[str, Json]) -> str:
+    if row["minimum_initiation_interval"] is None:
+        return str(row["initiation_interval"])
+    proof = "proved minimal" if row["proved_minimal"] else "not proved minimal"
+    return f"{row['initiation_interval']} (at least {row['minimum_initiation_interval']}, {proof})"
+
+
+def _cycles(row: Mapping[str, Json]) -> str:
+    moved = f" after {row['transfer_cycles']} of transfers" if row["transfer_cycles"] else ""
+    return f"{row['cycles']} cycles{moved}"
+
+
+def _bytes(value: Json) -> str:
+    return "–" if value is None else f"{value} bytes"
