@@ -14,7 +14,7 @@ import platform
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -39,8 +39,9 @@ _TARGET_OF = re.compile(r'^(?:target |!llvm\.module\.flags ).*$|"(?:target-cpu|t
 _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$")
 
 
-def syntax_tree(path: str, options: Options) -> Any:
-    """clang's JSON tree of the translation unit; every location with an `offset` has its `file`. Raises PL0150 and PL0151."""
+def syntax_tree(path: str, options: Options, target: str = "") -> Any:
+    """clang's JSON tree of the translation unit; every location with an `offset` has its `file`. Types, macros and headers are those
+    of `target`, by default this host's. Raises PL0150 and PL0151."""
     file = ""
 
     def locate(item: dict[str, Any]) -> dict[str, Any]:
@@ -50,13 +51,33 @@ def syntax_tree(path: str, options: Options) -> Any:
             file = item.setdefault("file", file)
         return item
 
-    return json.loads(_clang(options, "-fsyntax-only", "-Xclang", "-ast-dump=json", path), object_hook=locate)
+    dump = _clang(options, *_for(target), "-fsyntax-only", "-Xclang", "-ast-dump=json", path, machine=_machine(target))
+    return json.loads(dump, object_hook=locate)
 
 
-def printed_function(path: str, name: str, options: Options) -> str:
+def printed_function(path: str, name: str, options: Options, target: str = "") -> str:
     """The function as clang prints it, macros expanded: the tree has lost the outermost extents of its array parameters."""
-    text = _clang(options, "-fsyntax-only", "-Xclang", "-ast-print", "-Xclang", f"-ast-dump-filter={name}", path)
+    words = ("-fsyntax-only", "-Xclang", "-ast-print", "-Xclang", f"-ast-dump-filter={name}")
+    text = _clang(options, *_for(target), *words, path, machine=_machine(target))
     return next(part for part in re.split(r"^Printing ", text, flags=re.MULTILINE) if part.startswith(f"{name}:\n") and "{" in part)
+
+
+def constants(path: str, expressions: Sequence[str], options: Options, target: str) -> list[int]:
+    """The values of integer constant expressions at the end of the file, where the C is that of `target`."""
+    named = ", ".join(f"polyloom_constant_{k} = ({text})" for k, text in enumerate(expressions))
+    with tempfile.TemporaryDirectory(prefix="polyloom-") as folder:
+        source = Path(folder, "unit.c")
+        source.write_text(f"{included(path)}\nenum {{ {named} }};\n", encoding="utf-8", errors="surrogateescape")
+        unit = syntax_tree(str(source), options, target)
+    found = unit["inner"][-1]["inner"]
+    return [int(_valued(constant)["value"]) for constant in found]
+
+
+def _valued(item: Any) -> Any:
+    """The outermost part of an enumerator that has a value."""
+    while "value" not in item:
+        item = item["inner"][0]
+    return item
 
 
 def llvm_module(unit: str, level: int, target: str, options: Options, *more: str) -> str:
@@ -76,7 +97,7 @@ def llvm_module(unit: str, level: int, target: str, options: Options, *more: str
             "-o",
             "-",
             str(source),
-            machine=target.partition("-")[0],
+            machine=_machine(target),
         )
 
 
@@ -94,7 +115,7 @@ def shared_library(unit: str, options: Options, model: str = "") -> Path:
     with tempfile.TemporaryDirectory(prefix="polyloom-") as folder:
         source = Path(folder, "unit.c")
         source.write_text(unit, encoding="utf-8", errors="surrogateescape")
-        expanded = _clang(options, "-E", "-P", *_for(model), str(source), machine=model.partition("-")[0] or platform.machine())
+        expanded = _clang(options, "-E", "-P", *_for(model), str(source), machine=_machine(model))
         key = sha256(repr((version("ziglang"), ARITHMETIC, ALONE, model, expanded)).encode()).hexdigest()
         library = _folder() / f"{key}.so"
         if not library.exists():
@@ -102,8 +123,13 @@ def shared_library(unit: str, options: Options, model: str = "") -> Path:
         return library
 
 
-def _for(model: str) -> tuple[str, ...]:
-    return (f"--target={model}",) if model else ()
+def _for(target: str) -> tuple[str, ...]:
+    return (f"--target={target}",) if target else ()
+
+
+def _machine(target: str) -> str:
+    """Whose headers are read."""
+    return target.partition("-")[0] or platform.machine()
 
 
 def _build(source: Path, library: Path, options: Options, model: str) -> None:

@@ -46,7 +46,7 @@ def load_ssa(path: str, options: Options, level: int = 0, target: str = TARGET) 
         text = Path(path).read_bytes().decode("utf-8", "replace")
     except OSError as error:
         raise input_error("PL0104", f"cannot read {path}: {error.strerror or error}", help="give the path of a .c file") from None
-    chosen, functions = choose(path, syntax_tree(path, options), options.function, calls=True)
+    chosen, functions = choose(path, syntax_tree(path, options, target), options.function, calls=True)
     inlines = is_small(chosen, {function.name: function for function in functions.values()})
     return load_all(Source(path, text), (chosen.name,), options, level, target, inlines)[0]
 
