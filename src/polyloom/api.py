@@ -1,364 +1,194 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python interface, which the command line uses too: compile once, instantiate for any size, run and compare.
 
-`compile` -> `Compiled` -> `.instantiate(N=..., pes=(8, 8))` -> `Instance` -> `.run(**arrays)` -> `Result`. What runs is always
-the bytes of the concrete file, read back; what comes out is compared with the interpreter of the equations, bit for bit, and
-with the user's own function.
+`compile` -> `Compiled` -> `.instantiate(N=..., pes=(8, 8))` -> `Instance` -> `.run(**arrays)` -> `Result`; where nothing is to be
+chosen in between, `compile(...).run(N=..., **arrays)`. What runs is always the bytes of a file, read back; what comes out is
+compared with the oracles of the source, bit for bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from time import perf_counter
-from typing import Any, Final, TypeVar, cast
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from polyloom import files, frontend
-from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
+from polyloom import files
+from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options, Source
-from polyloom.ir.arguments import Fill, Signature, check_fill, check_results, made_up, only_written, scalar
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
-from polyloom.ir.plan_interpret import interpret
-from polyloom.report import html, text
-from polyloom.report.compare import compare, compare_roughly, describe_array
-from polyloom.targets import phase_views, phases, registry, stages
-from polyloom.targets.phases import Choice, Execution
-from polyloom.targets.registry import Arrays, Event, Json, Place, Progress, Report, Target
+from polyloom.ir.signature import Signature
+from polyloom.run import inputs
+from polyloom.run.compare import compare
+from polyloom.run.inputs import Fill
+from polyloom.run.instance import File, Instance, Origin, Result, named, options_for
+from polyloom.targets import registry
+from polyloom.targets.forms.loops import source_of
+from polyloom.targets.options import taken
+from polyloom.targets.subject import Progress, Subject, Written
+from polyloom.targets.target import Json, Place, Target, need
 
-__all__ = ["Compiled", "Instance", "Options", "PolyloomError", "Result", "compare", "compile", "decode", "load", "source_of"]
-
-T = TypeVar("T")
-_DRAWN: Final = 500_000
-"""Operations of a run that is repeated with a trace only to be drawn."""
-
-
-class _Clock:
-    seconds = 0.0
-
-
-@contextmanager
-def _timed() -> Generator[_Clock]:
-    clock, start = _Clock(), perf_counter()
-    yield clock
-    clock.seconds = perf_counter() - start
-
-
-@dataclass(frozen=True)
-class _File:
-    """A configuration of either kind: its bytes, and the target that can read them."""
-
-    target: Target
-    data: bytes
-
-    @property
-    def kernel(self) -> str:
-        return phases.kernel(self.target, self.data)
-
-    @property
-    def _json(self) -> Json:
-        return phase_views.as_json(self.target, self.data)
-
-    @property
-    def listing(self) -> str:
-        """What `polyloom show` prints."""
-        return phase_views.show(self.target, self.data)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the file, whole or not at all. Errors: PL0808."""
-        files.write({fspath(path): self.data})
-
-    def _repr_html_(self) -> str:
-        return html.listing(self.listing)
+__all__ = [
+    "Compiled",
+    "Instance",
+    "Options",
+    "PolyloomError",
+    "Result",
+    "compare",
+    "compile",
+    "decode",
+    "load",
+    "source_of",
+]
 
 
 @dataclass(frozen=True)
-class Compiled(_File):
-    """A symbolic configuration. `source` is None when it was loaded from a file: then runs have nothing to be compared with."""
+class Compiled(File):
+    """A program for all sizes, or of a target that compiles for each size, what it will be made of. `subject` is None when it was
+    loaded from a file: then runs have nothing to be compared with."""
 
     on: str | None = None
     place: Place | None = None
-    source: Source | None = None
+    subject: Subject | None = None
     seconds: float | None = None
-
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        return phases.parameters(self.target, self.data)
-
-    @property
-    def symbolic(self) -> Json:
-        """The configuration as plain values, as `polyloom show --json` prints it."""
-        return self._json
-
-    def instantiate(
-        self, values: Mapping[str, int] | None = None, /, *, pes: tuple[int, int] | None = None, candidate: Choice[int] = None, **more: int
-    ) -> Instance:
-        """The concrete configuration for parameter values (by keyword, or as a mapping) and `pes` = (rows, columns).
-
-        `candidate` is the number of a stored one, `{2: 0}` that of phase 2; without it the best is taken.
-        Errors: PL0230, PL0505, PL0805 and PL0815 for wrong arguments, PL051x (exit 3) where the region or the machine is too small.
-        """
-        parameters = _named(values, more, "PL0230", "N=16")
-        asked = registry.region(pes) if pes is not None else (self.place.rows, self.place.columns) if self.place else registry.REGION
-        with _timed() as clock:
-            data = phases.instantiate(self.target, self.data, parameters, asked, candidate)
-        return Instance(self.target, data, parameters, self, clock.seconds, asked)
-
-    def __repr__(self) -> str:
-        return f"<symbolic configuration of {self.kernel}({', '.join(self.parameters)}): {len(self.data)} bytes>"
-
-
-@dataclass(frozen=True)
-class Instance(_File):
-    """A concrete configuration. `parameters`, `compiled` and `region`, what was asked for, are None when it was loaded from a file."""
-
-    parameters: Mapping[str, int] | None = None
-    compiled: Compiled | None = None
-    seconds: float | None = None
-    region: tuple[int, int] | None = None
+    options: Any = None
+    _made: dict[tuple[tuple[str, int], ...], tuple[bytes, float]] = field(
+        default_factory=dict[tuple[tuple[str, int], ...], tuple[bytes, float]], compare=False, repr=False
+    )
 
     @property
     def signature(self) -> Signature:
-        """The arrays of the configuration; it has no parameters."""
-        return stages.read(self.target, self.data)
+        return self.subject.signature if self.subject is not None else self.target.signature(self.data)
 
     @property
-    def concrete(self) -> Json:
-        """The configuration as plain values, as `polyloom show --json` prints it."""
+    def parameters(self) -> tuple[str, ...]:
+        return self.signature.sizes
+
+    @property
+    def source(self) -> Source | None:
+        """The loops that it was compiled of, if it was."""
+        return self.subject.source if self.subject is not None and isinstance(self.subject.source, Source) else None
+
+    @property
+    def symbolic(self) -> Json:
+        """The program as plain values, as `polyloom show --json` prints it."""
         return self._json
 
-    def run(
-        self, arrays: Mapping[str, npt.ArrayLike] | None = None, /, *, seed: int = 0, trace: bool = False, fill: Fill | None = None, **more: npt.ArrayLike
-    ) -> Result:
-        """Run on the model; a scalar may be a plain number. Without any array, all are made up from `seed`. Who gives some gives all that
-        are read: `fill="random"` makes up the rest. An array that is only written may be given too, and is then filled in place; arrays that are
-        read do not change. A difference from the equations or from the source raises PL0812 (exit 4); wrong inputs raise PL0231, PL0232,
-        or, like faults, PL06xx."""
-        named = _named(arrays, more, "PL0231", "x=numpy.ones(16)")
-        results = self._results(named)
-        result = self.measure(self._arrays(named), seed=seed, trace=trace, fill=fill)
-        if result.differences:
-            raise PolyloomError(*result.differences)
-        for name, array in results.items():
-            np.copyto(array, result.outputs[name])
-        return result
+    def instantiate(self, values: Mapping[str, int] | None = None, /, **more: Any) -> Instance:
+        """The program for parameter values (by keyword, or as a mapping), and options of the target by keyword: on the array `pes` = (rows,
+        columns), and `candidate`, the number of a stored one (`{2: 0}`: that of phase 2); without it the best is taken.
 
-    def measure(
+        Errors: PL0230, PL0505, PL0801, PL0805 and PL0815 for wrong arguments, PL051x (exit 3) where the region or the machine is too small.
+        """
+        make = need(self.target, "instantiate", registry.having(lambda t: t.instantiate is not None))
+        known = {o: more[o] for o in more if o not in self.parameters and o in _names(self.target, "instantiate")}
+        parameters = named(values, {n: v for n, v in more.items() if n not in known}, "PL0230", "N=16")
+        options = replace(self._options, **known)
+        start = perf_counter()
+        data = make(self.data, parameters, self.place, options)
+        seconds = perf_counter() - start
+        origin = Origin(self.subject, self.data, self.on, self.seconds)
+        return Instance(self.target, data, parameters, self.place, options, origin, seconds)
+
+    def run(
         self,
-        given: Arrays,
+        given: Mapping[str, Any] | None = None,
+        /,
         *,
         seed: int = 0,
         trace: bool = False,
         fill: Fill | None = None,
-        on: str | None = None,
-        progress: Progress | None = None,
+        **more: Any,
     ) -> Result:
-        """Like `run`, but differences are in the result, and no given array changes. `on` names the machine where a loaded file's is not a
-        shipped one."""
-        tell = progress or registry.silent
-        tell("running", 0.0)
-        inputs, known = self._inputs(given, seed, fill), self._known
-        member = on or (self.compiled.place.member if self.compiled and self.compiled.place else None)
-        simulate = partial(phases.simulate, self.target, self.data, member, inputs)
-        try:
-            with _timed() as clock:
-                execution = simulate(trace, _third(progress))
-        except PolyloomError:
-            if known is not None:
-                interpret(known[0].plan, known[1], inputs)  # what data are to blame for, the equations refuse at the user's line
-            raise
-        if known is None:
-            return Result(self, execution, clock.seconds, None, (), simulate)
-        differences = _differences(*known, inputs, execution.outputs, tell)
-        return Result(self, execution, clock.seconds, not differences, differences, simulate)
+        """Run for parameter values and arrays by name; see `Instance.run`. The target compiles or instantiates for these values first, if it has to."""
+        together = named(given, more, "PL0230", "N=16")
+        values, rest = self._values(together)
+        instance = self.ready(values, {n: v for n, v in together.items() if n in _names(self.target, "instantiate")})
+        rest = {n: v for n, v in rest.items() if n not in _names(self.target, "instantiate")}
+        return instance.run(rest, seed=seed, trace=trace, fill=fill)
+
+    def _values(self, together: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The values of parameters that are not arguments of the run, and everything else."""
+        sizes = {n for n in self.signature.sizes if self.signature.argument(n) is None}
+        return {n: v for n, v in together.items() if n in sizes}, {n: v for n, v in together.items() if n not in sizes}
+
+    def ready(self, values: Mapping[str, Any], options: Mapping[str, Any] | None = None, progress: Progress | None = None) -> Instance:
+        """The program that runs for these values of parameters."""
+        if self.target.instantiate is not None:
+            return self.instantiate(values, **(options or {}))
+        origin = Origin(self.subject, None, self.on, self.seconds)
+        if not self.target.per_size or self.subject is None:
+            return Instance(self.target, self.data, None, self.place, self._options, origin)
+        sizes, _ = inputs.values(self.signature, values)
+        key = tuple(sizes.items())
+        if key not in self._made:
+            start = perf_counter()
+            data = self.target.compile(self.subject, self.place, sizes, self._options, progress)
+            self._made[key] = data, perf_counter() - start
+        data, seconds = self._made[key]
+        origin = replace(origin, seconds=(self.seconds or 0.0) + seconds)
+        return Instance(self.target, data, sizes, self.place, self._options, origin)
 
     @property
-    def _known(self) -> tuple[Source, Mapping[str, int]] | None:
-        """The source and the values of its parameters; None of what was loaded from a file."""
-        source = self.compiled.source if self.compiled else None
-        return None if source is None or self.parameters is None else (source, self.parameters)
-
-    @property
-    def _asked(self) -> tuple[Signature, Mapping[str, int]]:
-        """What a run takes and gives, and the values of its parameters."""
-        return (self._known[0].plan, self._known[1]) if self._known else (self.signature, {})
-
-    def _results(self, given: Mapping[str, object]) -> dict[str, npt.NDArray[Any]]:
-        """The given arrays that are only written, to be filled. Errors: PL0232."""
-        found = {a.name: given[a.name] for a in only_written(self._asked[0]) if a.name in given}
-        for name, array in found.items():
-            if not isinstance(array, np.ndarray) or not array.flags.writeable:
-                what = "read-only" if isinstance(array, np.ndarray) else "not a NumPy array"
-                message = f"`{self.kernel}` fills the array `{name}`, and what is given for it is {what}"
-                raise input_error("PL0232", message, help=f'give an array that can be written to, or leave it out: the result has it as `outputs["{name}"]`')
-        return cast("dict[str, npt.NDArray[Any]]", found)
-
-    def _inputs(self, given: Arrays, seed: int, fill: Fill | None) -> Arrays:
-        """Given and made up; nothing is made up for a loaded file unless `fill` asks for it. Errors: PL0231, PL0232, PL0820."""
-        check_fill(fill)
-        signature, values = self._asked
-        results = check_results(signature, values, given)
-        read = {name: array for name, array in given.items() if name not in results}
-        return read if self._known is None and fill is None else {**made_up(signature, values, given, seed, fill), **read}
-
-    def _arrays(self, given: Mapping[str, Any]) -> Arrays:
-        scalars = {a.name: a for a in self.signature.inputs if not a.shape}
-        return {n: scalar(scalars[n], v) if n in scalars and isinstance(v, int | float) else np.asarray(v) for n, v in given.items()}
+    def _options(self) -> Any:
+        return self.target.options() if self.options is None else self.options
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{n}={v}" for n, v in (self.parameters or {}).items())
-        return f"<concrete configuration of {self.kernel}({values}): {len(self.data)} bytes>"
+        kind = "symbolic configuration" if self.target.instantiate is not None else f"{self.target.name} program"
+        return f"<{kind} of {self.kernel}({', '.join(self.parameters)}): {len(self.data)} bytes>"
 
 
-@dataclass(frozen=True)
-class Result:
-    """What a run gave. `verified` is None when there was no program to compare with."""
+def _names(target: Target, verb: str) -> frozenset[str]:
+    return frozenset(taken(target.options, verb))
 
-    instance: Instance
-    execution: Execution
-    seconds: float
-    verified: bool | None
-    differences: tuple[Diagnostic, ...] = field(repr=False)
-    _simulate: Callable[..., Execution] = field(repr=False)
 
-    @property
-    def outputs(self) -> Arrays:
-        return self.execution.outputs
-
-    @property
-    def cycles(self) -> int:
-        """Of all phases, and of the transfers between them."""
-        return self.execution.cycles
-
-    @cached_property
-    def views(self) -> tuple[Report, ...]:
-        """Pressure, reservation table, array and control flow of every phase as data."""
-        return phase_views.reports(self.instance.target, self._symbolic, self.instance.data)
-
-    @cached_property
-    def events(self) -> tuple[Event, ...]:
-        """What every unit did. A run without a trace is repeated with one, unless it is long: then nothing."""
-        return self.execution.events or (self._simulate(True).events if self.execution.operations <= _DRAWN else ())
-
-    @property
-    def _symbolic(self) -> bytes | None:
-        return self.instance.compiled.data if self.instance.compiled else None
-
-    @cached_property
-    def data(self) -> dict[str, Json]:
-        """What `polyloom run --json` prints."""
-        instance, compiled = self.instance, self.instance.compiled
-        facts, alone = phase_views.facts(instance.target, self._symbolic, instance.data)
-        ran = zip(alone, self.execution.phases, self.execution.transfers, strict=True)
-        return {
-            "verified": self.verified,
-            "kernel": instance.kernel,
-            "on": compiled.on if compiled else None,
-            "parameters": dict(instance.parameters) if instance.parameters is not None else None,
-            "cycles": self.cycles,
-            "operations": self.execution.operations,
-            "compile_seconds": compiled.seconds if compiled else None,
-            "run_seconds": self.seconds,
-            "outputs": {name: describe_array(array) for name, array in self.outputs.items()},
-            "region": list(instance.region) if instance.region else None,
-            **facts,
-            "instantiate_seconds": instance.seconds,
-            "phases": [{**own, "cycles": phase.cycles, "transfer_cycles": transfer} for own, phase, transfer in ran],
-        }
-
-    def report(self) -> str:
-        """The text that `polyloom run` prints."""
-        return text.page(self.data, self.views)
-
-    def page(self) -> str:
-        """The HTML page that `polyloom run --report` writes."""
-        return html.document(self.data, self.views, self.events, self.instance.listing)
-
-    def _repr_html_(self) -> str:
-        return html.body(self.data, self.views, self.events)
+def subject_of(source: Any, target: Target, place: Place, reading: Options, own: Any) -> Subject:
+    """What was given, in the first form that the target takes. Errors: PL0810, and those of reading."""
+    written = Written(source, reading)
+    form = next((form for form in target.takes if form.accepts(written)), None)
+    if form is None:
+        what = f"'{written.path}'" if written.path is not None else repr(source)
+        takes = ", ".join(form.title for form in target.takes)
+        message = f"{what} is nothing that the target {target.name} takes"
+        raise input_error("PL0810", message, help=f"give {takes}")
+    return form.load(written, place, own)
 
 
 def compile(
-    source: Source | Kernel | Plan | Program | str | PathLike[str],
-    on: str = "tcpa",
+    source: Source | Kernel | Plan | Program | str | PathLike[str] | Any,
+    on: str | None = None,
     *,
-    mapping: Choice[str | PathLike[str]] = None,
     options: Options | None = None,
     progress: Progress | None = None,
+    **own: Any,
 ) -> Compiled:
-    """Compile a program (or the file of one, or a kernel) symbolically for `on`, such as "tcpa:unit"; errors PL01xx to PL04xx.
+    """Compile a program (or the file of one, or a kernel) for `on`, such as "tcpa:unit"; errors PL01xx to PL04xx.
 
-    `mapping` is the file of a mapping of your own, `{2: path}` that of phase 2."""
-    target, place = registry.split_place(on)
-    loaded = source_of(source, options)
-    chosen = {n: _mapping(path) for n, path in mapping.items()} if isinstance(mapping, Mapping) else None if mapping is None else _mapping(mapping)
-    with _timed() as clock:
-        data = phases.compile(target, loaded.plan, place.member, chosen, progress)
-    return Compiled(target, data, on, place, loaded, loaded.seconds + clock.seconds)
+    `options` say how a file is read; `own` are options of the target, for the array `mapping`, the file of a mapping of your own
+    (`{2: path}`: that of phase 2)."""
+    target, place = registry.split(on)
+    chosen = target.options(**options_for(target, own, "compile"))
+    return compile_subject(subject_of(source, target, place, options or Options(), chosen), target, place, chosen, progress)
 
 
-def source_of(source: Source | Kernel | Plan | Program | str | PathLike[str], options: Options | None = None) -> Source:
-    """The source that a value of any of these kinds is, or that a file holds."""
-    if isinstance(source, Source):
-        return source
-    if isinstance(source, Kernel):
-        return frontend.of_nest(source.nest, source.reference, source.path, reassociate=bool(options and options.reassociate))
-    if isinstance(source, Plan | Program):
-        return frontend.of_plan(source)
-    try:
-        path = fspath(source)
-    except TypeError:
-        raise input_error("PL0810", f"{source!r} is not a program", help="give the path of one, or a function with `@pl.kernel` above it") from None
-    return frontend.load(path, options)
-
-
-def _named(given: object, more: Mapping[str, T], code: str, example: str) -> dict[str, T]:
-    """What is given by name: in a mapping, and by keyword."""
-    if given is not None and not isinstance(given, Mapping):
-        raise input_error(code, f"{given!r} has no name", help=f"give everything by name, as in {example}")
-    return {**cast("Mapping[str, T]", given or {}), **more}
-
-
-def _mapping(path: str | PathLike[str]) -> tuple[str, str]:
-    """The text of a mapping, and its name."""
-    try:
-        return files.read(path).decode("utf-8-sig"), fspath(path)
-    except UnicodeDecodeError:
-        raise input_error("PL0807", f"cannot read '{path}': it is not UTF-8 text", help="give an existing text file in UTF-8") from None
+def compile_subject(subject: Subject, target: Target, place: Place, options: Any, progress: Progress | None = None) -> Compiled:
+    """`compile` for what has been read."""
+    start = perf_counter()
+    data = b"" if target.per_size else target.compile(subject, place, {}, options, progress)
+    seconds = subject.seconds + perf_counter() - start
+    return Compiled(target, data, registry.shown(target, place), place, subject, seconds, options)
 
 
 def load(path: str | PathLike[str]) -> Compiled | Instance:
-    """A symbolic or concrete configuration that was saved; which one, its first bytes tell. Errors: PL0807, PL0810 and PL07xx."""
-    data = files.read(path)
-    return decode(fspath(path), data)
+    """A file that was saved; of which kind, its first bytes tell. Errors: PL0807, PL0810 and PL07xx."""
+    return decode(fspath(path), files.read(path))
 
 
 def decode(name: str, data: bytes) -> Compiled | Instance:
     """`load` for bytes; errors PL0810 and PL07xx, in which the file is called `name`."""
-    target, symbolic = stages.kind_of(name, data)
-    return Compiled(target, data) if symbolic else Instance(target, data)
-
-
-def _third(progress: Progress | None) -> Progress | None:
-    """The first third of what is told."""
-    return None if progress is None else lambda step, fraction: progress(step, fraction / 3)
-
-
-def _differences(source: Source, values: Mapping[str, int], inputs: Arrays, got: Arrays, tell: Progress = registry.silent) -> tuple[Diagnostic, ...]:
-    """From the equations, bit for bit; then from the user's own function, where there is one."""
-    what = "the reference" if source.nest is None else "its equations"
-    tell("interpreting the equations", 1 / 3)
-    found = [compare(interpret(source.plan, values, inputs), got, what)]
-    if source.nest is not None:
-        tell("calling the function itself", 2 / 3)
-        expected = source.reference(values, inputs)
-        held = {n: inputs.get(n, np.zeros_like(a)) for n, a in expected.items() if n not in got}  # assigned to in loops that are never executed
-        found.append((compare if source.exact else compare_roughly)(expected, {**held, **got}, f"the source, {source.path}"))
-    return tuple(d for d in found if d is not None)
+    target, kind = registry.owned(name, data)
+    target.signature(data)
+    return Compiled(target, data) if kind.symbolic else Instance(target, data)

@@ -16,8 +16,8 @@ from tests.conftest import Golden
 
 import polyloom as pl
 from polyloom.report import activity, text, trace
-from polyloom.report.compare import compare, compare_roughly
-from polyloom.targets.registry import Event
+from polyloom.run.compare import compare, compare_roughly
+from polyloom.targets.trace import Span as Event
 
 _TIMES = re.compile(r"\b\d+(\.\d+)? m?s\b")
 _VOID = {"meta", "br"}

@@ -14,7 +14,7 @@ from tests.cli.conftest import Call
 
 import polyloom as pl
 from polyloom import api
-from polyloom.targets.registry import Arrays
+from polyloom.frontend.source import Arrays
 
 ON = ("--on", "tcpa:paper:1x3")
 COMMON = ["verified", "kernel", "on", "parameters", "cycles", "operations", "compile_seconds", "run_seconds", "outputs", "region"]

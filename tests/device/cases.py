@@ -16,8 +16,8 @@ from tests.kernels.sizes import MINI, PRIMES
 from tests.python.helpers import KERNELS
 
 from polyloom import _core
-from polyloom.targets import stages
 from polyloom.targets.tcpa import symbolic_file
+from polyloom.targets.tcpa.phases import stages
 
 PRODUCT: Final = symbolic(samples.MATMUL, rows=0, columns=1, order=(2, 1, 0))
 MATMUL: Final = symbolic_file.encode(PRODUCT)

@@ -17,9 +17,8 @@ from polyloom.ir.arguments import random_inputs
 from polyloom.ir.pla import Array, Program
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.plan_interpret import interpret
-from polyloom.targets import phases
-from polyloom.targets.registry import Progress
-from polyloom.targets.tcpa.target import TARGET
+from polyloom.targets.subject import Progress
+from polyloom.targets.tcpa.phases import whole as phases
 
 Vector = np.ndarray[Any, np.dtype[np.int32]]
 _VECTORS = ("u", "v", "w")
@@ -41,10 +40,10 @@ MEANING: dict[str, Callable[[Vector, Arrays], Vector]] = {
 
 @cache
 def _compiled(program: Program, member: str, mapping: tuple[str, str] | None, progress: Progress | None) -> bytes:
-    return TARGET.compile(program, member, mapping, progress)
+    return program.compile(program, member, mapping, progress)
 
 
-FAST = replace(TARGET, compile=_compiled)
+FAST = replace(compile=_compiled)
 """Compiles every program once."""
 
 
@@ -83,7 +82,7 @@ def test_plans(plan: Plan, size: int, region: tuple[int, int], seed: int) -> Non
     want = meaning(plan, size, inputs)
     equations = interpret(plan, {"N": size}, inputs)
     symbolic = phases.compile(FAST, plan, "wide", None, None)
-    execution = phases.simulate(TARGET, phases.instantiate(TARGET, symbolic, {"N": size}, region, None), None, inputs, False)
+    execution = phases.simulate(phases.instantiate(symbolic, {"N": size}, region, None), None, inputs, False)
     assert execution.outputs.keys() == want.keys() == equations.keys()
     for name, values in want.items():
         assert np.array_equal(values, equations[name])

@@ -14,15 +14,14 @@ from tests.phases.plans import ATAX, CASES, PARTLY, SQUARE
 
 import polyloom as pl
 from polyloom import api, frontend
-from polyloom.frontend.source import Source
+from polyloom.frontend.source import Arrays, Source
 from polyloom.ir.arguments import random_inputs
 from polyloom.ir.nest import Nest
 from polyloom.ir.plan import Plan, of_program
 from polyloom.ir.plan_interpret import interpret
 from polyloom.sets import Condition
-from polyloom.targets import phase_views
-from polyloom.targets.registry import Arrays
-from polyloom.targets.tcpa.target import TARGET
+from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa.phases import views
 
 cases = pytest.mark.parametrize("name", CASES)
 
@@ -78,7 +77,7 @@ def test_phases_add_up(name: str, compiled: Callable[[str], api.Compiled]) -> No
 
 def test_a_plan_that_is_a_program_has_the_program_s_file() -> None:
     direct, planned = pl.compile(SQUARE), pl.compile(of_program(SQUARE))
-    assert direct.data == planned.data == TARGET.compile(SQUARE, "wide", None, None)
+    assert direct.data == planned.data == program.compile(SQUARE, "wide", None, None)
     assert direct.instantiate(N=9).data == planned.instantiate(N=9).data
 
 
@@ -141,8 +140,8 @@ def test_a_changed_order_is_compared_roughly(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_verification_finds_nothing(compiled: Callable[[str], api.Compiled]) -> None:
     symbolic = compiled("atax")
-    assert phase_views.verify(TARGET, symbolic.data, None) == ()
-    assert phase_views.verify(TARGET, symbolic.instantiate(N=5).data, None) == ()
+    assert views.verify(symbolic.data, None) == ()
+    assert views.verify(symbolic.instantiate(N=5).data, None) == ()
 
 
 def test_progress_runs_over_all_phases() -> None:

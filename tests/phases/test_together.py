@@ -7,7 +7,9 @@ from itertools import product
 from pathlib import Path
 
 import polyloom as pl
-from polyloom.targets import phases, stages
+from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa.phases import stages
+from polyloom.targets.tcpa.phases import whole as phases
 
 KERNEL = Path(__file__).parents[2] / "examples" / "kernels" / "atax.py"
 SIZES, REGION = {"M": 38, "N": 42}, (4, 4)
@@ -18,13 +20,13 @@ def test_phases_lay_arrays_out_alike_where_transfers_cost_more() -> None:
     target = compiled.target
 
     def total(data: bytes) -> int:
-        return sum(map(target.cycles, stages.files(data))) + sum(phases.transfers(target, data))
+        return sum(map(program.cycles, stages.files(data))) + sum(phases.transfers(data))
 
     found = total(compiled.instantiate(SIZES, pes=REGION).data)
     files = stages.files(compiled.data)
     numbers = product(*(range(target.candidates(file)) for file in files))
     every = [compiled.instantiate(SIZES, pes=REGION, candidate=dict(enumerate(chosen, 1))).data for chosen in numbers]
     assert found == min(map(total, every))
-    alone = [target.cycles(target.instantiate(file, SIZES, REGION, None)) for file in files]
-    shortest = [data for data in every if [target.cycles(file) for file in stages.files(data)] == alone]
+    alone = [program.cycles(target.instantiate(file, SIZES, REGION, None)) for file in files]
+    shortest = [data for data in every if [program.cycles(file) for file in stages.files(data)] == alone]
     assert found < min(map(total, shortest))

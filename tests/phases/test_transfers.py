@@ -15,12 +15,12 @@ from tests.phases.plans import ATAX, CASES, MVT, PARTLY
 import polyloom as pl
 from polyloom.ir.arguments import random_inputs
 from polyloom.ir.plan_interpret import interpret
-from polyloom.targets import phase_file, phases
-from polyloom.targets.registry import Accesses
 from polyloom.targets.tcpa import banks, concrete_file
+from polyloom.targets.tcpa.banks import Accesses
 from polyloom.targets.tcpa.concrete import Concrete, Generator
-from polyloom.targets.tcpa.target import TARGET
-from polyloom.targets.transfers import transfer_cycles
+from polyloom.targets.tcpa.phases import file as phase_file
+from polyloom.targets.tcpa.phases import whole as phases
+from polyloom.targets.tcpa.phases.transfers import transfer_cycles
 
 Pairs = set[tuple[int, int]]
 _pairs = st.sets(st.tuples(st.integers(0, 3), st.integers(0, 4)), max_size=8)
@@ -97,7 +97,7 @@ def test_elements_of_an_output_are_those_that_the_equations_write() -> None:
 
 def test_a_matrix_that_is_read_along_its_columns_has_to_move() -> None:
     instance = pl.compile(MVT.plan, on="tcpa:wide:2x3").instantiate(N=7)
-    assert phases.transfers(TARGET, instance.data)[1] > 0
+    assert phases.transfers(instance.data)[1] > 0
 
 
 def test_what_stays_in_its_bank_costs_nothing() -> None:
@@ -106,7 +106,7 @@ def test_what_stays_in_its_bank_costs_nothing() -> None:
         "again", plan.parameters, plan.assumptions, plan.inputs, plan.outputs, plan.intermediates, (plan.phases[0], plan.phases[0], plan.phases[1])
     )
     twice = pl.compile(again, on="tcpa:wide:2x2").instantiate(N=5)
-    assert phases.transfers(TARGET, twice.data)[:2] == (0, 0)
+    assert phases.transfers(twice.data)[:2] == (0, 0)
     inputs = random_inputs(again, {"N": 5}, 0)
     assert np.array_equal(twice.run(inputs).outputs["y"], interpret(plan, {"N": 5}, inputs)["y"])
 

@@ -11,7 +11,6 @@ from typing import Final, Literal, NoReturn
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
-_OF_PHASE: Final = re.compile(r"([0-9]{1,9}):")
 _DIGITS: Final = 4000  # far beyond any parameter, below Python's own limit for reading an integer
 
 
@@ -26,8 +25,6 @@ class Request(argparse.Namespace):
     json: bool
     seed: int
     fill: Literal["random"] | None
-    candidate: list[str]
-    mapping: list[str]
     trace: str | None
     report: str | None
     inputs: list[str]
@@ -38,7 +35,6 @@ class Request(argparse.Namespace):
     short_branches: bool
     files: list[str]
     max_executions: str
-    max_instructions: str | None
     against: list[str]
     strategy: str
     frontiers: bool
@@ -94,50 +90,9 @@ def parameter_operands(parser: Parser, what: str = "values of the parameters") -
     parser.add_argument("words", metavar="NAME=VALUE", nargs="*", help=what)
 
 
-def on_option(parser: Parser, default: str | None = "tcpa") -> None:
-    parser.add_argument(
-        "--on", metavar="TARGET", default=default, help="tcpa[:MEMBER or :FILE.toml][:RxC], such as tcpa:8x8 or tcpa:unit:4x4; riscv:ISA for functions in C"
-    )
-
-
 def array_options(parser: Parser) -> None:
     parser.add_argument("--in", dest="inputs", metavar="NAME=FILE.npy", action="append", default=[], help="take an input from a NumPy file")
     parser.add_argument("--out", dest="outputs", metavar="NAME=FILE.npy", action="append", default=[], help="write an output to a NumPy file")
-
-
-def mapping_option(parser: Parser) -> None:
-    parser.add_argument("--mapping", metavar="[PHASE:]FILE", action="append", default=[], help="a mapping of your own; it is checked like any other")
-
-
-def candidate_option(parser: Parser) -> None:
-    parser.add_argument("--candidate", metavar="[PHASE:]N", action="append", default=[], help="take the stored candidate N instead of the best one")
-
-
-def choice(words: Sequence[str], option: str) -> str | dict[int, str] | None:
-    """`VALUE` for the only phase, or `PHASE:VALUE` words by phase. Errors: PL0801."""
-    named = [(int(match[1]), word[match.end() :]) for word in words if (match := _OF_PHASE.match(word))]
-    if len(named) < len(words) == 1:
-        return words[0]
-    if len(dict(named)) < len(words):
-        raise usage_error(f"{option} is given more than once for one phase", f"write {option} PHASE:..., once for each phase")
-    return dict(named) or None
-
-
-def mapping_files(mapping: str | dict[int, str] | None) -> list[str]:
-    """The files that `--mapping` names."""
-    return list(mapping.values()) if isinstance(mapping, dict) else [mapping] if mapping else []
-
-
-def candidate(words: Sequence[str]) -> int | dict[int, int] | None:
-    """The values of `--candidate`. Errors: PL0801, PL0804."""
-    chosen = choice(words, "--candidate")
-    if isinstance(chosen, dict):
-        return {phase: _candidate(text) for phase, text in chosen.items()}
-    return None if chosen is None else _candidate(chosen)
-
-
-def _candidate(text: str) -> int:
-    return integer(text, "the candidate")
 
 
 def integer(text: str, what: str) -> int:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`main`: choose the verb, print its answer, turn errors into messages and an exit code.
 
-A verb is a module `polyloom.cli.VERB` with `arguments(parser)` and `execute(options) -> Answer`; only the chosen one is
+A verb is a module, `polyloom.cli.VERB` or one that a target brings, with `arguments(parser)` and `execute(options) -> Answer`; only the chosen one is
 imported, so that `polyloom --help` answers at once. With `--json` an error is also an object on stdout.
 """
 
@@ -19,17 +19,16 @@ import polyloom
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request, usage_error
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, input_error, nearest
+from polyloom.targets.entry import entries
 
 VERBS: Final = {
     "run": "compile, instantiate, simulate, check, report",
     "compile": "compile a program once, for all sizes",
     "instantiate": "make a concrete configuration for given sizes",
-    "simulate": "run a concrete configuration on the model",
+    "simulate": "run a program file on its model",
     "show": "print any file",
     "verify": "check a file statically",
     "dominators": "dominators, post-dominators and dominance frontiers of a graph",
-    "select": "find the shortest RISC-V instructions for a conditional value",
-    "litmus": "judge litmus tests by the RISC-V memory model",
     "machines": "list the machines, or print one",
     "explain": "explain a diagnostic code",
     "bench": "measure, print a table",
@@ -59,24 +58,32 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _dispatch(words: Sequence[str]) -> Answer:
     if not words or list(words) == ["--json"]:
-        raise usage_error("no command was given", f"write one of {', '.join(VERBS)}; `polyloom --help` describes them")
+        raise usage_error("no command was given", f"write one of {', '.join(_verbs())}; `polyloom --help` describes them")
     if words[0] in ("-h", "--help", "help"):
-        return Answer(dict[str, object](verbs=VERBS), _help())
+        return Answer({"verbs": {verb: about for verb, (about, _) in _verbs().items()}}, _help())
     if words[0] == "--version":
         return Answer({"version": polyloom.__version__}, f"polyloom {polyloom.__version__}")
-    verb = words[0]
-    if verb not in VERBS:
-        raise usage_error(f"there is no command '{verb}'", nearest(verb, VERBS, "command"))
-    module = importlib.import_module(f"polyloom.cli.{verb}")
-    parser = Parser(prog=f"polyloom {verb}", description=VERBS[verb])
+    verb, known = words[0], _verbs()
+    if verb not in known:
+        raise usage_error(f"there is no command '{verb}'", nearest(verb, known, "command"))
+    about, name = known[verb]
+    module = importlib.import_module(name)
+    parser = Parser(prog=f"polyloom {verb}", description=about)
     cast(Callable[[Parser], None], module.arguments)(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
     return cast(Callable[[Request], Answer], module.execute)(parser.read(words[1:]))
 
 
+def _verbs() -> dict[str, tuple[str, str]]:
+    """What every verb does, and its module: ours, then those of the targets."""
+    own = {verb: (about, f"polyloom.cli.{verb}") for verb, about in VERBS.items()}
+    brought = {verb: found for entry in entries().values() for verb, found in entry.verbs.items()}
+    return {**own, **{verb: found for verb, found in brought.items() if verb not in own}}
+
+
 def _help() -> str:
     lines = ["Write a loop once, compile it once, run it at any size.", "", "usage: polyloom COMMAND ..., each with --help and --json", ""]
-    lines += [f"  {verb:12} {what}" for verb, what in VERBS.items()]
+    lines += [f"  {verb:12} {what}" for verb, (what, _) in _verbs().items()]
     example = "  polyloom run examples/matmul.pla N=20 M=20 K=20 --on tcpa:unit:4x4"
     return "\n".join([*lines, "", "for example", example])
 

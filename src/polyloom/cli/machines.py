@@ -7,17 +7,28 @@ import tomllib
 
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
-from polyloom.targets.registry import TARGETS, get
+from polyloom.targets import registry
+from polyloom.targets.entry import entries
+from polyloom.targets.target import Target, need
 
 
 def arguments(parser: Parser) -> None:
-    parser.add_argument("name", metavar="NAME", nargs="?", help="a machine such as unit or tcpa:unit, or the name of a .toml file")
+    help = "a machine such as tcpa:unit, a target, or the name of a .toml file"
+    parser.add_argument("name", metavar="NAME", nargs="?", help=help)
 
 
 def execute(options: Request) -> Answer:
     if options.name is None:
-        names = [f"{target}:{member}" for target in TARGETS for member in get(target).members()]
-        return Answer({"machines": names}, "\n".join(names))
+        return _listed([target for target in registry.targets() if target.members is not None])
     target, colon, member = options.name.partition(":")
-    resolved = get(target).describe(member) if colon else get(TARGETS[0]).describe(options.name)
+    if not colon and target in entries():
+        return _listed([registry.get(target)])
+    chosen = registry.get(target) if colon else registry.default()
+    resolved = need(chosen, "describe", registry.having(lambda t: t.describe is not None))(member if colon else target)
     return Answer(tomllib.loads(resolved), resolved.rstrip("\n"))
+
+
+def _listed(targets: list[Target]) -> Answer:
+    having = registry.having(lambda t: t.members is not None)
+    names = [f"{target.name}:{member}" for target in targets for member in need(target, "members", having)()]
+    return Answer({"machines": names}, "\n".join(names))

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
-from polyloom.targets.registry import Progress
+from polyloom.targets.subject import Progress
 
 _WIDTH: Final = 24
 _CLEAR: Final = "\r\x1b[K"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from polyloom import api, files
 from polyloom.analysis.loops import loop_forest
-from polyloom.cli import sources
+from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.frontend import is_source, ssa
@@ -19,12 +19,14 @@ from polyloom.ir.plan import Phase
 from polyloom.ir.recurrence_text import print_system
 from polyloom.ir.ssa import Function, flow_edges
 from polyloom.ir.ssa_text import print_ssa
-from polyloom.targets.registry import executable_of
+from polyloom.targets import registry
+from polyloom.targets.forms import image
 
 
 def arguments(parser: Parser) -> None:
     sources.operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
     sources.level_option(parser, "the function in SSA form, from clang's code at -O0 or -O1")
+    of_target.on_option(parser)
 
 
 def execute(options: Request) -> Answer:
@@ -33,11 +35,21 @@ def execute(options: Request) -> Answer:
     if is_source(options.file):
         source = api.source_of(options.file, sources.options_of(options))
         return Answer(_data(source), "\n".join(_text(source)))
-    data = files.read(options.file)
-    if (target := executable_of(data)) is not None:
-        return Answer(*target.inspect(data))
-    loaded = api.decode(options.file, data)
-    return Answer(loaded.symbolic if isinstance(loaded, api.Compiled) else loaded.concrete, loaded.listing.rstrip("\n"))
+    return _listing(options.file, files.read(options.file), options.on)
+
+
+def _listing(name: str, data: bytes, on: str | None) -> Answer:
+    """By the target that wrote the file; a foreign one by the target that is named, or the only one that takes images."""
+    owner = registry.owner(data)
+    if owner is not None:
+        target = owner[0]
+        api.decode(name, data)
+    else:
+        takers = [t for t in registry.targets() if image.IMAGE in t.takes]
+        named = registry.split(on)[0] if on is not None else takers[0] if len(takers) == 1 and data.startswith(image.ELF) else None
+        target = named or registry.owned(name, data)[0]
+    listing = target.show(data)
+    return Answer(listing if target.as_json is None else target.as_json(data), listing.rstrip("\n"))
 
 
 def _blocks(function: Function) -> Answer:

@@ -1,56 +1,107 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom simulate`: a concrete configuration and NumPy files in, NumPy files out."""
+"""`polyloom simulate`: a program of any target and NumPy files in, NumPy files out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
 from polyloom import api, files
 from polyloom.cli import arguments as shared
-from polyloom.cli import sources
+from polyloom.cli import of_target
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
-from polyloom.diagnostics import input_error, nearest
-from polyloom.targets.registry import Arrays, split_place
+from polyloom.cli.artefacts import artefacts, check_trace, output_options, outputs_of
+from polyloom.cli.progress import bar
+from polyloom.diagnostics import PolyloomError, input_error, nearest
+from polyloom.frontend.source import Options as Reading
+from polyloom.ir.signature import Signature
+from polyloom.run.instance import Instance
+from polyloom.targets import registry
+from polyloom.targets.forms import image
+from polyloom.targets.target import Target, need
 
 
 def arguments(parser: Parser) -> None:
-    shared.file_operand(parser, "a concrete configuration (.plcc)")
-    shared.parameter_operands(parser, "values of scalar inputs")
+    help = "a program: a concrete configuration (.plcc), an executable, or with --on FILE@ADDRESS with raw words; several are placed together"
+    parser.add_argument("words", metavar="FILE", nargs="+", help=f"{help}; then values of parameters and scalars, NAME=VALUE")
     shared.array_options(parser)
-    shared.on_option(parser, default=None)
+    of_target.on_option(parser)
+    of_target.target_options(parser, "simulate")
+    output_options(parser)
 
 
 def execute(options: Request) -> Answer:
+    paths, words = _split(options.words)
     inputs, outputs = shared.bindings(options.inputs, "--in"), shared.bindings(options.outputs, "--out")
-    files.check_outputs(outputs.values(), [options.file, *inputs.values()])
-    instance = api.decode(options.file, files.read(options.file))
-    if not isinstance(instance, api.Instance):
-        raise input_error("PL0810", f"'{options.file}' is a symbolic configuration", help="make a concrete one of it with `polyloom instantiate`")
-    check_names(outputs, (array.name for array in instance.signature.outputs))
-    member = split_place(options.on)[1].member if options.on else None
-    _, scalars = sources.values(options.words, instance.signature)
-    result = instance.measure({**scalars, **given_arrays(inputs)}, on=member)
-    files.write(array_files(result.outputs, outputs))
+    written = outputs_of(options, outputs)
+    files.check_outputs(written, [*map(image.file_of, paths), *inputs.values()])
+    check_trace(options.trace)
+    instance = _instance(paths, options.on)
+    own = of_target.given_options(options, instance.target, "simulate")
+    if options.report is not None:
+        need(instance.target, "report", registry.having(lambda t: t.report is not None))
+    check_names(outputs, instance.signature)
+    given = {**shared.pairs(words, "parameter", "N=64"), **given_arrays(inputs)}
+    with bar() as progress:
+        result = instance.measure(given, trace=options.trace is not None, wanted=tuple(outputs), progress=progress, **own)
+    files.write(artefacts(options, result, outputs))
     lines = [f"{name}: {array.dtype}{list(array.shape)}" for name, array in result.outputs.items()]
-    return Answer(result.data, "\n".join([f"{instance.kernel}: {result.cycles} cycles, {result.execution.operations} operations", *lines]))
+    cycles = "" if result.cycles is None else f"{result.cycles} cycles, "
+    head = f"{instance.kernel}: {cycles}{result.execution.operations} operations"
+    return Answer(result.data, "\n".join([head, *lines]))
 
 
-def given_arrays(inputs: dict[str, str]) -> dict[str, npt.NDArray[np.generic]]:
+def _split(words: list[str]) -> tuple[list[str], list[str]]:
+    """Files come first; the words after them are values."""
+    count = next((n for n, word in enumerate(words) if n and "=" in word), len(words))
+    return words[:count], words[count:]
+
+
+def _instance(paths: list[str], on: str | None) -> Instance:
+    """A file that a target wrote runs on it; any other one on the target that is named, if it takes images."""
+    placed = registry.split(on) if on is not None else None
+    images = [image.read(path) for path in paths]
+    first = images[0]
+    owner = registry.owner(first.data) if len(images) == 1 and first.address is None else None
+    if owner is None and placed is not None:
+        return _foreign(tuple(images), *placed)
+    target, kind = registry.owned(first.path, first.data)
+    if kind.symbolic:
+        help = "make a concrete one of it with `polyloom instantiate`"
+        raise input_error("PL0810", f"'{first.path}' is a {kind.title}", help=help)
+    if placed is not None and placed[0] is not target:
+        help = f"leave --on out, or write --on {target.example}"
+        raise input_error("PL0810", f"'{first.path}' is a {kind.title}, which the target {placed[0].name} does not run", help=help)
+    loaded = api.decode(first.path, first.data)
+    assert isinstance(loaded, Instance)
+    return loaded if placed is None else Instance(target, first.data, place=placed[1])
+
+
+def _foreign(images: tuple[image.Image, ...], target: Target, place: object) -> Instance:
+    """A program of other tools, as the target wrote it down."""
+    if not any(form.name == image.IMAGE.name for form in target.takes):
+        registry.owned(images[0].path, images[0].data)
+        raise _no_images(images, target)
+    subject = api.subject_of(images, target, place, Reading(), target.options())
+    return api.compile_subject(subject, target, place, target.options()).ready({})
+
+
+def _no_images(images: tuple[image.Image, ...], target: Target) -> PolyloomError:
+    message = f"the target {target.name} runs one file of its own at a time"
+    return input_error("PL0810", message, help=f"give one of {', '.join(image.path for image in images)}")
+
+
+def given_arrays(inputs: Mapping[str, str]) -> dict[str, npt.NDArray[np.generic]]:
     """The arrays of `--in`."""
     return {name: files.read_array(path) for name, path in inputs.items()}
 
 
-def check_names(outputs: Iterable[str], known: Iterable[str]) -> None:
-    """PL0811 for a name of `--out` that is no output."""
+def check_names(outputs: Mapping[str, str], signature: Signature) -> None:
+    """PL0811 for a name of `--out` that is no output; where there may be others, the target knows their names."""
+    known = [a.name for a in signature.outputs]
     for name in outputs:
-        if name not in (names := list(known)):
-            raise input_error("PL0811", f"the program has no output '{name}'", help=nearest(name, names, "output"))
-
-
-def array_files(arrays: Arrays, outputs: dict[str, str]) -> dict[str, bytes]:
-    """The files of `--out`."""
-    return {path: files.npy(arrays[name]) for name, path in outputs.items()}
+        if name not in known and not signature.is_open:
+            raise input_error("PL0811", f"the program has no output '{name}'", help=nearest(name, known, "output"))

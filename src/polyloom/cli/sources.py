@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-import numpy.typing as npt
+from collections.abc import Mapping
 
 from polyloom.cli import arguments as shared
 from polyloom.cli.arguments import Parser, Request
-from polyloom.diagnostics import input_error
 from polyloom.frontend.source import Options
-from polyloom.ir.arguments import Arrays, Signature, check_parameters, scalar
-from polyloom.ir.pla import Array
+from polyloom.ir.signature import Signature
+from polyloom.run import inputs
 
 
 def operand(parser: Parser, more: str = "") -> None:
@@ -42,34 +38,13 @@ def level_of(request: Request) -> int:
     return int(request.level or 1)
 
 
-def refuse_level(request: Request) -> None:
-    """For targets that take loops, which are not in SSA form. Errors: PL0801."""
-    if request.level is not None:
-        raise shared.usage_error("--ssa is for targets that run functions as they are", "leave it out, or write for instance --on riscv:rv64gc")
-
-
 def options_of(request: Request) -> Options:
     """What `operand` declared."""
     return Options(request.function, tuple(request.includes), tuple(request.defines), tuple(request.shapes), request.single_constants, request.reassociate)
 
 
-def values(words: Sequence[str], signature: Signature) -> tuple[dict[str, int], Arrays]:
-    """`NAME=VALUE` words: every parameter, checked, and the scalars among them. Errors: PL0230, PL0232, PL0804, PL0819."""
-    inputs, given, scalars = {a.name: a for a in signature.inputs}, dict[str, int](), Arrays()
-    for name, text in shared.pairs(words, "parameter", "N=64").items():
-        if name in signature.parameters or name not in inputs:
-            given[name] = shared.integer(text, f"the parameter {name}")
-        else:
-            scalars[name] = _scalar(inputs[name], text)
-    return check_parameters(signature, given), scalars
-
-
-def _scalar(array: Array, text: str) -> npt.NDArray[Any]:
-    if array.shape:
-        raise input_error("PL0819", f"{array.name} is an array, '{text}' is one value", help=f"give it as a file: --in {array.name}={array.name}.npy")
-    try:
-        return scalar(array, float(text) if array.dtype == "f32" else int(text))
-    except ValueError:
-        example = "1.5" if array.dtype == "f32" else "3"
-        message = f"the scalar {array.name} is '{text}', which is no value of type {array.dtype}"
-        raise input_error("PL0819", message, help=f"write for instance {array.name}={example}") from None
+def values(words: Mapping[str, str], signature: Signature) -> tuple[dict[str, int], dict[str, str]]:
+    """The parameters that are no arguments, and the texts of scalars; both are checked. Errors: PL0230, PL0232, PL0804, PL0819."""
+    checked, scalars = inputs.values(signature, words)
+    own = {name: value for name, value in checked.items() if signature.argument(name) is None}
+    return own, {name: words[name] for name in scalars}

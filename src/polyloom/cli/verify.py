@@ -3,40 +3,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from polyloom import api, files
-from polyloom.cli import arguments as shared
-from polyloom.cli import sources
+from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.cli.entry import as_object
 from polyloom.diagnostics import Diagnostic
 from polyloom.frontend import is_source
-from polyloom.targets import phase_views
-from polyloom.targets.registry import executable_of, split_place
+from polyloom.targets import registry
+from polyloom.targets.target import need
 
 
 def arguments(parser: Parser) -> None:
     sources.operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
-    shared.on_option(parser, default=None)
+    of_target.on_option(parser)
 
 
 def execute(options: Request) -> Answer:
     """A program that does not hold raises; its faults are located."""
-    member = split_place(options.on)[1].member if options.on else None
+    placed = registry.split(options.on) if options.on is not None else None
     if is_source(options.file):
         api.source_of(options.file, sources.options_of(options))
-        found = ()
+        found: Sequence[Diagnostic] = ()
     else:
-        found = _faults(options.file, files.read(options.file), member)
-    data: dict[str, object] = {"file": options.file, "valid": not found, "diagnostics": [as_object(d) for d in found]}
-    return Answer(data, "" if found else f"{options.file}: valid", found)
+        found = _faults(options.file, files.read(options.file), placed)
+    data: dict[str, object] = {
+        "file": options.file,
+        "valid": not found,
+        "diagnostics": [as_object(d) for d in found],
+    }
+    return Answer(data, "" if found else f"{options.file}: valid", tuple(found))
 
 
-def _faults(name: str, data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
-    """Of a configuration, or of an executable, whose code has to be instructions."""
-    if (target := executable_of(data)) is None:
-        loaded = api.decode(name, data)
-        return phase_views.verify(loaded.target, loaded.data, member)
-    illegal = target.inspect(data)[0]["illegal"]
-    assert isinstance(illegal, list)
-    return tuple(Diagnostic("PL0911", f"{name}: what stands at {address:#x} is no instruction") for address in illegal if isinstance(address, int))
+def _faults(name: str, data: bytes, placed: tuple[registry.Target, registry.Place] | None) -> Sequence[Diagnostic]:
+    """By the target that wrote the file; of a foreign one, by the target that is named."""
+    owner = registry.owner(data)
+    if owner is None and placed is not None:
+        target = placed[0]
+    else:
+        target, _ = registry.owned(name, data)
+    place = placed[1] if placed is not None and placed[0] is target else None
+    found = need(target, "verify", registry.having(lambda t: t.verify is not None))(data, place)
+    return [d if d.span is not None or name in d.message else replace(d, message=f"{name}: {d.message}") for d in found]

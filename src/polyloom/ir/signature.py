@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -141,7 +141,7 @@ class Signature:
     parameters: tuple[str, ...]
     sizes: tuple[str, ...]
     arguments: tuple[Argument, ...]
-    assumptions: Condition = Condition()
+    assumptions: Condition = field(default_factory=Condition)
     is_open: bool = False
 
     @property

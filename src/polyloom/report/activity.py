@@ -13,7 +13,7 @@ from itertools import groupby
 from re import findall, sub
 from typing import Final
 
-from polyloom.targets.registry import Event
+from polyloom.targets.trace import Span
 
 _COLUMNS: Final = 480
 _LEVELS: Final = 8
@@ -24,7 +24,7 @@ _MARGIN: Final = 110
 _WIDTH: Final = 720
 
 
-def picture(events: Sequence[Event]) -> str:
+def picture(events: Sequence[Span]) -> str:
     """An SVG drawing of the operations that `events` start; empty where there are none."""
     if not events:
         return ""

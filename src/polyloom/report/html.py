@@ -12,7 +12,10 @@ from html import escape
 from typing import Final
 
 from polyloom.report import activity, text
-from polyloom.targets.registry import Event, Flow, Grid, Json, Report
+from polyloom.report.text import Rows
+from polyloom.targets.report import Flow, Grid, Lane, Report, Reservation, Table
+from polyloom.targets.target import Json
+from polyloom.targets.trace import Span
 
 _STYLE: Final = """
 .polyloom { font: 14px/1.5 system-ui, sans-serif; color: #223; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
@@ -27,19 +30,19 @@ _FLOWS: Final = 24
 """Control flow graphs that are drawn; the listing has them all."""
 
 
-def document(data: Mapping[str, Json], views: Sequence[Report], events: Sequence[Event], listing_text: str = "") -> str:
+def document(data: Mapping[str, Json], summary: Rows, views: Sequence[Report], events: Sequence[Span], listing_text: str = "") -> str:
     """The whole page."""
     title = escape(text.headline(data))
     details = f"<details><summary>Listing</summary>{listing(listing_text)}</details>" if listing_text else ""
-    return f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{title}</title>\n<body>{body(data, views, events, details)}</body></html>\n'
+    return f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{title}</title>\n<body>{body(data, summary, views, events, details)}</body></html>\n'
 
 
-def body(data: Mapping[str, Json], views: Sequence[Report], events: Sequence[Event], more: str = "") -> str:
+def body(data: Mapping[str, Json], summary: Rows, views: Sequence[Report], events: Sequence[Span], more: str = "") -> str:
     """The page's content, which is also what a notebook shows."""
     bad = "" if data["verified"] is not False else ' class="bad"'
     sections = [
         f"<style>{_STYLE}</style><h1{bad}>{escape(text.headline(data))}</h1>",
-        _rows((escape(a), escape(b)) for a, b in text.summary(data)),
+        _rows((escape(a), escape(b)) for a, b in summary),
         "<h2>Activity (darker: more operations)</h2>" + activity.picture(events) if events else "",
         *(_phase(title, view) for title, view in text.titled(views)),
         more,
@@ -51,13 +54,37 @@ def _phase(title: str, view: Report) -> str:
     sections = [
         f"<h1>{title}</h1>" if title else "",
         f"<h2>Bottleneck</h2><p>{escape(view.bottleneck)}</p>" if view.bottleneck else "",
-        "<h2>Schedule</h2>" + _reservation(view),
-        "<h2>Pressure</h2>"
-        + _rows((escape(p.unit), f'<span class="bar" style="width:{10 * p.used / p.available:.2f}rem"></span> {p.used}/{p.available}') for p in view.pressure),
-        "<h2>Array</h2>" + _array(view.grid),
-        "<h2>Control flow</h2>" + "".join(_flow(f) for f in view.flows[:_FLOWS]) + _left_out(view),
+        "".join(map(_table, view.tables)),
+        "<h2>Schedule</h2>" + _reservation(view.reservation) if view.reservation else "",
+        "<h2>Pressure</h2>" + _pressure(view) if view.pressure else "",
+        "<h2>Lanes</h2>" + _lanes(view.lanes) if view.lanes else "",
+        "<h2>Array</h2>" + _array(view.grid) if view.grid else "",
+        "<h2>Control flow</h2>" + "".join(map(_flow, view.flows[:_FLOWS])) + _left_out(view) if view.flows else "",
     ]
     return "".join(sections)
+
+
+def _table(table: Table) -> str:
+    head = "".join(f"<th>{escape(column)}</th>" for column in table.columns)
+    rows = ("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
+    return f'<h2>{escape(table.title)}</h2><table class="grid"><tr>{head}</tr>{"".join(rows)}</table>'
+
+
+def _pressure(view: Report) -> str:
+    return _rows((escape(p.unit), f'<span class="bar" style="width:{10 * p.used / p.available:.2f}rem"></span> {p.used}/{p.available}') for p in view.pressure)
+
+
+def _lanes(lanes: Sequence[Lane]) -> str:
+    """A row per lane, a rectangle per span."""
+    end = max((last for lane in lanes for _, last, _ in lane.spans), default=1)
+    parts: list[str] = []
+    for row, lane in enumerate(lanes):
+        parts.append(f'<text x="4" y="{18 * row + 13}">{escape(lane.name)}</text>')
+        for first, last, what in lane.spans:
+            x, width = 110 + 600 * first / end, max(600 * (last - first) / end, 2)
+            box = f'<rect x="{x:.1f}" y="{18 * row + 2}" width="{width:.1f}" height="14" fill="#9cb" stroke="#456">'
+            parts.append(f"{box}<title>{escape(what)}: {first} to {last}</title></rect>")
+    return _svg(720, 18 * len(lanes) + 4, "".join(parts))
 
 
 def listing(content: str) -> str:
@@ -68,9 +95,10 @@ def _rows(rows: Iterable[tuple[str, str]]) -> str:
     return "<table>" + "".join(f"<tr><th>{a}</th><td>{b}</td></tr>" for a, b in rows) + "</table>"
 
 
-def _reservation(view: Report) -> str:
-    head = "".join(f"<th>{escape(unit)}</th>" for unit in view.units)
-    lines = (f"<tr><th>{slot}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for slot, row in enumerate(view.reservation))
+def _reservation(table: Reservation) -> str:
+    head = "".join(f"<th>{escape(unit)}</th>" for unit in table.units)
+    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in table.rows)
+    lines = (f"<tr><th>{slot}</th>{row}</tr>" for slot, row in enumerate(cells))
     return f'<table class="grid"><tr><th>slot</th>{head}</tr>{"".join(lines)}</table>'
 
 

@@ -1,51 +1,102 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces of a run: Chrome JSON, which Perfetto opens (a process an element, a thread a unit, a microsecond a cycle), and VCD waves."""
+"""Traces of a run: Chrome JSON, which Perfetto opens (each group is a process, each lane a thread, a cycle a microsecond), and VCD waves.
+
+No two spans of a thread overlap: the spans of a pipelined unit are spread over as many threads as it has operations in flight.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from polyloom.targets.registry import Event
+from polyloom.targets.trace import Arrow, Instant, Span, Trace, apart
 
-
-def perfetto(events: Sequence[Event]) -> bytes:
-    """The JSON object format of the Chrome trace viewer; one complete event an operation."""
-    groups = {g: n for n, g in enumerate(dict.fromkeys(e.group for e in events))}
-    lanes = {lane: n for n, lane in enumerate(dict.fromkeys((e.group, e.lane) for e in events))}
-    rows = [_metadata("process_name", group, pid, 0) for group, pid in groups.items()]
-    rows += [_metadata("thread_name", lane, groups[group], tid) for (group, lane), tid in lanes.items()]
-    rows += [_operation(e, groups[e.group], lanes[e.group, e.lane]) for e in events]
-    return json.dumps({"displayTimeUnit": "ns", "traceEvents": rows}, separators=(",", ":")).encode()
+Object = dict[str, object]
 
 
-def _metadata(what: str, name: str, pid: int, tid: int) -> dict[str, object]:
-    return {"ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": name}}
+def perfetto(trace: Trace) -> bytes:
+    """The JSON object format of the Chrome trace viewer: complete events, instants, and flow events for arrows."""
+    spans = apart(trace.spans)
+    deep = _depths(spans)
+    rows = _Threads(deep)
+    events = [rows.span(span, number) for span, number in spans]
+    events += [rows.instant(instant) for instant in trace.instants]
+    events += [event for number, arrow in enumerate(trace.arrows) for event in rows.arrow(arrow, number, spans)]
+    whole = {"displayTimeUnit": "ns", "traceEvents": [*rows.names(), *events]}
+    return json.dumps(whole, separators=(",", ":")).encode()
 
 
-def _operation(event: Event, pid: int, tid: int) -> dict[str, object]:
-    return {"ph": "X", "name": event.name, "pid": pid, "tid": tid, "ts": event.start, "dur": event.cycles}
+def _depths(spans: Sequence[tuple[Span, int]]) -> dict[tuple[str, str], int]:
+    """How many threads each lane needs."""
+    found: dict[tuple[str, str], int] = {}
+    for span, number in spans:
+        lane = span.group, span.lane
+        found[lane] = max(found.get(lane, 0), number)
+    return found
 
 
-def vcd(events: Sequence[Event]) -> bytes:
-    """IEEE 1364 value change dump: a string variable a unit, which names what it issued in that cycle; empty: nothing."""
-    lanes = {lane: _identifier(n) for n, lane in enumerate(dict.fromkeys((e.group, e.lane) for e in events))}
+class _Threads:
+    """Processes and threads by group and lane, numbered as they appear."""
+
+    def __init__(self, depths: dict[tuple[str, str], int]) -> None:
+        self.depths = depths
+        self.groups: dict[str, int] = {}
+        self.threads: dict[tuple[str, str], int] = {}
+        self.at: dict[tuple[str, str, int], int] | None = None
+
+    def place(self, group: str, lane: str, number: int = 1) -> Object:
+        name = f"{lane} {number}" if self.depths.get((group, lane), 1) > 1 else lane
+        pid = self.groups.setdefault(group, len(self.groups))
+        return {"pid": pid, "tid": self.threads.setdefault((group, name), len(self.threads))}
+
+    def names(self) -> Iterator[Object]:
+        for group, pid in self.groups.items():
+            yield {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": group}}
+        for (group, lane), tid in self.threads.items():
+            yield {"ph": "M", "name": "thread_name", "pid": self.groups[group], "tid": tid, "args": {"name": lane}}
+
+    def span(self, span: Span, number: int) -> Object:
+        place = self.place(span.group, span.lane, number)
+        return {"ph": "X", "name": span.name, **place, "ts": span.start, "dur": span.cycles, **_arguments(span.arguments)}
+
+    def instant(self, instant: Instant) -> Object:
+        place = self.place(instant.group, instant.lane)
+        return {"ph": "i", "s": "t", "name": instant.name, **place, "ts": instant.at, **_arguments(instant.arguments)}
+
+    def arrow(self, arrow: Arrow, number: int, spans: Sequence[tuple[Span, int]]) -> Iterator[Object]:
+        """It binds to the spans that begin where it leaves and arrives."""
+        if self.at is None:
+            self.at = {(s.group, s.lane, s.start): n for s, n in spans}
+        for phase, lane, time in (("s", arrow.source, arrow.start), ("f", arrow.target, arrow.end)):
+            place = self.place(*lane, self.at.get((*lane, time), 1))
+            ending: Object = {"bp": "e"} if phase == "f" else {}
+            yield {"ph": phase, "id": number, "cat": "value", "name": arrow.name, **place, "ts": time, **ending}
+
+
+def _arguments(pairs: Sequence[tuple[str, str]]) -> Object:
+    return {"args": dict(pairs)} if pairs else {}
+
+
+def vcd(trace: Trace) -> bytes:
+    """IEEE 1364 value change dump: a string variable per unit, which names what it issued in that cycle; empty: nothing."""
+    spans = trace.spans
+    lanes = {lane: _identifier(n) for n, lane in enumerate(dict.fromkeys((s.group, s.lane) for s in spans))}
     lines = ["$timescale 1 ns $end", "$scope module array $end"]
     for group in dict.fromkeys(g for g, _ in lanes):
         lines.append(f"$scope module {_word(group)} $end")
         lines += [f"$var string 1 {i} {_word(lane)} $end" for (g, lane), i in lanes.items() if g == group]
         lines.append("$upscope $end")
-    lines += ["$upscope $end", "$enddefinitions $end", *_changes(events, lanes)]
+    lines += ["$upscope $end", "$enddefinitions $end", *_changes(spans, lanes)]
     return ("\n".join(lines) + "\n").encode()
 
 
-def _changes(events: Iterable[Event], lanes: dict[tuple[str, str], str]) -> Iterable[str]:
+def _changes(spans: Iterable[Span], lanes: dict[tuple[str, str], str]) -> Iterable[str]:
     """Values at each cycle with a change: a unit's operation, and nothing in the cycle after it unless it issues again."""
     values: dict[int, dict[str, str]] = {}
-    for e in events:
-        identifier = lanes[e.group, e.lane]
-        values.setdefault(e.start, {})[identifier] = _word(e.name)
-        values.setdefault(e.start + 1, {}).setdefault(identifier, "")
+    for span in spans:
+        identifier = lanes[span.group, span.lane]
+        values.setdefault(span.start, {})[identifier] = _word(span.name)
+        values.setdefault(span.start + 1, {}).setdefault(identifier, "")
     for cycle in sorted(values):
         yield f"#{cycle}"
         yield from (f"s{value} {identifier}" for identifier, value in values[cycle].items())

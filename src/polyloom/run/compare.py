@@ -5,36 +5,47 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from polyloom.diagnostics import MISMATCH, Diagnostic
-from polyloom.targets.registry import Arrays, Json
-
-CLOSE = 1e-5
-"""Where the order of an f32 reduction was changed, outputs may differ from the source's by this part of the array's largest magnitude (at least 1)."""
-
-
-def compare(expected: Arrays, got: Arrays, what: str = "the reference") -> Diagnostic | None:
-    """The first difference in bits, as PL0812 (exit 4); NaNs are alike, shapes and types are not. `what` says where the expected values come from."""
-    return _first(expected, got, _unequal, what)
-
-
-def compare_roughly(expected: Arrays, got: Arrays, what: str) -> Diagnostic | None:
-    """Like `compare`, for f32 up to `CLOSE`."""
-    return _first(expected, got, _far, what)
-
+from polyloom.frontend.source import Arrays
+from polyloom.targets.subject import Bound
+from polyloom.targets.target import Json
 
 Array = npt.NDArray[Any]
 
 
-def _first(expected: Arrays, got: Arrays, differs: Callable[[Array, Array], npt.NDArray[np.bool_]], what: str) -> Diagnostic | None:
-    return next((d for name, want in expected.items() if (d := _difference(name, want, got.get(name), differs, what)) is not None), None)
+def compare(expected: Arrays, got: Arrays, what: str = "the reference", bound: Bound | None = None) -> Diagnostic | None:
+    """The first difference, as PL0812 (exit 4): in bits, or where `bound` is exceeded. NaNs are alike, shapes and types are not. `what`
+    says where the expected values come from."""
+
+    def differs(want: Array, have: Array) -> npt.NDArray[np.bool_]:
+        return _unequal(want, have) if bound is None else _far(want, have, bound(want))
+
+    flat, found = flattened(expected), flattened(got)
+    every = (_difference(name, want, found.get(name), differs, what) for name, want in flat.items())
+    return next((d for d in every if d is not None), None)
 
 
-def _difference(name: str, want: Array, have: Array | None, differs: Callable[[Array, Array], npt.NDArray[np.bool_]], what: str) -> Diagnostic | None:
+def flattened(arrays: Arrays) -> dict[str, Array]:
+    """The fields of structures one by one: the bytes between them are nobody's."""
+    found: dict[str, Array] = {}
+    for name, array in arrays.items():
+        if array.dtype.fields is None:
+            found[name] = array
+        else:
+            records = cast(Any, array)
+            found |= flattened({f"{name}.{field}": records[field] for field in array.dtype.fields})
+    return found
+
+
+Differs = Callable[[Array, Array], npt.NDArray[np.bool_]]
+
+
+def _difference(name: str, want: Array, have: Array | None, differs: Differs, what: str) -> Diagnostic | None:
     if have is None or (have.shape, _type(have)) != (want.shape, _type(want)):
         message = f"{name} differs from {what}: expected {_form(want)}, got {'nothing' if have is None else _form(have)}"
         return Diagnostic("PL0812", message, MISMATCH)
@@ -60,11 +71,14 @@ def _unequal(want: Array, have: Array) -> npt.NDArray[np.bool_]:
     return _bits(want) != _bits(have)
 
 
-def _far(want: Array, have: Array) -> npt.NDArray[np.bool_]:
-    if want.dtype != np.float32:
-        return _bits(want) != _bits(have)
-    finite = np.abs(want[np.isfinite(want)].astype(np.float64))
-    return ~np.isclose(have.astype(np.float64), want.astype(np.float64), rtol=0, atol=CLOSE * max(1.0, float(finite.max(initial=0))), equal_nan=True)
+def _far(want: Array, have: Array, by: Array) -> npt.NDArray[np.bool_]:
+    """Where floats are missed by more than `by`; what is not finite has to be equal, and so have integers."""
+    if want.dtype.kind != "f":
+        return _unequal(want, have)
+    expected, found = want.astype(np.float64), have.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        near = np.abs(found - expected) <= by
+    return ~np.where(np.isfinite(expected) & np.isfinite(found), near, (expected == found) | (np.isnan(expected) & np.isnan(found)))
 
 
 def _bits(array: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:

@@ -35,15 +35,23 @@ _COPIES: Final = 6
 
 def values(signature: Signature, given: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, Array]]:
     """The parameters that must be given, in their order, and the scalars that are; texts are read. Errors: PL0230, PL0232, PL0804, PL0819."""
-    sizes: dict[str, int] = {}
-    scalars: dict[str, Array] = {}
-    for name, value in given.items():
-        argument = signature.argument(name)
-        if argument is not None and argument.is_input:
-            scalars[name] = scalar(argument, value)
-        if argument is None or name in signature.sizes:
-            sizes[name] = _size(name, value)
-    return _checked(signature, sizes), scalars
+    known = {a.name: a for a in signature.inputs}
+    sizes = {n: _size(n, v) for n, v in given.items() if n not in known or n in signature.sizes}
+    return _checked(signature, sizes), scalars(signature, {n: v for n, v in given.items() if n in known})
+
+
+def scalars(signature: Signature, given: Mapping[str, Any]) -> dict[str, Array]:
+    """The scalars that are given, as arrays of rank 0; texts are read. Errors: PL0231, PL0232, PL0819."""
+    known = {a.name: a for a in signature.inputs}
+    for name in given:
+        if name not in known:
+            raise _no_input(signature, name)
+    return {name: scalar(known[name], value) for name, value in given.items()}
+
+
+def _no_input(signature: Signature, name: str) -> PolyloomError:
+    names = ", ".join(a.name for a in signature.inputs)
+    return input_error("PL0231", f"`{signature.name}` has no input `{name}`", help=f"its inputs are {names or 'none'}")
 
 
 def _size(name: str, value: Any) -> int:
@@ -88,7 +96,7 @@ def scalar(argument: Argument, value: Any) -> Array:
     """A number, or the text of one, as a scalar input, floats rounded to nearest. Errors: PL0232 where its type does not hold it, PL0819."""
     if not argument.is_scalar:
         return _as_array(argument, value)
-    if isinstance(value, np.ndarray | np.generic):
+    if hasattr(value, "dtype"):
         return np.asarray(value)
     number = _number(argument, value) if isinstance(value, str) else value
     kind = argument.dtype.kind
@@ -161,8 +169,7 @@ def inputs(
         elif signature.is_open:
             taken[name] = np.asarray(value)
         elif name not in checked:
-            help = f"its inputs are {', '.join(known) or 'none'}"
-            raise input_error("PL0231", f"`{signature.name}` has no input `{name}`", help=help)
+            raise _no_input(signature, name)
     own = {name: np.array(sizes[name], a.dtype) for name, a in known.items() if name in sizes and name not in taken}
     missing = [a for a in signature.inputs if a.name not in taken and a.name not in own]
     if seed is None and fill is None and missing:
@@ -181,9 +188,7 @@ def results(signature: Signature) -> tuple[Argument, ...]:
     return tuple(a for a in signature.outputs if not a.is_input)
 
 
-def _check_all_given(
-    name: str, given: Sequence[str], missing: Sequence[str], sizes: Mapping[str, int], hidden: Hidden | None
-) -> None:
+def _check_all_given(name: str, given: Sequence[str], missing: Sequence[str], sizes: Mapping[str, int], hidden: Hidden | None) -> None:
     """Whoever gives some arrays means all: PL0231 with the names of all that are missing beside `given`."""
     if not given or not missing:
         return
@@ -252,4 +257,3 @@ def random(generator: np.random.Generator, dtype: Dtype, shape: tuple[int, ...])
 
 def _parameter(message: str, help: str) -> PolyloomError:
     return input_error("PL0230", message, help=help)
-

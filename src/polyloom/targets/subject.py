@@ -8,7 +8,7 @@ supply their own oracles and, where their arithmetic asks for it, a bound of the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import Any, cast
 
@@ -34,7 +34,7 @@ class Written:
     """What the user gave: a path, or a value such as a kernel; `options` say how files are read."""
 
     value: Any
-    options: Options = Options()
+    options: Options = field(default_factory=Options)
 
     @property
     def path(self) -> str | None:
@@ -57,7 +57,7 @@ class Oracle:
 class Subject:
     """`content` is what the form is about: a plan, a nest, a function, images. `explain` may find a better error for a run that
     failed, such as what the data are to blame for, at the user's line. `hidden` tells, for values of the parameters, the input arrays
-    whose elements at entry show nowhere. `seconds` is how long reading took."""
+    whose elements at entry show nowhere. `seconds` is how long reading took; `source` is what a front end gave."""
 
     form: str
     content: Any
@@ -67,6 +67,7 @@ class Subject:
     seconds: float = 0.0
     explain: Callable[[PolyloomError, Mapping[str, int], Arrays], PolyloomError] | None = None
     hidden: Callable[[Mapping[str, int]], frozenset[str]] | None = None
+    source: object = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class Execution:
     cycles: int | None
     operations: int
     facts: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    trace: Trace = Trace()
+    trace: Trace = field(default_factory=Trace)
     detail: Any = None
 
 
@@ -59,6 +59,22 @@ class Job:
     wanted: Sequence[str] = ()
     trace: bool = False
     progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The file that runs; `symbolic` is the one that it was instantiated from, where that is known, `place` and `options` what was asked for."""
+
+    data: bytes
+    symbolic: bytes | None
+    place: Place | None
+    options: Any
+
+
+def _nothing(*of: Any) -> Mapping[str, Json]:
+    """No facts."""
+    del of
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +108,15 @@ class Target:
     members: Callable[[], tuple[str, ...]] | None = None
     describe: Callable[[str], str] | None = None
     """The resolved description of a member, in TOML."""
-    facts: Callable[[bytes | None, bytes, Place | None, Any], Mapping[str, Json]] | None = None
-    """The target's own keys of `run --json`, of the symbolic file (where there is one) and of the file that runs."""
-    made: Callable[[bytes], Mapping[str, Json]] | None = None
+    facts: Callable[[Program, Execution | None], Mapping[str, Json]] = _nothing
+    """The target's own keys of `run --json`; without an execution, of `instantiate --json`."""
+    made: Callable[[bytes], Mapping[str, Json]] = _nothing
     """The target's own keys of `compile --json`, of what was compiled."""
+    brief: Callable[[Mapping[str, Json]], str] | None = None
+    """Of `facts`: what `instantiate` says in a line."""
     summary: Callable[[Mapping[str, Json]], Sequence[tuple[str, str]]] | None = None
     """Of the data of a run: the rows that a reader wants first, (what, value)."""
-    report: Callable[[bytes | None, bytes, Execution], Sequence[Report]] | None = None
+    report: Callable[[Program, Execution], Sequence[Report]] | None = None
     as_json: Callable[[bytes], Json] | None = None
     """`show --json`; without it, the listing."""
     verify: Callable[[bytes, Place | None], Sequence[Diagnostic]] | None = None

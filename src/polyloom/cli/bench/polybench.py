@@ -12,17 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import prod
 from time import process_time
-from typing import Final
+from typing import Final, cast
 
 from polyloom import api
 from polyloom.cli import examples
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Options, Source
-from polyloom.targets import phase_views
-from polyloom.targets.stages import files
 from polyloom.targets.tcpa import concrete_file
 from polyloom.targets.tcpa.concrete import ElementProgram
 from polyloom.targets.tcpa.isa import File, Register
+from polyloom.targets.tcpa.phases import views, whole
+from polyloom.targets.tcpa.phases.stages import files
 
 SIZES: Final[Mapping[str, Mapping[str, int]]] = {
     "gemm": {"NI": 20, "NJ": 25, "NK": 30},
@@ -95,7 +95,7 @@ def _row(kernel: str, sizes: Mapping[str, int]) -> dict[str, object]:
         "pi": " ".join(str(c.initiation_interval) for c in made),
         "minimum": " ".join(str(b) for b in _minima(result)),
         "cycles": result.cycles,
-        "transfers": sum(result.execution.transfers),
+        "transfers": sum(_ran(result).transfers),
         "utilization": round(_utilization(result), 3),
         "registers": "/".join(map(str, _registers(e for c in made for e in c.classes))),
         "classes": " ".join(str(len(c.classes)) for c in made),
@@ -107,16 +107,20 @@ def _row(kernel: str, sizes: Mapping[str, int]) -> dict[str, object]:
     }
 
 
+def _ran(result: api.Result) -> whole.Execution:
+    """What the array tells of a run, phase by phase."""
+    return cast(whole.Execution, result.execution.detail)
+
+
 def _minima(result: api.Result) -> Iterable[object]:
     """The lower bound of the initiation interval of every phase."""
-    compiled = result.instance.compiled
-    _, alone = phase_views.facts(result.instance.target, compiled and compiled.data, result.instance.data)
+    _, alone = views.facts(result.instance.origin.symbolic, result.instance.data)
     return (phase["minimum_initiation_interval"] for phase in alone)
 
 
 def _utilization(result: api.Result) -> float:
-    issued = [(unit, count) for phase in result.execution.phases for unit, count in phase.issues if not unit.startswith("move")]
-    slots = len({unit for unit, _ in issued}) * prod(REGION) * result.cycles
+    issued = [(unit, count) for phase in _ran(result).phases for unit, count in phase.issues if not unit.startswith("move")]
+    slots = len({unit for unit, _ in issued}) * prod(REGION) * _ran(result).cycles
     return sum(count for _, count in issued) / slots
 
 

@@ -15,9 +15,8 @@ from typing import Final, cast
 
 from polyloom import api
 from polyloom.cli import examples
-from polyloom.targets import stages
-from polyloom.targets.registry import Target
-from polyloom.targets.tcpa import symbolic_file
+from polyloom.targets.tcpa import program, symbolic_file
+from polyloom.targets.tcpa.phases import stages
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 Region = tuple[int, int]
@@ -39,7 +38,6 @@ TRIANGULAR: Final[Mapping[str, int]] = {"trisolv": 0, "syrk": 0, "lu": -1}
 class Loop:
     """A symbolic configuration, the candidate that is measured, and parameter values by region."""
 
-    target: Target
     data: bytes
     symbolic: Symbolic = field(repr=False)
     triangle: int | None = None
@@ -57,7 +55,7 @@ class Loop:
         return values
 
     def instance(self, region: Region, number: int, *, perfect: bool) -> bytes:
-        return self.target.instantiate(self.data, self.values(region, number, perfect=perfect), region, number)
+        return program.instantiate(self.data, self.values(region, number, perfect=perfect), region, number)
 
 
 @cache
@@ -66,7 +64,7 @@ def loop(kernel: str) -> Loop:
     path = examples.path(kernel) if triangle is None else str(examples.folder() / "kernels" / f"{kernel}.py")
     compiled = api.compile(path, on="tcpa:paper" if kernel == "bits" else "tcpa:ideal")
     data = stages.files(compiled.data)[0]
-    return Loop(compiled.target, data, symbolic_file.decode(data), triangle)
+    return Loop(data, symbolic_file.decode(data), triangle)
 
 
 def regions(kernel: str) -> tuple[Region, ...]:
@@ -85,7 +83,7 @@ def candidate(kernel: str) -> int:
 
 def _cycles(kernel: str, number: int) -> int:
     made = loop(kernel).instance((4, 4), number, perfect=True)
-    return cast(int, loop(kernel).target.facts(None, made)["predicted_cycles"])
+    return cast(int, program.facts(None, made)["predicted_cycles"])
 
 
 def bounds(kernel: str, region: Region, *, perfect: bool = True) -> dict[str, int]:

@@ -17,9 +17,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from polyloom import frontend
+from polyloom import frontend, transform
 from polyloom.analysis.stores import stored
-from polyloom.diagnostics import PolyloomError, Span
+from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, Span
 from polyloom.frontend.c.native import call_native
 from polyloom.frontend.c.prototype import Parameter, Prototype, prototype
 from polyloom.frontend.python.kernel import Kernel
@@ -27,7 +27,7 @@ from polyloom.frontend.source import Arrays, Options, Reference
 from polyloom.ir.nest import Nest
 from polyloom.ir.nest_c import print_c
 from polyloom.ir.signature import RESULT, Argument, Extent, Signature
-from polyloom.ir.ssa import Function
+from polyloom.ir.ssa import FLOATS, SIZE, WIDTH, Function, Type
 from polyloom.ir.ssa_interpret import interpret
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
@@ -131,13 +131,24 @@ def _subject(text: _Text, model: Model, start: float, nest: Nest | None = None, 
         first = error.diagnostics[0]
         return PolyloomError(replace(first, span=first.span or declared.span))
 
+    def hidden(values: Mapping[str, int]) -> frozenset[str]:
+        """As far as a nest shows it: of a function that is not one, every element may show."""
+        try:
+            own = replace(text.options, function=declared.name)
+            found = nest if nest is not None else text.use(lambda path: frontend.c_nest(path, own))
+            is_meant = values.keys() >= set(found.parameters) and found.assumptions.contains(values)
+            return transform.only_written(found) if is_meant else frozenset()
+        except PolyloomError:
+            return frozenset()
+
     content = Content(function, declared.span)
-    return Subject("function", content, text.path, _signature(declared, names), tuple(oracles), perf_counter() - start, explain)
+    signature, seconds = _signature(declared, names), perf_counter() - start
+    return Subject("function", content, text.path, signature, tuple(oracles), seconds, explain, hidden)
 
 
 def _read(path: str, options: Options, model: Model) -> tuple[Function, Prototype]:
     function = frontend.ssa(path, options, model.level, model.target)
-    return function, prototype(path, replace(options, function=function.name), model.long)
+    return function, _prototype(path, options, model, function)
 
 
 def _renamed(declared: Prototype, outputs: Sequence[str], nest: Nest) -> tuple[Prototype, list[str]]:
@@ -152,6 +163,22 @@ def _renamed(declared: Prototype, outputs: Sequence[str], nest: Nest) -> tuple[P
     sizes = frozenset(name[size] for size in declared.sizes)
     renamed = replace(declared, name=nest.name, parameters=tuple(map(rename, declared.parameters)), sizes=sizes, span=nest.span or declared.span)
     return renamed, [name.get(output, output) for output in outputs]
+
+
+def _prototype(path: str, options: Options, model: Model, function: Function) -> Prototype:
+    declared = prototype(path, replace(options, function=function.name), model.target, model.long)
+    _check_types(declared, function)
+    return declared
+
+
+def _check_types(declared: Prototype, function: Function) -> None:
+    """Scalars have the width in SSA form that the declaration says: none is cut when it is passed. Errors: PL0812."""
+    for parameter, value in zip(declared.parameters, function.parameters, strict=True):
+        is_array = parameter.extents is not None
+        agree = is_array == (value.type == "ptr") and (is_array or parameter.dtype.itemsize == SIZE[value.type])
+        if not agree or (not is_array and (parameter.dtype.kind == "f") != (value.type in FLOATS)):
+            message = f"the parameter `{parameter.name}` is declared as {parameter.dtype}, and the code takes {value.type}"
+            raise PolyloomError(Diagnostic("PL0812", message, MISMATCH, span=declared.span))
 
 
 def _signature(declared: Prototype, names: Sequence[str]) -> Signature:
@@ -189,25 +216,28 @@ def _interpreted(declared: Prototype, function: Function, inputs: Arrays, names:
             raise
         return None
     found: dict[str, Array] = {p.name: a for p, a in zip(declared.parameters, copies, strict=True)}
-    if declared.result is not None and value is not None:
-        found[RESULT] = as_result(value, declared.result)
+    if declared.result is not None and function.result is not None and value is not None:
+        found[RESULT] = as_result(value, declared.result, function.result)
     return {name: found[name] for name in names}
 
 
 def _native(path: str, options: Options, declared: Prototype, inputs: Arrays, model: Model, names: Sequence[str]) -> Arrays:
     """The outputs by the host."""
     given = [inputs[p.name] for p in declared.parameters]
-    found = call_native(path, declared, given, replace(options, function=None), "" if "64" in model.target else model.target)
+    found = call_native(path, declared, given, replace(options, function=None), model.target)
     results = [RESULT] if len(found) > len(given) else []
     whole = dict(zip([*results, *(p.name for p in declared.parameters)], found, strict=True))
     return {name: whole[name] for name in names}
 
 
-def as_result(value: float, dtype: np.dtype[Any]) -> Array:
-    """What a function returned, as an array of rank 0: the low bits of an integer."""
-    if isinstance(value, float):
-        return np.array(value, dtype)
-    bits = int(value) % (1 << 8 * dtype.itemsize)
+def as_result(value: float, declared: np.dtype[Any], type: Type) -> Array:
+    """What a function returned, as an array of rank 0. It has the width that it has in SSA form, so that one whose declaration says
+    otherwise differs from the host's."""
+    if isinstance(value, float) or type in FLOATS:
+        return np.array(value, f"<f{SIZE[type]}")
+    bits = int(value) % (1 << WIDTH[type])
+    kind = "u" if declared.kind == "u" else "i"
+    dtype = declared if SIZE[type] == declared.itemsize else np.dtype(f"<{kind}{SIZE[type]}")
     return np.frombuffer(bits.to_bytes(dtype.itemsize, "little"), dtype).reshape(()).copy()
 
 

@@ -58,7 +58,7 @@ def subject(source: Source, form: str = "plan") -> Subject:
                 return better
         return error
 
-    return Subject(form, content, source.path, signature.of_plan(source.plan), _oracles(source), source.seconds, explain)
+    return Subject(form, content, source.path, signature.of_plan(source.plan), _oracles(source), source.seconds, explain, source=source)
 
 
 def _oracles(source: Source) -> tuple[Oracle, ...]:

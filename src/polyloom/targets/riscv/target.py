@@ -115,10 +115,11 @@ def _call(data: bytes, isa: Isa, signature: Signature, job: Job, limit: int, wat
     """The function of a file of ours, which the calling convention gives its arguments."""
     given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
     passed: list[Argument] = [_plain(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
-    done = call(data, isa, notes.declaration(signature), passed, limit, watch)
+    declared = notes.declaration(signature)
+    done = call(data, isa, declared, passed, limit, watch)
     outputs = {a.name: given[a.name] for a in signature.outputs if a.name != RESULT}
-    if (result := signature.argument(RESULT)) is not None and done.result is not None:
-        outputs = {RESULT: function.as_result(done.result, result.dtype), **outputs}
+    if (result := signature.argument(RESULT)) is not None and declared.result is not None and done.result is not None:
+        outputs = {RESULT: function.as_result(done.result, result.dtype, declared.result), **outputs}
     facts = {"instructions": done.instructions, **_code(data, isa), "abi": abi.name(isa), "elf_bytes": len(data)}
     return Execution(outputs, None, done.instructions, facts)
 

@@ -21,6 +21,12 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     ]
 
 
+def brief(facts: Mapping[str, Json]) -> str:
+    """What there is to say of a configuration in a line."""
+    shown = elements(facts["pes"], facts["region"])
+    return f"{shown} elements, {facts['processor_classes']} processor classes, predicted {facts['predicted_cycles']} cycles"
+
+
 def elements(used: Json, asked: Json) -> str:
     """`4x1 of 4x4`, where a mapping on fewer elements than there are is the fastest that is stored."""
     texts = ["x".join(map(str, region)) for region in (used, asked) if isinstance(region, list)]

@@ -14,13 +14,13 @@ from polyloom.ir.signature import Signature
 from polyloom.targets.forms import loops
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
-from polyloom.targets.target import Execution, Job, Json, Kind, Target
+from polyloom.targets.target import Execution, Job, Json, Kind, Program, Target
 from polyloom.targets.tcpa import concrete_file, machine_file, symbolic_file
 from polyloom.targets.tcpa.options import Options
 from polyloom.targets.tcpa.phases import file as phase_file
 from polyloom.targets.tcpa.phases import stages, views, whole
 from polyloom.targets.tcpa.place import REGION, Place, place, region
-from polyloom.targets.tcpa.summary import summary
+from polyloom.targets.tcpa.summary import brief, summary
 
 SYMBOLIC: Final = Kind(".plsc", symbolic_file.KIND.name, symbolic=True)
 CONCRETE: Final = Kind(".plcc", concrete_file.KIND.name)
@@ -39,10 +39,8 @@ def _owns(data: bytes) -> Kind | None:
 def _compile(subject: Subject, where: Place, values: Mapping[str, int], options: Options, progress: Progress | None) -> bytes:
     del values
     mapping = options.mapping
-    if isinstance(mapping, Mapping):
-        chosen = {phase: _mapping(path) for phase, path in mapping.items()}
-    else:
-        chosen = None if mapping is None else _mapping(mapping)
+    by_phase = mapping if isinstance(mapping, Mapping) else None
+    chosen = None if mapping is None else _mapping(mapping) if by_phase is None else {n: _mapping(path) for n, path in by_phase.items()}
     return whole.compile(cast(Plan, subject.content), where.member, chosen, progress)
 
 
@@ -69,15 +67,23 @@ def _instantiate(data: bytes, values: Mapping[str, int], where: Place | None, op
 def _run(data: bytes, job: Job) -> Execution:
     where = cast("Place | None", job.place)
     found = whole.simulate(data, where.member if where else None, job.inputs, job.trace, job.progress)
-    ran = zip(found.phases, found.transfers, strict=True)
-    phases: list[Json] = [{"cycles": p.cycles, "transfer_cycles": t} for p, t in ran]
-    return Execution(found.outputs, found.cycles, found.operations, {"phases": phases}, found.trace, found)
+    return Execution(found.outputs, found.cycles, found.operations, trace=found.trace, detail=found)
 
 
-def _facts(symbolic: bytes | None, data: bytes, where: Place | None, options: Options) -> dict[str, Json]:
-    known, alone = views.facts(symbolic, data)
-    asked = list[Json](_asked(where, options)) if where is not None or options.pes is not None else None
-    return {"region": asked, **known, "phases": [dict(own) for own in alone]}
+def _facts(program: Program, execution: Execution | None) -> dict[str, Json]:
+    known, alone = views.facts(program.symbolic, program.data)
+    asked = program.place is not None or program.options.pes is not None
+    region = list[Json](_asked(program.place, program.options)) if asked else None
+    return {"region": region, **known, "phases": _phases(alone, execution)}
+
+
+def _phases(alone: Sequence[dict[str, Json]], execution: Execution | None) -> list[Json]:
+    """What belongs to each phase; of a run also its cycles."""
+    if execution is None:
+        return [dict(own) for own in alone]
+    ran = cast(whole.Execution, execution.detail)
+    times = zip(alone, ran.phases, ran.transfers, strict=True)
+    return [{**own, "cycles": phase.cycles, "transfer_cycles": transfer} for own, phase, transfer in times]
 
 
 def _made(data: bytes) -> dict[str, Json]:
@@ -94,9 +100,9 @@ def _signature(data: bytes) -> Signature:
     return Signature(found.name, sizes, sizes, tuple(arguments), found.assumptions)
 
 
-def _report(symbolic: bytes | None, data: bytes, execution: Execution) -> Sequence[Report]:
+def _report(program: Program, execution: Execution) -> Sequence[Report]:
     del execution
-    return views.reports(symbolic, data)
+    return views.reports(program.symbolic, program.data)
 
 
 def _verify(data: bytes, where: Place | None) -> Sequence[Diagnostic]:
@@ -122,6 +128,7 @@ TARGET: Final = Target(
     describe=lambda name: machine_file.resolve(machine_file.load(name)),
     facts=_facts,
     made=_made,
+    brief=brief,
     summary=summary,
     report=_report,
     as_json=views.as_json,

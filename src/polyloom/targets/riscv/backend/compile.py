@@ -42,7 +42,9 @@ class Compiled:
 
 
 def compile_function(function: Function, isa: Isa, note: bytes = b"") -> Compiled:
-    """`note` goes into the file as it is. Errors: PL0930 for what the instruction set cannot do, PL0931 for what is not supported, PL0932 for what is too long."""
+    """`note` goes into the file as it is.
+
+    Errors: PL0930 for what the instruction set cannot do, PL0931 for what is not supported, PL0932 for what is too long."""
     layout = Layout(function.data)
     codes = [expand(allocated(code)) for code in lowered(function, isa, layout)]
     words, starts = linked(codes)

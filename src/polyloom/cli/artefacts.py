@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run leaves behind: files of outputs, a trace, a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from polyloom import files
+from polyloom.cli.arguments import Parser, Request, usage_error
+from polyloom.report import trace
+from polyloom.run.instance import Result
+
+
+def output_options(parser: Parser) -> None:
+    parser.add_argument("--trace", metavar="FILE", help="write what happened when, as .json (Perfetto) or .vcd")
+    parser.add_argument("--report", metavar="FILE.html", help="write one self-contained page")
+
+
+def outputs_of(options: Request, outputs: Mapping[str, str]) -> list[str]:
+    """Every file that is written."""
+    return [*outputs.values(), *(path for path in (options.trace, options.report) if path)]
+
+
+def check_trace(path: str | None) -> None:
+    """PL0801 for a trace of no known kind."""
+    if path is not None and not path.endswith((".json", ".vcd")):
+        message = f"the trace file '{path}' ends neither in .json nor in .vcd"
+        raise usage_error(message, "write for instance --trace run.json")
+
+
+def artefacts(options: Request, result: Result, outputs: Mapping[str, str]) -> dict[str, bytes]:
+    """The bytes by path."""
+    made = {path: files.npy(result.outputs[name]) for name, path in outputs.items()}
+    if options.trace:
+        made[options.trace] = (trace.vcd if options.trace.endswith(".vcd") else trace.perfetto)(result.execution.trace)
+    if options.report:
+        made[options.report] = result.page().encode()
+    return made

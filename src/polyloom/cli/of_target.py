@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of a command line that belongs to a target: `--on`, and the flags that its options become."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from polyloom.cli.arguments import Parser, Request, usage_error
+from polyloom.targets import registry
+from polyloom.targets.entry import entries
+from polyloom.targets.options import Option, taken
+from polyloom.targets.target import Target
+
+_DEST: Final = "option_of_target_"
+
+
+def on_option(parser: Parser) -> None:
+    examples = ", ".join(target.example for target in registry.targets())
+    parser.add_argument("--on", metavar="TARGET", help=f"TARGET[:PLACE], such as {examples} ({registry.default().name})")
+
+
+def target_options(parser: Parser, verb: str) -> None:
+    """The flags of all targets for a verb; which of them the chosen target has, `given_options` looks at."""
+    for name, flag in sorted(_flags(verb).items()):
+        who = f" ({', '.join(flag.targets)})" if len(flag.targets) < len(entries()) else ""
+        about, dest = flag.option, f"{_DEST}{name}"
+        help = (about.help + who).replace("%", "%%")
+        if about.metavar is None:
+            parser.add_argument(about.flag, dest=dest, action="store_const", const="", default=None, help=help)
+        elif about.repeatable:
+            parser.add_argument(about.flag, dest=dest, metavar=about.metavar, action="append", default=None, help=help)
+        elif about.const is not None:
+            parser.add_argument(about.flag, dest=dest, metavar=about.metavar, nargs="?", const=about.const, help=help)
+        else:
+            parser.add_argument(about.flag, dest=dest, metavar=about.metavar, help=help)
+
+
+@dataclass(frozen=True, slots=True)
+class _Flag:
+    option: Option
+    targets: tuple[str, ...]
+
+
+def _flags(verb: str) -> dict[str, _Flag]:
+    """By name; targets share a flag of one name."""
+    found: dict[str, _Flag] = {}
+    for target in registry.targets():
+        for name, option in taken(target.options, verb).items():
+            known = found.get(name)
+            found[name] = _Flag(option, (*(known.targets if known else ()), target.name))
+    return found
+
+
+def given_options(request: Request, target: Target, verb: str) -> dict[str, Any]:
+    """The options that are given, as values. Errors: PL0801 for one that the target does not have, and what reading them raises."""
+    known, found = taken(target.options, verb), dict[str, Any]()
+    for name, flag in _flags(verb).items():
+        text = getattr(request, f"{_DEST}{name}", None)
+        if text is None:
+            continue
+        if name not in known:
+            who = " and ".join(flag.targets)
+            help = f"leave it out; {who} {'have' if len(flag.targets) > 1 else 'has'} it"
+            raise usage_error(f"the target {target.name} has no option {flag.option.flag}", help)
+        found[name] = True if known[name].metavar is None else known[name].read(text)
+    return found
+
+
+def option_files(target: Target, verb: str, given: Mapping[str, Any]) -> list[str]:
+    """The files that options name."""
+    known = taken(target.options, verb)
+    return [path for name, value in given.items() for path in known[name].files(value)]

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run and its comparison: the program executes, every oracle computes the outputs by itself, a difference is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import numpy as np
+
+from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.frontend.source import Arrays
+from polyloom.run.compare import compare
+from polyloom.targets.subject import Oracle, Progress, Subject, silent
+from polyloom.targets.target import Execution, Job, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`compared_with` are the names of the oracles that gave outputs; without a subject there are none, and nothing is verified."""
+
+    execution: Execution
+    seconds: float
+    compared_with: tuple[str, ...]
+    differences: tuple[Diagnostic, ...]
+
+    @property
+    def verified(self) -> bool | None:
+        """None where there was nothing to compare with."""
+        return not self.differences if self.compared_with else None
+
+
+def execute(target: Target, data: bytes, job: Job, subject: Subject | None = None, values: Mapping[str, int] | None = None) -> Outcome:
+    """Runs a program on copies of the inputs, and compares it with the oracles of its subject for these values of the parameters.
+    An error of the run becomes the one that the subject explains it by."""
+    tell = job.progress or silent
+    tell("running", 0.0)
+    own = replace(job, inputs=_copied(job.inputs), progress=_part(job.progress, subject))
+    start = perf_counter()
+    try:
+        execution = target.run(data, own)
+    except PolyloomError as error:
+        if subject is None or subject.explain is None or values is None:
+            raise
+        raise subject.explain(error, values, job.inputs) from None
+    seconds = perf_counter() - start
+    if subject is None or values is None:
+        return Outcome(execution, seconds, (), ())
+    found = list(_judged(subject, values, job.inputs, execution.outputs, tell))
+    return Outcome(execution, seconds, tuple(name for name, _ in found), tuple(d for _, d in found if d is not None))
+
+
+def _judged(subject: Subject, values: Mapping[str, int], inputs: Arrays, got: Arrays, tell: Progress) -> Iterator[tuple[str, Diagnostic | None]]:
+    """The name of every oracle that gave outputs, and where they differ."""
+    count = len(subject.oracles)
+    for number, oracle in enumerate(subject.oracles, 1):
+        tell(f"comparing with {oracle.what}", number / (count + 1))
+        expected = oracle.outputs(values, _copied(inputs))
+        if expected is not None:
+            yield oracle.name, _difference(oracle, expected, inputs, got)
+
+
+def _difference(oracle: Oracle, expected: Arrays, inputs: Arrays, got: Arrays) -> Diagnostic | None:
+    """An array that only an oracle names is one that is assigned to in loops that are never executed: it has to be as it was."""
+    held = {n: inputs.get(n, np.zeros_like(array)) for n, array in expected.items() if n not in got}
+    return compare(expected, {**held, **got}, oracle.what, oracle.bound)
+
+
+def _copied(arrays: Arrays) -> Arrays:
+    return {name: array.copy() for name, array in arrays.items()}
+
+
+def _part(progress: Progress | None, subject: Subject | None) -> Progress | None:
+    """The first part of what is told; each oracle has another one."""
+    count = 1 + (len(subject.oracles) if subject is not None else 0)
+    return None if progress is None else lambda step, fraction: progress(step, fraction / count)

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program that is ready to run, and what a run of it gave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from os import PathLike, fspath
+from typing import Any, Final, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from polyloom import files
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
+from polyloom.frontend.source import Arrays
+from polyloom.ir.signature import Signature
+from polyloom.report import html, text
+from polyloom.run import inputs as made
+from polyloom.run.compare import describe_array
+from polyloom.run.execute import Outcome, execute
+from polyloom.run.inputs import Fill
+from polyloom.targets import registry
+from polyloom.targets.options import taken
+from polyloom.targets.report import Report
+from polyloom.targets.subject import Progress, Subject
+from polyloom.targets.target import Execution, Job, Json, Place, Program, Target
+from polyloom.targets.trace import Span, Trace
+
+T = TypeVar("T")
+_DRAWN: Final = 500_000
+"""Operations of a run that is repeated with a trace only to be drawn."""
+
+
+@dataclass(frozen=True)
+class File:
+    """The bytes of a file of a target, of any kind."""
+
+    target: Target
+    data: bytes
+
+    @property
+    def kernel(self) -> str:
+        return self.signature.name
+
+    @property
+    def signature(self) -> Signature:
+        """What the program takes and gives."""
+        return self.target.signature(self.data)
+
+    @property
+    def listing(self) -> str:
+        """What `polyloom show` prints."""
+        return self.target.show(self.data)
+
+    @property
+    def _json(self) -> Json:
+        return self.listing if self.target.as_json is None else self.target.as_json(self.data)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the file, whole or not at all. Errors: PL0808."""
+        files.write({fspath(path): self.data})
+
+    def _repr_html_(self) -> str:
+        return html.listing(self.listing)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a program comes from: its source, the symbolic file that it was instantiated from, `--on`, and the seconds that compiling took."""
+
+    subject: Subject | None = None
+    symbolic: bytes | None = None
+    on: str | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Instance(File):
+    """A program. `parameters` are the values that it was made for, None where it runs for any. `origin` is empty of what was loaded from a file."""
+
+    parameters: Mapping[str, int] | None = None
+    place: Place | None = None
+    options: Any = None
+    origin: Origin = field(default_factory=Origin)
+    seconds: float | None = None
+
+    @property
+    def signature(self) -> Signature:
+        return self.origin.subject.signature if self.origin.subject is not None else self.target.signature(self.data)
+
+    @property
+    def concrete(self) -> Json:
+        """The program as plain values, as `polyloom show --json` prints it."""
+        return self._json
+
+    def run(
+        self,
+        arrays: Mapping[str, Any] | None = None,
+        /,
+        *,
+        seed: int = 0,
+        trace: bool = False,
+        fill: Fill | None = None,
+        **more: Any,
+    ) -> Result:
+        """Run on the model; a scalar may be a plain number. Without any array, all are made up from `seed`. Who gives some gives all that
+        are read: `fill="random"` makes up the rest. An array that is only written may be given too, and is then filled in place; arrays that are
+        read do not change. `more` are arrays, scalars and options of the target by name. A difference from an oracle raises PL0812 (exit 4); wrong
+        inputs raise PL0230 to PL0232, or, like faults, PL06xx."""
+        given, own = self._split(arrays, more)
+        filled = self._filled(given)
+        result = self.measure(given, seed=seed, trace=trace, fill=fill, **own)
+        if result.differences:
+            raise PolyloomError(*result.differences)
+        for name, array in filled.items():
+            np.copyto(array, result.outputs[name])
+        return result
+
+    def measure(
+        self,
+        given: Mapping[str, Any],
+        *,
+        seed: int = 0,
+        trace: bool = False,
+        fill: Fill | None = None,
+        place: Place | None = None,
+        wanted: tuple[str, ...] = (),
+        progress: Progress | None = None,
+        **own: Any,
+    ) -> Result:
+        """Like `run`, but differences are in the result, and no given array changes. `given` are arrays, and numbers or texts of scalars;
+        `place` is for a loaded file whose machine is not a shipped one; `wanted` are further outputs of an open program; `own` are options
+        of the target."""
+        values, inputs = self._inputs(given, seed, fill)
+        options = replace(self.options or self.target.options(), **own)
+        job = Job(inputs, place or self.place, options, wanted, trace, progress)
+        outcome = execute(self.target, self.data, job, self.origin.subject, values)
+        again = Job(inputs, place or self.place, options, wanted, trace=True)
+        return Result(self, outcome, values, inputs, lambda: self.target.run(self.data, again))
+
+    def _inputs(self, given: Mapping[str, Any], seed: int, fill: Fill | None) -> tuple[Mapping[str, int], dict[str, Any]]:
+        """The values of the parameters, and every input. Nothing is made up for a loaded file unless `fill` asks for it."""
+        signature, subject = self.signature, self.origin.subject
+        numbers = {n: v for n, v in given.items() if _is_number(signature, n, v)}
+        rest = {n: v for n, v in given.items() if n not in numbers}
+        if self.parameters is None:
+            fixed, scalars = made.values(signature, numbers)
+        else:
+            fixed, scalars = self.parameters, made.scalars(signature, numbers)
+        hidden = subject.hidden if subject is not None else None
+        used = seed if subject is not None else None
+        return fixed, made.inputs(signature, fixed, {**scalars, **rest}, seed=used, fill=fill, hidden=hidden)
+
+    def _split(self, arrays: object, more: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Inputs, and options of the target; an argument of an option's name is given in the mapping."""
+        own = {n: v for n, v in more.items() if n in taken(self.target.options, "simulate")}
+        rest = {n: v for n, v in more.items() if n not in own}
+        return named(arrays, rest, "PL0231", "x=numpy.ones(16)"), own
+
+    def _filled(self, given: Mapping[str, object]) -> dict[str, npt.NDArray[Any]]:
+        """The given arrays that are only written, to be filled. Errors: PL0232."""
+        found = {a.name: given[a.name] for a in made.results(self.signature) if a.name in given}
+        for name, array in found.items():
+            if not isinstance(array, np.ndarray) or not array.flags.writeable:
+                what = "read-only" if isinstance(array, np.ndarray) else "not a NumPy array"
+                message = f"`{self.kernel}` fills the array `{name}`, and what is given for it is {what}"
+                help = f'give an array that can be written to, or leave it out: the result has it as `outputs["{name}"]`'
+                raise input_error("PL0232", message, help=help)
+        return cast("dict[str, npt.NDArray[Any]]", found)
+
+    @property
+    def program(self) -> Program:
+        """What the target's functions get."""
+        return Program(self.data, self.origin.symbolic, self.place, self.options or self.target.options())
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{n}={v}" for n, v in (self.parameters or {}).items())
+        return f"<{self.target.name} program of {self.kernel}({values}): {len(self.data)} bytes>"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run gave. `verified` is None when there was nothing to compare with."""
+
+    instance: Instance
+    outcome: Outcome
+    values: Mapping[str, int] = field(repr=False)
+    inputs: Arrays = field(repr=False)
+    _again: Callable[[], Execution] = field(repr=False)
+
+    @property
+    def execution(self) -> Execution:
+        return self.outcome.execution
+
+    @property
+    def outputs(self) -> Arrays:
+        return self.execution.outputs
+
+    @property
+    def cycles(self) -> int | None:
+        """None where the target models no time."""
+        return self.execution.cycles
+
+    @property
+    def seconds(self) -> float:
+        return self.outcome.seconds
+
+    @property
+    def verified(self) -> bool | None:
+        return self.outcome.verified
+
+    @property
+    def differences(self) -> tuple[Diagnostic, ...]:
+        return self.outcome.differences
+
+    @cached_property
+    def views(self) -> tuple[Report, ...]:
+        """What there is to look at, phase by phase, as data."""
+        report = self.instance.target.report
+        return () if report is None else tuple(report(self.instance.program, self.execution))
+
+    @cached_property
+    def trace(self) -> Trace:
+        """What happened. A run without a trace is repeated with one, unless it is long: then nothing."""
+        if self.execution.trace != Trace() or self.execution.operations > _DRAWN:
+            return self.execution.trace
+        return self._again().trace
+
+    @property
+    def events(self) -> tuple[Span, ...]:
+        """The spans of the trace."""
+        return self.trace.spans
+
+    @cached_property
+    def data(self) -> dict[str, Json]:
+        """What `polyloom run --json` prints."""
+        instance, origin = self.instance, self.instance.origin
+        target = instance.target
+        own = target.facts(instance.program, self.execution)
+        timed = {"instantiate_seconds": instance.seconds} if target.instantiate is not None else {}
+        return {
+            "verified": self.verified,
+            "kernel": instance.kernel,
+            "on": origin.on,
+            "parameters": self._parameters,
+            "cycles": self.cycles,
+            "operations": self.execution.operations,
+            "compile_seconds": origin.seconds,
+            "run_seconds": self.seconds,
+            "outputs": {name: describe_array(array) for name, array in self.outputs.items()},
+            **self.execution.facts,
+            **own,
+            **timed,
+            "compared_with": list(self.outcome.compared_with),
+        }
+
+    @property
+    def _parameters(self) -> Json:
+        signature = self.instance.signature
+        if self.instance.parameters is None and self.instance.target.instantiate is not None:
+            return None
+        return {n: self.values[n] if n in self.values else _shown(self.inputs[n]) for n in signature.parameters}
+
+    @property
+    def _summary(self) -> list[tuple[str, str]]:
+        """The rows that a reader wants first."""
+        summary = self.instance.target.summary
+        return [*([] if summary is None else summary(self.data)), *text.times(self.data)]
+
+    @property
+    def _listing(self) -> str:
+        """Part of the text where there is no report."""
+        return "" if self.views else self.instance.listing
+
+    def report(self) -> str:
+        """The text that `polyloom run` prints."""
+        return text.page(self.data, self._summary, self._scalars, self.views, self._listing)
+
+    @property
+    def _scalars(self) -> dict[str, str]:
+        """Outputs that are one number."""
+        return {name: str(array[()]) for name, array in self.outputs.items() if array.shape == () and self.instance.target.instantiate is None}
+
+    def page(self) -> str:
+        """The HTML page that `polyloom run --report` writes."""
+        return html.document(self.data, self._summary, self.views, self.events, self.instance.listing)
+
+    def _repr_html_(self) -> str:
+        return html.body(self.data, self._summary, self.views, self.events)
+
+
+def _is_number(signature: Signature, name: str, value: object) -> bool:
+    """A parameter or a scalar, or what may be the wrong name of one."""
+    argument = signature.argument(name)
+    if argument is None:
+        return isinstance(value, int | float | str)
+    return argument.is_input and (argument.is_scalar or isinstance(value, str))
+
+
+def _shown(scalar: npt.NDArray[Any]) -> Json:
+    """JSON has no NaN and no infinity."""
+    number: Any = scalar[()].item()
+    return number if np.isfinite(number) else str(number)
+
+
+def named(given: object, more: Mapping[str, T], code: str, example: str) -> dict[str, T]:
+    """What is given by name: in a mapping, and by keyword."""
+    if given is not None and not isinstance(given, Mapping):
+        raise input_error(code, f"{given!r} has no name", help=f"give everything by name, as in {example}")
+    return {**cast("Mapping[str, T]", given or {}), **more}
+
+
+def options_for(target: Target, given: Mapping[str, Any], *verbs: str) -> dict[str, Any]:
+    """The options of a target that are given by keyword to one of these verbs. Errors: PL0801 for one that it does not have there."""
+    known = {name for verb in verbs for name in taken(target.options, verb)}
+    for name in given:
+        if name not in known:
+            others = [t.name for t in registry.targets() if any(name in taken(t.options, verb) for verb in verbs)]
+            who = f"{' and '.join(others)} {'have' if len(others) > 1 else 'has'} it" if others else nearest(name, known, "option")
+            message = f"the target {target.name} has no option `{name}`"
+            raise PolyloomError(Diagnostic("PL0801", message, USAGE, help=who))
+    return dict(given)
