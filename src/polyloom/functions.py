@@ -12,14 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from polyloom import frontend
+from polyloom import frontend, temporary
 from polyloom.analysis.memory import available_bytes
 from polyloom.analysis.stores import stored
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error, nearest
@@ -135,7 +134,7 @@ def _c_source(path: str, options: Options) -> Generator[tuple[str, Options, tupl
         yield path, options, None
         return
     nest, reference = frontend.python_nest(path, options)
-    with TemporaryDirectory(prefix="polyloom-") as folder:
+    with temporary.folder() as folder:
         text = Path(folder, f"{Path(file).stem}.c")
         text.write_text(print_c(nest), encoding="utf-8")
         yield str(text), Options(), ("the source, " + path, _oracle(nest, reference))
