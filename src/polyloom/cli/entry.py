@@ -26,7 +26,7 @@ VERBS: Final = {
     "instantiate": "make a concrete configuration for given sizes",
     "simulate": "run a concrete configuration on the model",
     "show": "print any file",
-    "verify": "check a file statically",
+    "verify": "check a program, or a configuration without running it",
     "dominators": "dominators, post-dominators and dominance frontiers of a graph",
     "select": "find the shortest RISC-V instructions for a conditional value",
     "litmus": "judge litmus tests by the RISC-V memory model",
