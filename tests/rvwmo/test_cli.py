@@ -269,6 +269,13 @@ def test_a_hash_is_of_what_a_test_does(change: tuple[str, str], same: bool) -> N
         ("litmus long.litmus", 1, "PL0940"),
         ("litmus empty", 1, "PL0807"),
         ("litmus binary.litmus", 1, "PL0807"),
+        ("litmus SB.litmus --ordering fence", 2, "PL0801"),
+        ("litmus SB.litmus --emit", 2, "PL0801"),
+        ("litmus SB.litmus --isa rv64gc", 2, "PL0801"),
+        ("litmus SB.litmus --ssa 0", 2, "PL0801"),
+        ("litmus SB.litmus -D x", 2, "PL0801"),
+        ("litmus SB.litmus --function f", 2, "PL0801"),
+        ("litmus SB.litmus f.c:f", 2, "PL0801"),
     ],
 )
 def test_errors(words: str, status: int, code: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,6 +30,21 @@ from polyloom.targets.riscv.rvwmo.log import Entry, Log, agrees, entries, forbid
 from polyloom.targets.riscv.rvwmo.pattern import patterns
 from polyloom.targets.riscv.rvwmo.reader import read
 
+_ISA: Final = "rv64gc_zicond"
+_FOR_C: Final = {
+    "isa": "--isa",
+    "ordering": "--ordering",
+    "emit": "--emit",
+    "level": "--ssa",
+    "function": "--function",
+    "includes": "-I",
+    "defines": "-D",
+    "shapes": "--shape",
+    "single_constants": "--single-constants",
+    "reassociate": "--reassociate",
+}
+"""By name in a request: options that say how tests are made of a C function."""
+
 _NOT_MODELLED: Final = frozenset({"PL0942", "PL0943", "PL0944", "PL0945"})
 """What a test of a collection may be refused for without a mistake in it."""
 
@@ -42,7 +57,7 @@ def arguments(parser: Parser) -> None:
     )
     sources.function_options(parser)
     sources.level_option(parser, "C: clang's code at -O0 with its branches, or at -O1 with selects (1)")
-    parser.add_argument("--isa", default="rv64gc_zicond", help="C: what selects are made of (rv64gc_zicond)")
+    parser.add_argument("--isa", default=_ISA, help="C: what selects are made of (rv64gc_zicond)")
     parser.add_argument("--ordering", choices=("branch", "fence"), help="C: order stores after selects of racy values as branches would, by these or by fences")
     parser.add_argument("--emit", action="store_true", help="C: print the tests instead of judging them")
 
@@ -54,10 +69,21 @@ def execute(options: Request) -> Answer:
         if options.emit:
             return Answer([{"name": test.name, "test": emit(test)} for test in tests], "\n".join(map(emit, tests)).rstrip("\n"))
         return _answer([judge(test, limit) for test in tests])
+    _refuse_c(options)
     paths = _tests(options.files)
     if options.against:
         return _compared(paths, _log(options.against), limit)
     return _answer([_judged(path, limit) for path in paths] if len(paths) > 1 else [_verdict(paths[0], limit)])
+
+
+def _refuse_c(options: Request) -> None:
+    """Of a request for litmus tests, what is for a C file. Errors: PL0801."""
+    for name, option in _FOR_C.items():
+        if getattr(options, name) not in (None, False, [], _ISA):
+            raise usage_error(f"{option} means nothing for litmus tests", "leave it out; it is for a C file, of whose function tests are made")
+    for operand in options.files:
+        if file_of(operand).endswith(".c"):
+            raise usage_error(f"'{operand}' is a C file, which stands alone", f"write `polyloom litmus {operand}`")
 
 
 def _of_function(options: Request) -> tuple[Litmus, ...]:
