@@ -877,8 +877,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0946": (
         "verdict differs from the log",
-        "`polyloom litmus --against LOG` found a test with other states or counts than the log has. One of the two tools is wrong, or models\n"
-        "something else: docs/memory-model.md tells what is modelled here.",
+        "`polyloom litmus --against LOG` found a test with other states or counts than the log has, or a machine showed a state that the\n"
+        "model forbids. One of the two is wrong, or models something else: docs/memory-model.md tells what is modelled here.",
     ),
     "PL0947": (
         "function that makes no litmus test",

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
@@ -14,6 +13,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
+from polyloom import temporary
 from polyloom.diagnostics import PolyloomError, input_error
 
 
@@ -62,9 +62,12 @@ def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
 
 
 def write(files: Mapping[str, bytes]) -> None:
-    """Write every file through a temporary neighbour that then takes its name; a link is followed, and stays. Errors: PL0808."""
+    """Write every file through a temporary neighbour that then takes its name, and the mode of what it overwrites; a link is followed,
+    and stays. Errors: PL0808."""
     for path, data in files.items():
         try:
+            if (reason := _obstacle(_followed(path)) if path else "the name is empty") is not None:
+                raise _unwritable(path, reason)
             _write(_followed(path), data)
         except (OSError, ValueError) as error:
             raise _unwritable(path, _reason(error)) from None
@@ -80,22 +83,35 @@ def _followed(path: str) -> Path:
 
 
 def _write(path: Path, data: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
+    """On the disk before the name changes, so that a crash leaves the old file or the new one."""
+    before = path.stat() if path.exists() else None
+    with temporary.file(path.parent, 0o666 if before is None else before.st_mode & 0o777) as (handle, new):
+        if before is not None:
+            _keep(handle, before)
+        with open(handle, "wb", closefd=False) as file:
             file.write(data)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
+        os.fsync(handle)
+        os.replace(new, path)
+    _sync_names(path.parent)
+
+
+def _keep(handle: int, before: os.stat_result) -> None:
+    """Owner, group and mode of the file that is overwritten; another owner's or group's file is not run with the rights of ours."""
+    bits = 0o7777
+    try:
+        os.fchown(handle, before.st_uid, before.st_gid)
+    except OSError:
+        bits = 0o777
+    os.fchmod(handle, before.st_mode & bits)
+
+
+def _sync_names(folder: Path) -> None:
+    """Not every file system can; the data are on the disk already."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+            os.fsync(handle)
+        os.close(handle)
 
 
 def _obstacle(path: Path) -> str | None:

@@ -27,7 +27,7 @@ VERBS: Final = {
     "instantiate": "make a concrete configuration for given sizes",
     "simulate": "run a program file on its model",
     "show": "print any file",
-    "verify": "check a file statically",
+    "verify": "check a program, or a configuration without running it",
     "dominators": "dominators, post-dominators and dominance frontiers of a graph",
     "machines": "list the machines, or print one",
     "explain": "explain a diagnostic code",

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Final
 
+from polyloom import temporary
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Options, Reference, Source
 from polyloom.ir.nest import Nest
@@ -65,7 +65,7 @@ def ssa(path: str, options: Options, level: int = 0, target: str | None = None) 
 
 def nest_ssa(nest: Nest, level: int = 0, target: str | None = None) -> Function:
     """A nest in SSA form through its C text, whose lines are those of the function. Parameters come first, then arrays. Errors: PL015x."""
-    with TemporaryDirectory(prefix="polyloom-") as folder:
+    with temporary.folder() as folder:
         file = Path(folder, "nest.c")
         file.write_text(print_c(nest), encoding="utf-8")
         return ssa(str(file), Options(function=c_name(nest)), level, target)

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from time import thread_time
 from typing import Final
 
 import numpy as np
 
+from polyloom import temporary
 from polyloom.analysis.dominators import Nodes, Strategy, dominators
 from polyloom.cli.bench import peers
 from polyloom.cli.bench.graphs import FAMILIES
@@ -32,8 +32,8 @@ _SLOW: Final = f"> {peers.LIMIT_SECONDS} s"
 
 def rows() -> list[dict[str, object]]:
     peers.require()
-    with TemporaryDirectory() as folder:
-        return [row for family in FAMILIES for row in measure_family(family, SIZES, Path(folder))]
+    with temporary.folder() as folder:
+        return [row for family in FAMILIES for row in measure_family(family, SIZES, folder)]
 
 
 def measure_family(family: str, sizes: tuple[int, ...], folder: Path) -> list[dict[str, object]]:

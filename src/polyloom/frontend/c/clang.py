@@ -8,6 +8,8 @@ needs here. Single precision is kept exact: no contraction, no fast mathematics,
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import json
 import os
 import platform
@@ -22,6 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from polyloom import files, temporary
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 from polyloom.frontend.c.text import Files
 from polyloom.frontend.source import Options
@@ -65,7 +68,7 @@ def printed_function(path: str, name: str, options: Options, target: str = "") -
 def constants(path: str, expressions: Sequence[str], options: Options, target: str) -> list[int]:
     """The values of integer constant expressions at the end of the file, where the C is that of `target`."""
     named = ", ".join(f"polyloom_constant_{k} = ({text})" for k, text in enumerate(expressions))
-    with tempfile.TemporaryDirectory(prefix="polyloom-") as folder:
+    with temporary.folder() as folder:
         source = Path(folder, "unit.c")
         source.write_text(f"{included(path)}\nenum {{ {named} }};\n", encoding="utf-8", errors="surrogateescape")
         unit = syntax_tree(str(source), options, target)
@@ -82,7 +85,7 @@ def _valued(item: Any) -> Any:
 
 def llvm_module(unit: str, level: int, target: str, options: Options, *more: str) -> str:
     """The LLVM IR of the C text `unit`, with names and lines, optimized to `level`, 0 or 1, for `target`; `more` are options of clang."""
-    with tempfile.TemporaryDirectory(prefix="polyloom-") as folder:
+    with temporary.folder() as folder:
         source = Path(folder, "unit.c")
         source.write_text(unit, encoding="utf-8", errors="surrogateescape")
         return _clang(
@@ -112,7 +115,7 @@ def shared_library(unit: str, options: Options, model: str = "") -> Path:
 
     Where `model` names a target, the C text means what it does there (how wide `long` is), and the machine code is this host's.
     """
-    with tempfile.TemporaryDirectory(prefix="polyloom-") as folder:
+    with temporary.folder() as folder:
         source = Path(folder, "unit.c")
         source.write_text(unit, encoding="utf-8", errors="surrogateescape")
         expanded = _clang(options, "-E", "-P", *_for(model), str(source), machine=_machine(model))
@@ -140,9 +143,7 @@ def _build(source: Path, library: Path, options: Options, model: str) -> None:
         source.write_text(_TARGET_OF.sub("", text), encoding="utf-8")
     _clang(options, *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))
     _run("cc", "-shared", "-nostdlib", "-mcpu=baseline", "-fno-sanitize=all", "-Wl,--gc-sections", str(object), "-o", str(linked))
-    temporary = library.with_suffix(f".{os.getpid()}")
-    temporary.write_bytes(linked.read_bytes())
-    temporary.replace(library)
+    files.write({str(library): linked.read_bytes()})
 
 
 def _clang(options: Options, *arguments: str, machine: str = platform.machine()) -> str:
@@ -153,24 +154,26 @@ def _clang(options: Options, *arguments: str, machine: str = platform.machine())
 
 
 def _run(*arguments: str) -> str:
-    caches = str(_folder())
-    environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": caches, "ZIG_LOCAL_CACHE_DIR": caches, "LC_ALL": "C"}
-    try:
-        done = subprocess.run([_zig(), *arguments], capture_output=True, env=environment)
-    except OSError as error:
-        help = "install it again: `pip install --force-reinstall polyloom[c]`"
-        raise PolyloomError(Diagnostic("PL0150", f"clang cannot be started: {error.strerror}", USAGE, help=help)) from None
+    """Zig's own caches would keep what a killed run leaves; nothing that is used here is found in them again."""
+    zig = _zig()
+    with temporary.folder() as caches:
+        environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(caches), "ZIG_LOCAL_CACHE_DIR": str(caches), "LC_ALL": "C"}
+        try:
+            done = subprocess.run([zig, *arguments], capture_output=True, env=environment)
+        except OSError as error:
+            help = "install it again: `pip install --force-reinstall polyloom[c]`"
+            raise PolyloomError(Diagnostic("PL0150", f"clang cannot be started: {error.strerror}", USAGE, help=help)) from None
     if done.returncode:
         raise PolyloomError(*_diagnostics(done.stderr.decode("utf-8", "replace")))
     return done.stdout.decode("utf-8", "replace")
 
 
 def _diagnostics(messages: str) -> Iterator[Diagnostic]:
-    files = Files()
+    known = Files()
     found = False
     for match in filter(None, map(_ERROR.match, messages.splitlines())):
         found = True
-        span = files.at(match["file"], int(match["line"]), int(match["column"]))
+        span = known.at(match["file"], int(match["line"]), int(match["column"]))
         message = re.sub(r" \[-W[\w-]+\]$", "", match["message"])
         yield Diagnostic("PL0151", f"the C compiler says: {message}", span=span, help=_help(message))
     if not found:
@@ -208,13 +211,15 @@ def _headers(machine: str) -> tuple[str, ...]:
 
 @cache
 def _folder() -> Path:
-    """A folder for caches that is this user's alone."""
+    """A folder for libraries that is this user's alone; where another user has its name, one for as long as this process lives."""
     owner = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir(), f"polyloom-{owner}")
     folder.mkdir(mode=0o700, exist_ok=True)
     status = folder.stat()
     if os.name == "posix" and (status.st_uid != owner or status.st_mode & 0o022):
-        return Path(tempfile.mkdtemp(prefix="polyloom-"))
+        kept = contextlib.ExitStack()
+        atexit.register(kept.close)
+        return kept.enter_context(temporary.folder())
     return folder
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from polyloom import temporary
 from polyloom.diagnostics import Span, input_error
 from polyloom.frontend.c.clang import included, shared_library
 from polyloom.frontend.source import Arrays, Options
@@ -79,7 +79,7 @@ def called(library: Path, values: Sequence[npt.NDArray[np.generic]], name: str, 
     for array in values:
         offsets.append(size)
         size += -(-max(array.nbytes, 1) // _ALIGNMENT) * _ALIGNMENT
-    with tempfile.TemporaryDirectory(prefix="polyloom-") as folder:
+    with temporary.folder() as folder:
         memory = Path(folder, "memory")
         memory.write_bytes(_packed(values, offsets, size))
         command = [sys.executable, "-I", "-S", "-c", _RUNNER, str(library), str(memory), *map(str, offsets)]

@@ -10,14 +10,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from polyloom import frontend, transform
+from polyloom import frontend, temporary, transform
 from polyloom.analysis.stores import stored
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, Span
 from polyloom.frontend.c.native import call_native
@@ -66,7 +65,7 @@ class _Text:
         """What `action` gives for the path of a file with the text."""
         if self.text is None:
             return action(frontend.file_of(self.path))
-        with TemporaryDirectory(prefix="polyloom-") as folder:
+        with temporary.folder() as folder:
             file = Path(folder, f"{Path(self.path).stem}.c")
             file.write_text(self.text, encoding="utf-8")
             return action(str(file))

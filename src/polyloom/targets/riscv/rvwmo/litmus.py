@@ -24,10 +24,15 @@ Quantifier = Literal["exists", "forall", "~exists"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Register:
-    """Register x`number` of a hart."""
+    """Register x`number` of a hart, and how the test spells it (`written`; empty: as x`number`)."""
 
     hart: int
     number: int
+    written: str = field(default="", compare=False, repr=False)
+
+    @property
+    def spelling(self) -> str:
+        return self.written or f"x{self.number}"
 
     def __str__(self) -> str:
         return f"{self.hart}:x{self.number}"

@@ -146,7 +146,8 @@ class _Reader:
         word = self._take()
         if word.kind == "number" or _is_hart(word, self._word):
             self._expect(":", "a register is written hart:register, for instance 0:x5")
-            return Register(_number(word.text.removeprefix("P")), self._register())
+            written = self._word.text
+            return Register(_number(word.text.removeprefix("P")), self._register(), written)
         if word.text == "[":
             word = self._take()
             self._expect("]", "a location is written [x] or x")
