@@ -22,18 +22,19 @@ HEADER = "   array    used     cycles   speed-up   classes   instantiated in   c
 def row(compiled: pl.Compiled, pes: tuple[int, int], baseline: int | None) -> tuple[str, int]:
     instance = compiled.instantiate(N=1024, T=64, pes=pes)
     result = instance.run()
+    cycles = result.cycles or 0
     milliseconds = (instance.seconds or 0.0) * 1e3
     cells = (
         f"{pes[0]}x{pes[1]}".rjust(8),
         "x".join(map(str, cast("list[int]", result.data["pes"]))).rjust(8),
-        f"{result.cycles:11,}",
-        f"{(baseline or result.cycles) / result.cycles:10.1f}x",
+        f"{cycles:11,}",
+        f"{(baseline or cycles) / cycles:10.1f}x",
         f"{result.data['processor_classes']!s:>10}",
         f"{milliseconds:15.1f} ms",
         f"{len(instance.data):10,} bytes",
         "   equal" if result.verified else "   DIFFERENT",
     )
-    return "".join(cells), result.cycles
+    return "".join(cells), cycles
 
 
 def main() -> None:

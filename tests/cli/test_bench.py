@@ -17,7 +17,9 @@ from polyloom.frontend import pla
 
 
 def test_rows(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "TABLES", {"one": lambda: [{"a": 1, "b": 0.5}, {"a": 22, "b": None}], "two": lambda: [{"c": True}]})
+    rows = {"one": [{"a": 1, "b": 0.5}, {"a": 22, "b": None}], "two": [{"c": True}]}
+    monkeypatch.setattr(bench, "tables", lambda: dict.fromkeys(rows, ""))
+    monkeypatch.setattr(bench, "_rows", rows.__getitem__)
     assert json.loads(call("bench", "one", "--json")[1]) == {"rows": [{"a": 1, "b": 0.5}, {"a": 22, "b": None}]}
     assert json.loads(call("bench", "--json")[1])["rows"][-1] == {"table": "two", "c": True}
     assert call("bench", "one")[1] == "| a   | b   |\n|-----|-----|\n| 1   | 0.5 |\n| 22  | –   |\n"

@@ -16,7 +16,8 @@ from tests.conftest import Golden
 
 import polyloom as pl
 from polyloom.report import activity, text, trace
-from polyloom.run.compare import compare, compare_roughly
+from polyloom.run.compare import compare
+from polyloom.targets.forms.loops import close
 from polyloom.targets.trace import Span as Event
 
 _TIMES = re.compile(r"\b\d+(\.\d+)? m?s\b")
@@ -66,7 +67,7 @@ def test_page_is_whole(result: pl.Result) -> None:
 
 
 def test_events_are_operations(result: pl.Result) -> None:
-    events = result.execution.events
+    events = result.execution.trace.spans
     assert len(events) == result.execution.operations == 48
     assert events[0] == Event("element (0, 0)", "alu0", "move = 0x0000000b", 0, 1)
     assert max(e.start + e.cycles for e in events) + 1 == result.cycles  # the last bank write is in the cycle that sees the value
@@ -91,18 +92,18 @@ def test_activity_of_many_elements_is_that_of_their_rows() -> None:
 
 def test_an_untraced_run_is_repeated_to_be_drawn(result: pl.Result) -> None:
     again = result.instance.run({"in": np.asarray(np.int32(0b1011))})
-    assert again.execution.events == ()
+    assert again.execution.trace.spans == ()
     assert again.events == result.events
 
 
 def test_perfetto(result: pl.Result) -> None:
-    events = json.loads(trace.perfetto(result.execution.events))["traceEvents"]
+    events = json.loads(trace.perfetto(result.execution.trace))["traceEvents"]
     assert [e["ph"] for e in events].count("X") == 48
     assert {e["args"]["name"] for e in events if e["ph"] == "M"} == {"alu0", "alu1", *(f"element (0, {n})" for n in range(3))}
 
 
 def test_vcd(result: pl.Result) -> None:
-    lines = trace.vcd(result.execution.events).decode().splitlines()
+    lines = trace.vcd(result.execution.trace).decode().splitlines()
     names = re.findall(r"\$var string 1 (\S+) \w+ \$end", "\n".join(lines))
     assert len(names) == len(set(names)) == 6
     times = [int(line[1:]) for line in lines if re.fullmatch(r"#\d+", line)]
@@ -125,7 +126,7 @@ def test_vcd(result: pl.Result) -> None:
 )
 def test_shapes_and_types_that_differ_are_differences(other: dict[str, np.ndarray[Any, Any]], got: str) -> None:
     """Where NumPy would spread or convert one of them to the other."""
-    for comparison in (compare, partial(compare_roughly, what="the reference")):
+    for comparison in (compare, partial(compare, bound=close)):
         found = comparison({"y": np.zeros(2, np.int64)}, other)
         assert found is not None
         assert (found.code, found.exit_code) == ("PL0812", 4)

@@ -15,12 +15,13 @@ from tests.cli.conftest import Call
 import polyloom as pl
 from polyloom import api
 from polyloom.frontend.source import Arrays
+from polyloom.targets.forms import loops
 
 ON = ("--on", "tcpa:paper:1x3")
-COMMON = ["verified", "kernel", "on", "parameters", "cycles", "operations", "compile_seconds", "run_seconds", "outputs", "region"]
+COMMON = ["verified", "kernel", "on", "parameters", "cycles", "operations", "compile_seconds", "run_seconds", "outputs"]
 MAPPING = ["pes", "initiation_interval", "minimum_initiation_interval", "proved_minimal", "bound_by", "predicted_cycles"]
 PROGRAMS = ["processor_classes", "kernel_classes", "control_signals", "instruction_words", "symbolic_bytes", "concrete_bytes"]
-KEYS = [*COMMON, *MAPPING, *PROGRAMS, "instantiate_seconds", "phases"]
+KEYS = [*COMMON, "compared_with", "region", *MAPPING, *PROGRAMS, "phases", "instantiate_seconds"]
 
 
 def test_json_has_the_promised_keys(call: Call) -> None:
@@ -53,14 +54,14 @@ def test_seed_chooses_the_inputs(call: Call) -> None:
 
 
 def test_a_difference_is_exit_4(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    interpret = api.interpret
+    interpret = loops.interpret
 
     def wrong(plan: api.Plan, parameters: Mapping[str, int], inputs: Arrays) -> Arrays:
         outputs = interpret(plan, parameters, inputs)
         outputs["bits"][3] ^= 2
         return outputs
 
-    monkeypatch.setattr(api, "interpret", wrong)
+    monkeypatch.setattr(loops, "interpret", wrong)
     status, out, err = call("run", "bits.pla", "N=16", *ON, "--json")
     assert (status, json.loads(out)["verified"]) == (4, False)
     assert err.startswith("error[PL0812]: bits[3] differs from the reference: expected ")
@@ -90,4 +91,4 @@ def test_every_part_of_a_run_is_told() -> None:
     source = api.source_of("examples/kernels/trisolv.py")
     instance = api.compile(source, "tcpa:unit:1x1").instantiate(N=4)
     instance.measure({}, progress=lambda step, fraction: told.append((step, fraction)))
-    assert told == [("running", 0.0), ("interpreting the equations", 1 / 3), ("calling the function itself", 2 / 3)]
+    assert told == [("running", 0.0), ("comparing with its equations", 1 / 3), (f"comparing with the source, {source.path}", 2 / 3)]

@@ -72,7 +72,7 @@ def repaired(data: bytes) -> bytes:
 
 def code_of(data: bytes) -> str | None:
     try:
-        stages.kind_of("file", data)
+        stages.check(data)
     except PolyloomError as error:
         assert error.exit_code in (1, 3)
         return error.diagnostics[0].code

@@ -17,16 +17,15 @@ SIZES, REGION = {"M": 38, "N": 42}, (4, 4)
 
 def test_phases_lay_arrays_out_alike_where_transfers_cost_more() -> None:
     compiled = pl.compile(KERNEL, on="tcpa:wide")
-    target = compiled.target
 
     def total(data: bytes) -> int:
         return sum(map(program.cycles, stages.files(data))) + sum(phases.transfers(data))
 
     found = total(compiled.instantiate(SIZES, pes=REGION).data)
     files = stages.files(compiled.data)
-    numbers = product(*(range(target.candidates(file)) for file in files))
+    numbers = product(*(range(program.candidates(file)) for file in files))
     every = [compiled.instantiate(SIZES, pes=REGION, candidate=dict(enumerate(chosen, 1))).data for chosen in numbers]
     assert found == min(map(total, every))
-    alone = [program.cycles(target.instantiate(file, SIZES, REGION, None)) for file in files]
+    alone = [program.cycles(program.instantiate(file, SIZES, REGION, None)) for file in files]
     shortest = [data for data in every if [program.cycles(file) for file in stages.files(data)] == alone]
     assert found < min(map(total, shortest))

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.riscv_c.running import run
 
-from polyloom import functions
 from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.c.prototype import prototype
 from polyloom.frontend.source import Options
-from polyloom.targets.registry import function_target
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
@@ -79,9 +79,8 @@ def check(folder: Path, types: Sequence[str], result: str, xlen: int, seed: int)
     limits = [(int(np.iinfo(form).min), int(np.iinfo(form).max)) for form in forms]
     scalars = [(low, high, high // 3)[random.integers(3)] for low, high in limits]
     arrays = {f"a{k}": np.array([edges[n] for n in random.integers(0, 2, 3)], form) for k, (form, edges) in enumerate(zip(forms, limits, strict=True))}
-    target, member = function_target(MEMBERS[xlen]) or pytest.fail()
     given = {f"p{k}": str(n) for k, n in enumerate(scalars)}
-    found = functions.run(str(path), target, member, Options(), given, arrays, seed)
+    found = run(str(path), MEMBERS[xlen], Options(), given, arrays, seed)
     assert found.data["verified"], found.differences
     outputs: dict[str, Any] = dict(found.outputs)
     assert found.data["compared_with"] == ["interpreter", "host"]
@@ -122,8 +121,7 @@ def test_random_signatures(tmp_path_factory: pytest.TempPathFactory, types: list
 def test_packed_structures_have_the_layout_that_clang_gives(xlen: int, size: int, offset: int, tmp_path: Path) -> None:
     path = tmp_path / "f.c"
     path.write_text("struct __attribute__((packed)) s { char a; int b; long c[2]; };\nvoid f(struct s p[2]) { p[1].c[1] = p[0].b; }\n", encoding="utf-8")
-    target, member = function_target(MEMBERS[xlen]) or pytest.fail()
-    form = functions.run(str(path), target, member, Options(), {}, {}, 0).outputs["p"].dtype
+    form = run(str(path), MEMBERS[xlen], Options(), {}, {}, 0).outputs["p"].dtype
     assert form.itemsize == size
     assert form.fields is not None
     assert form.fields["c"][1] + xlen // 8 == offset
@@ -134,8 +132,7 @@ def test_the_text_itself_may_ask_for_the_target(tmp_path: Path) -> None:
     path = tmp_path / "f.c"
     path.write_text("#if __riscv_xlen == 32\ntypedef int word;\n#elif __riscv_xlen\ntypedef long word;\n#endif\nword f(word a) { return a * a + sizeof a; }\n")
     for xlen, (a, expected) in product((32, 64), [(70000, 4900000000)]):
-        target, member = function_target(MEMBERS[xlen]) or pytest.fail()
-        found = functions.run(str(path), target, member, Options(), {"a": str(a)}, {}, 0)
+        found = run(str(path), MEMBERS[xlen], Options(), {"a": str(a)}, {}, 0)
         assert found.data["verified"]
         assert int(found.outputs["return"]) == wrapped(expected + xlen // 8, np.dtype(f"i{xlen // 8}"))
 
@@ -144,10 +141,8 @@ def test_a_width_that_disagrees_with_the_code_is_a_difference(tmp_path: Path, mo
     """As it was where the host's typedefs decided: the wrong declaration cut the results of both sides alike."""
     path = tmp_path / "f.c"
     path.write_text("unsigned long long f(int a) { return 1ull << a; }\nvoid g(unsigned long long a, int b[1]) { b[0] = a; }\n", encoding="utf-8")
-    target, member = function_target("riscv:rv32imac") or pytest.fail()
-    monkeypatch.setitem(functions.prototype.__globals__["_TYPES"], "unsigned long long", "u4")
-    found = functions.run(str(path), target, member, Options(function="f"), {"a": "33"}, {}, 0)
-    assert not found.data["verified"]
-    assert found.differences[0].message == "return differs from the host's own function: expected one uint32, got one uint64"
+    monkeypatch.setitem(prototype.__globals__["_TYPES"], "unsigned long long", "u4")
+    with pytest.raises(PolyloomError, match="the result is declared as uint32, and the code returns i64"):
+        run(str(path), "riscv:rv32imac", Options(function="f"), {"a": "33"}, {}, 0)
     with pytest.raises(PolyloomError, match="the parameter `a` is declared as uint32, and the code takes i64"):
-        functions.run(str(path), target, member, Options(function="g"), {}, {}, 0)
+        run(str(path), "riscv:rv32imac", Options(function="g"), {}, {}, 0)

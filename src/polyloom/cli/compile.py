@@ -16,7 +16,8 @@ from polyloom.targets import registry
 
 def arguments(parser: Parser) -> None:
     sources.operand(parser)
-    shared.parameter_operands(parser, "values of the parameters, for a target that compiles for each size")
+    if registry.having(lambda target: target.per_size):
+        shared.parameter_operands(parser, "values of the parameters, for a target that compiles for each size")
     of_target.on_option(parser)
     of_target.target_options(parser, "compile")
     kinds = ", ".join(kind.suffix for target in registry.targets() for kind in target.kinds[:1])
@@ -28,7 +29,7 @@ def execute(options: Request) -> Answer:
     own = of_target.given_options(options, target, "compile")
     files.check_outputs([options.output], [file_of(options.file), *of_target.option_files(target, "compile", own)])
     chosen = target.options(**own)
-    words = shared.pairs(options.words, "parameter", "N=64")
+    words = shared.pairs(getattr(options, "words", ()), "parameter", "N=64")
     if words and not target.per_size:
         name = next(iter(words))
         message = f"the target {target.name} compiles for all values at once, and takes no {name}"

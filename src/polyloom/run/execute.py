@@ -47,11 +47,11 @@ def execute(target: Target, data: bytes, job: Job, subject: Subject | None = Non
     seconds = perf_counter() - start
     if subject is None or values is None:
         return Outcome(execution, seconds, (), ())
-    found = list(_judged(subject, values, job.inputs, execution.outputs, tell))
+    found = list(judged(subject, values, job.inputs, execution.outputs, tell))
     return Outcome(execution, seconds, tuple(name for name, _ in found), tuple(d for _, d in found if d is not None))
 
 
-def _judged(subject: Subject, values: Mapping[str, int], inputs: Arrays, got: Arrays, tell: Progress) -> Iterator[tuple[str, Diagnostic | None]]:
+def judged(subject: Subject, values: Mapping[str, int], inputs: Arrays, got: Arrays, tell: Progress) -> Iterator[tuple[str, Diagnostic | None]]:
     """The name of every oracle that gave outputs, and where they differ."""
     count = len(subject.oracles)
     for number, oracle in enumerate(subject.oracles, 1):

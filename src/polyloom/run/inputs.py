@@ -152,12 +152,13 @@ def inputs(
     sizes: Mapping[str, int],
     given: Mapping[str, Any],
     *,
-    seed: int | None = 0,
+    seed: int = 0,
+    is_known: bool = True,
     fill: Fill | None = None,
     hidden: Hidden | None = None,
 ) -> dict[str, Array]:
     """Every input: those that are given, checked, and others made up from `seed`: scalars always, arrays where none is given or
-    `fill` is "random". With a seed of None nothing is made up. Errors: PL0230 to PL0232, PL0804, PL0820."""
+    `fill` is "random". Of a program whose source is not known, nothing is made up unless `fill` asks for it. Errors: PL0230 to PL0232, PL0804, PL0820."""
     if fill not in (None, "random"):
         raise input_error("PL0820", f"{fill!r} is no way to fill arrays", help='write `fill="random"`, or leave it out')
     known = {a.name: a for a in signature.inputs}
@@ -172,14 +173,14 @@ def inputs(
             raise _no_input(signature, name)
     own = {name: np.array(sizes[name], a.dtype) for name, a in known.items() if name in sizes and name not in taken}
     missing = [a for a in signature.inputs if a.name not in taken and a.name not in own]
-    if seed is None and fill is None and missing:
+    if not is_known and fill is None and missing:
         names = [a.name for a in missing]
         help = f"the inputs are {', '.join(known)}"
         raise input_error("PL0231", f"the {named('input', names)} {_are(names)} missing", help=help)
     if fill is None:
         arrays = {a.name for a in signature.arguments if not a.is_scalar or a.is_output}
         _check_all_given(signature.name, [n for n in given if n in arrays], [a.name for a in missing if a.name in arrays], sizes, hidden)
-    made = {a.name: _made_up(a, sizes, seed or 0) for a in missing}
+    made = {a.name: _made_up(a, sizes, seed) for a in missing}
     return {name: next(d[name] for d in (taken, own, made) if name in d) for name in (*known, *(taken if signature.is_open else ()))}
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike, fspath
@@ -137,8 +137,7 @@ class Instance(File):
         options = replace(self.options or self.target.options(), **own)
         job = Job(inputs, place or self.place, options, wanted, trace, progress)
         outcome = execute(self.target, self.data, job, self.origin.subject, values)
-        again = Job(inputs, place or self.place, options, wanted, trace=True)
-        return Result(self, outcome, values, inputs, lambda: self.target.run(self.data, again))
+        return Result(self, outcome, values, replace(job, trace=True, progress=None))
 
     def _inputs(self, given: Mapping[str, Any], seed: int, fill: Fill | None) -> tuple[Mapping[str, int], dict[str, Any]]:
         """The values of the parameters, and every input. Nothing is made up for a loaded file unless `fill` asks for it."""
@@ -150,8 +149,7 @@ class Instance(File):
         else:
             fixed, scalars = self.parameters, made.scalars(signature, numbers)
         hidden = subject.hidden if subject is not None else None
-        used = seed if subject is not None else None
-        return fixed, made.inputs(signature, fixed, {**scalars, **rest}, seed=used, fill=fill, hidden=hidden)
+        return fixed, made.inputs(signature, fixed, {**scalars, **rest}, seed=seed, is_known=subject is not None, fill=fill, hidden=hidden)
 
     def _split(self, arrays: object, more: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Inputs, and options of the target; an argument of an option's name is given in the mapping."""
@@ -187,8 +185,8 @@ class Result:
     instance: Instance
     outcome: Outcome
     values: Mapping[str, int] = field(repr=False)
-    inputs: Arrays = field(repr=False)
-    _again: Callable[[], Execution] = field(repr=False)
+    traced: Job = field(repr=False)
+    """What was asked for, with a trace."""
 
     @property
     def execution(self) -> Execution:
@@ -226,7 +224,7 @@ class Result:
         """What happened. A run without a trace is repeated with one, unless it is long: then nothing."""
         if self.execution.trace != Trace() or self.execution.operations > _DRAWN:
             return self.execution.trace
-        return self._again().trace
+        return self.instance.target.run(self.instance.data, self.traced).trace
 
     @property
     def events(self) -> tuple[Span, ...]:
@@ -250,18 +248,20 @@ class Result:
             "compile_seconds": origin.seconds,
             "run_seconds": self.seconds,
             "outputs": {name: describe_array(array) for name, array in self.outputs.items()},
+            "compared_with": list(self.outcome.compared_with),
             **self.execution.facts,
             **own,
             **timed,
-            "compared_with": list(self.outcome.compared_with),
         }
 
     @property
     def _parameters(self) -> Json:
         signature = self.instance.signature
-        if self.instance.parameters is None and self.instance.target.instantiate is not None:
+        if self.instance.parameters is not None:
+            return {**self.instance.parameters}
+        if self.instance.target.instantiate is not None:
             return None
-        return {n: self.values[n] if n in self.values else _shown(self.inputs[n]) for n in signature.parameters}
+        return {n: self.values[n] if n in self.values else _shown(self.traced.inputs[n]) for n in signature.parameters}
 
     @property
     def _summary(self) -> list[tuple[str, str]]:

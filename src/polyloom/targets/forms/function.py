@@ -101,48 +101,72 @@ def _kernel(written: Written) -> tuple[Nest, Reference, str]:
     return nest, reference, str(written.path)
 
 
-def _subject(text: _Text, model: Model, start: float, nest: Nest | None = None, reference: Reference | None = None) -> Subject:
-    function, declared = text.use(lambda path: _read(path, text.options, model))
-    names = _outputs(declared, function)
-    if nest is not None:
-        declared, names = _renamed(declared, names, nest)
+@dataclass(frozen=True, slots=True)
+class _Oracles:
+    """What the oracles of a function need; `outputs` are the names of what is compared."""
 
-    def interpreted(values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
+    text: _Text
+    model: Model
+    function: Function
+    declared: Prototype
+    outputs: tuple[str, ...]
+    nest: Nest | None
+    reference: Reference | None
+
+    def interpreter(self, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
         del values
-        return _interpreted(declared, function, inputs, names, STEPS)
+        return _interpreted(self.declared, self.function, inputs, self.outputs, STEPS)
 
-    def host(values: Mapping[str, int], inputs: Arrays) -> Arrays:
+    def host(self, values: Mapping[str, int], inputs: Arrays) -> Arrays:
         del values
-        return text.use(lambda path: _native(path, text.options, declared, inputs, model, names))
+        return self.text.use(lambda path: _native(path, self.text.options, self.declared, inputs, self.model, self.outputs))
 
-    oracles = [Oracle("interpreter", "the interpreter of SSA form", interpreted), Oracle("host", "the host's own function", host)]
-    if nest is not None and reference is not None:
-        oracles.append(Oracle("source", f"the source, {text.path}", _kernel_oracle(nest, reference)))
+    def source(self, values: Mapping[str, int], inputs: Arrays) -> Arrays:
+        """The kernel itself, whose sizes are arguments of its C text."""
+        assert self.nest is not None and self.reference is not None
+        sizes = {name: int(inputs[name]) for name in self.nest.parameters}
+        given = {s.name: inputs[s.name] for s in self.nest.storage if s.role == "argument"}
+        return {name: np.asarray(array) for name, array in self.reference({**values, **sizes}, given).items()}
 
-    def explain(error: PolyloomError, values: Mapping[str, int], inputs: Arrays) -> PolyloomError:
+    def explain(self, error: PolyloomError, values: Mapping[str, int], inputs: Arrays) -> PolyloomError:
         """What C leaves undefined is a better error: the interpreter's, which looks less long where a run had no end."""
         del values
         has_end = error.code not in ("PL0914", "PL0915")
         try:
-            _interpreted(declared, function, inputs, (), STEPS if has_end else STEPS // 10)
+            _interpreted(self.declared, self.function, inputs, (), STEPS if has_end else STEPS // 10)
         except PolyloomError as better:
             return better
         first = error.diagnostics[0]
-        return PolyloomError(replace(first, span=first.span or declared.span))
+        return PolyloomError(replace(first, span=first.span or self.declared.span))
 
-    def hidden(values: Mapping[str, int]) -> frozenset[str]:
+    def hidden(self, values: Mapping[str, int]) -> frozenset[str]:
         """As far as a nest shows it: of a function that is not one, every element may show."""
         try:
-            own = replace(text.options, function=declared.name)
-            found = nest if nest is not None else text.use(lambda path: frontend.c_nest(path, own))
+            own = replace(self.text.options, function=self.declared.name)
+            found = self.nest or self.text.use(lambda path: frontend.c_nest(path, own))
             is_meant = values.keys() >= set(found.parameters) and found.assumptions.contains(values)
             return transform.only_written(found) if is_meant else frozenset()
         except PolyloomError:
             return frozenset()
 
-    content = Content(function, declared.span)
+    @property
+    def all(self) -> tuple[Oracle, ...]:
+        interpreter = Oracle("interpreter", "the interpreter of SSA form", self.interpreter)
+        host = Oracle("host", "the host's own function", self.host)
+        if self.reference is None:
+            return interpreter, host
+        return interpreter, host, Oracle("source", f"the source, {self.text.path}", self.source)
+
+
+def _subject(text: _Text, model: Model, start: float, nest: Nest | None = None, reference: Reference | None = None) -> Subject:
+    function, declared = text.use(lambda path: _read(path, text.options, model))
+    names = _outputs(declared, function)
+    if nest is not None:
+        declared, names = _renamed(declared, names, nest)
+    oracles = _Oracles(text, model, function, declared, tuple(names), nest, reference)
     signature, seconds = _signature(declared, names), perf_counter() - start
-    return Subject("function", content, text.path, signature, tuple(oracles), seconds, explain, hidden)
+    content = Content(function, declared.span)
+    return Subject("function", content, text.path, signature, oracles.all, seconds, oracles.explain, oracles.hidden)
 
 
 def _read(path: str, options: Options, model: Model) -> tuple[Function, Prototype]:
@@ -171,13 +195,17 @@ def _prototype(path: str, options: Options, model: Model, function: Function) ->
 
 
 def _check_types(declared: Prototype, function: Function) -> None:
-    """Scalars have the width in SSA form that the declaration says: none is cut when it is passed. Errors: PL0812."""
+    """Scalars and the result have the width in SSA form that the declaration says: none is cut when it is passed. Errors: PL0812."""
     for parameter, value in zip(declared.parameters, function.parameters, strict=True):
         is_array = parameter.extents is not None
         agree = is_array == (value.type == "ptr") and (is_array or parameter.dtype.itemsize == SIZE[value.type])
         if not agree or (not is_array and (parameter.dtype.kind == "f") != (value.type in FLOATS)):
             message = f"the parameter `{parameter.name}` is declared as {parameter.dtype}, and the code takes {value.type}"
             raise PolyloomError(Diagnostic("PL0812", message, MISMATCH, span=declared.span))
+    result = None if declared.result is None else declared.result.itemsize
+    if result != (None if function.result is None else SIZE[function.result]):
+        message = f"the result is declared as {declared.result}, and the code returns {function.result}"
+        raise PolyloomError(Diagnostic("PL0812", message, MISMATCH, span=declared.span))
 
 
 def _signature(declared: Prototype, names: Sequence[str]) -> Signature:
@@ -191,17 +219,6 @@ def _signature(declared: Prototype, names: Sequence[str]) -> Signature:
 def _argument(parameter: Parameter, is_output: bool) -> Argument:
     shape = tuple(extent for text in parameter.extents or () if (extent := Extent.read(text)) is not None)
     return Argument(parameter.name, parameter.dtype, shape, True, is_output)
-
-
-def _kernel_oracle(nest: Nest, reference: Reference) -> Callable[[Mapping[str, int], Arrays], Arrays]:
-    """The kernel itself, whose sizes are arguments of its C text."""
-
-    def call(values: Mapping[str, int], inputs: Arrays) -> Arrays:
-        sizes = {name: int(inputs[name]) for name in nest.parameters}
-        given = {s.name: inputs[s.name].copy() for s in nest.storage if s.role == "argument"}
-        return {name: np.asarray(array) for name, array in reference({**values, **sizes}, given).items()}
-
-    return call
 
 
 def _interpreted(declared: Prototype, function: Function, inputs: Arrays, names: Sequence[str], steps: int) -> Arrays | None:

@@ -8,7 +8,7 @@ an f32 reduction change its order.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -48,29 +48,31 @@ def source_of(source: Any, options: Options | None = None) -> Source:
 def subject(source: Source, form: str = "plan") -> Subject:
     """A loaded source, as a plan or as a nest."""
     content = source.plan if form == "plan" else source.nest
-
-    def explain(error: PolyloomError, values: Mapping[str, int], inputs: Arrays) -> PolyloomError:
-        """What the data are to blame for, the equations refuse at the user's line."""
-        with suppress(Exception):
-            try:
-                interpret(source.plan, values, inputs)
-            except PolyloomError as better:
-                return better
-        return error
-
+    explain = partial(_explained, source.plan)
     return Subject(form, content, source.path, signature.of_plan(source.plan), _oracles(source), source.seconds, explain, source=source)
 
 
-def _oracles(source: Source) -> tuple[Oracle, ...]:
-    def equations(values: Mapping[str, int], inputs: Arrays) -> Arrays:
-        return interpret(source.plan, values, inputs)
+def _explained(plan: Plan, error: PolyloomError, values: Mapping[str, int], inputs: Arrays) -> PolyloomError:
+    """What the data are to blame for, the equations refuse at the user's line."""
+    try:
+        interpret(plan, values, inputs)
+    except PolyloomError as better:
+        return better
+    return error
 
+
+def _oracles(source: Source) -> tuple[Oracle, ...]:
     what = "the reference" if source.nest is None else "its equations"
-    first = Oracle("equations", what, equations)
+    first = Oracle("equations", what, partial(_equations, source.plan))
     if source.nest is None:
         return (first,)
     bound = None if source.exact else close
     return first, Oracle("source", f"the source, {source.path}", source.reference, bound)
+
+
+def _equations(plan: Plan, values: Mapping[str, int], inputs: Arrays) -> Arrays:
+    """By the order-free interpreter."""
+    return interpret(plan, values, inputs)
 
 
 def close(expected: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -7,12 +7,12 @@ An executable of ours has a note (`note.py`) that tells its arguments; one of ot
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 import numpy as np
 
-from polyloom.diagnostics import Diagnostic, input_error
+from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.ir.signature import RESULT, Signature
 from polyloom.ir.ssa_interpret import Argument
 from polyloom.targets.forms import function
@@ -116,12 +116,24 @@ def _call(data: bytes, isa: Isa, signature: Signature, job: Job, limit: int, wat
     given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
     passed: list[Argument] = [_plain(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
     declared = notes.declaration(signature)
-    done = call(data, isa, declared, passed, limit, watch)
+    try:
+        done = call(data, isa, declared, passed, limit, watch)
+    except PolyloomError as error:
+        raise _endless(error, signature.name, limit) from None
     outputs = {a.name: given[a.name] for a in signature.outputs if a.name != RESULT}
     if (result := signature.argument(RESULT)) is not None and declared.result is not None and done.result is not None:
         outputs = {RESULT: function.as_result(done.result, result.dtype, declared.result), **outputs}
     facts = {"instructions": done.instructions, **_code(data, isa), "abi": abi.name(isa), "elf_bytes": len(data)}
     return Execution(outputs, None, done.instructions, facts)
+
+
+def _endless(error: PolyloomError, name: str, limit: int) -> PolyloomError:
+    """What a limit of instructions means for a function."""
+    if error.code != "PL0914":
+        return error
+    help = f"is there a loop without an end? `--max-instructions {10 * limit}` lets it run longer"
+    message = f"`{name}` has not returned after {limit} instructions"
+    return PolyloomError(replace(error.diagnostics[0], message=message, help=help))
 
 
 def _code(data: bytes, isa: Isa) -> dict[str, Json]:
