@@ -47,8 +47,17 @@ _MODULES: dict[str, str] = {"Kernel": _KERNEL, "kernel": _KERNEL, **dict.fromkey
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
-        raise AttributeError(f"module 'polyloom' has no attribute {name!r}")
+        return _of_a_target(name)
     return import_module("polyloom.ssa") if name == "ssa" else getattr(import_module(_MODULES.get(name, "polyloom.api")), name)
+
+
+def _of_a_target(name: str) -> object:
+    """A name that a registered target brings."""
+    entry = import_module("polyloom.targets.entry")
+    where = next((e.names[name] for e in entry.entries().values() if name in e.names), None)
+    if where is None:
+        raise AttributeError(f"module 'polyloom' has no attribute {name!r}")
+    return entry.loaded(where)
 
 
 def __dir__() -> list[str]:

@@ -121,7 +121,7 @@ class Compiled(File):
             return self.instantiate(values, **(options or {}))
         origin = Origin(self.subject, None, self.on, self.seconds)
         if not self.target.per_size or self.subject is None:
-            return Instance(self.target, self.data, None, self.place, self._options, origin)
+            return Instance(self.target, self.data, dict(values) or None, self.place, self._options, origin)
         sizes, _ = inputs.values(self.signature, values)
         key = tuple(sizes.items())
         if key not in self._made:
@@ -184,7 +184,8 @@ def compile_subject(subject: Subject, target: Target, place: Place, options: Any
 
 def load(path: str | PathLike[str]) -> Compiled | Instance:
     """A file that was saved; of which kind, its first bytes tell. Errors: PL0807, PL0810 and PL07xx."""
-    return decode(fspath(path), files.read(path))
+    data = files.read(path)
+    return decode(fspath(path), data)
 
 
 def decode(name: str, data: bytes) -> Compiled | Instance:

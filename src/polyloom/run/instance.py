@@ -135,7 +135,7 @@ class Instance(File):
         of the target."""
         values, inputs = self._inputs(given, seed, fill)
         options = replace(self.options or self.target.options(), **own)
-        job = Job(inputs, place or self.place, options, wanted, trace, progress)
+        job = Job(inputs, place or self.place, options, values, wanted, trace, progress)
         outcome = execute(self.target, self.data, job, self.origin.subject, values)
         return Result(self, outcome, values, replace(job, trace=True, progress=None))
 

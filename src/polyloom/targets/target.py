@@ -50,12 +50,13 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a run is asked for: every input, the place (None: that of the file), the target's options, the names of further outputs, and
-    whether there is to be a trace."""
+    """What a run is asked for: every input, the place (None: that of the file), the target's options, the values of parameters,
+    the names of further outputs, and whether there is to be a trace."""
 
     inputs: Arrays
     place: Place | None
     options: Any
+    values: Mapping[str, int] = field(default_factory=dict[str, int])
     wanted: Sequence[str] = ()
     trace: bool = False
     progress: Progress | None = None
