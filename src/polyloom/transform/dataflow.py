@@ -60,6 +60,10 @@ def _reads(statement: Statement, writers: Writers) -> Iterator[tuple[Piece, ...]
 
 def _produced(statement: Statement, read: Reference, writers: Writers) -> Iterator[Part]:
     """The instances of `statement` whose element some instance wrote before, with the last one."""
+    just_before = writers.just_before(statement, read)
+    if just_before is not None:
+        yield writers.pieces.set(statement.domain, statement.assign.name), Produced(just_before.assign.name, tuple(map(Affine.symbol, statement.loops)))
+        return
     for writer, relation in writers.before(statement, read):
         for level, part in enumerate(by_level(relation, len(shared_loops(statement, writer)))):
             for points, values in affine_pieces(part):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 from polyloom.diagnostics import infeasible
-from polyloom.ir.pla import Equation, Reference
+from polyloom.ir.pla import Equation, Program, Reference
 from polyloom.ir.rdg import Graph
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import is_empty, parameter_set, polyhedron_to_set
@@ -78,16 +78,35 @@ def bind(graph: Graph, machine: Machine, allocation: Allocation, order: Order, s
 def check_feedback(graph: Graph, machine: Machine) -> None:
     """PL0404 if every mapping needs more feedback registers than there are: one for each value and distance to another iteration, at the least."""
     waiting = Counter(variable for variable, _ in dict.fromkeys((use.variable, use.distance) for use in graph.uses if not use.is_local))
-    named = [f"{variable} {count}" for variable, count in waiting.most_common(_NAMED)]
-    named += [f"{len(waiting) - _NAMED} more variables"] if len(waiting) > _NAMED else []
-    note = f"one for each distance at which other iterations read a value: {', '.join(named)}"
+    note = f"one for each distance at which other iterations read a value: {_most(waiting)}"
     _enough("PL0404", "feedback_registers", "feedback register", machine.feedback_registers, waiting.total(), note)
+
+
+def check_ports(program: Program, machine: Machine) -> None:
+    """PL0405 or PL0406 if every mapping needs more input or output registers than there are: each operand that reads an input has a register
+    of its own, and so has each equation that writes an output."""
+    reading, outputs = Counter(o.name for _, _, o in _input_operands(program)), {a.name for a in program.outputs}
+    writing = Counter(e.target.name for e in program.equations if e.target.name in outputs)
+    note = "one for each equation that writes an element of an output, at the least: "
+    _enough("PL0406", "output_registers", "output register", machine.output_registers, writing.total(), note + _most(writing))
+    note = "one for each operand that reads an input, at the least: "
+    _enough("PL0405", "input_registers", "input register", machine.input_registers, reading.total(), note + _most(reading))
+
+
+def _most(counts: Counter[str]) -> str:
+    """Those that count most, and how many others there are."""
+    named = [f"{variable} {count}" for variable, count in counts.most_common(_NAMED)]
+    return ", ".join(named + ([f"{len(counts) - _NAMED} more variables"] if len(counts) > _NAMED else []))
 
 
 def input_operands(graph: Graph) -> Iterator[tuple[int, int, Reference]]:
     """(equation, operand position, reference) of every operand that reads an input, in order."""
-    inputs = {a.name for a in graph.program.inputs}
-    for v, e in enumerate(graph.equations):
+    return _input_operands(graph.program)
+
+
+def _input_operands(program: Program) -> Iterator[tuple[int, int, Reference]]:
+    inputs = {a.name for a in program.inputs}
+    for v, e in enumerate(program.equations):
         yield from ((v, k, o) for k, o in enumerate(e.operands) if isinstance(o, Reference) and o.name in inputs)
 
 
