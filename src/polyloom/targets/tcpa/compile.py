@@ -38,7 +38,8 @@ def compile_program(
 ) -> Symbolic:
     """Map `program` onto `machine`; `progress` is told each step and the fraction done, `candidates` limits how many are stored.
 
-    Errors PL0309 (too many equations), PL0401 (missing operation), PL0402 (no scan order), PL0403 to PL0406 (registers), PL0453 (no schedule), PL046x (routes).
+    Errors PL0309 (too many equations), PL0401 (missing operation), PL0402 (no scan order), PL0403 to PL0406
+    (registers), PL0453 (no schedule), PL046x (routes).
     """
     tell = progress or silent
     tell("dependences", 0.0)
