@@ -143,19 +143,21 @@ def _general(graph: Graph, machine: Machine, schedule: Schedule) -> dict[int, in
                 carried[n] = use.variable
     names = list(arcs)
     intervals = tuple(arcs.values())
-    compatible = frozenset((a, b) for a, b in combinations(range(len(names)), 2) if _never_together(graph, names, intervals, a, b, period))
+    writers = [graph.writers_of(name) for name in names] if graph.exclusive else []
+    pairs = combinations(range(len(writers)), 2)
+    compatible = frozenset((a, b) for a, b in pairs if _never_together(graph, writers, intervals, a, b, period))
     colours, _ = colour(intervals, period, compatible)
     check_colours(intervals, period, compatible, colours)
     _enough("PL0403", "general_registers", "general register", machine.general_registers, 1 + max(colours, default=-1))
     return {n: colours[names.index(variable)] for n, variable in carried.items()}
 
 
-def _never_together(graph: Graph, names: list[str], arcs: tuple[Interval, ...], a: int, b: int, period: int) -> bool:
-    """Whether the values are of iterations that exclude each other, and do not meet those of earlier or later iterations."""
+def _never_together(graph: Graph, writers: list[tuple[int, ...]], arcs: tuple[Interval, ...], a: int, b: int, period: int) -> bool:
+    """Whether the values that `writers` produce are of iterations that exclude each other, and do not meet those of earlier or later ones."""
     one, other = arcs[a], arcs[b]
     if one.last >= other.ready + period or other.last >= one.ready + period:
         return False
-    return all(graph.are_exclusive(v, w) for v in graph.writers_of(names[a]) for w in graph.writers_of(names[b]))
+    return all(graph.are_exclusive(v, w) for v in writers[a] for w in writers[b])
 
 
 def _merged(graph: Graph, schedule: Schedule, uses: list[int]) -> list[list[int]]:
