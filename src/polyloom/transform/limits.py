@@ -19,6 +19,6 @@ def check_size(nest: Nest) -> None:
     if beyond is None:
         return
     count = sum(1 for _ in assignments(nest.body))
-    message = f"`{nest.name}` has {count} statements, of which {STATEMENTS} at most can be mapped together; this one is the next"
+    message = f"`{nest.name}` has {count} statements, of which {STATEMENTS} at most can be mapped together; number {STATEMENTS + 1} stands here"
     help = f"split the function: arrays pass values between functions of at most {STATEMENTS} statements, which are run one after another"
     raise input_error("PL0308", message, span=beyond.span, help=help)

@@ -21,7 +21,7 @@ from polyloom.targets.tcpa.candidates import Triple, ranked
 from polyloom.targets.tcpa.graph import build, limit_destinations
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.mapping import UserMapping, parse_mapping
-from polyloom.targets.tcpa.registers import bind, check_feedback, check_ports
+from polyloom.targets.tcpa.registers import bind, check_feedback, check_outputs
 from polyloom.targets.tcpa.schedule import Scheduled, check_operations, schedules
 from polyloom.targets.tcpa.symbolic import Candidate, Symbolic
 
@@ -43,7 +43,7 @@ def compile_program(
     """
     tell = progress or silent
     tell("dependences", 0.0)
-    check_ports(program, machine)
+    check_outputs(program, machine)
     _check_size(program)
     graph = build(program)
     check_operations(graph, machine)
@@ -57,7 +57,9 @@ def compile_program(
 def _check_size(program: Program) -> None:
     """PL0309, at the first equation that is too many."""
     if len(program.equations) > EQUATIONS:
-        message = f"`{program.name}` has {len(program.equations)} equations, of which {EQUATIONS} at most are scheduled together; this one is the next"
+        message = (
+            f"`{program.name}` has {len(program.equations)} equations, of which {EQUATIONS} at most are scheduled together; number {EQUATIONS + 1} stands here"
+        )
         help = f"split the program into several of at most {EQUATIONS} equations, which pass values in arrays and are run one after another"
         raise input_error("PL0309", message, span=program.equations[EQUATIONS].span, help=help)
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
 
-from polyloom.diagnostics import infeasible
+from polyloom.diagnostics import Span, infeasible
 from polyloom.ir.pla import Equation, Program, Reference
 from polyloom.ir.rdg import Graph
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -82,15 +82,13 @@ def check_feedback(graph: Graph, machine: Machine) -> None:
     _enough("PL0404", "feedback_registers", "feedback register", machine.feedback_registers, waiting.total(), note)
 
 
-def check_ports(program: Program, machine: Machine) -> None:
-    """PL0405 or PL0406 if every mapping needs more input or output registers than there are: each operand that reads an input has a register
-    of its own, and so has each equation that writes an output."""
-    reading, outputs = Counter(o.name for _, _, o in _input_operands(program)), {a.name for a in program.outputs}
-    writing = Counter(e.target.name for e in program.equations if e.target.name in outputs)
-    note = "one for each equation that writes an element of an output, at the least: "
-    _enough("PL0406", "output_registers", "output register", machine.output_registers, writing.total(), note + _most(writing))
-    note = "one for each operand that reads an input, at the least: "
-    _enough("PL0405", "input_registers", "input register", machine.input_registers, reading.total(), note + _most(reading))
+def check_outputs(program: Program, machine: Machine) -> None:
+    """PL0406 if every mapping needs more output registers than there are: each equation that writes an output has a register of its own."""
+    outputs = {a.name for a in program.outputs}
+    writing = [e for e in program.equations if e.target.name in outputs]
+    note = f"one for each equation that writes an output: {_most(Counter(e.target.name for e in writing))}"
+    span = next((e.span for e in writing[machine.output_registers or 0 :]), None)
+    _enough("PL0406", "output_registers", "output register", machine.output_registers, len(writing), note, span=span)
 
 
 def _most(counts: Counter[str]) -> str:
@@ -101,12 +99,8 @@ def _most(counts: Counter[str]) -> str:
 
 def input_operands(graph: Graph) -> Iterator[tuple[int, int, Reference]]:
     """(equation, operand position, reference) of every operand that reads an input, in order."""
-    return _input_operands(graph.program)
-
-
-def _input_operands(program: Program) -> Iterator[tuple[int, int, Reference]]:
-    inputs = {a.name for a in program.inputs}
-    for v, e in enumerate(program.equations):
+    inputs = {a.name for a in graph.program.inputs}
+    for v, e in enumerate(graph.equations):
         yield from ((v, k, o) for k, o in enumerate(e.operands) if isinstance(o, Reference) and o.name in inputs)
 
 
@@ -114,12 +108,13 @@ def _is_output(graph: Graph, equation: Equation) -> bool:
     return equation.target.name in {a.name for a in graph.program.outputs}
 
 
-def _enough(code: str, field: str, noun: str, have: int | None, need: int, *notes: str) -> None:
+def _enough(code: str, field: str, noun: str, have: int | None, need: int, *notes: str, span: Span | None = None) -> None:
     if have is not None and need > have:
         plural = "" if need == 1 else "s"
         raise infeasible(
             code,
             f"the mapping needs {need} {noun}{plural}, the machine has {have}",
+            span=span,
             notes=notes,
             help=f"set {field} = {need} or more in the machine description ({need - have} more)",
         )
