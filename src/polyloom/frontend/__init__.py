@@ -108,10 +108,12 @@ def _function(file: str, options: Options) -> Source:
 
 
 def of_nest(nest: Nest, reference: Reference, path: str, *, reassociate: bool = False) -> Source:
-    """The source of a nest whose function is `reference`. Errors: PL024x, and what cannot be made uniform."""
+    """The source of a nest whose function is `reference`. Errors: PL0308, PL024x, and what cannot be made uniform."""
     from polyloom import transform
     from polyloom.analysis import nest_check
+    from polyloom.transform.limits import check_size
 
+    check_size(nest)
     nest_check.check(nest)
     system, plan = transform.plan(nest, reassociate)
     return Source(path, plan, reference, nest, system, exact=not reassociate)

@@ -28,7 +28,9 @@ class _Types:
 
     def find(self, slot: Slot) -> Slot:
         while slot in self.parent:
-            slot = self.parent[slot]
+            above = self.parent[slot]
+            self.parent[slot] = self.parent.get(above, above)  # paths are halved, or a long chain of equations would be walked from every one
+            slot = above
         return slot
 
     def of(self, slot: Slot) -> ElementType | None:

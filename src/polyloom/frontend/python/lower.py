@@ -43,7 +43,8 @@ class _Lowering:
         self.taken = {*function.storage, *function.parameters, *function.data}
         self.locals = {name: Storage(name, types.variable(name), (), "local") for name in sorted(function.data)}
         self.temporaries: set[str] = set()
-        self.copies = {name: self.local(name, function.storage[name].dtype) for name in function.storage if name in stored_names(function.node)}
+        stored = set(stored_names(function.node))
+        self.copies = {name: self.local(name, function.storage[name].dtype) for name in function.storage if name in stored}
         self.values = Values(function, types, self.copies)
         self.assumptions = _assumptions(function)
 
