@@ -107,9 +107,9 @@ class Compiled(_File):
         """
         parameters = _named(values, more, "PL0230", "N=16")
         asked = registry.region(pes) if pes is not None else (self.place.rows, self.place.columns) if self.place else registry.REGION
-        with _timed() as clock:
-            data = phases.instantiate(self.target, self.data, parameters, asked, candidate)
-        return Instance(self.target, data, parameters, self, clock.seconds, asked)
+        start = perf_counter()
+        data = phases.instantiate(self.target, self.data, parameters, asked, candidate)
+        return Instance(self.target, data, parameters, self, perf_counter() - start, asked)
 
     def __repr__(self) -> str:
         return f"<symbolic configuration of {self.kernel}({', '.join(self.parameters)}): {len(self.data)} bytes>"
@@ -321,9 +321,11 @@ def source_of(source: Source | Kernel | Plan | Program | str | PathLike[str], op
 
 def _named(given: object, more: Mapping[str, T], code: str, example: str) -> dict[str, T]:
     """What is given by name: in a mapping, and by keyword."""
-    if given is not None and not isinstance(given, Mapping):
+    if given is None:
+        return dict(more)
+    if not isinstance(given, Mapping):
         raise input_error(code, f"{given!r} has no name", help=f"give everything by name, as in {example}")
-    return {**cast("Mapping[str, T]", given or {}), **more}
+    return {**cast("Mapping[str, T]", given), **more}
 
 
 def _mapping(path: str | PathLike[str]) -> tuple[str, str]:
