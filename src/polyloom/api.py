@@ -23,7 +23,7 @@ from polyloom import files, frontend
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options, Source
-from polyloom.ir.arguments import Signature, random_inputs, scalar
+from polyloom.ir.arguments import Fill, Signature, check_fill, check_results, made_up, only_written, scalar
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
 from polyloom.ir.plan_interpret import interpret
@@ -107,9 +107,9 @@ class Compiled(_File):
         """
         parameters = _named(values, more, "PL0230", "N=16")
         asked = registry.region(pes) if pes is not None else (self.place.rows, self.place.columns) if self.place else registry.REGION
-        with _timed() as clock:
-            data = phases.instantiate(self.target, self.data, parameters, asked, candidate)
-        return Instance(self.target, data, parameters, self, clock.seconds, asked)
+        start = perf_counter()
+        data = phases.instantiate(self.target, self.data, parameters, asked, candidate)
+        return Instance(self.target, data, parameters, self, perf_counter() - start, asked)
 
     def __repr__(self) -> str:
         return f"<symbolic configuration of {self.kernel}({', '.join(self.parameters)}): {len(self.data)} bytes>"
@@ -134,34 +134,79 @@ class Instance(_File):
         """The configuration as plain values, as `polyloom show --json` prints it."""
         return self._json
 
-    def run(self, arrays: Mapping[str, npt.ArrayLike] | None = None, /, *, seed: int = 0, trace: bool = False, **more: npt.ArrayLike) -> Result:
-        """Run on the model. Inputs that are not given are made up from `seed`; a scalar may be a plain number. A difference from
-        the equations or from the source raises PL0812 (exit 4); wrong inputs raise PL0231, PL0232, or, like faults, PL06xx."""
-        result = self.measure(self._arrays(_named(arrays, more, "PL0231", "x=numpy.ones(16)")), seed=seed, trace=trace)
+    def run(
+        self, arrays: Mapping[str, npt.ArrayLike] | None = None, /, *, seed: int = 0, trace: bool = False, fill: Fill | None = None, **more: npt.ArrayLike
+    ) -> Result:
+        """Run on the model; a scalar may be a plain number. Without any array, all are made up from `seed`. Who gives some gives all that
+        are read: `fill="random"` makes up the rest. An array that is only written may be given too, and is then filled in place; arrays that are
+        read do not change. A difference from the equations or from the source raises PL0812 (exit 4); wrong inputs raise PL0231, PL0232,
+        or, like faults, PL06xx."""
+        named = _named(arrays, more, "PL0231", "x=numpy.ones(16)")
+        results = self._results(named)
+        result = self.measure(self._arrays(named), seed=seed, trace=trace, fill=fill)
         if result.differences:
             raise PolyloomError(*result.differences)
+        for name, array in results.items():
+            np.copyto(array, result.outputs[name])
         return result
 
-    def measure(self, given: Arrays, *, seed: int = 0, trace: bool = False, on: str | None = None, progress: Progress | None = None) -> Result:
-        """Like `run`, but differences are in the result. `on` names the machine where a loaded file's is not a shipped one."""
+    def measure(
+        self,
+        given: Arrays,
+        *,
+        seed: int = 0,
+        trace: bool = False,
+        fill: Fill | None = None,
+        on: str | None = None,
+        progress: Progress | None = None,
+    ) -> Result:
+        """Like `run`, but differences are in the result, and no given array changes. `on` names the machine where a loaded file's is not a
+        shipped one."""
         tell = progress or registry.silent
         tell("running", 0.0)
-        source, values = self.compiled.source if self.compiled else None, self.parameters
-        made_up = random_inputs(source.plan, values, seed) if source is not None and values is not None else {}
-        inputs = {**made_up, **given}
+        inputs, known = self._inputs(given, seed, fill), self._known
         member = on or (self.compiled.place.member if self.compiled and self.compiled.place else None)
         simulate = partial(phases.simulate, self.target, self.data, member, inputs)
         try:
             with _timed() as clock:
                 execution = simulate(trace, _third(progress))
         except PolyloomError:
-            if source is not None and values is not None:
-                interpret(source.plan, values, inputs)  # what data are to blame for, the equations refuse at the user's line
+            if known is not None:
+                interpret(known[0].plan, known[1], inputs)  # what data are to blame for, the equations refuse at the user's line
             raise
-        if source is None or values is None:
+        if known is None:
             return Result(self, execution, clock.seconds, None, (), simulate)
-        differences = _differences(source, values, inputs, execution.outputs, tell)
+        differences = _differences(*known, inputs, execution.outputs, tell)
         return Result(self, execution, clock.seconds, not differences, differences, simulate)
+
+    @property
+    def _known(self) -> tuple[Source, Mapping[str, int]] | None:
+        """The source and the values of its parameters; None of what was loaded from a file."""
+        source = self.compiled.source if self.compiled else None
+        return None if source is None or self.parameters is None else (source, self.parameters)
+
+    @property
+    def _asked(self) -> tuple[Signature, Mapping[str, int]]:
+        """What a run takes and gives, and the values of its parameters."""
+        return (self._known[0].plan, self._known[1]) if self._known else (self.signature, {})
+
+    def _results(self, given: Mapping[str, object]) -> dict[str, npt.NDArray[Any]]:
+        """The given arrays that are only written, to be filled. Errors: PL0232."""
+        found = {a.name: given[a.name] for a in only_written(self._asked[0]) if a.name in given}
+        for name, array in found.items():
+            if not isinstance(array, np.ndarray) or not array.flags.writeable:
+                what = "read-only" if isinstance(array, np.ndarray) else "not a NumPy array"
+                message = f"`{self.kernel}` fills the array `{name}`, and what is given for it is {what}"
+                raise input_error("PL0232", message, help=f'give an array that can be written to, or leave it out: the result has it as `outputs["{name}"]`')
+        return cast("dict[str, npt.NDArray[Any]]", found)
+
+    def _inputs(self, given: Arrays, seed: int, fill: Fill | None) -> Arrays:
+        """Given and made up; nothing is made up for a loaded file unless `fill` asks for it. Errors: PL0231, PL0232, PL0820."""
+        check_fill(fill)
+        signature, values = self._asked
+        results = check_results(signature, values, given)
+        read = {name: array for name, array in given.items() if name not in results}
+        return read if self._known is None and fill is None else {**made_up(signature, values, given, seed, fill), **read}
 
     def _arrays(self, given: Mapping[str, Any]) -> Arrays:
         scalars = {a.name: a for a in self.signature.inputs if not a.shape}
@@ -276,9 +321,11 @@ def source_of(source: Source | Kernel | Plan | Program | str | PathLike[str], op
 
 def _named(given: object, more: Mapping[str, T], code: str, example: str) -> dict[str, T]:
     """What is given by name: in a mapping, and by keyword."""
-    if given is not None and not isinstance(given, Mapping):
+    if given is None:
+        return dict(more)
+    if not isinstance(given, Mapping):
         raise input_error(code, f"{given!r} has no name", help=f"give everything by name, as in {example}")
-    return {**cast("Mapping[str, T]", given or {}), **more}
+    return {**cast("Mapping[str, T]", given), **more}
 
 
 def _mapping(path: str | PathLike[str]) -> tuple[str, str]:

@@ -228,10 +228,16 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0224": ("no parameter values", "The inequalities of `parameter` contradict each other. A parameter is at least 0."),
     "PL0225": ("variable not defined", "A variable is declared, but no equation defines it."),
     "PL0230": ("wrong parameter values", "Every parameter needs an integer from 0 to 2147483647 that lies in its domain; other names are refused."),
-    "PL0231": ("wrong set of inputs", "Every declared input needs an array, and other names are refused."),
+    "PL0231": (
+        "wrong set of inputs",
+        'A run without arrays makes all of them up. Who gives some gives all that are read; `--fill random`, in Python `fill="random"`, makes up\n'
+        "the rest. An array that is only written may be left out. Scalars that are not given are made up. Other names are refused.\n"
+        "    run gemm.py ... --in A=A.npy      write    ... --in A=A.npy --in B=B.npy --in C=C.npy      or add    --fill random",
+    ),
     "PL0232": (
         "input of wrong shape or type",
-        "An input's type and shape must be those that the program declares, for the given parameters; nothing is converted.",
+        "An input's type and shape must be those that the program declares, for the given parameters; nothing is converted. The same holds of an\n"
+        "array that is only written and given to be filled: in Python it must be a NumPy array that can be written to.",
     ),
     "PL0233": ("integer division by zero", "An integer division by zero has no result. Guard the divisor: `a / select(b == 0, 1, b)`."),
     "PL0240": (
@@ -752,6 +758,10 @@ CODES: dict[str, tuple[str, str]] = {
         "value of another type",
         "`alpha=fast` gives no f32, `n=1.5` no i32, and `A=1` no array. Write scalars as numbers of their type, `alpha=1.5`; arrays come\n"
         "from files, `--in A=A.npy`.",
+    ),
+    "PL0820": (
+        "unknown way to fill arrays",
+        '`run(A=A, fill="random")` makes up the arrays that are not given, from the seed. There is no other way to fill them.',
     ),
     "PL0870": (
         "internal error",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """C functions on targets that run them as they are: compile, call, compare with the interpreter of SSA form and with the host.
 
-What runs is the file that the target's compiler wrote. Arguments that are not given are made up from a seed; outputs are the result,
-called `return`, and the arrays that the function may store to.
+What runs is the file that the target's compiler wrote. Arguments are made up from a seed where none is given, scalars where they are not;
+outputs are the result, called `return`, and the arrays that the function may store to.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 from pathlib import Path
 from time import perf_counter
@@ -18,13 +19,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from polyloom import frontend, temporary
+from polyloom import frontend, temporary, transform
 from polyloom.analysis.memory import available_bytes
 from polyloom.analysis.stores import stored
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error, nearest
 from polyloom.frontend.c.native import call_native
 from polyloom.frontend.c.prototype import Parameter, Prototype, prototype
 from polyloom.frontend.source import Options, Reference
+from polyloom.ir.arguments import Fill, check_all_given
 from polyloom.ir.nest import Nest
 from polyloom.ir.nest_c import print_c
 from polyloom.ir.ssa import Function
@@ -74,12 +76,14 @@ def run(
     level: int = 1,
     limit: int = LIMIT,
     progress: Progress | None = None,
+    fill: Fill | None = None,
 ) -> Result:
     """Runs the chosen function of a C file, or of a Python file through the C text of its nest, whose oracle is also the function itself.
     `scalars` are texts by name; `wanted` are names that must be outputs; `level` is clang's; the function returns within
-    `limit` instructions. Errors: PL010x and PL02xx for Python, PL015x, PL0230 to PL0232, PL0811, PL0819, PL0914, PL093x, PL0972, PL0975."""
+    `limit` instructions; `fill` makes up arrays even where others are given. Errors: PL010x and PL02xx for Python, PL015x,
+    PL0230 to PL0232, PL0811, PL0819, PL0914, PL093x, PL0972, PL0975."""
     report = progress or _unheard
-    with _c_source(path, options) as (source, own, oracle):
+    with _c_source(path, options) as (source, own, oracle, nest):
         report("compiling", 0.0)
         model, long = target.model(member)
         start = perf_counter()
@@ -90,6 +94,8 @@ def run(
         if (unknown := next((name for name in wanted if name not in names), None)) is not None:
             raise input_error("PL0811", f"the function has no output '{unknown}'", help=nearest(unknown, names, "output"))
         given = arguments(declared, scalars, arrays, seed)
+        if fill is None:
+            _check_all_given(declared, arrays, given, nest or partial(frontend.c_nest, source, replace(own, function=function.name)))
 
         start = perf_counter()
         got = [a.copy() for a in given]
@@ -127,17 +133,17 @@ def _unheard(step: str, fraction: float) -> None:
 
 
 @contextmanager
-def _c_source(path: str, options: Options) -> Generator[tuple[str, Options, tuple[str, Oracle] | None]]:
-    """The C file that runs and its options; of a Python file also what else its outputs have to equal, and its name."""
+def _c_source(path: str, options: Options) -> Generator[tuple[str, Options, tuple[str, Oracle] | None, Callable[[], Nest] | None]]:
+    """The C file that runs and its options; of a Python file also what else its outputs have to equal with its name, and its nest."""
     file = frontend.file_of(path)
     if not file.endswith(".py"):
-        yield path, options, None
+        yield path, options, None, None
         return
     nest, reference = frontend.python_nest(path, options)
     with temporary.folder() as folder:
         text = Path(folder, f"{Path(file).stem}.c")
         text.write_text(print_c(nest), encoding="utf-8")
-        yield str(text), Options(), ("the source, " + path, _oracle(nest, reference))
+        yield str(text), Options(), ("the source, " + path, _oracle(nest, reference)), lambda: nest
 
 
 def _oracle(nest: Nest, reference: Reference) -> Oracle:
@@ -218,6 +224,28 @@ def arguments(declared: Prototype, scalars: Mapping[str, str], arrays: Arrays, s
     sizes = {name: int(value) for name, value in values.items() if value.dtype.kind in "iu"}
     generator = np.random.default_rng(seed)
     return [_argument(p, values, arrays, sizes, generator) for p in declared.parameters]
+
+
+def _check_all_given(declared: Prototype, arrays: Arrays, values: Sequence[Array], nest: Callable[[], Nest]) -> None:
+    """PL0231 where some arrays are given, and others whose elements at entry may show are not. Which ones cannot show, the nest tells;
+    of a function that is not one, all may."""
+    names = [p.name for p in declared.parameters if p.extents is not None]
+    given, missing = [n for n in names if n in arrays], [n for n in names if n not in arrays]
+    if not given or not missing:
+        return
+    sizes = {p.name: int(a) for p, a in zip(declared.parameters, values, strict=True) if p.extents is None and a.dtype.kind in "iu"}
+    hidden = _only_written(nest, sizes)
+    check_all_given(declared.name, given, [n for n in missing if n not in hidden])
+
+
+def _only_written(nest: Callable[[], Nest], sizes: Mapping[str, int]) -> frozenset[str]:
+    """The arrays that each run for these sizes overwrites before it reads them, as far as a nest shows it."""
+    try:
+        found = nest()
+        is_meant = sizes.keys() >= set(found.parameters) and found.assumptions.contains(sizes)
+        return transform.only_written(found) if is_meant else frozenset()
+    except PolyloomError:
+        return frozenset()
 
 
 def _argument(parameter: Parameter, values: Mapping[str, Array], arrays: Arrays, sizes: Mapping[str, int], generator: np.random.Generator) -> Array:

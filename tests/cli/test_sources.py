@@ -40,6 +40,13 @@ def twice(x: pl.f32[N], y: pl.f32[N], beta: pl.f32) -> None:
 def shares(x: pl.i32[N], y: pl.i32[N]) -> None:
     for i in range(N):
         y[i] = 100 // x[i]
+
+
+@pl.kernel
+def sums(x: pl.i32[N], y: pl.i32[N], s: pl.i32[N], t: pl.i32[N]) -> None:
+    for i in range(N):
+        s[i] = x[i] + y[i]
+        t[i] = t[i] + s[i]
 """
 C_FILE = """#ifdef HALF
 void half(int n, signed char x[n]) {
@@ -172,8 +179,29 @@ def test_c(call: Call) -> None:
     assert (data["verified"], data["kernel"], data["outputs"]["x"]["dtype"]) == (True, "half", "int8")
 
 
+def test_some_arrays_mean_all(call: Call, scratch: Path) -> None:
+    """What is only written may be given or not; scalars are made up; `--fill random` makes up the rest."""
+    for name in "xyst":
+        np.save(f"{name}.npy", np.arange(4, dtype=np.int32))
+    for on in ("tcpa:1x2", "riscv:rv64gc"):
+        if on.startswith("riscv"):
+            pytest.importorskip("ziglang", reason="the extra [c] is not installed")
+        words = ("run", "functions.py:sums", "N=4", "--in", "x=x.npy", "--on", on, "--out", "s=new.npy")
+        assert call(*words)[0] == 1
+        rest = ("--in", "y=y.npy", "--in", "t=t.npy")
+        assert call(*words, *rest)[0] == call(*words, *rest, "--in", "s=s.npy")[0] == 0
+        assert np.load("new.npy").tolist() == [0, 2, 4, 6] and np.load("s.npy").tolist() == [0, 1, 2, 3]
+        assert call(*words, "--fill", "random")[0] == 0
+        assert call(*words, *rest, "--in", "s=zero.npy")[2].startswith("error[PL0232]")
+        (scratch / "new.npy").unlink()
+
+
 CASES = {
     "several": "run functions.py N=2",
+    "some-arrays": "run functions.py:sums N=3 --in x=zero.npy",
+    "some-arrays-phases": "run functions.py:twice N=3 --in y=zero.npy",
+    "unknown-fill": "run functions.py:sums N=3 --in x=zero.npy --fill zeros",
+    "output-shape": "run functions.py:sums N=4 --in x=x.npy --in y=x.npy --in t=x.npy --in s=zero.npy",
     "unknown-function": "run functions.py:scal N=2",
     "two-names": "run functions.py:scale --function twice N=2",
     "no-file": "run nowhere.py N=2",

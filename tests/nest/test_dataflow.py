@@ -22,6 +22,7 @@ from polyloom.ir.nest import Nest
 from polyloom.ir.nest_interpret import signature_of
 from polyloom.ir.recurrence import Piece, Produced, System
 from polyloom.ir.recurrence_text import print_system
+from polyloom.transform import only_written
 from polyloom.transform.dataflow import analyse, flow
 from polyloom.transform.pieces import source
 from polyloom.transform.undefined import without_undefined
@@ -59,6 +60,16 @@ def inputs_of(source: Nest, sizes: dict[str, int], seed: int = 1) -> dict[str, n
     return {n: generator.integers(-(2**31), 2**31, a.shape).astype(a.dtype) for n, a in random_inputs(signature_of(source), sizes, seed).items()}
 
 
+def check_only_written(source: Nest, system: System, sizes: dict[str, int]) -> None:
+    """Whatever such an array holds at entry, the results are the same."""
+    one, other = inputs_of(source, sizes, 1), inputs_of(source, sizes, 2)
+    free = only_written(source)
+    expected = nest_interpret.interpret(source, sizes, one)
+    found = nest_interpret.interpret(source, sizes, {n: (other if n in free else one)[n] for n in one})
+    for name in {f.name for f in system.finals}:
+        np.testing.assert_array_equal(found[name], expected[name], name)
+
+
 def check_meaning(source: Nest, system: System, sizes: dict[str, int]) -> None:
     inputs = inputs_of(source, sizes)
     expected = nest_interpret.interpret(source, sizes, inputs)
@@ -77,6 +88,7 @@ def test_origins_are_those_of_an_enumeration(name: str, sizes: dict[str, int]) -
 def test_equations_compute_what_the_nest_computes(name: str, sizes: dict[str, int]) -> None:
     source = KERNELS[name].nest(name)
     check_meaning(source, analyse(source), sizes)
+    check_only_written(source, analyse(source), sizes)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -108,3 +120,4 @@ def check_random(source: Nest) -> None:
     for size in (4, 1):
         check_flow(source, plain, {"N": size})
         check_meaning(source, system, {"N": size})
+        check_only_written(source, system, {"N": size})

@@ -99,3 +99,14 @@ int astray(int n, const int a[n]) {
   while (a[k * 100000] != 123456) k++;
   return k;
 }
+void sums(int n, const int a[n], const int c[n], int s[n], int t[n]) {
+  for (int i = 0; i < n; i++) {
+    s[i] = a[i] + c[i];
+    t[i] += s[i];
+  }
+}
+void squeezed(int n, const int a[n], int s[n]) {
+  int k = 0;
+  for (int i = 0; i < n; i++)
+    if (a[i]) s[k++] = a[i];
+}

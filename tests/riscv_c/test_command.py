@@ -43,8 +43,10 @@ REFUSED = {
     "scalar-malformed": "dot n=many --on riscv:rv64gc",
     "array-as-scalar": "dot n=4 a=3 --on riscv:rv64gc",
     "parameter-unknown": "dot n=4 m=3 --on riscv:rv64gc",
-    "input-type": "dot n=3 --in a=float.npy --on riscv:rv64gc",
-    "input-shape": "dot n=4 --in a=int.npy --on riscv:rv64gc",
+    "input-type": "dot n=3 --in a=float.npy --fill random --on riscv:rv64gc",
+    "input-shape": "dot n=4 --in a=int.npy --fill random --on riscv:rv64gc",
+    "some-arrays": "sums n=3 --in a=int.npy --on riscv:rv64gc",
+    "some-arrays-no-nest": "squeezed n=3 --in a=int.npy --on riscv:rv64gc",
     "output-unknown": "dot n=4 --out sum=s.npy --on riscv:rv64gc",
     "function-unknown": "dto n=4 --on riscv:rv64gc",
     "isa-unknown": "dot n=4 --on riscv:rv64gcv",
@@ -114,7 +116,7 @@ def test_files_may_have_any_name(on: str, tmp_path: Path, capsys: pytest.Capture
 
 @pytest.mark.parametrize("isa", ["rv64gc", "rv64gc_zicond", "rv32gc_zicond_zbb"])
 def test_a_dot_product(isa: str, call: Call) -> None:
-    found = _json(call, f"dot n=3 --in a=int.npy --out return=r.npy --on riscv:{isa}")
+    found = _json(call, f"dot n=3 --in a=int.npy --fill random --out return=r.npy --on riscv:{isa}")
     assert found["verified"] is True
     assert found["cycles"] is None
     assert (found["kernel"], found["on"], found["parameters"]) == ("dot", f"riscv:{isa}", {"n": 3})
@@ -163,6 +165,14 @@ def test_outputs_are_what_is_written(call: Call) -> None:
         assert list(found["outputs"]) == ["a", "times"]
         assert np.array_equal(np.load("b.npy"), np.load("a.npy") / 2)
         assert np.load("t.npy").tolist() == [0]
+
+
+def test_what_is_only_written_may_be_left_out(call: Call) -> None:
+    for more in ("", " --in s=int.npy"):
+        assert _json(call, f"sums n=3 --in a=int.npy --in c=int.npy --in t=int.npy{more} --out s=s.npy --on riscv:rv64gc")["verified"]
+        assert np.load("s.npy").tolist() == [0, 2, 4]
+    for fill in ("--in s=int.npy", "--fill random"):
+        assert _json(call, f"squeezed n=3 --in a=int.npy {fill} --on riscv:rv64gc")["verified"]
 
 
 def test_structures(call: Call) -> None:
@@ -249,7 +259,7 @@ def test_a_difference_is_an_error(call: Call, monkeypatch: pytest.MonkeyPatch) -
         return labelled(replace(code, blocks=tuple(Block(b.name, tuple(_subtracted(op) for op in b.ops)) for b in code.blocks)))
 
     monkeypatch.setattr(link, "labelled", changed)
-    status, out, err = call("dot n=3 --in a=int.npy --on riscv:rv64gc --json")
+    status, out, err = call("dot n=3 --in a=int.npy --in c=int.npy --on riscv:rv64gc --json")
     assert status == 4
     assert json.loads(out)["verified"] is False
     assert "return differs from the interpreter of SSA form" in err

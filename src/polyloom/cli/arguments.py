@@ -25,6 +25,7 @@ class Request(argparse.Namespace):
     output: str
     json: bool
     seed: int
+    fill: Literal["random"] | None
     candidate: list[str]
     mapping: list[str]
     trace: str | None

@@ -20,7 +20,8 @@ def arguments(parser: Parser) -> None:
     shared.parameter_operands(parser, "values of the parameters and of scalar inputs")
     shared.on_option(parser)
     shared.array_options(parser)
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="makes up the inputs that are not given")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="makes up inputs: scalars that are not given, and arrays where none is given")
+    parser.add_argument("--fill", choices=("random",), help="make up the arrays that are not given even where others are")
     shared.mapping_option(parser)
     shared.candidate_option(parser)
     sources.level_option(parser, "for riscv: the function in SSA form, from clang's code at -O0 or -O1 (1)")
@@ -53,7 +54,7 @@ def execute(options: Request) -> Answer:
         arrays = {**scalars, **given_arrays(inputs)}
         compiled = api.compile(source, options.on or "tcpa", mapping=mapping, progress=progress)
         instance = compiled.instantiate(parameters, pes=(place.rows, place.columns), candidate=candidate)
-        result = instance.measure(arrays, seed=options.seed, trace=options.trace is not None, progress=progress)
+        result = instance.measure(arrays, seed=options.seed, fill=options.fill, trace=options.trace is not None, progress=progress)
     files.write(_artefacts(options, result, outputs))
     return Answer(result.data, result.report(), result.differences)
 
@@ -70,7 +71,8 @@ def _function(options: Request, target: FunctionTarget, member: str) -> Answer:
     limit = functions.LIMIT if options.max_instructions is None else shared.positive(options.max_instructions, "--max-instructions")
     own, arrays, level = sources.options_of(options), given_arrays(inputs), sources.level_of(options)
     with bar() as progress:
-        result = functions.run(options.file, target, member, own, scalars, arrays, options.seed, tuple(outputs), level, limit, progress)
+        wanted = tuple(outputs)
+        result = functions.run(options.file, target, member, own, scalars, arrays, options.seed, wanted, level, limit, progress, options.fill)
     files.write(array_files(result.outputs, outputs))
     return Answer(result.data, functions.page(result), result.differences)
 

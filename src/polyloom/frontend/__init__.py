@@ -23,7 +23,7 @@ from polyloom.ir.plan import Plan, of_program
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.ssa import Function
 
-__all__ = ["Options", "Source", "file_of", "is_source", "load", "nest_ssa", "of_nest", "of_plan", "python_nest", "ssa"]
+__all__ = ["Options", "Source", "c_nest", "file_of", "is_source", "load", "nest_ssa", "of_nest", "of_plan", "python_nest", "ssa"]
 
 _FUNCTIONS: Final = (".py", ".c")
 _MEANT_FOR: Final = {
@@ -81,6 +81,16 @@ def python_nest(path: str, options: Options) -> tuple[Nest, Reference]:
     nest, reference = read(file, chosen)
     nest_check.check(nest)
     return nest, reference
+
+
+def c_nest(path: str, options: Options) -> Nest:
+    """The nest of a C function, without a plan for arrays. Errors: PL0104, PL015x, PL016x, PL024x."""
+    from polyloom.analysis import nest_check
+    from polyloom.frontend.c import load as read
+
+    nest, _ = read(file_of(path), options)
+    nest_check.check(nest)
+    return nest
 
 
 def is_source(path: str) -> bool:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameter values and inputs of a run: their checks, and inputs made up from a seed.
 
-Programs, plans and configurations of several phases have the same `Signature`; a scalar is an input of rank 0.
+Programs, plans and configurations of several phases have the same `Signature`; a scalar is an input of rank 0 that is no output.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from operator import index
-from typing import Any, Protocol, SupportsIndex
+from typing import Any, Literal, Protocol, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ from polyloom.sets import Condition
 
 Arrays = dict[str, npt.NDArray[Any]]
 PARAMETER_LIMIT = 1 << 31
+Fill = Literal["random"]
+"""What may be asked for in place of arrays that are missing."""
 
 
 class Signature(Protocol):
@@ -51,7 +53,10 @@ def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[st
             raise _parameter(f"`{signature.name}` has no parameter `{name}`", f"it is {describe(signature)}")
     missing = [name for name in signature.parameters if name not in values]
     if missing:
-        raise _parameter(_missing(missing), f"give every one, as in `{missing[0]}=16`: {describe(signature)}")
+        raise _parameter(
+            f"the {named('parameter', missing)} {'has no value' if len(missing) == 1 else 'have no values'}",
+            f"give every one, as in `{missing[0]}=16`: {describe(signature)}",
+        )
     for name in signature.parameters:
         _check_integer(name, values[name])
     result = {name: index(values[name]) for name in signature.parameters}
@@ -61,14 +66,15 @@ def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[st
     return result
 
 
-def _missing(names: Sequence[str]) -> str:
+def named(what: str, names: Sequence[str]) -> str:
+    """``array `A` ``, or ``arrays `A`, `B` and `C` ``."""
     quoted = [f"`{n}`" for n in names]
-    if len(quoted) == 1:
-        return f"the parameter {quoted[0]} has no value"
-    return f"the parameters {', '.join(quoted[:-1])} and {quoted[-1]} have no values"
+    return f"{what} {quoted[0]}" if len(quoted) == 1 else f"{what}s {', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
 def _check_integer(name: str, value: Any) -> None:
+    if type(value) is int and 0 <= value < PARAMETER_LIMIT:  # nearly always, and asking for a protocol takes longer than all the rest
+        return
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise _parameter(f"`{name}` = {value!r} is not an integer", f"give an integer, as in `{name}=16`")
     if not 0 <= index(value) < PARAMETER_LIMIT:
@@ -86,10 +92,50 @@ def check_inputs(signature: Signature, parameters: Mapping[str, int], inputs: Ma
     for name in inputs:
         if name not in names:
             raise input_error("PL0231", f"`{signature.name}` has no input `{name}`", help=f"its inputs are {', '.join(names) or 'none'}")
-    for name in names:
-        if name not in inputs:
-            raise input_error("PL0231", f"the input `{name}` is missing", help=f"the inputs are {', '.join(names)}")
-    return {array.name: _check_array(array, shape_of(array, parameters), inputs[array.name]) for array in signature.inputs}
+    if missing := [name for name in names if name not in inputs]:
+        raise input_error("PL0231", f"the {named('input', missing)} {_are(missing)} missing", help=f"the inputs are {', '.join(names)}")
+    return {array.name: _check_array(array, shape_of(array, parameters), inputs[array.name], "input") for array in signature.inputs}
+
+
+def only_written(signature: Signature) -> tuple[Array, ...]:
+    """The outputs whose elements at entry show nowhere: a function writes each before it reads it, whatever the parameters."""
+    read = {a.name for a in signature.inputs}
+    return tuple(a for a in signature.outputs if a.name not in read)
+
+
+def check_results(signature: Signature, parameters: Mapping[str, int], given: Mapping[str, Any]) -> Arrays:
+    """The arrays among `given` that are only written, as NumPy arrays. Raises PL0232 for a wrong shape or type."""
+    found = (a for a in only_written(signature) if a.name in given)
+    return {a.name: _check_array(a, shape_of(a, parameters), given[a.name], "output") for a in found}
+
+
+def check_all_given(name: str, given: Sequence[str], missing: Sequence[str]) -> None:
+    """Whoever gives some arrays means all: raises PL0231 with the names of all that are missing beside `given`."""
+    if given and missing:
+        help = f'give {"it" if len(missing) == 1 else "them"} as well, or let the rest be made up: `--fill random`, in Python `fill="random"`'
+        message = f"`{name}` is given the {named('array', given)}, but the {named('array', missing)} {_are(missing)} missing"
+        raise input_error("PL0231", message, help=help)
+
+
+def made_up(signature: Signature, parameters: Mapping[str, int], given: Mapping[str, Any], seed: int, fill: Fill | None) -> Arrays:
+    """The inputs that are not given, from `seed`: scalars always, arrays where none is given or `fill` is "random".
+    Raises PL0231 where some arrays are given and others are missing."""
+    outputs = {a.name for a in signature.outputs}
+    arrays = [a.name for a in signature.inputs if a.shape or a.name in outputs]
+    if fill is None:
+        known = dict.fromkeys((*arrays, *outputs))
+        check_all_given(signature.name, [n for n in known if n in given], [n for n in arrays if n not in given])
+    return {name: array for name, array in random_inputs(signature, parameters, seed).items() if name not in given}
+
+
+def check_fill(fill: object) -> None:
+    """PL0820 for another way to fill than those that there are."""
+    if fill not in (None, "random"):
+        raise input_error("PL0820", f"{fill!r} is no way to fill arrays", help='write `fill="random"`, or leave it out')
+
+
+def _are(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def scalar(array: Array, value: int | float) -> npt.NDArray[Any]:
@@ -115,14 +161,16 @@ def _random(generator: np.random.Generator, array: Array, shape: tuple[int, ...]
     return np.asarray(values).astype(NUMPY[array.dtype])
 
 
-def _check_array(array: Array, shape: tuple[int, ...], value: object) -> npt.NDArray[Any]:
+def _check_array(array: Array, shape: tuple[int, ...], value: object, what: str) -> npt.NDArray[Any]:
     found = np.asarray(value)
     if found.dtype != NUMPY[array.dtype]:
-        help = f"convert it: `.astype(numpy.{NUMPY[array.dtype].name})`"
-        raise input_error("PL0232", f"the input `{array.name}` has the type {found.dtype}, not {array.dtype}", help=help)
+        kind = f"numpy.{NUMPY[array.dtype].name}"
+        help = f"convert it: `.astype({kind})`" if what == "input" else f"make it of this type, `numpy.zeros({shape}, {kind})`, or leave it out"
+        raise input_error("PL0232", f"the {what} `{array.name}` has the type {found.dtype}, not {array.dtype}", help=help)
     if found.shape != shape:
         declared = ", ".join(map(str, array.shape))
-        raise input_error("PL0232", f"the input `{array.name}` has the shape {found.shape}, not {shape}", help=f"it is declared as `{array.name}[{declared}]`")
+        message = f"the {what} `{array.name}` has the shape {found.shape}, not {shape}"
+        raise input_error("PL0232", message, help=f"it is declared as `{array.name}[{declared}]`")
     return found
 
 

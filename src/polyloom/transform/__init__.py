@@ -12,10 +12,16 @@ from polyloom.ir.nest import Nest
 from polyloom.ir.plan import Plan
 from polyloom.ir.recurrence import System
 from polyloom.transform.dataflow import analyse
-from polyloom.transform.phases import make_plan
+from polyloom.transform.phases import held, make_plan
 
 
 def plan(nest: Nest, reassociate: bool = False) -> tuple[System, Plan]:
     """The dataflow of a checked nest and the plan made from it; raises PL026x for what cannot be made uniform."""
     system = analyse(nest, reassociate)
     return system, make_plan(nest, system)
+
+
+def only_written(nest: Nest) -> frozenset[str]:
+    """The arguments of a checked nest whose elements at entry show nowhere, whatever the parameters. Raises what `analyse` does."""
+    system = analyse(nest)
+    return frozenset(s.name for s in nest.storage if s.role == "argument") - held(system)

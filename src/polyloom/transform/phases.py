@@ -49,10 +49,17 @@ def make_plan(nest: Nest, system: System) -> Plan:
         except (NotUniform, NoOrder):  # other readers have changed where a value is kept
             raise unkept(system[next(iter(needed(system, group)))]) from None
     written = {f.name for f in system.finals}
-    given = {o.name for o in origins(system.equations) if isinstance(o, Stored)}
-    inputs = tuple(_array(s) for s in system.storage if s.name in given or (s.name in written and not _is_overwritten(system, s)))
+    at_entry = held(system)
+    inputs = tuple(_array(s) for s in system.storage if s.name in at_entry)
     outputs = tuple(_array(s) for s in system.storage if s.name in written)
     return Plan(system.name, system.parameters, system.assumptions, inputs, outputs, crossing.intermediates, tuple(phases))
+
+
+def held(system: System) -> frozenset[str]:
+    """The arguments whose elements at entry show, for some values of the parameters: they are read, or not all of them overwritten."""
+    read = {o.name for o in origins(system.equations) if isinstance(o, Stored)}
+    written = {f.name for f in system.finals}
+    return frozenset(s.name for s in system.storage if s.name in read or (s.name in written and not _is_overwritten(system, s)))
 
 
 def _is_overwritten(system: System, storage: Storage) -> bool:

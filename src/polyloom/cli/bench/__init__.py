@@ -9,12 +9,13 @@ from typing import Final
 
 from polyloom.cli.answer import Answer, table
 from polyloom.cli.arguments import Parser, Request
-from polyloom.cli.bench import compilation, dominators, examples, instantiation, litmus, model, polybench, riscv, scaling, sizes, ssa
+from polyloom.cli.bench import compilation, dominators, examples, generic, instantiation, litmus, model, polybench, riscv, scaling, sizes, ssa
 from polyloom.diagnostics import input_error, nearest
 
 Row = dict[str, object]
 TABLES: Final[dict[str, Callable[[], list[Row]]]] = {
     "examples": examples.rows,
+    "generic": generic.rows,
     "classes": sizes.classes,
     "sizes": sizes.sizes,
     "instantiation": instantiation.rows,

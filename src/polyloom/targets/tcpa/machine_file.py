@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machine descriptions as TOML files, and the shipped members `paper`, `fau`, `unit`, `wide` and `ideal` (docs/machines.md).
+"""Machine descriptions as TOML files, and the shipped members `paper`, `fau`, `generic`, `unit`, `wide` and `ideal` (docs/machines.md).
 
 The keys of a file are the fields of `Machine`; each functional unit is a `[[unit]]` section. `based_on` names a member whose
 values stand for the keys that are not given. A *resolved* text gives every key, so that it reads back to an equal machine;

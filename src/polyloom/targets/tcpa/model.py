@@ -195,13 +195,20 @@ def _inputs(arrays: Sequence[_Array], given: Mapping[str, NDArray[Any]]) -> list
     for name in given:
         if name not in names:
             raise input_error("PL0601", f"there is no input '{name}'", help=f"the inputs are: {', '.join(names) or 'none'}")
+    if missing := [a for a in arrays if not a.is_output and a.name not in given]:
+        raise _missing(missing)
     return [np.zeros(0, np.uint32) if a.is_output else _words(a, given) for a in arrays]
+
+
+def _missing(arrays: Sequence[_Array]) -> PolyloomError:
+    *others, last = (f"'{a.name}'" for a in arrays)
+    message = f"the inputs {', '.join(others)} and {last} are missing" if others else f"the input {last} is missing"
+    wanted = [f"{a.type}{list(a.shape)}" for a in arrays]
+    return input_error("PL0601", message, help=f"give arrays {', '.join(wanted)}" if others else f"give an array {wanted[0]}")
 
 
 def _words(array: _Array, given: Mapping[str, NDArray[Any]]) -> Words:
     wanted = f"{array.type}{list(array.shape)}"
-    if array.name not in given:
-        raise input_error("PL0601", f"the input '{array.name}' is missing", help=f"give an array {wanted}")
     value = np.asarray(given[array.name])
     if value.shape != array.shape or value.dtype != NUMPY[array.type]:
         message = f"the input '{array.name}' is {value.dtype}{list(value.shape)}, but the program reads {wanted}"

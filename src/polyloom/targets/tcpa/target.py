@@ -23,7 +23,7 @@ from polyloom.targets.tcpa.concrete import Concrete, Connection, Generator, way
 from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, operation_of
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.predict import predicted_cycles
-from polyloom.targets.tcpa.request import check_parameters, check_region
+from polyloom.targets.tcpa.request import Signature, check_parameters, check_region, signature
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 _DEFAULT_MEMBER: Final = "wide"
@@ -53,11 +53,22 @@ def _compile(program: Program, member: str, mapping: tuple[str, str] | None, pro
     return symbolic_file.encode(compile.compile_program(program, machine_file.load(member), mapping=chosen, progress=progress))
 
 
-def _instantiate(data: bytes, parameters: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
+@binary.remembered
+def _opened(data: bytes) -> tuple[Symbolic, Signature]:
+    """A symbolic file, and what an instantiation of it is asked for."""
     symbolic = symbolic_file.decode(data)
+    return symbolic, signature(symbolic)
+
+
+def _symbolic(data: bytes) -> Symbolic:
+    return _opened(data)[0]
+
+
+def _instantiate(data: bytes, parameters: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
+    symbolic, asked = _opened(data)
     if candidate is not None and candidate not in range(len(symbolic.candidates)):
         raise input_error("PL0815", f"there is no candidate {candidate!r}", help=f"the file stores candidates 0 to {len(symbolic.candidates) - 1}")
-    values = check_parameters(symbolic, parameters)
+    values = check_parameters(asked, parameters)
     check_region(symbolic, *region)
     return instantiation.instantiate(data, symbolic, values, *region, candidate=candidate)
 
@@ -66,7 +77,7 @@ def _machine(data: bytes, member: str | None) -> Machine:
     """The machine that a configuration was made for; `member` may name it where it is no shipped one."""
     if member is not None:
         return machine_file.load(member)
-    name = concrete_file.decode(data).machine if _is(data, _CONCRETE) else symbolic_file.decode(data).machine
+    name = concrete_file.decode(data).machine if _is(data, _CONCRETE) else _symbolic(data).machine
     if name not in machine_file.members():
         help = "name its description, for instance --on tcpa:FILE.toml"
         raise input_error("PL0816", f"the configuration was made for the machine '{name}', which is not a shipped one", help=help)
@@ -90,7 +101,7 @@ def _by_cycles(progress: Progress, data: bytes) -> Callable[[int], None]:
 def _arrays(data: bytes) -> tuple[tuple[Array, bool], ...]:
     if _is(data, _CONCRETE):
         return tuple((Array(a.name, a.dtype, tuple(Affine((), n) for n in a.shape)), a.is_output) for a in concrete_file.decode(data).arrays)
-    symbolic = symbolic_file.decode(data)
+    symbolic = _symbolic(data)
     shapes = (tuple(notation.affine(r, symbolic.dimensions, symbolic.parameters) for r in a.shape) for a in symbolic.arrays)
     return tuple((Array(a.name, a.dtype, shape), a.is_output) for a, shape in zip(symbolic.arrays, shapes, strict=True))
 
@@ -105,7 +116,7 @@ def _events(trace: model.Trace, concrete: Concrete, machine: Machine) -> Iterato
 
 def _facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
     concrete = concrete_file.decode(data)
-    symbolic = symbolic_file.decode(symbolic_data) if symbolic_data else None
+    symbolic = _symbolic(symbolic_data) if symbolic_data else None
     number = _schedule(symbolic, concrete) if symbolic else None
     reason = symbolic.bottlenecks[number] if symbolic and number is not None else None
     programs = [program for element in concrete.classes for program in element.programs]
@@ -164,7 +175,7 @@ def _issued(concrete: Concrete) -> Iterator[tuple[int, int, int]]:
 
 def _report(symbolic_data: bytes | None, data: bytes) -> Report:
     concrete = concrete_file.decode(data)
-    symbolic = symbolic_file.decode(symbolic_data) if symbolic_data else None
+    symbolic = _symbolic(symbolic_data) if symbolic_data else None
     names = symbolic.limits.units if symbolic else _unit_names(concrete)
     used = [u for u in range(len(names)) if any(len(e.programs) > u and e.programs[u] for e in concrete.classes)]
     interval = concrete.initiation_interval
@@ -264,7 +275,7 @@ def _is(data: bytes, kind: Kind) -> bool:
 
 
 def _kernel(data: bytes) -> str:
-    return concrete_file.decode(data).kernel if _is(data, _CONCRETE) else symbolic_file.decode(data).kernel
+    return concrete_file.decode(data).kernel if _is(data, _CONCRETE) else _symbolic(data).kernel
 
 
 def _show(data: bytes) -> str:
@@ -301,10 +312,10 @@ TARGET: Final = Target(
     place=_place,
     compile=_compile,
     kernel=_kernel,
-    parameters=lambda data: symbolic_file.decode(data).parameters,
+    parameters=lambda data: _symbolic(data).parameters,
     arrays=_arrays,
     instantiate=_instantiate,
-    candidates=lambda data: len(symbolic_file.decode(data).candidates),
+    candidates=lambda data: len(_symbolic(data).candidates),
     cycles=lambda data: predicted_cycles(concrete_file.decode(data)),
     simulate=_simulate,
     accesses=lambda data: banks.accesses(concrete_file.decode(data)),
