@@ -22,6 +22,7 @@ import numpy.typing as npt
 from polyloom import frontend
 from polyloom.analysis.memory import available_bytes
 from polyloom.analysis.stores import stored
+from polyloom.deep import deeply
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, input_error, nearest
 from polyloom.frontend.c.native import call_native
 from polyloom.frontend.c.prototype import Parameter, Prototype, prototype
@@ -56,7 +57,7 @@ class Result:
 def compile(path: str, target: FunctionTarget, member: str, options: Options, level: int = 1) -> tuple[Function, bytes]:
     """The chosen function of a C file in SSA form, from clang's code at -O`level`, and the target's file of it. Errors: PL015x, PL093x, PL0975."""
     function = frontend.ssa(path, options, level, target.model(member)[0])
-    return function, target.compile(function, member)
+    return function, deeply(target.compile)(function, member)
 
 
 Oracle = Callable[[Sequence[Array]], dict[str, Array]]
@@ -138,7 +139,7 @@ def _c_source(path: str, options: Options) -> Generator[tuple[str, Options, tupl
     nest, reference = frontend.python_nest(path, options)
     with TemporaryDirectory(prefix="polyloom-") as folder:
         text = Path(folder, f"{Path(file).stem}.c")
-        text.write_text(print_c(nest), encoding="utf-8")
+        text.write_text(deeply(print_c)(nest), encoding="utf-8")
         yield str(text), Options(), ("the source, " + path, _oracle(nest, reference))
 
 

@@ -15,6 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
+from polyloom.deep import deeply, too_deep
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, Source, Span, input_error
 from polyloom.frontend.c.choose import choose
 from polyloom.frontend.c.clang import included, llvm_module, syntax_tree
@@ -46,9 +47,18 @@ def load_ssa(path: str, options: Options, level: int = 0, target: str = TARGET) 
         text = Path(path).read_bytes().decode("utf-8", "replace")
     except OSError as error:
         raise input_error("PL0104", f"cannot read {path}: {error.strerror or error}", help="give the path of a .c file") from None
+    try:
+        name, inlines = _chosen(path, options, target)
+    except RecursionError:
+        raise too_deep(path) from None
+    return load_all(Source(path, text), (name,), options, level, target, inlines)[0]
+
+
+@deeply
+def _chosen(path: str, options: Options, target: str) -> tuple[str, bool]:
+    """The name of the function, and whether what it calls becomes part of it."""
     chosen, functions = choose(path, syntax_tree(path, options, target), options.function, calls=True)
-    inlines = is_small(chosen, {function.name: function for function in functions.values()})
-    return load_all(Source(path, text), (chosen.name,), options, level, target, inlines)[0]
+    return chosen.name, is_small(chosen, {function.name: function for function in functions.values()})
 
 
 def load_all(source: Source, names: Sequence[str], options: Options, level: int = 0, target: str = TARGET, inlines: bool = True) -> tuple[Function, ...]:

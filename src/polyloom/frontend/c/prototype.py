@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from polyloom.deep import deeply
 from polyloom.diagnostics import Span
 from polyloom.frontend.c.choose import choose
 from polyloom.frontend.c.clang import constants, printed_function, syntax_tree
@@ -70,6 +71,7 @@ class Prototype:
     span: Span
 
 
+@deeply
 def prototype(path: str, options: Options, target: str, long: int) -> Prototype:
     """Of the chosen function in the file; `target` is that of clang's, `long` the number of bytes of that type. Raises PL0151 to PL0155."""
     unit = syntax_tree(path, options, target)

@@ -52,9 +52,11 @@ class Node:
 
     def __iter__(self) -> Iterator[Node]:
         """This node and everything below it, from left to right."""
-        yield self
-        for child in self.inner:
-            yield from child
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(reversed(node.inner))
 
 
 def ctype(type: Mapping[str, str], aliases: Mapping[str, str]) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 
 from polyloom.analysis.check import check
+from polyloom.deep import deeply, too_deep
 from polyloom.diagnostics import Source, input_error
 from polyloom.frontend.pla.lower import lower
 from polyloom.frontend.pla.syntax import parse_syntax
@@ -20,11 +21,15 @@ def parse(text: str, name: str = "<string>") -> Program:
 
     Raises `PolyloomError` with located diagnostics (PL01xx syntax, PL02xx meaning).
     """
-    source = Source(name, text.removeprefix("\ufeff"))
     try:
-        program = infer(PurePath(name).stem.encode(errors="replace").decode(), lower(parse_syntax(source)))
+        return _parse(Source(name, text.removeprefix("\ufeff")))
     except RecursionError:
-        raise input_error("PL0103", f"{name}: an expression is nested too deeply", help="split it into several equations") from None
+        raise too_deep(name) from None
+
+
+@deeply
+def _parse(source: Source) -> Program:
+    program = infer(PurePath(source.name).stem.encode(errors="replace").decode(), lower(parse_syntax(source)))
     check(program)
     return program
 

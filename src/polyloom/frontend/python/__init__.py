@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+from polyloom.deep import deeply, too_deep
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.names import suggestion
 from polyloom.frontend.python.kernel import Kernel
@@ -59,7 +60,7 @@ def _execute(path: str) -> dict[str, object]:
     module = ModuleType(Path(path).stem)
     module.__file__ = path
     try:
-        code = compile(text, path, "exec", dont_inherit=True)
+        code = deeply(compile)(text, path, "exec", dont_inherit=True)
         with _importing_from(str(Path(path).parent)):
             exec(code, vars(module))
     except PolyloomError:
