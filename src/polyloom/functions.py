@@ -138,7 +138,7 @@ def _c_source(path: str, options: Options) -> Generator[tuple[str, Options, tupl
         return
     nest, reference = frontend.python_nest(path, options)
     with TemporaryDirectory(prefix="polyloom-") as folder:
-        text = Path(folder, f"{Path(file).stem}.c")
+        text = Path(folder, "nest.c")
         text.write_text(deeply(print_c)(nest), encoding="utf-8")
         yield str(text), Options(), ("the source, " + path, _oracle(nest, reference))
 

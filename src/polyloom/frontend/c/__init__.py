@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from polyloom.deep import deeply, too_deep
-from polyloom.diagnostics import input_error
+from polyloom.files import read_source
 from polyloom.frontend.c.affine import Scope
 from polyloom.frontend.c.choose import choose
 from polyloom.frontend.c.clang import printed_function, syntax_tree
@@ -23,10 +21,7 @@ __all__ = ["load"]
 
 def load(path: str, options: Options) -> tuple[Nest, Reference]:
     """The nest of a function in the file `path`, and the function itself. Raises PL0104, and PL0150 to PL0167 with the user's positions."""
-    try:
-        Path(path).read_bytes()
-    except OSError as error:
-        raise input_error("PL0104", f"cannot read {path}: {error.strerror or error}", help="give the path of a .c file") from None
+    read_source(path, ".c")
     try:
         return _load(path, options)
     except RecursionError:

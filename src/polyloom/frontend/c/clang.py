@@ -22,7 +22,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
+from polyloom.deep import too_deep
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.c.text import Files
 from polyloom.frontend.source import Options
 
@@ -33,6 +34,10 @@ SCALAR = ("-fno-pic", "-fno-vectorize", "-fno-slp-vectorize", "-fno-jump-tables"
 """Scalars alone, with names and lines; switches stay, because tables of their results are integers of odd widths, and loops stay loops."""
 ALONE = ("-fvisibility=hidden", "-ffunction-sections", "-fdata-sections")
 """Only what the entry function needs stays in a library: neither `main` nor the functions that it calls must link."""
+
+_DUMP = ("-fsyntax-only", "-Xclang", "-ast-dump=json")
+_MOST = 1 << 30
+"""Bytes that clang may write. It indents trees, so that a sum of n terms takes some 400 n^2 bytes, nearly all of which are spaces."""
 
 _TARGET_OF = re.compile(r'^(?:target |!llvm\.module\.flags ).*$|"(?:target-cpu|target-features|tune-cpu)"="[^"]*"', re.MULTILINE)
 """What ties a module of LLVM's to a target."""
@@ -51,7 +56,10 @@ def syntax_tree(path: str, options: Options, target: str = "") -> Any:
             file = item.setdefault("file", file)
         return item
 
-    dump = _clang(options, *_for(target), "-fsyntax-only", "-Xclang", "-ast-dump=json", path, machine=_machine(target))
+    try:
+        dump = _clang(options, *_for(target), *_DUMP, path, machine=_machine(target))
+    except _TooMuch:
+        raise too_deep(path) from None
     return json.loads(dump, object_hook=locate)
 
 
@@ -102,8 +110,11 @@ def llvm_module(unit: str, level: int, target: str, options: Options, *more: str
 
 
 def included(path: str) -> str:
-    """The directive that includes a file. Its name is taken as it stands, without escapes (C17 6.4.7)."""
+    """The directive that includes a file. Its name is taken as it stands, without escapes (C17 6.4.7). Errors: PL0104, for one that has none."""
     name = str(Path(path).resolve())
+    if re.search(r"[\n\r]", name) or ('"' in name and ">" in name):
+        help = "rename it: a name without line breaks, and with a quote or `>` at most"
+        raise input_error("PL0104", f"cannot read {path}: C cannot include a file of this name", help=help)
     return f"#include <{name}>" if '"' in name else f'#include "{name}"'
 
 
@@ -155,14 +166,38 @@ def _clang(options: Options, *arguments: str, machine: str = platform.machine())
 def _run(*arguments: str) -> str:
     caches = str(_folder())
     environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": caches, "ZIG_LOCAL_CACHE_DIR": caches, "LC_ALL": "C"}
-    try:
-        done = subprocess.run([_zig(), *arguments], capture_output=True, env=environment)
-    except OSError as error:
-        help = "install it again: `pip install --force-reinstall polyloom[c]`"
-        raise PolyloomError(Diagnostic("PL0150", f"clang cannot be started: {error.strerror}", USAGE, help=help)) from None
-    if done.returncode:
-        raise PolyloomError(*_diagnostics(done.stderr.decode("utf-8", "replace")))
-    return done.stdout.decode("utf-8", "replace")
+    with tempfile.TemporaryFile() as messages:
+        try:
+            process = subprocess.Popen([_zig(), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=messages, env=environment)
+        except OSError as error:
+            help = "install it again: `pip install --force-reinstall polyloom[c]`"
+            raise PolyloomError(Diagnostic("PL0150", f"clang cannot be started: {error.strerror}", USAGE, help=help)) from None
+        with process:
+            try:
+                written = _written(process, without_indentation="-ast-dump=json" in arguments)
+            except BaseException:
+                process.kill()
+                raise
+        if process.returncode:
+            messages.seek(0)
+            raise PolyloomError(*_diagnostics(messages.read().decode("utf-8", "replace")))
+        return written.decode("utf-8", "replace")
+
+
+class _TooMuch(Exception):
+    """clang writes more than `_MOST` bytes."""
+
+
+def _written(process: subprocess.Popen[bytes], *, without_indentation: bool) -> bytes:
+    """What clang writes; texts in JSON have no ends of lines, so that lines may lose their indentation."""
+    assert process.stdout is not None
+    found, size = list[bytes](), 0
+    for line in process.stdout:
+        size += len(line)
+        if size > _MOST:
+            raise _TooMuch
+        found.append(line.lstrip() if without_indentation else line)
+    return b"".join(found)
 
 
 def _diagnostics(messages: str) -> Iterator[Diagnostic]:
