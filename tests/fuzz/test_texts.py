@@ -14,7 +14,7 @@ from tests.fuzz import texts
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
-PARTS = 16
+PARTS = 48
 SHORT = 4
 """In a short run as many of the parts."""
 FIXED = [*(text.encode() for text in (*texts.WHOLE, *texts.constructs())), *(data for data in texts.raw_files() if len(data) < 30000)]
@@ -95,3 +95,9 @@ def test_what_is_generated_is_c(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(30):
         texts.answer(texts.random_program(random).encode(), ["show", "f.c"])
     assert len(codes) < 10, codes
+
+
+def test_cases_of_generic_selections_are_no_nodes() -> None:
+    """A random program within `#pragma scop` found an internal error."""
+    text = "void f(int n, int a[n]) {\n  int x = 2;\n  __builtin_assume(n > 1);\n  a[0] = _Generic(x, int: n > 2, float: 2, default: 3) ? 1 : 2;\n}\n"
+    assert [*texts.tried(text.encode(), texts.TARGETS, ["run"])] == []

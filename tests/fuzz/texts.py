@@ -14,7 +14,7 @@ import re
 import signal
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -257,7 +257,7 @@ FUNCTIONS: Final = (
     "long long f(int n, int a[n]) {{ int x = 2, y = 1; __builtin_assume(n > 2); {S} return {e}; }}",
     "float f(int n, int a[n]) {{ int x = 2, y = 1; __builtin_assume(n > 2); {S} return {e}; }}",
 )
-WHOLE: Final = (
+WHOLE: Final[tuple[str, ...]] = (
     "",
     "\n",
     "/* nothing */",
@@ -606,13 +606,10 @@ def random_program(random: Random) -> str:
     return HEAD + _filled(random.choice(FUNCTIONS), lambda: expression(0), lambda: statement(0), lambda: 0)
 
 
-def _filled(template: str, expression: object, statement: object, label: object) -> str:
+def _filled(template: str, expression: Callable[[], str], statement: Callable[[], str], label: Callable[[], int]) -> str:
     """Each mark of the template with a text of its own, but that labels of one template are the same."""
-    assert callable(expression)
-    assert callable(statement)
-    assert callable(label)
     k = str(label())
-    made = re.sub(r"\{([esS])\}", lambda m: str(expression() if m[1] == "e" else statement()).replace("{", "{{").replace("}", "}}"), template)
+    made = re.sub(r"\{([esS])\}", lambda m: (expression() if m[1] == "e" else statement()).replace("{", "{{").replace("}", "}}"), template)
     return made.format(k=k)
 
 
@@ -666,7 +663,7 @@ def answer(text: bytes, words: Sequence[str], *, differs_by_right: bool = False)
 
 
 @contextlib.contextmanager
-def _limited() -> Iterator[None]:
+def _limited() -> Generator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         del number, frame
         raise TimeoutError(f"no end after {SLOWEST} seconds")

@@ -40,7 +40,10 @@ def test_deep_work_is_done_again_with_room() -> None:
     assert sys.getrecursionlimit() == limit
 
 
-@pytest.mark.parametrize("verb", ["run f.c n=3 --on riscv:rv32imac --json", "show f.c --ssa 0", "compile f.c --on riscv:rv64gc -o f.elf"])
+LATER = [pytest.param(verb, marks=pytest.mark.long) for verb in ("show f.c --ssa 0", "compile f.c --on riscv:rv64gc -o f.elf")]
+
+
+@pytest.mark.parametrize("verb", ["run f.c n=3 --on riscv:rv32imac --json", *LATER])
 def test_a_sum_of_hundreds_of_terms_in_c(verb: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("ziglang", reason="C needs the extra `c`")
     (folder / "f.c").write_text(C, encoding="utf-8")
@@ -49,7 +52,7 @@ def test_a_sum_of_hundreds_of_terms_in_c(verb: str, folder: Path, capsys: pytest
         assert json.loads(capsys.readouterr().out)["verified"]
 
 
-@pytest.mark.parametrize("file", ["f.c", "f.py"])
+@pytest.mark.parametrize("file", [pytest.param("f.c", marks=pytest.mark.long), "f.py"])
 def test_a_sum_of_hundreds_of_terms_as_a_nest(file: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its text, its dataflow and its equations; a Python function also as the C text of its nest."""
     if file.endswith(".c"):
@@ -89,3 +92,13 @@ def test_what_exceeds_all_room_is_refused_with_the_file(folder: Path, monkeypatc
     monkeypatch.setattr("polyloom.deep.LEVELS", sys.getrecursionlimit())
     with pytest.raises(PolyloomError, match=r"PL0103.*f\.py: an expression or a statement is nested too deeply"):
         load("f.py")
+
+
+@pytest.mark.parametrize("on", ["tcpa", "riscv:rv64gc"])
+def test_a_tree_that_clang_writes_without_end_is_refused(on: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """It indents trees, so that what it writes grows with the square of the depth."""
+    pytest.importorskip("ziglang", reason="C needs the extra `c`")
+    (folder / "f.c").write_text(C, encoding="utf-8")
+    monkeypatch.setattr("polyloom.frontend.c.clang._MOST", 1 << 20)
+    assert main(["run", "f.c", "n=3", "--on", on]) == 1
+    assert capsys.readouterr().err.startswith("error[PL0103]: f.c: an expression or a statement is nested too deeply\nhelp: split it")

@@ -35,7 +35,8 @@ class Node:
 
     @property
     def id(self) -> str:
-        return self.data["id"]
+        """Of what is no statement, expression or declaration, such as a case of `_Generic`, nothing."""
+        return self.data.get("id", "")
 
     @property
     def name(self) -> str:
@@ -52,7 +53,7 @@ class Node:
 
     def __iter__(self) -> Iterator[Node]:
         """This node and everything below it, from left to right."""
-        waiting = [self]
+        waiting: list[Node] = [self]
         while waiting:
             node = waiting.pop()
             yield node
