@@ -209,7 +209,8 @@ def _diagnostics(messages: str) -> Iterator[Diagnostic]:
         message = re.sub(r" \[-W[\w-]+\]$", "", match["message"])
         yield Diagnostic("PL0151", f"the C compiler says: {message}", span=span, help=_help(message))
     if not found:
-        yield Diagnostic("PL0151", f"the C compiler says: {messages.strip() or 'nothing, but fails'}")
+        help = None if messages.strip() else "it ends like that on expressions with thousands of operators within each other: split them"
+        yield Diagnostic("PL0151", f"the C compiler says: {messages.strip() or 'nothing, but fails'}", help=help)
 
 
 def _help(message: str) -> str | None:
