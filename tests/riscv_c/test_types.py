@@ -7,6 +7,7 @@ What is expected is computed here in Python, so that two sides that are wrong in
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
@@ -145,7 +146,7 @@ def test_a_width_that_disagrees_with_the_code_is_a_difference(tmp_path: Path, mo
     path = tmp_path / "f.c"
     path.write_text("unsigned long long f(int a) { return 1ull << a; }\nvoid g(unsigned long long a, int b[1]) { b[0] = a; }\n", encoding="utf-8")
     target, member = function_target("riscv:rv32imac") or pytest.fail()
-    monkeypatch.setitem(functions.prototype.__globals__["_TYPES"], "unsigned long long", "u4")
+    monkeypatch.setitem(vars(import_module("polyloom.frontend.c.prototype"))["_TYPES"], "unsigned long long", "u4")
     found = functions.run(str(path), target, member, Options(function="f"), {"a": "33"}, {}, 0)
     assert not found.data["verified"]
     assert found.differences[0].message == "return differs from the host's own function: expected one uint32, got one uint64"
