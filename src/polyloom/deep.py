@@ -21,9 +21,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LEVELS: Final = 60_000
-"""Calls within each other: an expression of one level less than a tenth of these is always compiled, as no function uses more than ten for a level."""
+"""Calls within each other. A level of an expression takes a few of them, which differ between functions."""
 _STACK: Final = 1 << 29
-"""Bytes, of which only those that are used take memory: 8 KiB a call, where CPython's own functions take less than one."""
+"""Bytes, of which only those that are used take memory: 8 KiB a call."""
 
 
 def deeply(function: Callable[P, T]) -> Callable[P, T]:
