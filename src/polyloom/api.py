@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyloom import files, frontend
+from polyloom.deep import deeply
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options, Source
@@ -300,7 +301,7 @@ def compile(
     loaded = source_of(source, options)
     chosen = {n: _mapping(path) for n, path in mapping.items()} if isinstance(mapping, Mapping) else None if mapping is None else _mapping(mapping)
     with _timed() as clock:
-        data = phases.compile(target, loaded.plan, place.member, chosen, progress)
+        data = deeply(phases.compile)(target, loaded.plan, place.member, chosen, progress)
     return Compiled(target, data, on, place, loaded, loaded.seconds + clock.seconds)
 
 
@@ -357,7 +358,7 @@ def _differences(source: Source, values: Mapping[str, int], inputs: Arrays, got:
     """From the equations, bit for bit; then from the user's own function, where there is one."""
     what = "the reference" if source.nest is None else "its equations"
     tell("interpreting the equations", 1 / 3)
-    found = [compare(interpret(source.plan, values, inputs), got, what)]
+    found = [compare(deeply(interpret)(source.plan, values, inputs), got, what)]
     if source.nest is not None:
         tell("calling the function itself", 2 / 3)
         expected = source.reference(values, inputs)

@@ -22,14 +22,15 @@ import numpy.typing as npt
 from polyloom import frontend, temporary, transform
 from polyloom.analysis.memory import available_bytes
 from polyloom.analysis.stores import stored
-from polyloom.diagnostics import Diagnostic, PolyloomError, input_error, nearest
+from polyloom.deep import deeply
+from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, input_error, nearest
 from polyloom.frontend.c.native import call_native
 from polyloom.frontend.c.prototype import Parameter, Prototype, prototype
 from polyloom.frontend.source import Options, Reference
 from polyloom.ir.arguments import Fill, check_all_given
 from polyloom.ir.nest import Nest
 from polyloom.ir.nest_c import print_c
-from polyloom.ir.ssa import Function
+from polyloom.ir.ssa import FLOATS, SIZE, WIDTH, Function, Type
 from polyloom.ir.ssa_interpret import Argument, interpret
 from polyloom.report.compare import compare, describe_array
 from polyloom.targets.registry import Arrays, FunctionTarget, Json, Progress
@@ -57,7 +58,7 @@ class Result:
 def compile(path: str, target: FunctionTarget, member: str, options: Options, level: int = 1) -> tuple[Function, bytes]:
     """The chosen function of a C file in SSA form, from clang's code at -O`level`, and the target's file of it. Errors: PL015x, PL093x, PL0975."""
     function = frontend.ssa(path, options, level, target.model(member)[0])
-    return function, target.compile(function, member)
+    return function, deeply(target.compile)(function, member)
 
 
 Oracle = Callable[[Sequence[Array]], dict[str, Array]]
@@ -89,7 +90,8 @@ def run(
         start = perf_counter()
         function, data = compile(source, target, member, own, level)
         compile_seconds = perf_counter() - start
-        declared = prototype(frontend.file_of(source), replace(own, function=function.name), long)
+        declared = prototype(frontend.file_of(source), replace(own, function=function.name), model, long)
+        _check_types(declared, function)
         names = _outputs(declared, function)
         if (unknown := next((name for name in wanted if name not in names), None)) is not None:
             raise input_error("PL0811", f"the function has no output '{unknown}'", help=nearest(unknown, names, "output"))
@@ -109,7 +111,7 @@ def run(
         expected["host"] = "the host's own function", _native(source, declared, given, own, model, names)  # which ends, as that did
         if oracle is not None:
             expected["source"] = oracle[0], oracle[1]([a.copy() for a in given])
-        outputs = _collected(declared, done.result, got, names)
+        outputs = _collected(declared, function, done.result, got, names)
         differences = tuple(d for what, found in expected.values() if (d := compare(_flat(found), _flat(outputs), what)) is not None)
         result: dict[str, Json] = {
             "verified": not differences,
@@ -141,8 +143,8 @@ def _c_source(path: str, options: Options) -> Generator[tuple[str, Options, tupl
         return
     nest, reference = frontend.python_nest(path, options)
     with temporary.folder() as folder:
-        text = Path(folder, f"{Path(file).stem}.c")
-        text.write_text(print_c(nest), encoding="utf-8")
+        text = Path(folder, "nest.c")
+        text.write_text(deeply(print_c)(nest), encoding="utf-8")
         yield str(text), Options(), ("the source, " + path, _oracle(nest, reference)), lambda: nest
 
 
@@ -195,20 +197,15 @@ def _interpreted(
         if error.diagnostics[0].code != "PL0974":
             raise
         return {}
-    return {"interpreter": ("the interpreter of SSA form", _collected(declared, value, copies, names))}
+    return {"interpreter": ("the interpreter of SSA form", _collected(declared, function, value, copies, names))}
 
 
 def _native(path: str, declared: Prototype, given: Sequence[Array], options: Options, model: str, names: Sequence[str]) -> dict[str, Array]:
-    """The outputs by the host."""
-    found = call_native(frontend.file_of(path), declared, given, replace(options, function=None), "" if _is_like_host(model) else model)
+    """The outputs by the host, for which the C means what it does on the target: types, macros and headers are the target's."""
+    found = call_native(frontend.file_of(path), declared, given, replace(options, function=None), model)
     results = found[: len(found) - len(given)]
     whole = dict(zip([*([RESULT] if results else []), *(p.name for p in declared.parameters)], found, strict=True))
     return {name: whole[name] for name in names}
-
-
-def _is_like_host(model: str) -> bool:
-    """Whether `int`, `long` and pointers have the host's widths."""
-    return "64" in model
 
 
 def arguments(declared: Prototype, scalars: Mapping[str, str], arrays: Arrays, seed: int) -> list[Array]:
@@ -326,14 +323,30 @@ def _outputs(declared: Prototype, function: Function) -> list[str]:
     return [*([RESULT] if declared.result is not None else []), *names]
 
 
-def _collected(declared: Prototype, value: int | float | None, arrays: Sequence[Array], names: Sequence[str]) -> dict[str, Array]:
+def _collected(declared: Prototype, function: Function, value: int | float | None, arrays: Sequence[Array], names: Sequence[str]) -> dict[str, Array]:
+    """The outputs. The result has the width that it has in SSA form, so that one whose declaration says otherwise differs from the host's."""
     found: dict[str, Array] = {p.name: a for p, a in zip(declared.parameters, arrays, strict=True)}
-    if declared.result is not None and value is not None:
-        bits = int(value) % (1 << 8 * declared.result.itemsize) if isinstance(value, int) else 0
-        found[RESULT] = np.frombuffer(bits.to_bytes(declared.result.itemsize, "little"), declared.result).reshape(()).copy()
-        if isinstance(value, float):
-            found[RESULT] = np.array(value, declared.result)
+    if declared.result is not None and function.result is not None and value is not None:
+        found[RESULT] = _result(declared.result, function.result, value)
     return {name: found[name] for name in names}
+
+
+def _result(declared: np.dtype[Any], type: Type, value: int | float) -> Array:
+    if isinstance(value, float) or type in FLOATS:
+        return np.array(value, f"<f{SIZE[type]}")
+    bits = int(value) % (1 << WIDTH[type])
+    dtype = declared if SIZE[type] == declared.itemsize else np.dtype(f"<{'u' if declared.kind == 'u' else 'i'}{SIZE[type]}")
+    return np.frombuffer(bits.to_bytes(dtype.itemsize, "little"), dtype).reshape(()).copy()
+
+
+def _check_types(declared: Prototype, function: Function) -> None:
+    """Scalars have the width in SSA form that the declaration says: none is cut when it is passed. Errors: PL0812."""
+    for parameter, value in zip(declared.parameters, function.parameters, strict=True):
+        is_array = parameter.extents is not None
+        agree = is_array == (value.type == "ptr") and (is_array or parameter.dtype.itemsize == SIZE[value.type])
+        if not agree or (not is_array and (parameter.dtype.kind == "f") != (value.type in FLOATS)):
+            message = f"the parameter `{parameter.name}` is declared as {parameter.dtype}, and the code takes {value.type}"
+            raise PolyloomError(Diagnostic("PL0812", message, MISMATCH, span=declared.span))
 
 
 def _flat(arrays: Mapping[str, Array]) -> dict[str, Array]:

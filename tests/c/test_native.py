@@ -76,3 +76,9 @@ def test_positions_count_characters(tmp_path: Path) -> None:
     span = caught.value.diagnostics[0].span
     assert span is not None
     assert span.source.text[span.start : span.end] == "while (n) A[0] = 1"
+
+
+def test_where_clang_ends_without_a_word_the_message_says_what_to_do(tmp_path: Path) -> None:
+    path = write(tmp_path, f"int f(int a) {{ return {'~' * 300000} a; }}\n")
+    with pytest.raises(PolyloomError, match=r"PL0151(.|\n)*(split them|nesting level)"):
+        load(path, Options())

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.conftest import Golden
 
 import polyloom as pl
-from polyloom.api import compare
 from polyloom.report import activity, text, trace
+from polyloom.report.compare import compare, compare_roughly
 from polyloom.targets.registry import Event
 
 _TIMES = re.compile(r"\b\d+(\.\d+)? m?s\b")
@@ -108,6 +110,27 @@ def test_vcd(result: pl.Result) -> None:
     changes = [line.split(" ") for line in lines if line.startswith("s")]
     assert {identifier for _, identifier in changes} == set(names)
     assert sum(value != "s" for value, _ in changes) == 48
+
+
+@pytest.mark.parametrize(
+    ("other", "got"),
+    [
+        ({"y": np.zeros((2, 1), np.int64)}, "int64 of the shape (2, 1)"),
+        ({"y": np.zeros(2, np.int32)}, "int32 of the shape (2,)"),
+        ({"y": np.zeros(2, np.uint64)}, "uint64 of the shape (2,)"),
+        ({"y": np.zeros(2, np.float64)}, "float64 of the shape (2,)"),
+        ({"y": np.asarray(np.int64(0))}, "one int64"),
+        ({}, "nothing"),
+    ],
+)
+def test_shapes_and_types_that_differ_are_differences(other: dict[str, np.ndarray[Any, Any]], got: str) -> None:
+    """Where NumPy would spread or convert one of them to the other."""
+    for comparison in (compare, partial(compare_roughly, what="the reference")):
+        found = comparison({"y": np.zeros(2, np.int64)}, other)
+        assert found is not None
+        assert (found.code, found.exit_code) == ("PL0812", 4)
+        assert found.message == f"y differs from the reference: expected int64 of the shape (2,), got {got}"
+    assert compare({"y": np.zeros(2, ">i8")}, {"y": np.zeros(2, "<i8")}) is None
 
 
 def test_comparison_names_the_first_difference() -> None:

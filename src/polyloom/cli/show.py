@@ -10,6 +10,7 @@ from polyloom.analysis.loops import loop_forest
 from polyloom.cli import sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
+from polyloom.deep import deeply
 from polyloom.frontend import is_source, ssa
 from polyloom.frontend.source import Source
 from polyloom.ir.nest_c import print_c
@@ -32,12 +33,16 @@ def execute(options: Request) -> Answer:
         return _blocks(ssa(options.file, sources.options_of(options), sources.level_of(options)))
     if is_source(options.file):
         source = api.source_of(options.file, sources.options_of(options))
-        return Answer(_data(source), "\n".join(_text(source)))
+        return deeply(_source)(source)
     data = files.read(options.file)
     if (target := executable_of(data)) is not None:
         return Answer(*target.inspect(data))
     loaded = api.decode(options.file, data)
     return Answer(loaded.symbolic if isinstance(loaded, api.Compiled) else loaded.concrete, loaded.listing.rstrip("\n"))
+
+
+def _source(source: Source) -> Answer:
+    return Answer(_data(source), "\n".join(_text(source)))
 
 
 def _blocks(function: Function) -> Answer:

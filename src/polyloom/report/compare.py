@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,17 +18,27 @@ CLOSE = 1e-5
 
 
 def compare(expected: Arrays, got: Arrays, what: str = "the reference") -> Diagnostic | None:
-    """The first difference in bits, as PL0812 (exit 4); NaNs are alike. `what` says where the expected values come from."""
-    return next((d for name, want in expected.items() if (d := _differs(name, want, got[name], _bits(want) != _bits(got[name]), what))), None)
+    """The first difference in bits, as PL0812 (exit 4); NaNs are alike, shapes and types are not. `what` says where the expected values come from."""
+    return _first(expected, got, _unequal, what)
 
 
 def compare_roughly(expected: Arrays, got: Arrays, what: str) -> Diagnostic | None:
     """Like `compare`, for f32 up to `CLOSE`."""
-    return next((d for name, want in expected.items() if (d := _differs(name, want, got[name], _far(want, got[name]), what))), None)
+    return _first(expected, got, _far, what)
 
 
-def _differs(name: str, want: npt.NDArray[Any], have: npt.NDArray[Any], where: npt.NDArray[np.bool_], what: str) -> Diagnostic | None:
-    wrong = np.argwhere(where)
+Array = npt.NDArray[Any]
+
+
+def _first(expected: Arrays, got: Arrays, differs: Callable[[Array, Array], npt.NDArray[np.bool_]], what: str) -> Diagnostic | None:
+    return next((d for name, want in expected.items() if (d := _difference(name, want, got.get(name), differs, what)) is not None), None)
+
+
+def _difference(name: str, want: Array, have: Array | None, differs: Callable[[Array, Array], npt.NDArray[np.bool_]], what: str) -> Diagnostic | None:
+    if have is None or (have.shape, _type(have)) != (want.shape, _type(want)):
+        message = f"{name} differs from {what}: expected {_form(want)}, got {'nothing' if have is None else _form(have)}"
+        return Diagnostic("PL0812", message, MISMATCH)
+    wrong = np.argwhere(differs(want, have))
     if not len(wrong):
         return None
     index = tuple(int(n) for n in wrong[0])
@@ -36,7 +47,20 @@ def _differs(name: str, want: npt.NDArray[Any], have: npt.NDArray[Any], where: n
     return Diagnostic("PL0812", message, MISMATCH, notes=(f"{len(wrong)} of {want.size} elements of {name} differ",))
 
 
-def _far(want: npt.NDArray[Any], have: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def _type(array: Array) -> np.dtype[Any]:
+    """The order of bytes is no part of it."""
+    return array.dtype.newbyteorder("=")
+
+
+def _form(array: Array) -> str:
+    return f"{array.dtype} of the shape {array.shape}" if array.shape else f"one {array.dtype}"
+
+
+def _unequal(want: Array, have: Array) -> npt.NDArray[np.bool_]:
+    return _bits(want) != _bits(have)
+
+
+def _far(want: Array, have: Array) -> npt.NDArray[np.bool_]:
     if want.dtype != np.float32:
         return _bits(want) != _bits(have)
     finite = np.abs(want[np.isfinite(want)].astype(np.float64))

@@ -16,7 +16,7 @@ import platform
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from polyloom import files, temporary
-from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
+from polyloom.deep import too_deep
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.c.text import Files
 from polyloom.frontend.source import Options
 
@@ -37,13 +38,18 @@ SCALAR = ("-fno-pic", "-fno-vectorize", "-fno-slp-vectorize", "-fno-jump-tables"
 ALONE = ("-fvisibility=hidden", "-ffunction-sections", "-fdata-sections")
 """Only what the entry function needs stays in a library: neither `main` nor the functions that it calls must link."""
 
+_DUMP = ("-fsyntax-only", "-Xclang", "-ast-dump=json")
+_MOST = 1 << 30
+"""Bytes that clang may write. It indents trees, so that a sum of n terms takes some 400 n^2 bytes, nearly all of which are spaces."""
+
 _TARGET_OF = re.compile(r'^(?:target |!llvm\.module\.flags ).*$|"(?:target-cpu|target-features|tune-cpu)"="[^"]*"', re.MULTILINE)
 """What ties a module of LLVM's to a target."""
 _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$")
 
 
-def syntax_tree(path: str, options: Options) -> Any:
-    """clang's JSON tree of the translation unit; every location with an `offset` has its `file`. Raises PL0150 and PL0151."""
+def syntax_tree(path: str, options: Options, target: str = "") -> Any:
+    """clang's JSON tree of the translation unit; every location with an `offset` has its `file`. Types, macros and headers are those
+    of `target`, by default this host's. Raises PL0150 and PL0151."""
     file = ""
 
     def locate(item: dict[str, Any]) -> dict[str, Any]:
@@ -53,13 +59,36 @@ def syntax_tree(path: str, options: Options) -> Any:
             file = item.setdefault("file", file)
         return item
 
-    return json.loads(_clang(options, "-fsyntax-only", "-Xclang", "-ast-dump=json", path), object_hook=locate)
+    try:
+        dump = _clang(options, *_for(target), *_DUMP, path, machine=_machine(target))
+    except _TooMuch:
+        raise too_deep(path) from None
+    return json.loads(dump, object_hook=locate)
 
 
-def printed_function(path: str, name: str, options: Options) -> str:
+def printed_function(path: str, name: str, options: Options, target: str = "") -> str:
     """The function as clang prints it, macros expanded: the tree has lost the outermost extents of its array parameters."""
-    text = _clang(options, "-fsyntax-only", "-Xclang", "-ast-print", "-Xclang", f"-ast-dump-filter={name}", path)
+    words = ("-fsyntax-only", "-Xclang", "-ast-print", "-Xclang", f"-ast-dump-filter={name}")
+    text = _clang(options, *_for(target), *words, path, machine=_machine(target))
     return next(part for part in re.split(r"^Printing ", text, flags=re.MULTILINE) if part.startswith(f"{name}:\n") and "{" in part)
+
+
+def constants(path: str, expressions: Sequence[str], options: Options, target: str) -> list[int]:
+    """The values of integer constant expressions at the end of the file, where the C is that of `target`."""
+    named = ", ".join(f"polyloom_constant_{k} = ({text})" for k, text in enumerate(expressions))
+    with temporary.folder() as folder:
+        source = Path(folder, "unit.c")
+        source.write_text(f"{included(path)}\nenum {{ {named} }};\n", encoding="utf-8", errors="surrogateescape")
+        unit = syntax_tree(str(source), options, target)
+    found = unit["inner"][-1]["inner"]
+    return [int(_valued(constant)["value"]) for constant in found]
+
+
+def _valued(item: Any) -> Any:
+    """The outermost part of an enumerator that has a value."""
+    while "value" not in item:
+        item = item["inner"][0]
+    return item
 
 
 def llvm_module(unit: str, level: int, target: str, options: Options, *more: str) -> str:
@@ -79,13 +108,16 @@ def llvm_module(unit: str, level: int, target: str, options: Options, *more: str
             "-o",
             "-",
             str(source),
-            machine=target.partition("-")[0],
+            machine=_machine(target),
         )
 
 
 def included(path: str) -> str:
-    """The directive that includes a file. Its name is taken as it stands, without escapes (C17 6.4.7)."""
+    """The directive that includes a file. Its name is taken as it stands, without escapes (C17 6.4.7). Errors: PL0104, for one that has none."""
     name = str(Path(path).resolve())
+    if re.search(r"[\n\r]", name) or ('"' in name and ">" in name):
+        help = "rename it: a name without line breaks, and with a quote or `>` at most"
+        raise input_error("PL0104", f"cannot read {path}: C cannot include a file of this name", help=help)
     return f"#include <{name}>" if '"' in name else f'#include "{name}"'
 
 
@@ -97,7 +129,7 @@ def shared_library(unit: str, options: Options, model: str = "") -> Path:
     with temporary.folder() as folder:
         source = Path(folder, "unit.c")
         source.write_text(unit, encoding="utf-8", errors="surrogateescape")
-        expanded = _clang(options, "-E", "-P", *_for(model), str(source), machine=model.partition("-")[0] or platform.machine())
+        expanded = _clang(options, "-E", "-P", *_for(model), str(source), machine=_machine(model))
         key = sha256(repr((version("ziglang"), ARITHMETIC, ALONE, model, expanded)).encode()).hexdigest()
         library = _folder() / f"{key}.so"
         if not library.exists():
@@ -105,8 +137,13 @@ def shared_library(unit: str, options: Options, model: str = "") -> Path:
         return library
 
 
-def _for(model: str) -> tuple[str, ...]:
-    return (f"--target={model}",) if model else ()
+def _for(target: str) -> tuple[str, ...]:
+    return (f"--target={target}",) if target else ()
+
+
+def _machine(target: str) -> str:
+    """Whose headers are read."""
+    return target.partition("-")[0] or platform.machine()
 
 
 def _build(source: Path, library: Path, options: Options, model: str) -> None:
@@ -130,16 +167,39 @@ def _clang(options: Options, *arguments: str, machine: str = platform.machine())
 def _run(*arguments: str) -> str:
     """Zig's own caches would keep what a killed run leaves; nothing that is used here is found in them again."""
     zig = _zig()
-    with temporary.folder() as caches:
+    with temporary.folder() as caches, tempfile.TemporaryFile() as messages:
         environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(caches), "ZIG_LOCAL_CACHE_DIR": str(caches), "LC_ALL": "C"}
         try:
-            done = subprocess.run([zig, *arguments], capture_output=True, env=environment)
+            process = subprocess.Popen([zig, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=messages, env=environment)
         except OSError as error:
             help = "install it again: `pip install --force-reinstall polyloom[c]`"
             raise PolyloomError(Diagnostic("PL0150", f"clang cannot be started: {error.strerror}", USAGE, help=help)) from None
-    if done.returncode:
-        raise PolyloomError(*_diagnostics(done.stderr.decode("utf-8", "replace")))
-    return done.stdout.decode("utf-8", "replace")
+        with process:
+            try:
+                written = _written(process, without_indentation="-ast-dump=json" in arguments)
+            except BaseException:
+                process.kill()
+                raise
+        if process.returncode:
+            messages.seek(0)
+            raise PolyloomError(*_diagnostics(messages.read().decode("utf-8", "replace")))
+        return written.decode("utf-8", "replace")
+
+
+class _TooMuch(Exception):
+    """clang writes more than `_MOST` bytes."""
+
+
+def _written(process: subprocess.Popen[bytes], *, without_indentation: bool) -> bytes:
+    """What clang writes; texts in JSON have no ends of lines, so that lines may lose their indentation."""
+    assert process.stdout is not None
+    found, size = list[bytes](), 0
+    for line in process.stdout:
+        size += len(line)
+        if size > _MOST:
+            raise _TooMuch
+        found.append(line.lstrip() if without_indentation else line)
+    return b"".join(found)
 
 
 def _diagnostics(messages: str) -> Iterator[Diagnostic]:
@@ -151,7 +211,8 @@ def _diagnostics(messages: str) -> Iterator[Diagnostic]:
         message = re.sub(r" \[-W[\w-]+\]$", "", match["message"])
         yield Diagnostic("PL0151", f"the C compiler says: {message}", span=span, help=_help(message))
     if not found:
-        yield Diagnostic("PL0151", f"the C compiler says: {messages.strip() or 'nothing, but fails'}")
+        help = None if messages.strip() else "it ends like that on expressions with thousands of operators within each other: split them"
+        yield Diagnostic("PL0151", f"the C compiler says: {messages.strip() or 'nothing, but fails'}", help=help)
 
 
 def _help(message: str) -> str | None:

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import count
-from pathlib import Path
 from typing import Any, Final
 
+from polyloom.deep import deeply, too_deep
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, Source, Span, input_error
+from polyloom.files import read_source
 from polyloom.frontend.c.choose import choose
 from polyloom.frontend.c.clang import included, llvm_module, syntax_tree
 from polyloom.frontend.c.growth import is_small
@@ -42,13 +43,19 @@ _GLOBAL = re.compile(r'^@([-\w.$]+|"[^"]*") = (.*)$', re.MULTILINE)
 
 def load_ssa(path: str, options: Options, level: int = 0, target: str = TARGET) -> Function:
     """The function of the file that `options.function` names, or the one that is meant (choose.py). Raises PL0104, PL0150 to PL0152, PL0975."""
+    text = read_source(path, ".c").decode("utf-8", "replace")
     try:
-        text = Path(path).read_bytes().decode("utf-8", "replace")
-    except OSError as error:
-        raise input_error("PL0104", f"cannot read {path}: {error.strerror or error}", help="give the path of a .c file") from None
-    chosen, functions = choose(path, syntax_tree(path, options), options.function, calls=True)
-    inlines = is_small(chosen, {function.name: function for function in functions.values()})
-    return load_all(Source(path, text), (chosen.name,), options, level, target, inlines)[0]
+        name, inlines = _chosen(path, options, target)
+    except RecursionError:
+        raise too_deep(path) from None
+    return load_all(Source(path, text), (name,), options, level, target, inlines)[0]
+
+
+@deeply
+def _chosen(path: str, options: Options, target: str) -> tuple[str, bool]:
+    """The name of the function, and whether what it calls becomes part of it."""
+    chosen, functions = choose(path, syntax_tree(path, options, target), options.function, calls=True)
+    return chosen.name, is_small(chosen, {function.name: function for function in functions.values()})
 
 
 def load_all(source: Source, names: Sequence[str], options: Options, level: int = 0, target: str = TARGET, inlines: bool = True) -> tuple[Function, ...]:

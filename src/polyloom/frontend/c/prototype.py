@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a C function takes and gives: scalars of all integer and floating types, and pointers to arrays of them or of structures.
 
-Element types become NumPy's; `long` has the width of the data model. The extents of an array are those of its declaration, or of
-`--shape`; they are texts over the integer parameters, whose values decide. `p` that is only written `*p` or `p->x` has one element.
+Element types become NumPy's. The C is that of the target: its headers say what `int64_t` is, its `long` has the width of the data
+model, and clang itself tells the layout of structures and enumerations there. The extents of an array are those of its declaration,
+or of `--shape`; they are texts over the integer parameters, whose values decide. `p` that is only written `*p` or `p->x` has one
+element.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from polyloom.deep import deeply
 from polyloom.diagnostics import Span
 from polyloom.frontend.c.choose import choose
-from polyloom.frontend.c.clang import printed_function, syntax_tree
+from polyloom.frontend.c.clang import constants, printed_function, syntax_tree
 from polyloom.frontend.c.signature import affine_text, declarators, extents, given_shapes, is_pointer, names_in
 from polyloom.frontend.c.tree import Node, aliases, ctype, refuse, strip
 from polyloom.frontend.source import Options
@@ -37,6 +40,7 @@ _TYPES: Final[dict[str, str]] = {
     "float": "f4",
     "double": "f8",
 }
+_TAGGED: Final = ("RecordDecl", "EnumDecl")
 _POINTER: Final = re.compile(r"(.*?) ?(?:\*|\(\*\)(?:\[[^\]]*\])+)")
 _ARRAY: Final = re.compile(r"(.*?) ?((?:\[\d+\])+)")
 
@@ -67,13 +71,14 @@ class Prototype:
     span: Span
 
 
-def prototype(path: str, options: Options, long: int) -> Prototype:
-    """Of the chosen function in the file; `long` is the number of bytes of that type. Raises PL0151 to PL0155."""
-    unit = syntax_tree(path, options)
+@deeply
+def prototype(path: str, options: Options, target: str, long: int) -> Prototype:
+    """Of the chosen function in the file; `target` is that of clang's, `long` the number of bytes of that type. Raises PL0151 to PL0155."""
+    unit = syntax_tree(path, options, target)
     function = choose(path, unit, options.function, calls=True)[0]
-    types = _Types(unit, long)
+    types = _Types(unit, long, lambda expressions: constants(path, expressions, options, target))
     nodes = [n for n in function.inner if n.kind == "ParmVarDecl"]
-    written = declarators(printed_function(path, function.name, options), function.name, types.aliases) if nodes else ()
+    written = declarators(printed_function(path, function.name, options, target), function.name, types.aliases) if nodes else ()
     texts = dict(_extents(function, nodes, written, options))
     result = re.split(r" ?\(", function.ctype)[0]
     if result.endswith("*"):
@@ -125,17 +130,19 @@ def _moving(function: Node) -> Iterator[str]:
 
 
 class _Types:
-    """C's types as NumPy's, structures as records with C's layout."""
+    """C's types as NumPy's, structures as records with C's layout. `ask` gives the values of constant expressions of C."""
 
-    def __init__(self, unit: Mapping[str, Any], long: int) -> None:
+    def __init__(self, unit: Mapping[str, Any], long: int, ask: Callable[[Sequence[str]], Sequence[int]]) -> None:
         self.names = {**_TYPES, "long": f"i{long}", "unsigned long": f"u{long}"}
         self.aliases = aliases(unit)
-        records = {item["id"]: item for item in unit["inner"] if item["kind"] == "RecordDecl" and item.get("completeDefinition")}
-        self.records = {f"struct {item['name']}": item for item in records.values() if "name" in item}
+        self.ask = ask
+        tagged = {item["id"]: item for item in unit["inner"] if item["kind"] in _TAGGED}
+        self.tags = {f"{item.get('tagUsed', 'enum')} {item['name']}": (item, "") for item in tagged.values() if "name" in item and _is_complete(item)}
         for item in unit["inner"]:
-            owned = [part["decl"]["id"] for part in item.get("inner", ()) if part.get("kind") == "RecordType" and part.get("isTagOwned")]
-            if item["kind"] == "TypedefDecl" and owned and owned[0] in records:
-                self.records[f"struct {item['name']}"] = records[owned[0]]
+            owned = [part["decl"]["id"] for part in item.get("inner", ()) if part.get("kind") in ("RecordType", "EnumType") and part.get("isTagOwned")]
+            if item["kind"] == "TypedefDecl" and owned and owned[0] in tagged:
+                tag = tagged[owned[0]]
+                self.tags.setdefault(f"{tag.get('tagUsed', 'enum')} {item['name']}", (tag, item["name"]))
 
     def of_parameter(self, node: Node) -> Dtype:
         if not is_pointer(node):
@@ -155,21 +162,35 @@ class _Types:
 
     def of(self, text: str, node: Node) -> Dtype:
         """Errors: PL0153, at the node."""
-        if text.startswith("enum "):
-            return np.dtype("u4")
         if text in self.names:
             return np.dtype(self.names[text]).newbyteorder("<")
-        record = self.records.get(text)
-        if record is None or record["tagUsed"] != "struct":
+        item, alias = self.tags.get(text, ({}, ""))
+        if item.get("kind") == "EnumDecl":
+            size, is_signed = self.ask([f"sizeof({alias or text})", f"({alias or text})-1 < 0"])
+            return np.dtype(f"{'i' if is_signed else 'u'}{size}").newbyteorder("<")
+        if item.get("tagUsed") != "struct":
             help = "the types are _Bool, integers, float, double, and structures of these"
             raise refuse("PL0153", f"`{node.name}` is of the type `{text}`, which is not supported", node, help)
-        return np.dtype([self._field(part, node) for part in record.get("inner", ()) if part["kind"] == "FieldDecl"], align=True)
+        return self._record(alias or text, [part for part in item.get("inner", ()) if part["kind"] == "FieldDecl"], node)
 
-    def _field(self, part: Mapping[str, Any], node: Node) -> tuple[str, Dtype] | tuple[str, Dtype, tuple[int, ...]]:
+    def _record(self, text: str, parts: Sequence[Mapping[str, Any]], node: Node) -> Dtype:
+        """A structure as clang lays it out, whatever attributes it has."""
+        fields = [self._field(part, node) for part in parts]
+        size, *offsets = self.ask([f"sizeof({text})", *(f"__builtin_offsetof({text}, {name})" for name, _ in fields)])
+        if size == 0:
+            raise refuse("PL0153", f"`{node.name}` is of a structure without a size", node, "give the structure a field")
+        return np.dtype({"names": [name for name, _ in fields], "formats": [dtype for _, dtype in fields], "offsets": offsets, "itemsize": size})
+
+    def _field(self, part: Mapping[str, Any], node: Node) -> tuple[str, Dtype]:
         text = ctype(part["type"], self.aliases)
         if part.get("isBitfield") or "*" in text or "name" not in part:
             raise refuse("PL0153", f"`{node.name}` is of a structure with a bit field, a pointer or no name", node, "pass its fields as arrays of their own")
         found = _ARRAY.fullmatch(text)
         if found is None:
             return part["name"], self.of(text, node)
-        return part["name"], self.of(found[1], node), tuple(int(n) for n in re.findall(r"\d+", found[2]))
+        return part["name"], np.dtype((self.of(found[1], node), tuple(int(n) for n in re.findall(r"\d+", found[2]))))
+
+
+def _is_complete(item: Mapping[str, Any]) -> bool:
+    """An enumeration that is only declared has no constants, and no type of its own."""
+    return bool(item.get("completeDefinition") or (item["kind"] == "EnumDecl" and item.get("inner")))

@@ -61,7 +61,7 @@ def declarators(printed: str, name: str, aliases: Mapping[str, str]) -> list[str
             begin = position + 1
         if depth < 0:
             break
-    return [] if parts == ["void"] else [_written_out(part, aliases) for part in parts]
+    return [_written_out(part, aliases) for part in parts if part not in ("", "void", "...")]
 
 
 def _written_out(declarator: str, aliases: Mapping[str, str]) -> str:

@@ -213,11 +213,13 @@ class Statements:
 
 def _undecided(node: Node, scope: Scope) -> Iterator[Node]:
     """The conditional operators in an expression, but those in operands that are not chosen."""
-    chosen = scope.chosen(node)
-    if chosen is None and node.kind == "ConditionalOperator":
-        yield node
-    for child in node.inner if chosen is None else (chosen,):
-        yield from _undecided(child, scope)
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        chosen = scope.chosen(node)
+        if chosen is None and node.kind == "ConditionalOperator":
+            yield node
+        waiting.extend(reversed(node.inner) if chosen is None else (chosen,))
 
 
 def _if(where: Condition, body: Nodes, orelse: Nodes, node: Node) -> Nodes:
