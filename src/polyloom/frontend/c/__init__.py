@@ -7,7 +7,7 @@ from pathlib import Path
 
 from polyloom.diagnostics import input_error
 from polyloom.frontend.c.affine import Scope
-from polyloom.frontend.c.choose import choose
+from polyloom.frontend.c.choose import choose, defined
 from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.file_constants import with_constants
 from polyloom.frontend.c.function import nest
@@ -29,7 +29,7 @@ def load(path: str, options: Options) -> tuple[Nest, Reference]:
     try:
         unit = syntax_tree(path, options)
         function, functions = choose(path, unit, options.function)
-        outside = with_constants(unit, Scope({}, {}, functions))
+        outside = with_constants(unit, Scope({}, {}, functions, defined=frozenset(defined(unit))))
         declared = declarators(printed_function(path, function.name, options), function.name, aliases(unit))
         found = nest(function, declared, outside, options)
     except RecursionError:

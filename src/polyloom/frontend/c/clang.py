@@ -34,6 +34,12 @@ SCALAR = ("-fno-pic", "-fno-vectorize", "-fno-slp-vectorize", "-fno-jump-tables"
 ALONE = ("-fvisibility=hidden", "-ffunction-sections", "-fdata-sections")
 """Only what the entry function needs stays in a library: neither `main` nor the functions that it calls must link."""
 
+_LIBRARY = """
+__attribute__((weak)) float fminf(float a, float b) { return a != a || b < a ? b : a; }
+__attribute__((weak)) float fmaxf(float a, float b) { return a != a || b > a ? b : a; }
+"""
+"""C leaves the sign of a zero open (C17 F.10.9.2): here the first of equals, as everywhere in this package. A unit of its own, which a
+file's macros do not reach; functions that the file defines under these names win."""
 _TARGET_OF = re.compile(r'^(?:target |!llvm\.module\.flags ).*$|"(?:target-cpu|target-features|tune-cpu)"="[^"]*"', re.MULTILINE)
 """What ties a module of LLVM's to a target."""
 _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$")
@@ -95,7 +101,7 @@ def shared_library(unit: str, options: Options, model: str = "") -> Path:
         source = Path(folder, "unit.c")
         source.write_text(unit, encoding="utf-8", errors="surrogateescape")
         expanded = _clang(options, "-E", "-P", *_for(model), str(source), machine=model.partition("-")[0] or platform.machine())
-        key = sha256(repr((version("ziglang"), ARITHMETIC, ALONE, model, expanded)).encode()).hexdigest()
+        key = sha256(repr((version("ziglang"), ARITHMETIC, ALONE, _LIBRARY, model, expanded)).encode()).hexdigest()
         library = _folder() / f"{key}.so"
         if not library.exists():
             _build(source, library, options, model)
@@ -113,10 +119,26 @@ def _build(source: Path, library: Path, options: Options, model: str) -> None:
         source = source.with_suffix(".ll")
         source.write_text(_TARGET_OF.sub("", text), encoding="utf-8")
     _clang(options, *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))
-    _run("cc", "-shared", "-nostdlib", "-mcpu=baseline", "-fno-sanitize=all", "-Wl,--gc-sections", str(object), "-o", str(linked))
-    temporary = library.with_suffix(f".{os.getpid()}")
-    temporary.write_bytes(linked.read_bytes())
-    temporary.replace(library)
+    _run("cc", "-shared", "-nostdlib", "-mcpu=baseline", "-fno-sanitize=all", "-Wl,--gc-sections", str(object), str(_minima(object.parent)), "-o", str(linked))
+    _keep(linked, library)
+
+
+def _minima(folder: Path) -> Path:
+    """The object of `_LIBRARY`, made in `folder` once and kept."""
+    kept = _folder() / f"{sha256(repr((version('ziglang'), ARITHMETIC, _LIBRARY)).encode()).hexdigest()}.o"
+    if not kept.exists():
+        source, object = folder / "library.c", folder / "library.o"
+        source.write_text(_LIBRARY, encoding="utf-8")
+        _clang(Options(), *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))
+        _keep(object, kept)
+    return kept
+
+
+def _keep(file: Path, kept: Path) -> None:
+    """A copy that is there whole or not at all."""
+    temporary = kept.with_suffix(f".{os.getpid()}")
+    temporary.write_bytes(file.read_bytes())
+    temporary.replace(kept)
 
 
 def _clang(options: Options, *arguments: str, machine: str = platform.machine()) -> str:
