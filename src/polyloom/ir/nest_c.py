@@ -33,7 +33,7 @@ _KEYWORDS = (
     "alignas alignof bool constexpr false nullptr static_assert thread_local true typeof typeof_unqual asm linux unix main va_start va_end va_copy"
 )
 """Of C17 and C23 (6.4.1), of GNU C, macros that compilers define, and functions that a program cannot define as it likes."""
-_RESERVED = {*_KEYWORDS.split(), *_CALLS.values()}
+RESERVED = {*_KEYWORDS.split(), *_CALLS.values()}
 _IMPLEMENTATION = re.compile(rf"{PREFIX}|_[A-Z_]")
 """What the beginning of a name tells to be ours, or the compiler's (C17 7.1.3)."""
 _BODIES = {
@@ -88,7 +88,7 @@ def identifiers(nest: Nest) -> dict[str, str]:
 
 def _identifiers(nest: Nest) -> tuple[str, dict[str, str]]:
     """The function's identifier of C, and those of the nest's names."""
-    taken = {*_RESERVED}
+    taken = {*RESERVED}
     function = _identifier(nest.name, taken | FUNCTIONS)
     taken.add(function)
     return function, {name: _identifier(name, taken) for name in (*nest.parameters, *(s.name for s in nest.storage), *loops(nest.body))}

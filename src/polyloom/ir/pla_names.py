@@ -17,8 +17,8 @@ from polyloom.sets import Affine, Condition, Polyhedron
 
 KEYWORDS: Final = frozenset({"parameter", "input", "output", "variable", "for", "do", "if", "and", "or", "xor", "not", "shl", "shr", "true", "false", "inf"})
 RESERVED: Final = KEYWORDS | set(BY_NAME) | set(ELEMENT_TYPES)
-PLAIN: Final = r"[A-Za-z_][A-Za-z0-9_]*(?:\.[0-9]+)*"
-QUOTED: Final = r"`(?u:[^\W\d][\w$]*)(?:\.[0-9]+)*`"
+PLAIN: Final = r"[A-Za-z_][A-Za-z0-9_]*(?:\.[a-z]*[0-9]+)*"
+QUOTED: Final = r"`(?u:[^\W\d][\w$]*)(?:\.[a-z]*[0-9]+)*`"
 _PLAIN: Final = re.compile(PLAIN)
 
 
