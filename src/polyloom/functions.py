@@ -29,7 +29,7 @@ from polyloom.frontend.c.prototype import Parameter, Prototype, prototype
 from polyloom.frontend.source import Options, Reference
 from polyloom.ir.arguments import Fill, check_all_given
 from polyloom.ir.nest import Nest
-from polyloom.ir.nest_c import print_c
+from polyloom.ir.nest_c import c_name, identifiers, print_c
 from polyloom.ir.ssa import FLOATS, SIZE, WIDTH, Function, Type
 from polyloom.ir.ssa_interpret import Argument, interpret
 from polyloom.report.compare import compare, describe_array
@@ -84,13 +84,13 @@ def run(
     `limit` instructions; `fill` makes up arrays even where others are given. Errors: PL010x and PL02xx for Python, PL015x,
     PL0230 to PL0232, PL0811, PL0819, PL0914, PL093x, PL0972, PL0975."""
     report = progress or _unheard
-    with _c_source(path, options) as (source, own, oracle, nest):
+    with _c_source(path, options) as (source, own, oracle, nest, called):
         report("compiling", 0.0)
         model, long = target.model(member)
         start = perf_counter()
         function, data = compile(source, target, member, own, level)
         compile_seconds = perf_counter() - start
-        declared = prototype(frontend.file_of(source), replace(own, function=function.name), model, long)
+        declared = prototype(frontend.file_of(source), replace(own, function=function.name), model, long).called(called)
         _check_types(declared, function)
         names = _outputs(declared, function)
         if (unknown := next((name for name in wanted if name not in names), None)) is not None:
@@ -115,7 +115,7 @@ def run(
         differences = tuple(d for what, found in expected.values() if (d := compare(_flat(found), _flat(outputs), what)) is not None)
         result: dict[str, Json] = {
             "verified": not differences,
-            "kernel": function.name,
+            "kernel": called.get(function.name, function.name),
             "on": f"{target.name}:{member}",
             "parameters": {p.name: _shown(a) for p, a in zip(declared.parameters, given, strict=True) if p.extents is None},
             "cycles": None,
@@ -135,17 +135,19 @@ def _unheard(step: str, fraction: float) -> None:
 
 
 @contextmanager
-def _c_source(path: str, options: Options) -> Generator[tuple[str, Options, tuple[str, Oracle] | None, Callable[[], Nest] | None]]:
-    """The C file that runs and its options; of a Python file also what else its outputs have to equal with its name, and its nest."""
+def _c_source(path: str, options: Options) -> Generator[tuple[str, Options, tuple[str, Oracle] | None, Callable[[], Nest] | None, Mapping[str, str]]]:
+    """The C file that runs and its options; of a Python file also what else its outputs have to equal with its name, its nest, and
+    what is called otherwise there, because C cannot have the name: the user's names by those of C."""
     file = frontend.file_of(path)
     if not file.endswith(".py"):
-        yield path, options, None, None
+        yield path, options, None, None, {}
         return
     nest, reference = frontend.python_nest(path, options)
     with temporary.folder() as folder:
         text = Path(folder, "nest.c")
         text.write_text(deeply(print_c)(nest), encoding="utf-8")
-        yield str(text), Options(), ("the source, " + path, _oracle(nest, reference)), lambda: nest
+        called = {name: own for own, name in identifiers(nest).items()} | {c_name(nest): nest.name}
+        yield str(text), Options(), ("the source, " + path, _oracle(nest, reference)), lambda: nest, called
 
 
 def _oracle(nest: Nest, reference: Reference) -> Oracle:
@@ -319,7 +321,7 @@ def _shown(scalar: Array) -> int | float | str:
 
 def _outputs(declared: Prototype, function: Function) -> list[str]:
     written = stored(function)
-    names = [p.name for p in declared.parameters if p.name in written]
+    names = [p.name for p, own in zip(declared.parameters, function.parameters, strict=True) if own.name in written]
     return [*([RESULT] if declared.result is not None else []), *names]
 
 

@@ -44,7 +44,7 @@ def test_a_library_is_made_once_for_each_content(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     clang.forget()
-    unit = "void polyloom_entry(void **a) {{ *(int *)a[0] = {}; }}\n"
+    unit = "void __polyloom_entry(void **a) {{ *(int *)a[0] = {}; }}\n"
     first, again, other = (clang.shared_library(unit.format(number), Options()) for number in (1, 1, 2))
     clang.forget()
     assert first == again != other

@@ -21,6 +21,7 @@ import islpy as isl
 
 from polyloom.ir.nest import Apply, Expression
 from polyloom.ir.recurrence import Produced, Recurrence, Stored, System
+from polyloom.names import fresh
 from polyloom.sets import Affine, Condition
 from polyloom.transform.carry import Carrier, NotUniform, Value
 from polyloom.transform.order import Vector, find_order
@@ -96,19 +97,20 @@ def dependences(equations: Sequence[Recurrence]) -> list[Dependence]:
 
 
 def embed(system: System, equations: Sequence[Recurrence]) -> list[tuple[float, Placements]]:
-    """Placements of all `equations`, cheapest first; none costs `IMPOSSIBLE` or more. The dimensions are `dimensions(equations)`."""
+    """Placements of all `equations`, cheapest first; none costs `IMPOSSIBLE` or more. The dimensions are `dimensions(system, equations)`."""
     return _Search(system, equations).run()
 
 
-def dimensions(equations: Sequence[Recurrence]) -> tuple[str, ...]:
-    """The loops of the deepest statement, the first in the text of several: the names of the common space."""
-    return max(equations, key=lambda e: len(e.loops)).loops or ("i",)
+def dimensions(system: System, equations: Sequence[Recurrence]) -> tuple[str, ...]:
+    """The loops of the deepest statement, the first in the text of several: the names of the common space. Without any loop it has one
+    dimension."""
+    return max(equations, key=lambda e: len(e.loops)).loops or (fresh("i", {*system.names}),)
 
 
 class _Search:
     def __init__(self, system: System, equations: Sequence[Recurrence]) -> None:
         self.equations = {e.name: e for e in equations}
-        self.space = Space(dimensions(equations), system.parameters, system.assumptions)
+        self.space = Space(dimensions(system, equations), system.parameters, system.assumptions)
         self.dependences = dependences(equations)
         self.own = {e.name: Space(e.loops, system.parameters, system.assumptions) for e in equations}
         self.sets = {d: self.own[d.reader].set(d.domain) for d in self.dependences}

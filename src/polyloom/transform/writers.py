@@ -15,11 +15,12 @@ import islpy as isl
 
 from polyloom.ir.nest import Nest, Statement, Storage, statements
 from polyloom.ir.pla import Reference
+from polyloom.names import hidden, hidden_dims
 from polyloom.sets import Affine
 from polyloom.sets.isl import affine_map
 from polyloom.transform.pieces import Pieces, named
 
-LAST = "@last"
+LAST = hidden("last")
 """Reads the outputs after everything else; no front end can give a statement this name."""
 
 
@@ -69,7 +70,7 @@ class Writers:
 
     def finally_(self, array: Storage) -> Iterator[tuple[Statement, isl.Set]]:
         """The instances that wrote the last value of an element of `array`."""
-        cells = [f"_{n}" for n in range(len(array.shape))]
+        cells = hidden_dims(len(array.shape))
         every = isl.Map.from_multi_aff(affine_map([Affine.symbol(c) for c in cells], cells, self.nest.parameters))
         sink = every.set_tuple_name(isl.dim_type.in_, LAST).set_tuple_name(isl.dim_type.out, array.name)
         moment = Affine((), 1 + max((s.order[0][0] for s in self.statements), default=0))

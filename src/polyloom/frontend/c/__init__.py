@@ -6,7 +6,7 @@ from __future__ import annotations
 from polyloom.deep import deeply, too_deep
 from polyloom.files import read_source
 from polyloom.frontend.c.affine import Scope
-from polyloom.frontend.c.choose import choose
+from polyloom.frontend.c.choose import choose, defined
 from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.file_constants import with_constants
 from polyloom.frontend.c.function import nest
@@ -32,7 +32,7 @@ def load(path: str, options: Options) -> tuple[Nest, Reference]:
 def _load(path: str, options: Options) -> tuple[Nest, Reference]:
     unit = syntax_tree(path, options)
     function, functions = choose(path, unit, options.function)
-    outside = with_constants(unit, Scope({}, {}, functions))
+    outside = with_constants(unit, Scope({}, {}, functions, defined=frozenset(defined(unit))))
     declared = declarators(printed_function(path, function.name, options), function.name, aliases(unit))
     found = nest(function, declared, outside, options)
     parameters = tuple(n.name for n in function.inner if n.kind == "ParmVarDecl")

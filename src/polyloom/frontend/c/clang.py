@@ -42,6 +42,12 @@ _DUMP = ("-fsyntax-only", "-Xclang", "-ast-dump=json")
 _MOST = 1 << 30
 """Bytes that clang may write. It indents trees, so that a sum of n terms takes some 400 n^2 bytes, nearly all of which are spaces."""
 
+_LIBRARY = """
+__attribute__((weak)) float fminf(float a, float b) { return a != a || b < a ? b : a; }
+__attribute__((weak)) float fmaxf(float a, float b) { return a != a || b > a ? b : a; }
+"""
+"""C leaves the sign of a zero open (C17 F.10.9.2): here the first of equals, as everywhere in this package. A unit of its own, which a
+file's macros do not reach; functions that the file defines under these names win."""
 _TARGET_OF = re.compile(r'^(?:target |!llvm\.module\.flags ).*$|"(?:target-cpu|target-features|tune-cpu)"="[^"]*"', re.MULTILINE)
 """What ties a module of LLVM's to a target."""
 _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$")
@@ -130,7 +136,7 @@ def shared_library(unit: str, options: Options, model: str = "") -> Path:
         source = Path(folder, "unit.c")
         source.write_text(unit, encoding="utf-8", errors="surrogateescape")
         expanded = _clang(options, "-E", "-P", *_for(model), str(source), machine=_machine(model))
-        key = sha256(repr((version("ziglang"), ARITHMETIC, ALONE, model, expanded)).encode()).hexdigest()
+        key = sha256(repr((version("ziglang"), ARITHMETIC, ALONE, _LIBRARY, model, expanded)).encode()).hexdigest()
         library = _folder() / f"{key}.so"
         if not library.exists():
             _build(source, library, options, model)
@@ -153,8 +159,19 @@ def _build(source: Path, library: Path, options: Options, model: str) -> None:
         source = source.with_suffix(".ll")
         source.write_text(_TARGET_OF.sub("", text), encoding="utf-8")
     _clang(options, *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))
-    _run("cc", "-shared", "-nostdlib", "-mcpu=baseline", "-fno-sanitize=all", "-Wl,--gc-sections", str(object), "-o", str(linked))
+    _run("cc", "-shared", "-nostdlib", "-mcpu=baseline", "-fno-sanitize=all", "-Wl,--gc-sections", str(object), str(_minima(object.parent)), "-o", str(linked))
     files.write({str(library): linked.read_bytes()})
+
+
+def _minima(folder: Path) -> Path:
+    """The object of `_LIBRARY`, made in `folder` once and kept."""
+    kept = _folder() / f"{sha256(repr((version('ziglang'), ARITHMETIC, _LIBRARY)).encode()).hexdigest()}.o"
+    if not kept.exists():
+        source, object = folder / "library.c", folder / "library.o"
+        source.write_text(_LIBRARY, encoding="utf-8")
+        _clang(Options(), *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))
+        files.write({str(kept): object.read_bytes()})
+    return kept
 
 
 def _clang(options: Options, *arguments: str, machine: str = platform.machine()) -> str:

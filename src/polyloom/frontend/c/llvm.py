@@ -30,11 +30,12 @@ from polyloom.ir.ssa_verify import uses, verify
 
 TARGET: Final = "riscv64-unknown-elf"
 _UNIT: Final = """{before}{include}
-{after}void *const polyloom_kept[] = {{{kept}}};
+{after}void *const __polyloom_kept[] = {{{kept}}};
 """
 _INLINED: Final = "#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)\n", "#pragma clang attribute pop\n"
 """What is called becomes part of its callers, at every level, unless it calls itself or is `noinline`: then the call stays."""
 _DEFINED = re.compile(r"^define .*?@([-\w.$]+)\(", re.MULTILINE)
+_VALUE = re.compile(r"%byte\.\d+")
 _LABEL = re.compile(r'([-\w.$]+|"[^"]*"):')
 _PLACE = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)(?:.*?inlinedAt: !(\d+))?", re.MULTILINE)
 _STRUCTURE = re.compile(r"^(%\S+|%\"[^\"]*\") = type (.*)$", re.MULTILINE)
@@ -96,6 +97,7 @@ class _Reader:
         self.lines = {place: _outermost(found, place) for place in found}
         self.line, self.numbers = 0, count()
         self.defined = set(_DEFINED.findall(module))
+        self.values = {name_of(name) for name in _VALUE.findall(module)}
 
     def function(self, name: str) -> Function:
         """The function with those that it calls, and the data that they mention."""
@@ -200,7 +202,8 @@ class _Reader:
             raise Unsupported(f"the address of the function `{min(used)}`")
 
     def _fresh(self) -> str:
-        return f"byte.{next(self.numbers)}"
+        """A name that no value of the module has."""
+        return next(name for n in self.numbers if (name := f"byte.{n}") not in self.values)
 
     def _refused(self, what: str) -> PolyloomError:
         lines = self.source.text.split("\n")

@@ -41,7 +41,7 @@ class Kernel:
         self.name = function.__name__
         update_wrapper(cast(Callable[..., None], self), function)
 
-    def __call__(self, *arguments: object, **named: object) -> None:
+    def __call__(self, /, *arguments: object, **named: object) -> None:
         """Execute on NumPy arrays, in place; sizes that no shape gives are passed by keyword. Raises PL0145 for wrong arguments."""
         assumptions = self.nest.assumptions
         parameters, values = bind(self._read, assumptions, arguments, named)
