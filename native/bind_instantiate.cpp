@@ -11,21 +11,40 @@
 #include <optional>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "instantiate/polyloom_instantiate.h"
 
 namespace nb = nanobind;
 
+extern "C" uint64_t fletcher64(const uint8_t* data, size_t size);  // read.c
+
 namespace {
 
-constexpr size_t most = size_t{1} << 31;
+constexpr size_t most = size_t{1} << 31, usual = size_t{1} << 20;
 
 // Not cleared, unlike a vector.
 struct Buffer {
     size_t size;
     std::unique_ptr<uint8_t[]> data{new uint8_t[size]};
 };
+
+// A buffer of the usual size, which the thread keeps for its next request: the system clears the pages of a new one, which takes as long as
+// a small instantiation. `kept` is the thread's place for it.
+struct Reused {
+    std::optional<Buffer>& kept;
+    Buffer buffer{kept ? std::move(*std::exchange(kept, std::nullopt)) : Buffer{usual}};
+
+    explicit Reused(std::optional<Buffer>& place) : kept{place} {}
+    Reused(const Reused&) = delete;
+    Reused& operator=(const Reused&) = delete;
+    ~Reused() {
+        if (buffer.size == usual) kept = std::move(buffer);
+    }
+};
+
+thread_local std::optional<Buffer> kept_scratch, kept_output;
 
 using Layout = std::tuple<std::vector<int64_t>, int64_t, uint32_t>;
 
@@ -35,7 +54,8 @@ struct Request {
     std::vector<int64_t> values, sizes;
     std::vector<std::vector<int64_t>> strides;
     std::vector<polyloom_layout> layouts;
-    Buffer scratch{size_t{1} << 20}, output{size_t{1} << 20};
+    Reused reused_scratch{kept_scratch}, reused_output{kept_output};
+    Buffer &scratch = reused_scratch.buffer, &output = reused_output.buffer;
     polyloom_request request{};
 
     Request(nb::bytes symbolic, std::vector<int64_t> values, uint32_t rows, uint32_t columns, std::optional<uint32_t> candidate,
@@ -137,6 +157,11 @@ std::tuple<uint32_t, size_t, size_t, size_t> query(nb::bytes symbolic, std::vect
     return {result.status, result.output_size, result.scratch_size, result.class_size};
 }
 
+uint64_t checksum(nb::bytes data) {
+    if (data.size() % 4) throw nb::value_error("a checksum is of whole words");
+    return fletcher64(static_cast<const uint8_t*>(data.data()), data.size());
+}
+
 nb::tuple tile_sizes(const Instantiation& i, size_t dimensions) {
     nb::list sizes;
     for (size_t m = 0; m < dimensions && m < POLYLOOM_DIMENSIONS; ++m) sizes.append(i.result.sizes[m]);
@@ -166,5 +191,6 @@ void bind_instantiate(nb::module_& m) {
           "layouts"_a = nb::none(), "threads"_a = 0);
     m.def("instantiate_sizes", &query, "symbolic"_a, "values"_a, "rows"_a, "columns"_a, "candidate"_a = nb::none(), "sizes"_a = nb::none(),
           "layouts"_a = nb::none());
+    m.def("fletcher64", &checksum, "data"_a);
     m.def("instantiate_text", &polyloom_status_text, "status"_a);
 }

@@ -244,6 +244,9 @@ def instantiation_seconds(
     emission), then `whole` runs of (all but emission, emission, a checksum of its bytes alone, a memcpy of its bytes), each for three
     seconds at most. Nothing is written where `whole` is 0. Raises RuntimeError for a request that is refused."""
 
+def fletcher64(data: bytes) -> int:
+    """The checksum of files, of the library (native/instantiate/read.c). Raises ValueError where words of 32 bits do not fill the bytes."""
+
 def instantiate_text(status: int) -> str:
     """What a status means."""
 

@@ -15,6 +15,7 @@ from time import perf_counter
 from typing import Any
 
 from polyloom import files
+from polyloom.deep import deeply
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options, Source
@@ -177,7 +178,7 @@ def compile(
 def compile_subject(subject: Subject, target: Target, place: Place, options: Any, progress: Progress | None = None) -> Compiled:
     """`compile` for what has been read."""
     start = perf_counter()
-    data = b"" if target.per_size else target.compile(subject, place, {}, options, progress)
+    data = b"" if target.per_size else deeply(target.compile)(subject, place, {}, options, progress)
     seconds = subject.seconds + perf_counter() - start
     return Compiled(target, data, registry.shown(target, place), place, subject, seconds, options)
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from functools import lru_cache
 from struct import iter_unpack
 from typing import Any, Generic, TypeVar
 
+from polyloom._core import fletcher64 as _fletcher64
 from polyloom.diagnostics import PolyloomError, infeasible, input_error
 
 T = TypeVar("T")
@@ -23,14 +24,28 @@ CHECKED = 16
 _FIXED = 32
 """Bytes of the header before the section table."""
 _NATURAL_BITS = 63
+_KEPT = 64
+_SMALL = 1 << 16
+"""Files, and bytes of one, that `remembered` keeps."""
 
 
 def fletcher64(data: bytes) -> int:
     """Fletcher's checksum of the 32-bit little-endian words of `data`, sums modulo 2**32 - 1, the second one in the upper half.
 
     `len(data)` must be a multiple of 4."""
-    prefixes = list(accumulate((word for (word,) in iter_unpack("<I", data)), initial=0))
-    return sum(prefixes) % 0xFFFFFFFF << 32 | prefixes[-1] % 0xFFFFFFFF
+    return _fletcher64(data)
+
+
+def remembered(decode: Callable[[bytes], T]) -> Callable[[bytes], T]:
+    """`decode`, which keeps what it made of the small files that it was given last: bytes never change, and neither may the values.
+
+    A file is checked when it is first decoded; one that is refused is not kept."""
+    kept = lru_cache(_KEPT)(decode)
+
+    def again(data: bytes) -> T:
+        return kept(data) if len(data) <= _SMALL else decode(data)
+
+    return again
 
 
 def malformed(offset: int, message: str) -> PolyloomError:
@@ -80,7 +95,7 @@ def natural(what: str, limit: int = 1 << _NATURAL_BITS) -> Codec[int]:
     """A number 0 <= value < limit in LEB128: seven bits a byte, low ones first, bit 7 says that more follow."""
 
     def write(out: bytearray, value: int) -> None:
-        rest = _fitting(value, 0, limit, what)
+        rest = value if 0 <= value < limit else _fitting(value, 0, limit, what)
         while rest > 127:
             out.append(rest & 127 | 128)
             rest >>= 7
@@ -107,7 +122,10 @@ def mask(what: str, count: int) -> Codec[tuple[int, ...]]:
     """Ascending numbers below `count` as the natural with these bits set; writing sorts them."""
 
     def bits(numbers: tuple[int, ...]) -> int:
-        return sum(1 << n for n in set(numbers))
+        value = 0
+        for n in numbers:
+            value |= 1 << n
+        return value
 
     return mapped(natural(what, 1 << count), bits, lambda value: tuple(n for n in range(count) if value >> n & 1))
 
@@ -241,16 +259,19 @@ class FileKind:
     sections: int
 
 
+_END = fixed(4, "length of the file")
+
+
 def pack(kind: FileKind, stamp: int, sections: Sequence[bytes]) -> bytes:
     """The file of these sections, names last; `stamp` is a 64-bit value that the header carries (the machine's hash)."""
-    start, ends, body = _FIXED + 4 * kind.sections, bytearray(), bytearray()
+    start, ends, parts = _FIXED + 4 * kind.sections, bytearray(), list[bytes]()
     for content in sections:
-        fixed(4, "length of the file").write(ends, start + len(content))
-        body += content + bytes(-len(content) % 4)
+        _END.write(ends, start + len(content))
+        parts += content, bytes(-len(content) % 4)
         start += len(content) + -len(content) % 4
     names = fletcher64(sections[-1] + bytes(-len(sections[-1]) % 4))
-    checked = stamp.to_bytes(8, "little") + names.to_bytes(8, "little") + bytes(ends) + bytes(body)
-    return kind.magic + kind.version.to_bytes(4, "little") + fletcher64(checked).to_bytes(8, "little") + checked
+    checked = b"".join((stamp.to_bytes(8, "little"), names.to_bytes(8, "little"), ends, *parts))
+    return b"".join((kind.magic, kind.version.to_bytes(4, "little"), fletcher64(checked).to_bytes(8, "little"), checked))
 
 
 def unpack(kind: FileKind, data: bytes) -> tuple[int, tuple[Reader, ...]]:

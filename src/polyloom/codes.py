@@ -313,6 +313,19 @@ CODES: dict[str, tuple[str, str]] = {
         "A unit's name is used twice or is not a name, an operation does not exist or is listed twice, or a port is not one of the\n"
         "machine's. Ports are pe0, north0, east0, south0, west0 and so on, up to the number of registers and channels.",
     ),
+    # PL0308, PL0309: sizes that no time is spent on
+    "PL0308": (
+        "too many statements",
+        "Statements are compared with each other when their values are traced and when they are placed in a common space, which takes long for a\n"
+        "function of thousands. Split it into several functions that pass values in arrays; or run it as it is on RISC-V (`--on riscv:rv64gc`),\n"
+        "which has no such limit.",
+    ),
+    "PL0309": (
+        "too many equations",
+        "Each operation of an iteration is one equation of a program; so are the equations that pass values on. They are scheduled together,\n"
+        "which takes long for thousands. Split the program into several that pass values in arrays; or split long expressions and long\n"
+        "loop bodies into loops of their own.",
+    ),
     # PL04xx: mapping: allocation, schedule, registers, routes
     "PL0401": (
         "missing operation",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 from collections.abc import Iterable, Mapping
@@ -22,9 +23,24 @@ def read(path: str | os.PathLike[str]) -> bytes:
     if path == "":
         raise input_error("PL0807", "the name of a file is empty", help="give the path of an existing file that you may read")
     try:
-        return Path(path).read_bytes()
+        return regular(path)
     except (OSError, TypeError, ValueError) as error:  # ValueError: a path with a zero byte
         raise input_error("PL0807", f"cannot read '{path}': {_reason(error)}", help="give the path of an existing file that you may read") from None
+
+
+def regular(path: str | os.PathLike[str]) -> bytes:
+    """What a regular file holds. A pipe or a device, whose reading may have no end, is an OSError, and a path with a zero byte a ValueError."""
+    if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    return Path(path).read_bytes()
+
+
+def read_source(path: str, kind: str) -> bytes:
+    """A source, of a kind such as `Python`. Errors: PL0104."""
+    try:
+        return regular(path)
+    except (OSError, ValueError) as error:
+        raise input_error("PL0104", f"cannot read {path or 'a file without a name'}: {_reason(error)}", help=f"give the path of a {kind} file") from None
 
 
 def read_array(path: str) -> npt.NDArray[np.generic]:
@@ -48,10 +64,10 @@ def npy(array: npt.NDArray[np.generic]) -> bytes:
 
 def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
     """Refuse an output that cannot be written, that is an input, or that is given twice."""
-    sources = {os.path.realpath(path): path for path in inputs}
+    sources = {_real(path): path for path in inputs}
     seen: set[str] = set()
     for path in outputs:
-        real = os.path.realpath(path)
+        real = _real(path)
         if real in sources:
             raise input_error("PL0809", f"the output '{path}' is the input '{sources[real]}'", help="write to another file")
         if real in seen:
@@ -75,6 +91,11 @@ def write(files: Mapping[str, bytes]) -> None:
 
 def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _real(path: str) -> str:
+    """A path with a zero byte, which names nothing, stays as it is until it is read or written."""
+    return path if "\0" in path else os.path.realpath(path)
 
 
 def _followed(path: str) -> Path:

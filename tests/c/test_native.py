@@ -44,7 +44,7 @@ def test_a_library_is_made_once_for_each_content(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     clang.forget()
-    unit = "void polyloom_entry(void **a) {{ *(int *)a[0] = {}; }}\n"
+    unit = "void __polyloom_entry(void **a) {{ *(int *)a[0] = {}; }}\n"
     first, again, other = (clang.shared_library(unit.format(number), Options()) for number in (1, 1, 2))
     clang.forget()
     assert first == again != other
@@ -76,3 +76,9 @@ def test_positions_count_characters(tmp_path: Path) -> None:
     span = caught.value.diagnostics[0].span
     assert span is not None
     assert span.source.text[span.start : span.end] == "while (n) A[0] = 1"
+
+
+def test_where_clang_ends_without_a_word_the_message_says_what_to_do(tmp_path: Path) -> None:
+    path = write(tmp_path, f"int f(int a) {{ return {'~' * 300000} a; }}\n")
+    with pytest.raises(PolyloomError, match=r"PL0151(.|\n)*(split them|nesting level)"):
+        load(path, Options())

@@ -16,7 +16,7 @@ from tests.conftest import Golden
 from tests.files.generated import concretes, instructions, symbolics
 from tests.files.paper import CONCRETE, SYMBOLIC
 
-from polyloom.binary import CHECKED, fletcher64
+from polyloom.binary import CHECKED, fletcher64, remembered
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import concrete_file, encoding, symbolic_file
 from polyloom.targets.tcpa.concrete import Concrete
@@ -50,6 +50,38 @@ def code_of(decode: Callable[[bytes], Any], data: bytes) -> str | None:
         assert error.exit_code == 1
         return error.diagnostics[0].code
     return None
+
+
+@given(st.lists(st.integers(0, 2**32 - 1) | st.sampled_from((0, 2**32 - 1))))
+def test_checksum(words: list[int]) -> None:
+    """The native function against the definition."""
+    first = second = 0
+    for word in words:
+        first += word
+        second += first
+    data = b"".join(word.to_bytes(4, "little") for word in words)
+    assert fletcher64(data) == second % (2**32 - 1) << 32 | first % (2**32 - 1)
+    with pytest.raises(ValueError, match="words"):
+        fletcher64(data + b"1")
+
+
+def test_what_is_remembered_was_checked() -> None:
+    """Small files are decoded once; one that is refused is refused each time, and large ones are not kept."""
+    seen: list[bytes] = []
+
+    def decode(data: bytes) -> int:
+        seen.append(data)
+        if data.startswith(b"bad"):
+            raise ValueError(data)
+        return len(data)
+
+    again = remembered(decode)
+    assert [again(b"good"), again(bytes([*b"good"]))] == [4, 4] and len(seen) == 1
+    for _ in range(2):
+        with pytest.raises(ValueError, match="bad"):
+            again(b"bad")
+    large = bytes(1 << 17)
+    assert again(large) == again(large) == len(large) and seen == [b"good", b"bad", b"bad", large, large]
 
 
 @given(instructions())

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 from polyloom.targets.tcpa import concrete_file, instantiation, symbolic_file
 from polyloom.targets.tcpa.concrete import Concrete
-from polyloom.targets.tcpa.request import check_parameters, check_region
+from polyloom.targets.tcpa.request import check_parameters, check_region, signature
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 
 def instantiate(symbolic: Symbolic, parameters: Mapping[str, int], rows: int, columns: int, *, candidate: int | None = None) -> Concrete:
-    values = check_parameters(symbolic, parameters)
+    values = check_parameters(signature(symbolic), parameters)
     check_region(symbolic, rows, columns)
     return concrete_file.decode(instantiation.instantiate(symbolic_file.encode(symbolic), symbolic, values, rows, columns, candidate=candidate))

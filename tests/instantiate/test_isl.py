@@ -21,7 +21,7 @@ from tests.instantiate.oracle.concretize import Tiles, space_bounds, tiling
 
 from polyloom.targets.tcpa import digits
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain, HalfSpace
-from polyloom.targets.tcpa.request import check_parameters
+from polyloom.targets.tcpa.request import check_parameters, signature
 
 Raw = tuple[tuple[int, ...], tuple[int, ...], tuple[HalfSpace, ...]]
 
@@ -217,7 +217,7 @@ def test_conditions_of_tiles(data: st.DataObject) -> None:
     program, order = data.draw(st.sampled_from([(samples.FIR, (1, 0)), (samples.TRIANGLE, (0, 1)), (samples.JACOBI, (1, 0)), (samples.MATMUL, (2, 0, 1))]))
     reflected = tuple(data.draw(st.booleans()) for _ in order) if program is samples.MATMUL else None
     mapped = symbolic(program, rows=0, columns=1, order=order, reflected=reflected)
-    values = check_parameters(mapped, {name: data.draw(st.integers(1, 300)) for name in program.params})
+    values = check_parameters(signature(mapped), {name: data.draw(st.integers(1, 300)) for name in program.params})
     bounds = space_bounds(mapped, values)
     assert bounds is not None
     rows, columns = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 3))

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom bench polybench`: its columns, and fewer cycles than every published figure for the same loops."""
+"""`polyloom bench polybench` and `generic`: their columns, and fewer cycles than every published figure for the same loops."""
 
 from __future__ import annotations
 
 import pytest
+from tests.conftest import Golden
 
-from polyloom.cli.bench import polybench
+from polyloom.cli.answer import table
+from polyloom.cli.bench import generic, polybench
 
 
 @pytest.mark.parametrize("kernel", [k if k in ("gemm", "fir") else pytest.param(k, marks=pytest.mark.long) for k in polybench.PUBLISHED])
@@ -17,6 +19,13 @@ def test_fewer_cycles_than_published(kernel: str, monkeypatch: pytest.MonkeyPatc
     assert cycles < published
     assert 0 < utilization <= 1
     assert row["pi"] == row["minimum"]
+
+
+def test_equal_units(golden: Golden) -> None:
+    """Every figure of the table is determined: none is a time."""
+    rows = generic.rows()
+    assert all(row["verified"] and row["units per element"] == row["its units per element"] == 1 for row in rows)
+    golden("generic", table(rows))
 
 
 def test_kernels_with_published_figures_exist() -> None:

@@ -56,6 +56,18 @@ def test_files_come_back(value: Phased, kind: FileKind) -> None:
     assert phase_file.decode(kind, data) == value
 
 
+@settings(max_examples=50)
+@given(phased(), st.fixed_dictionaries({"M": st.integers(0, 300), "N": st.integers(0, 1 << 20)}), st.data())
+def test_concrete_files_have_one_form(value: Phased, values: dict[str, int], data: st.DataObject) -> None:
+    """What fills the holes of a form gives the bytes that are written of the whole."""
+    files = [data.draw(st.lists(_word, max_size=9).map(b"".join)) for _ in value.stages]
+    arrays = tuple(replace(a, shape=tuple(Affine((), max(0, e.evaluate(values))) for e in a.shape)) for a in value.arrays)
+    scalars = tuple(Affine((), v.evaluate(values)) for v in value.values)
+    made = tuple(replace(stage, data=file) for stage, file in zip(value.stages, files, strict=True))
+    whole = Phased(value.name, (), Condition(), arrays, value.roles, made, scalars)
+    assert phase_file.concrete(phase_file.form(value), values, files) == phase_file.encode(CONCRETE, whole)
+
+
 @pytest.fixture(scope="module")
 def files() -> dict[str, bytes]:
     compiled = pl.compile(ATAX.plan, on="tcpa:wide:1x2")

@@ -18,6 +18,9 @@ from tests.python.helpers import ROOT
 import polyloom as pl
 from polyloom import Compiled, PolyloomError
 from polyloom.frontend.python import load_kernel
+from polyloom.targets.tcpa import concrete_file, symbolic_file
+from polyloom.targets.tcpa.phases import file as phase_file
+from polyloom.targets.tcpa.phases import stages
 
 BITS = ROOT / "examples/bits.pla"
 
@@ -63,6 +66,17 @@ def test_other_processes_and_threads_instantiate(solver: Compiled) -> None:
             pool.submit(solver.instantiate, {"N": -1}).result()
     assert [i.data for i in found] == expected and all(i.run().verified for i in found)
     assert (caught.value.code, caught.value.exit_code) == ("PL0230", 1)
+
+
+def test_instantiating_again_decodes_nothing(bits: Compiled, solver: Compiled, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bytes do not change: neither the symbolic file nor the one that was made is read in Python again, nor is one written twice."""
+    expected = [compiled.instantiate(N=12).data for compiled in (bits, solver)]
+    for module, name in ((symbolic_file, "decode"), (concrete_file, "decode"), (phase_file, "decode"), (phase_file, "encode"), (stages, "decode")):
+        monkeypatch.setattr(module, name, None)
+    assert [compiled.instantiate(N=12).data for compiled in (bits, solver)] == expected
+    assert solver.instantiate(N=13).data != expected[1]
+    with pytest.raises(PolyloomError, match="PL0230"):
+        solver.instantiate(N=-1)
 
 
 def test_a_pickled_error_is_the_error() -> None:

@@ -7,6 +7,7 @@ What is expected is computed here in Python, so that two sides that are wrong in
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +19,6 @@ from hypothesis import strategies as st
 from tests.riscv_c.running import run
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c.prototype import prototype
 from polyloom.frontend.source import Options
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
@@ -141,7 +141,7 @@ def test_a_width_that_disagrees_with_the_code_is_a_difference(tmp_path: Path, mo
     """As it was where the host's typedefs decided: the wrong declaration cut the results of both sides alike."""
     path = tmp_path / "f.c"
     path.write_text("unsigned long long f(int a) { return 1ull << a; }\nvoid g(unsigned long long a, int b[1]) { b[0] = a; }\n", encoding="utf-8")
-    monkeypatch.setitem(prototype.__globals__["_TYPES"], "unsigned long long", "u4")
+    monkeypatch.setitem(vars(import_module("polyloom.frontend.c.prototype"))["_TYPES"], "unsigned long long", "u4")
     with pytest.raises(PolyloomError, match="the result is declared as uint32, and the code returns i64"):
         run(str(path), "riscv:rv32imac", Options(function="f"), {"a": "33"}, {}, 0)
     with pytest.raises(PolyloomError, match="the parameter `a` is declared as uint32, and the code takes i64"):

@@ -34,15 +34,19 @@ class _Context:
     program: Program
     domain: isl.Set
     points: tuple[isl.Set, ...]
+    defining: dict[str, list[int]]
 
     @staticmethod
     def of(program: Program) -> _Context:
         domain = parameter_set(program.assumptions, program.parameters)
         distinct = {c: to_set(c, program.dimensions, program.parameters).intersect_params(domain) for c in {e.condition for e in program.equations}}
-        return _Context(program, domain, tuple(distinct[e.condition] for e in program.equations))
+        defining: dict[str, list[int]] = {}
+        for n, e in enumerate(program.equations):
+            defining.setdefault(e.target.name, []).append(n)
+        return _Context(program, domain, tuple(distinct[e.condition] for e in program.equations), defining)
 
     def definers(self, name: str) -> list[int]:
-        return [n for n, e in enumerate(self.program.equations) if e.target.name == name]
+        return self.defining.get(name, [])
 
     def when(self, point: Mapping[str, int]) -> str:
         """` when N = 4`, or nothing for a program without parameters."""

@@ -18,6 +18,7 @@ from typing import Final, cast
 import polyloom
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request, usage_error
+from polyloom.deep import too_deep
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, input_error, nearest
 from polyloom.targets.entry import entries
 
@@ -50,6 +51,8 @@ def main(words: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _drop_output()
         return 0
+    except RecursionError:
+        return _fail(too_deep("the input").diagnostics, as_json)
     except KeyboardInterrupt:
         return _INTERRUPTED
     except Exception as error:

@@ -10,6 +10,7 @@ from polyloom.analysis.loops import loop_forest
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
+from polyloom.deep import deeply
 from polyloom.frontend import is_source, ssa
 from polyloom.frontend.source import Source
 from polyloom.ir.nest_c import print_c
@@ -34,7 +35,7 @@ def execute(options: Request) -> Answer:
         return _blocks(ssa(options.file, sources.options_of(options), sources.level_of(options)))
     if is_source(options.file):
         source = api.source_of(options.file, sources.options_of(options))
-        return Answer(_data(source), "\n".join(_text(source)))
+        return deeply(_source)(source)
     return _listing(options.file, files.read(options.file), options.on)
 
 
@@ -50,6 +51,10 @@ def _listing(name: str, data: bytes, on: str | None) -> Answer:
         target = named or registry.owned(name, data)[0]
     listing = target.show(data)
     return Answer(listing if target.as_json is None else target.as_json(data), listing.rstrip("\n"))
+
+
+def _source(source: Source) -> Answer:
+    return Answer(_data(source), "\n".join(_text(source)))
 
 
 def _blocks(function: Function) -> Answer:

@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Final
 
 from polyloom import temporary
+from polyloom.deep import deeply, too_deep
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Options, Reference, Source
 from polyloom.ir.nest import Nest
@@ -21,6 +22,7 @@ from polyloom.ir.nest_c import c_name, print_c
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan, of_program
 from polyloom.ir.plan_interpret import interpret
+from polyloom.ir.recurrence import System
 from polyloom.ir.ssa import Function
 
 __all__ = ["Options", "Source", "c_nest", "file_of", "is_source", "load", "nest_ssa", "of_nest", "of_plan", "python_nest", "ssa"]
@@ -67,7 +69,7 @@ def nest_ssa(nest: Nest, level: int = 0, target: str | None = None) -> Function:
     """A nest in SSA form through its C text, whose lines are those of the function. Parameters come first, then arrays. Errors: PL015x."""
     with temporary.folder() as folder:
         file = Path(folder, "nest.c")
-        file.write_text(print_c(nest), encoding="utf-8")
+        file.write_text(deeply(print_c)(nest), encoding="utf-8")
         return ssa(str(file), Options(function=c_name(nest)), level, target)
 
 
@@ -79,7 +81,7 @@ def python_nest(path: str, options: Options) -> tuple[Nest, Reference]:
     file, chosen = _named(path, options)
     _check(file, chosen)
     nest, reference = read(file, chosen)
-    nest_check.check(nest)
+    deeply(nest_check.check)(nest)
     return nest, reference
 
 
@@ -118,13 +120,22 @@ def _function(file: str, options: Options) -> Source:
 
 
 def of_nest(nest: Nest, reference: Reference, path: str, *, reassociate: bool = False) -> Source:
-    """The source of a nest whose function is `reference`. Errors: PL024x, and what cannot be made uniform."""
+    """The source of a nest whose function is `reference`. Errors: PL0308, PL024x, and what cannot be made uniform."""
+    try:
+        system, plan = deeply(_planned)(nest, reassociate)
+    except RecursionError:
+        raise too_deep(path, nest.span) from None
+    return Source(path, plan, reference, nest, system, exact=not reassociate)
+
+
+def _planned(nest: Nest, reassociate: bool) -> tuple[System, Plan]:
     from polyloom import transform
     from polyloom.analysis import nest_check
+    from polyloom.transform.limits import check_size
 
+    check_size(nest)
     nest_check.check(nest)
-    system, plan = transform.plan(nest, reassociate)
-    return Source(path, plan, reference, nest, system, exact=not reassociate)
+    return transform.plan(nest, reassociate)
 
 
 def of_plan(plan: Plan | Program, path: str = "") -> Source:

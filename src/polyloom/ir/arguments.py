@@ -73,6 +73,8 @@ def named(what: str, names: Sequence[str]) -> str:
 
 
 def _check_integer(name: str, value: Any) -> None:
+    if type(value) is int and 0 <= value < PARAMETER_LIMIT:  # nearly always, and asking for a protocol takes longer than all the rest
+        return
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise _parameter(f"`{name}` = {value!r} is not an integer", f"give an integer, as in `{name}=16`")
     if not 0 <= index(value) < PARAMETER_LIMIT:

@@ -130,6 +130,21 @@ def statements(nest: Nest) -> tuple[Statement, ...]:
     return tuple(_walk(nest.body, (), (), (Polyhedron(),)))
 
 
+def names(nest: Nest) -> frozenset[str]:
+    """Of parameters, storage and loops; statements have names of their own."""
+    return frozenset((*nest.parameters, *(s.name for s in nest.storage), *loops(nest.body)))
+
+
+def loops(nodes: Iterable[Node]) -> Iterator[str]:
+    """The names of all loops, in the order of the text."""
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield node.name
+            yield from loops(node.body)
+        elif isinstance(node, If):
+            yield from loops((*node.body, *node.orelse))
+
+
 def assignments(nodes: Iterable[Node]) -> Iterator[Assign]:
     """All assignments, in the order of the text."""
     for node in nodes:

@@ -13,10 +13,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, Storage, statements
+from polyloom.ir.c_library import FUNCTIONS
+from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, Storage, loops, statements
 from polyloom.ir.numbers import WIDTH
 from polyloom.ir.operations import BY_NAME, ElementType, divides
 from polyloom.ir.pla import Constant, Reference
+from polyloom.names import fresh
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import normalize
 
@@ -27,9 +29,13 @@ _RELATIONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">
 _CALLS = {("sqrt", "f32"): "sqrtf", ("abs", "f32"): "fabsf", ("min", "f32"): "fminf", ("max", "f32"): "fmaxf", ("madd", "f32"): "fmaf"}
 _KEYWORDS = (
     "auto break case char const continue default do double else enum extern float for goto if inline int long register restrict return short "
-    "signed sizeof static struct switch typedef union unsigned void volatile while asm typeof linux unix main"
+    "signed sizeof static struct switch typedef union unsigned void volatile while "
+    "alignas alignof bool constexpr false nullptr static_assert thread_local true typeof typeof_unqual asm linux unix main va_start va_end va_copy"
 )
-_RESERVED = {*re.split(" ", _KEYWORDS), *_CALLS.values()}
+"""Of C17 and C23 (6.4.1), of GNU C, macros that compilers define, and functions that a program cannot define as it likes."""
+RESERVED = {*_KEYWORDS.split(), *_CALLS.values()}
+_IMPLEMENTATION = re.compile(rf"{PREFIX}|_[A-Z_]")
+"""What the beginning of a name tells to be ours, or the compiler's (C17 7.1.3)."""
 _BODIES = {
     "move": "a",
     "neg": "-a",
@@ -56,17 +62,17 @@ _BODIES = {
 
 def print_c(nest: Nest) -> str:
     """The text of `nest`; names that C cannot have are changed, and statements lose theirs."""
-    printer = _Printer(nest, _identifiers(nest))
+    printer = _Printer(nest, identifiers(nest))
     body = [*printer.locals(), *printer.assumptions(), *printer.block(nest.body, "  ")]
-    name = printer.names[""]
+    name = c_name(nest)
     lines = [f"void {name}({', '.join(printer.parameters()) or 'void'}) {{", *body, "}"]
     declared = sorted({f"float {call}({', '.join(['float'] * BY_NAME[operation].arity)});" for operation, call in printer.called})
-    return "\n".join([*declared, *(_helper(*helper) for helper in sorted(printer.helpers)), *lines, ""])
+    return "\n".join([*declared, *(helper(*called) for called in sorted(printer.helpers)), *lines, ""])
 
 
 def c_name(nest: Nest) -> str:
     """What `print_c` calls the function."""
-    return _identifiers(nest)[""]
+    return _identifiers(nest)[0]
 
 
 def assumed(parameters: Sequence[str], storage: Iterable[Storage]) -> Condition:
@@ -75,30 +81,27 @@ def assumed(parameters: Sequence[str], storage: Iterable[Storage]) -> Condition:
     return normalize(Condition((Polyhedron((*map(Affine.symbol, parameters), *extents)),)))
 
 
-def _identifiers(nest: Nest) -> dict[str, str]:
-    """Identifiers of C by names of the nest; the function's is at ""."""
-    result, taken = dict[str, str](), set[str](_RESERVED)
-    for name in ("", *nest.parameters, *(s.name for s in nest.storage), *_loops(nest.body)):
-        found = re.sub(r"\W", "_", name or nest.name)
-        if found.startswith((PREFIX, "__")):
-            found = f"v_{found}"
-        while found in taken:
-            found += "_"
-        taken.add(found)
-        result[name] = found
-    return result
+def identifiers(nest: Nest) -> dict[str, str]:
+    """What `print_c` calls parameters, storage and loops: as the nest does, where C can, and never two of them alike."""
+    return _identifiers(nest)[1]
 
 
-def _loops(nodes: Sequence[Node]) -> Iterator[str]:
-    for node in nodes:
-        if isinstance(node, Loop):
-            yield node.name
-            yield from _loops(node.body)
-        elif isinstance(node, If):
-            yield from _loops((*node.body, *node.orelse))
+def _identifiers(nest: Nest) -> tuple[str, dict[str, str]]:
+    """The function's identifier of C, and those of the nest's names."""
+    taken = {*RESERVED}
+    function = _identifier(nest.name, taken | FUNCTIONS)
+    taken.add(function)
+    return function, {name: _identifier(name, taken) for name in (*nest.parameters, *(s.name for s in nest.storage), *loops(nest.body))}
 
 
-def _helper(operation: str, dtype: ElementType) -> str:
+def _identifier(name: str, taken: set[str]) -> str:
+    """Of ASCII letters, which every tool writes as they are."""
+    plain = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return fresh(f"v_{plain}" if _IMPLEMENTATION.match(plain) or plain[:1].isdigit() else plain, taken, lambda base, number: base + "_" * number)
+
+
+def helper(operation: str, dtype: ElementType) -> str:
+    """The function that means an operation, in one line."""
     kind = TYPES[dtype]
     operands = ["int a" if operation == "select" else f"{kind} a", f"{kind} b", f"{kind} c"][: BY_NAME[operation].arity]
     body = _BODIES[operation].format(mask=WIDTH[dtype] - 1)

@@ -7,11 +7,13 @@ import numpy as np
 
 from polyloom.ir.operations import BY_NAME
 from polyloom.ir.pla import Array, Constant, Equation, Operand, Program, Reference
+from polyloom.ir.pla_names import spelled
 from polyloom.sets import Affine, Condition, Polyhedron
 
 
 def print_program(program: Program) -> str:
     """The whole text of `program`, ending in a newline."""
+    program = spelled(program)
     lines = [f"parameter {', '.join(_parameters(program))}"] if program.parameters else []
     lines += [f"input {_array(a)}" for a in program.inputs]
     lines += [f"output {_array(a)}" for a in program.outputs]

@@ -119,3 +119,13 @@ class System:
 
     def __getitem__(self, name: str) -> Recurrence:
         return next(e for e in self.equations if e.name == name)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Of parameters, arrays and variables. Equations and the loops of each have names to themselves."""
+        return frozenset((*self.parameters, *(s.name for s in self.storage), *(e.statement.assign.target.name for e in self.equations)))
+
+    @property
+    def labels(self) -> set[str]:
+        """The names of the equations."""
+        return {e.name for e in self.equations}

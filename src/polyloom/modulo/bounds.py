@@ -21,6 +21,8 @@ from polyloom.modulo.problem import Problem
 
 PACKING_LIMIT = 5.0
 """Deterministic effort of one packing, in CP-SAT's unit (about a second)."""
+PLACES = 20_000
+"""Where more places are to choose from than this, the bound by cliques is not confirmed: the model alone would take long to build."""
 UNIONS = 128
 """From this number of unit sets on, no more unions are formed."""
 
@@ -76,6 +78,8 @@ def _fits(problem: Problem, pi: int, operations: tuple[int, ...]) -> bool:
     model = cp_model.CpModel()
     if any(_least_occupancy(problem, i) > pi for i in operations):
         return False
+    if problem.places(pi) > PLACES:
+        return True
     place(model, problem, pi, operations, {})
     search = solver(PACKING_LIMIT)
     search.parameters.cp_model_presolve = False

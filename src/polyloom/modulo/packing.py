@@ -52,12 +52,21 @@ def place(
         if problem.occupancy(i, u) <= pi
         for s in range(pi)
     }
+    own = by_operation(places)
     for i in operations:
-        model.add_exactly_one(literal for (j, _, _), literal in places.items() if j == i)
+        model.add_exactly_one(literal for _, _, literal in own.get(i, ()))
     for u in range(len(problem.units)):
         users = tuple(i for i in operations if (i, u, 0) in places)
         _share_cells(model, problem, pi, u, users, places, together)
     return places
+
+
+def by_operation(places: Mapping[Place, cp_model.IntVar]) -> dict[int, list[tuple[int, int, cp_model.IntVar]]]:
+    """The (unit, slot, literal) of each operation that has places."""
+    found: dict[int, list[tuple[int, int, cp_model.IntVar]]] = {}
+    for (i, u, s), literal in places.items():
+        found.setdefault(i, []).append((u, s, literal))
+    return found
 
 
 def _share_cells(
@@ -72,7 +81,7 @@ def _share_cells(
     cycles = {i: problem.occupancy(i, unit) for i in users}
     for clique in _cover(problem, users):
         for cell in range(pi):
-            model.add_at_most_one(places[i, unit, s] for i in clique for s in range(pi) if (cell - s) % pi < cycles[i])
+            model.add_at_most_one(places[i, unit, s] for i in clique for s in sorted((cell - n) % pi for n in range(cycles[i])))
     for i, j in combinations(users, 2):
         if not problem.are_exclusive(i, j):
             continue

@@ -70,6 +70,10 @@ class Problem:
     def are_exclusive(self, one: int, other: int) -> bool:
         return (one, other) in self.exclusive or (other, one) in self.exclusive
 
+    def places(self, pi: int) -> int:
+        """How many (operation, unit, slot) an exact search at initiation interval `pi` chooses from."""
+        return pi * sum(len(o.units) for o in self.operations)
+
     def occupancy(self, operation: int, unit: int) -> int:
         """Cycles for which `operation` holds `unit`."""
         return 1 if self.units[unit].pipelined else self.operations[operation].latency(unit)

@@ -9,7 +9,8 @@ The search is complete although start offsets are bounded. With places fixed, th
 between start offsets; their least solution is given by longest paths, which visit an operation at most once and gain at most
 latency + pi - 1 at each. And if no pi up to the sum of all latencies has a schedule, none has: a schedule at any pi, taken
 alone without overlap, loses its idle cycles and then fits into that sum, and a larger pi only relaxes the other constraints.
-Large problems are first tried by `greedy`, whose answer at the lower bound needs no search.
+Large problems are first tried by `greedy`, whose answer at the lower bound needs no search. Very large ones are left to it: what it
+finds above the bound is not proved minimal, and the intervals that it tries grow by a fraction each time.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from dataclasses import dataclass
 from ortools.sat.python import cp_model
 
 from polyloom.diagnostics import PolyloomError, infeasible
-from polyloom.modulo.bounds import Bound, recurrence_minimum, resource_minimum
+from polyloom.modulo.bounds import PLACES, Bound, recurrence_minimum, resource_minimum
 from polyloom.modulo.check import check
 from polyloom.modulo.greedy import schedule
-from polyloom.modulo.packing import Place, pairs_sharing_a_unit, place, solver
+from polyloom.modulo.packing import Place, by_operation, pairs_sharing_a_unit, place, solver
 from polyloom.modulo.problem import Problem, Solution, validate
 
 LARGE = 1500
 """Places from which on a quick schedule, if there is one, is taken as it is: improving it would take long and gain little."""
+STRIDE = 16
+"""Beyond `PLACES`, each interval that is tried is larger than the one before by this part of it."""
 FEASIBILITY_LIMIT = 5.0
 IMPROVEMENT_LIMIT = 0.3
 """Deterministic effort of one search, in CP-SAT's unit (about a second)."""
@@ -45,9 +48,9 @@ def solve(problem: Problem, *, at_least: int = 1, limit: int | None = None) -> S
     lowest = max(minimum, at_least)
     highest = max(lowest, sum(max(o.latencies) for o in problem.operations)) if limit is None else limit
     proved = True
-    for pi in range(lowest, highest + 1):
-        quick = schedule(problem, pi) if _literals(problem, pi) > LARGE else None
-        status, found = _search(problem, pi) if quick is None else (cp_model.FEASIBLE, quick)
+    for pi in _intervals(problem, lowest, highest):
+        quick = schedule(problem, pi) if problem.places(pi) > LARGE else None
+        status, found = _decide(problem, pi) if quick is None else (cp_model.FEASIBLE, quick)
         if found is not None:
             start, unit = found
             first = min(start, default=0)
@@ -58,9 +61,18 @@ def solve(problem: Problem, *, at_least: int = 1, limit: int | None = None) -> S
     raise _no_schedule(bounds, lowest, highest, limit is None and proved)
 
 
-def _literals(problem: Problem, pi: int) -> int:
-    """The places that an exact search would choose from."""
-    return pi * sum(len(o.units) for o in problem.operations)
+def _intervals(problem: Problem, lowest: int, highest: int) -> Iterator[int]:
+    """The initiation intervals to try, each one while an exact search decides it; the last one is `highest`."""
+    pi = lowest
+    while pi < highest:
+        yield pi
+        pi += 1 if problem.places(pi) <= PLACES else max(1, pi // STRIDE)
+    if lowest <= highest:
+        yield highest
+
+
+def _decide(problem: Problem, pi: int) -> tuple[cp_model.CpSolverStatus, Found | None]:
+    return _search(problem, pi) if problem.places(pi) <= PLACES else (cp_model.UNKNOWN, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +123,9 @@ def _build(problem: Problem, pi: int) -> _Model:
     for (i, j), literal in together.items():
         model.add(start[i] == start[j]).only_enforce_if(literal)  # pyright: ignore[reportUnknownMemberType] (its *args are untyped)
     ready: list[cp_model.LinearExpr] = []
+    choices = by_operation(places)
     for i in everything:
-        mine = [(u, s, literal) for (j, u, s), literal in places.items() if j == i]
+        mine = choices.get(i, [])
         stage = model.new_int_var(0, horizon // pi, f"stage {operations[i].name}")
         model.add(start[i] == pi * stage + sum(s * literal for _, s, literal in mine))
         least = min(operations[i].latencies)

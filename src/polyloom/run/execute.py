@@ -9,6 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
+from polyloom.deep import deeply
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend.source import Arrays
 from polyloom.run.compare import compare
@@ -56,7 +57,7 @@ def judged(subject: Subject, values: Mapping[str, int], inputs: Arrays, got: Arr
     count = len(subject.oracles)
     for number, oracle in enumerate(subject.oracles, 1):
         tell(f"comparing with {oracle.what}", number / (count + 1))
-        expected = oracle.outputs(values, _copied(inputs))
+        expected = deeply(oracle.outputs)(values, _copied(inputs))
         if expected is not None:
             yield oracle.name, _difference(oracle, expected, inputs, got)
 

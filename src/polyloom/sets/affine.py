@@ -64,7 +64,10 @@ class Affine:
 
     def evaluate(self, values: Mapping[str, int]) -> int:
         """The integer value; every symbol must be in `values`."""
-        return self.constant + sum(c * values[n] for n, c in self.terms)
+        total = self.constant
+        for name, coefficient in self.terms:
+            total += coefficient * values[name]
+        return total
 
     def __str__(self) -> str:
         text = ""

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from polyloom.diagnostics import input_error
+from polyloom.names import hidden, hidden_dims
 from polyloom.sets.affine import Affine, Condition, Polyhedron
 
 Bound = tuple[tuple[Affine, ...], Affine, int]
@@ -68,7 +69,7 @@ def shifted(points: isl.Set, distance: Sequence[int]) -> isl.Set:
 
 def affine_map(values: Sequence[Affine], dims: Sequence[str], params: Sequence[str]) -> isl.MultiAff:
     """The map from the point named by `dims` to `values`."""
-    target = [f"_{n}" for n in range(len(values))]
+    target = list(hidden_dims(len(values)))
     made = isl.MultiAff.zero(isl.Space.create_from_names(isl.DEFAULT_CONTEXT, in_=list(dims), out=target, params=list(params)))
     local = isl.LocalSpace.from_space(space(dims, params))
     positions = {name: (isl.dim_type.param, n) for n, name in enumerate(params)} | {name: (isl.dim_type.in_, n) for n, name in enumerate(dims)}
@@ -113,7 +114,7 @@ def sample(points: isl.Set) -> dict[str, int] | None:
         fixed = flat.fix_val(isl.dim_type.set, position, least) if least.is_int() else flat
         flat = flat if fixed.is_empty() else fixed
     point = flat.sample_point()
-    names = [flat.get_dim_name(isl.dim_type.set, n) or f"_{n}" for n in range(flat.dim(isl.dim_type.set))]
+    names = [flat.get_dim_name(isl.dim_type.set, n) or hidden(n) for n in range(flat.dim(isl.dim_type.set))]
     return None if point.is_void() else {name: _integer(point.get_coordinate_val(isl.dim_type.set, n)) for n, name in enumerate(names)}
 
 

@@ -73,7 +73,7 @@ def assemble(system: System, name: str, equations: Sequence[Recurrence], placeme
 class _Assembler:
     def __init__(self, system: System, name: str, equations: Sequence[Recurrence], placements: Placements, ports: Ports) -> None:
         self.system, self.name, self.equations, self.placements, self.ports = system, name, equations, placements, ports
-        self.space = Space(dimensions(equations), system.parameters, system.assumptions)
+        self.space = Space(dimensions(system, equations), system.parameters, system.assumptions)
         self.names = Names(system, equations, self.space.dims, ports.arrays)
         self.raw: list[Raw] = []
         self.variable_of = self.names.variable_of

@@ -8,17 +8,19 @@ get an intermediate array, shaped like the one that their statement writes, or w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import islpy as isl
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.nest import Nest
+from polyloom.ir.nest import Nest, names
 from polyloom.ir.pla import Array
 from polyloom.ir.recurrence import Final, Produced, Recurrence, Stored, System, origins
+from polyloom.names import fresh, hidden_dims
 from polyloom.sets import Affine
 from polyloom.sets.isl import from_set
+from polyloom.transform.embed import dimensions
 from polyloom.transform.space import Point, Space, own_space, union
 
 MARGIN = 16
@@ -34,22 +36,32 @@ class Crossing:
     intermediates: tuple[Array, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """An array for values that are assigned to `storage`, and which `elements` of it are in use."""
+
+    array: Array
+    elements: isl.Set
+    storage: str
+
+
 def cross(nest: Nest, system: System, groups: Sequence[Sequence[str]]) -> Crossing:
     """What phases pass on, where `groups` are the statements of each. Raises PL0264 for values that no array holds side by side."""
     phase_of = {name: n for n, names in enumerate(groups) for name in names}
     found = [crossing for names in groups for crossing in needed(system, [system[n] for n in names]).items()]
     where: dict[str, tuple[str, Point]] = {}
     exports: list[Final] = []
-    made: dict[str, tuple[Array, isl.Set]] = {}
+    made: dict[str, _Made] = {}
+    taken = {*names(nest), *(d for group in groups for d in dimensions(system, [system[n] for n in group]))}
     for name in (e.name for e in system.equations if e.name in dict(found)):
         points = union([p for n, p in found if n == name])
         final = _final(system, name, points, phase_of)
         if final is not None:
             where[name] = final.name, final.index
             continue
-        where[name] = _intermediate(nest, system, system[name], points, made)
+        where[name] = _intermediate(nest, system, system[name], points, made, taken)
         exports.append(Final(*where[name], name, from_set(points)))
-    return Crossing(where, tuple(exports), tuple(a for a, _ in made.values()))
+    return Crossing(where, tuple(exports), tuple(m.array for m in made.values()))
 
 
 def needed(system: System, readers: Sequence[Recurrence]) -> dict[str, isl.Set]:
@@ -102,17 +114,18 @@ def _final(system: System, name: str, points: isl.Set, phase_of: Mapping[str, in
     return next((f for f in system.finals if f.statement == name and f.name not in read and points.is_subset(own.set(f.domain))), None)
 
 
-def _intermediate(nest: Nest, system: System, equation: Recurrence, points: isl.Set, made: dict[str, tuple[Array, isl.Set]]) -> tuple[str, Point]:
-    """An array for the values of `equation` at `points`, which those of others share as long as no element gets two values."""
+def _intermediate(nest: Nest, system: System, equation: Recurrence, points: isl.Set, made: dict[str, _Made], taken: set[str]) -> tuple[str, Point]:
+    """An array for the values of `equation` at `points`, which those of the same storage share as long as no element gets two values.
+    It is called like a local, or by a name that is not `taken`."""
     index, shape = cell(system, equation, points)
     storage = nest[equation.statement.assign.target.name]
-    elements = own_space(system, equation).image(points, index, tuple(f"e{n}" for n in range(len(index))))
-    taken = {s.name for s in system.storage} | set(system.parameters)
-    base = storage.name if storage.name not in taken else f"{storage.name}_kept"
-    name, number = base, 1
-    while name in made and (shape is not None or made[name][0].shape != storage.shape or not made[name][1].is_disjoint(elements)):
-        number += 1
-        name = f"{base}{number}"
-    array, before = made.get(name, (Array(name, storage.dtype, storage.shape if shape is None else shape), elements))
-    made[name] = array, before.union(elements)
+    elements = own_space(system, equation).image(points, index, hidden_dims(len(index)))
+    for name, known in made.items() if shape is None else ():
+        if known.storage == storage.name and known.array.shape == storage.shape and known.elements.is_disjoint(elements):
+            made[name] = replace(known, elements=known.elements.union(elements))
+            return name, index
+    is_first = storage.role == "local" and storage.name not in made
+    base = storage.name if storage.role == "local" else f"{storage.name}_kept"
+    name = base if is_first else fresh(base, taken, lambda base, number: f"{base}{number + 1}")
+    made[name] = _Made(Array(name, storage.dtype, storage.shape if shape is None else shape), elements, storage.name)
     return name, index

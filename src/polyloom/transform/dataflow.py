@@ -17,10 +17,11 @@ from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.nest import Nest, Statement, Storage, accesses, dtype_of
 from polyloom.ir.pla import Reference
 from polyloom.ir.recurrence import Final, Piece, Produced, Recurrence, Stored, System
+from polyloom.sets import Affine
 from polyloom.sets.isl import affines, sample
 from polyloom.transform.choices import through_choices
 from polyloom.transform.forward import forward
-from polyloom.transform.pieces import Part, affine_pieces, named
+from polyloom.transform.pieces import Part, affine_pieces, by_level, named, shared_loops
 from polyloom.transform.prune import prune
 from polyloom.transform.reduction import nested
 from polyloom.transform.undefined import without_undefined
@@ -59,12 +60,18 @@ def _reads(statement: Statement, writers: Writers) -> Iterator[tuple[Piece, ...]
 
 def _produced(statement: Statement, read: Reference, writers: Writers) -> Iterator[Part]:
     """The instances of `statement` whose element some instance wrote before, with the last one."""
+    just_before = writers.just_before(statement, read)
+    if just_before is not None:
+        yield writers.pieces.set(statement.domain, statement.assign.name), Produced(just_before.assign.name, tuple(map(Affine.symbol, statement.loops)))
+        return
     for writer, relation in writers.before(statement, read):
-        for points, values in affine_pieces(relation):
-            index = affines(values, statement.loops)
-            if index is None:
-                raise _not_affine(statement, read, f"its value comes from {_origin_text(values)}")
-            yield named(points, statement.loops), Produced(writer.assign.name, index)
+        for level, part in enumerate(by_level(relation, len(shared_loops(statement, writer)))):
+            for points, values in affine_pieces(part):
+                index = affines(values, statement.loops)
+                if index is None:
+                    raise _not_affine(statement, read, f"its value comes from {_origin_text(values)}")
+                same = tuple(map(Affine.symbol, statement.loops[:level]))
+                yield named(points, statement.loops), Produced(writer.assign.name, (*same, *index[level:]))
 
 
 def _check_defined(statement: Statement, read: Reference, unwritten: isl.Set, nest: Nest) -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from polyloom.ir.nest import Statement
 from polyloom.ir.recurrence import Final, Piece, Produced, Recurrence, Stored, System
+from polyloom.names import fresh, hidden_dims
 from polyloom.sets import Affine
 from polyloom.transform.space import own_space
 
@@ -19,7 +20,8 @@ def delayed(system: System, groups: Sequence[Sequence[Recurrence]]) -> tuple[Sys
     """`system` with a copy for each result that comes too early when the groups run one after another, and those copies."""
     phase = {e.name: n for n, group in enumerate(groups) for e in group}
     early = [f for f in system.finals if any(_reads(system, e, f) for e in system.equations if phase[e.name] > phase[f.statement])]
-    copies = {f: _copy(system, f, n) for n, f in enumerate(early, 1)}
+    taken = system.labels
+    copies = {f: _copy(system, f, n, taken) for n, f in enumerate(early, 1)}
     finals = tuple(replace(f, statement=copies[f].name) if f in copies else f for f in system.finals)
     reasons = tuple((c.name, f"writes {f.name} after its old elements were read") for f, c in copies.items())
     added = list(copies.values())
@@ -28,16 +30,17 @@ def delayed(system: System, groups: Sequence[Sequence[Recurrence]]) -> tuple[Sys
 
 def _reads(system: System, equation: Recurrence, final: Final) -> bool:
     """Whether `equation` reads, as given, an element that `final` writes."""
-    cells = tuple(f"e{n}" for n in range(len(final.index)))
+    cells = hidden_dims(len(final.index))
     own, writer = (own_space(system, e) for e in (equation, system[final.statement]))
     written = writer.image(writer.set(final.domain), final.index, cells)
     pieces = [(p.domain, p.origin) for read in equation.reads for p in read]
     return any(isinstance(o, Stored) and o.name == final.name and not own.image(own.set(domain), o.index, cells).is_disjoint(written) for domain, o in pieces)
 
 
-def _copy(system: System, final: Final, number: int) -> Recurrence:
+def _copy(system: System, final: Final, number: int, taken: set[str]) -> Recurrence:
     writer = system[final.statement]
     assign = writer.statement.assign
-    statement = Statement(replace(assign, name=f"{assign.name}.last{number}", value=assign.target), writer.loops, final.domain, writer.statement.order)
+    name = fresh(f"{assign.name}.last{number}", taken)
+    statement = Statement(replace(assign, name=name, value=assign.target), writer.loops, final.domain, writer.statement.order)
     value = Produced(writer.name, tuple(map(Affine.symbol, writer.loops)))
     return Recurrence(statement, writer.dtype, ((Piece(final.domain, value),),))

@@ -6,12 +6,13 @@ affine expressions: a face, a diagonal, the place of what it reads or of what re
 deepest first; a beam keeps the cheapest partial placements. Cheap means: dependences of constant short distance, few values passed
 along, and a signed permutation of the dimensions under which all of them are lexicographically positive (Feautrier, "Some
 efficient solutions to the affine scheduling problem", 1992, searches schedules in this way; here the space itself is searched).
+Of more than `MANY` statements, each is placed once, where it costs least beside those before it: their number counts linearly then.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, permutations, product
 from math import prod
@@ -20,12 +21,15 @@ import islpy as isl
 
 from polyloom.ir.nest import Apply, Expression
 from polyloom.ir.recurrence import Produced, Recurrence, Stored, System
+from polyloom.names import fresh
 from polyloom.sets import Affine, Condition
 from polyloom.transform.carry import Carrier, NotUniform, Value
 from polyloom.transform.order import Vector, find_order
 from polyloom.transform.space import Point, Space, extremes
 
 BEAM = 6
+MANY = 64
+"""Statements up to which alternatives are compared as wholes."""
 CHOICES = 4
 """Coordinates that are tried for one dimension of one statement."""
 COMBINATIONS = 160
@@ -93,19 +97,20 @@ def dependences(equations: Sequence[Recurrence]) -> list[Dependence]:
 
 
 def embed(system: System, equations: Sequence[Recurrence]) -> list[tuple[float, Placements]]:
-    """Placements of all `equations`, cheapest first; none costs `IMPOSSIBLE` or more. The dimensions are `dimensions(equations)`."""
+    """Placements of all `equations`, cheapest first; none costs `IMPOSSIBLE` or more. The dimensions are `dimensions(system, equations)`."""
     return _Search(system, equations).run()
 
 
-def dimensions(equations: Sequence[Recurrence]) -> tuple[str, ...]:
-    """The loops of the deepest statement, the first in the text of several: the names of the common space."""
-    return max(equations, key=lambda e: len(e.loops)).loops or ("i",)
+def dimensions(system: System, equations: Sequence[Recurrence]) -> tuple[str, ...]:
+    """The loops of the deepest statement, the first in the text of several: the names of the common space. Without any loop it has one
+    dimension."""
+    return max(equations, key=lambda e: len(e.loops)).loops or (fresh("i", {*system.names}),)
 
 
 class _Search:
     def __init__(self, system: System, equations: Sequence[Recurrence]) -> None:
         self.equations = {e.name: e for e in equations}
-        self.space = Space(dimensions(equations), system.parameters, system.assumptions)
+        self.space = Space(dimensions(system, equations), system.parameters, system.assumptions)
         self.dependences = dependences(equations)
         self.own = {e.name: Space(e.loops, system.parameters, system.assumptions) for e in equations}
         self.sets = {d: self.own[d.reader].set(d.domain) for d in self.dependences}
@@ -115,8 +120,42 @@ class _Search:
         self.work = {e.name: Counter(_operations(e.value)) for e in equations}
         self.instances: dict[tuple[str, Placement], isl.Set] = {}
         self.known: dict[tuple[Dependence, Placement, Placement], tuple[float, tuple[Vector, ...]]] = {}
+        self.of: dict[str, list[Dependence]] = {e.name: [] for e in equations}
+        for d in self.dependences:
+            for name in dict.fromkeys((d.reader, d.writer)):
+                self.of[name].append(d)
 
     def run(self) -> list[tuple[float, Placements]]:
+        return self._one_by_one() if len(self.equations) > MANY else self._beam()
+
+    def _one_by_one(self) -> list[tuple[float, Placements]]:
+        placed, vectors, total = Placements(), frozenset[Vector](), 0.0
+        boxes: list[tuple[Vector, Vector]] = []
+        for name in self._sequence():
+            found = [self._beside(name, p, placed, vectors, boxes) for p in dict.fromkeys(self._candidates(name, placed))]
+            cost, n = min(((f[0], n) for n, f in enumerate(found)), default=(IMPOSSIBLE, 0))
+            if cost >= IMPOSSIBLE:
+                return []
+            _, placed[name], vectors, boxes = found[n]
+            total += cost
+        return [(total, placed)]
+
+    def _beside(
+        self, name: str, placement: Placement, placed: Placements, vectors: frozenset[Vector], boxes: list[tuple[Vector, Vector]]
+    ) -> tuple[float, Placement, frozenset[Vector], list[tuple[Vector, Vector]]]:
+        """What one more placement costs, the vectors that an order must meet then, and the first statement's box with the one around all."""
+        low, high = self._box(name, placement)
+        first, around = (boxes[0], boxes[-1]) if boxes else ((low, high), (low, high))
+        around = tuple(map(min, around[0], low)), tuple(map(max, around[1], high))
+        cost = self._price_of(first, around)
+        for d in self.of[name]:
+            ends = {**({n: placed[n] for n in (d.reader, d.writer) if n in placed}), name: placement}
+            if len(ends) == len({d.reader, d.writer}):
+                more, found = self._measure(d, ends[d.reader], ends[d.writer])
+                cost, vectors = cost + more, vectors.union(found)
+        return cost + self._price_of_order(vectors), placement, vectors, [first, around]
+
+    def _beam(self) -> list[tuple[float, Placements]]:
         beam: list[tuple[float, Placements]] = [(0.0, {})]
         for name in self._sequence():
             wider = [{**placed, name: p} for _, placed in beam for p in dict.fromkeys(self._candidates(name, placed))]
@@ -126,12 +165,12 @@ class _Search:
 
     def _sequence(self) -> list[str]:
         """Deepest first, then always a deep one that depends on, or feeds, what is placed."""
-        rest, order = list(self.equations), list[str]()
-        linked = {(d.reader, d.writer) for d in self.dependences} | {(d.writer, d.reader) for d in self.dependences}
+        rest, order, linked = list(self.equations), list[str](), set[str]()
         while rest:
-            near = [n for n in rest if any((n, m) in linked for m in order)] or rest
+            near = [n for n in rest if n in linked] or rest
             order.append(max(near, key=lambda n: len(self.equations[n].loops)))
             rest.remove(order[-1])
+            linked.update(n for d in self.of[order[-1]] for n in (d.reader, d.writer))
         return order
 
     def _candidates(self, name: str, placed: Placements) -> Iterator[Placement]:
@@ -162,7 +201,7 @@ class _Search:
         return [Affine()] if low in (None, Affine()) else [Affine(), low]
 
     def _suggestions(self, name: str, placed: Placements, n: int, loop: Affine | None) -> Iterator[Affine]:
-        for d in self.dependences:
+        for d in self.of[name]:
             if d.reader == name and d.writer in placed:
                 at = self._written(d, placed[d.writer])[n]
                 if loop is None:
@@ -198,10 +237,11 @@ class _Search:
                 vectors.update(found)
                 if total >= IMPOSSIBLE:
                     return total
+        return total + self._price_of_order(vectors)
+
+    def _price_of_order(self, vectors: Iterable[Vector]) -> float:
         order = find_order(vectors, len(self.space.dims))
-        if order is None:
-            return IMPOSSIBLE
-        return total + sum(0.5 * (sign < 0) + 0.1 * (n != m) for m, (n, sign) in enumerate(order))
+        return IMPOSSIBLE if order is None else sum(0.5 * (sign < 0) + 0.1 * (n != m) for m, (n, sign) in enumerate(order))
 
     def _dependence(self, d: Dependence, reader: Placement, writer: Placement) -> tuple[float, tuple[Vector, ...]]:
         key = d, reader, writer
@@ -228,10 +268,13 @@ class _Search:
     def _growth(self, placed: Placements) -> float:
         """How much larger than the deepest statement's the bounding box is, for typical parameters."""
         boxes = [self._box(name, p) for name, p in placed.items()]
-        low, high = ([f(column) for column in zip(*(b[n] for b in boxes), strict=True)] for n, f in ((0, min), (1, max)))
-        volume = prod(h - lo + 1 for lo, h in zip(low, high, strict=True))
-        below = sum(max(0, base - b) for b, base in zip(low, boxes[0][0], strict=True))
-        return BELOW * below + GROWTH * (volume / prod(h - lo + 1 for lo, h in zip(*boxes[0], strict=True)) - 1)
+        low, high = (tuple(f(column) for column in zip(*(b[n] for b in boxes), strict=True)) for n, f in ((0, min), (1, max)))
+        return self._price_of(boxes[0], (low, high))
+
+    def _price_of(self, first: tuple[Vector, Vector], around: tuple[Vector, Vector]) -> float:
+        volume = prod(h - lo + 1 for lo, h in zip(*around, strict=True))
+        below = sum(max(0, base - b) for b, base in zip(around[0], first[0], strict=True))
+        return BELOW * below + GROWTH * (volume / prod(h - lo + 1 for lo, h in zip(*first, strict=True)) - 1)
 
     def _crowd(self, placed: Placements) -> float:
         """How much more often than the deepest statement alone, the iterations with most operations can start."""

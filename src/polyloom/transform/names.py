@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The variables of one phase: their names, their element types, and for those that are not the user's the reason why they are there."""
+"""The names of one phase: its variables, with their element types, and for those that are not the user's the reason why they are there.
+
+All are made here, each apart from the parameters, the dimensions, the arrays and those that were made before."""
 
 from __future__ import annotations
 
@@ -9,16 +11,19 @@ from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Array, Constant, Operand
 from polyloom.ir.plan import Parametric
 from polyloom.ir.recurrence import Recurrence, System
+from polyloom.names import dotted, fresh
 from polyloom.sets import Affine
 
 
 class Names:
-    """`types` and `reasons` are by variable; `arrays` are those outside of the phase and, by the names of inputs, `parametric` scalars."""
+    """`types` and `reasons` are by variable; `entry` names what an array holds at entry, where the phase writes it, too; `arrays` are
+    those outside of the phase and, by the names of inputs, `parametric` scalars."""
 
     def __init__(self, system: System, equations: Sequence[Recurrence], dims: tuple[str, ...], arrays: Mapping[str, Array]) -> None:
         self.system, self.dims, self.arrays = system, dims, dict(arrays)
-        self.taken = {*dims, *system.parameters, *arrays, *(f"{a}_in" for a in arrays)}
+        self.taken = {*dims, *system.parameters, *arrays}
         self.labels: set[str] = set()
+        self.entry = {a: fresh(f"{a}_in", self.taken, dotted) for a in arrays}
         self.types: dict[str, ElementType] = {}
         self.reasons: dict[str, str] = {}
         self.parametric: dict[str, Parametric] = {}
@@ -27,7 +32,7 @@ class Names:
 
     def label(self, base: str) -> str:
         """A name for an equation."""
-        return _unused(base, self.labels)
+        return fresh(base, self.labels, dotted)
 
     def dtype(self, operand: Operand) -> ElementType:
         if isinstance(operand, Constant):
@@ -63,23 +68,13 @@ class Names:
         known = next((name for name, other in self.parametric.items() if other == scalar), None)
         if known is not None:
             return known
-        name = _unused("_".join((*sorted(value.symbols), "value")), self.taken)
+        name = fresh("_".join((*sorted(value.symbols), "value")), self.taken, dotted)
         self.parametric[name], self.arrays[name] = scalar, Array(name, dtype)
         self.reasons[name] = f"is {value}: parameters have no values in an iteration"
         return name
 
     def _added(self, base: str, dtype: ElementType, reason: str = "") -> str:
-        name = _unused(base, self.taken)
+        name = fresh(base, self.taken, dotted)
         self.types[name] = dtype
         self.reasons |= {name: reason} if reason else {}
         return name
-
-
-def _unused(base: str, taken: set[str]) -> str:
-    """`base`, with the least number behind it that makes it new; it is taken from then on."""
-    number, name = 0, base
-    while name in taken:
-        number += 1
-        name = f"{base}.{number}"
-    taken.add(name)
-    return name

@@ -18,6 +18,7 @@ from polyloom.ir.nest import Apply, Expression, Nest, Storage
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import Final, Produced, Recurrence, Stored, System, origins
+from polyloom.names import hidden_dims
 from polyloom.transform.assemble import NoCorner, NoOrder, Ports, assemble
 from polyloom.transform.carry import NotUniform
 from polyloom.transform.crossing import cell, cross, needed, unkept
@@ -64,7 +65,7 @@ def held(system: System) -> frozenset[str]:
 
 def _is_overwritten(system: System, storage: Storage) -> bool:
     """Whether every element gets a new value, whatever the parameters, so that what it held at entry never shows."""
-    cells = tuple(f"e{n}" for n in range(len(storage.shape)))
+    cells = hidden_dims(len(storage.shape))
     space = Space(cells, system.parameters, system.assumptions)
     rest = space.where(*(bound for here, extent in zip(space.here, storage.shape, strict=True) for bound in (here, extent - here - 1)))
     for final in (f for f in system.finals if f.name == storage.name):
@@ -127,7 +128,7 @@ class _Groups:
     def _contend(self, group: tuple[int, ...], placements: Placements) -> bool:
         """Whether independent components accumulate f32 along all dimensions, each along some. Whichever were the innermost one, every
         iteration would wait for the sum of the one before; in phases of their own none does."""
-        every = {*range(len(dimensions(self._members(group))))}
+        every = {*range(len(dimensions(self.system, self._members(group))))}
         along = {unit: dims for unit in self.strong if set(unit) <= set(group) and (dims := _accumulated(self._members(unit), placements))}
         contend = set[int]().union(*along.values()) == every and every not in along.values()
         return contend and not any(set(b) & self._fed(a) for a, b in permutations(along, 2))

@@ -7,8 +7,9 @@ are one piece; where an equation leaves a choice, a loop that reader and writer 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import islpy as isl
 
@@ -84,6 +85,26 @@ def affine_pieces(relation: isl.Map) -> list[tuple[isl.Set, isl.MultiAff]]:
     found: list[tuple[isl.Set, isl.MultiAff]] = []
     relation.coalesce().as_pw_multi_aff().coalesce().foreach_piece(lambda points, values: found.append((points, values)))
     return found
+
+
+def shared_loops(a: Statement, b: Statement) -> tuple[str, ...]:
+    """The loops that stand around both statements, outermost first."""
+    steps = takewhile(lambda pair: pair[0] == pair[1], zip(a.order, b.order, strict=False))
+    return tuple(loop for (_, loop, _), _ in steps if loop)
+
+
+def by_level(relation: isl.Map, shared: int) -> Iterator[isl.Map]:
+    """Parts of `relation`: the pairs of part n agree in the first n of the `shared` dimensions and differ in the next one.
+
+    Within a loop that carries a value, and only there, the origin is one function of the loops. Where loops have two iterations,
+    isl may find one function for parts of several levels, such as (dx + dy - 1, -dx + 1) for both (dy, dx - 1) and (dy - 1, 1).
+    """
+    rest = relation
+    for n in range(shared):
+        same = rest.equate(isl.dim_type.in_, n, isl.dim_type.out, n)
+        yield rest.subtract(same)
+        rest = same
+    yield rest
 
 
 def named(points: isl.Set, loops: tuple[str, ...]) -> isl.Set:

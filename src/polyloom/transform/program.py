@@ -41,7 +41,7 @@ def phase(name: str, system: System, space: Space, equations: Sequence[Raw], nam
     read = {o.name for r in equations for o in r.operands if isinstance(o, Reference)}
     written = {r.target.name for r in equations}
     arrays, parametric = names.arrays, names.parametric
-    renamed = {n: f"{n}_in" if n in written else n for n in arrays if n in read}
+    renamed = {n: names.entry[n] if n in written else n for n in arrays if n in read}
     hull = _hull(equations)
     within = normalize(from_set(hull))
     program = Program(

@@ -19,6 +19,7 @@ import islpy as isl
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.nest import Apply, Expression
 from polyloom.ir.recurrence import Final, Immediate, Piece, Produced, Recurrence, System
+from polyloom.names import dotted, fresh
 from polyloom.sets import Affine, Condition
 from polyloom.sets.isl import affine_map, affines, shifted, stride, to_set
 from polyloom.sets.normal import conjunction
@@ -49,7 +50,8 @@ class _Level:
 @dataclass(frozen=True, slots=True)
 class _Chain:
     """A chain for each iteration of the first `outer` of `loops`, which are the equation's loops in another order: `loops[n]` is its
-    loop number `order[n]`. `levels[m]` belongs to `loops[outer + m]`; `start` are the instances that read what was there before.
+    loop number `order[n]`. `levels[m]` belongs to `loops[outer + m]`, `names[m]` is its equation's; `start` are the instances that read
+    what was there before.
     `pieces` knows the equation by these loops."""
 
     equation: Recurrence
@@ -58,6 +60,7 @@ class _Chain:
     order: tuple[int, ...]
     outer: int
     levels: tuple[_Level, ...]
+    names: tuple[str, ...]
     start: isl.Set
 
     @property
@@ -67,16 +70,12 @@ class _Chain:
     def ordered(self, index: tuple[Affine, ...]) -> tuple[Affine, ...]:
         return tuple(index[n] for n in self.order)
 
-    def name(self, level: int) -> str:
-        """The results of the outermost rows keep the statement's name."""
-        return f"{self.equation.name}.{level}" if level else self.equation.name
-
     def loops_of(self, level: int) -> tuple[str, ...]:
         return self.loops[: self.outer + level + 1]
 
     def extended(self) -> Pieces:
         """`pieces` with the loops of the new equations."""
-        return replace(self.pieces, loops={**self.pieces.loops, **{self.name(m): self.loops_of(m) for m in range(len(self.levels))}})
+        return replace(self.pieces, loops={**self.pieces.loops, **{name: self.loops_of(m) for m, name in enumerate(self.names)}})
 
 
 def _chain(system: System, equation: Recurrence, accumulation: Accumulation) -> _Chain | None:
@@ -94,7 +93,9 @@ def _chain(system: System, equation: Recurrence, accumulation: Accumulation) -> 
     points = pieces.set(equation.domain, equation.name)
     levels = tuple(_level(points, equation, loops, k) for k in range(outer, len(loops)))
     start = _union([pieces.set(p.domain, equation.name) for p in accumulation.before if p not in own], points)
-    chain = _Chain(equation, accumulation, pieces, order, outer, levels, start)
+    taken = system.labels
+    names = (equation.name, *(fresh(dotted(equation.name, m), taken, dotted) for m in range(1, len(levels))))  # the outermost rows keep the name
+    chain = _Chain(equation, accumulation, pieces, order, outer, levels, names, start)
     back = [_moved(p, equation.name, chain) for p in own]
     inner = _union([b.range() for b in back], points)
     return chain if _is_chain(chain, back) and _used(system, chain).is_disjoint(inner) else None
@@ -171,16 +172,16 @@ def _nested_equations(chain: _Chain) -> tuple[list[Recurrence], list[tuple[str, 
     for m in reversed(range(len(chain.levels))):
         innermost = m == len(chain.levels) - 1
         term = accumulation.term if innermost else accumulation.accumulator
-        reads = accumulation.reads if innermost else (pieces.of_parts(_row_ends(chain, m + 1), chain.name(m)),)
-        before = pieces.of_parts(_before(chain, m), chain.name(m))
+        reads = accumulation.reads if innermost else (pieces.of_parts(_row_ends(chain, m + 1), chain.names[m]),)
+        before = pieces.of_parts(_before(chain, m), chain.names[m])
         reasons += [_reason(chain, m)] if m else []
         joined = Apply(accumulation.combine if m else accumulation.join, accumulation.dtype, (accumulation.accumulator, term), chain.equation.span)
-        found.append(_equation(chain, m, chain.name(m), joined, (before, *reads)))
+        found.append(_equation(chain, m, chain.names[m], joined, (before, *reads)))
     return found, reasons
 
 
 def _reason(chain: _Chain, m: int) -> tuple[str, str]:
-    row, loop = chain.name(m), chain.loops[chain.outer + m]
+    row, loop = chain.names[m], chain.loops[chain.outer + m]
     sentence = (
         f"accumulates `{chain.accumulation.accumulator.name}` over {loop} by itself, because the end of one row is at no constant distance "
         f"from the beginning of the next, and the order of {chain.accumulation.combine} does not matter"
@@ -199,7 +200,7 @@ def _equation(chain: _Chain, m: int, name: str, value: Expression, reads: tuple[
 def _before(chain: _Chain, m: int) -> list[Part]:
     """What row m has accumulated so far: the row's own result, and at its first point the identity, or what was there before."""
     level, here = chain.levels[m], tuple(map(Affine.symbol, chain.loops_of(m)))
-    own = (level.points.subtract(level.first), Produced(chain.name(m), (*here[:-1], here[-1] - level.step)))
+    own = (level.points.subtract(level.first), Produced(chain.names[m], (*here[:-1], here[-1] - level.step)))
     identity = Immediate(identity_of(chain.accumulation.combine, chain.accumulation.dtype))
     return [own, (level.first, identity)] if m else [own, *_entry(chain)]
 
@@ -219,7 +220,7 @@ def _row_ends(chain: _Chain, m: int) -> list[Part]:
     """The result of each row of level m, for the loops around it."""
     loops = chain.loops_of(m - 1)
     found = _functions(_prefix(chain.levels[m].last, len(loops)).reverse(), loops, chain)
-    return [(to_set(where, loops, chain.pieces.params), Produced(chain.name(m), end)) for where, end in found]
+    return [(to_set(where, loops, chain.pieces.params), Produced(chain.names[m], end)) for where, end in found]
 
 
 def _finals(final: Final, chain: _Chain) -> Iterator[Final]:

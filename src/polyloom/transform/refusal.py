@@ -45,7 +45,7 @@ def _is_aligned(reader: Recurrence, origin: Produced) -> bool:
 
 
 def _too_far(system: System, unit: Sequence[Recurrence], reader: Recurrence, access: Reference, origin: Produced) -> PolyloomError:
-    writer, dims = system[origin.statement], ", ".join(dimensions(unit))
+    writer, dims = system[origin.statement], ", ".join(dimensions(system, unit))
     at, come = (
         ", ".join(reader.loops),
         ", ".join(str(a) if writer.loops == reader.loops or str(a) == n else f"{n} = {a}" for n, a in zip(writer.loops, origin.index, strict=True)),

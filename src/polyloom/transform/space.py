@@ -16,7 +16,7 @@ import islpy as isl
 from polyloom.ir.pla import Reference
 from polyloom.ir.recurrence import Recurrence, System
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.isl import parameter_set, sample, shifted, to_set
+from polyloom.sets.isl import affine_map, parameter_set, sample, shifted, to_set
 
 Vector = tuple[int, ...]
 TYPICAL = 12
@@ -91,14 +91,12 @@ class Space:
 
     def image(self, points: isl.Set, coordinates: Point, names: tuple[str, ...]) -> isl.Set:
         """The points (over `names`) that the affine `coordinates` of `points` are."""
-        return _named(points.apply(self._map(f"[{', '.join(self.dims)}] -> [{', '.join(map(str, coordinates))}]")), names)
+        return _named(points.apply(self._map(coordinates)), names)
 
     def ray(self, points: isl.Set, axis: int, sign: int) -> isl.Set:
         """The points from which some point of `points` is reached by 0 or more steps of `sign` along dimension `axis`."""
-        primed = ", ".join(f"{d}'" if n == axis else d for n, d in enumerate(self.dims))
-        dim = self.dims[axis]
-        bound = f"{dim}' <= {dim}" if sign > 0 else f"{dim}' >= {dim}"
-        return _named(points.apply(self._map(f"[{', '.join(self.dims)}] -> [{primed}] : {bound}")), self.dims)
+        line = self._map(self.here).project_out(isl.dim_type.out, axis, 1).insert_dims(isl.dim_type.out, axis, 1)
+        return _named(points.apply(_behind(line, axis, sign)), self.dims)
 
     def box(self, points: isl.Set) -> isl.Set | None:
         """The bounding box, for the parameters that leave any point, if each face is one affine expression."""
@@ -112,9 +110,8 @@ class Space:
 
     def bounding(self, points: isl.Set) -> isl.Set:
         """The bounding box, whatever its faces are for which parameters."""
-        primed = ", ".join(f"{d}'" for d in self.dims)
-        relations = [f"{d} {sign} {d}'" for d in self.dims for sign in ("<=", ">=")]
-        found = [_named(points.apply(self._map(f"[{', '.join(self.dims)}] -> [{primed}] : {r}")), self.dims) for r in relations]
+        anywhere = isl.Map.universe(self._map(self.here).get_space())
+        found = [_named(points.apply(_behind(anywhere, n, sign)), self.dims) for n in range(len(self.dims)) for sign in (-1, 1)]
         return reduce(isl.Set.intersect, found).coalesce()
 
     def lowest(self, points: isl.Set, axis: int) -> Affine | None:
@@ -143,10 +140,18 @@ class Space:
 
     def injective(self, points: isl.Set, coordinates: Point) -> bool:
         """Whether no two of `points` have the same coordinates."""
-        return self._map(f"[{', '.join(self.dims)}] -> [{', '.join(map(str, coordinates))}]").intersect_domain(points).is_injective()
+        return self._map(coordinates).intersect_domain(points).is_injective()
 
-    def _map(self, text: str) -> isl.Map:
-        return isl.Map.read_from_str(isl.DEFAULT_CONTEXT, f"[{', '.join(self.params)}] -> {{ {text} }}")
+    def _map(self, coordinates: Point) -> isl.Map:
+        """From a point to its `coordinates`. isl is asked in data and never in text, in which some names are words of its own."""
+        return isl.Map.from_multi_aff(affine_map(coordinates, self.dims, self.params))
+
+
+def _behind(relation: isl.Map, axis: int, sign: int) -> isl.Map:
+    """The pairs of a relation with `sign` * (first - second) >= 0 in one dimension."""
+    constraint = isl.Constraint.alloc_inequality(isl.LocalSpace.from_space(relation.get_space()))
+    constraint = constraint.set_coefficient_val(isl.dim_type.in_, axis, isl.Val(sign))
+    return relation.add_constraint(constraint.set_coefficient_val(isl.dim_type.out, axis, isl.Val(-sign)))
 
 
 def own_space(system: System, equation: Recurrence) -> Space:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Nest, Node, Statement
 from polyloom.ir.pla import Reference
+from polyloom.names import dotted, fresh
 from polyloom.sets import Condition
 from polyloom.transform.writers import Writers
 
@@ -20,7 +21,8 @@ def without_undefined(nest: Nest) -> Nest:
     """The same nest, except that a local's first assignment does not choose the value that it does not have."""
     writers = Writers.of(nest)
     first = {s.assign.name: found for s in writers.statements if (found := _first(writers, s)) is not None}
-    return replace(nest, body=tuple(_replaced(nest.body, first))) if first else nest
+    taken = {s.assign.name for s in writers.statements}
+    return replace(nest, body=tuple(_replaced(nest.body, first, taken))) if first else nest
 
 
 def _first(writers: Writers, statement: Statement) -> tuple[Assign, Condition | None] | None:
@@ -48,15 +50,15 @@ def _chosen(value: Expression, target: Reference) -> Expression | None:
     return value if (left, right) == tuple(branches) else replace(value, operands=(condition, left, right))
 
 
-def _replaced(nodes: tuple[Node, ...], first: dict[str, tuple[Assign, Condition | None]]) -> Iterator[Node]:
+def _replaced(nodes: tuple[Node, ...], first: dict[str, tuple[Assign, Condition | None]], taken: set[str]) -> Iterator[Node]:
     for node in nodes:
         match node:
             case Assign(name=name) if name in first:
                 assign, where = first[name]
-                yield assign if where is None else If(where, (replace(assign, name=f"{name}.0"),), (node,), node.span)
+                yield assign if where is None else If(where, (replace(assign, name=fresh(dotted(name, 0), taken, dotted)),), (node,), node.span)
             case Assign():
                 yield node
             case Loop():
-                yield replace(node, body=tuple(_replaced(node.body, first)))
+                yield replace(node, body=tuple(_replaced(node.body, first, taken)))
             case If():
-                yield replace(node, body=tuple(_replaced(node.body, first)), orelse=tuple(_replaced(node.orelse, first)))
+                yield replace(node, body=tuple(_replaced(node.body, first, taken)), orelse=tuple(_replaced(node.orelse, first, taken)))

@@ -15,11 +15,12 @@ import islpy as isl
 
 from polyloom.ir.nest import Nest, Statement, Storage, statements
 from polyloom.ir.pla import Reference
+from polyloom.names import hidden, hidden_dims
 from polyloom.sets import Affine
 from polyloom.sets.isl import affine_map
 from polyloom.transform.pieces import Pieces, named
 
-LAST = "@last"
+LAST = hidden("last")
 """Reads the outputs after everything else; no front end can give a statement this name."""
 
 
@@ -33,6 +34,7 @@ class Writers:
     width: int
     schedule: isl.UnionMap
     writes: dict[str, isl.UnionMap]
+    position: dict[str, int]
 
     @staticmethod
     def of(nest: Nest) -> Writers:
@@ -42,12 +44,22 @@ class Writers:
         times = [_relation(pieces, s, _sequence(s, width), "") for s in found]
         written = {s.assign.name: _relation(pieces, s, s.assign.target.index, s.assign.target.name) for s in found}
         writes = {a.name: _union(written[s.assign.name] for s in found if s.assign.target.name == a.name) for a in nest.storage}
-        return Writers(nest, found, pieces, width, _union(times), writes)
+        return Writers(nest, found, pieces, width, _union(times), writes, {s.assign.name: n for n, s in enumerate(found)})
 
     def before(self, reader: Statement, read: Reference) -> Iterator[tuple[Statement, isl.Map]]:
         """`reader[I] -> writer[J]` where J wrote, before I and last, what I reads as `read`."""
         sink = _relation(self.pieces, reader, read.index, read.name)
         return ((writer, relation.reverse()) for writer, relation in self._last(read.name, sink, self.schedule))
+
+    def just_before(self, reader: Statement, read: Reference) -> Statement | None:
+        """The statement that wrote what every instance of `reader` reads as `read` just before, in the same iteration: the nearest one in
+        the text that writes the array, if it stands in the same block and writes the same element under the same condition. That it is
+        the last writer needs no search, which would take long in long blocks."""
+        earlier = (s for s in reversed(self.statements[: self.position[reader.assign.name]]) if s.assign.target.name == read.name)
+        nearest = next(earlier, None)
+        if nearest is None or nearest.order[:-1] != reader.order[:-1] or nearest.loops != reader.loops:
+            return None
+        return nearest if (nearest.assign.target.index, nearest.domain) == (read.index, reader.domain) else None
 
     def unwritten(self, reader: Statement, read: Reference) -> isl.Set:
         """The instances of `reader` whose element nobody wrote before."""
@@ -58,7 +70,7 @@ class Writers:
 
     def finally_(self, array: Storage) -> Iterator[tuple[Statement, isl.Set]]:
         """The instances that wrote the last value of an element of `array`."""
-        cells = [f"_{n}" for n in range(len(array.shape))]
+        cells = hidden_dims(len(array.shape))
         every = isl.Map.from_multi_aff(affine_map([Affine.symbol(c) for c in cells], cells, self.nest.parameters))
         sink = every.set_tuple_name(isl.dim_type.in_, LAST).set_tuple_name(isl.dim_type.out, array.name)
         moment = Affine((), 1 + max((s.order[0][0] for s in self.statements), default=0))

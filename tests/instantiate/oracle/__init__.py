@@ -23,7 +23,7 @@ from tests.instantiate.oracle.kernels import Graph, control_flow
 from polyloom.diagnostics import INFEASIBLE, PolyloomError, infeasible
 from polyloom.targets.tcpa.concrete import Concrete, Controller, ElementProgram
 from polyloom.targets.tcpa.predict import predicted_cycles
-from polyloom.targets.tcpa.request import check_parameters, check_region
+from polyloom.targets.tcpa.request import check_parameters, check_region, signature
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 __all__ = ["instantiate", "predicted_cycles"]
@@ -43,7 +43,7 @@ def instantiate(
     rectangle that it really uses. Raises `PolyloomError`: PL0230, PL0505 and PL0506 for wrong input, PL0510 to PL0520 where no
     candidate fits the machine (exit 3; the binding limit of the best candidate is named).
     """
-    values = check_parameters(symbolic, parameters)
+    values = check_parameters(signature(symbolic), parameters)
     check_region(symbolic, rows, columns)
     bounds = space_bounds(symbolic, values)
     if bounds is None:

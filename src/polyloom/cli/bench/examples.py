@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every example at the sizes for which bounds or results have been published, checked against its interpreter.
 
-`limit` is the number of cycles that the project promises. `coarse-grained` is what a published coarse-grained array compiler
-(Neura, integer product, 4x4) needs for the same nest: its initiation interval of 17 cycles an iteration of the whole array.
+`units` are those of an element. `limit` is the number of cycles that the project promises. `published, 1 unit` is what a coarse-grained
+array of 4x4 elements with one unit each needs for the same nest, without filling and draining: Neura's initiation interval for an
+integer product (`polybench.PUBLISHED`) times the iterations. `bench generic` compares at equal units.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from typing import Final
 
 from polyloom import api
 from polyloom.cli import examples
+from polyloom.cli.bench.polybench import PUBLISHED
+from polyloom.targets.registry import split_place
+from polyloom.targets.tcpa import machine_file
 
-_PUBLISHED_INTERVAL: Final = 17
 RUNS: Final[tuple[tuple[str, str, Mapping[str, int], int | None], ...]] = (
     ("bits", "tcpa:paper:1x3", {"N": 16}, None),
     ("fir", "tcpa:wide:4x4", {"N": 64, "T": 16}, None),
@@ -40,13 +43,14 @@ def _row(kernel: str, on: str, parameters: Mapping[str, int], limit: int | None)
         "kernel": kernel,
         "parameters": " ".join(f"{n}={v}" for n, v in parameters.items()),
         "on": on,
+        "units": len(machine_file.load(split_place(on)[1].member).units),
         "pi": data["initiation_interval"],
         "minimum": data["minimum_initiation_interval"],
         "proved": data["proved_minimal"],
         "cycles": result.cycles,
         "predicted": data["predicted_cycles"],
         "limit": limit,
-        "coarse-grained": _PUBLISHED_INTERVAL * prod(parameters.values()) if kernel == "matmul" and on.endswith("4x4") else None,
+        "published, 1 unit": PUBLISHED["gemm"] * prod(parameters.values()) if kernel == "matmul" and on.endswith("4x4") else None,
         "verified": result.verified,
         "bound by": data["bound_by"],
     }

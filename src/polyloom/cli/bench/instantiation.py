@@ -7,6 +7,10 @@ tiles in it, which isl's part leaves out; both make groups, classes, kernels, co
 that the library does but emission: besides, it reads and checks the file, and makes FIFO depths, interconnect and address generators.
 The two take turns, for the speed of a shared machine changes by the second, and `isl / C` is the median of the factors of the turns.
 `least` is the row's least factor, `met` whether it reaches the goal.
+
+`request` is the library's whole time for a file, from bytes to bytes, and `Python` that of `Compiled.instantiate` for the same values,
+region and candidate; they take turns as well, and `more` is the median of the differences of the turns. There `met` says whether the
+most that Python adds in a cell is within the goal.
 """
 
 from __future__ import annotations
@@ -20,12 +24,18 @@ from typing import Final
 
 from polyloom import _core
 from polyloom.cli.bench import isl
-from polyloom.cli.bench.regions import EXTENTS, LARGE, REGIONS, TRIANGULAR, Region, bounds, by_region, candidate, instance, loop, regions
+from polyloom.cli.bench.regions import EXTENTS, LARGE, REGIONS, TRIANGULAR, Region, bounds, by_region, candidate, compiled, instance, loop, regions
 from polyloom.targets.tcpa import concrete_file
 
 GOAL: Final = 100
 """How many times faster the library is to be, in every cell."""
+MORE: Final = 100e-6
+"""Seconds that Python may add to a request."""
 RUNS: Final = 1000
+_REQUEST_TURNS: Final = 9
+_REQUESTS: Final = 25
+"""In each turn, or fewer of those that take long: this many and this many seconds at most."""
+_REQUEST_SECONDS: Final = 0.05
 _TURNS: Final = 3, 9
 """At least and at most."""
 _PEER_SECONDS: Final = 1.0
@@ -66,13 +76,46 @@ def _rows(kernel: str, *, perfect: bool) -> list[dict[str, object]]:
     measured = {r: _measured(kernel, r, perfect=perfect) for r in chosen(kernel)}
     alone = measured[1, 1].programs
     least = min(m.factor for m in measured.values())
+    asked = {r: _asked(kernel, r, perfect=perfect) for r in chosen(kernel) if r in REGIONS}
     return [
         _row(kernel, tiling, "relative", {r: f"{m.programs / alone:.2f} ({m.classes})" for r, m in measured.items()}),
         _row(kernel, tiling, "C, us", {r: round(1e6 * m.programs, 1) for r, m in measured.items()}),
         _row(kernel, tiling, "C, whole, us", {r: round(1e6 * m.whole, 1) for r, m in measured.items()}),
         _row(kernel, tiling, "isl, us", {r: round(1e6 * m.peer) for r, m in measured.items()}),
         {**_row(kernel, tiling, "isl / C", {r: round(m.factor, 2) for r, m in measured.items()}), "least": round(least, 2), "met": least >= GOAL},
+        _row(kernel, tiling, "request, us", {r: round(1e6 * a.library, 1) for r, a in asked.items()}),
+        _row(kernel, tiling, "Python, us", {r: round(1e6 * a.python, 1) for r, a in asked.items()}),
+        {**_row(kernel, tiling, "more, us", {r: round(1e6 * a.more, 1) for r, a in asked.items()}), "met": max(a.more for a in asked.values()) <= MORE},
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Medians in seconds: of a request to the library, of the same one in Python, and of the differences."""
+
+    library: float
+    python: float
+    more: float
+
+
+def _asked(kernel: str, region: Region, *, perfect: bool) -> _Asked:
+    values, number = bounds(kernel, region, perfect=perfect), candidate(kernel)
+    ordered = [values[name] for name in loop(kernel).symbolic.parameters]
+    ours = partial(compiled(kernel).instantiate, values, pes=region, candidate=number)
+    once = _seconds(ours)
+    times = max(3, min(_REQUESTS, int(_REQUEST_SECONDS / once)))
+    turns = list[tuple[float, float]]()
+    for _ in range(_REQUEST_TURNS):
+        library = _core.instantiation_seconds(loop(kernel).data, ordered, *region, number, 0, times)[1]
+        turns.append((median(prepared + emitted for prepared, emitted, *_ in library), median(_seconds(ours) for _ in range(times))))
+    return _Asked(median(a for a, _ in turns), median(b for _, b in turns), median(b - a for a, b in turns))
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    """CPU seconds of a call."""
+    start = thread_time()
+    call()
+    return thread_time() - start
 
 
 @dataclass(frozen=True, slots=True)

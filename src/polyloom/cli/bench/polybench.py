@@ -55,8 +55,10 @@ SIZES: Final[Mapping[str, Mapping[str, int]]] = {
     "lcs": {"N": 32, "M": 32},
 }
 PUBLISHED: Final = {"gemm": 17, "bicg": 9, "fir": 5, "matvec": 11}
-"""Cycles an innermost iteration of the whole 4x4 array, integers: what Neura's tests expect (coredac/dataflow, 02ca318; bicg: its
-exact mapper, pull request 344). Its elements issue one operation a cycle, of 20 kinds; wide's have 20 units, 8 of them for moves."""
+"""Cycles per innermost iteration of the whole 4x4 array, integers: the initiation intervals that Neura's tests expect of its heuristic
+mapper (coredac/dataflow, commit 02ca318, test/e2e: gemm; gemv with N=4; fir as a product of 32 taps). For bicg these expect 10, and its exact
+mapper (pull request 344) finds 9. The whole nest is flattened with predicates. Its elements issue one operation per cycle, of 20 kinds;
+wide's have 20 units, 8 of them for moves."""
 REASSOCIATED: Final = ("mttkrp",)
 """An f32 sum over two loops: its order must change, and the result is close to the source's, not equal."""
 SHORT: Final = {

@@ -59,12 +59,15 @@ class Loop:
 
 
 @cache
+def compiled(kernel: str) -> api.Compiled:
+    path = str(examples.folder() / "kernels" / f"{kernel}.py") if kernel in TRIANGULAR else examples.path(kernel)
+    return api.compile(path, on="tcpa:paper" if kernel == "bits" else "tcpa:ideal")
+
+
+@cache
 def loop(kernel: str) -> Loop:
-    triangle = TRIANGULAR.get(kernel)
-    path = examples.path(kernel) if triangle is None else str(examples.folder() / "kernels" / f"{kernel}.py")
-    compiled = api.compile(path, on="tcpa:paper" if kernel == "bits" else "tcpa:ideal")
-    data = stages.files(compiled.data)[0]
-    return Loop(data, symbolic_file.decode(data), triangle)
+    data = stages.files(compiled(kernel).data)[0]
+    return Loop(data, symbolic_file.decode(data), TRIANGULAR.get(kernel))
 
 
 def regions(kernel: str) -> tuple[Region, ...]:

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from polyloom.diagnostics import input_error
+from polyloom.deep import deeply, too_deep
+from polyloom.files import read_source
 from polyloom.frontend.c.affine import Scope
-from polyloom.frontend.c.choose import choose
+from polyloom.frontend.c.choose import choose, defined
 from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.file_constants import with_constants
 from polyloom.frontend.c.function import nest
@@ -22,17 +21,19 @@ __all__ = ["load"]
 
 def load(path: str, options: Options) -> tuple[Nest, Reference]:
     """The nest of a function in the file `path`, and the function itself. Raises PL0104, and PL0150 to PL0167 with the user's positions."""
+    read_source(path, ".c")
     try:
-        Path(path).read_bytes()
-    except OSError as error:
-        raise input_error("PL0104", f"cannot read {path}: {error.strerror or error}", help="give the path of a .c file") from None
-    try:
-        unit = syntax_tree(path, options)
-        function, functions = choose(path, unit, options.function)
-        outside = with_constants(unit, Scope({}, {}, functions))
-        declared = declarators(printed_function(path, function.name, options), function.name, aliases(unit))
-        found = nest(function, declared, outside, options)
+        return _load(path, options)
     except RecursionError:
-        raise input_error("PL0103", f"{path}: an expression is nested too deeply", help="split it into several assignments") from None
+        raise too_deep(path) from None
+
+
+@deeply
+def _load(path: str, options: Options) -> tuple[Nest, Reference]:
+    unit = syntax_tree(path, options)
+    function, functions = choose(path, unit, options.function)
+    outside = with_constants(unit, Scope({}, {}, functions, defined=frozenset(defined(unit))))
+    declared = declarators(printed_function(path, function.name, options), function.name, aliases(unit))
+    found = nest(function, declared, outside, options)
     parameters = tuple(n.name for n in function.inner if n.kind == "ParmVarDecl")
     return found, Native(path, found, parameters, options)

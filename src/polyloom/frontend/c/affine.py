@@ -25,7 +25,9 @@ class Scope:
 
     `symbols`: loops, parameters and names of affine values; `storage`: arrays and scalars; `functions`: what can be expanded; `loops`:
     loop variables, also outside of their loops; `values`: the arguments of a function that is being expanded; `choices`: conditional
-    operators that a surrounding condition has decided; `domain`: where the text at hand executes.
+    operators that a surrounding condition has decided; `domain`: where the text at hand executes; `named`: the integers of `symbols` by
+    the names that they have at this place of the text, for the extents, of which clang gives the text; `defined`: the names of the
+    functions that have a body, also in headers.
     """
 
     symbols: Mapping[str, Affine]
@@ -35,6 +37,16 @@ class Scope:
     values: Mapping[str, tuple[Expression, ElementType]] = field(default_factory=dict[str, tuple[Expression, ElementType]])
     choices: Mapping[str, bool] = field(default_factory=dict[str, bool])
     domain: Condition = field(default_factory=Condition)
+    named: Mapping[str, Affine] = field(default_factory=dict[str, Affine])
+    defined: frozenset[str] = frozenset()
+
+    def naming(self, name: str, identity: str, value: Affine) -> Scope:
+        """With a declaration of an integer called `name`."""
+        return replace(self, symbols={**self.symbols, identity: value}, named={**self.named, name: value})
+
+    def storing(self, name: str, identity: str, storage: Storage) -> Scope:
+        """With a declaration of data called `name`, which hides an integer."""
+        return replace(self, storage={**self.storage, identity: storage}, named={n: a for n, a in self.named.items() if n != name})
 
     def within(self, condition: Condition) -> Scope:
         return replace(self, domain=conjunction(self.domain, condition))

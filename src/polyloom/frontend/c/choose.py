@@ -26,11 +26,19 @@ def choose(path: str, unit: Mapping[str, Any], name: str | None, *, calls: bool 
     return found, dict(_identities(unit, nodes))
 
 
+def defined(unit: Mapping[str, Any]) -> Iterator[str]:
+    """The names of the functions that have a body, in the file or in what it includes."""
+    return (item["name"] for item in unit["inner"] if item["kind"] == "FunctionDecl" and _has_body(item))
+
+
+def _has_body(item: Mapping[str, Any]) -> bool:
+    return any(child.get("kind") == "CompoundStmt" for child in item.get("inner", ()))
+
+
 def _definitions(unit: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The functions that the file itself defines."""
     for item in unit["inner"]:
-        defined = item["kind"] == "FunctionDecl" and any(child.get("kind") == "CompoundStmt" for child in item.get("inner", ()))
-        if defined and "includedFrom" not in expanded(item["loc"]):
+        if item["kind"] == "FunctionDecl" and _has_body(item) and "includedFrom" not in expanded(item["loc"]):
             yield item
 
 

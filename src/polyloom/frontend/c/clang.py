@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from polyloom import files, temporary
-from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
+from polyloom.deep import too_deep
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.c.text import Files
 from polyloom.frontend.source import Options
 
@@ -37,6 +38,16 @@ SCALAR = ("-fno-pic", "-fno-vectorize", "-fno-slp-vectorize", "-fno-jump-tables"
 ALONE = ("-fvisibility=hidden", "-ffunction-sections", "-fdata-sections")
 """Only what the entry function needs stays in a library: neither `main` nor the functions that it calls must link."""
 
+_DUMP = ("-fsyntax-only", "-Xclang", "-ast-dump=json")
+_MOST = 1 << 30
+"""Bytes that clang may write. It indents trees, so that a sum of n terms takes some 400 n^2 bytes, nearly all of which are spaces."""
+
+_LIBRARY = """
+__attribute__((weak)) float fminf(float a, float b) { return a != a || b < a ? b : a; }
+__attribute__((weak)) float fmaxf(float a, float b) { return a != a || b > a ? b : a; }
+"""
+"""C leaves the sign of a zero open (C17 F.10.9.2): here the first of equals, as everywhere in this package. A unit of its own, which a
+file's macros do not reach; functions that the file defines under these names win."""
 _TARGET_OF = re.compile(r'^(?:target |!llvm\.module\.flags ).*$|"(?:target-cpu|target-features|tune-cpu)"="[^"]*"', re.MULTILINE)
 """What ties a module of LLVM's to a target."""
 _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$")
@@ -54,7 +65,10 @@ def syntax_tree(path: str, options: Options, target: str = "") -> Any:
             file = item.setdefault("file", file)
         return item
 
-    dump = _clang(options, *_for(target), "-fsyntax-only", "-Xclang", "-ast-dump=json", path, machine=_machine(target))
+    try:
+        dump = _clang(options, *_for(target), *_DUMP, path, machine=_machine(target))
+    except _TooMuch:
+        raise too_deep(path) from None
     return json.loads(dump, object_hook=locate)
 
 
@@ -105,8 +119,11 @@ def llvm_module(unit: str, level: int, target: str, options: Options, *more: str
 
 
 def included(path: str) -> str:
-    """The directive that includes a file. Its name is taken as it stands, without escapes (C17 6.4.7)."""
+    """The directive that includes a file. Its name is taken as it stands, without escapes (C17 6.4.7). Errors: PL0104, for one that has none."""
     name = str(Path(path).resolve())
+    if re.search(r"[\n\r]", name) or ('"' in name and ">" in name):
+        help = "rename it: a name without line breaks, and with a quote or `>` at most"
+        raise input_error("PL0104", f"cannot read {path}: C cannot include a file of this name", help=help)
     return f"#include <{name}>" if '"' in name else f'#include "{name}"'
 
 
@@ -119,7 +136,7 @@ def shared_library(unit: str, options: Options, model: str = "") -> Path:
         source = Path(folder, "unit.c")
         source.write_text(unit, encoding="utf-8", errors="surrogateescape")
         expanded = _clang(options, "-E", "-P", *_for(model), str(source), machine=_machine(model))
-        key = sha256(repr((version("ziglang"), ARITHMETIC, ALONE, model, expanded)).encode()).hexdigest()
+        key = sha256(repr((version("ziglang"), ARITHMETIC, ALONE, _LIBRARY, model, expanded)).encode()).hexdigest()
         library = _folder() / f"{key}.so"
         if not library.exists():
             _build(source, library, options, model)
@@ -142,8 +159,19 @@ def _build(source: Path, library: Path, options: Options, model: str) -> None:
         source = source.with_suffix(".ll")
         source.write_text(_TARGET_OF.sub("", text), encoding="utf-8")
     _clang(options, *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))
-    _run("cc", "-shared", "-nostdlib", "-mcpu=baseline", "-fno-sanitize=all", "-Wl,--gc-sections", str(object), "-o", str(linked))
+    _run("cc", "-shared", "-nostdlib", "-mcpu=baseline", "-fno-sanitize=all", "-Wl,--gc-sections", str(object), str(_minima(object.parent)), "-o", str(linked))
     files.write({str(library): linked.read_bytes()})
+
+
+def _minima(folder: Path) -> Path:
+    """The object of `_LIBRARY`, made in `folder` once and kept."""
+    kept = _folder() / f"{sha256(repr((version('ziglang'), ARITHMETIC, _LIBRARY)).encode()).hexdigest()}.o"
+    if not kept.exists():
+        source, object = folder / "library.c", folder / "library.o"
+        source.write_text(_LIBRARY, encoding="utf-8")
+        _clang(Options(), *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))
+        files.write({str(kept): object.read_bytes()})
+    return kept
 
 
 def _clang(options: Options, *arguments: str, machine: str = platform.machine()) -> str:
@@ -156,16 +184,39 @@ def _clang(options: Options, *arguments: str, machine: str = platform.machine())
 def _run(*arguments: str) -> str:
     """Zig's own caches would keep what a killed run leaves; nothing that is used here is found in them again."""
     zig = _zig()
-    with temporary.folder() as caches:
+    with temporary.folder() as caches, tempfile.TemporaryFile() as messages:
         environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(caches), "ZIG_LOCAL_CACHE_DIR": str(caches), "LC_ALL": "C"}
         try:
-            done = subprocess.run([zig, *arguments], capture_output=True, env=environment)
+            process = subprocess.Popen([zig, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=messages, env=environment)
         except OSError as error:
             help = "install it again: `pip install --force-reinstall polyloom[c]`"
             raise PolyloomError(Diagnostic("PL0150", f"clang cannot be started: {error.strerror}", USAGE, help=help)) from None
-    if done.returncode:
-        raise PolyloomError(*_diagnostics(done.stderr.decode("utf-8", "replace")))
-    return done.stdout.decode("utf-8", "replace")
+        with process:
+            try:
+                written = _written(process, without_indentation="-ast-dump=json" in arguments)
+            except BaseException:
+                process.kill()
+                raise
+        if process.returncode:
+            messages.seek(0)
+            raise PolyloomError(*_diagnostics(messages.read().decode("utf-8", "replace")))
+        return written.decode("utf-8", "replace")
+
+
+class _TooMuch(Exception):
+    """clang writes more than `_MOST` bytes."""
+
+
+def _written(process: subprocess.Popen[bytes], *, without_indentation: bool) -> bytes:
+    """What clang writes; texts in JSON have no ends of lines, so that lines may lose their indentation."""
+    assert process.stdout is not None
+    found, size = list[bytes](), 0
+    for line in process.stdout:
+        size += len(line)
+        if size > _MOST:
+            raise _TooMuch
+        found.append(line.lstrip() if without_indentation else line)
+    return b"".join(found)
 
 
 def _diagnostics(messages: str) -> Iterator[Diagnostic]:
@@ -177,7 +228,8 @@ def _diagnostics(messages: str) -> Iterator[Diagnostic]:
         message = re.sub(r" \[-W[\w-]+\]$", "", match["message"])
         yield Diagnostic("PL0151", f"the C compiler says: {message}", span=span, help=_help(message))
     if not found:
-        yield Diagnostic("PL0151", f"the C compiler says: {messages.strip() or 'nothing, but fails'}")
+        help = None if messages.strip() else "it ends like that on expressions with thousands of operators within each other: split them"
+        yield Diagnostic("PL0151", f"the C compiler says: {messages.strip() or 'nothing, but fails'}", help=help)
 
 
 def _help(message: str) -> str | None:

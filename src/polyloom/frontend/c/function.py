@@ -38,7 +38,8 @@ def nest(function: Node, declared: Sequence[str], outside: Scope, options: Optio
     storage = {p.id: _argument(p, shapes.get(p.name), symbols) for p in parameters if p.id not in symbols}
     names = tuple(a.terms[0][0] for a in symbols.values())
     domain = assumed(names, storage.values())
-    scope = replace(outside, symbols={**outside.symbols, **symbols}, storage=storage, loops=found.loops, domain=domain)
+    named = {p.name: symbols[p.id] for p in parameters if p.id in symbols}
+    scope = replace(outside, symbols={**outside.symbols, **symbols}, storage=storage, loops=found.loops, domain=domain, named=named)
     body, assumptions, stored = _body(function, parameters, found, scope)
     result = Nest(function.name, names, conjunction(domain, assumptions), tuple(stored), body, function.span)
     return replace(result, assumptions=bounded(result))

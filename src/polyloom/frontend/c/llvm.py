@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import count
-from pathlib import Path
 from typing import Any, Final
 
+from polyloom.deep import deeply, too_deep
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, Source, Span, input_error
+from polyloom.files import read_source
 from polyloom.frontend.c.choose import choose
 from polyloom.frontend.c.clang import included, llvm_module, syntax_tree
 from polyloom.frontend.c.growth import is_small
@@ -29,11 +30,12 @@ from polyloom.ir.ssa_verify import uses, verify
 
 TARGET: Final = "riscv64-unknown-elf"
 _UNIT: Final = """{before}{include}
-{after}void *const polyloom_kept[] = {{{kept}}};
+{after}void *const __polyloom_kept[] = {{{kept}}};
 """
 _INLINED: Final = "#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)\n", "#pragma clang attribute pop\n"
 """What is called becomes part of its callers, at every level, unless it calls itself or is `noinline`: then the call stays."""
 _DEFINED = re.compile(r"^define .*?@([-\w.$]+)\(", re.MULTILINE)
+_VALUE = re.compile(r"%byte\.\d+")
 _LABEL = re.compile(r'([-\w.$]+|"[^"]*"):')
 _PLACE = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)(?:.*?inlinedAt: !(\d+))?", re.MULTILINE)
 _STRUCTURE = re.compile(r"^(%\S+|%\"[^\"]*\") = type (.*)$", re.MULTILINE)
@@ -42,13 +44,19 @@ _GLOBAL = re.compile(r'^@([-\w.$]+|"[^"]*") = (.*)$', re.MULTILINE)
 
 def load_ssa(path: str, options: Options, level: int = 0, target: str = TARGET) -> Function:
     """The function of the file that `options.function` names, or the one that is meant (choose.py). Raises PL0104, PL0150 to PL0152, PL0975."""
+    text = read_source(path, ".c").decode("utf-8", "replace")
     try:
-        text = Path(path).read_bytes().decode("utf-8", "replace")
-    except OSError as error:
-        raise input_error("PL0104", f"cannot read {path}: {error.strerror or error}", help="give the path of a .c file") from None
+        name, inlines = _chosen(path, options, target)
+    except RecursionError:
+        raise too_deep(path) from None
+    return load_all(Source(path, text), (name,), options, level, target, inlines)[0]
+
+
+@deeply
+def _chosen(path: str, options: Options, target: str) -> tuple[str, bool]:
+    """The name of the function, and whether what it calls becomes part of it."""
     chosen, functions = choose(path, syntax_tree(path, options, target), options.function, calls=True)
-    inlines = is_small(chosen, {function.name: function for function in functions.values()})
-    return load_all(Source(path, text), (chosen.name,), options, level, target, inlines)[0]
+    return chosen.name, is_small(chosen, {function.name: function for function in functions.values()})
 
 
 def load_all(source: Source, names: Sequence[str], options: Options, level: int = 0, target: str = TARGET, inlines: bool = True) -> tuple[Function, ...]:
@@ -89,6 +97,7 @@ class _Reader:
         self.lines = {place: _outermost(found, place) for place in found}
         self.line, self.numbers = 0, count()
         self.defined = set(_DEFINED.findall(module))
+        self.values = {name_of(name) for name in _VALUE.findall(module)}
 
     def function(self, name: str) -> Function:
         """The function with those that it calls, and the data that they mention."""
@@ -193,7 +202,8 @@ class _Reader:
             raise Unsupported(f"the address of the function `{min(used)}`")
 
     def _fresh(self) -> str:
-        return f"byte.{next(self.numbers)}"
+        """A name that no value of the module has."""
+        return next(name for n in self.numbers if (name := f"byte.{n}") not in self.values)
 
     def _refused(self, what: str) -> PolyloomError:
         lines = self.source.text.split("\n")

@@ -56,8 +56,8 @@ def legal(words: Words) -> tuple[Operand, int]:
 
 
 def name_of(word: str) -> str:
-    """A name as `ir.ssa` can have it; `%` or `@` and quotes left out."""
-    return re.sub(r"[^\w.$]", "_", word[1:].strip('"'))
+    """A name as `ir.ssa` can have it; `%` or `@` and quotes left out. `"\\C3"`, a byte of a name, has no other spelling than `..C3`."""
+    return re.sub(r"[^\w.$]", "..", word[1:].strip('"'))
 
 
 def datum(name: str, text: str, structures: dict[str, str]) -> Data:

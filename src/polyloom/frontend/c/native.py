@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from polyloom.frontend.c.clang import shared_library
 from polyloom.frontend.c.prototype import Dtype, Prototype
-from polyloom.frontend.c.reference import called, entry_unit
+from polyloom.frontend.c.reference import ENTRY, called, entry_unit
 from polyloom.frontend.source import Options
 
 _NAMES: Final = {
@@ -34,10 +34,10 @@ def call_native(path: str, function: Prototype, arguments: Sequence[npt.NDArray[
     `shared_library`. A scalar is an array of rank 0. Errors: PL0151, PL0167."""
     result = [np.zeros((), function.result)] if function.result is not None else []
     start = len(result)
-    passed = [_passed(p.dtype, f"polyloom_{k}", p.extents is None) for k, p in enumerate(function.parameters, start)]
+    passed = [_passed(p.dtype, f"{ENTRY}{k}", p.extents is None) for k, p in enumerate(function.parameters, start)]
     call = f"{function.name}({', '.join(passed)})"
     if function.result is not None:
-        call = f"*({_name(function.result)} *)polyloom_0 = {call}"
+        call = f"*({_name(function.result)} *){ENTRY}0 = {call}"
     library = shared_library(entry_unit(path, start + len(passed), call), options, model)
     return called(library, [*result, *arguments], function.name, function.span)
 

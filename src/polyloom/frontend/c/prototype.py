@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
 
+from polyloom.deep import deeply
 from polyloom.diagnostics import Span
 from polyloom.frontend.c.choose import choose
 from polyloom.frontend.c.clang import constants, printed_function, syntax_tree
@@ -46,15 +47,17 @@ _ARRAY: Final = re.compile(r"(.*?) ?((?:\[\d+\])+)")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`extents` are texts for an array, whose elements have the type `dtype`, and None for a scalar."""
+    """`extents` are texts for an array, whose elements have the type `dtype`, and None for a scalar. `written` are the names in these texts
+    of parameters that are called otherwise."""
 
     name: str
     dtype: Dtype
     extents: tuple[str, ...] | None
+    written: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def shape(self, values: Mapping[str, int]) -> tuple[int, ...]:
         """The extents for values of the integer parameters."""
-        known = {name: Affine((), value) for name, value in values.items()}
+        known = {self.written.get(name, name): Affine((), value) for name, value in values.items()}
         found = [affine_text(text, known) for text in self.extents or ()]
         return tuple(extent.constant for extent in found if extent is not None)
 
@@ -69,7 +72,14 @@ class Prototype:
     sizes: frozenset[str]
     span: Span
 
+    def called(self, names: Mapping[str, str]) -> Prototype:
+        """The same function with other names of its parameters, by those that they have."""
+        written = {names.get(p.name, p.name): p.name for p in self.parameters}
+        parameters = tuple(replace(p, name=names.get(p.name, p.name), written=written) for p in self.parameters)
+        return replace(self, parameters=parameters, sizes=frozenset(names.get(n, n) for n in self.sizes))
 
+
+@deeply
 def prototype(path: str, options: Options, target: str, long: int) -> Prototype:
     """Of the chosen function in the file; `target` is that of clang's, `long` the number of bytes of that type. Raises PL0151 to PL0155."""
     unit = syntax_tree(path, options, target)

@@ -24,11 +24,8 @@ from polyloom.ir.nest import Nest, Storage, statements
 from polyloom.ir.numbers import NUMPY
 
 TYPES = {"i8": "signed char", "i16": "short", "i32": "int", "f32": "float"}
-_LIBRARY = """
-float fminf(float a, float b) { return a != a || b < a ? b : a; }
-float fmaxf(float a, float b) { return a != a || b > a ? b : a; }
-"""
-"""C leaves the sign of a zero open (C17 F.10.9.2): here the first of equals, as everywhere in this package."""
+ENTRY = "__polyloom_"
+"""What stands before the names that a generated unit adds to a user's file. C keeps such names for those who translate it (C17 7.1.3)."""
 
 _RUNNER = """
 import ctypes, mmap, sys
@@ -40,7 +37,7 @@ for name in ("libm.so.6", "libm.dylib"):
         ctypes.CDLL(name, ctypes.RTLD_GLOBAL)
     except OSError:
         pass
-ctypes.CDLL(sys.argv[1]).polyloom_entry(*(ctypes.c_void_p(base + int(offset)) for offset in sys.argv[3:]))
+ctypes.CDLL(sys.argv[1]).__polyloom_entry(*(ctypes.c_void_p(base + int(offset)) for offset in sys.argv[3:]))
 """
 _ALIGNMENT = 64
 
@@ -63,18 +60,18 @@ class Native:
         return {s.name: found[s.name] for s in self.nest.storage if s.name in written and s.role == "argument"}
 
     def _unit(self) -> str:
-        passed = [_passed(self.nest, name, f"polyloom_{n}") for n, name in enumerate(self.parameters)]
+        passed = [_passed(self.nest, name, f"{ENTRY}{n}") for n, name in enumerate(self.parameters)]
         return entry_unit(self.path, len(passed), f"{self.nest.name}({', '.join(passed)})")
 
 
 def entry_unit(path: str, count: int, call: str) -> str:
-    """The file with a function `polyloom_entry` of `count` pointers, `polyloom_0` and so on, that executes a statement."""
-    pointers = ", ".join(f"void *polyloom_{n}" for n in range(count)) or "void"
-    return f'{included(path)}\n{_LIBRARY}__attribute__((visibility("default"))) void polyloom_entry({pointers}) {{ {call}; }}\n'
+    """The file with a function `__polyloom_entry` of `count` pointers, `__polyloom_0` and so on, that executes a statement."""
+    pointers = ", ".join(f"void *{ENTRY}{n}" for n in range(count)) or "void"
+    return f'{included(path)}\n__attribute__((__visibility__("default"))) void {ENTRY}entry({pointers}) {{ {call}; }}\n'
 
 
 def called(library: Path, values: Sequence[npt.NDArray[np.generic]], name: str, span: Span | None) -> list[npt.NDArray[np.generic]]:
-    """What the arrays hold after `polyloom_entry` was called on pointers to copies of them. Errors: PL0167, which calls it `name`."""
+    """What the arrays hold after `__polyloom_entry` was called on pointers to copies of them. Errors: PL0167, which calls it `name`."""
     offsets, size = list[int](), 0
     for array in values:
         offsets.append(size)

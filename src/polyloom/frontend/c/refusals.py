@@ -49,9 +49,12 @@ def assertion(asserted: Node) -> PolyloomError:
     return refuse("PL0156", "this assertion is no affine condition on parameters", asserted, help)
 
 
-def call(node: Node) -> PolyloomError:
-    """A call of a function that is not one of the operations."""
+def call(node: Node, own: bool = False) -> PolyloomError:
+    """A call of a function that is not one of the operations, or the file's `own` of that name."""
     name = callee(node)
+    if own:
+        help = f"let the body of `{name}` be `return` with an expression, or write it out"
+        return refuse("PL0157", f"the file's own function `{name}` cannot be called here", node, help)
     if name in _IN_SINGLE:
         return refuse("PL0157", f"`{name}` computes in double precision", node, f"call `{_IN_SINGLE[name]}`")
     help = "call sqrtf, fabsf, fminf, fmaxf, fmaf or abs, or a function whose body is `return` with an expression; write out others"

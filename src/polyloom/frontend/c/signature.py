@@ -23,6 +23,7 @@ _HELP = {
     "long double": "use `float`",
     "_Bool": "use `int`",
 }
+_NAME = re.compile(r"\b[^\W\d]\w*")
 _INTEGERS = ("unsigned int", "long", "unsigned long", "long long", "unsigned long long")
 
 
@@ -61,7 +62,7 @@ def declarators(printed: str, name: str, aliases: Mapping[str, str]) -> list[str
             begin = position + 1
         if depth < 0:
             break
-    return [] if parts == ["void"] else [_written_out(part, aliases) for part in parts]
+    return [_written_out(part, aliases) for part in parts if part not in ("", "void", "...")]
 
 
 def _written_out(declarator: str, aliases: Mapping[str, str]) -> str:
@@ -74,9 +75,13 @@ def _written_out(declarator: str, aliases: Mapping[str, str]) -> str:
 
 
 def affine_text(text: str, symbols: Mapping[str, Affine]) -> Affine | None:
-    """An extent that clang printed; None when it is not affine in `symbols`. C and Python agree on these expressions."""
+    """An extent that clang printed; None when it is not affine in `symbols`. C and Python agree on these expressions, but for names: some
+    are keywords of Python."""
+    places = dict.fromkeys(names_in(text))
+    numbered = {name: f"_{n}" for n, name in enumerate(places)}
+    known = {numbered[name]: symbols[name] for name in places if name in symbols}
     try:
-        return _affine(ast.parse(text, mode="eval").body, symbols)
+        return _affine(ast.parse(_NAME.sub(lambda name: numbered[name[0]], text), mode="eval").body, known)
     except (SyntaxError, KeyError, ValueError):
         return None
 
@@ -104,7 +109,7 @@ def _affine(tree: ast.expr, symbols: Mapping[str, Affine]) -> Affine:
 
 def names_in(text: str) -> Iterator[str]:
     """The identifiers of an extent."""
-    yield from re.findall(r"[A-Za-z_]\w*", text)
+    yield from _NAME.findall(text)
 
 
 def given_shapes(shapes: Sequence[str], arrays: Sequence[str]) -> dict[str, list[str]]:

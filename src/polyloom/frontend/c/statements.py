@@ -23,6 +23,7 @@ from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Storage, negat
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Reference
+from polyloom.names import fresh
 from polyloom.sets import Affine, Condition, Polyhedron
 
 Nodes = tuple[NestNode, ...]
@@ -93,9 +94,9 @@ class Statements:
         initial = declaration.inner[-1] if "init" in declaration.data else None
         form = affine(initial, scope) if initial is not None and declaration.ctype == "int" and declaration.id not in self.roles.assigned else None
         if form is not None:
-            return (), replace(scope, symbols={**scope.symbols, declaration.id: form})
+            return (), scope.naming(declaration.name, declaration.id, form)
         storage = self.local(declaration, scope)
-        scope = replace(scope, storage={**scope.storage, declaration.id: storage})
+        scope = scope.storing(declaration.name, declaration.id, storage)
         if initial is None:
             return (), scope
         target = Reference(storage.name, (), declaration.span)
@@ -105,8 +106,9 @@ class Statements:
         dtype = element_type(declaration)
         if is_pointer(declaration):
             raise refuse("PL0161", f"`{declaration.name}` is a pointer, which may be another name of an array", declaration, "name the array itself")
-        by_name = {a.terms[0][0]: a for a in scope.symbols.values() if len(a.terms) == 1 and a.constant == 0}
-        shape = [affine_text(text, by_name) for text in extents(declaration.ctype)]
+        parameters = {name for identity in self.roles.parameters for name in scope.symbols[identity].symbols}
+        known = {name: form for name, form in scope.named.items() if form.symbols <= parameters}
+        shape = [affine_text(text, known) for text in extents(declaration.ctype)]
         if None in shape:
             raise refuse("PL0155", f"an extent of `{declaration.name}` is not affine in the parameters", declaration, "use parameters and constants")
         return self.keep(Storage(self.fresh(declaration.name), dtype, tuple(filter(None, shape)), "local", True, declaration.span))
@@ -117,22 +119,18 @@ class Statements:
 
     def fresh(self, name: str) -> str:
         """`name`, or `name_n` with the least n from 2 that is free."""
-        number, result = 1, name
-        while result in self.taken:
-            number += 1
-            result = f"{name}_{number}"
-        self.taken.add(result)
-        return result
+        return fresh(name, self.taken)
 
     def loop(self, node: Node, scope: Scope) -> Nodes:
         found = header(node, scope)
         if identity(found.variable) in scope.symbols:
-            name = found.variable.data["referencedDecl"]["name"]
-            raise refuse("PL0165", f"`{name}` counts two loops, one within the other", node.inner[0], "give the inner loop a variable of its own")
-        name = self.fresh(found.variable.name or found.variable.data["referencedDecl"]["name"])
+            raise refuse(
+                "PL0165", f"`{_written(found.variable)}` counts two loops, one within the other", node.inner[0], "give the inner loop a variable of its own"
+            )
+        name = self.fresh(_written(found.variable))
         symbol = Affine.symbol(name)
         bounds = Polyhedron((*(symbol - low for low in found.lower), *(high - symbol - 1 for high in found.upper)))
-        inside = replace(scope, symbols={**scope.symbols, identity(found.variable): symbol}).within(Condition((bounds,)))
+        inside = scope.naming(_written(found.variable), identity(found.variable), symbol).within(Condition((bounds,)))
         body = self.statement(node.inner[4], inside)
         return (Loop(name, found.lower, found.upper, body, found.step, node.span),) if body else ()
 
@@ -208,16 +206,23 @@ class Statements:
 
     def store(self, target: Reference, stored: Expression, node: Node) -> Nodes:
         self.labels += 1
-        return (Assign(f"S{self.labels}", target, stored, node.span),)
+        return (Assign(self.fresh(f"S{self.labels}"), target, stored, node.span),)
+
+
+def _written(variable: Node) -> str:
+    """The name of a declaration, or of a reference to one, as the text has it."""
+    return variable.name or variable.data["referencedDecl"]["name"]
 
 
 def _undecided(node: Node, scope: Scope) -> Iterator[Node]:
     """The conditional operators in an expression, but those in operands that are not chosen."""
-    chosen = scope.chosen(node)
-    if chosen is None and node.kind == "ConditionalOperator":
-        yield node
-    for child in node.inner if chosen is None else (chosen,):
-        yield from _undecided(child, scope)
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        chosen = scope.chosen(node)
+        if chosen is None and node.kind == "ConditionalOperator":
+            yield node
+        waiting.extend(reversed(node.inner) if chosen is None else (chosen,))
 
 
 def _if(where: Condition, body: Nodes, orelse: Nodes, node: Node) -> Nodes:

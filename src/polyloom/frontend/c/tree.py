@@ -35,7 +35,8 @@ class Node:
 
     @property
     def id(self) -> str:
-        return self.data["id"]
+        """Of what is no statement, expression or declaration, such as a case of `_Generic`, nothing."""
+        return self.data.get("id", "")
 
     @property
     def name(self) -> str:
@@ -52,9 +53,11 @@ class Node:
 
     def __iter__(self) -> Iterator[Node]:
         """This node and everything below it, from left to right."""
-        yield self
-        for child in self.inner:
-            yield from child
+        waiting: list[Node] = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(reversed(node.inner))
 
 
 def ctype(type: Mapping[str, str], aliases: Mapping[str, str]) -> str:

@@ -22,9 +22,9 @@ from polyloom.frontend.c.signature import TYPES, element_type
 from polyloom.frontend.c.tree import Node, refuse, strip
 from polyloom.frontend.predicate import choice, guarded, same
 from polyloom.ir.nest import Apply, Expression, Index
-from polyloom.ir.nest_c import PREFIX
+from polyloom.ir.nest_c import PREFIX, helper
 from polyloom.ir.numbers import WIDTH, constant_in
-from polyloom.ir.operations import BY_NAME, INTEGERS, ElementType
+from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES, INTEGERS, ElementType
 from polyloom.ir.pla import Constant
 
 CALLS: dict[str, tuple[str, ElementType]] = {
@@ -267,13 +267,16 @@ def _conditional(node: Node, dtype: ElementType, scope: Scope, lower: Callable[[
 
 def _call(node: Node, dtype: ElementType, scope: Scope, lower: Callable[[Node, Scope], Expression]) -> Expression:
     """An operation by its name in C, or a function that only returns an expression, expanded."""
-    name = callee(node).removeprefix("__builtin_")
-    if name.startswith(PREFIX):
-        return _named(node, name.removeprefix(PREFIX), dtype, scope)
+    written = callee(node)
+    name = written.removeprefix("__builtin_")
+    if (operation := _printed(node, name, scope)) is not None:
+        return _named(node, *operation, dtype, scope)
     expanded = function_result(node, scope)
     if expanded is not None:
         parameters, result = expanded
         return lower(result, _bound(parameters, node.inner[1:], scope).without(name))
+    if written in scope.defined and (name in CALLS or name in _SPECIAL):
+        raise refusals.call(node, own=True)
     if name in _SPECIAL:
         return Constant(_SPECIAL[name], "f32", node.span)
     operation, of = CALLS.get(name, ("", dtype))
@@ -284,10 +287,21 @@ def _call(node: Node, dtype: ElementType, scope: Scope, lower: Callable[[Node, S
     return Apply(operation, dtype, tuple([_Integer(dtype, True, scope).of(argument) for argument in node.inner[1:]]), node.span)
 
 
-def _named(node: Node, name: str, dtype: ElementType, scope: Scope) -> Expression:
+def _printed(node: Node, name: str, scope: Scope) -> tuple[str, ElementType] | None:
+    """The operation and the type of a function that `ir.nest_c` prints. It is known by its whole text: a user may have the name, too."""
+    if not name.startswith(PREFIX):
+        return None
+    every: dict[str, tuple[str, ElementType]] = {f"{PREFIX}{operation}_{dtype}": (operation, dtype) for operation in BY_NAME for dtype in ELEMENT_TYPES}
+    found = every.get(name)
+    function = scope.functions.get(strip(node.inner[0]).declaration) if found is not None else None
+    if found is None or function is None:
+        return None
+    return found if function.span.source.text[function.span.start : function.span.end] == helper(*found) else None
+
+
+def _named(node: Node, operation: str, of: ElementType, dtype: ElementType, scope: Scope) -> Expression:
     """An operation by its own name, as `ir.nest_c` prints what C has no exact expression for."""
-    operation, _, of = name.rpartition("_")
-    if operation not in BY_NAME or of != dtype or len(node.inner) - 1 != BY_NAME[operation].arity:
+    if of != dtype or len(node.inner) - 1 != BY_NAME[operation].arity:
         raise refusals.call(node)
     types: list[ElementType] = ["i32" if operation == "select" and n == 0 else dtype for n in range(BY_NAME[operation].arity)]
     return Apply(operation, dtype, tuple([value(a, t, scope) for a, t in zip(node.inner[1:], types, strict=True)]), node.span)

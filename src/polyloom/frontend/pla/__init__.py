@@ -6,7 +6,9 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 
 from polyloom.analysis.check import check
+from polyloom.deep import deeply, too_deep
 from polyloom.diagnostics import Source, input_error
+from polyloom.files import read_source
 from polyloom.frontend.pla.lower import lower
 from polyloom.frontend.pla.syntax import parse_syntax
 from polyloom.frontend.pla.types import infer
@@ -20,11 +22,15 @@ def parse(text: str, name: str = "<string>") -> Program:
 
     Raises `PolyloomError` with located diagnostics (PL01xx syntax, PL02xx meaning).
     """
-    source = Source(name, text.removeprefix("\ufeff"))
     try:
-        program = infer(PurePath(name).stem.encode(errors="replace").decode(), lower(parse_syntax(source)))
+        return _parse(Source(name, text.removeprefix("\ufeff")))
     except RecursionError:
-        raise input_error("PL0103", f"{name}: an expression is nested too deeply", help="split it into several equations") from None
+        raise too_deep(name) from None
+
+
+@deeply
+def _parse(source: Source) -> Program:
+    program = infer(PurePath(source.name).stem.encode(errors="replace").decode(), lower(parse_syntax(source)))
     check(program)
     return program
 
@@ -32,8 +38,7 @@ def parse(text: str, name: str = "<string>") -> Program:
 def load(path: str | Path) -> Program:
     """`parse` for a file; raises PL0104 when it cannot be read or is not UTF-8."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = (error.strerror or str(error)) if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise input_error("PL0104", f"cannot read {path}: {reason}", help="give the path of a .pla file") from None
-    return parse(text, str(path))
+        text = read_source(str(path), ".pla").decode()
+    except UnicodeDecodeError:
+        raise input_error("PL0104", f"cannot read {path}: it is not UTF-8 text", help="give the path of a .pla file") from None
+    return parse(text.replace("\r\n", "\n").replace("\r", "\n"), str(path))

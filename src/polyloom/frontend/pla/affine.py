@@ -13,7 +13,7 @@ import islpy as isl
 
 from polyloom.diagnostics import input_error
 from polyloom.frontend.names import suggestion
-from polyloom.frontend.pla.syntax import Access, Apply, Comparison, Expression, Name, Number
+from polyloom.frontend.pla.syntax import Access, Apply, Comparison, Expression, Name, Number, Truth
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import space, to_set
 
@@ -24,12 +24,11 @@ def names_in(expression: Expression) -> Iterator[Name]:
     """The names that stand for dimensions and parameters, in the order of the text."""
     match expression:
         case Name():
-            if expression.name not in ("true", "false"):
-                yield expression
+            yield expression
         case Apply(operands=children) | Comparison(operands=children) | Access(index=children):
             for child in children:
                 yield from names_in(child)
-        case Number():
+        case Number() | Truth():
             return
 
 
@@ -74,10 +73,8 @@ def condition(expression: Expression, dims: Sequence[str], params: Sequence[str]
             return condition(a, dims, params).union(condition(b, dims, params)).coalesce()
         case Apply(operation="not", operands=(a,)):
             return condition(a, dims, params).complement()
-        case Name(name="true"):
-            return isl.Set.universe(space(dims, params))
-        case Name(name="false"):
-            return isl.Set.empty(space(dims, params))
+        case Truth(value=value):
+            return isl.Set.universe(space(dims, params)) if value else isl.Set.empty(space(dims, params))
         case _:
             raise input_error("PL0206", "not a condition", span=expression.span, help="write comparisons, joined by `and`, `or` and `not`")
 

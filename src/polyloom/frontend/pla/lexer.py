@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from polyloom.diagnostics import Diagnostic, Source, Span
+from polyloom.ir.pla_names import PLAIN, QUOTED, unquoted
 
 Kind = Literal["name", "number", "symbol", "end"]
 
-KEYWORDS = frozenset({"parameter", "input", "output", "variable", "for", "do", "if", "and", "or", "xor", "not", "shl", "shr", "true", "false", "inf"})
-
 _WORD = re.compile(
-    r"""(?P<blank>\s+|\#[^\n]*)
+    rf"""(?P<blank>\s+|\#[^\n]*)
       | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
-      | (?P<name>[A-Za-z_][A-Za-z0-9_]*(?:\.[0-9]+)*)
+      | (?P<name>{PLAIN}|{QUOTED})
       | (?P<symbol><=|>=|==|!=|[≤≥≠=<>+\-*/(),:\[\]])""",
     re.VERBOSE | re.ASCII,
 )
@@ -25,12 +24,18 @@ _ASCII = {"≤": "<=", "≥": ">=", "≠": "!="}
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word; `text` of a symbol is its ASCII spelling. `starts_line`: nothing but blanks stands before it."""
+    """One word; `text` of a symbol is its ASCII spelling, that of a name has backquotes where it is written so, and is no keyword then.
+    `starts_line`: nothing but blanks stands before it."""
 
     kind: Kind
     text: str
     span: Span
     starts_line: bool
+
+    @property
+    def name(self) -> str:
+        """The name that `text` means."""
+        return unquoted(self.text)
 
 
 def tokenize(source: Source) -> tuple[list[Token], list[Diagnostic]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import count
 from typing import TypeVar
 
 import islpy as isl
@@ -16,10 +17,11 @@ import islpy as isl
 from polyloom.diagnostics import Diagnostic, PolyloomError, Span, input_error
 from polyloom.frontend.names import suggestion
 from polyloom.frontend.pla.affine import affine, condition, names_in
-from polyloom.frontend.pla.lexer import KEYWORDS
-from polyloom.frontend.pla.syntax import Access, Apply, Comparison, Declaration, Expression, Name, Number, Statement, Text
+from polyloom.frontend.pla.syntax import Access, Apply, Comparison, Declaration, Expression, Name, Number, Statement, Text, Truth
 from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES, ElementType
 from polyloom.ir.pla import Array, Reference
+from polyloom.ir.pla_names import RESERVED
+from polyloom.names import dotted
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import from_set, to_set
 from polyloom.sets.normal import conjunction, normalize
@@ -27,7 +29,6 @@ from polyloom.sets.normal import conjunction, normalize
 T = TypeVar("T")
 SIMPLIFICATIONS = 2
 """Further rounds of isl's gist, which is not idempotent: printed conditions read back as they are only once it has settled."""
-RESERVED = KEYWORDS | set(BY_NAME) | set(ELEMENT_TYPES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def _check_names(text: Text, params: tuple[str, ...], dims: tuple[str, ...]) -> 
             errors.append(_duplicate(name, span, taken[name]))
         taken[name] = "an array or a variable"
     for name, span in [*named, *symbols.items()]:
-        if name in RESERVED:
+        if _is_reserved(name, span):
             errors.append(Diagnostic("PL0203", f"`{name}` is reserved", span=span, help="choose another name"))
     labels: set[str] = set()
     for statement in text.statements:
@@ -118,12 +119,16 @@ def _check_names(text: Text, params: tuple[str, ...], dims: tuple[str, ...]) -> 
             errors.append(_duplicate(statement.label or "", statement.span, "an equation"))
         labels.add(statement.label or "")
         labels.discard("")
-        if statement.target.name in RESERVED:
+        if _is_reserved(statement.target.name, statement.target.name_span):
             errors.append(Diagnostic("PL0203", f"`{statement.target.name}` is reserved", span=statement.target.name_span, help="choose another name"))
         elif statement.target.name in (*params, *dims):
             errors.append(_duplicate(statement.target.name, statement.target.name_span, taken[statement.target.name]))
     if errors:
         raise PolyloomError(*errors)
+
+
+def _is_reserved(name: str, span: Span) -> bool:
+    return name in RESERVED and not span.source.text.startswith("`", span.start)
 
 
 def _duplicate(name: str, span: Span, what: str) -> Diagnostic:
@@ -182,7 +187,7 @@ class _Flattener:
         self.dims, self.params, self.space = dims, params, space
         self.points = to_set(space, dims, params)
         self.known = {d.name for d in (*text.inputs, *text.outputs, *text.variables)} | {s.target.name for s in text.statements}
-        self.variables = set(self.known)
+        self.variables = {*self.known, *dims, *params}
         self.labels = {s.label for s in text.statements if s.label}
         self.position = 0
 
@@ -237,11 +242,9 @@ class _Flattener:
 
 def fresh(base: str, taken: set[str]) -> str:
     """`base.n` with the least positive n that is free; it is taken from then on."""
-    number = 1
-    while f"{base}.{number}" in taken:
-        number += 1
-    taken.add(f"{base}.{number}")
-    return f"{base}.{number}"
+    name = next(name for n in count(1) if (name := dotted(base, n)) not in taken)
+    taken.add(name)
+    return name
 
 
 def _operation(value: Expression) -> tuple[str, tuple[Expression, ...]]:
@@ -249,7 +252,8 @@ def _operation(value: Expression) -> tuple[str, tuple[Expression, ...]]:
     match value:
         case Number() | Access():
             return "move", (value,)
-        case Name(name=name):
+        case Name() | Truth():
+            name = value.name if isinstance(value, Name) else str(value.value).lower()
             help = f"write `{name}[]` for a scalar input; dimensions and parameters stand in indices and conditions only"
             raise input_error("PL0206", f"`{name}` is not a value", span=value.span, help=help)
         case Comparison(relations=(relation,), symbols=(symbol,)):

@@ -7,6 +7,8 @@
     equation   = [ name ":" ] access "=" expression [ "if" expression ]
     access     = name "[" [ expression {"," expression} ] "]"
 
+A name in backquotes is a name whatever it says.
+
 One expression grammar serves values, indices and conditions; which of them is meant decides `lower.py`. From loosest to
 tightest: `or`, `xor`, `and`, `not`, comparisons (chained), `shl shr`, `+ -`, `* /`, unary `-`.
 """
@@ -18,7 +20,8 @@ from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 
 from polyloom.diagnostics import Diagnostic, PolyloomError, Source, Span, input_error
-from polyloom.frontend.pla.lexer import KEYWORDS, Token, tokenize
+from polyloom.frontend.pla.lexer import Token, tokenize
+from polyloom.ir.pla_names import KEYWORDS
 
 COMPARISONS = {"=": "eq", "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 LONGEST_NUMBER = 400
@@ -38,9 +41,17 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A dimension, a parameter, `true` or `false`."""
+    """A dimension or a parameter."""
 
     name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """`true` or `false`."""
+
+    value: bool
     span: Span
 
 
@@ -73,7 +84,7 @@ class Comparison:
     span: Span
 
 
-Expression = Number | Name | Access | Apply | Comparison
+Expression = Number | Name | Truth | Access | Apply | Comparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +223,7 @@ class _Parser:
 
     def loop(self, text: Text, keyword: Token) -> None:
         if self.is_name() and self.tokens[self.position + 1].text in (",", ":"):
-            text.dimensions += [Name(t.text, t.span) for t in self.listed(lambda: self.name("a dimension"))]
+            text.dimensions += [Name(t.name, t.span) for t in self.listed(lambda: self.name("a dimension"))]
             self.expect(":", "after the dimensions")
         text.space += self.listed(self.expression)
         self.expect("do", "after the iteration space")
@@ -223,13 +234,13 @@ class _Parser:
         shape = tuple(self.index()) if self.next.text == "[" else None
         self.expect(":", f"and a type after `{name.text}`")
         dtype = self.take() if self.next.kind == "name" else self.fail("a type: i8, i16, i32 or f32")
-        return Declaration(name.text, shape, dtype.text, name.span, dtype.span)
+        return Declaration(name.name, shape, dtype.text, name.span, dtype.span)
 
     def equation(self) -> Statement:
         start = self.next.span
         label = None
         if self.is_name() and self.tokens[self.position + 1].text == ":":
-            label = self.take().text
+            label = self.take().name
             self.take()
         target = self.access(self.name("a variable"))
         if not self.accept("="):
@@ -245,7 +256,7 @@ class _Parser:
             help = "subscripts stand in brackets" if self.next.text == "(" else f"write `{name.text}[]` for a scalar"
             self.fail(f"`[` after `{name.text}`", help)
         index = tuple(self.index())
-        return Access(name.text, index, name.span, self.span_from(name.span))
+        return Access(name.name, index, name.span, self.span_from(name.span))
 
     def index(self) -> list[Expression]:
         self.expect("[", "before an index")
@@ -303,13 +314,13 @@ class _Parser:
             self.expect(")", "to close the parenthesis")
             return inner
         if token.text in ("true", "false"):
-            return Name(self.take().text, token.span)
+            return Truth(self.take().text == "true", token.span)
         if not self.is_name():
             self.fail("a value, a name or `(`")
         self.take()
         if self.next.text == "[":
             return self.access(token)
-        return self.call(token) if self.accept("(") else Name(token.text, token.span)
+        return self.call(token) if self.accept("(") else Name(token.name, token.span)
 
     def call(self, name: Token) -> Expression:
         operands = tuple(self.listed(self.expression))

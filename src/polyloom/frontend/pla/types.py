@@ -8,15 +8,20 @@ written with a point or an exponent.
 
 from __future__ import annotations
 
+from typing import Final
+
 from polyloom.diagnostics import Diagnostic, PolyloomError, Span, input_error
 from polyloom.frontend.pla.lower import RawEquation, RawProgram
 from polyloom.frontend.pla.syntax import Number
 from polyloom.ir.numbers import constant_in
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference, Variable
+from polyloom.names import hidden
 
 Slot = str | tuple[str, int]
 """A variable or array by name, or operand number n of an equation."""
+_I32: Final = hidden("i32")
+"""What has this type in every program: the result of a comparison."""
 
 
 class _Types:
@@ -28,7 +33,9 @@ class _Types:
 
     def find(self, slot: Slot) -> Slot:
         while slot in self.parent:
-            slot = self.parent[slot]
+            above = self.parent[slot]
+            self.parent[slot] = self.parent.get(above, above)  # paths are halved, or a long chain of equations would be walked from every one
+            slot = above
         return slot
 
     def of(self, slot: Slot) -> ElementType | None:
@@ -51,7 +58,7 @@ class _Types:
 
 def infer(name: str, raw: RawProgram) -> Program:
     """Give every variable and constant its type; raises PL0207 to PL0209."""
-    known: dict[Slot, ElementType] = {"i32": "i32"}
+    known: dict[Slot, ElementType] = {_I32: "i32"}
     known.update({a.name: a.dtype for a in (*raw.inputs, *raw.outputs)})
     known.update({n: dtype for n, (dtype, _) in raw.declared.items()})
     types = _Types(known)
@@ -84,21 +91,21 @@ def _constrain(types: _Types, equation: RawEquation) -> list[Diagnostic]:
     last = slots[-1]
     pairs = [(slot, last) for slot in slots[:-1]]
     if equation.operation == "select":
-        pairs[0] = (slots[0], "i32")
-    pairs.append((equation.target.name, "i32" if BY_NAME[equation.operation].compares else last))
+        pairs[0] = (slots[0], _I32)
+    pairs.append((equation.target.name, _I32 if BY_NAME[equation.operation].compares else last))
     return [_mixed(equation, a, b, before) for a, b in pairs if (before := (types.of(a), types.of(b))) and not types.unify(a, b)]
 
 
 def _mixed(equation: RawEquation, a: Slot, b: Slot, dtypes: tuple[ElementType | None, ElementType | None]) -> Diagnostic:
     left, right = (_describe(slot, dtype) for slot, dtype in zip((a, b), dtypes, strict=True))
     help = "all operands and the result of an operation have one type; there are no conversions"
-    if equation.operation == "select" and b == "i32":
+    if equation.operation == "select" and b == _I32:
         help = "the first operand of select is i32, such as the result of a comparison"
     return Diagnostic("PL0208", f"{equation.operation} mixes {left} and {right}", span=equation.span, help=help)
 
 
 def _describe(slot: Slot, dtype: ElementType | None) -> str:
-    return f"`{slot}` ({dtype})" if isinstance(slot, str) and slot != dtype else f"a value of type {dtype}"
+    return f"`{slot}` ({dtype})" if isinstance(slot, str) and slot != _I32 else f"a value of type {dtype}"
 
 
 def _slot(equation: RawEquation, position: int) -> Slot:

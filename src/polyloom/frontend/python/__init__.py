@@ -15,7 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+from polyloom.deep import deeply
 from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.files import read_source
 from polyloom.frontend.names import suggestion
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.python.text import Text, parse, syntax_error
@@ -59,7 +61,7 @@ def _execute(path: str) -> dict[str, object]:
     module = ModuleType(Path(path).stem)
     module.__file__ = path
     try:
-        code = compile(text, path, "exec", dont_inherit=True)
+        code = deeply(compile)(text, path, "exec", dont_inherit=True)
         with _importing_from(str(Path(path).parent)):
             exec(code, vars(module))
     except PolyloomError:
@@ -71,10 +73,10 @@ def _execute(path: str) -> dict[str, object]:
 
 def _text(path: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a path with a zero byte
-        reason = (error.strerror if isinstance(error, OSError) else None) or "it is not UTF-8 text"
-        raise input_error("PL0104", f"cannot read {path}: {reason}", help="give the path of a Python file") from None
+        text = read_source(path, "Python").decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise input_error("PL0104", f"cannot read {path}: it is not UTF-8 text", help="give the path of a Python file") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 @contextmanager

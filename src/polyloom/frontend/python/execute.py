@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from types import CodeType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from polyloom.frontend.python.operators import BINARY, CALLS
 from polyloom.frontend.python.types import Size
 from polyloom.ir.numbers import NUMPY, WIDTH
 from polyloom.ir.operations import INTEGERS, ElementType
+from polyloom.names import hidden
 from polyloom.sets import Affine
 
 
@@ -43,7 +44,7 @@ class Executable:
 
 
 class _Rewriter:
-    """Makes new nodes; the function's own tree stays as it is. Names with two leading underscores are taken for the runtime."""
+    """Makes new nodes; the function's own tree stays as it is. Names of the runtime are hidden: Python runs them, and nobody can write them."""
 
     def __init__(self, function: Function, types: Types) -> None:
         self.function, self.types, self.scope = function, types, function.scope
@@ -111,7 +112,7 @@ class _Rewriter:
         dtype = self.types.of(node)
         found = affine(node, self.scope)
         if found is not None:
-            return self.constant(dtype, found.constant) if found.is_constant else _call(f"__{dtype}", self.exact(node))
+            return self.constant(dtype, found.constant) if found.is_constant else _call(dtype, self.exact(node))
         match node:
             case ast.Constant(value=float(value)):
                 return self.constant(dtype, value)
@@ -131,24 +132,24 @@ class _Rewriter:
             case ast.Call(func=func, args=arguments):
                 return self.call(func, [self.data(argument) for argument in arguments])
             case _:
-                return _call("__i32", self.test(node))
+                return _call("i32", self.test(node))
 
     def call(self, function: ast.expr, operands: list[ast.expr]) -> ast.expr:
         if dtype_named(function, self.scope) is not None:
             return operands[0]
-        return _call(f"__{CALLS[self.scope.value(function)]}", *operands)
+        return _call(CALLS[self.scope.value(function)], *operands)
 
     def operation(self, left: ast.expr, operator: ast.operator, right: ast.expr, dtype: ElementType) -> ast.expr:
-        name = BINARY[type(operator)][0]
-        return _call(f"__{name}_{dtype}", left, right) if f"__{name}_{dtype}" in RUNTIME else ast.BinOp(left, operator, right)
+        name = f"{BINARY[type(operator)][0]}_{dtype}"
+        return _call(name, left, right) if hidden(name) in RUNTIME else ast.BinOp(left, operator, right)
 
     def constant(self, dtype: ElementType, value: float) -> ast.expr:
-        name = f"__constant_{len(self.constants)}"
+        name = hidden(f"constant_{len(self.constants)}")
         self.constants[name] = NUMPY[dtype].type(value)
         return ast.Name(name, ast.Load())
 
     def size(self, form: Affine) -> ast.expr:
-        name = f"__size_{len(self.sizes)}"
+        name = hidden(f"size_{len(self.sizes)}")
         self.sizes[name] = form
         return ast.Name(name, ast.Load())
 
@@ -172,7 +173,7 @@ class _Names(ast.NodeTransformer):
         number = as_integer(value)
         if number is not None:
             return ast.copy_location(ast.Constant(number), node)
-        return ast.copy_location(ast.Name(value.__name__, node.ctx), node) if value in (range, reversed, min, max) else node
+        return ast.copy_location(ast.Name(hidden(value), node.ctx), node) if value in _BUILTINS else node
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         fields = {name: self.child(value) for name, value in ast.iter_fields(node)}
@@ -184,8 +185,12 @@ class _Names(ast.NodeTransformer):
         return self.visit(value) if isinstance(value, ast.AST) else value
 
 
+_BUILTINS: Final = (range, reversed, min, max)
+"""Functions of Python that stand in affine positions, whatever the text calls them."""
+
+
 def _call(name: str, *arguments: ast.expr) -> ast.expr:
-    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+    return ast.Call(ast.Name(hidden(name), ast.Load()), list(arguments), [])
 
 
 def _integer(dtype: ElementType) -> Callable[[int], Any]:
@@ -215,15 +220,15 @@ def _greatest(*values: Any) -> Any:
 
 
 def _runtime() -> dict[str, Any]:
-    names: dict[str, Any] = {"__f32": np.float32, "__min": _least, "__max": _greatest, "__abs": np.abs, "__sqrt": np.sqrt}
+    names: dict[str, Any] = {"f32": np.float32, "min": _least, "max": _greatest, "abs": np.abs, "sqrt": np.sqrt}
     for dtype in INTEGERS:
         wrap, bits = _integer(dtype), WIDTH[dtype] - 1
-        names[f"__{dtype}"] = wrap
-        names[f"__floordiv_{dtype}"] = _exactly(wrap, lambda a, b: a // b)
-        names[f"__mod_{dtype}"] = _exactly(wrap, lambda a, b: a % b)
-        names[f"__shl_{dtype}"] = _exactly(wrap, lambda a, b, bits=bits: a << (b & bits))
-        names[f"__shr_{dtype}"] = _exactly(wrap, lambda a, b, bits=bits: a >> (b & bits))
-    return names
+        names[dtype] = wrap
+        names[f"floordiv_{dtype}"] = _exactly(wrap, lambda a, b: a // b)
+        names[f"mod_{dtype}"] = _exactly(wrap, lambda a, b: a % b)
+        names[f"shl_{dtype}"] = _exactly(wrap, lambda a, b, bits=bits: a << (b & bits))
+        names[f"shr_{dtype}"] = _exactly(wrap, lambda a, b, bits=bits: a >> (b & bits))
+    return {hidden(name): value for name, value in names.items()} | {hidden(value): value for value in _BUILTINS}
 
 
 RUNTIME = _runtime()

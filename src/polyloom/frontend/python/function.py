@@ -18,12 +18,13 @@ from polyloom.frontend.python.text import Text
 from polyloom.frontend.python.types import DTYPES, Size
 from polyloom.ir.nest import Storage
 from polyloom.ir.operations import ElementType
+from polyloom.names import hidden
 from polyloom.sets import Affine
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """`scope` is the one that all statements share (a loop's name means itself); `storage` and `parameters` are the nest's;
+    """`scope` is the one that all statements share (a loop's name means itself, which no size is); `storage` and `parameters` are the nest's;
     `order` names the arguments as a call gives them; `loops` and `data` are the names of loops and of local variables."""
 
     text: Text
@@ -42,7 +43,7 @@ def read(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> 
     counts = Counter(stored_names(node))
     loops = frozenset(n.target.id for n in ast.walk(node) if isinstance(n, ast.For) and isinstance(n.target, ast.Name))
     bound = frozenset((*(a.arg for a in arguments), *counts))
-    scope = Scope(text, namespace, bound, {name: Affine.symbol(name) for name in loops})
+    scope = Scope(text, namespace, bound, {name: Affine.symbol(hidden(name)) for name in loops})
     _check_stores(node, scope)
     storage, integers = _signature(arguments, scope, _index_names(node, counts))
     scope = replace(scope, integers={**scope.integers, **{name: Affine.symbol(name) for name in integers}})

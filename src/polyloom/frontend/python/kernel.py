@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from polyloom.deep import deeply, too_deep
 from polyloom.diagnostics import PolyloomError, Span, input_error
 from polyloom.frontend.python.call import bind
 from polyloom.frontend.python.execute import Executable
@@ -40,7 +41,7 @@ class Kernel:
         self.name = function.__name__
         update_wrapper(cast(Callable[..., None], self), function)
 
-    def __call__(self, *arguments: object, **named: object) -> None:
+    def __call__(self, /, *arguments: object, **named: object) -> None:
         """Execute on NumPy arrays, in place; sizes that no shape gives are passed by keyword. Raises PL0145 for wrong arguments."""
         assumptions = self.nest.assumptions
         parameters, values = bind(self._read, assumptions, arguments, named)
@@ -59,12 +60,9 @@ class Kernel:
     @cached_property
     def nest(self) -> Nest:
         try:
-            return lower(self._read, self._types)
+            return deeply(lambda: lower(self._read, self._types))()
         except RecursionError:
-            help = "split its longest expression into several assignments"
-            raise input_error(
-                "PL0133", f"`{self.name}` has an expression with too many parts", span=self._read.text.line(self._read.node.lineno), help=help
-            ) from None
+            raise too_deep(self.path, self._read.text.line(self._read.node.lineno)) from None
 
     def reference(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
         """What the function writes: each array that it assigns, from copies of `arrays` (zeros for those that are not given)."""
@@ -85,15 +83,15 @@ class Kernel:
     def _read(self) -> Function:
         text, node = definition(self.function)
         cells = zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True)
-        return read(text, node, {**self.function.__globals__, **{name: cell.cell_contents for name, cell in cells}})
+        return deeply(read)(text, node, {**self.function.__globals__, **{name: cell.cell_contents for name, cell in cells}})
 
     @cached_property
     def _types(self) -> Types:
-        return infer(self._read)
+        return deeply(infer)(self._read)
 
     @cached_property
     def _executable(self) -> Executable:
-        return Executable(self._read, self._types)
+        return deeply(Executable)(self._read, self._types)
 
     def _execute(self, parameters: Mapping[str, int], values: Mapping[str, Any]) -> None:
         with np.errstate(all="ignore"):

@@ -24,6 +24,7 @@ from polyloom.frontend.python.value import Values
 from polyloom.ir.nest import Assign, If, Loop, Nest, Node, Storage, accesses, assignments
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Reference
+from polyloom.names import fresh
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import conjunction, normalize
 
@@ -36,15 +37,18 @@ def lower(function: Function, types: Types) -> Nest:
 
 
 class _Lowering:
-    """Holds the names that are taken and the local variables made so far."""
+    """Holds the names that are taken and the local variables made so far; `names` are those of the text's variables in the nest."""
 
     def __init__(self, function: Function, types: Types) -> None:
         self.function, self.types, self.text = function, types, function.text
-        self.taken = {*function.storage, *function.parameters, *function.data}
-        self.locals = {name: Storage(name, types.variable(name), (), "local") for name in sorted(function.data)}
+        self.taken = {*function.storage, *function.parameters}
+        self.locals: dict[str, Storage] = {}
         self.temporaries: set[str] = set()
-        self.copies = {name: self.local(name, function.storage[name].dtype) for name in function.storage if name in stored_names(function.node)}
-        self.values = Values(function, types, self.copies)
+        own = {name: self.local(name, types.variable(name)) for name in sorted(function.data)}
+        stored = set(stored_names(function.node))
+        self.copies = {name: self.local(name, function.storage[name].dtype) for name in function.storage if name in stored}
+        self.names = own | self.copies
+        self.values = Values(function, types, self.names)
         self.assumptions = _assumptions(function)
 
     def nest(self) -> Nest:
@@ -55,19 +59,10 @@ class _Lowering:
         storage = (*self.function.storage.values(), *self.locals.values())
         used = {r.name for a in assignments(body) for r in (a.target, *accesses(a.value))}
         kept = tuple(s for s in storage if s.role == "argument" or s.name in used)
-        return Nest(node.name, self.function.parameters, self.assumptions, kept, _numbered(body), self.text.line(node.lineno))
-
-    def fresh(self, name: str) -> str:
-        """`name`, or with the least number from 2 behind it that makes it new."""
-        number, found = 1, name
-        while found in self.taken:
-            number += 1
-            found = f"{name}_{number}"
-        self.taken.add(found)
-        return found
+        return Nest(node.name, self.function.parameters, self.assumptions, kept, _numbered(body, self.taken), self.text.line(node.lineno))
 
     def local(self, name: str, dtype: ElementType) -> str:
-        found = self.fresh(name)
+        found = fresh(name, self.taken)
         self.locals[found] = Storage(found, dtype, (), "local")
         return found
 
@@ -109,7 +104,7 @@ class _Lowering:
     def loop(self, node: ast.For, place: Place) -> tuple[Node, ...]:
         assert isinstance(node.target, ast.Name)
         lower, upper, step = self.bounds(node.iter, place)
-        name = self.fresh(node.target.id.lstrip("_") or "t")
+        name = fresh(node.target.id.lstrip("_") or "t", self.taken)
         inner = replace(place, scope=place.scope.having(node.target.id, Affine.symbol(name)))
         body = self.block(node.body, inner)
         return (Loop(name, lower, upper, body, step, self.text.span(node)),) if body else ()
@@ -167,7 +162,7 @@ class _Lowering:
         if isinstance(node, ast.Subscript):
             return self.values.element(node, place)
         assert isinstance(node, ast.Name)
-        return Reference(self.copies.get(node.id, node.id), (), self.text.span(node))
+        return Reference(self.names.get(node.id, node.id), (), self.text.span(node))
 
     def split(self, test: ast.expr, place: Place, lowered: Callable[[Place], tuple[Node, ...]]) -> tuple[Node, ...]:
         """A statement once for each outcome of the affine part `test` of it."""
@@ -193,7 +188,7 @@ class _Lowering:
         if isinstance(test, Constant):
             return self.block(node.body if test.value else node.orelse, place)
         then, orelse = self.block(node.body, place), self.block(node.orelse, place)
-        free = self.temporaries | _private(node, self.function)
+        free = self.temporaries | {self.names[name] for name in _private(node, self.function)}
         if inlines(then, orelse):
             return merge(test, then, orelse, self.dtype, free)
         name = self.local("test", "i32")
@@ -227,9 +222,9 @@ def _begins(name: str, branch: Sequence[ast.stmt]) -> bool:
             return False
 
 
-def _numbered(nodes: Sequence[Node]) -> tuple[Node, ...]:
-    """Statements named S1, S2, ... in the order of the text."""
-    names = (f"S{n}" for n in range(1, len(list(assignments(nodes))) + 1))
+def _numbered(nodes: Sequence[Node], taken: set[str]) -> tuple[Node, ...]:
+    """Statements named S1, S2, ... in the order of the text; they have other names than what the text has names for."""
+    names = (fresh(f"S{n}", taken) for n in range(1, len(list(assignments(nodes))) + 1))
 
     def number(node: Node) -> Node:
         match node:

@@ -94,7 +94,7 @@ class _Statements:
             raise self.text.error("PL0133", f"`{ast.unparse(node)}` cannot be assigned in a kernel", node, "assign one element or one variable a statement")
         if node.id in self.function.loops:
             raise self.fixed(node, "a loop's variable")
-        if node.id in self.function.parameters:
+        if node.id in self.function.parameters and node.id in self.function.order:
             raise self.fixed(node, "an integer parameter")
         if self.is_array(node.id):
             raise self.text.error("PL0141", f"`{node.id}` is an array, which has no other name", node, "assign its elements")

@@ -7,6 +7,7 @@ import ast
 import linecache
 from types import FunctionType
 
+from polyloom.deep import deeply, too_deep
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error
 
 
@@ -45,9 +46,11 @@ class Text:
 def parse(name: str, text: str) -> ast.Module:
     """The syntax tree of a file; raises PL0131 at the place of a syntax error."""
     try:
-        return ast.parse(text, name)
-    except (SyntaxError, ValueError, RecursionError) as error:
+        return deeply(ast.parse)(text, name)
+    except (SyntaxError, ValueError) as error:
         raise syntax_error(Text(name, text), error) from None
+    except (RecursionError, MemoryError):  # the parser's own stack
+        raise too_deep(name) from None
 
 
 def syntax_error(text: Text, error: Exception) -> PolyloomError:

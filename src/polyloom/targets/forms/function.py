@@ -6,7 +6,6 @@ Its oracles: the interpreter of SSA form, unless that takes too long; the host's
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,20 +17,20 @@ import numpy.typing as npt
 
 from polyloom import frontend, temporary, transform
 from polyloom.analysis.stores import stored
+from polyloom.deep import deeply
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, Span
 from polyloom.frontend.c.native import call_native
 from polyloom.frontend.c.prototype import Parameter, Prototype, prototype
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Options, Reference
 from polyloom.ir.nest import Nest
-from polyloom.ir.nest_c import print_c
+from polyloom.ir.nest_c import identifiers, print_c
 from polyloom.ir.signature import RESULT, Argument, Extent, Signature
 from polyloom.ir.ssa import FLOATS, SIZE, WIDTH, Function, Type
 from polyloom.ir.ssa_interpret import interpret
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
 Array = npt.NDArray[Any]
-_WORD: Final = re.compile(r"[A-Za-z_]\w*")
 STEPS: Final = 2 * 10**6
 """The interpreter gives up after these, some seconds of work: then the host alone is what a run is compared with."""
 
@@ -66,7 +65,7 @@ class _Text:
         if self.text is None:
             return action(frontend.file_of(self.path))
         with temporary.folder() as folder:
-            file = Path(folder, f"{Path(self.path).stem}.c")
+            file = Path(folder, "nest.c")
             file.write_text(self.text, encoding="utf-8")
             return action(str(file))
 
@@ -91,7 +90,7 @@ def _load(written: Written, model: Model) -> Subject:
     if (path := written.path) is not None and frontend.file_of(path).endswith(".c"):
         return _subject(_Text(path, written.options), model, start)
     nest, reference, path = _kernel(written)
-    return _subject(_Text(path, Options(), print_c(nest)), model, start, nest, reference)
+    return _subject(_Text(path, Options(), deeply(print_c)(nest)), model, start, nest, reference)
 
 
 def _kernel(written: Written) -> tuple[Nest, Reference, str]:
@@ -176,16 +175,8 @@ def _read(path: str, options: Options, model: Model) -> tuple[Function, Prototyp
 
 def _renamed(declared: Prototype, outputs: Sequence[str], nest: Nest) -> tuple[Prototype, list[str]]:
     """What the C text of a nest takes and gives, by the user's own names: some of them C cannot have."""
-    own = (*nest.parameters, *(s.name for s in nest.storage if s.role == "argument"))
-    name = {p.name: user for p, user in zip(declared.parameters, own, strict=True)}
-
-    def rename(p: Parameter) -> Parameter:
-        written = None if p.extents is None else tuple(_WORD.sub(lambda m: name.get(m[0], m[0]), text) for text in p.extents)
-        return Parameter(name[p.name], p.dtype, written)
-
-    sizes = frozenset(name[size] for size in declared.sizes)
-    renamed = replace(declared, name=nest.name, parameters=tuple(map(rename, declared.parameters)), sizes=sizes, span=nest.span or declared.span)
-    return renamed, [name.get(output, output) for output in outputs]
+    called = {name: own for own, name in identifiers(nest).items()}
+    return replace(declared.called(called), name=nest.name), [called.get(output, output) for output in outputs]
 
 
 def _prototype(path: str, options: Options, model: Model, function: Function) -> Prototype:

@@ -12,6 +12,7 @@ ENTRY: Final = Entry(
         name: f"polyloom.cli.bench.{function}"
         for name, function in {
             "examples": "examples:rows",
+            "generic": "generic:rows",
             "classes": "sizes:classes",
             "sizes": "sizes:sizes",
             "instantiation": "instantiation:rows",

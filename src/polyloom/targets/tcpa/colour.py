@@ -95,16 +95,21 @@ def _colour(n: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], 
 
 def _saturate(neighbours: list[set[int]]) -> tuple[int, ...]:
     colours: dict[int, int] = {}
-    while len(colours) < len(neighbours):
-        taken = {v: {colours[w] for w in neighbours[v] if w in colours} for v in range(len(neighbours)) if v not in colours}
+    taken: dict[int, set[int]] = {v: set() for v in range(len(neighbours))}
+    while taken:
         node = max(taken, key=lambda v: (len(taken[v]), len(neighbours[v]), -v))
-        colours[node] = next(c for c in range(len(neighbours)) if c not in taken[node])
+        own = taken.pop(node)
+        colours[node] = next(c for c in range(len(neighbours)) if c not in own)
+        for v in neighbours[node] & taken.keys():
+            taken[v].add(colours[node])
     return tuple(colours[v] for v in range(len(neighbours)))
 
 
 def _clique(neighbours: list[set[int]]) -> list[int]:
-    """The greatest of the cliques grown greedily from every node."""
+    """The greatest of the cliques grown greedily from every node; of a graph whose colouring is kept as it is, one clique."""
     best: list[int] = []
+    if len(neighbours) > EXACT_NODES:
+        return _quick_clique(neighbours)
     for seed in range(len(neighbours)):
         clique, candidates = [seed], set(neighbours[seed])
         while candidates:
@@ -113,6 +118,14 @@ def _clique(neighbours: list[set[int]]) -> list[int]:
             candidates &= neighbours[node]
         best = max(best, clique, key=len)
     return best
+
+
+def _quick_clique(neighbours: list[set[int]]) -> list[int]:
+    candidates, clique = set(range(len(neighbours))), list[int]()
+    while candidates:
+        clique.append(max(candidates, key=lambda v: (len(neighbours[v]), -v)))
+        candidates &= neighbours[clique[-1]]
+    return clique
 
 
 def _search(neighbours: list[set[int]], clique: list[int], count: int) -> tuple[cp_model.CpSolverStatus, tuple[int, ...] | None]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.diagnostics import INFEASIBLE, PolyloomError
+from polyloom.diagnostics import INFEASIBLE, PolyloomError, input_error
 from polyloom.ir.pla import Program
 from polyloom.ir.rdg import Graph
 from polyloom.targets.subject import Progress, silent
@@ -21,12 +21,14 @@ from polyloom.targets.tcpa.candidates import Triple, ranked
 from polyloom.targets.tcpa.graph import build, limit_destinations
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.mapping import UserMapping, parse_mapping
-from polyloom.targets.tcpa.registers import bind, check_feedback
+from polyloom.targets.tcpa.registers import bind, check_feedback, check_outputs
 from polyloom.targets.tcpa.schedule import Scheduled, check_operations, schedules
 from polyloom.targets.tcpa.symbolic import Candidate, Symbolic
 
 __all__ = ["CANDIDATES", "UserMapping", "compile_program", "parse_mapping"]
 
+EQUATIONS = 1000
+"""Equations of one program: the time grows with the square of their number."""
 CANDIDATES = 8
 """How many candidates a symbolic configuration stores at most."""
 
@@ -36,10 +38,13 @@ def compile_program(
 ) -> Symbolic:
     """Map `program` onto `machine`; `progress` is told each step and the fraction done, `candidates` limits how many are stored.
 
-    Errors PL0401 (missing operation), PL0402 (no scan order), PL0403 to PL0406 (registers), PL0453 (no schedule), PL046x (routes).
+    Errors PL0309 (too many equations), PL0401 (missing operation), PL0402 (no scan order), PL0403 to PL0406
+    (registers), PL0453 (no schedule), PL046x (routes).
     """
     tell = progress or silent
     tell("dependences", 0.0)
+    check_outputs(program, machine)
+    _check_size(program)
     graph = build(program)
     check_operations(graph, machine)
     graph = limit_destinations(graph, machine.destinations)
@@ -47,6 +52,16 @@ def compile_program(
     tell("schedules", 0.1)
     found, scheduled = _candidates(graph, machine, mapping, candidates, tell)
     return _assemble(graph, machine, found, scheduled)
+
+
+def _check_size(program: Program) -> None:
+    """PL0309, at the first equation that is too many."""
+    if len(program.equations) > EQUATIONS:
+        message = (
+            f"`{program.name}` has {len(program.equations)} equations, of which {EQUATIONS} at most are scheduled together; number {EQUATIONS + 1} stands here"
+        )
+        help = f"split the program into several of at most {EQUATIONS} equations, which pass values in arrays and are run one after another"
+        raise input_error("PL0309", message, span=program.equations[EQUATIONS].span, help=help)
 
 
 def _candidates(graph: Graph, machine: Machine, given: UserMapping | None, limit: int, tell: Progress) -> tuple[tuple[Candidate, ...], tuple[Scheduled, ...]]:

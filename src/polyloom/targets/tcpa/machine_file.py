@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machine descriptions as TOML files, and the shipped members `paper`, `fau`, `unit`, `wide` and `ideal` (docs/machines.md).
+"""Machine descriptions as TOML files, and the shipped members `paper`, `fau`, `generic`, `unit`, `wide` and `ideal` (docs/machines.md).
 
 The keys of a file are the fields of `Machine`; each functional unit is a `[[unit]]` section. `based_on` names a member whose
 values stand for the keys that are not given. A *resolved* text gives every key, so that it reads back to an equal machine;
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from polyloom.diagnostics import PolyloomError, input_error, nearest
+from polyloom.files import regular
 from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES, OPERATIONS, ElementType
 from polyloom.machine.table import UNLIMITED, Table, parse
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
@@ -104,7 +105,7 @@ def _shipped(name: str) -> str:
 
 def _file(path: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return regular(path).decode()
     except UnicodeDecodeError as error:
         raise input_error("PL0301", f"the machine file '{path}' is not UTF-8 text", help="save it as UTF-8") from error
     except (OSError, ValueError) as error:

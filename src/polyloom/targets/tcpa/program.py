@@ -27,7 +27,7 @@ from polyloom.targets.tcpa.concrete import Concrete, Connection, Generator, way
 from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, operation_of
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.predict import predicted_cycles
-from polyloom.targets.tcpa.request import check_parameters, check_region
+from polyloom.targets.tcpa.request import Signature, check_parameters, check_region, signature
 from polyloom.targets.tcpa.symbolic import Symbolic
 from polyloom.targets.trace import Span
 
@@ -44,20 +44,32 @@ def compile(program: Program, member: str, mapping: tuple[str, str] | None, prog
     return symbolic_file.encode(pipeline.compile_program(program, machine_file.load(member), mapping=chosen, progress=progress))
 
 
-def instantiate(data: bytes, parameters: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
+@binary.remembered
+def _opened(data: bytes) -> tuple[Symbolic, Signature]:
+    """A symbolic file, and what an instantiation of it is asked for."""
     symbolic = symbolic_file.decode(data)
+    return symbolic, signature(symbolic)
+
+
+def _symbolic(data: bytes) -> Symbolic:
+    return _opened(data)[0]
+
+
+def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
+    symbolic, asked = _opened(data)
     if candidate is not None and candidate not in range(len(symbolic.candidates)):
-        raise input_error("PL0815", f"there is no candidate {candidate!r}", help=f"the file stores candidates 0 to {len(symbolic.candidates) - 1}")
-    values = check_parameters(symbolic, parameters)
+        help = f"the file stores candidates 0 to {len(symbolic.candidates) - 1}"
+        raise input_error("PL0815", f"there is no candidate {candidate!r}", help=help)
+    known = check_parameters(asked, values)
     check_region(symbolic, *region)
-    return instantiation.instantiate(data, symbolic, values, *region, candidate=candidate)
+    return instantiation.instantiate(data, symbolic, known, *region, candidate=candidate)
 
 
 def _machine(data: bytes, member: str | None) -> Machine:
     """The machine that a configuration was made for; `member` may name it where it is no shipped one."""
     if member is not None:
         return machine_file.load(member)
-    name = concrete_file.decode(data).machine if is_concrete(data) else symbolic_file.decode(data).machine
+    name = concrete_file.decode(data).machine if is_concrete(data) else _symbolic(data).machine
     if name not in machine_file.members():
         help = "name its description, for instance --on tcpa:FILE.toml"
         raise input_error("PL0816", f"the configuration was made for the machine '{name}', which is not a shipped one", help=help)
@@ -81,7 +93,7 @@ def _by_cycles(progress: Progress, data: bytes) -> Callable[[int], None]:
 def arrays(data: bytes) -> tuple[tuple[Array, bool], ...]:
     if is_concrete(data):
         return tuple((Array(a.name, a.dtype, tuple(Affine((), n) for n in a.shape)), a.is_output) for a in concrete_file.decode(data).arrays)
-    symbolic = symbolic_file.decode(data)
+    symbolic = _symbolic(data)
     shapes = (tuple(notation.affine(r, symbolic.dimensions, symbolic.parameters) for r in a.shape) for a in symbolic.arrays)
     return tuple((Array(a.name, a.dtype, shape), a.is_output) for a, shape in zip(symbolic.arrays, shapes, strict=True))
 
@@ -99,12 +111,12 @@ class Simulation:
 
 def parameters(data: bytes) -> tuple[str, ...]:
     """Their names, of a symbolic file."""
-    return symbolic_file.decode(data).parameters
+    return _symbolic(data).parameters
 
 
 def candidates(data: bytes) -> int:
     """How many a symbolic file stores."""
-    return len(symbolic_file.decode(data).candidates)
+    return len(_symbolic(data).candidates)
 
 
 def cycles(data: bytes) -> int:
@@ -127,7 +139,7 @@ def _events(trace: model.Trace, concrete: Concrete, machine: Machine) -> Iterato
 
 def facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
     concrete = concrete_file.decode(data)
-    symbolic = symbolic_file.decode(symbolic_data) if symbolic_data else None
+    symbolic = _symbolic(symbolic_data) if symbolic_data else None
     number = _schedule(symbolic, concrete) if symbolic else None
     reason = symbolic.bottlenecks[number] if symbolic and number is not None else None
     programs = [program for element in concrete.classes for program in element.programs]
@@ -186,7 +198,7 @@ def _issued(concrete: Concrete) -> Iterator[tuple[int, int, int]]:
 
 def report(symbolic_data: bytes | None, data: bytes) -> Report:
     concrete = concrete_file.decode(data)
-    symbolic = symbolic_file.decode(symbolic_data) if symbolic_data else None
+    symbolic = _symbolic(symbolic_data) if symbolic_data else None
     names = symbolic.limits.units if symbolic else _unit_names(concrete)
     used = [u for u in range(len(names)) if any(len(e.programs) > u and e.programs[u] for e in concrete.classes)]
     interval = concrete.initiation_interval
@@ -288,7 +300,7 @@ def is_concrete(data: bytes) -> bool:
 
 
 def kernel(data: bytes) -> str:
-    return concrete_file.decode(data).kernel if is_concrete(data) else symbolic_file.decode(data).kernel
+    return concrete_file.decode(data).kernel if is_concrete(data) else _symbolic(data).kernel
 
 
 def show(data: bytes) -> str:

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
 
-from polyloom.diagnostics import infeasible
-from polyloom.ir.pla import Equation, Reference
+from polyloom.diagnostics import Span, infeasible
+from polyloom.ir.pla import Equation, Program, Reference
 from polyloom.ir.rdg import Graph
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import is_empty, parameter_set, polyhedron_to_set
@@ -78,10 +78,23 @@ def bind(graph: Graph, machine: Machine, allocation: Allocation, order: Order, s
 def check_feedback(graph: Graph, machine: Machine) -> None:
     """PL0404 if every mapping needs more feedback registers than there are: one for each value and distance to another iteration, at the least."""
     waiting = Counter(variable for variable, _ in dict.fromkeys((use.variable, use.distance) for use in graph.uses if not use.is_local))
-    named = [f"{variable} {count}" for variable, count in waiting.most_common(_NAMED)]
-    named += [f"{len(waiting) - _NAMED} more variables"] if len(waiting) > _NAMED else []
-    note = f"one for each distance at which other iterations read a value: {', '.join(named)}"
+    note = f"one for each distance at which other iterations read a value: {_most(waiting)}"
     _enough("PL0404", "feedback_registers", "feedback register", machine.feedback_registers, waiting.total(), note)
+
+
+def check_outputs(program: Program, machine: Machine) -> None:
+    """PL0406 if every mapping needs more output registers than there are: each equation that writes an output has a register of its own."""
+    outputs = {a.name for a in program.outputs}
+    writing = [e for e in program.equations if e.target.name in outputs]
+    note = f"one for each equation that writes an output: {_most(Counter(e.target.name for e in writing))}"
+    span = next((e.span for e in writing[machine.output_registers or 0 :]), None)
+    _enough("PL0406", "output_registers", "output register", machine.output_registers, len(writing), note, span=span)
+
+
+def _most(counts: Counter[str]) -> str:
+    """Those that count most, and how many others there are."""
+    named = [f"{variable} {count}" for variable, count in counts.most_common(_NAMED)]
+    return ", ".join(named + ([f"{len(counts) - _NAMED} more variables"] if len(counts) > _NAMED else []))
 
 
 def input_operands(graph: Graph) -> Iterator[tuple[int, int, Reference]]:
@@ -95,12 +108,13 @@ def _is_output(graph: Graph, equation: Equation) -> bool:
     return equation.target.name in {a.name for a in graph.program.outputs}
 
 
-def _enough(code: str, field: str, noun: str, have: int | None, need: int, *notes: str) -> None:
+def _enough(code: str, field: str, noun: str, have: int | None, need: int, *notes: str, span: Span | None = None) -> None:
     if have is not None and need > have:
         plural = "" if need == 1 else "s"
         raise infeasible(
             code,
             f"the mapping needs {need} {noun}{plural}, the machine has {have}",
+            span=span,
             notes=notes,
             help=f"set {field} = {need} or more in the machine description ({need - have} more)",
         )
@@ -124,19 +138,21 @@ def _general(graph: Graph, machine: Machine, schedule: Schedule) -> dict[int, in
                 carried[n] = use.variable
     names = list(arcs)
     intervals = tuple(arcs.values())
-    compatible = frozenset((a, b) for a, b in combinations(range(len(names)), 2) if _never_together(graph, names, intervals, a, b, period))
+    writers = [graph.writers_of(name) for name in names] if graph.exclusive else []
+    pairs = combinations(range(len(writers)), 2)
+    compatible = frozenset((a, b) for a, b in pairs if _never_together(graph, writers, intervals, a, b, period))
     colours, _ = colour(intervals, period, compatible)
     check_colours(intervals, period, compatible, colours)
     _enough("PL0403", "general_registers", "general register", machine.general_registers, 1 + max(colours, default=-1))
     return {n: colours[names.index(variable)] for n, variable in carried.items()}
 
 
-def _never_together(graph: Graph, names: list[str], arcs: tuple[Interval, ...], a: int, b: int, period: int) -> bool:
-    """Whether the values are of iterations that exclude each other, and do not meet those of earlier or later iterations."""
+def _never_together(graph: Graph, writers: list[tuple[int, ...]], arcs: tuple[Interval, ...], a: int, b: int, period: int) -> bool:
+    """Whether the values that `writers` produce are of iterations that exclude each other, and do not meet those of earlier or later ones."""
     one, other = arcs[a], arcs[b]
     if one.last >= other.ready + period or other.last >= one.ready + period:
         return False
-    return all(graph.are_exclusive(v, w) for v in graph.writers_of(names[a]) for w in graph.writers_of(names[b]))
+    return all(graph.are_exclusive(v, w) for v in writers[a] for w in writers[b])
 
 
 def _merged(graph: Graph, schedule: Schedule, uses: list[int]) -> list[list[int]]:

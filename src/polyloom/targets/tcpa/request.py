@@ -19,7 +19,7 @@ _LONGEST_SIDE: Final = (1 << 16) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class _Signature:
+class Signature:
     """What has to be known to instantiate: no arrays."""
 
     name: str
@@ -29,17 +29,26 @@ class _Signature:
     outputs: tuple[Array, ...] = ()
 
 
-def check_parameters(symbolic: Symbolic, parameters: Mapping[str, int]) -> tuple[int, ...]:
-    """The values in the order of `symbolic.parameters`. Errors: PL0230."""
+def signature(symbolic: Symbolic) -> Signature:
+    """The parameters of a configuration and their domain."""
     domain = Condition(tuple(Polyhedron(tuple(notation.affine(r, symbolic.dimensions, symbolic.parameters) for r in piece)) for piece in symbolic.assumptions))
-    return tuple(arguments.check_parameters(_Signature(symbolic.kernel, symbolic.parameters, domain), parameters).values())
+    return Signature(symbolic.kernel, symbolic.parameters, domain)
+
+
+def check_parameters(asked: Signature, parameters: Mapping[str, int]) -> tuple[int, ...]:
+    """The values in the order of the parameters. Errors: PL0230."""
+    return tuple(arguments.check_parameters(asked, parameters).values())
 
 
 def check_region(symbolic: Symbolic, rows: int, columns: int) -> None:
     """PL0505 for a region that is empty, or larger than the machine or a file."""
     if rows < 1 or columns < 1:
         raise PolyloomError(Diagnostic("PL0505", f"a region of {rows}x{columns} has no element", USAGE, help="ask for at least 1x1"))
-    largest = [_LONGEST_SIDE if limit is None else min(limit, _LONGEST_SIDE) for limit in (symbolic.limits.rows, symbolic.limits.columns)]
-    if rows > largest[0] or columns > largest[1]:
-        help = f"ask for at most {largest[0]} rows and {largest[1]} columns"
+    most_rows, most_columns = _largest(symbolic.limits.rows), _largest(symbolic.limits.columns)
+    if rows > most_rows or columns > most_columns:
+        help = f"ask for at most {most_rows} rows and {most_columns} columns"
         raise PolyloomError(Diagnostic("PL0505", f"{symbolic.machine} has no region of {rows}x{columns}", USAGE, help=help))
+
+
+def _largest(limit: int | None) -> int:
+    return _LONGEST_SIDE if limit is None else min(limit, _LONGEST_SIDE)

@@ -53,8 +53,9 @@ def legalize(function: Function, isa: Isa) -> Function:
         if not _RULES.get(instruction.operation, _nothing)(editor, instruction, isa):
             editor.keep(instruction)
 
-    for parameter in function.parameters:
-        _check_type(function, parameter.type, isa, 0)
+    types = [p.type for block in function.blocks for p in block.parameters]
+    for type in types if function.result is None else [*types, function.result]:
+        _check_type(function, type, isa, 0)
     return Editor(function, rule).run(_end)
 
 

@@ -7,9 +7,10 @@ has no parameters: its extents are numbers. A phase's file stands in it whole (d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final, cast
 
 from polyloom import binary
 from polyloom.binary import Codec, FileKind, counted, fixed, integer, mapped, natural, record, section, sparse, text
@@ -73,6 +74,14 @@ class _Names:
 
 
 @dataclass(frozen=True, slots=True)
+class _Hole:
+    """A number that the values of the parameters determine, at `least`; or the length of the file of a phase."""
+
+    value: Affine | int
+    least: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class _Slot:
     dtype: int
     role: int
@@ -110,8 +119,17 @@ def _affine(parameters: tuple[str, ...]) -> Codec[Affine]:
     return Codec(write, lambda reader: Affine.of(dict(zip(parameters, coefficients.read(reader), strict=True)), constant.read(reader)))
 
 
-def _head(names: _Names) -> Codec[_Head]:
-    affine = _affine(names.parameters)
+_LENGTH: Final = fixed(4, "the length of a phase")
+_NUMBER: Final = _affine(())
+
+
+@lru_cache(1 << 12)
+def _number(value: int) -> bytes:
+    """An extent, or the value of a scalar, in a concrete file."""
+    return section(_NUMBER, Affine((), value))
+
+
+def _head(names: _Names, affine: Codec[Affine], length: Codec[int]) -> Codec[_Head]:
     piece = mapped(counted(affine, natural("the number of constraints")), lambda p: p.constraints, Polyhedron)
     slot = record(
         _Slot,
@@ -120,7 +138,7 @@ def _head(names: _Names) -> Codec[_Head]:
         shape=counted(affine, natural("a rank", 32)),
     )
     number = natural("the number of an array", len(names.arrays))
-    phase = record(_Phase, length=fixed(4, "the length of a phase"), arrays=counted(number, natural("the number of a phase's arrays", _ARRAYS)))
+    phase = record(_Phase, length=length, arrays=counted(number, natural("the number of a phase's arrays", _ARRAYS)))
     return record(
         _Head,
         assumptions=mapped(counted(piece, natural("the number of pieces")), lambda c: c.pieces, Condition),
@@ -136,14 +154,55 @@ def encode(kind: FileKind, phased: Phased) -> bytes:
     shapes = [(next(values),) if role == PARAMETRIC else a.shape for a, role in zip(phased.arrays, phased.roles, strict=True)]
     slots = tuple(_Slot(ELEMENT_TYPES.index(a.dtype), role, s) for a, role, s in zip(phased.arrays, phased.roles, shapes, strict=True))
     head = _Head(phased.assumptions, slots, tuple(_Phase(len(s.data), s.arrays) for s in phased.stages))
-    return binary.pack(kind, _stamp(phased.stages), (section(_head(names), head), b"".join(s.data for s in phased.stages), section(_names, names)))
+    first = section(_head(names, _affine(names.parameters), _LENGTH), head)
+    return binary.pack(kind, _stamp([s.data for s in phased.stages]), (first, b"".join(s.data for s in phased.stages), section(_names, names)))
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What all concrete files have in common that a symbolic one becomes: the first section but for its numbers, and the last one."""
+
+    pieces: tuple[bytes, ...]
+    holes: tuple[_Hole, ...]
+    names: bytes
+
+
+def form(phased: Phased) -> Form:
+    """Of a symbolic file: what `encode` writes for a concrete one, by the same description, but with holes in the place of numbers."""
+    names, values = _Names(phased.name, (), tuple(a.name for a in phased.arrays)), iter(phased.values)
+    shapes = [
+        (_Hole(next(values)),) if role == PARAMETRIC else tuple(_Hole(e, 0) for e in a.shape) for a, role in zip(phased.arrays, phased.roles, strict=True)
+    ]
+    slots = tuple(
+        _Slot(ELEMENT_TYPES.index(a.dtype), role, cast("tuple[Affine, ...]", s)) for a, role, s in zip(phased.arrays, phased.roles, shapes, strict=True)
+    )
+    phases = tuple(_Phase(cast(int, _Hole(n)), s.arrays) for n, s in enumerate(phased.stages))
+    found: list[tuple[int, _Hole]] = []
+    hole: Codec[Any] = Codec(lambda out, value: found.append((len(out), value)), lambda _: None)
+    first = section(_head(names, hole, hole), _Head(Condition(), slots, phases))
+    ends = [at for at, _ in found]
+    pieces = tuple(first[start:end] for start, end in zip((0, *ends), (*ends, len(first)), strict=True))
+    return Form(pieces, tuple(h for _, h in found), section(_names, names))
+
+
+def concrete(made: Form, values: Mapping[str, int], files: Sequence[bytes]) -> bytes:
+    """The concrete file of these values, with the concrete files of its phases. Errors: PL0706."""
+    head = bytearray(made.pieces[0])
+    for hole, piece in zip(made.holes, made.pieces[1:], strict=True):
+        if isinstance(hole.value, int):
+            _LENGTH.write(head, len(files[hole.value]))
+        else:
+            number = hole.value.evaluate(values)
+            head += _number(number if hole.least is None else max(hole.least, number))
+        head += piece
+    return binary.pack(CONCRETE, _stamp(files), (bytes(head), b"".join(files), made.names))
 
 
 def decode(kind: FileKind, data: bytes) -> Phased:
     """What `encode` wrote, and nothing else. Errors: PL0701 to PL0705."""
     _, (first, files, last) = binary.unpack(kind, data)
     names = _names.read(last)
-    at, head = first.position, _head(names).read(first)
+    at, head = first.position, _head(names, _affine(names.parameters), _LENGTH).read(first)
     if len(head.slots) != len(names.arrays) or not head.phases:
         raise binary.malformed(at, "there is no phase, or not every array has a name")
     if any(s.role == PARAMETRIC and len(s.shape) != 1 for s in head.slots):
@@ -157,6 +216,6 @@ def decode(kind: FileKind, data: bytes) -> Phased:
     return phased
 
 
-def _stamp(stages: Sequence[Stage]) -> int:
+def _stamp(files: Sequence[bytes]) -> int:
     """The machine's hash, which every configuration carries after its checksum."""
-    return int.from_bytes(stages[0].data[binary.CHECKED : binary.CHECKED + 8], "little")
+    return int.from_bytes(files[0][binary.CHECKED : binary.CHECKED + 8], "little")

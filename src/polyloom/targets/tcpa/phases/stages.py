@@ -6,12 +6,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from polyloom.binary import FileKind
+from polyloom.binary import FileKind, remembered
 from polyloom.diagnostics import Diagnostic, input_error
 from polyloom.ir.pla import Array
 from polyloom.sets import Condition
 from polyloom.targets.tcpa import program
-from polyloom.targets.tcpa.phases.file import CONCRETE, INPUT, OUTPUT, SYMBOLIC, Phased, Stage, decode
+from polyloom.targets.tcpa.phases.file import CONCRETE, INPUT, OUTPUT, SYMBOLIC, Form, Phased, Stage, decode, form
+
+
+@remembered
+def opened(data: bytes) -> tuple[Phased, Form]:
+    """A symbolic file of phases, and the form of the concrete ones that are made of it."""
+    phased = decode(SYMBOLIC, data)
+    return phased, form(phased)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,7 @@ def file_kind(data: bytes) -> FileKind:
 def read(data: bytes) -> Phased:
     """The stages of any file, with the signature of the whole; a target's own symbolic file has its assumptions to itself."""
     if is_phased(data):
-        return decode(file_kind(data), data)
+        return opened(data)[0] if file_kind(data) is SYMBOLIC else decode(CONCRETE, data)
     arrays = program.arrays(data)
     roles = tuple(OUTPUT if is_output else INPUT for _, is_output in arrays)
     return Phased(program.kernel(data), (), Condition(), tuple(a for a, _ in arrays), roles, (Stage(data, tuple(range(len(arrays)))),))

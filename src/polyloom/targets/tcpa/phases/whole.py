@@ -22,13 +22,12 @@ from polyloom.ir.arguments import Arrays, check_parameters
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan, of_program
 from polyloom.ir.plan_interpret import chain
-from polyloom.sets import Affine, Condition
 from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa import program
 from polyloom.targets.tcpa.phases import file as phase_file
 from polyloom.targets.tcpa.phases.choose import Option, chosen
 from polyloom.targets.tcpa.phases.file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
-from polyloom.targets.tcpa.phases.stages import bound, in_phase, is_phased, read
+from polyloom.targets.tcpa.phases.stages import bound, in_phase, is_phased, opened, read
 from polyloom.targets.tcpa.phases.transfers import touched, transfer_cycles
 from polyloom.targets.tcpa.program import Simulation
 from polyloom.targets.trace import Span, Trace
@@ -132,18 +131,17 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
     """The concrete file. Errors: those of the target, PL0230 for the parameters and PL0818 for candidates that are not of its phases."""
     if not is_phased(data):
         return program.instantiate(data, values, region, *_chosen(candidate, program.kernel(data), 1, "candidate"))
-    phased = read(data)
+    phased, form = opened(data)
     count, known = len(phased.stages), check_parameters(phased, values)
     given = _chosen(candidate, phased.name, count, "candidate")
 
     def make(number: int, own: int | None) -> bytes:
         return _located(number + 1, count, partial(program.instantiate, phased.stages[number].data, known, region, own))
 
-    stages = tuple(replace(stage, data=make(n, given[n])) for n, stage in enumerate(phased.stages))
-    arrays = tuple(replace(a, shape=tuple(Affine((), max(0, e.evaluate(known))) for e in a.shape)) for a in phased.arrays)
-    scalars = tuple(Affine((), value.evaluate(known)) for value in phased.values)
-    concrete = replace(phased, parameters=(), assumptions=Condition(), arrays=arrays, stages=stages, values=scalars)
-    best = [Option(stage) for stage in bound(concrete)]
+    files = [make(n, own) for n, own in enumerate(given)]
+    if count == 1:
+        return phase_file.concrete(form, known, files)
+    best = [Option(replace(stage, data=file)) for stage, file in zip(bound(phased), files, strict=True)]
 
     @cache
     def others(number: int) -> list[Option]:
@@ -155,9 +153,8 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
                 made.append(Option(replace(best[number].stage, data=make(number, candidate))))
         return made
 
-    taken = chosen(best, others, sum(prod(e.constant for e in a.shape) for a in arrays))
-    stages = tuple(replace(stage, data=option.stage.data) for stage, option in zip(stages, taken, strict=True))
-    return phase_file.encode(phase_file.CONCRETE, replace(concrete, stages=stages))
+    taken = chosen(best, others, sum(prod(max(0, e.evaluate(known)) for e in a.shape) for a in phased.arrays))
+    return phase_file.concrete(form, known, [option.stage.data for option in taken])
 
 
 def simulate(data: bytes, member: str | None, inputs: Given, trace: bool, progress: Progress | None = None) -> Execution:

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Room for functions that recurse over trees: sums of thousands of terms are trees of as many levels.
+
+Python stops a recursion after some thousand calls, and the stack of a program's first thread has room for not many more. A function that
+is `deeply` made is called again where that was too little, in a thread with a large stack and with a limit to match. Only functions
+may be made so whose first part can be done twice.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from contextvars import copy_context
+from functools import wraps
+from typing import Final, ParamSpec, TypeVar
+
+from polyloom.diagnostics import PolyloomError, Span, input_error
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+LEVELS: Final = 60_000
+"""Calls within each other. A level of an expression takes a few of them, which differ between functions."""
+_STACK: Final = 1 << 29
+"""Bytes, of which only those that are used take memory: 8 KiB a call."""
+
+
+def deeply(function: Callable[P, T]) -> Callable[P, T]:
+    """`function`, which raises RecursionError only where `LEVELS` are not enough either."""
+
+    @wraps(function)
+    def call(*arguments: P.args, **named: P.kwargs) -> T:
+        try:
+            return function(*arguments, **named)
+        except RecursionError:
+            if sys.getrecursionlimit() >= LEVELS:
+                raise
+        return _with_room(lambda: function(*arguments, **named))
+
+    return call
+
+
+def too_deep(name: str, span: Span | None = None) -> PolyloomError:
+    """What a RecursionError of such a function becomes; `name` is the file."""
+    help = "split it into several assignments, with variables of their own"
+    return input_error("PL0103", f"{name}: an expression or a statement is nested too deeply", span=span, help=help)
+
+
+def _with_room(work: Callable[[], T]) -> T:
+    context = copy_context()
+    found: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(context.run(work))
+        except BaseException as error:  # raised again where it is waited for
+            failed.append(error)
+
+    limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK)
+    try:
+        sys.setrecursionlimit(LEVELS)
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        thread.join()
+    except RuntimeError:
+        raise RecursionError("there is no memory for a larger stack") from None
+    finally:
+        threading.stack_size(size)
+        sys.setrecursionlimit(limit)
+    if failed:
+        raise failed[0]
+    return found[0]

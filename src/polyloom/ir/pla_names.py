@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names in a text of the equation language. Those that it has other uses for, or no letters, stand in backquotes: `` `max`[i] ``.
+
+Functions may have any name that Python or C has, and what is made of them prints and reads back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES
+from polyloom.ir.pla import Array, Constant, Equation, Operand, Program, Reference, Variable
+from polyloom.sets import Affine, Condition, Polyhedron
+
+KEYWORDS: Final = frozenset({"parameter", "input", "output", "variable", "for", "do", "if", "and", "or", "xor", "not", "shl", "shr", "true", "false", "inf"})
+RESERVED: Final = KEYWORDS | set(BY_NAME) | set(ELEMENT_TYPES)
+PLAIN: Final = r"[A-Za-z_][A-Za-z0-9_]*(?:\.[a-z]*[0-9]+)*"
+QUOTED: Final = r"`(?u:[^\W\d][\w$]*)(?:\.[a-z]*[0-9]+)*`"
+_PLAIN: Final = re.compile(PLAIN)
+
+
+def quoted(name: str) -> str:
+    """`name` as a text has it."""
+    return name if _PLAIN.fullmatch(name) and name not in RESERVED else f"`{name}`"
+
+
+def unquoted(text: str) -> str:
+    """The name that is written so."""
+    return text.strip("`")
+
+
+def spelled(program: Program) -> Program:
+    """The program with its names as a text has them."""
+    symbols = (*program.parameters, *program.dimensions)
+    objects = (a.name for a in (*program.inputs, *program.outputs, *program.variables))
+    names = {name: quoted(name) for name in (*symbols, *objects, *(e.name for e in program.equations))}
+    return program if all(name == text for name, text in names.items()) else _renamed(program, names)
+
+
+def _renamed(program: Program, names: Mapping[str, str]) -> Program:
+    def affine(form: Affine) -> Affine:
+        return Affine.of({names[n]: c for n, c in form.terms}, form.constant)
+
+    def condition(where: Condition) -> Condition:
+        return Condition(tuple(Polyhedron(tuple(map(affine, p.constraints))) for p in where.pieces))
+
+    def array(one: Array) -> Array:
+        return replace(one, name=names[one.name], shape=tuple(map(affine, one.shape)))
+
+    def reference(one: Reference) -> Reference:
+        return replace(one, name=names[one.name], index=tuple(map(affine, one.index)))
+
+    def operand(one: Operand) -> Operand:
+        return one if isinstance(one, Constant) else reference(one)
+
+    def equation(one: Equation) -> Equation:
+        operands = tuple(map(operand, one.operands))
+        return replace(one, name=names[one.name], target=reference(one.target), operands=operands, condition=condition(one.condition))
+
+    return Program(
+        program.name,
+        tuple(names[n] for n in program.parameters),
+        condition(program.assumptions),
+        tuple(names[n] for n in program.dimensions),
+        condition(program.space),
+        tuple(map(array, program.inputs)),
+        tuple(map(array, program.outputs)),
+        tuple(Variable(names[v.name], v.dtype, v.span) for v in program.variables),
+        tuple(map(equation, program.equations)),
+    )

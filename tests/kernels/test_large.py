@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of hundreds of statements are compiled, those of thousands refused: at a statement, with what to do, before time is spent on them."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.conftest import Golden
+from tests.kernels.large import KINDS, Kind, Language, text
+
+from polyloom import api
+from polyloom.diagnostics import INFEASIBLE, INPUT, Diagnostic, PolyloomError
+from polyloom.targets.tcpa.compile import EQUATIONS
+from polyloom.transform.limits import STATEMENTS
+
+HAS_C = find_spec("ziglang") is not None
+
+
+def refused(folder: Path, kind: Kind, language: Language, dims: int, count: int, machine: str = "tcpa:paper") -> tuple[Path, Diagnostic]:
+    path = folder / f"large.{language}"
+    path.write_text(text(kind, language, dims, count), encoding="utf-8")
+    with pytest.raises(PolyloomError) as caught:
+        api.compile(path, on=machine)
+    return path, caught.value.diagnostics[0]
+
+
+def check_refused(folder: Path, kind: Kind, language: Language, dims: int) -> None:
+    """The first statement beyond the limit is named, by its text."""
+    path, found = refused(folder, kind, language, dims, 3000)
+    assert (found.code, found.exit_code) == ("PL0308", INPUT)
+    assert found.span is not None and found.help is not None
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if " = " in line and "for " not in line and "pl.size" not in line]
+    assert found.span.source.text[: found.span.start].count("\n") == path.read_text(encoding="utf-8").splitlines().index(lines[STATEMENTS])
+
+
+@pytest.mark.parametrize(("kind", "dims"), [("chain", 1), ("few", 2), ("independent", 3)])
+def test_three_thousand_statements_in_python(kind: Kind, dims: int, tmp_path: Path) -> None:
+    check_refused(tmp_path, kind, "py", dims)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("language", ["py", pytest.param("c", marks=pytest.mark.skipif(not HAS_C, reason="needs the extra polyloom[c]"))])
+def test_three_thousand_statements(kind: Kind, language: Language, dims: int, tmp_path: Path) -> None:
+    check_refused(tmp_path, kind, language, dims)
+
+
+def test_the_refusals(tmp_path: Path, golden: Golden) -> None:
+    """Of statements, of equations, and of what a machine has too few registers for."""
+    cases: tuple[tuple[Kind, Language, int], ...] = (("chain", "py", STATEMENTS + 1), ("chain", "pla", EQUATIONS), ("independent", "pla", 100))
+    found = [refused(tmp_path, kind, language, 1, count)[1] for kind, language, count in cases]
+    assert [d.exit_code for d in found] == [INPUT, INPUT, INFEASIBLE]
+    golden("large", "\n\n".join(_shown(d) for d in found))
+
+
+def _shown(found: Diagnostic) -> str:
+    text = found.span.source.text[found.span.start : found.span.end] if found.span else "nowhere"
+    return "\n".join([f"{found.code}: {found.message}", f"at: {text}", *(f"note: {n}" for n in found.notes), f"help: {found.help}"])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_three_thousand_equations(dims: int, tmp_path: Path) -> None:
+    assert refused(tmp_path, "chain", "pla", dims, 3000)[1].code == "PL0309"
+    assert refused(tmp_path, "independent", "pla", dims, 3000)[1].code == "PL0406"
+
+
+def test_a_chain_of_three_hundred_statements_runs(tmp_path: Path) -> None:
+    path = tmp_path / "large.py"
+    path.write_text(text("chain", "py", 1, 300), encoding="utf-8")
+    instance = api.compile(path, on="tcpa:paper").instantiate({"N": 3}, pes=(1, 1))
+    assert instance.run({"Y": np.arange(3, dtype=np.int32)}).outputs["X"].shape == (3,)
