@@ -98,7 +98,12 @@ Decoded<P> Code<P>::one(X pc) const {
     d.bytes = (word & 3) == 3 ? 4 : 2;
     for (size_t n = 0; n < custom.size(); ++n) {
         const Custom<P>& row = custom[n];
-        if ((word & row.mask) != row.match || row.size > there) continue;
+        const uint64_t seen = there < 8 ? row.mask & ((uint64_t(1) << 8 * there) - 1) : row.mask;
+        if ((word & seen) != (row.match & seen)) continue;
+        if (row.size > there) {
+            d.step = cut<P>;
+            return d;
+        }
         const uint8_t rd = word >> 7 & 31;
         d.step = row.step, d.op = uint16_t(CUSTOM + n), d.bytes = row.size & 15;
         d.imm = int64_t(row.size == 8 ? word : word & ((uint64_t(1) << 8 * row.size) - 1));
@@ -202,6 +207,21 @@ template <class P>
 void Code<P>::reveal() {
     if (hidden) hidden->step = behind;
     hidden = nullptr;
+}
+
+template <class P>
+size_t Code<P>::decoded() const {
+    size_t count = 0;
+    for (const Chunk& chunk : chunks) count += chunk.used;
+    return count;
+}
+
+template <class P>
+size_t Code<P>::held() const {
+    size_t count = stubs.size() * sizeof(Decoded<P>);
+    for (const Chunk& chunk : chunks) count += chunk.size * sizeof(Decoded<P>);
+    for (const auto& range : ranges) count += range->places.size() * sizeof(Decoded<P>*);
+    return count;
 }
 
 template <class P>

@@ -160,7 +160,8 @@ template <class P>
 Outcome Hart<P>::run(X from, X until, uint64_t most) {
     pc = from, stop = until;
     code->stop_at(until);
-    int64_t rest = int64_t(std::min<uint64_t>(most, std::numeric_limits<int64_t>::max()));
+    most = std::min<uint64_t>(most, std::numeric_limits<int64_t>::max());
+    int64_t rest = int64_t(most);
     while (rest > 0) {
         const Place first = at(pc);
         const bool whole = first->run <= rest;

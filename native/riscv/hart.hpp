@@ -107,6 +107,9 @@ struct Code {
     // Up to eight bytes at an address, and how many there are.
     uint64_t word(X address, unsigned& there) const;
     bool holds(X address) const { return range_of(address) != nullptr; }
+    // How many instructions and links are decoded, and the bytes that these and the ranges hold.
+    size_t decoded() const;
+    size_t held() const;
 
     uint32_t extensions;
     X alignment;

@@ -230,7 +230,8 @@ struct Granules {
     std::vector<Shared<GRANULE>*> holders;
 };
 
-// A reservation that another hart's store to the granule ends. Addresses are those of memory.
+// A reservation that another hart's store to the granule ends; without granules there is no other hart. Addresses are those
+// of memory.
 template <unsigned GRANULE>
 struct Shared {
     Shared(Granules<GRANULE>* all = nullptr) : all(all) {}
@@ -239,7 +240,7 @@ struct Shared {
     void reserve(uint64_t at) {
         drop();
         address = at, held = true;
-        all->holders.push_back(this);
+        if (all) all->holders.push_back(this);
     }
     bool claim(uint64_t at) {
         const bool succeeds = held && address == at;
@@ -247,7 +248,7 @@ struct Shared {
         return succeeds;
     }
     void stored(uint64_t at, uint64_t size) {
-        if (!all->holders.empty()) [[unlikely]]
+        if (all && !all->holders.empty()) [[unlikely]]
             all->stored(at, size, this);
     }
     bool lose() {
@@ -255,7 +256,7 @@ struct Shared {
         return true;
     }
     void drop() {
-        if (held) std::erase(all->holders, this);
+        if (held && all) std::erase(all->holders, this);
         held = false;
     }
 

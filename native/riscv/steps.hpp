@@ -135,10 +135,21 @@ void stopped(Hart<P>& h, const Decoded<P>* d, int64_t left) {
     return end(h, d, left, Cause::stop, 0);
 }
 
-// Half an instruction, where the code ends.
+// Half an instruction, where the code ends. Once there is more of it, it is decoded anew.
 template <class P>
-void cut(Hart<P>& h, const Decoded<P>* d, int64_t left) {
-    return fail(h, d, left, Cause::fetch, d->pc);
+POLYLOOM_COLD void cut(Hart<P>& h, const Decoded<P>* d, int64_t left) {
+    const typename P::X pc = d->pc;
+    unsigned there = 0;
+    h.code->word(pc, there);
+    const Answer answer = P::fetch(h, typename P::X(pc + there));
+    if (answer.kind == Answer::done) {
+        const int64_t all = left + d->run;
+        h.code->flush();
+        return enter(h, h.at(pc), all);
+    }
+    if (answer.kind == Answer::wait) return end(h, d, left, Cause::wait, 0);
+    if (answer.kind == Answer::trap) return fail(h, d, left, answer.cause, answer.value);
+    return fail(h, d, left, Cause::fetch, pc);
 }
 
 // Behind the only instruction that was to be executed.
