@@ -45,7 +45,8 @@ template <class P>
 void Code<P>::flush() {
     for (const Chunk& chunk : chunks)
         for (size_t n = 0; n < chunk.used; ++n)
-            if (Range* range = range_of(chunk.places[n].pc)) range->places[X(chunk.places[n].pc - range->base) / 2] = nullptr;
+            if (Range* range = range_of(chunk.places[n].pc))
+                range->places[X(chunk.places[n].pc - range->base) / 2] = nullptr;
     chunks.clear(), stubs.clear(), waiting.clear();
     hidden = nullptr;
 }
@@ -107,7 +108,8 @@ Decoded<P> Code<P>::one(X pc) const {
         const uint8_t rd = word >> 7 & 31;
         d.step = row.step, d.op = uint16_t(CUSTOM + n), d.bytes = row.size & 15;
         d.imm = int64_t(row.size == 8 ? word : word & ((uint64_t(1) << 8 * row.size) - 1));
-        d.rd = rd ? rd : 32, d.rs1 = word >> 15 & 31, d.rs2 = word >> 20 & 31, d.rs3 = word >> 27 & 31, d.rm = word >> 12 & 7;
+        d.rd = rd ? rd : 32, d.rs1 = word >> 15 & 31, d.rs2 = word >> 20 & 31, d.rs3 = word >> 27 & 31,
+        d.rm = word >> 12 & 7;
         return d;
     }
     if (d.bytes > there) {

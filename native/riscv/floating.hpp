@@ -26,8 +26,8 @@ int mode(const Hart<P>& h, const Decoded<P>* d) {
     return d->rm == 7 ? h.rounding : d->rm;
 }
 
-// Where NX is set already, rounding is to nearest, and the host's result is normal, the host's result is right and no flag
-// changes: the only flag that it could raise is NX.
+// Where NX is set already, rounding is to nearest, and the host's result is normal, the host's result is right and no
+// flag changes: the only flag that it could raise is NX.
 template <class F, auto EXACT, auto HOST, class P, class... A>
 POLYLOOM_INLINE typename F::Bits compute(Hart<P>& h, int rounding, A... operands) {
     using Host = typename F::Host;

@@ -15,14 +15,18 @@
 //                 static functions over the hart: control registers, ecall, ebreak, a trap that the hart takes itself,
 //                 an address where no code is yet, and an address of data
 //
-// Include riscv/execute.hpp, make a `Code` of the ranges where instructions are, add rows to `code.custom`, and make harts
-// on it. Nothing here is virtual: the compiler sees the whole class, and what is not hidden costs nothing. Functions of a policy
-// and custom instructions give an `Answer`. One that says `wait` leaves everything as it was, and the same pc is tried again
-// in the next run; whoever gives it must not have changed anything.
+// Include riscv/execute.hpp, make a `Code` of the ranges where instructions are, add rows to `code.custom`, and make
+// harts on it. Nothing here is virtual: the compiler sees the whole class, and what is not hidden costs nothing.
+// Functions of a policy and custom instructions give an `Answer`. One that says `wait` leaves everything as it was, and
+// the same pc is tried again in the next run; whoever gives it must not have changed anything.
 //
-// Harts on one `Code` run in one thread of the host. Code is decoded when it is first met, into traces: arrays of instructions
-// that follow each other, across branches that are not taken. A step does one instruction and calls the next one's, which
-// is a jump where the compiler makes one of a call in tail position (POLYLOOM_CHAINED), and a loop's turn elsewhere.
+// Addresses of code are those that pc has. Harts whose addresses are translated differently need a `Code` each. Who
+// changes a translation flushes the code between runs, or gives the hart another `code` and answers `jump`.
+//
+// Harts on one `Code` run in one thread of the host, one after another: a device does not run a hart. Code is decoded when it is first met, into traces: arrays of
+// instructions that follow each other, across branches that are not taken. A step does one instruction and calls the
+// next one's, which is a jump where the compiler makes one of a call in tail position (POLYLOOM_CHAINED), and a loop's
+// turn elsewhere.
 #pragma once
 
 #include <array>
@@ -48,9 +52,10 @@ struct Decoded;
 template <class P>
 using Action = void (*)(Hart<P>&, const Decoded<P>*, int64_t);
 
-// `rd` is 32 where the instruction writes x0, so that no step need care. Branches and jumps go to `target`. `run` is the
-// number of instructions from here to the end of the block: who enters a block pays for all of it, and who leaves it before
-// its end gets the rest back. Links between traces have a `run` of 0. Of a custom instruction, `imm` is the word.
+// `rd` is 32 where the instruction writes x0, so that no step need care. Branches and jumps go to `target`. `run` is
+// the number of instructions from here to the end of the block: who enters a block pays for all of it, and who leaves
+// it before its end gets the rest back. Links between traces have a `run` of 0. Of a custom instruction, `imm` is the
+// word.
 template <class P>
 struct Decoded {
     Action<P> step;
@@ -72,7 +77,8 @@ struct Outcome {
 };
 
 // A meaning for words, before the table's: a word of `size` bytes (2, 4, 6 or 8), whatever its low bits are. `step` is
-// `custom_step<P, F>` for a function F over the hart and the decoded instruction, whose operands stand where R-type has them.
+// `custom_step<P, F>` for a function F over the hart and the decoded instruction, whose operands stand where R-type has
+// them.
 template <class P>
 struct Custom {
     uint64_t match, mask;
@@ -157,12 +163,14 @@ struct Hart {
     Hart(Code<P>& code, typename P::Memory memory, typename P::Reservations reservations = {});
     Hart(const Hart&) = delete;
 
-    // From `from` until the program exits, reaches `until`, traps, is to wait, or has executed `most` instructions; a trap that
-    // the hart takes itself counts as one. `pc` is where to go on; everything else stays as it is, so that runs can be resumed.
+    // From `from` until the program exits, reaches `until`, traps, is to wait, or has executed `most` instructions; a
+    // trap that the hart takes itself counts as one. `pc` is where to go on; everything else stays as it is, so that
+    // runs can be resumed.
     Outcome run(X from, X until, uint64_t most);
     Outcome run(uint64_t most) { return run(pc, NOWHERE, most); }
 
-    // What has been executed in this run before the instruction that asks: for functions of policies and custom instructions.
+    // What has been executed in this run before the instruction that asks: for functions of policies and custom
+    // instructions.
     uint64_t executed() const { return limit - uint64_t(left + place->run); }
 
     // The host's address of data of type T that are aligned and in memory; null where it takes longer to tell.
@@ -173,7 +181,8 @@ struct Hart {
     Answer write(X address, unsigned size, uint64_t value);
     // Where data on one page are: `datum` is null where no memory is, which is no error yet.
     Answer locate(X address, uint64_t size, Access access, uint8_t*& datum, uint64_t& physical);
-    // The host's address of any number of bytes in memory, on one page; null elsewhere. Who stores there says so by `stored`.
+    // The host's address of any number of bytes in memory, on one page; null elsewhere. Who stores there says so by
+    // `stored`.
     uint8_t* bytes(X address, uint64_t size, Access access);
 
     static constexpr X NOWHERE = X(-1);

@@ -15,14 +15,14 @@ struct Meaning {
     using Kernel = void;
 };
 
-#define POLYLOOM_MEANING(OP, WIDE, ...)                                   \
-    template <class P>                                                    \
-        requires(!WIDE || sizeof(typename P::X) == 8)                     \
-    struct Meaning<P, Op::OP> {                                           \
-        using X [[maybe_unused]] = typename P::X;                         \
-        using S [[maybe_unused]] = std::make_signed_t<X>;                 \
-        static constexpr X LAST [[maybe_unused]] = 8 * sizeof(X) - 1;     \
-        using Kernel = __VA_ARGS__;                                       \
+#define POLYLOOM_MEANING(OP, WIDE, ...)                               \
+    template <class P>                                                \
+        requires(!WIDE || sizeof(typename P::X) == 8)                 \
+    struct Meaning<P, Op::OP> {                                       \
+        using X [[maybe_unused]] = typename P::X;                     \
+        using S [[maybe_unused]] = std::make_signed_t<X>;             \
+        static constexpr X LAST [[maybe_unused]] = 8 * sizeof(X) - 1; \
+        using Kernel = __VA_ARGS__;                                   \
     };
 
 POLYLOOM_MEANING(LUI, false, Constant<P>)
@@ -107,12 +107,13 @@ POLYLOOM_MEANING(AMOXOR_W, false, Function<P, atomic<P, int32_t, [](int32_t a, i
 POLYLOOM_MEANING(AMOAND_W, false, Function<P, atomic<P, int32_t, [](int32_t a, int32_t b) { return a & b; }>>)
 POLYLOOM_MEANING(AMOOR_W, false, Function<P, atomic<P, int32_t, [](int32_t a, int32_t b) { return a | b; }>>)
 POLYLOOM_MEANING(AMOMIN_W, false, Function<P, atomic<P, int32_t, [](int32_t a, int32_t b) { return a < b ? a : b; }>>)
-POLYLOOM_MEANING(AMOMAX_W, false,
-                 Function<P, atomic<P, int32_t, [](int32_t a, int32_t b) { return (a > b) ? a : b; }>>)
-POLYLOOM_MEANING(AMOMINU_W, false,
-                 Function<P, atomic<P, int32_t, [](int32_t a, int32_t b) { return uint32_t(a) < uint32_t(b) ? a : b; }>>)
-POLYLOOM_MEANING(AMOMAXU_W, false,
-                 Function<P, atomic<P, int32_t, [](int32_t a, int32_t b) { return (uint32_t(a) > uint32_t(b)) ? a : b; }>>)
+POLYLOOM_MEANING(AMOMAX_W, false, Function<P, atomic<P, int32_t, [](int32_t a, int32_t b) { return (a > b) ? a : b; }>>)
+POLYLOOM_MEANING(
+    AMOMINU_W, false,
+    Function<P, atomic<P, int32_t, [](int32_t a, int32_t b) { return uint32_t(a) < uint32_t(b) ? a : b; }>>)
+POLYLOOM_MEANING(
+    AMOMAXU_W, false,
+    Function<P, atomic<P, int32_t, [](int32_t a, int32_t b) { return (uint32_t(a) > uint32_t(b)) ? a : b; }>>)
 POLYLOOM_MEANING(LR_D, true, Function<P, load_reserved<P, int64_t>>)
 POLYLOOM_MEANING(SC_D, true, Function<P, store_conditional<P, int64_t>>)
 POLYLOOM_MEANING(AMOSWAP_D, true, Function<P, atomic<P, int64_t, [](int64_t, int64_t b) { return b; }>>)
@@ -122,12 +123,13 @@ POLYLOOM_MEANING(AMOXOR_D, true, Function<P, atomic<P, int64_t, [](int64_t a, in
 POLYLOOM_MEANING(AMOAND_D, true, Function<P, atomic<P, int64_t, [](int64_t a, int64_t b) { return a & b; }>>)
 POLYLOOM_MEANING(AMOOR_D, true, Function<P, atomic<P, int64_t, [](int64_t a, int64_t b) { return a | b; }>>)
 POLYLOOM_MEANING(AMOMIN_D, true, Function<P, atomic<P, int64_t, [](int64_t a, int64_t b) { return a < b ? a : b; }>>)
-POLYLOOM_MEANING(AMOMAX_D, true,
-                 Function<P, atomic<P, int64_t, [](int64_t a, int64_t b) { return (a > b) ? a : b; }>>)
-POLYLOOM_MEANING(AMOMINU_D, true,
-                 Function<P, atomic<P, int64_t, [](int64_t a, int64_t b) { return uint64_t(a) < uint64_t(b) ? a : b; }>>)
-POLYLOOM_MEANING(AMOMAXU_D, true,
-                 Function<P, atomic<P, int64_t, [](int64_t a, int64_t b) { return (uint64_t(a) > uint64_t(b)) ? a : b; }>>)
+POLYLOOM_MEANING(AMOMAX_D, true, Function<P, atomic<P, int64_t, [](int64_t a, int64_t b) { return (a > b) ? a : b; }>>)
+POLYLOOM_MEANING(
+    AMOMINU_D, true,
+    Function<P, atomic<P, int64_t, [](int64_t a, int64_t b) { return uint64_t(a) < uint64_t(b) ? a : b; }>>)
+POLYLOOM_MEANING(
+    AMOMAXU_D, true,
+    Function<P, atomic<P, int64_t, [](int64_t a, int64_t b) { return (uint64_t(a) > uint64_t(b)) ? a : b; }>>)
 POLYLOOM_MEANING(FLW, false, Load<P, uint32_t, ToFloat<P, Single>>)
 POLYLOOM_MEANING(FSW, false, Store<P, uint32_t, FromFloat<P, Single>>)
 POLYLOOM_MEANING(FMADD_S, false, FloatFused<P, Single, false, false>)
@@ -139,12 +141,15 @@ POLYLOOM_MEANING(FSUB_S, false, FloatBinary<P, Single, sub<Single>, [](float a, 
 POLYLOOM_MEANING(FMUL_S, false, FloatBinary<P, Single, mul<Single>, [](float a, float b) { return a * b; }>)
 POLYLOOM_MEANING(FDIV_S, false, FloatBinary<P, Single, div<Single>, [](float a, float b) { return a / b; }>)
 POLYLOOM_MEANING(FSQRT_S, false, FloatUnary<P, Single, sqrt<Single>, [](float a) { return std::sqrt(a); }>)
-POLYLOOM_MEANING(FSGNJ_S, false,
-                 FloatBits<P, Single, [](uint32_t a, uint32_t b, uint8_t&) -> uint32_t { return (a & ~Single::SIGN) | (b & Single::SIGN); }>)
-POLYLOOM_MEANING(FSGNJN_S, false,
-                 FloatBits<P, Single, [](uint32_t a, uint32_t b, uint8_t&) -> uint32_t { return (a & ~Single::SIGN) | (~b & Single::SIGN); }>)
-POLYLOOM_MEANING(FSGNJX_S, false,
-                 FloatBits<P, Single, [](uint32_t a, uint32_t b, uint8_t&) -> uint32_t { return a ^ (b & Single::SIGN); }>)
+POLYLOOM_MEANING(FSGNJ_S, false, FloatBits<P, Single, [](uint32_t a, uint32_t b, uint8_t&) -> uint32_t {
+                     return (a & ~Single::SIGN) | (b & Single::SIGN);
+                 }>)
+POLYLOOM_MEANING(FSGNJN_S, false, FloatBits<P, Single, [](uint32_t a, uint32_t b, uint8_t&) -> uint32_t {
+                     return (a & ~Single::SIGN) | (~b & Single::SIGN);
+                 }>)
+POLYLOOM_MEANING(
+    FSGNJX_S, false,
+    FloatBits<P, Single, [](uint32_t a, uint32_t b, uint8_t&) -> uint32_t { return a ^ (b & Single::SIGN); }>)
 POLYLOOM_MEANING(FMIN_S, false, FloatBits<P, Single, extreme<Single, false>>)
 POLYLOOM_MEANING(FMAX_S, false, FloatBits<P, Single, extreme<Single, true>>)
 POLYLOOM_MEANING(FEQ_S, false, FloatTest<P, Single, equal<Single>>)
@@ -173,12 +178,15 @@ POLYLOOM_MEANING(FSUB_D, false, FloatBinary<P, Double, sub<Double>, [](double a,
 POLYLOOM_MEANING(FMUL_D, false, FloatBinary<P, Double, mul<Double>, [](double a, double b) { return a * b; }>)
 POLYLOOM_MEANING(FDIV_D, false, FloatBinary<P, Double, div<Double>, [](double a, double b) { return a / b; }>)
 POLYLOOM_MEANING(FSQRT_D, false, FloatUnary<P, Double, sqrt<Double>, [](double a) { return std::sqrt(a); }>)
-POLYLOOM_MEANING(FSGNJ_D, false,
-                 FloatBits<P, Double, [](uint64_t a, uint64_t b, uint8_t&) -> uint64_t { return (a & ~Double::SIGN) | (b & Double::SIGN); }>)
-POLYLOOM_MEANING(FSGNJN_D, false,
-                 FloatBits<P, Double, [](uint64_t a, uint64_t b, uint8_t&) -> uint64_t { return (a & ~Double::SIGN) | (~b & Double::SIGN); }>)
-POLYLOOM_MEANING(FSGNJX_D, false,
-                 FloatBits<P, Double, [](uint64_t a, uint64_t b, uint8_t&) -> uint64_t { return a ^ (b & Double::SIGN); }>)
+POLYLOOM_MEANING(FSGNJ_D, false, FloatBits<P, Double, [](uint64_t a, uint64_t b, uint8_t&) -> uint64_t {
+                     return (a & ~Double::SIGN) | (b & Double::SIGN);
+                 }>)
+POLYLOOM_MEANING(FSGNJN_D, false, FloatBits<P, Double, [](uint64_t a, uint64_t b, uint8_t&) -> uint64_t {
+                     return (a & ~Double::SIGN) | (~b & Double::SIGN);
+                 }>)
+POLYLOOM_MEANING(
+    FSGNJX_D, false,
+    FloatBits<P, Double, [](uint64_t a, uint64_t b, uint8_t&) -> uint64_t { return a ^ (b & Double::SIGN); }>)
 POLYLOOM_MEANING(FMIN_D, false, FloatBits<P, Double, extreme<Double, false>>)
 POLYLOOM_MEANING(FMAX_D, false, FloatBits<P, Double, extreme<Double, true>>)
 POLYLOOM_MEANING(FEQ_D, false, FloatTest<P, Double, equal<Double>>)
@@ -220,8 +228,9 @@ POLYLOOM_MEANING(CLZW, true, Unary<P, [](X a) -> X { return std::countl_zero(uin
 POLYLOOM_MEANING(CTZW, true, Unary<P, [](X a) -> X { return std::countr_zero(uint32_t(a)); }>)
 POLYLOOM_MEANING(CPOPW, true, Unary<P, [](X a) -> X { return std::popcount(uint32_t(a)); }>)
 POLYLOOM_MEANING(ZEXT_H, false, Unary<P, [](X a) -> X { return uint16_t(a); }>)
-POLYLOOM_MEANING(REV8, false,
-                 Unary<P, [](X a) -> X { return sizeof(X) == 4 ? X(__builtin_bswap32(uint32_t(a))) : X(__builtin_bswap64(a)); }>)
+POLYLOOM_MEANING(
+    REV8, false,
+    Unary<P, [](X a) -> X { return sizeof(X) == 4 ? X(__builtin_bswap32(uint32_t(a))) : X(__builtin_bswap64(a)); }>)
 POLYLOOM_MEANING(ORC_B, false, Unary<P, whole_bytes<X>>)
 POLYLOOM_MEANING(CZERO_EQZ, false, Binary<P, [](X a, X b) -> X { return b == 0 ? 0 : a; }>)
 POLYLOOM_MEANING(CZERO_NEZ, false, Binary<P, [](X a, X b) -> X { return b != 0 ? 0 : a; }>)
@@ -245,14 +254,16 @@ inline constexpr Steps<P> STEPS = []<size_t... N>(std::index_sequence<N...>) {
     return Steps<P>{step_of<P, Op(N)>()...};
 }(std::make_index_sequence<size_t(Op::COUNT)>());
 
-// Pairs of one of the first and one of the second become one step where the policy says FUSED, and does not ask for each
-// instruction. They are the frequent ones of compiled loops: an address or a condition and its use, a count and its branch.
+// Pairs of one of the first and one of the second become one step where the policy says FUSED, and does not ask for
+// each instruction. They are the frequent ones of compiled loops: an address or a condition and its use, a count and
+// its branch.
 template <Op... OPS>
 struct Ops {};
 using First = Ops<Op::ADDI, Op::ADD, Op::SUB, Op::XOR, Op::AND, Op::ANDI, Op::OR, Op::SLLI, Op::SRLI, Op::MUL, Op::LUI,
                   Op::ADDIW, Op::ADDW, Op::LW, Op::LD>;
-using Second = Ops<Op::BEQ, Op::BNE, Op::BLT, Op::BGE, Op::BLTU, Op::BGEU, Op::JAL, Op::JALR, Op::ADDI, Op::ADD, Op::SUB,
-                   Op::XOR, Op::AND, Op::ANDI, Op::OR, Op::SLLI, Op::SRLI, Op::ADDIW, Op::ADDW, Op::LW, Op::LD, Op::SW, Op::SD>;
+using Second =
+    Ops<Op::BEQ, Op::BNE, Op::BLT, Op::BGE, Op::BLTU, Op::BGEU, Op::JAL, Op::JALR, Op::ADDI, Op::ADD, Op::SUB, Op::XOR,
+        Op::AND, Op::ANDI, Op::OR, Op::SLLI, Op::SRLI, Op::ADDIW, Op::ADDW, Op::LW, Op::LD, Op::SW, Op::SD>;
 
 template <class P, Op A, Op B>
 constexpr Action<P> pair_of() {

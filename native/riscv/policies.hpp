@@ -35,7 +35,8 @@ enum class Cause : uint8_t {
 };
 constexpr Cause exception(unsigned number) { return Cause(unsigned(Cause::exceptions) + number); }
 
-// The number that mcause has for it, when it happens in user mode. Source: The RISC-V Instruction Set Manual, Volume II, table 14.
+// The number that mcause has for it, when it happens in user mode. Source: The RISC-V Instruction Set Manual, Volume
+// II, table 14.
 constexpr unsigned exception_number(Cause cause) {
     switch (cause) {
         case Cause::fetch: return 1;
@@ -105,7 +106,8 @@ struct Span {
     uint64_t base = 0, size = 0;
 };
 
-// Registers of a device. `self` is the range's, `who` the hart's; both functions may answer anything, `NOT_YET` included.
+// Registers of a device. `self` is the range's, `who` the hart's; both functions may answer anything, `NOT_YET`
+// included.
 struct Device {
     void* self = nullptr;
     Answer (*load)(void* self, void* who, uint64_t address, unsigned size, uint64_t& value) = nullptr;
@@ -200,7 +202,8 @@ struct Lanes {
     static uint64_t raw(const Register& from) { return from.lane[0] | uint64_t(from.lane[1]) << 32; }
 };
 
-// The reservation of a hart whose memory nobody else writes: lr makes it, and the next sc, whatever its address, ends it.
+// The reservation of a hart whose memory nobody else writes: lr makes it, and the next sc, whatever its address, ends
+// it.
 struct Alone {
     void reserve(uint64_t at) { address = at, held = true; }
     bool claim(uint64_t at) {
@@ -230,8 +233,8 @@ struct Granules {
     std::vector<Shared<GRANULE>*> holders;
 };
 
-// A reservation that another hart's store to the granule ends; without granules there is no other hart. Addresses are those
-// of memory.
+// A reservation that another hart's store to the granule ends; without granules there is no other hart. Addresses are
+// those of memory.
 template <unsigned GRANULE>
 struct Shared {
     Shared(Granules<GRANULE>* all = nullptr) : all(all) {}
@@ -265,7 +268,8 @@ struct Shared {
     bool held = false;
 };
 
-// A policy of time has PRESENT, and these functions, which see the decoded instruction, and operands in the hart's registers.
+// A policy of time has PRESENT, and these functions, which see the decoded instruction, and operands in the hart's
+// registers.
 struct Untimed {
     static constexpr bool PRESENT = false;
     // Before an instruction: false is "not yet", and ends the run with Cause::wait.

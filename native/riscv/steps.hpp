@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How steps follow each other: the next instruction, another block, a trap, the end of a run.
 //
-// `left` is what may still be executed once the present block is through. A block is entered only when all of it may run; the
-// last few instructions of a run are executed one by one from a copy (Hart::run), so that a limit is exact.
+// `left` is what may still be executed once the present block is through. A block is entered only when all of it may
+// run; the last few instructions of a run are executed one by one from a copy (Hart::run), so that a limit is exact.
 //
-// What an instruction does is a kernel: a class whose `go` ends in a call of `next`, or of a function below. So a kernel can be a step
-// by itself, or the first part of a step of two. All calls are in tail position.
+// What an instruction does is a kernel: a class whose `go` ends in a call of `next`, or of a function below. So a
+// kernel can be a step by itself, or the first part of a step of two. All calls are in tail position.
 #pragma once
 
 #include "hart.hpp"

@@ -36,7 +36,9 @@ static constexpr uint32_t b_type(uint32_t f3, uint32_t rs1, uint32_t rs2, uint32
     return (to >> 12 & 1) << 31 | (to >> 5 & 63) << 25 | rs2 << 20 | rs1 << 15 | f3 << 12 | (to >> 1 & 15) << 8 |
            (to >> 11 & 1) << 7 | 0x63;
 }
-static constexpr uint32_t addi(uint32_t rd, uint32_t rs1, uint32_t imm) { return i_type(0x13, 0, rd, rs1, imm & 0xfff); }
+static constexpr uint32_t addi(uint32_t rd, uint32_t rs1, uint32_t imm) {
+    return i_type(0x13, 0, rd, rs1, imm & 0xfff);
+}
 static constexpr uint32_t add(uint32_t rd, uint32_t rs1, uint32_t rs2) { return r_type(0x33, 0, 0, rd, rs1, rs2); }
 static constexpr uint32_t lw(uint32_t rd, uint32_t rs1, uint32_t imm = 0) { return i_type(3, 2, rd, rs1, imm); }
 static constexpr uint32_t sw(uint32_t rs2, uint32_t rs1, uint32_t imm = 0) { return s_type(2, rs2, rs1, imm); }
@@ -121,10 +123,12 @@ struct Devices {
 static void a_device_that_is_not_ready() {
     Devices on({addi(A0, ZERO, 1), lw(A0, A1), sw(A0, A4), RET});
     Outcome done = on.run(BASE);
-    expect(done.cause == Cause::wait && done.pc == BASE + 4 && done.executed == 1 && on.hart->x[A0] == 1, "not yet: before");
+    expect(done.cause == Cause::wait && done.pc == BASE + 4 && done.executed == 1 && on.hart->x[A0] == 1,
+           "not yet: before");
     for (int n = 0; n < 2; ++n) {
         done = on.run(on.hart->pc);
-        expect(done.cause == Cause::wait && done.executed == 0 && on.hart->pc == BASE + 4, "not yet: the same pc again");
+        expect(done.cause == Cause::wait && done.executed == 0 && on.hart->pc == BASE + 4,
+               "not yet: the same pc again");
     }
     done = on.run(on.hart->pc);
     expect(done.cause == Cause::stop && done.executed == 3 && on.queue.asked == 4, "the fourth time it is there");
@@ -136,13 +140,15 @@ static void a_device_that_is_full() {
     const Outcome full = on.run(BASE);
     expect(full.cause == Cause::wait && full.pc == BASE + 8 && full.executed == 2, "a store waits for room");
     on.queue.room = 3;
-    expect(on.run(on.hart->pc).executed == 2 && on.queue.taken == std::vector<uint64_t>({0x8000, 0x4000, 0}), "in order, once");
+    expect(on.run(on.hart->pc).executed == 2 && on.queue.taken == std::vector<uint64_t>({0x8000, 0x4000, 0}),
+           "in order, once");
 }
 
 static void faults_of_devices_are_told() {
     Devices own({lw(A0, A1, 4), RET}), beyond({lw(A0, A1, 16), RET}), wide({i_type(3, 2, A0, A4, 0x100), RET});
     Outcome done = own.run(BASE);
-    expect(done.cause == exception(24) && done.value == 0x4004 && exception_number(done.cause) == 24, "an exception of its own");
+    expect(done.cause == exception(24) && done.value == 0x4004 && exception_number(done.cause) == 24,
+           "an exception of its own");
     done = beyond.run(BASE);
     expect(done.cause == Cause::load && done.value == 0x4010, "behind a device is nothing");
     done = wide.run(BASE);
@@ -153,7 +159,8 @@ static void an_atomic_at_a_device_is_a_load_and_a_store() {
     Devices on({AMOADD, RET}), reserved({LR, RET});
     on.hart->x[A2] = 2;
     for (int n = 0; n < 3; ++n) expect(on.run(BASE).cause == Cause::wait, "it waits as a load does");
-    expect(on.run(BASE).cause == Cause::stop && on.hart->x[A0] == 44 && on.queue.taken == std::vector<uint64_t>{46}, "then both");
+    expect(on.run(BASE).cause == Cause::stop && on.hart->x[A0] == 44 && on.queue.taken == std::vector<uint64_t>{46},
+           "then both");
     expect(reserved.run(BASE).cause == Cause::load, "no reservation is at a device");
 }
 
@@ -179,7 +186,8 @@ static void words_of_another_size() {
     Program<Pushes> on({addi(A0, A0, 1), 0x10037840, 0x00010001, addi(A0, A0, 1), 0x2800c02a, RET}, NO_C);
     for (uint32_t low : {0u, 1u, 2u}) on.code.custom.push_back({low, 3, custom_step<Pushes, push>, 4});
     Outcome done = on.run();
-    expect(done.cause == Cause::wait && done.pc == BASE + 16 && done.executed == 4 && done.word != 0, "custom words wait too");
+    expect(done.cause == Cause::wait && done.pc == BASE + 16 && done.executed == 4 && done.word != 0,
+           "custom words wait too");
     on.hart.state.room = 3;
     done = on.hart.run(on.hart.pc, OUT, 1000);
     expect(done.cause == Cause::stop && done.executed == 2 && on.hart.x[A0] == 2, "the rest");
@@ -195,9 +203,11 @@ static Answer long_word(Hart<Pushes>& h, const Decoded<Pushes>& d) {
 
 static void a_word_of_eight_bytes() {
     Program<Pushes> on({0x0000053f, 123456, RET}), cut({0x0000053f});
-    for (Program<Pushes>* each : {&on, &cut}) each->code.custom.push_back({0x3f, 0x7f, custom_step<Pushes, long_word>, 8});
+    for (Program<Pushes>* each : {&on, &cut})
+        each->code.custom.push_back({0x3f, 0x7f, custom_step<Pushes, long_word>, 8});
     const Outcome done = on.run();
-    expect(done.cause == Cause::stop && done.executed == 2 && on.hart.x[A0] == 123456, "eight bytes are one instruction");
+    expect(done.cause == Cause::stop && done.executed == 2 && on.hart.x[A0] == 123456,
+           "eight bytes are one instruction");
     const Outcome half = cut.run();
     expect(half.cause == Cause::fetch && half.pc == BASE && half.executed == 0, "half of one is none");
     Program<Pushes> end({RET});
@@ -221,7 +231,8 @@ static Answer packed_add(Hart<Wide>& h, const Decoded<Wide>& d) {
     if (mode(h, &d) > RMM) return ABSENT;
     for (int n = 0; n < 8; ++n)
         if (h.state.mask >> n & 1)
-            h.f[d.rd & 31].lane[n] = polyloom::riscv::add<Single>(h.f[d.rs1].lane[n], h.f[d.rs2].lane[n], mode(h, &d), h.flags);
+            h.f[d.rd & 31].lane[n] =
+                polyloom::riscv::add<Single>(h.f[d.rs1].lane[n], h.f[d.rs2].lane[n], mode(h, &d), h.flags);
     return DONE;
 }
 static Answer packed_load(Hart<Wide>& h, const Decoded<Wide>& d) {
@@ -233,8 +244,10 @@ static Answer packed_load(Hart<Wide>& h, const Decoded<Wide>& d) {
 }
 
 static void wide_registers_of_floats() {
-    const uint32_t load1 = i_type(7, 5, 1, A0, 0x100), load2 = i_type(7, 5, 2, A0, 0x120), far = i_type(7, 5, 2, A0, 0x7f8);
-    const uint32_t packed = r_type(0x7b, 0, 0, 3, 1, 2), scalar = r_type(0x53, 0, 0, 4, 1, 2), out = r_type(0x53, 0, 0x70, A1, 4, 0);
+    const uint32_t load1 = i_type(7, 5, 1, A0, 0x100), load2 = i_type(7, 5, 2, A0, 0x120),
+                   far = i_type(7, 5, 2, A0, 0x7f8);
+    const uint32_t packed = r_type(0x7b, 0, 0, 3, 1, 2), scalar = r_type(0x53, 0, 0, 4, 1, 2),
+                   out = r_type(0x53, 0, 0x70, A1, 4, 0);
     Program<Wide> on({load1, load2, packed, scalar, out, addi(A0, A0, 0x7f0), far});
     on.code.custom.push_back({0x5007, 0x707f, custom_step<Wide, packed_load>});
     on.code.custom.push_back({0x7b, 0xfe00007f, custom_step<Wide, packed_add>});
@@ -247,7 +260,8 @@ static void wide_registers_of_floats() {
     on.hart.f[3].lane[6] = 77;
     for (uint32_t& lane : on.hart.f[4].lane) lane = 1;
     const Outcome done = on.run();
-    expect(done.cause == Cause::load && done.executed == 6 && done.value == BASE + 0xfe8, "the last load is partly outside");
+    expect(done.cause == Cause::load && done.executed == 6 && done.value == BASE + 0xfe8,
+           "the last load is partly outside");
     for (int n = 0; n < 8; ++n) {
         const float sum = 2 * float(n) + 9;
         expect(on.hart.f[3].lane[n] == (n == 6 ? 77 : std::bit_cast<uint32_t>(sum)), "a lane where the mask has it");
@@ -292,12 +306,14 @@ static void reservations_survive_a_quantum() {
 
 static void two_harts_count_together() {
     // retry: lr.w a0, (a1); addi a2, a0, 1; sc.w a3, a2, (a1); bnez a3, retry; addi a4, a4, -1; bnez a4, retry; ret
-    Two on({LR, addi(A2, A0, 1), SC, bne(A3, ZERO, uint32_t(-12)), addi(A4, A4, uint32_t(-1)), bne(A4, ZERO, uint32_t(-20)), RET});
+    Two on({LR, addi(A2, A0, 1), SC, bne(A3, ZERO, uint32_t(-12)), addi(A4, A4, uint32_t(-1)),
+            bne(A4, ZERO, uint32_t(-20)), RET});
     on.a.x[A4] = on.b.x[A4] = 100;
     on.a.pc = on.b.pc = BASE;
     uint64_t executed = 0, quantum = 1;
     for (bool a = true, b = true; a || b; quantum = quantum % 7 + 1) {
-        const Outcome first = a ? on.a.run(on.a.pc, OUT, quantum) : Outcome{}, second = b ? on.b.run(on.b.pc, OUT, 3) : Outcome{};
+        const Outcome first = a ? on.a.run(on.a.pc, OUT, quantum) : Outcome{},
+                      second = b ? on.b.run(on.b.pc, OUT, 3) : Outcome{};
         a = a && first.cause == Cause::limit, b = b && second.cause == Cause::limit;
         executed += first.executed + second.executed;
     }
@@ -324,7 +340,8 @@ static void misaligned_accesses() {
     traps.hart.x[A1] = does.hart.x[A1] = rounds.hart.x[A1] = BASE + 0x800;
     traps.hart.x[A2] = does.hart.x[A2] = rounds.hart.x[A2] = 0x12345678;
     Outcome done = traps.run();
-    expect(done.cause == Cause::misaligned_store && done.value == BASE + 0x801 && exception_number(done.cause) == 6, "a trap");
+    expect(done.cause == Cause::misaligned_store && done.value == BASE + 0x801 && exception_number(done.cause) == 6,
+           "a trap");
     expect(traps.hart.run(BASE + 4, OUT, 9).cause == Cause::misaligned, "a trap of a load");
     expect(does.run().cause == Cause::stop && does.hart.x[A0] == 0x12345678, "done");
     expect(get(does.memory, BASE + 0x801) == 0x12345678, "where it is");
@@ -347,7 +364,8 @@ static void misaligned_across_ranges() {
     expect(low.bytes.get()[SIZE - 1] == 0x78 && high.bytes.get()[0] == 0x56, "each byte in its range");
     hart.x[A1] = BASE + SIZE + 0xfe, high.bytes.get()[0xfe] = 1;
     const Outcome done = hart.run(BASE, OUT, 9);
-    expect(done.cause == Cause::store && done.value == BASE + SIZE + 0x100 && high.bytes.get()[0xfe] == 1, "all or nothing");
+    expect(done.cause == Cause::store && done.value == BASE + SIZE + 0x100 && high.bytes.get()[0xfe] == 1,
+           "all or nothing");
 }
 
 // Pages of data and of code that are found when they are first met.
@@ -378,7 +396,8 @@ struct Paged : Plain<uint64_t> {
     static Answer fetch(H& h, uint64_t address) {
         uint64_t physical;
         if (h.state.wait && h.state.wait--) return NOT_YET;
-        if (translate(h, address, Access::load, physical).kind != Answer::done) return polyloom::riscv::trap(Cause::fetch_page, address);
+        if (translate(h, address, Access::load, physical).kind != Answer::done)
+            return polyloom::riscv::trap(Cause::fetch_page, address);
         h.code->add(address / PAGE * PAGE, PAGE, h.memory.at(physical / PAGE * PAGE, PAGE));
         return DONE;
     }
@@ -395,18 +414,21 @@ static void translated_addresses() {
     const uint32_t store = sw(A2, A1), load = lw(A0, A1);
     put(memory, 4 * PAGE - 8, {0x00010001, store << 16 | 1, 0});
     put(memory, PAGE, {0, 0, 0});
-    const std::vector<uint16_t> halves{uint16_t(store >> 16), uint16_t(load), uint16_t(load >> 16), uint16_t(RET), uint16_t(RET >> 16)};
+    const std::vector<uint16_t> halves{uint16_t(store >> 16), uint16_t(load), uint16_t(load >> 16), uint16_t(RET),
+                                       uint16_t(RET >> 16)};
     std::memcpy(memory.bytes.get() + PAGE, halves.data(), 2 * halves.size());
     hart.x[RA] = OUT, hart.x[A1] = 0x201 * PAGE - 2, hart.x[A2] = 0x12345678;
     const uint64_t from = 0x101 * PAGE - 8;
     Outcome done = hart.run(from, OUT, 100);
     expect(done.cause == Cause::wait && done.pc == from && done.executed == 0, "a fetch that is not yet there");
     done = hart.run(hart.pc, OUT, 100);
-    expect(done.cause == Cause::stop && done.executed == 6 && hart.x[A0] == 0x12345678, "an instruction and a datum on two pages");
+    expect(done.cause == Cause::stop && done.executed == 6 && hart.x[A0] == 0x12345678,
+           "an instruction and a datum on two pages");
     expect(memory.bytes.get()[6 * PAGE - 1] == 0x56 && memory.bytes.get()[2 * PAGE] == 0x34, "where the pages are");
     hart.x[A1] = 0x202 * PAGE - 2;
     done = hart.run(0x101 * PAGE - 2, OUT, 100);
-    expect(done.cause == Cause::store_page && done.value == 0x202 * PAGE && exception_number(done.cause) == 15, "a page that is not there");
+    expect(done.cause == Cause::store_page && done.value == 0x202 * PAGE && exception_number(done.cause) == 15,
+           "a page that is not there");
     hart.x[RA] = 0x300 * PAGE;
     done = hart.run(0x101 * PAGE + 6, OUT, 100);
     expect(done.cause == Cause::fetch_page && done.value == 0x300 * PAGE, "a page of code that is not there");
@@ -420,7 +442,8 @@ static void half_an_instruction_waits_for_its_page() {
     const uint16_t half = uint16_t(addi(A0, A0, 1));
     std::memcpy(memory.bytes.get() + 4 * PAGE - 2, &half, sizeof half);
     Outcome done = hart.run(0x101 * PAGE - 2, OUT, 100);
-    expect(done.cause == Cause::fetch_page && done.value == 0x101 * PAGE && done.pc == 0x101 * PAGE - 2, "the page that lacks is told");
+    expect(done.cause == Cause::fetch_page && done.value == 0x101 * PAGE && done.pc == 0x101 * PAGE - 2,
+           "the page that lacks is told");
     hart.state.wait = 1;
     expect(hart.run(hart.pc, OUT, 100).cause == Cause::wait, "or waited for");
 }
@@ -433,7 +456,8 @@ static void limits_beyond_signed_numbers() {
 
 static void code_in_several_ranges() {
     Block low(BASE, SIZE), high(0x4000, SIZE);
-    // In the first: jal to the second, and a return to the first; the first runs over its end into a third that follows it.
+    // In the first: jal to the second, and a return to the first; the first runs over its end into a third that follows
+    // it.
     put(low, BASE, {0, addi(A0, A0, 2), addi(A0, A0, 4), addi(A0, A0, 8), RET});
     Code<Small> code(ALL);
     code.add(BASE, 12, low.bytes.get());
@@ -441,12 +465,14 @@ static void code_in_several_ranges() {
     code.add(BASE + 12, 4, low.bytes.get() + 12);
     put(high, 0x4000, {addi(A0, A0, 1), RET});
     const uint32_t offset = 0x3000;  // jal ra, 0x4000
-    put(low, BASE, {(offset >> 12 & 255) << 12 | (offset >> 11 & 1) << 20 | (offset >> 1 & 1023) << 21 | RA << 7 | 0x6f});
+    put(low, BASE,
+        {(offset >> 12 & 255) << 12 | (offset >> 11 & 1) << 20 | (offset >> 1 & 1023) << 21 | RA << 7 | 0x6f});
     Hart<Small> hart(code, low);
     for (int n = 0; n < 2; ++n) {
         hart.x[A0] = 0;
         const Outcome done = hart.run(BASE, OUT, 100);
-        expect(done.cause == Cause::fetch && done.pc == BASE + 16 && done.executed == 6 && hart.x[A0] == 15, "three ranges");
+        expect(done.cause == Cause::fetch && done.pc == BASE + 16 && done.executed == 6 && hart.x[A0] == 15,
+               "three ranges");
         code.flush();
     }
     expect(hart.run(BASE, 0x4004, 100).cause == Cause::stop && hart.x[RA] == BASE + 4, "a stop in another range");
@@ -505,8 +531,8 @@ static void a_trap_and_its_return() {
         csrrs(A4, 0xb02, ZERO),
         RET,
     });
-    std::vector<uint32_t> handler{csrrs(A3, 0x342, ZERO), csrrw(ZERO, 0x340, A3), csrrs(A3, 0x341, ZERO), addi(A3, A3, 4),
-                                  csrrw(ZERO, 0x341, A3), MRET};
+    std::vector<uint32_t> handler{csrrs(A3, 0x342, ZERO), csrrw(ZERO, 0x340, A3), csrrs(A3, 0x341, ZERO),
+                                  addi(A3, A3, 4),        csrrw(ZERO, 0x341, A3), MRET};
     put(on.memory, BASE + 0x40, handler);
     on.code.add(BASE + 0x40, 24, on.memory.bytes.get() + 0x40);
     on.code.custom.push_back({MRET, 0xffffffff, custom_step<Machine, machine_return>});
@@ -516,22 +542,26 @@ static void a_trap_and_its_return() {
         on.hart.x[A0] = 0, on.hart.x[A1] = BASE, on.hart.state = {};
         uint64_t executed = 0;
         Outcome done = on.hart.run(BASE, OUT, quantum);
-        for (executed = done.executed; done.cause == Cause::limit; executed += done.executed) done = on.hart.run(on.hart.pc, OUT, quantum);
+        for (executed = done.executed; done.cause == Cause::limit; executed += done.executed)
+            done = on.hart.run(on.hart.pc, OUT, quantum);
         expect(done.cause == Cause::stop && on.hart.x[A0] == 3, "each trap is returned from, behind what trapped");
         expect(executed == 7 + 3 + 3 * 6, "a trap counts as one");
         expect(on.hart.state.mscratch == 2 && on.hart.state.mtval == 0, "the last was an illegal instruction");
         if (quantum == 1000) expect(on.hart.x[A4] == executed - 2, "the program can read how many there were");
     }
     on.hart.state.mtvec = BASE + 0x800;
-    expect(on.hart.run(BASE + 16, OUT, 50).cause == Cause::limit, "a handler where no code is traps for ever, within the limit");
+    expect(on.hart.run(BASE + 16, OUT, 50).cause == Cause::limit,
+           "a handler where no code is traps for ever, within the limit");
 }
 
 static void control_registers() {
-    Program<Machine> on({csrrs(A0, 0xf14, ZERO), csrrw(ZERO, 0x801, A0), csrrs(A1, 0x801, ZERO), csrrw(A2, 0x003, A0), RET,
-                         csrrw(ZERO, 0xf14, A0), csrrs(A0, 0x7c0, ZERO)});
+    Program<Machine> on({csrrs(A0, 0xf14, ZERO), csrrw(ZERO, 0x801, A0), csrrs(A1, 0x801, ZERO), csrrw(A2, 0x003, A0),
+                         RET, csrrw(ZERO, 0xf14, A0), csrrs(A0, 0x7c0, ZERO)});
     on.hart.state.busy = 2;
-    for (int n = 0; n < 2; ++n) expect(on.hart.run(n ? on.hart.pc : BASE, OUT, 99).cause == Cause::wait, "a busy unit holds its hart");
-    expect(on.hart.run(on.hart.pc, OUT, 99).cause == Cause::stop && on.hart.state.taken == 1, "then takes one write, and no reads");
+    for (int n = 0; n < 2; ++n)
+        expect(on.hart.run(n ? on.hart.pc : BASE, OUT, 99).cause == Cause::wait, "a busy unit holds its hart");
+    expect(on.hart.run(on.hart.pc, OUT, 99).cause == Cause::stop && on.hart.state.taken == 1,
+           "then takes one write, and no reads");
     expect(on.hart.x[A0] == 42 && on.hart.flags == (42 & 31) && on.hart.rounding == 1, "fcsr stays where it was");
     expect(on.hart.run(BASE + 20, OUT, 9).cause == Cause::illegal, "a read-only register");
     expect(on.hart.run(BASE + 24, OUT, 9).cause == Cause::illegal, "no register");
@@ -567,25 +597,37 @@ struct Timed : Plain<uint32_t> {
 
 static void a_policy_of_time() {
     // loop: lw a0, (a1); add a2, a2, a0; sw a2, (a1); addi a3, a3, -1; bnez a3, loop; ret
-    Program<Timed> on({lw(A0, A1), add(A2, A2, A0), sw(A2, A1), addi(A3, A3, uint32_t(-1)), bne(A3, ZERO, uint32_t(-16)), RET});
+    Program<Timed> on(
+        {lw(A0, A1), add(A2, A2, A0), sw(A2, A1), addi(A3, A3, uint32_t(-1)), bne(A3, ZERO, uint32_t(-16)), RET});
     on.hart.x[A1] = BASE + 0x800, on.hart.x[A3] = 3, on.hart.x[A2] = 5;
     const Outcome done = on.run();
     const Pipeline& time = on.hart.timing;
-    expect(done.executed == 16 && time.hazards == 3 && time.taken == 3 && time.cycles == 16 + 3 + 3, "hazards and branches are seen");
+    expect(done.executed == 16 && time.hazards == 3 && time.taken == 3 && time.cycles == 16 + 3 + 3,
+           "hazards and branches are seen");
     expect(time.operands == 5 + 10 + 20, "and operands, before they are overwritten");
-    expect(time.addresses.size() == 6 && time.addresses[0] == (0x1800 | 4 << 16) && time.addresses[5] == (0x1800 | 4 << 16 | 1 << 24), "and addresses");
+    expect(time.addresses.size() == 6 && time.addresses[0] == (0x1800 | 4 << 16) &&
+               time.addresses[5] == (0x1800 | 4 << 16 | 1 << 24),
+           "and addresses");
     on.hart.timing = {}, on.hart.timing.until = 6;
     on.hart.x[A3] = 3;
-    expect(on.run().cause == Cause::wait && on.hart.timing.cycles == 7 && on.hart.pc == BASE, "a core is held where its time ends");
+    expect(on.run().cause == Cause::wait && on.hart.timing.cycles == 7 && on.hart.pc == BASE,
+           "a core is held where its time ends");
 }
 
 // What is executed, and what is counted, is the same however a run is cut into quanta.
 template <class P>
 static void quanta_are_exact() {
     using X = typename P::X;
-    // loop: addi a0, a0, 1; add a2, a2, a0; sw a2, 0(a1); lw a4, 0(a1); add a2, a2, a4; addi a3, a3, -1; bnez a3, loop; ret
-    const std::vector<uint32_t> words{addi(A0, A0, 1), add(A2, A2, A0), sw(A2, A1), lw(A4, A1), add(A2, A2, A4),
-                                      addi(A3, A3, uint32_t(-1)), bne(A3, ZERO, uint32_t(-24)), RET};
+    // loop: addi a0, a0, 1; add a2, a2, a0; sw a2, 0(a1); lw a4, 0(a1); add a2, a2, a4; addi a3, a3, -1; bnez a3, loop;
+    // ret
+    const std::vector<uint32_t> words{addi(A0, A0, 1),
+                                      add(A2, A2, A0),
+                                      sw(A2, A1),
+                                      lw(A4, A1),
+                                      add(A2, A2, A4),
+                                      addi(A3, A3, uint32_t(-1)),
+                                      bne(A3, ZERO, uint32_t(-24)),
+                                      RET};
     Program<P> whole(words);
     whole.hart.x[A1] = BASE + 0x800, whole.hart.x[A3] = 20;
     expect(whole.run().executed == 141, "the whole");
@@ -611,7 +653,8 @@ static void quanta_are_exact() {
             on.hart.x[A3] = 2;
             const Outcome done = on.hart.run(X(BASE), stop, 1000);
             const uint64_t at = (stop - BASE) / 4;
-            expect(done.cause == Cause::stop && done.pc == stop && done.executed == (at == 7 ? 14 : at), "a stop within pairs");
+            expect(done.cause == Cause::stop && done.pc == stop && done.executed == (at == 7 ? 14 : at),
+                   "a stop within pairs");
             on.hart.x[A3] = 2;
         }
     }

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loops of `polyloom bench riscv`: peers run what we run; who is not installed is left out. Speeds are measured, not tested."""
+"""The loops of `polyloom bench riscv`: peers run what we run; who is not installed is left out.
+
+Speeds are measured, not tested.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ ISA = {name: names.parse(name) for name in harts.ISAS}
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Loops that a test can wait for, but so long that steps which return, instead of jumping, would overflow the stack."""
+    """Loops that a test can wait for, but that would overflow the stack if steps called each other without jumping."""
     monkeypatch.setattr(harts, "ROUNDS", 1)
     monkeypatch.setattr(harts, "LOOPS", {name: replace(loop, times=300_000) for name, loop in harts.LOOPS.items()})
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The speed of the RISC-V interpreter beside QEMU's user mode and, for scale, the host's own code, on loops.
 
-The interpreter and QEMU run the same ELF file; the host runs the same work in C. Speeds are those instructions per second of CPU
-time, so that other work on the machine counts for nobody. The three take turns, and the ratio to QEMU is the median of the rounds' ratios.
-QEMU's time is less that of a program that ends at once. What is not installed is left out.
+The interpreter and QEMU run the same ELF file; the host runs the same work in C. Speeds are those instructions per
+second of CPU time, so that other work on the machine counts for nobody. The three take turns, and the ratio to QEMU is
+the median of the rounds' ratios. From QEMU's time, that of a program that ends at once is subtracted. What is not
+installed is left out.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ _EXIT: Final = "li a0, 0\nli a7, 93\necall"
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`text` is a function that repeats its loop a1 times; `host` is the body of the same loop in C, over the variables that `keep` names."""
+    """`text` is a function that repeats its loop a1 times; `host` is the body of the same loop in C, over the variables
+    that `keep` names."""
 
     times: int
     text: str
@@ -59,14 +61,23 @@ LOOPS: Final = {
     ),
     "memory": Loop(
         15_000_000,
-        "loop: andi a2, a1, 1020\nadd a2, a2, sp\nlw a3, -2000(a2)\nadd a3, a3, a1\nsw a3, -2000(a2)\naddi a1, a1, -1\nbnez a1, loop\nret",
+        """loop: andi a2, a1, 1020
+        add a2, a2, sp
+        lw a3, -2000(a2)
+        add a3, a3, a1
+        sw a3, -2000(a2)
+        addi a1, a1, -1
+        bnez a1, loop
+        ret""",
         "memory[(a1 & 1020) / 4] += (int)a1;",
     ),
     "branches": Loop(
         5_000_000,
-        "li a2, 12345\nli a3, 1103515245\nloop: mul a2, a2, a3\naddi a2, a2, 1235\nsrli a4, a2, 13\nandi a5, a4, 1\nbeqz a5, one\naddi a0, a0, 3\n"
-        "one: andi a5, a4, 6\nbnez a5, two\nxor a0, a0, a1\ntwo: blt a0, a4, three\nsub a0, a0, a4\nthree: addi a1, a1, -1\nbnez a1, loop\nret",
-        "a2 = a2 * 1103515245u + 1235; a3 = a2 >> 13; if (a3 & 1) a0 += 3; if (!(a3 & 6)) a0 ^= a1; if ((long)a0 >= (long)a3) a0 -= a3;",
+        "li a2, 12345\nli a3, 1103515245\nloop: mul a2, a2, a3\naddi a2, a2, 1235\nsrli a4, a2, 13\n"
+        "andi a5, a4, 1\nbeqz a5, one\naddi a0, a0, 3\none: andi a5, a4, 6\nbnez a5, two\nxor a0, a0, a1\n"
+        "two: blt a0, a4, three\nsub a0, a0, a4\nthree: addi a1, a1, -1\nbnez a1, loop\nret",
+        """a2 = a2 * 1103515245u + 1235; a3 = a2 >> 13;
+        if (a3 & 1) a0 += 3; if (!(a3 & 6)) a0 ^= a1; if ((long)a0 >= (long)a3) a0 -= a3;""",
     ),
     "calls": Loop(
         20_000_000,
@@ -76,7 +87,8 @@ LOOPS: Final = {
     "doubles": Loop(
         10_000_000,
         "li t0, 3\nfcvt.d.w fa1, t0\nfcvt.d.w fa2, a1\nfdiv.d fa1, fa1, fa2\n"
-        "loop: fmadd.d fa0, fa0, fa1, fa1\nfadd.d fa3, fa3, fa0\nfmul.d fa4, fa3, fa1\naddi a1, a1, -1\nbnez a1, loop\nret",
+        "loop: fmadd.d fa0, fa0, fa1, fa1\nfadd.d fa3, fa3, fa0\nfmul.d fa4, fa3, fa1\n"
+        "addi a1, a1, -1\nbnez a1, loop\nret",
         "f0 = f0 * f1 + f1; f3 += f0; f4 = f3 * f1;",
         "f0, f3, f4",
     ),
@@ -110,9 +122,11 @@ def _row(name: str, isa: str, folder: Path) -> Row:
     parsed = names.parse(isa)
     data = program(name, parsed)
     count = Machine(elf(data, parsed)).run().instructions
-    measures = {"polyloom": partial(_ours, data, parsed), "QEMU": _qemu(data, parsed, folder), "host": _host(name, folder)}
+    peers = {"QEMU": _qemu(data, parsed, folder), "host": _host(name, folder)}
+    measures = {"polyloom": partial(_ours, data, parsed), **peers}
     rounds = [{who: measure() for who, measure in measures.items() if measure is not None} for _ in range(ROUNDS)]
-    speeds = {who: round(count / median(each[who] for each in rounds) / 1e6) if who in rounds[0] else None for who in measures}
+    seconds = {who: median(each[who] for each in rounds) for who in rounds[0]}
+    speeds = {who: round(count / seconds[who] / 1e6) if who in seconds else None for who in measures}
     ratio = round(median(each["QEMU"] / each["polyloom"] for each in rounds), 3) if "QEMU" in rounds[0] else None
     return {"what": f"loop of {name}", "isa": isa, **speeds, "to QEMU": ratio, "unit": "million instructions a second"}
 
@@ -148,10 +162,7 @@ def _host(name: str, folder: Path) -> Callable[[], float] | None:
     if find_spec("ziglang") is None:
         return None
     loop = LOOPS[name]
-    kept = ", ".join(
-        f'"+{"x" if each.startswith("f") and os.uname().machine == "x86_64" else "w" if each.startswith("f") else "r"}"({each})'
-        for each in loop.keep.split(", ")
-    )
+    kept = ", ".join(f'"+{_bank(each)}"({each})' for each in loop.keep.split(", "))
     text = f"""
         static __attribute__((noinline)) unsigned long leaf(unsigned long a, unsigned long b) {{ return a * b; }}
         unsigned long work(unsigned long a1) {{
@@ -164,10 +175,18 @@ def _host(name: str, folder: Path) -> Callable[[], float] | None:
     """
     source, made = folder / f"{name}.c", folder / f"{name}.so"
     source.write_text(text, encoding="utf-8")
-    subprocess.run([sys.executable, "-m", "ziglang", "cc", "-O2", "-w", "-shared", "-fPIC", str(source), "-o", str(made)], check=True)
+    command = [sys.executable, "-m", "ziglang", "cc", "-O2", "-w", "-shared", "-fPIC", str(source), "-o", str(made)]
+    subprocess.run(command, check=True)
     work = ctypes.CDLL(str(made)).work
     work.argtypes, work.restype = [ctypes.c_ulong], ctypes.c_ulong
     return partial(_thread_seconds, partial(work, loop.times))
+
+
+def _bank(variable: str) -> str:
+    """The letter of its registers in C's inline assembly."""
+    if not variable.startswith("f"):
+        return "r"
+    return "x" if os.uname().machine == "x86_64" else "w"
 
 
 def _thread_seconds(action: Callable[[], object]) -> float:
