@@ -681,6 +681,15 @@ static void code_that_changes_is_seen_by_all() {
     expect(on.a.run(BASE + 8, OUT, 9).executed == 3, "the store, fence.i, and what follows");
     on.b.run(BASE, OUT, 9);
     expect(on.b.x[A0] == 2, "who shares the code sees it");
+    const size_t held = on.code.held();
+    for (int n = 0; n < 100; ++n) {
+        on.a.run(BASE + 8, BASE + 16, 9), on.b.run(BASE, OUT, 9);
+        expect(on.code.at(BASE + 16) != nullptr && on.code.held() <= held + 1000,
+               "what is decoded anew replaces the old");
+    }
+    on.a.x[RA] = OUT;
+    const Outcome done = on.a.run(BASE + 8, BASE + 16, 9);
+    expect(done.cause == Cause::stop && done.pc == BASE + 16 && done.executed == 2, "a stop outlives fence.i");
 }
 
 // A thousand harts on one megabyte of code: what each adds is its registers.
