@@ -8,17 +8,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from polyloom.modulo.problem import Dependence, Operation, Problem, Short, Unit
+from polyloom.modulo.guarded.problem import Guarded, Short, operation
+from polyloom.modulo.problem import Dependence, Problem, Resource
+
+
+class Unit(NamedTuple):
+    name: str
+    pipelined: bool = True
+
+
+class Operation(NamedTuple):
+    name: str
+    units: tuple[int, ...]
+    latencies: tuple[int, ...]
+
+
+def guarded(
+    operations: tuple[Operation, ...],
+    units: tuple[Unit, ...],
+    dependences: tuple[Dependence, ...] = (),
+    aligned: tuple[tuple[int, ...], ...] = (),
+    exclusive: frozenset[tuple[int, int]] = frozenset(),
+    short: tuple[Short, ...] = (),
+    spans: tuple[tuple[tuple[int, int], ...], ...] = (),
+) -> Guarded:
+    pipelined = tuple(u.pipelined for u in units)
+    made = tuple(operation(*o, pipelined) for o in operations)
+    return Guarded(Problem(made, tuple(Resource(u.name) for u in units), dependences), aligned, exclusive, short, spans)
+
 
 Schedule = tuple[tuple[int, ...], tuple[int, ...]]
 """(start, unit)"""
 
 
 @st.composite
-def problems(draw: st.DrawFn, most: int = 4) -> Problem:
+def problems(draw: st.DrawFn, most: int = 4) -> Guarded:
     units = tuple(Unit(f"u{n}", draw(st.booleans())) for n in range(draw(st.integers(1, 3))))
     operations: list[Operation] = []
     for n in range(draw(st.integers(1, most))):
@@ -33,14 +61,14 @@ def problems(draw: st.DrawFn, most: int = 4) -> Problem:
     aligned = (draw(st.sampled_from(pairs)),) if pairs and draw(st.integers(0, 3)) == 0 else ()
     short = tuple(Short(d.source, d.sink) for d in causal if d.distance == 0 and draw(st.booleans()))
     spans = tuple(((d.source, d.sink),) for d in causal if d.distance)
-    return Problem(tuple(operations), units, causal, aligned, exclusive, short, spans)
+    return guarded(tuple(operations), units, causal, aligned, exclusive, short, spans)
 
 
-def ready(problem: Problem, schedule: Schedule, operation: int) -> int:
-    return schedule[0][operation] + problem.operations[operation].latency(schedule[1][operation])
+def ready(problem: Guarded, schedule: Schedule, operation: int) -> int:
+    return schedule[0][operation] + problem.latency(operation, schedule[1][operation])
 
 
-def is_valid(problem: Problem, pi: int, schedule: Schedule) -> bool:
+def is_valid(problem: Guarded, pi: int, schedule: Schedule) -> bool:
     start, unit = schedule
     if any(start[d.sink] + pi * d.distance < ready(problem, schedule, d.source) for d in problem.dependences):
         return False
@@ -51,12 +79,12 @@ def is_valid(problem: Problem, pi: int, schedule: Schedule) -> bool:
     return not _collides(problem, pi, start, unit)
 
 
-def _collides(problem: Problem, pi: int, start: tuple[int, ...], unit: tuple[int, ...]) -> bool:
+def _collides(problem: Guarded, pi: int, start: tuple[int, ...], unit: tuple[int, ...]) -> bool:
     iterations = (max(start) + 3) // pi + 2
     held: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for iteration in range(iterations):
-        for v, operation in enumerate(problem.operations):
-            cycles = 1 if problem.units[unit[v]].pipelined else operation.latency(unit[v])
+        for v in range(len(start)):
+            cycles = problem.occupancy(v, unit[v])
             for cycle in range(start[v] + pi * iteration, start[v] + pi * iteration + cycles):
                 for w, other in held.setdefault((unit[v], cycle), []):
                     exclusive = (v, w) in problem.exclusive or (w, v) in problem.exclusive
@@ -66,28 +94,27 @@ def _collides(problem: Problem, pi: int, start: tuple[int, ...], unit: tuple[int
     return False
 
 
-def schedules(problem: Problem, pi: int, horizon: int) -> Iterator[Schedule]:
+def schedules(problem: Guarded, pi: int, horizon: int) -> Iterator[Schedule]:
     """Every valid schedule with start offsets below `horizon`, by extending valid schedules of the first operations."""
     partial: list[Schedule] = [((), ())]
-    for n, operation in enumerate(problem.operations):
+    for n in range(len(problem.operations)):
         part = _prefix(problem, n + 1)
-        grown = [((*s, t), (*u, v)) for s, u in partial for t in range(horizon) for v in operation.units]
+        grown = [((*s, t), (*u, v)) for s, u in partial for t in range(horizon) for v in problem.units_of(n)]
         partial = [candidate for candidate in grown if is_valid(part, pi, candidate)]
     yield from partial
 
 
-def _prefix(problem: Problem, count: int) -> Problem:
-    return Problem(
-        problem.operations[:count],
-        problem.units,
-        tuple(d for d in problem.dependences if max(d.source, d.sink) < count),
+def _prefix(problem: Guarded, count: int) -> Guarded:
+    dependences = tuple(d for d in problem.dependences if max(d.source, d.sink) < count)
+    return Guarded(
+        Problem(problem.operations[:count], problem.units, dependences),
         tuple(tuple(v for v in group if v < count) for group in problem.aligned),
         problem.exclusive,
         tuple(s for s in problem.short if max(s.source, s.sink) < count),
     )
 
 
-def cost(problem: Problem, pi: int, schedule: Schedule) -> tuple[int, int, int]:
+def cost(problem: Guarded, pi: int, schedule: Schedule) -> tuple[int, int, int]:
     """(sum of the spans, length, sum of the lifetimes), as the solver is to minimize them in this order."""
     start = schedule[0]
     spans = sum(max([0, *(ready(problem, schedule, v) - start[w] for v, w in group)]) for group in problem.spans)

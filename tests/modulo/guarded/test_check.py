@@ -8,21 +8,21 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.modulo.brute import is_valid, problems
-from tests.modulo.test_solve import BITS
+from tests.modulo.guarded.brute import is_valid, problems
+from tests.modulo.guarded.test_solve import BITS
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.modulo.check import check, violations
-from polyloom.modulo.problem import Problem, Solution
+from polyloom.modulo.guarded.check import check, violations
+from polyloom.modulo.guarded.problem import Guarded, Solution
 
 RIGHT = Solution(2, (0, 0, 1, 2), (0, 0, 1, 1), 2, True, "")
 
 
 @settings(max_examples=300)
 @given(st.data(), problems(4), st.integers(1, 4))
-def test_a_schedule_is_faulted_exactly_when_its_unrolling_is(data: st.DataObject, problem: Problem, pi: int) -> None:
+def test_a_schedule_is_faulted_exactly_when_its_unrolling_is(data: st.DataObject, problem: Guarded, pi: int) -> None:
     start = tuple(data.draw(st.integers(0, 6)) for _ in problem.operations)
-    unit = tuple(data.draw(st.sampled_from(o.units)) for o in problem.operations)
+    unit = tuple(data.draw(st.sampled_from(problem.units_of(v))) for v in range(len(start)))
     found = violations(problem, Solution(pi, start, unit, 1, False, ""))
     assert (not found) == is_valid(problem, pi, (start, unit))
 
