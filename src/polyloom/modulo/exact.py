@@ -68,10 +68,9 @@ def _room(case: Case, interval: int) -> Room | None:
     if not all(fitting):
         return None
     graph = build(case.problem, fitting, Demand.LEAST)
-    if fitting != case.choices:
-        circuit = critical_circuit(len(graph.owner), graph.arcs)
-        if circuit is not None and circuit.weight > interval * circuit.distance:
-            return None
+    circuit = critical_circuit(len(graph.owner), graph.arcs)
+    if circuit is not None and circuit.weight > interval * circuit.distance:
+        return None
     return Room(graph, interval, (None,) * len(fitting))
 
 

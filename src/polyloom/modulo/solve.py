@@ -83,6 +83,8 @@ def _exact(task: Task) -> Outcome:
     high = outcome.schedule.interval - 1
     minimum, effort = task.low, task.effort
     for interval in range(task.low, high + 1):
+        if effort <= 0:
+            break
         # What an interval leaves of its share goes to those after it.
         decision = decide(task.case, interval, effort / min(4, high + 1 - interval))
         effort -= decision.effort
@@ -90,8 +92,6 @@ def _exact(task: Task) -> Outcome:
             return Outcome(decision.schedule, minimum)
         if decision.is_infeasible and minimum == interval:
             minimum = interval + 1
-        if effort <= 0:
-            break
     return Outcome(outcome.schedule, minimum)
 
 

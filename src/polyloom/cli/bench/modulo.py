@@ -22,7 +22,7 @@ GRAPHS: Final = 200
 LIMIT: Final = 10.0
 Row = dict[str, object]
 _COLUMNS: Final = ("family", "graphs", "proved %", "iterative %", "torus %", "exact ms", "iterative ms", "torus ms", "longest exact s")
-_EMPTY: Final[Row] = {column: None for column in _COLUMNS}
+_EMPTY: Final[Row] = {**dict.fromkeys(_COLUMNS)}
 
 
 def rows() -> list[Row]:

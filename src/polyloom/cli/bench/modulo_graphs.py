@@ -35,10 +35,11 @@ def sparse(seed: int, count: int | None = None, edges: int = 0) -> Problem:
     for _ in range(random.randint(0, 1 + count // 15)):
         sink = random.randrange(count)
         dependences.append(Dependence(min(count - 1, sink + int(random.expovariate(0.2))), sink, random.randint(1, 3)))
-    while len(dependences) < edges:
+    distinct = dict.fromkeys(dependences)
+    while len(distinct) < edges:
         sink = random.randrange(1, count)
-        dependences.append(Dependence(random.randrange(sink), sink))
-    return Problem(operations, resources, tuple(dict.fromkeys(dependences)))
+        distinct[Dependence(random.randrange(sink), sink)] = None
+    return Problem(operations, resources, tuple(distinct))
 
 
 def _choices(random: Random, kind: int) -> tuple[Choice, ...]:
