@@ -111,9 +111,9 @@ class _Reader:
     def _edge(self, path: Path, value: object) -> Dependence:
         members = self.members(path, value, "an edge", ("from", "to", "delay", "distance", "latency"), ("from", "to"))
         ends = [self._end((*path, key), members[key]) for key in ("from", "to")]
-        distance = self.number((*path, "distance"), members.get("distance", 0), 0, "in iterations")
-        delay = self.number((*path, "delay"), members.get("delay", 0), -LARGEST, "in cycles")
-        latency = self.number((*path, "latency"), members["latency"], 0, "in cycles") if "latency" in members else None
+        distance = self.number((*path, "distance"), members.get("distance", 0), 0, "iterations")
+        delay = self.number((*path, "delay"), members.get("delay", 0), -LARGEST, "cycles")
+        latency = self.number((*path, "latency"), members["latency"], 0, "cycles") if "latency" in members else None
         return Dependence(ends[0], ends[1], distance, delay, latency)
 
     def _end(self, path: Path, value: object) -> int:
@@ -132,7 +132,7 @@ class _Reader:
 
     def number(self, path: Path, value: object, least: int, remark: str) -> int:
         if type(value) is not int:  # true and false are int to isinstance
-            self.mistyped(path, f"an integer, {remark}")
+            self.mistyped(path, f"an integer ({remark})")
         if not least <= value <= LARGEST:
             self.mistyped(path, f"in {least} to {LARGEST}")
         return value
@@ -172,8 +172,8 @@ class Timing:
     busy: int
 
     def with_members(self, reader: _Reader, path: Path, members: Members) -> Timing:
-        latency = reader.number((*path, "latency"), members.get("latency", self.latency), 0, "in cycles")
-        return Timing(latency, reader.number((*path, "busy"), members.get("busy", self.busy), 0, "in cycles"))
+        latency = reader.number((*path, "latency"), members.get("latency", self.latency), 0, "cycles")
+        return Timing(latency, reader.number((*path, "busy"), members.get("busy", self.busy), 0, "cycles"))
 
 
 def node_span(loop: Loop, node: int) -> Span:

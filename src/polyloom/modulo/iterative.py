@@ -43,6 +43,7 @@ class _Attempt:
         self.time: list[int | None] = [None] * len(graph.owner)
         self.last = [-1] * len(graph.owner)
         self.way = [0] * self.operations
+        self.is_free = [len(ways) == 1 and not ways[0][1] for ways in room.ways]
         self.holders: list[dict[int, None]] = [{} for _ in graph.problem.resources]
 
     def run(self) -> Schedule | None:
@@ -67,10 +68,8 @@ class _Attempt:
             if begun is not None and begun + weight > ready:
                 ready = begun + weight
         evicted: list[int] = []
-        if point >= self.operations or not self.room.is_bound[point]:
+        if point >= self.operations or self.is_free[point]:
             at = ready
-            if point < self.operations:
-                self.way[point] = next(n for n, (_, f) in enumerate(self.room.ways[point]) if not f)
         elif (found := self.room.earliest(point, ready)) is not None:
             at, self.way[point] = found
             self._hold(point, at)

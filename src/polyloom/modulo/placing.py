@@ -35,15 +35,16 @@ class Room:
         return settle(self.graph.problem, self.interval, Placement(rows, tuple(k for k, _ in chosen), self.most))
 
     def earliest(self, operation: int, time: int) -> tuple[int, int] | None:
-        """The earliest (time, way) from `time` on, all rows once."""
-        best: tuple[int, int] | None = None
-        for n, (_, footprint) in enumerate(self.ways[operation]):
+        """(time, way) from `time` on, all rows once, with the earliest result."""
+        best: tuple[int, int, int] | None = None
+        for n, (k, footprint) in enumerate(self.ways[operation]):
             found = self.table.first(self.table.free(footprint), time) if footprint else time
-            if found is not None and (best is None or found < best[0]):
-                best = found, n
-            if found == time:
-                break
-        return best
+            if found is None:
+                continue
+            result = found + self.graph.problem.operations[operation].choices[k].latency
+            if best is None or result < best[0]:
+                best = result, found, n
+        return None if best is None else best[1:]
 
 
 class Case:
