@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -222,11 +222,11 @@ def judge(loop: dict[str, Any], answer: dict[str, Any]) -> list[str]:
 
 def _entry(node: dict[str, Any], answer: str | list[str] | None) -> dict[str, Any]:
     """Latency and uses of the choice that an answer names."""
-    entries = node.get("resource")
+    entries: Any = node.get("resource")
     if entries is None:
         assert answer is None
         return {"latency": node.get("latency", 1), "uses": []}
-    listed: list[Any] = entries if isinstance(entries, list) else [entries]
+    listed = cast("list[Any]", entries if isinstance(entries, list) else [entries])
     for entry in listed:
         described: dict[str, Any] = {"resource": entry} if isinstance(entry, str) else entry
         busy, latency = described.get("busy", node.get("busy", 1)), described.get("latency", node.get("latency", 1))

@@ -29,14 +29,18 @@ Placed = tuple[int, int, int]
 
 
 def place(room: Room) -> Schedule | None:
-    """A schedule, or None where none was found."""
-    room.clear()
+    """A schedule, or None where none was found. The table is empty."""
     closures = closures_of(room)
     if closures is None or not closures:
         return None if closures is None else complete(room, [])
     search = _Search(room, closures)
     placed = search.run()
     return None if placed is None else complete(room, placed)
+
+
+def is_small(room: Room) -> bool:
+    """Whether the closures of all components can be made."""
+    return max(map(len, room.graph.points)) <= LARGEST_COMPONENT
 
 
 def is_simple(room: Room, operation: int) -> bool:
@@ -53,7 +57,7 @@ def needs_row(room: Room, operation: int) -> bool:
 
 
 def closures_of(room: Room) -> list[Closure] | None:
-    """The closures of all components with operations that choose their rows first; None where one is too large or infeasible."""
+    """The closures of all components with operations that choose their rows first; None where one is infeasible."""
     graph = room.graph
     found: list[Closure] = []
     for number, members in enumerate(graph.components):
@@ -63,7 +67,7 @@ def closures_of(room: Room) -> list[Closure] | None:
         if len(members) == 1:
             found.append(Closure(number, (Body(((members[0], 0),)),), np.zeros((1, 1), np.int64)))
             continue
-        closure = close(graph, number, room.interval, kept) if len(graph.points[number]) <= LARGEST_COMPONENT else None
+        closure = close(graph, number, room.interval, kept)
         if closure is None:
             return None
         found.append(closure)

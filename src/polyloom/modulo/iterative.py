@@ -18,14 +18,18 @@ from polyloom.modulo.table import Footprint
 
 RATIO: Final = 3
 """Placements for each operation in one attempt. Rau recommends 2 for speed and more for quality."""
+LONG: Final = 20
+"""The same where a component is too large for `circuits`."""
 
 
 def place(case: Case, interval: int) -> Schedule | None:
     """A schedule at this interval, or None where none was found."""
     for room in case.rooms(interval):
-        if (found := _Attempt(room).run()) is not None:
+        if (found := _Attempt(room).run(RATIO)) is not None:
             return found
-        if (found := circuits.place(room)) is not None:
+        room.clear()
+        found = circuits.place(room) if circuits.is_small(room) else _Attempt(room).run(LONG)
+        if found is not None:
             return found
     return None
 
@@ -46,13 +50,13 @@ class _Attempt:
         self.is_free = [len(ways) == 1 and not ways[0][1] for ways in room.ways]
         self.holders: list[dict[int, None]] = [{} for _ in graph.problem.resources]
 
-    def run(self) -> Schedule | None:
+    def run(self, ratio: int) -> Schedule | None:
         if self.height is None:
             return None
         height = self.height
         waiting = [(-h, p) for p, h in enumerate(height)]
         heapify(waiting)
-        for _ in range(RATIO * len(waiting)):
+        for _ in range(ratio * len(waiting)):
             point = heappop(waiting)[1]
             for other in self._place(point):
                 heappush(waiting, (-height[other], other))

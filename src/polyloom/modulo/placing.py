@@ -61,7 +61,7 @@ class Case:
         Arcs must hold whatever is chosen. Where latencies depend on the choice, operations on circuits take only their
         fastest choices at first, so that circuits are as short as can be; then all.
         """
-        most = latency_limits(self.problem, interval)
+        most = latency_limits(self.problem, self.choices, interval)
         if most is None:
             return
         graphs = [self._graph(True, most), self._graph(False, most)]

@@ -70,13 +70,12 @@ def _rounded(time: int, row: int | None, interval: int) -> int:
     return time if row is None else time + (row - time) % interval
 
 
-def latency_limits(problem: Problem, interval: int) -> tuple[int | None, ...] | None:
+def latency_limits(problem: Problem, choices: Sequence[tuple[int, ...]], interval: int) -> tuple[int | None, ...] | None:
     """Limits for chosen latencies under which every capacity suffices; None where it cannot.
 
     Each operation gets the places that it needs at least. Those that are left go round among the operations whose result waits for
     something, because only these gain from a longer latency.
     """
-    choices = tuple(tuple(range(len(o.choices))) for o in problem.operations)
     ranged = {h.operation for c in problem.capacities for h in c.holds if h.busy is None}
     places = {v: -(-max(problem.operations[v].choices[k].latency for k in choices[v]) // interval) for v in sorted(ranged)}
     left = [c.limit for c in problem.capacities]

@@ -30,13 +30,14 @@ Place = Callable[[Case, int], Schedule | None]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Intervals from `low` to `high` in question; `effort` is deterministic work, `feasible`: stop at the first schedule."""
+    """Intervals from `low` to `high` are tried, none beyond a `limit` of the caller's; `effort` is deterministic work, `feasible`: stop at the first schedule."""
 
     case: Case
     low: int
     high: int
     effort: float
     feasible: bool
+    limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def _exact(task: Task) -> Outcome:
 
     if outcome.schedule is None:
         opened = decide_open(task.case, task.effort)
-        if opened.schedule is None or opened.schedule.interval > task.high:
+        if opened.schedule is None or (task.limit is not None and opened.schedule.interval > task.limit):
             return Outcome(None, task.low, opened.is_infeasible)
         outcome = Outcome(opened.schedule, task.low)
     assert outcome.schedule is not None
@@ -114,7 +115,7 @@ def solve(problem: Problem, solver: Solver = EXACT, *, at_least: int = 1, limit:
         help = "divide all latencies and busy times by a common factor"
         raise infeasible("PL0989", f"an interval of {low} or more is longer than any that is tried, {_LONGEST}", notes=_notes(bounds), help=help)
     high = min(_LONGEST, max(low, open_interval(problem))) if limit is None else limit
-    outcome = solver.run(Task(Case(problem), low, high, effort, feasible)) if low <= high else Outcome(None, low)
+    outcome = solver.run(Task(Case(problem), low, high, effort, feasible, limit)) if low <= high else Outcome(None, low)
     if outcome.schedule is None:
         raise _no_schedule(bounds, solver, outcome, limit)
     check(problem, outcome.schedule)
@@ -128,7 +129,7 @@ def open_interval(problem: Problem) -> int:
     for d in problem.dependences:
         latency = max(c.longest for c in problem.operations[d.source].choices) if d.latency is None else d.latency
         steps[d.source] = max(steps[d.source], latency + d.delay)
-    return sum(steps)
+    return max([sum(steps), *(h.busy or 0 for c in problem.capacities for h in c.holds)])
 
 
 def _reason(bounds: tuple[Bound, Bound], interval: int, minimum: int, at_least: int) -> str:
