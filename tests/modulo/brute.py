@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tiny modulo-scheduling problems: how to draw them, and their answers by enumeration.
 
-A schedule is judged by unrolling it: iterations are laid side by side in time, and every cycle of every resource is looked
-at. No interval is taken modulo anything.
+A schedule is judged by unrolling it: iterations are laid side by side in time, and every cycle of every resource is
+looked at. No interval is taken modulo anything.
 """
 
 from __future__ import annotations

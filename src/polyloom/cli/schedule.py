@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom schedule`: a modulo schedule of the loop in a JSON file, with what keeps its initiation interval from being smaller."""
+"""`polyloom schedule`: a modulo schedule of the loop in a JSON file, with what keeps its initiation interval from
+being smaller.
+"""
 
 from __future__ import annotations
 

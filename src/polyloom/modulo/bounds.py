@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lower bounds on the initiation interval that need no search, with reasons for people.
 
-Resources: operations need at least a number of cells of a set of resources, whatever they choose; an interval offers `limit` cells
-of each per row. For a single resource this is the sum of `busy` over its limit. Where choices overlap, the worst set is a
-union of operations' own sets (Hall's condition). Capacities: the sum of ceil(busy / II) falls as II grows.
-Recurrences: the maximum cycle ratio.
+Resources: operations need at least a number of cells of a set of resources, whatever they choose; an interval offers
+`limit` cells of each per row. For a single resource this is the sum of `busy` over its limit. Where choices overlap,
+the worst set is a union of operations' own sets (Hall's condition). Capacities: the sum of ceil(busy / II) falls as
+II grows. Recurrences: the maximum cycle ratio.
 """
 
 from __future__ import annotations
@@ -92,7 +92,9 @@ def _cell_bound(problem: Problem, choices: Sequence[tuple[int, ...]], resource: 
 
 
 def _least_alone(busy: Sequence[int], limit: int) -> int:
-    """The least interval at which something that is busy for so many cycles, once for each number, holds no row too often."""
+    """The least interval at which something that is busy for so many cycles, once for each number, holds no row too
+    often.
+    """
     return _least(lambda interval: max(run.times for run in profile(busy, interval)) <= limit, max(busy))
 
 
@@ -113,7 +115,9 @@ def least_hold(problem: Problem, choices: Sequence[tuple[int, ...]], operation: 
 
 
 def _least(holds: Callable[[int], bool], most: int) -> int:
-    """The least interval, up to one that is known to be enough, for which a condition holds that stays true from there on."""
+    """The least interval, up to one that is known to be enough, for which a condition holds that stays true from
+    there on.
+    """
     low, high = 1, max(1, most)
     while low < high:
         middle = (low + high) // 2

@@ -2,9 +2,10 @@
 """Circuits first: the operations that are tied by circuits choose their rows before all others.
 
 Dependences between components never make an interval infeasible, see `settle`. So only components matter, and the
-operations that hold more than one row or resource at once; the others fill what is left, which is a matching of operations and
-resources. A component is placed as a whole: from the row of one body on, the body with the least freedom comes next, in
-its earliest free row. A component that finds no row is placed before the others in the next round.
+operations that hold more than one row or resource at once; the others fill what is left, which is a matching of
+operations and resources. A component is placed as a whole: from the row of one body on, the body with the least
+freedom comes next, in its earliest free row. A component that finds no row is placed before the others in the next
+round.
 """
 
 from __future__ import annotations
@@ -185,7 +186,9 @@ class _Search:
 
 
 def complete(room: Room, placed: Sequence[Placed]) -> Schedule | None:
-    """A schedule with these operations in the rows of these times, which the table holds; the simple ones fill what is left."""
+    """A schedule with these operations in the rows of these times, which the table holds; the simple ones fill what
+    is left.
+    """
     graph = room.graph
     fixed = {v: (time, way) for v, time, way in placed}
     way = _match(room, fixed)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the circuits of a component leave open at one interval: how far apart its operations are, at least and at most.
+"""What the circuits of a component leave open at one interval: how far apart its operations are, at least and at
+most.
 
-Longest paths between all points of a strongly connected component (Floyd, Warshall) imply all its arcs, so that points which
-hold no resource drop out. Operations whose distance is fixed form a rigid *body*, which has one row to choose.
+Longest paths between all points of a strongly connected component (Floyd, Warshall) imply all its arcs, so that
+points which hold no resource drop out. Operations whose distance is fixed form a rigid *body*, which has one row to
+choose.
 """
 
 from __future__ import annotations

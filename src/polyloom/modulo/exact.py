@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether an interval has a schedule, by CP-SAT (A. Eichenberger and E. Davidson's rows and stages, 1997).
 
-An operation starts in row r of stage k: start = II * k + r, with a literal for every row. Only operations that must choose a row before
-the others are in the model, see `circuits`: what ties them is the closure of each component, in which rigid bodies share
-the literals of one operation. The simple ones count as cells of their resources, which is exact: each fits any free cell.
-Where a latency depends on the choice, or on a capacity, the component's own dependences are added.
+An operation starts in row r of stage k: start = II * k + r, with a literal for every row. Only operations that must
+choose a row before the others are in the model, see `circuits`: what ties them is the closure of each component, in
+which rigid bodies share the literals of one operation. The simple ones count as cells of their resources, which is
+exact: each fits any free cell. Where a latency depends on the choice, or on a capacity, the component's own
+dependences are added.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ LARGEST_MODEL = 1_500_000
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`schedule` if there is one; else `is_infeasible` if none exists. Neither: the effort was spent, or the model too large."""
+    """`schedule` if there is one; else `is_infeasible` if none exists. Neither: the effort was spent, or the model
+    too large.
+    """
 
     schedule: Schedule | None
     is_infeasible: bool
@@ -100,7 +103,9 @@ def _is_elastic(room: Room, operation: int) -> bool:
 
 @dataclass(slots=True)
 class _Model:
-    """Mutable while it is built. `start` and `row` are those of every operation in it, `way` the literals of its ways."""
+    """Mutable while it is built. `start` and `row` are those of every operation in it, `way` the literals of its
+    ways.
+    """
 
     room: Room
     model: cp_model.CpModel = field(default_factory=cp_model.CpModel)
@@ -282,8 +287,8 @@ class _Model:
 def decide_open(case: Case, effort: float) -> Decision:
     """Whether any interval has a schedule, and one that has: iterations that do not overlap.
 
-    A schedule of some interval is one of an iteration alone; that is one of every interval that is long enough. Between two
-    starts that follow each other no more time is needed than the greatest weight or busy time.
+    A schedule of some interval is one of an iteration alone; that is one of every interval that is long enough.
+    Between two starts that follow each other no more time is needed than the greatest weight or busy time.
     """
     problem = case.problem
     model = cp_model.CpModel()

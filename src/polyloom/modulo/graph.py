@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The dependences of a problem as differences between points in time.
 
-A point is the start of an operation, numbered like it, or, after all of these, the result of an operation whose latency the
-solver chooses and whose result must wait for something. An arc says `time(sink) + II * distance >= time(source) + weight`.
+A point is the start of an operation, numbered like it, or, after all of these, the result of an operation whose
+latency the solver chooses and whose result must wait for something. An arc says `time(sink) + II * distance >=
+time(source) + weight`.
 
-Where an operation's latency depends on its choice, an arc takes the least that any choice demands (`Demand.LEAST`, for
-bounds) or the most (`Demand.MOST`, for schedules that hold whatever is chosen).
+Where an operation's latency depends on its choice, an arc takes the least that any choice demands (`Demand.LEAST`,
+for bounds) or the most (`Demand.MOST`, for schedules that hold whatever is chosen).
 """
 
 from __future__ import annotations
@@ -128,7 +129,9 @@ def _consistent(problem: Problem, operation: int, choices: tuple[int, ...]) -> t
 
 
 def _range(choices: Sequence[Choice], demand: Demand) -> tuple[int, int]:
-    """What the latency can be at least and at most, whatever is chosen (`MOST`) or with the best choice for it (`LEAST`)."""
+    """What the latency can be at least and at most, whatever is chosen (`MOST`) or with the best choice for it
+    (`LEAST`).
+    """
     if demand is Demand.LEAST:
         return min(c.latency for c in choices), max(c.longest for c in choices)
     return max(c.latency for c in choices), max(max(c.latency for c in choices), min(c.longest for c in choices))

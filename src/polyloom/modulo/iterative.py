@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Iterative modulo scheduling (B. R. Rau, "Iterative modulo scheduling", MICRO 27, 1994).
 
-Operations are placed by height, the longest path to the end: each in the first free row from the cycle on in which its operands
-are ready. If none is free it takes a row by force, later than the last time, and whoever held it, or comes too early
-now, is placed again. A budget of placements ends an attempt at an interval. Then `circuits` tries the same interval.
+Operations are placed by height, the longest path to the end: each in the first free row from the cycle on in which
+its operands are ready. If none is free it takes a row by force, later than the last time, and whoever held it, or
+comes too early now, is placed again. A budget of placements ends an attempt at an interval. Then `circuits` tries the
+same interval.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The modulo-scheduling problem and its answer (Rau, "Iterative modulo scheduling", 1994).
 
-An operation starts once per initiation interval (II): at `start + II * n` for iteration n. Row r of the reservation table
-stands for the cycles that are r modulo II. An operation that holds a resource for `busy` cycles from its start on holds it in
-rows (start + k) mod II for 0 <= k < busy, counted once for each k: more than II cycles count a row repeatedly.
-Operations, resources and choices are named by their index.
+An operation starts once per initiation interval (II): at `start + II * n` for iteration n. Row r of the reservation
+table stands for the cycles that are r modulo II. An operation that holds a resource for `busy` cycles from its start
+on holds it in rows (start + k) mod II for 0 <= k < busy, counted once for each k: more than II cycles count a row
+repeatedly. Operations, resources and choices are named by their index.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class Use:
 class Choice:
     """One way to execute an operation: what it holds at once, and its latency (at least 0).
 
-    With `most`, the solver chooses the latency, between `latency` and `most`: a load that states when its value arrives.
+    With `most`, the solver chooses the latency, between `latency` and `most`: a load that states when its value
+    arrives.
     """
 
     uses: tuple[Use, ...] = ()
@@ -75,7 +76,9 @@ class Dependence:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """`operation` holds one of a capacity's places for `busy` cycles; None: for its latency, the chosen one if there is a range."""
+    """`operation` holds one of a capacity's places for `busy` cycles; None: for its latency, the chosen one if there
+    is a range.
+    """
 
     operation: int
     busy: int | None = None
@@ -83,7 +86,9 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """The sum of ceil(busy / II) over `holds` is at most `limit`: places that are held from pass to pass, whatever the row."""
+    """The sum of ceil(busy / II) over `holds` is at most `limit`: places that are held from pass to pass, whatever
+    the row.
+    """
 
     name: str
     limit: int
@@ -133,8 +138,8 @@ class Bound:
 class Solution:
     """A checked schedule, and what is known about smaller intervals.
 
-    `minimum` is the proved lower bound, `resource` and `recurrence` are the bounds that need no search. `bound_by` says in
-    the problem's names what keeps the initiation interval from being smaller.
+    `minimum` is the proved lower bound, `resource` and `recurrence` are the bounds that need no search. `bound_by`
+    says in the problem's names what keeps the initiation interval from being smaller.
     """
 
     schedule: Schedule

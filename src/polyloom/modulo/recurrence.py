@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The maximum cycle ratio: no initiation interval below weight / distance of any circuit of arcs has a schedule.
 
-The ratio rises from circuit to circuit: one of positive weight `q * weight - p * distance` has a ratio above p / q, which is
-the next one to try; when there is none left, the last one was critical. Positive circuits are looked for by longest
-paths inside of a strongly connected component (Bellman, Ford), and seen early: as soon as the arcs by which the nodes were
-last improved form a circuit, it is one. All numbers are integers, so the ratio is exact.
+The ratio rises from circuit to circuit: one of positive weight `q * weight - p * distance` has a ratio above p / q,
+which is the next one to try; when there is none left, the last one was critical. Positive circuits are looked for by
+longest paths inside of a strongly connected component (Bellman, Ford), and seen early: as soon as the arcs by which
+the nodes were last improved form a circuit, it is one. All numbers are integers, so the ratio is exact.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ class Circuit:
 
 
 def critical_circuit(count: int, arcs: Sequence[Arc]) -> Circuit | None:
-    """A circuit of greatest ratio, if that is above 0; one of distance 0 and positive weight, which no interval allows, at once."""
+    """A circuit of greatest ratio, if that is above 0; one of distance 0 and positive weight, which no interval
+    allows, at once.
+    """
     successors: list[list[int]] = [[] for _ in range(count)]
     for arc in arcs:
         successors[arc.source].append(arc.sink)

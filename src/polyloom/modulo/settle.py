@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """From rows to a schedule: the least starts for given rows and choices.
 
-Whether an interval is feasible depends on rows, and on the order in which a circuit visits them, alone: operations on no
-common circuit can be moved apart by whole intervals, which changes no row. With rows and choices fixed, what is left is differences
-between starts, and the least solution is a longest path whose steps are rounded up to the row of each operation.
+Whether an interval is feasible depends on rows, and on the order in which a circuit visits them, alone: operations on
+no common circuit can be moved apart by whole intervals, which changes no row. With rows and choices fixed, what is
+left is differences between starts, and the least solution is a longest path whose steps are rounded up to the row of
+each operation.
 """
 
 from __future__ import annotations
@@ -73,8 +74,8 @@ def _rounded(time: int, row: int | None, interval: int) -> int:
 def latency_limits(problem: Problem, choices: Sequence[tuple[int, ...]], interval: int) -> tuple[int | None, ...] | None:
     """Limits for chosen latencies under which every capacity suffices; None where it cannot.
 
-    Each operation gets the places that it needs at least. Those that are left go round among the operations whose result waits for
-    something, because only these gain from a longer latency.
+    Each operation gets the places that it needs at least. Those that are left go round among the operations whose
+    result waits for something, because only these gain from a longer latency.
     """
     ranged = {h.operation for c in problem.capacities for h in c.holds if h.busy is None}
     places = {v: -(-max(problem.operations[v].choices[k].latency for k in choices[v]) // interval) for v in sorted(ranged)}

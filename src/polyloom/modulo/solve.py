@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solve a problem: the bounds, a solver, the check of its schedule, and what keeps the interval from being smaller.
 
-All solvers rise from the greatest bound. With small intervals attempts may fail; with a long one a schedule is open code,
-which exists unless dependences set deadlines. `exact` takes the schedule of `iterative` and then decides every interval below it.
+All solvers rise from the greatest bound. With small intervals attempts may fail; with a long one a schedule is open
+code, which exists unless dependences set deadlines. `exact` takes the schedule of `iterative` and then decides every
+interval below it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ Place = Callable[[Case, int], Schedule | None]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Intervals from `low` to `high` are tried, none beyond a `limit` of the caller's; `effort` is deterministic work, `feasible`: stop at the first schedule."""
+    """Intervals from `low` to `high` are tried, none beyond a `limit` of the caller's; `effort` is deterministic
+    work, `feasible`: stop at the first schedule.
+    """
 
     case: Case
     low: int
@@ -105,8 +108,8 @@ SOLVERS: Final = {s.name: s for s in (TORUS, ITERATIVE, EXACT)}
 def solve(problem: Problem, solver: Solver = EXACT, *, at_least: int = 1, limit: int | None = None, effort: float = EFFORT, feasible: bool = False) -> Solution:
     """A checked schedule with the least initiation interval from `at_least` to `limit` that the solver finds.
 
-    `effort` is deterministic work, about seconds; with `feasible`, `exact` stops at the first schedule. Errors: those of
-    `validate`, PL0985 and PL0987 of the bounds, PL0988 (no schedule, exit 3), PL0989 (none found, exit 3).
+    `effort` is deterministic work, about seconds; with `feasible`, `exact` stops at the first schedule. Errors: those
+    of `validate`, PL0985 and PL0987 of the bounds, PL0988 (no schedule, exit 3), PL0989 (none found, exit 3).
     """
     validate(problem)
     bounds = resource_bound(problem), recurrence_bound(problem)

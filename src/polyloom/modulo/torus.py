@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Greedy placement on a slice of the table that wraps round, without eviction.
 
-From a public description of a belt machine's specializer (I. Godard, "Pipelining", Mill Computing forum): the slice has as many rows as the operations
-need when packed; operations are placed like in open code, each in the first free slot from the cycle on in which its operands are
-ready, with wraparound. If one finds none, the slice grows by a row and all starts again. It ends when the slice is as long as open code, which always fits,
-unless dependences set deadlines. Unlike there, the slice begins with the bound of recurrences too, which only saves attempts.
+From a public description of a belt machine's specializer (I. Godard, "Pipelining", Mill Computing forum): the slice
+has as many rows as the operations need when packed; operations are placed like in open code, each in the first free
+slot from the cycle on in which its operands are ready, with wraparound. If one finds none, the slice grows by a row
+and all starts again. It ends when the slice is as long as open code, which always fits, unless dependences set
+deadlines. Unlike there, the slice begins with the bound of recurrences too, which only saves attempts.
 """
 
 from __future__ import annotations

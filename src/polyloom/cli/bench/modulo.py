@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shares of loops that the modulo schedulers solve: three seeded families of 10 to 120 operations.
 
-`proved`: the share for which `exact` proves its interval minimal within 10 seconds of CPU time. `iterative` and `torus`: the
-share of these that each of the two meets alone. Times are CPU time, so that other work on the machine counts for nobody.
+`proved`: the share for which `exact` proves its interval minimal within 10 seconds of CPU time. `iterative` and
+`torus`: the share of these that each of the two meets alone. Times are CPU time, so that other work on the machine
+counts for nobody.
 """
 
 from __future__ import annotations

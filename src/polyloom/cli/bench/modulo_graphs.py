@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Made-up loops to schedule, from a seed: sparse graphs, and graphs whose circuits are as tight as their resources.
 
-Sparse: operations of an ordinary mix in program order, each reading one or two results, most of them recent ones; a few values go round
-the loop. Tight: some interval T is drawn; every limited resource is held in all, or nearly all, of its T rows, and a
-good part of the operations lies on circuits of latency T times distance. Whether T has a schedule is not known beforehand.
+Sparse: operations of an ordinary mix in program order, each reading one or two results, most of them recent ones; a
+few values go round the loop. Tight: some interval T is drawn; every limited resource is held in all, or nearly all,
+of its T rows, and a good part of the operations lies on circuits of latency T times distance. Whether T has a
+schedule is not known beforehand.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def _choices(random: Random, kind: int) -> tuple[Choice, ...]:
 
 
 def tight(seed: int) -> Problem:
-    """The most circuits of one graph take in nearly all operations, and half of the graphs have circuits that share some."""
+    """From a third to all of the operations lie on circuits; in half of the graphs circuits share operations."""
     random = Random(f"tight {seed}")
     limits = (random.randint(1, 3), random.randint(1, 2), random.randint(1, 2))
     resources = tuple(Resource(name, limit) for name, limit in zip(("alu", "mul", "mem"), limits, strict=True))
@@ -78,7 +79,7 @@ def tight(seed: int) -> Problem:
 
 
 def _circuit(random: Random, members: list[int], latencies: list[int], interval: int) -> list[Dependence]:
-    """A circuit through these operations whose latency is the interval times its distance: delays make up for the rest."""
+    """A circuit whose latency is the interval times its distance, mostly: delays make up for the rest."""
     total = sum(latencies[v] for v in members)
     distance = max(1, -(-total // interval))
     rest = distance * interval - total

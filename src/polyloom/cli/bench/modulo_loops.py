@@ -2,8 +2,9 @@
 """Innermost loops of the C examples as graphs to schedule, on two machines, as they are and unrolled.
 
 A loop is a block that leads to itself, after if-conversion. Its operations are the instructions and the branch. A
-value that comes round as a block parameter has distance 1. Accesses through different arguments of the function do not overlap;
-through one argument, affine addresses that advance alike meet at an exact distance, and others in this iteration and the next.
+value that comes round as a block parameter has distance 1. Accesses through different arguments of the function do
+not overlap; through one argument, affine addresses that advance alike meet at an exact distance, and others in this
+iteration and the next.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ def _slots(latency: int, *slots: int) -> tuple[Choice, ...]:
 
 
 MACHINES: Final = (
-    # Four slots of a very long instruction word, each with abilities of its own: two access memory, one of these stores, two multiply.
+    # Four slots of a very long instruction word, each with abilities of its own: two access memory, one of these
+    # stores, two multiply.
     Machine(
         "slots",
         tuple(Resource(f"slot{n}") for n in range(4)),
@@ -65,8 +67,8 @@ MACHINES: Final = (
         },
         _slots(1, 0, 1, 2, 3),
     ),
-    # A datapath made for the loop: one pipelined adder and multiplier for floating point, two ports to memory, integer operations of
-    # which two fit a cycle, chained or not.
+    # A datapath made for the loop: one pipelined adder and multiplier for floating point, a divider, two ports to
+    # memory; integer operations are wires and small adders of their own, chained within a cycle.
     Machine(
         "datapath",
         (Resource("fadd"), Resource("mul"), Resource("div"), Resource("port", 2), Resource("integer", None)),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lower bounds on the initiation interval pi, with reasons for people.
 
-ResMII is the least pi at which the operations fit the units when dependences are ignored: a clique of operations that pairwise
-cannot share, against the units that it can use, gives a bound; an exact packing confirms or raises it.
+ResMII is the least pi at which the operations fit the units when dependences are ignored: a clique of operations that
+pairwise cannot share, against the units that it can use, gives a bound; an exact packing confirms or raises it.
 RecMII is the maximum ratio of latency and distance of a cycle of constraints, see `modulo.recurrence`.
 """
 
@@ -99,7 +99,9 @@ def _described(problem: Guarded, operation: int) -> str:
 
 
 def recurrence_minimum(problem: Guarded) -> Bound:
-    """The least pi (at least 1) at which no cycle of constraints has positive weight; PL0452 (exit 3) if there is none."""
+    """The least pi (at least 1) at which no cycle of constraints has positive weight; PL0452 (exit 3) if there is
+    none.
+    """
     arrows, arcs = zip(*_arcs(problem), strict=True) if _arcs(problem) else ((), ())
     circuit = critical_circuit(len(problem.operations), arcs)
     if circuit is None:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Independent check of a modulo schedule: every constraint of the problem, read off the definitions, without a solver."""
+"""Independent check of a modulo schedule: every constraint of the problem, read off the definitions, without a
+solver.
+"""
 
 from __future__ import annotations
 

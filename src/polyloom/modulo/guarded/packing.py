@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placement of operations on (unit, slot) at a given initiation interval, as CP-SAT constraints.
 
-A cell (unit u, slot c) is one cycle of the modulo reservation table. An operation that starts on u in slot s holds the cells
-s, s + 1, ... modulo pi, `occupancy` many. A cell serves one operation, or several that exclude each other pairwise and start
-together. Units alike in everything are interchangeable: operation i uses the k-th of them only if an operation before i
-uses the one before it.
+A cell (unit u, slot c) is one cycle of the modulo reservation table. An operation that starts on u in slot s holds
+the cells s, s + 1, ... modulo pi, `occupancy` many. A cell serves one operation, or several that exclude each other
+pairwise and start together. Units alike in everything are interchangeable: operation i uses the k-th of them only if
+an operation before i uses the one before it.
 """
 
 from __future__ import annotations
@@ -30,9 +30,11 @@ def pairs_sharing_a_unit(problem: Guarded, operations: Iterable[int]) -> Iterato
 def place(
     model: cp_model.CpModel, problem: Guarded, pi: int, operations: tuple[int, ...], together: Mapping[tuple[int, int], cp_model.IntVar]
 ) -> dict[Place, cp_model.IntVar]:
-    """Add one literal for every place where an operation may start, exactly one true an operation, and the cells' constraints.
+    """Add one literal for every place where an operation may start, exactly one true an operation, and the cells'
+    constraints.
 
-    `operations` ascend. `together[i, j]` (i < j) must hold where exclusive i and j share a cell; pairs that it lacks may share freely.
+    `operations` ascend. `together[i, j]` (i < j) must hold where exclusive i and j share a cell; pairs that it lacks
+    may share freely.
     """
     choices = _choices(problem, operations)
     places = {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations under conditions, and their schedule (the paper, section 5.2).
 
-Every choice of an operation is one *unit*, a resource of limit 1, which it holds for `busy` cycles: one on a pipelined unit,
-its latency on a blocking one; both modulo pi, the initiation interval, so no occupancy may exceed pi.
+Every choice of an operation is one *unit*, a resource of limit 1, which it holds for `busy` cycles: one on a
+pipelined unit, its latency on a blocking one; both modulo pi, the initiation interval, so no occupancy may exceed pi.
 `ready = start + latency` is the first cycle that sees the result. Operations and units are named by their index.
 """
 
@@ -15,7 +15,9 @@ from polyloom.modulo.problem import Choice, Dependence, Operation, Problem, Reso
 
 
 def operation(name: str, units: tuple[int, ...], latencies: tuple[int, ...], pipelined: tuple[bool, ...]) -> Operation:
-    """An operation with one latency (cycles, at least 1) for each of its units; `pipelined` tells of every unit there is."""
+    """An operation with one latency (cycles, at least 1) for each of its units; `pipelined` tells of every unit there
+    is.
+    """
     uses = ((Use(u, 1 if pipelined[u] else latency),) for u, latency in zip(units, latencies, strict=True))
     return Operation(name, tuple(Choice(use, latency) for use, latency in zip(uses, latencies, strict=True)))
 
@@ -32,9 +34,9 @@ class Short:
 class Guarded:
     """A problem without capacities, and what conditions add.
 
-    `aligned`: operations of one group have equal ready offsets. `exclusive`: pairs, in any order, that never execute in the
-    same iteration; they may occupy a unit together, but only with equal start offsets. `spans`: groups of (source, sink);
-    the sum over the groups of the maximum of ready(source) - start(sink) is minimized first.
+    `aligned`: operations of one group have equal ready offsets. `exclusive`: pairs, in any order, that never execute
+    in the same iteration; they may occupy a unit together, but only with equal start offsets. `spans`: groups of
+    (source, sink); the sum over the groups of the maximum of ready(source) - start(sink) is minimized first.
     """
 
     problem: Problem

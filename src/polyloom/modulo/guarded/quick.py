@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A quick modulo schedule for large problems: the operation with least slack first, as early as its units allow.
 
-All constraints but the units' are differences between ready offsets, so longest paths (Floyd and Warshall) give every operation
-a window that shrinks as others are placed (Huff, "Lifetime-sensitive modulo scheduling", 1993). There is no backtracking: a
-schedule at the lower bound of pi is proof enough of its minimality, and where none is found the exact search decides.
+All constraints but the units' are differences between ready offsets, so longest paths (Floyd and Warshall) give every
+operation a window that shrinks as others are placed (Huff, "Lifetime-sensitive modulo scheduling", 1993). There is no
+backtracking: a schedule at the lower bound of pi is proof enough of its minimality, and where none is found the exact
+search decides.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact modulo scheduling with CP-SAT (the paper, section 5.2; Rau and Glaeser).
 
-From max(ResMII, RecMII) upwards, each initiation interval pi is decided by search; the first feasible one is minimal. At
-this pi the schedule is improved lexicographically: spans (they multiply the wavefront's skew), length, occupied
+From max(ResMII, RecMII) upwards, each initiation interval pi is decided by search; the first feasible one is minimal.
+At this pi the schedule is improved lexicographically: spans (they multiply the wavefront's skew), length, occupied
 slots (exclusive operations that share one need one instruction between them), lifetimes.
 
-The search is complete although start offsets are bounded. With places fixed, the remaining constraints are differences
-between start offsets; their least solution is given by longest paths, which visit an operation at most once and gain at most
-latency + pi - 1 at each. And if no pi up to the sum of all latencies has a schedule, none has: a schedule at any pi, taken
-alone without overlap, loses its idle cycles and then fits into that sum, and a larger pi only relaxes the other constraints.
-Large problems are first tried by `quick`, whose answer at the lower bound needs no search.
+The search is complete although start offsets are bounded. With places fixed, the remaining constraints are
+differences between start offsets; their least solution is given by longest paths, which visit an operation at most
+once and gain at most latency + pi - 1 at each. And if no pi up to the sum of all latencies has a schedule, none has:
+a schedule at any pi, taken alone without overlap, loses its idle cycles and then fits into that sum, and a larger pi
+only relaxes the other constraints. Large problems are first tried by `quick`, whose answer at the lower bound needs
+no search.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from polyloom.modulo.problem import Bound
 from polyloom.modulo.search import solver
 
 LARGE = 1500
-"""Places from which on a quick schedule, if there is one, is taken as it is: improving it would take long and gain little."""
+"""Places from which on a quick schedule, if there is one, is taken as it is: improving it would take long and gain
+little.
+"""
 FEASIBILITY_LIMIT = 5.0
 IMPROVEMENT_LIMIT = 0.3
 """Deterministic effort of one search, in CP-SAT's unit (about a second)."""
@@ -38,8 +41,8 @@ IMPROVEMENT_LIMIT = 0.3
 def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None) -> Solution:
     """A schedule with the least initiation interval in `at_least`..`limit`, checked.
 
-    Raises the errors of `validate`, PL0452 (a cycle of distance zero), PL0453 (no schedule up to the limit), all exit 3 but
-    a malformed problem.
+    Raises the errors of `validate`, PL0452 (a cycle of distance zero), PL0453 (no schedule up to the limit), all exit
+    3 but a malformed problem.
     """
     validate(problem)
     bounds = resource_minimum(problem), recurrence_minimum(problem)
