@@ -2,9 +2,9 @@
 """Innermost loops of the C examples as graphs to schedule, on two machines, as they are and unrolled.
 
 A loop is a block that leads to itself, after if-conversion. Its operations are the instructions and the branch. A
-value that comes round as a block parameter has distance 1. Accesses through different arguments of the function do
-not overlap; through one argument, affine addresses that advance alike meet at an exact distance, and others in this
-iteration and the next.
+value that comes round as a block parameter has distance 1. Pointers that are made before the loop and differ are taken
+for different arrays, or rows of one that do not overlap. Through one pointer, affine addresses that advance alike meet
+at an exact distance, and others in this iteration and the next.
 """
 
 from __future__ import annotations
