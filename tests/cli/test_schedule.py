@@ -129,6 +129,23 @@ def test_only_nodes_are_needed(call: Call, scratch: Path) -> None:
     assert answer["resource"] == {"a": None, "ä b": None}
 
 
+def test_busy_for_longer_than_the_interval(call: Call, golden: Golden, scratch: Path) -> None:
+    nodes = '[{"name": "a", "resource": "u", "busy": 7}, {"name": "b", "resource": {"hold": ["u", "u"]}}]'
+    (scratch / "loop.json").write_text(loop(nodes, resources='{"u": {"limit": 3}}'))
+    golden("schedule-busy", call("schedule", "loop.json")[1])
+
+
+def test_numbers_may_be_large(call: Call, scratch: Path) -> None:
+    nodes = ", ".join(f'{{"name": "n{v}", "resource": "u", "busy": 1000000, "latency": 1000000}}' for v in range(8))
+    edge = '{"from": "n0", "to": "n7", "delay": 1000000}, {"from": "n7", "to": "n0", "distance": 1000000, "delay": 1000000}'
+    (scratch / "loop.json").write_text(loop(f"[{nodes}]", f"[{edge}]", '{"u": {"limit": 2}}'))
+    answer = json.loads(call("schedule", "loop.json", "--json")[1])
+    assert (answer["initiation_interval"], answer["proved_minimal"]) == (4_000_000, True)
+    (scratch / "loop.json").write_text(loop(f"[{nodes}]", resources='{"u": {"limit": 1000000}}'))
+    assert json.loads(call("schedule", "loop.json", "--json")[1])["initiation_interval"] == 8
+    assert " x125000" in call("schedule", "loop.json")[1]
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults(fault: str, call: Call, golden: Golden, scratch: Path) -> None:
     (scratch / "loop.json").write_text(FAULTS[fault])

@@ -107,15 +107,18 @@ def _text(file: str, loop: Loop, solution: Solution) -> str:
 
 
 def _reservations(problem: Problem, solution: Solution, limited: list[int]) -> list[dict[str, object]]:
-    """Who holds which resource in which row; a number in brackets is how many stages after the first."""
+    """Who holds which resource in which row; in brackets the stage, and how often where it is more than once."""
     schedule = solution.schedule
     cells: dict[tuple[int, int], list[str]] = {}
-    for v, (operation, start, k) in enumerate(zip(problem.operations, schedule.start, schedule.choice, strict=True)):
+    for operation, start, k in zip(problem.operations, schedule.start, schedule.choice, strict=True):
+        stage = start // schedule.interval
+        name = operation.name + (f" ({stage})" if stage else "")
         for use in operation.choices[k].uses:
-            for cycle in range(start, start + use.busy) if use.resource in limited else ():
-                stage = schedule.start[v] // schedule.interval
-                name = operation.name + (f" ({stage})" if stage else "")
-                cells.setdefault((cycle % schedule.interval, use.resource), []).append(name)
+            for row in range(schedule.interval):
+                # Of the cycles start, start + 1, ..., those that are `row` modulo the interval.
+                times = -(-(use.busy - (row - start) % schedule.interval) // schedule.interval)
+                if times > 0 and use.resource in limited:
+                    cells.setdefault((row, use.resource), []).append(name + (f" x{times}" if times > 1 else ""))
     titles = {r: f"{problem.resources[r].name}/{problem.resources[r].limit}" for r in limited}
     return [{"row": row, **{titles[r]: ", ".join(cells.get((row, r), [])) for r in limited}} for row in range(schedule.interval)]
 

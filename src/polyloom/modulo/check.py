@@ -58,14 +58,29 @@ def _crowded(problem: Problem, schedule: Schedule) -> Iterator[str]:
     for number, resource in enumerate(problem.resources):
         if resource.limit is None:
             continue
-        held: Counter[int] = Counter()
-        for v, operation in enumerate(problem.operations):
-            for use in operation.choices[schedule.choice[v]].uses:
-                if use.resource == number:
-                    held.update((schedule.start[v] + k) % schedule.interval for k in range(use.busy))
-        for row, times in sorted(held.items()):
+        for row, times in _changes(problem, schedule, number):
             if times > resource.limit:
                 yield f"{resource.name} is held {times} times in row {row}, and has a limit of {resource.limit}"
+
+
+def _changes(problem: Problem, schedule: Schedule, resource: int) -> Iterator[tuple[int, int]]:
+    """How often a resource is held in row 0, and in each row in which that may change."""
+    interval, held = schedule.interval, 0
+    changes: Counter[int] = Counter({0: 0})
+    for v, operation in enumerate(problem.operations):
+        for use in operation.choices[schedule.choice[v]].uses:
+            if use.resource != resource:
+                continue
+            # All rows as often as the interval fits; the cycles that are left, from the row of the start on, once more.
+            held += use.busy // interval
+            first = schedule.start[v] % interval
+            after = first + use.busy % interval
+            changes[first] += 1
+            changes[after % interval] -= 1
+            held += after >= interval
+    for row in sorted(changes):
+        held += changes[row]
+        yield row, held
 
 
 def _beyond(problem: Problem, schedule: Schedule) -> Iterator[str]:

@@ -20,7 +20,7 @@ from polyloom.modulo.graph import Graph
 Matrix = npt.NDArray[np.int64]
 LARGEST_COMPONENT: Final = 800
 """Points of a component from which on its closure takes too long."""
-_NEVER: Final = -(1 << 50)
+_NEVER: Final = -(1 << 61)  # below any path, and twice of it is still a number of 64 bits
 
 
 @dataclass(frozen=True, slots=True)
