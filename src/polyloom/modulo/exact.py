@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 from ortools.sat.python import cp_model
@@ -25,8 +26,11 @@ from polyloom.modulo.recurrence import critical_circuit
 from polyloom.modulo.search import solver
 from polyloom.modulo.table import footprint
 
-LARGEST_MODEL = 1_500_000
+LARGEST_MODEL = 300_000
 """Cells that literals of a model hold at most."""
+LEAST_EFFORT: Final = 0.02
+_BUILDING: Final = 1.5e-5
+"""Work that a decision takes even without a search, and that of making and simplifying a model, per cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Decision:
 
     schedule: Schedule | None
     is_infeasible: bool
-    effort: float = 0.0
+    effort: float = LEAST_EFFORT
 
 
 def decide(case: Case, interval: int, effort: float) -> Decision:
@@ -56,7 +60,7 @@ def decide(case: Case, interval: int, effort: float) -> Decision:
         return Decision(None, False)
     search = solver(effort)
     status = search.solve(model.model)
-    spent = search.response_proto.deterministic_time
+    spent = LEAST_EFFORT + search.response_proto.deterministic_time + _BUILDING * model.size
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return Decision(None, status == cp_model.INFEASIBLE, spent)
     return Decision(model.read(search), False, spent)
@@ -136,7 +140,8 @@ class _Model:
             for body in c.bodies
             for v, _ in body.members
         )
-        if held * interval > LARGEST_MODEL:
+        self.size = held * interval
+        if self.size > LARGEST_MODEL:
             return False
         for n, closure in enumerate(closures):
             self._component(closure, is_first=n == 0)
@@ -197,7 +202,7 @@ class _Model:
             for first, length, count in runs:
                 for row, literal in enumerate(rows):
                     for k in range(first, first + length):
-                        self.cells.setdefault((resource, (row + k) % self.room.interval), []).append(count * literal)
+                        self.cells.setdefault((resource, (row + k) % self.room.interval), []).append(literal if count == 1 else count * literal)
 
     def _fill(self) -> None:
         """The simple operations find cells: on each resource, those that are left are enough."""
