@@ -28,6 +28,7 @@ VERBS: Final = {
     "simulate": "run a concrete configuration on the model",
     "show": "print any file",
     "verify": "check a program, or a configuration without running it",
+    "schedule": "schedule a loop's operations for the least initiation interval",
     "dominators": "dominators, post-dominators and dominance frontiers of a graph",
     "select": "find the shortest RISC-V instructions for a conditional value",
     "litmus": "judge litmus tests by the RISC-V memory model",

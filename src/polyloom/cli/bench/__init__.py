@@ -9,7 +9,7 @@ from typing import Final
 
 from polyloom.cli.answer import Answer, table
 from polyloom.cli.arguments import Parser, Request
-from polyloom.cli.bench import compilation, dominators, examples, generic, instantiation, litmus, model, polybench, riscv, scaling, sizes, ssa
+from polyloom.cli.bench import compilation, dominators, examples, generic, instantiation, litmus, model, modulo, polybench, riscv, scaling, sizes, ssa
 from polyloom.diagnostics import input_error, nearest
 
 Row = dict[str, object]
@@ -22,6 +22,7 @@ TABLES: Final[dict[str, Callable[[], list[Row]]]] = {
     "scaling": scaling.rows,
     "model": model.rows,
     "compile": compilation.rows,
+    "modulo": modulo.rows,
     "polybench": polybench.rows,
     "dominators": dominators.rows,
     "litmus": litmus.rows,
