@@ -19,41 +19,52 @@ using namespace polyloom::riscv;
 
 namespace {
 
-template <class X>
-using Owned = std::unique_ptr<Hart<X>>;
+// A hart of either width, and its memory.
+template <class P>
+struct Owned {
+    using X = typename P::X;
+    Owned(uint32_t extensions, Block& memory, uint64_t code_base, uint64_t code_size)
+        : code(extensions, X(code_base), X(code_size), memory.bytes.get() + (code_base - memory.base)), hart(code, memory) {}
 
-// A hart of either width and its memory.
+    Code<P> code;
+    Hart<P> hart;
+};
+
 struct Machine {
-    Machine(int xlen, uint32_t extensions, uint64_t base, uint64_t size, uint64_t code_base, uint64_t code_size) : memory(base, size) {
+    Machine(int xlen, uint32_t extensions, uint64_t base, uint64_t size, uint64_t code_base, uint64_t code_size)
+        : memory(base, size) {
         if (size < 8 || !memory.holds(code_base, code_size)) throw nb::value_error("the code is not within the memory");
         if (xlen == 32)
-            hart = std::make_unique<Hart<uint32_t>>(extensions, memory, uint32_t(code_base), uint32_t(code_size));
+            hart = std::make_unique<Owned<Plain32>>(extensions, memory, code_base, code_size);
         else
-            hart = std::make_unique<Hart<uint64_t>>(extensions, memory, code_base, code_size);
+            hart = std::make_unique<Owned<Plain64>>(extensions, memory, code_base, code_size);
     }
     uint8_t* at(uint64_t address, uint64_t length) {
         if (!memory.holds(address, length)) throw nb::value_error("outside the memory");
         return memory.bytes.get() + (address - memory.base);
     }
     auto visit(auto action) {
-        return std::visit([&](auto& owned) { return action(*owned); }, hart);
+        return std::visit([&](auto& owned) { return action(owned->hart); }, hart);
     }
 
-    Memory memory;
-    std::variant<Owned<uint32_t>, Owned<uint64_t>> hart;
+    Block memory;
+    std::variant<std::unique_ptr<Owned<Plain32>>, std::unique_ptr<Owned<Plain64>>> hart;
 };
 
 using Ended = std::tuple<int, uint64_t, uint64_t, uint64_t, uint32_t>;
 
 Ended run_hart(Machine& machine, uint64_t pc, uint64_t stop, uint64_t limit) {
     nb::gil_scoped_release release;
-    const Outcome o = machine.visit([&](auto& h) { return h.run(pc, stop, limit); });
+    const Outcome o = machine.visit([&]<class P>(Hart<P>& h) {
+        using X = typename P::X;
+        return h.run(X(pc), X(stop), limit);
+    });
     return {int(o.cause), o.pc, o.value, o.executed, o.word};
 }
 
 void write_memory(Machine& machine, uint64_t address, nb::bytes data) {
     std::memcpy(machine.at(address, data.size()), data.data(), data.size());
-    machine.visit([](auto& h) { h.flush(); });
+    machine.visit([](auto& h) { h.code->flush(); });
 }
 
 nb::bytes read_memory(Machine& machine, uint64_t address, uint64_t length) { return nb::bytes(machine.at(address, length), length); }
@@ -117,7 +128,7 @@ std::vector<Event> events_of(const std::vector<EventWords>& words, size_t locati
     if (words.size() > 63) throw nb::value_error("there are at most 63 events");
     std::vector<Event> events;
     for (const auto& [before, sources, guard, possible, own, hart, location, value, writes, late, field] : words) {
-        check_range(own, -1, words.size()), check_range(hart, 0, 64), check_range(location, 0, locations), check_range(value, 0, 64), check_range(field, -1, FIELDS);
+        check_range(own, -1, words.size()), check_range(hart, 0, 64), check_range(location, 0, locations), check_range(value, 0, 64), check_range(field, -1, KEY_FIELDS);
         events.push_back({before, sources, guard, possible, own, uint8_t(hart), uint8_t(location), uint8_t(value), writes, late, int8_t(field)});
     }
     return events;
@@ -127,7 +138,7 @@ std::pair<std::optional<Found>, uint64_t> count_executions(const std::vector<Eve
     check_range(int(location_words.size()), 0, 64);
     std::vector<Location> locations;
     for (const auto& [initial, field, final] : location_words) {
-        check_range(initial, 0, 64), check_range(field, -1, FIELDS);
+        check_range(initial, 0, 64), check_range(field, -1, KEY_FIELDS);
         locations.push_back({uint8_t(initial), int8_t(field), final});
     }
     const std::vector<Event> events = events_of(event_words, locations.size());
@@ -139,7 +150,7 @@ std::pair<std::optional<Found>, uint64_t> count_executions(const std::vector<Eve
     Found found;
     for (const auto& [key, number] : *counted) {
         std::vector<int> fields;
-        for (unsigned n = 0; n < FIELDS; n++) fields.push_back(int(key >> 6 * n & 63));
+        for (unsigned n = 0; n < KEY_FIELDS; n++) fields.push_back(int(key >> 6 * n & 63));
         found.emplace_back(fields, uint64_t(number), uint64_t(number >> 64));
     }
     return {found, steps};
@@ -155,7 +166,7 @@ void bind_riscv(nb::module_& m) {
         .def("read", &read_memory, nb::arg("address"), nb::arg("length"))
         .def("run", &run_hart, nb::arg("pc"), nb::arg("stop"), nb::arg("limit"))
         .def("written", [](Machine& machine, int file) {
-            return machine.visit([&](auto& h) { return nb::bytes(h.written.at(file - 1).data(), h.written.at(file - 1).size()); });
+            return machine.visit([&](auto& h) { return nb::bytes(h.state.written.at(file - 1).data(), h.state.written.at(file - 1).size()); });
         }, nb::arg("file"))
         .def_prop_rw("x", &integers, &set_integers)
         .def_prop_rw("f", &floats, &set_floats)

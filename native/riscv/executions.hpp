@@ -10,7 +10,7 @@
 
 namespace polyloom::riscv {
 
-inline constexpr unsigned FIELDS = 21;  // of six bits, in the key of a table
+inline constexpr unsigned KEY_FIELDS = 21;  // of six bits, in the key of a table
 
 // An operation; operations are numbered, and sets of them are bit masks. Values are numbered below 64.
 struct Event {

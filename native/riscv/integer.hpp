@@ -5,156 +5,275 @@
 #include <bit>
 #include <type_traits>
 
-#include "hart.hpp"
+#include "steps.hpp"
 #include "table.hpp"
 
 namespace polyloom::riscv {
 
 __extension__ using i128 = __int128;
 
-template <class X>
-using Handlers = std::array<Handler<X>, size_t(Op::COUNT)>;
-
-template <class X>
-const Decoded<X>* next(const Decoded<X>* d) {
-    return d + d->size;
-}
-
 // rd = F(rs1, rs2)
-template <class X, auto F>
-const Decoded<X>* binary(Hart<X>& h, const Decoded<X>* d) {
-    h.x[d->rd] = F(h.x[d->rs1], h.x[d->rs2]);
-    return next(d);
-}
+template <class P, auto F>
+struct Binary {
+    template <class N>
+    POLYLOOM_INLINE static void go(Hart<P>& h, const Decoded<P>* d, int64_t left, N next) {
+        h.x[d->rd] = F(h.x[d->rs1], h.x[d->rs2]);
+        return next(h, d + 1, left);
+    }
+};
 
 // rd = F(rs1, imm)
-template <class X, auto F>
-const Decoded<X>* immediate(Hart<X>& h, const Decoded<X>* d) {
-    h.x[d->rd] = F(h.x[d->rs1], X(d->imm));
-    return next(d);
-}
+template <class P, auto F>
+struct Immediate {
+    template <class N>
+    POLYLOOM_INLINE static void go(Hart<P>& h, const Decoded<P>* d, int64_t left, N next) {
+        h.x[d->rd] = F(h.x[d->rs1], typename P::X(d->imm));
+        return next(h, d + 1, left);
+    }
+};
 
-template <class X, auto F>
-const Decoded<X>* unary(Hart<X>& h, const Decoded<X>* d) {
-    h.x[d->rd] = F(h.x[d->rs1]);
-    return next(d);
-}
+template <class P, auto F>
+struct Unary {
+    template <class N>
+    POLYLOOM_INLINE static void go(Hart<P>& h, const Decoded<P>* d, int64_t left, N next) {
+        h.x[d->rd] = F(h.x[d->rs1]);
+        return next(h, d + 1, left);
+    }
+};
 
-template <class X, auto F>
-const Decoded<X>* branch(Hart<X>& h, const Decoded<X>* d) {
-    return F(h.x[d->rs1], h.x[d->rs2]) ? d->target : next(d);
-}
+template <class P, auto F>
+struct Branch {
+    template <class N>
+    POLYLOOM_INLINE static void go(Hart<P>& h, const Decoded<P>* d, int64_t left, N) {
+        const bool taken = F(h.x[d->rs1], h.x[d->rs2]);
+        if constexpr (P::Timing::PRESENT) h.timing.branch(h, *d, taken, d->target->pc);
+        if (taken) return enter(h, d->target, left);
+        return enter(h, d + 1, left);
+    }
+};
 
 template <class X, class T>
-const Decoded<X>* load(Hart<X>& h, const Decoded<X>* d) {
-    h.x[d->rd] = X(std::conditional_t<std::is_signed_v<T>, std::make_signed_t<X>, X>(h.template load<T>(h.x[d->rs1] + X(d->imm))));
-    return next(d);
+X extended(T value) {
+    return X(std::conditional_t<std::is_signed_v<T>, std::make_signed_t<X>, X>(value));
 }
 
-template <class X, class T>
-const Decoded<X>* store(Hart<X>& h, const Decoded<X>* d) {
-    h.template store<T>(h.x[d->rs1] + X(d->imm), T(h.x[d->rs2]));
-    return next(d);
+// Where a loaded value goes.
+template <class P, class T>
+struct ToInteger {
+    POLYLOOM_INLINE static void put(Hart<P>& h, int number, T value) { h.x[number] = extended<typename P::X>(value); }
+};
+
+template <class P, class T, class To>
+POLYLOOM_COLD void load_elsewhere(Hart<P>& h, const Decoded<P>* d, int64_t left) {
+    using X = typename P::X;
+    uint64_t value = 0;
+    h.place = d, h.left = left;
+    const Answer answer = h.read(h.x[d->rs1] + X(d->imm), sizeof(T), value);
+    if (answer.kind == Answer::done) To::put(h, d->rd, T(value));
+    return finish(h, d, left, answer);
 }
+
+template <class P, class T, class To = ToInteger<P, T>>
+struct Load {
+    template <class N>
+    POLYLOOM_INLINE static void go(Hart<P>& h, const Decoded<P>* d, int64_t left, N next) {
+        using X = typename P::X;
+        const X address = h.x[d->rs1] + X(d->imm);
+        if constexpr (P::Timing::PRESENT) h.timing.access(h, *d, address, sizeof(T), Access::load);
+        uint64_t physical;
+        const uint8_t* from = h.template direct<T, Access::load>(address, physical);
+        if (!from) [[unlikely]]
+            return load_elsewhere<P, T, To>(h, d, left);
+        T value;
+        std::memcpy(&value, from, sizeof value);
+        To::put(h, d->rd, value);
+        return next(h, d + 1, left);
+    }
+};
+
+template <class P, class T>
+struct FromInteger {
+    POLYLOOM_INLINE static T get(const Hart<P>& h, int number) { return T(h.x[number]); }
+};
+
+template <class P, class T, class From>
+POLYLOOM_COLD void store_elsewhere(Hart<P>& h, const Decoded<P>* d, int64_t left) {
+    using X = typename P::X;
+    h.place = d, h.left = left;
+    return finish(h, d, left, h.write(h.x[d->rs1] + X(d->imm), sizeof(T), From::get(h, d->rs2)));
+}
+
+template <class P, class T, class From = FromInteger<P, T>>
+struct Store {
+    template <class N>
+    POLYLOOM_INLINE static void go(Hart<P>& h, const Decoded<P>* d, int64_t left, N next) {
+        using X = typename P::X;
+        const X address = h.x[d->rs1] + X(d->imm);
+        if constexpr (P::Timing::PRESENT) h.timing.access(h, *d, address, sizeof(T), Access::store);
+        uint64_t physical;
+        uint8_t* to = h.template direct<T, Access::store>(address, physical);
+        if (!to) [[unlikely]]
+            return store_elsewhere<P, T, From>(h, d, left);
+        const T value = From::get(h, d->rs2);
+        std::memcpy(to, &value, sizeof value);
+        h.reservations.stored(physical, sizeof value);
+        return next(h, d + 1, left);
+    }
+};
 
 // lui, and auipc, whose sum is known when it is decoded.
-template <class X>
-const Decoded<X>* constant(Hart<X>& h, const Decoded<X>* d) {
-    h.x[d->rd] = X(d->imm);
-    return next(d);
-}
-
-// `imm` is the address that it links.
-template <class X>
-const Decoded<X>* jump(Hart<X>& h, const Decoded<X>* d) {
-    h.x[d->rd] = X(d->imm);
-    return d->target;
-}
-
-template <class X>
-const Decoded<X>* jump_register(Hart<X>& h, const Decoded<X>* d) {
-    const X to = (h.x[d->rs1] + X(d->imm)) & ~X(1);
-    h.x[d->rd] = h.pc_of(d) + 2 * d->size;
-    return h.at(to);
-}
-
-template <class X>
-const Decoded<X>* nothing(Hart<X>&, const Decoded<X>* d) {
-    return next(d);
-}
-
-template <class X>
-const Decoded<X>* fence_i(Hart<X>& h, const Decoded<X>* d) {
-    const X after = h.pc_of(d) + 2 * d->size;
-    h.flush();
-    return h.at(after);
-}
-
-// The calls of Linux that a static program needs to end and to print.
-template <class X>
-const Decoded<X>* environment_call(Hart<X>& h, const Decoded<X>* d) {
-    const X number = h.x[17];
-    if (number == 93 || number == 94) throw Trap{Cause::exit, h.x[10] & 0xff};
-    if (number != 64) throw Trap{Cause::call, number};
-    const X file = h.x[10], address = h.x[11], length = h.x[12];
-    constexpr X BAD_FILE = X(-9), BAD_ADDRESS = X(-14);
-    if (file != 1 && file != 2) {
-        h.x[10] = BAD_FILE;
-    } else if (!h.memory.holds(address, length)) {
-        h.x[10] = BAD_ADDRESS;
-    } else {
-        h.written[file - 1].append(reinterpret_cast<const char*>(h.bytes + (address - h.base)), length);
-        h.x[10] = length;
+template <class P>
+struct Constant {
+    template <class N>
+    POLYLOOM_INLINE static void go(Hart<P>& h, const Decoded<P>* d, int64_t left, N next) {
+        h.x[d->rd] = typename P::X(d->imm);
+        return next(h, d + 1, left);
     }
-    return next(d);
+};
+
+template <class P>
+struct Jump {
+    template <class N>
+    POLYLOOM_INLINE static void go(Hart<P>& h, const Decoded<P>* d, int64_t left, N) {
+        h.x[d->rd] = typename P::X(d->pc + d->bytes);
+        if constexpr (P::Timing::PRESENT) h.timing.branch(h, *d, true, d->target->pc);
+        return enter(h, d->target, left);
+    }
+};
+
+template <class P>
+struct JumpRegister {
+    template <class N>
+    POLYLOOM_INLINE static void go(Hart<P>& h, const Decoded<P>* d, int64_t left, N) {
+        using X = typename P::X;
+        const X to = (h.x[d->rs1] + X(d->imm)) & ~X(1);
+        h.x[d->rd] = X(d->pc + d->bytes);
+        if constexpr (P::Timing::PRESENT) h.timing.branch(h, *d, true, to);
+        return enter(h, h.at(to), left);
+    }
+};
+
+template <class P>
+struct Nothing {
+    template <class N>
+    POLYLOOM_INLINE static void go(Hart<P>& h, const Decoded<P>* d, int64_t left, N next) {
+        return next(h, d + 1, left);
+    }
+};
+
+template <class P>
+struct FenceInstructions {
+    template <class N>
+    POLYLOOM_INLINE static void go(Hart<P>& h, const Decoded<P>* d, int64_t left, N) {
+        const typename P::X behind = d->pc + d->bytes;
+        h.code->flush();
+        return enter(h, h.at(behind), left);
+    }
+};
+
+template <class P>
+Answer environment_call(Hart<P>& h, const Decoded<P>&) {
+    return P::call(h);
 }
 
-template <class X>
-const Decoded<X>* breakpoint(Hart<X>&, const Decoded<X>*) {
-    throw Trap{Cause::breakpoint, 0};
+template <class P>
+Answer breakpoint(Hart<P>& h, const Decoded<P>&) {
+    return P::breakpoint(h);
 }
 
-// The floating-point control and status register is the only one; without F there is none.
-template <class X, auto F, bool IMMEDIATE>
-const Decoded<X>* control(Hart<X>& h, const Decoded<X>* d) {
-    const int number = int(d->imm);
-    if (number < 1 || number > 3 || !(h.extensions & 1u << 3)) throw Trap{Cause::illegal, 0};
-    const X old = number == 1 ? h.flags : number == 2 ? h.rounding : h.rounding << 5 | h.flags;
-    const X made = F(old, IMMEDIATE ? X(d->rs1) : h.x[d->rs1]);
+// fflags, frm and fcsr; without F there is none.
+template <class P>
+Answer float_control(Hart<P>& h, unsigned number, const Change& change, typename P::X& old) {
+    using X = typename P::X;
+    if (number < 1 || number > 3 || !(h.code->extensions & 1u << 3)) return ABSENT;
+    old = number == 1 ? h.flags : number == 2 ? h.rounding : X(h.rounding << 5 | h.flags);
+    if (!change.writes) return DONE;
+    const X made = X(change.apply(old));
     if (number != 2) h.flags = made & 31;
     if (number != 1) h.rounding = (number == 2 ? made : made >> 5) & 7;
-    h.x[d->rd] = old;
-    return next(d);
+    return DONE;
 }
 
-template <class X, class T>
-const Decoded<X>* load_reserved(Hart<X>& h, const Decoded<X>* d) {
-    h.reservation = h.x[d->rs1];
-    h.x[d->rd] = X(std::make_signed_t<X>(h.template load<T>(h.reservation)));
-    h.reserved = true;
-    return next(d);
+// Control registers whose number begins with two ones cannot be written.
+template <class P, Change::Kind KIND, bool IMMEDIATE>
+Answer control(Hart<P>& h, const Decoded<P>& d) {
+    using X = typename P::X;
+    const unsigned number = unsigned(d.imm) & 0xfff;
+    const bool reads = KIND != Change::write || d.rd != 32, writes = KIND == Change::write || d.rs1 != 0;
+    if (writes && number >> 10 == 3) return ABSENT;
+    const Change change{KIND, reads, writes, IMMEDIATE ? uint64_t(d.rs1) : uint64_t(h.x[d.rs1])};
+    X old = 0;
+    Answer answer = P::control(h, number, change, old);
+    if (answer.kind == Answer::absent) answer = float_control(h, number, change, old);
+    if (answer.kind == Answer::done || answer.kind == Answer::jump || answer.kind == Answer::leave) h.x[d.rd] = old;
+    return answer;
+}
+
+// Atomics are aligned everywhere. `datum` is null where no memory is.
+template <class P, class T>
+Answer atomic_datum(Hart<P>& h, const Decoded<P>& d, Access access, uint8_t*& datum, uint64_t& physical) {
+    const typename P::X address = h.x[d.rs1];
+    if constexpr (P::Timing::PRESENT) h.timing.access(h, d, address, sizeof(T), access);
+    const Answer answer = h.locate(address, sizeof(T), access, datum, physical);
+    if (answer.kind != Answer::done || !(address & (sizeof(T) - 1))) return answer;
+    const bool stores = access == Access::store;
+    if (!datum) return trap(stores ? Cause::store : Cause::load, address);
+    return trap(stores ? Cause::misaligned_store : Cause::misaligned, address);
+}
+
+template <class P, class T>
+Answer load_reserved(Hart<P>& h, const Decoded<P>& d) {
+    uint8_t* datum;
+    uint64_t physical;
+    const Answer answer = atomic_datum<P, T>(h, d, Access::load, datum, physical);
+    if (answer.kind != Answer::done) return answer;
+    if (!datum) return trap(Cause::load, h.x[d.rs1]);
+    T value;
+    std::memcpy(&value, datum, sizeof value);
+    h.reservations.reserve(physical);
+    h.x[d.rd] = extended<typename P::X>(value);
+    return DONE;
 }
 
 // Succeeds after a load-reserved of the same address with no other between; 1 tells failure.
-template <class X, class T>
-const Decoded<X>* store_conditional(Hart<X>& h, const Decoded<X>* d) {
-    const X address = h.x[d->rs1];
-    h.template datum<T>(address, Cause::store);
-    const bool succeeds = h.reserved && h.reservation == address;
-    if (succeeds) h.template store<T>(address, T(h.x[d->rs2]));
-    h.reserved = false;
-    h.x[d->rd] = !succeeds;
-    return next(d);
+template <class P, class T>
+Answer store_conditional(Hart<P>& h, const Decoded<P>& d) {
+    uint8_t* datum;
+    uint64_t physical;
+    const Answer answer = atomic_datum<P, T>(h, d, Access::store, datum, physical);
+    if (answer.kind != Answer::done) return answer;
+    if (!datum) return trap(Cause::store, h.x[d.rs1]);
+    const bool succeeds = h.reservations.claim(physical);
+    if (succeeds) {
+        const T value = T(h.x[d.rs2]);
+        std::memcpy(datum, &value, sizeof value);
+        h.reservations.stored(physical, sizeof value);
+    }
+    h.x[d.rd] = !succeeds;
+    return DONE;
 }
 
-template <class X, class T, auto F>
-const Decoded<X>* atomic(Hart<X>& h, const Decoded<X>* d) {
-    const X address = h.x[d->rs1];
-    h.template datum<T>(address, Cause::store);
-    const T old = h.template load<T>(address);
-    h.template store<T>(address, T(F(old, T(h.x[d->rs2]))));
-    h.x[d->rd] = X(std::make_signed_t<X>(old));
-    return next(d);
+// At a device it is a load and a store; one that answers "not yet" to the store is asked for the load again.
+template <class P, class T, auto F>
+Answer atomic(Hart<P>& h, const Decoded<P>& d) {
+    uint8_t* datum;
+    uint64_t physical, bits = 0;
+    Answer answer = atomic_datum<P, T>(h, d, Access::store, datum, physical);
+    if (answer.kind != Answer::done) return answer;
+    if (datum)
+        std::memcpy(&bits, datum, sizeof(T));
+    else
+        answer = h.memory.load(physical, sizeof(T), bits);
+    const T old = T(bits), made = T(F(old, T(h.x[d.rs2])));
+    if (datum) {
+        std::memcpy(datum, &made, sizeof made);
+        h.reservations.stored(physical, sizeof made);
+    } else if (answer.kind == Answer::done) {
+        answer = h.memory.store(physical, sizeof(T), std::make_unsigned_t<T>(made));
+    }
+    if (answer.kind == Answer::absent) return trap(Cause::store, h.x[d.rs1]);
+    if (answer.kind == Answer::done || answer.kind == Answer::leave) h.x[d.rd] = extended<typename P::X>(old);
+    return answer;
 }
 
 // The high half of a product, of signed operands where S and T say so.
@@ -182,25 +301,6 @@ constexpr auto remainder = [](auto a, auto b) -> T {
     return n % d;
 };
 
-template <class X>
-void atomics(Handlers<X>& t, Op lr, Op sc, Op swap, auto type) {
-    using T = decltype(type);
-    using U = std::make_unsigned_t<T>;
-    const auto after = [&](int n) -> Handler<X>& { return t[size_t(swap) + n]; };  // amoswap, amoadd, ... in the order of the table
-    t[size_t(lr)] = load_reserved<X, T>;
-    t[size_t(sc)] = store_conditional<X, T>;
-    after(0) = atomic<X, T, [](T, T b) { return b; }>;
-    after(1) = atomic<X, T, [](T a, T b) { return U(a) + U(b); }>;
-    after(2) = atomic<X, T, [](T a, T b) { return a ^ b; }>;
-    after(3) = atomic<X, T, [](T a, T b) { return a & b; }>;
-    after(4) = atomic<X, T, [](T a, T b) { return a | b; }>;
-    after(5) = atomic<X, T, [](T a, T b) { return a < b ? a : b; }>;
-    after(6) = atomic<X, T, [](T a, T b) { return (a > b) ? a : b; }>;
-    after(7) = atomic<X, T, [](T a, T b) { return U(a) < U(b) ? a : b; }>;
-    after(8) = atomic<X, T, [](T a, T b) { return (U(a) > U(b)) ? a : b; }>;
-}
-static_assert(int(Op::AMOMAXU_W) == int(Op::AMOSWAP_W) + 8 && int(Op::AMOMAXU_D) == int(Op::AMOSWAP_D) + 8);
-
 // Every byte that is not 0 becomes 255.
 template <class X>
 constexpr auto whole_bytes = [](X a) -> X {
@@ -213,106 +313,6 @@ constexpr auto whole_bytes = [](X a) -> X {
 template <class X>
 X word(uint32_t a) {
     return X(std::make_signed_t<X>(int32_t(a)));
-}
-
-template <class X>
-void integer_handlers(Handlers<X>& t) {
-    using S = std::make_signed_t<X>;
-    constexpr int BITS = 8 * sizeof(X);
-    const auto on = [&](Op op) -> Handler<X>& { return t[size_t(op)]; };
-    const auto both = [&](Op registers, Op constant, auto f) {
-        on(registers) = binary<X, decltype(f){}>;
-        on(constant) = immediate<X, decltype(f){}>;
-    };
-    on(Op::LUI) = on(Op::AUIPC) = constant<X>;
-    on(Op::JAL) = jump<X>;
-    on(Op::JALR) = jump_register<X>;
-    on(Op::BEQ) = branch<X, [](X a, X b) { return a == b; }>;
-    on(Op::BNE) = branch<X, [](X a, X b) { return a != b; }>;
-    on(Op::BLT) = branch<X, [](X a, X b) { return S(a) < S(b); }>;
-    on(Op::BGE) = branch<X, [](X a, X b) { return (S(a) >= S(b)); }>;
-    on(Op::BLTU) = branch<X, [](X a, X b) { return a < b; }>;
-    on(Op::BGEU) = branch<X, [](X a, X b) { return (a >= b); }>;
-    on(Op::LB) = load<X, int8_t>;
-    on(Op::LH) = load<X, int16_t>;
-    on(Op::LW) = load<X, int32_t>;
-    on(Op::LBU) = load<X, uint8_t>;
-    on(Op::LHU) = load<X, uint16_t>;
-    on(Op::SB) = store<X, uint8_t>;
-    on(Op::SH) = store<X, uint16_t>;
-    on(Op::SW) = store<X, uint32_t>;
-    both(Op::ADD, Op::ADDI, [](X a, X b) -> X { return a + b; });
-    both(Op::SLT, Op::SLTI, [](X a, X b) -> X { return S(a) < S(b); });
-    both(Op::SLTU, Op::SLTIU, [](X a, X b) -> X { return a < b; });
-    both(Op::XOR, Op::XORI, [](X a, X b) -> X { return a ^ b; });
-    both(Op::OR, Op::ORI, [](X a, X b) -> X { return a | b; });
-    both(Op::AND, Op::ANDI, [](X a, X b) -> X { return a & b; });
-    both(Op::SLL, Op::SLLI, [](X a, X b) -> X { return a << (b & (BITS - 1)); });
-    both(Op::SRL, Op::SRLI, [](X a, X b) -> X { return a >> (b & (BITS - 1)); });
-    both(Op::SRA, Op::SRAI, [](X a, X b) -> X { return X(S(a) >> (b & (BITS - 1))); });
-    on(Op::SUB) = binary<X, [](X a, X b) -> X { return a - b; }>;
-    on(Op::FENCE) = on(Op::FENCE_TSO) = nothing<X>;
-    on(Op::FENCE_I) = fence_i<X>;
-    on(Op::ECALL) = environment_call<X>;
-    on(Op::EBREAK) = breakpoint<X>;
-    constexpr auto write = [](X, X given) { return given; };
-    constexpr auto set = [](X old, X given) { return old | given; };
-    constexpr auto clear = [](X old, X given) { return old & ~given; };
-    on(Op::CSRRW) = control<X, write, false>;
-    on(Op::CSRRS) = control<X, set, false>;
-    on(Op::CSRRC) = control<X, clear, false>;
-    on(Op::CSRRWI) = control<X, write, true>;
-    on(Op::CSRRSI) = control<X, set, true>;
-    on(Op::CSRRCI) = control<X, clear, true>;
-    on(Op::MUL) = binary<X, [](X a, X b) -> X { return a * b; }>;
-    on(Op::MULH) = binary<X, high<X, S, S>>;
-    on(Op::MULHSU) = binary<X, high<X, S, X>>;
-    on(Op::MULHU) = binary<X, high<X, X, X>>;
-    on(Op::DIV) = binary<X, quotient<S>>;
-    on(Op::DIVU) = binary<X, quotient<X>>;
-    on(Op::REM) = binary<X, remainder<S>>;
-    on(Op::REMU) = binary<X, remainder<X>>;
-    atomics<X>(t, Op::LR_W, Op::SC_W, Op::AMOSWAP_W, int32_t());
-    on(Op::ANDN) = binary<X, [](X a, X b) -> X { return a & ~b; }>;
-    on(Op::ORN) = binary<X, [](X a, X b) -> X { return a | ~b; }>;
-    on(Op::XNOR) = binary<X, [](X a, X b) -> X { return ~(a ^ b); }>;
-    on(Op::MIN) = binary<X, [](X a, X b) -> X { return S(a) < S(b) ? a : b; }>;
-    on(Op::MAX) = binary<X, [](X a, X b) -> X { return (S(a) > S(b)) ? a : b; }>;
-    on(Op::MINU) = binary<X, [](X a, X b) -> X { return a < b ? a : b; }>;
-    on(Op::MAXU) = binary<X, [](X a, X b) -> X { return (a > b) ? a : b; }>;
-    on(Op::ROL) = binary<X, [](X a, X b) -> X { return std::rotl(a, int(b & (BITS - 1))); }>;
-    both(Op::ROR, Op::RORI, [](X a, X b) -> X { return std::rotr(a, int(b & (BITS - 1))); });
-    on(Op::CLZ) = unary<X, [](X a) -> X { return std::countl_zero(a); }>;
-    on(Op::CTZ) = unary<X, [](X a) -> X { return std::countr_zero(a); }>;
-    on(Op::CPOP) = unary<X, [](X a) -> X { return std::popcount(a); }>;
-    on(Op::SEXT_B) = unary<X, [](X a) -> X { return X(S(int8_t(a))); }>;
-    on(Op::SEXT_H) = unary<X, [](X a) -> X { return X(S(int16_t(a))); }>;
-    on(Op::ZEXT_H) = unary<X, [](X a) -> X { return uint16_t(a); }>;
-    on(Op::REV8) = unary<X, [](X a) -> X { return sizeof(X) == 4 ? X(__builtin_bswap32(uint32_t(a))) : X(__builtin_bswap64(a)); }>;
-    on(Op::ORC_B) = unary<X, whole_bytes<X>>;
-    on(Op::CZERO_EQZ) = binary<X, [](X a, X b) -> X { return b == 0 ? 0 : a; }>;
-    on(Op::CZERO_NEZ) = binary<X, [](X a, X b) -> X { return b != 0 ? 0 : a; }>;
-    if constexpr (BITS == 64) {
-        on(Op::LWU) = load<X, uint32_t>;
-        on(Op::LD) = load<X, uint64_t>;
-        on(Op::SD) = store<X, uint64_t>;
-        both(Op::ADDW, Op::ADDIW, [](X a, X b) { return word<X>(uint32_t(a + b)); });
-        both(Op::SLLW, Op::SLLIW, [](X a, X b) { return word<X>(uint32_t(a) << (b & 31)); });
-        both(Op::SRLW, Op::SRLIW, [](X a, X b) { return word<X>(uint32_t(a) >> (b & 31)); });
-        both(Op::SRAW, Op::SRAIW, [](X a, X b) { return word<X>(uint32_t(int32_t(a) >> (b & 31))); });
-        on(Op::SUBW) = binary<X, [](X a, X b) { return word<X>(uint32_t(a - b)); }>;
-        on(Op::MULW) = binary<X, [](X a, X b) { return word<X>(uint32_t(a * b)); }>;
-        on(Op::DIVW) = binary<X, [](X a, X b) { return word<X>(uint32_t(quotient<int32_t>(a, b))); }>;
-        on(Op::DIVUW) = binary<X, [](X a, X b) { return word<X>(quotient<uint32_t>(a, b)); }>;
-        on(Op::REMW) = binary<X, [](X a, X b) { return word<X>(uint32_t(remainder<int32_t>(a, b))); }>;
-        on(Op::REMUW) = binary<X, [](X a, X b) { return word<X>(remainder<uint32_t>(a, b)); }>;
-        on(Op::ROLW) = binary<X, [](X a, X b) { return word<X>(std::rotl(uint32_t(a), int(b & 31))); }>;
-        both(Op::RORW, Op::RORIW, [](X a, X b) { return word<X>(std::rotr(uint32_t(a), int(b & 31))); });
-        on(Op::CLZW) = unary<X, [](X a) -> X { return std::countl_zero(uint32_t(a)); }>;
-        on(Op::CTZW) = unary<X, [](X a) -> X { return std::countr_zero(uint32_t(a)); }>;
-        on(Op::CPOPW) = unary<X, [](X a) -> X { return std::popcount(uint32_t(a)); }>;
-        atomics<X>(t, Op::LR_D, Op::SC_D, Op::AMOSWAP_D, int64_t());
-    }
 }
 
 }  // namespace polyloom::riscv

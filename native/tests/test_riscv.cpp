@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <string>
 
+#include "riscv/execute.hpp"
 #include "riscv/executions.hpp"
 #include "riscv/float.hpp"
-#include "riscv/hart.hpp"
 #include "riscv/search.hpp"
 
 using namespace polyloom::riscv;
@@ -21,54 +21,62 @@ static void expect(bool condition, const std::string& what) {
 static constexpr uint32_t ALL = 0x3ff, ADDI_A0_1 = 0x00150513, RET = 0x00008067;
 static constexpr uint64_t BASE = 0x1000, SIZE = 0x1000;
 
-static void load(Memory& memory, const std::vector<uint32_t>& words) { std::memcpy(memory.bytes.get(), words.data(), 4 * words.size()); }
+static void load(Block& memory, const std::vector<uint32_t>& words) { std::memcpy(memory.bytes.get(), words.data(), 4 * words.size()); }
 
-template <class X>
-static const Decoded<X>* triple(Hart<X>& h, const Decoded<X>* d) {
-    h.x[d->rd] = 3 * h.x[d->rs1] + h.x[d->rs2];
-    return d + d->size;
+template <class P>
+static Answer triple(Hart<P>& h, const Decoded<P>& d) {
+    h.x[d.rd] = 3 * h.x[d.rs1] + h.x[d.rs2];
+    return DONE;
 }
 
-template <class X>
+// A hart of the package on code at the start of its memory.
+template <class P>
+struct Program {
+    using X = typename P::X;
+    Program(const std::vector<uint32_t>& words, X size, uint64_t length = SIZE)
+        : memory(BASE, length), code(ALL, X(BASE), size, memory.bytes.get()), hart(code, memory) {
+        load(memory, words);
+    }
+    Block memory;
+    Code<P> code;
+    Hart<P> hart;
+};
+
+template <class P>
 static void a_custom_instruction() {
-    Memory memory(BASE, SIZE);
-    load(memory, {ADDI_A0_1, 0x00b5050b, 0x00b5000b, RET});  // custom-0 with rd = a0, then with rd = x0; rs1 = a0, rs2 = a1
-    Hart<X> hart(ALL, memory, X(BASE), 16);
-    hart.custom.push_back({0x0000000b, 0xfe00707f, triple<X>});
-    hart.x[1] = 0x10;
-    hart.x[11] = 5;
-    const Outcome done = hart.run(X(BASE), 0x10, 100);
+    using X = typename P::X;
+    // custom-0 with rd = a0, then with rd = x0; rs1 = a0, rs2 = a1
+    Program<P> on({ADDI_A0_1, 0x00b5050b, 0x00b5000b, RET}, 16);
+    on.code.custom.push_back({0x0000000b, 0xfe00707f, custom_step<P, triple<P>>});
+    on.hart.x[1] = 0x10;
+    on.hart.x[11] = 5;
+    const Outcome done = on.hart.run(X(BASE), 0x10, 100);
     expect(done.cause == Cause::stop && done.executed == 4, "a custom instruction runs between others");
-    expect(hart.x[10] == 8 && hart.x[0] == 0, "it computes, and writes nothing to x0");
+    expect(on.hart.x[10] == 8 && on.hart.x[0] == 0, "it computes, and writes nothing to x0");
 }
 
 static void without_it_the_word_is_illegal() {
-    Memory memory(BASE, SIZE);
-    load(memory, {ADDI_A0_1, 0x00b5050b});
-    Hart<uint64_t> hart(ALL, memory, BASE, 8);
-    const Outcome done = hart.run(BASE, 0, 100);
-    expect(done.cause == Cause::illegal && done.pc == BASE + 4 && done.word == 0x00b5050b && done.executed == 1, "an unknown word is told with its address");
+    Program<Plain64> on({ADDI_A0_1, 0x00b5050b}, 8);
+    const Outcome done = on.hart.run(BASE, 0, 100);
+    expect(done.cause == Cause::illegal && done.pc == BASE + 4 && done.word == 0x00b5050b && done.executed == 1,
+           "an unknown word is told with its address");
 }
 
 static void the_end_of_the_code() {
-    Memory memory(BASE, SIZE);
-    load(memory, {ADDI_A0_1, ADDI_A0_1});
-    Hart<uint64_t> whole(ALL, memory, BASE, 8), half(ALL, memory, BASE, 6);
-    const Outcome ended = whole.run(BASE, 0, 100), cut = half.run(BASE, 0, 100);
+    Program<Plain64> whole({ADDI_A0_1, ADDI_A0_1}, 8), half({ADDI_A0_1, ADDI_A0_1}, 6);
+    const Outcome ended = whole.hart.run(BASE, 0, 100), cut = half.hart.run(BASE, 0, 100);
     expect(ended.cause == Cause::fetch && ended.executed == 2, "code that runs over its end");
     expect(cut.cause == Cause::fetch && cut.pc == BASE + 4 && cut.executed == 1, "half an instruction at the end");
 }
 
 static void the_edges_of_memory() {
     constexpr uint32_t LOAD = 0x0005b503;  // ld a0, 0(a1)
-    Memory memory(BASE, SIZE);
-    load(memory, {LOAD, RET});
     for (const auto& [address, cause] : {std::pair{BASE + SIZE - 8, Cause::stop}, {BASE + SIZE, Cause::load}, {BASE + SIZE - 4, Cause::load}, {BASE - 8, Cause::load},
                                          {~uint64_t(7), Cause::load}, {BASE + 4, Cause::misaligned}}) {
-        Hart<uint64_t> hart(ALL, memory, BASE, 8);
-        hart.x[1] = 0x10;
-        hart.x[11] = address;
-        const Outcome done = hart.run(BASE, 0x10, 100);
+        Program<Plain64> on({LOAD, RET}, 8);
+        on.hart.x[1] = 0x10;
+        on.hart.x[11] = address;
+        const Outcome done = on.hart.run(BASE, 0x10, 100);
         expect(done.cause == cause && (cause == Cause::stop || done.value == address), "a load at an edge");
     }
 }
@@ -135,8 +143,8 @@ int main() {
     arithmetic_on_edges<Single>();
     arithmetic_on_edges<Double>();
     a_search();
-    a_custom_instruction<uint32_t>();
-    a_custom_instruction<uint64_t>();
+    a_custom_instruction<Plain32>();
+    a_custom_instruction<Plain64>();
     without_it_the_word_is_illegal();
     the_end_of_the_code();
     the_edges_of_memory();

@@ -181,7 +181,7 @@ class RiscvHart:
 
     def read(self, address: int, length: int) -> bytes: ...
     def run(self, pc: int, stop: int, limit: int) -> tuple[int, int, int, int, int]:
-        """Runs until the program exits, traps, reaches `stop`, or has executed `limit` instructions.
+        """Runs until the program exits, traps, reaches `stop`, or has executed `limit` instructions. Reservations stay.
 
         Returns (cause, pc, value, executed instructions, word at pc); causes are in the order of native/riscv/hart.hpp."""
 

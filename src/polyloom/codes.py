@@ -822,7 +822,7 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0960": (
         "malformed JSON",
         "The file is not JSON from the place shown on: a comma, quote or bracket is missing or too many, or values are nested thousands of\n"
-        'levels deep. A graph is written as `{"n": 3, "root": 0, "edges": [[0, 1], [1, 2]]}`.',
+        'levels deep. A graph is written as `{"n": 3, "root": 0, "edges": [[0, 1], [1, 2]]}`, a loop to be scheduled as on docs/schedule.md.',
     ),
     "PL0961": (
         "unknown, repeated or missing key",
@@ -933,5 +933,46 @@ CODES: dict[str, tuple[str, str]] = {
         "Functions are made of integers of at most 64 bits, `float`, `double` and pointers. They call functions of the\n"
         "same file, and the intrinsics that docs/ssa.md lists. There are no vectors, structures as values, variable\n"
         "arguments, `goto *p` or assembler.",
+    ),
+    # PL098x: loops to be scheduled (modulo, `polyloom schedule`)
+    "PL0980": (
+        "unknown, repeated or missing key of a loop",
+        "A loop has the keys `resources`, `nodes` and `edges`; a resource `limit`; a node `name`, `resource`, `latency` and `busy`; an edge\n"
+        "`from`, `to`, `delay`, `distance` and `latency`. Each is given once (docs/schedule.md).",
+    ),
+    "PL0981": (
+        "value of another type or range",
+        'Numbers of a loop are integers, written without a fraction or exponent: `1`, not `1.0`, `"1"` or `true`. Latencies, busy times,\n'
+        "limits and distances are 0 or more, delays any number, none beyond a million. A limit may be `null`, which is any number.",
+    ),
+    "PL0982": (
+        "unknown or repeated name in a loop",
+        "Nodes have different names; edges name nodes, and nodes name resources, that the loop has.",
+    ),
+    "PL0983": ("empty loop", 'There is nothing to schedule. Give at least one node: `{"nodes": [{"name": "a"}]}`.'),
+    "PL0984": ("unknown solver", "The solvers are `torus`, `iterative` and `exact`, which is the default (docs/schedule.md)."),
+    "PL0985": (
+        "a circuit within one iteration",
+        "Dependences lead from an operation back to itself, take time and have distance 0: whatever the interval, each would have to wait\n"
+        "for itself. The message names the circuit. Let one of its dependences come from an earlier iteration, with a distance of 1 or more.",
+    ),
+    "PL0986": (
+        "an operation that nothing can execute",
+        "Each of the operation's choices holds a resource of limit 0, or one resource more often at once than its limit. Raise a limit, or\n"
+        "give the operation another choice.",
+    ),
+    "PL0987": (
+        "a capacity that no interval satisfies",
+        "Each operation that holds a place of the capacity needs at least one, however long the interval is, and there are fewer places.",
+    ),
+    "PL0988": (
+        "no schedule at any interval",
+        "Negative delays are deadlines. With these the operations have no time to share the resources, even if iterations do not overlap:\n"
+        "relax a deadline or raise a limit. With a given limit on the interval, no schedule up to it was found.",
+    ),
+    "PL0989": (
+        "no schedule found",
+        "The solver gave up. Deadlines, which are dependences of negative delay, can be too hard for `torus` and `iterative`: take `exact`.\n"
+        "With `exact`, allow more work (`--effort`). Intervals beyond 16 million rows are not tried.",
     ),
 }

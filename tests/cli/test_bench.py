@@ -10,10 +10,12 @@ from tests.cli.conftest import Call
 
 from polyloom.cli import bench, examples
 from polyloom.cli.answer import table
-from polyloom.cli.bench import compilation, regions
+from polyloom.cli.bench import compilation, modulo, modulo_graphs, modulo_loops, regions
 from polyloom.cli.bench import examples as runs
 from polyloom.cli.bench.timing import median_seconds
+from polyloom.diagnostics import input_error
 from polyloom.frontend import pla
+from polyloom.modulo.bounds import recurrence_bound
 
 
 def test_rows(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,3 +45,41 @@ def test_every_measured_program_has_its_parameters() -> None:
 def test_bounds_fill_the_tiles() -> None:
     assert regions.bounds("bits", (1, 16)) == {"N": 128}
     assert regions.bounds("bits", (1, 16), perfect=False) == {"N": 127}
+
+
+def test_a_family_of_loops_is_one_row() -> None:
+    row = modulo.measure("sparse", [modulo_graphs.sparse(seed) for seed in range(3)])
+    assert list(row) == list(modulo._EMPTY)  # pyright: ignore[reportPrivateUsage]
+    assert (row["graphs"], row["proved %"]) == (3, 100.0)
+
+
+def test_the_loops_of_c_examples_are_many_and_have_recurrences() -> None:
+    found = list(modulo_loops.problems())
+    assert len(found) > 200
+    assert len({name for name, _ in found}) == len(found)
+    sizes = [len(problem.operations) for _, problem in found]
+    assert (min(sizes) >= modulo_loops.LEAST, max(sizes) <= modulo_loops.MOST, max(sizes) > 100) == (True, True, True)
+    # The inner product adds to a sum that goes round: a circuit through one addition of latency 3 on this machine.
+    bounds = {name: recurrence_bound(problem).value for name, problem in found}
+    assert bounds["atax for.body8 x1 on slots"] == 3
+    assert bounds["atax for.body8 x2 on slots"] == 6
+
+
+def test_dependences_through_memory_and_values() -> None:
+    # seidel2d reads A[i][j + 1] before the next iteration writes it; what it writes comes round as a value.
+    problem = dict(modulo_loops.problems())["seidel2d for.body8 x1 on slots"]
+    store = next(v for v, o in enumerate(problem.operations) if o.name.startswith("store"))
+    before = [(problem.operations[d.source].name, d.distance, d.latency) for d in problem.dependences if d.sink == store]
+    assert [distance for _, distance, latency in before if latency == 0] == [0, 1]
+    # Six additions of latency 3 and a division of latency 12.
+    assert recurrence_bound(problem).value == 30
+
+
+def test_without_the_extra_for_c_the_table_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise input_error("PL0150", "C needs llvmlite, which is not installed")
+
+    monkeypatch.setattr(modulo_loops, "problems", missing)
+    monkeypatch.setattr(modulo, "GRAPHS", 1)
+    monkeypatch.setattr(modulo, "_large", dict)
+    assert modulo.rows()[0]["family"] == "loops of C examples: install polyloom[c]"

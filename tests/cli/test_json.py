@@ -33,6 +33,7 @@ def keys(call: Call, words: str) -> list[str]:
 def test_promised_keys(words: str, call: Call, scratch: Path) -> None:
     shutil.copy(ROOT / "examples" / "dot.c", scratch)
     (scratch / "graph.json").write_text('{"n": 2, "edges": [[0, 1]]}')
+    (scratch / "loop.json").write_text('{"nodes": [{"name": "a"}]}')
     if words == "show dot.elf":
         call("compile", "dot.c", "--on", "riscv", "-o", "dot.elf")
     assert keys(call, words) == PROMISED[words]

@@ -70,6 +70,13 @@ def test_the_same_run_twice() -> None:
     assert on.x[10] == 1
 
 
+def test_a_reservation_survives_the_end_of_a_run() -> None:
+    on = machine("lr.w a0, (sp)\nli a1, 7\nsc.w a2, a1, (sp)\nsc.w a3, a1, (sp)\nebreak")
+    assert on.run(stop=BASE + 8).instructions == 2
+    assert on.run(BASE + 8, stop=BASE + 16).instructions == 2
+    assert (on.x[12], on.x[13]) == (0, 1), "the first succeeds and ends it"
+
+
 STOPS = {
     "illegal-word": ".word 0xffffffff",
     "illegal-half": ".half 0",

@@ -49,6 +49,8 @@ class Request(argparse.Namespace):
     level: str | None
     ordering: Literal["branch", "fence"] | None
     emit: bool
+    solver: str
+    effort: str
 
 
 class Parser(argparse.ArgumentParser):

@@ -29,6 +29,7 @@ VERBS: Final = {
     "simulate": "run a program file on its model",
     "show": "print any file",
     "verify": "check a program, or a configuration without running it",
+    "schedule": "schedule a loop's operations for the least initiation interval",
     "dominators": "dominators, post-dominators and dominance frontiers of a graph",
     "machines": "list the machines, or print one",
     "explain": "explain a diagnostic code",

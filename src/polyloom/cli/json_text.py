@@ -49,6 +49,29 @@ class Document:
             seen.add(key)
         return None
 
+    def repeated_anywhere(self) -> tuple[str, Span] | None:
+        """The first key that any object has for a second time."""
+        found = False
+
+        def look(pairs: list[tuple[str, object]]) -> None:
+            nonlocal found
+            found = found or len({key for key, _ in pairs}) < len(pairs)
+
+        json.loads(self.source.text, object_pairs_hook=look, parse_int=len)
+        return self._repeated(self._skip(0)) if found else None
+
+    def _repeated(self, start: int) -> tuple[str, Span] | None:
+        if self.source.text[start] not in "{[":
+            return None
+        seen: set[str | int] = set()
+        for key, place, value in self._members(start):
+            if key in seen:
+                return str(key), place
+            seen.add(key)
+            if (inside := self._repeated(value.start)) is not None:
+                return inside
+        return None
+
     def _find(self, path: Path) -> tuple[Span, Span]:
         """The spans of key and value."""
         place = value = self._value(self._skip(0))

@@ -1,186 +1,156 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lower bounds on the initiation interval pi, with reasons for people.
+"""Lower bounds on the initiation interval that need no search, with reasons for people.
 
-ResMII is the least pi at which the operations fit the units when dependences are ignored: a clique of operations that pairwise
-cannot share, against the units that it can use, gives a bound; an exact packing confirms or raises it.
-RecMII is the least integer pi without a cycle of positive weight, an edge weighing latency - pi * distance. It is found by
-jumping: a positive cycle of latency L and distance D forces pi >= ceil(L / D); when no positive cycle is left, the last
-one was critical.
+Resources: operations need at least a number of cells of a set of resources, whatever they choose; an interval offers
+`limit` cells of each per row. For a single resource this is the sum of `busy` over its limit. Where choices overlap,
+the worst set is a union of operations' own sets (Hall's condition). Capacities: the sum of ceil(busy / II) falls as
+II grows. Recurrences: the maximum cycle ratio.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
-
-from ortools.sat.python import cp_model
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
 
 from polyloom.diagnostics import infeasible
-from polyloom.modulo.packing import place, solver
-from polyloom.modulo.problem import Problem
+from polyloom.modulo.graph import Demand, Graph, build, possible
+from polyloom.modulo.problem import Bound, Capacity, Choice, Problem
+from polyloom.modulo.recurrence import Circuit, critical_circuit
+from polyloom.modulo.table import profile
 
-PACKING_LIMIT = 5.0
-"""Deterministic effort of one packing, in CP-SAT's unit (about a second)."""
-PLACES = 20_000
-"""Where more places are to choose from than this, the bound by cliques is not confirmed: the model alone would take long to build."""
-UNIONS = 128
-"""From this number of unit sets on, no more unions are formed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """No initiation interval below `value` has a schedule; `reason` names the units and operations, or the cycle, that bind."""
-
-    value: int
-    reason: str
+UNIONS: Final = 512
+"""From this number of resource sets on, no more unions are formed; the bound stays one."""
+_NAMED: Final = 12
+"""Operations that a reason names at most."""
 
 
-def resource_minimum(problem: Problem) -> Bound:
-    """The least pi at which every operation finds a place, dependences ignored."""
-    everything = tuple(range(len(problem.operations)))
-    value, core = max(((_clique_bound(problem, c), c) for c in _cliques(problem)), default=(1, everything[:1]), key=lambda bound: bound[0])
-    while not _fits(problem, value, everything):
-        core = _shrink(problem, value, everything)
-        value += 1
-    return Bound(value, _demand(problem, core))
+def resource_bound(problem: Problem) -> Bound:
+    """The greatest bound by resources and capacities, at least 1. PL0987 for a capacity that no interval satisfies."""
+    choices = possible(problem)
+    found = [_set_bound(problem, choices, union) for union in _unions(problem, choices)]
+    found += [_cell_bound(problem, choices, r) for r, resource in enumerate(problem.resources) if resource.limit is not None]
+    found += [_capacity_bound(problem, choices, c) for c in problem.capacities]
+    best = max(found, default=Bound(1, "no limited resource"), key=lambda bound: bound.value)
+    return best if best.value > 0 else Bound(1, "no limited resource")
 
 
-def _cliques(problem: Problem) -> list[tuple[int, ...]]:
-    """For unions of the operations' unit sets, operations confined to that union of which no two may share a cell."""
+def _unions(problem: Problem, choices: Sequence[tuple[int, ...]]) -> list[frozenset[int]]:
+    """Limited resources alone, the sets that operations choose from, and unions of these."""
+    sets = {frozenset(r for k in ks for r in _limited(problem, problem.operations[v].choices[k])) for v, ks in enumerate(choices)}
     unions: set[frozenset[int]] = set()
-    for units in sorted({frozenset(o.units) for o in problem.operations}, key=sorted):
-        unions |= {units} if len(unions) > UNIONS else {units, *(units | u for u in unions)}
-    cliques: list[tuple[int, ...]] = []
-    for union in sorted(unions, key=lambda u: (len(u), sorted(u))):
-        clique: list[int] = []
-        confined = [i for i, o in enumerate(problem.operations) if union.issuperset(o.units)]
-        for i in sorted(confined, key=lambda i: (-_least_occupancy(problem, i), sum(problem.are_exclusive(i, j) for j in confined))):
-            if not any(problem.are_exclusive(i, j) for j in clique):
-                clique.append(i)
-        cliques.append(tuple(sorted(clique)))
-    return cliques
+    for mine in sorted(sets - {frozenset()}, key=sorted):
+        unions |= {mine} if len(unions) > UNIONS else {mine, *(mine | other for other in unions)}
+    unions |= {frozenset((r,)) for mine in sets for r in mine}
+    return sorted(unions, key=lambda union: (len(union), sorted(union)))
 
 
-def _least_occupancy(problem: Problem, operation: int) -> int:
-    return min(problem.occupancy(operation, u) for u in problem.operations[operation].units)
+def _limited(problem: Problem, choice: Choice) -> Iterator[int]:
+    return (u.resource for u in choice.uses if u.busy and problem.resources[u.resource].limit is not None)
 
 
-def _units(problem: Problem, operations: tuple[int, ...]) -> list[int]:
-    return sorted({u for i in operations for u in problem.operations[i].units})
+def _set_bound(problem: Problem, choices: Sequence[tuple[int, ...]], union: frozenset[int]) -> Bound:
+    """Cells that operations need of a set of resources, over the cells that it has in a row."""
+    needs = [min(_cells(problem.operations[v].choices[k], union) for k in ks) for v, ks in enumerate(choices)]
+    offered = sum(problem.resources[r].limit or 0 for r in union)
+    members = tuple(v for v, need in enumerate(needs) if need)
+    if not members:
+        return Bound(0, "")
+    value = -(-sum(needs) // offered) if offered else 0
+    return Bound(value, _demand(problem, union, members, needs, offered), members)
 
 
-def _clique_bound(problem: Problem, clique: tuple[int, ...]) -> int:
-    cycles = [_least_occupancy(problem, i) for i in clique]
-    return max(-(-sum(cycles) // len(_units(problem, clique))), *cycles)
+def _cells(choice: Choice, union: frozenset[int]) -> int:
+    return sum(u.busy for u in choice.uses if u.resource in union)
 
 
-def _fits(problem: Problem, pi: int, operations: tuple[int, ...]) -> bool:
-    model = cp_model.CpModel()
-    if any(_least_occupancy(problem, i) > pi for i in operations):
-        return False
-    if problem.places(pi) > PLACES:
-        return True
-    place(model, problem, pi, operations, {})
-    search = solver(PACKING_LIMIT)
-    search.parameters.cp_model_presolve = False
-    # Running out of effort counts as a fit: the bound stays a bound.
-    return search.solve(model) != cp_model.INFEASIBLE
+def _demand(problem: Problem, union: frozenset[int], members: Sequence[int], needs: Sequence[int], offered: int) -> str:
+    names = ", ".join(problem.resources[r].name for r in sorted(union))
+    named = [problem.operations[v].name + (f" (busy {needs[v]})" if needs[v] > 1 else "") for v in members[:_NAMED]]
+    more = f" and {len(members) - _NAMED} more" if len(members) > _NAMED else ""
+    cells = sum(needs)
+    return f"{names}: {count(cells, 'row')} for {count(len(members), 'operation')}, {offered} at a time ({', '.join(named)}{more})"
 
 
-def _shrink(problem: Problem, pi: int, operations: tuple[int, ...]) -> tuple[int, ...]:
-    """A part of `operations` that does not fit either, but fits without any one of its operations."""
-    core = operations
-    for i in operations:
-        rest = tuple(j for j in core if j != i)
-        core = core if _fits(problem, pi, rest) else rest
-    return core
-
-
-def _demand(problem: Problem, operations: tuple[int, ...]) -> str:
-    units = _units(problem, operations)
-    names = ", ".join(_described(problem, i) for i in operations)
-    unit_names = ", ".join(problem.units[u].name for u in units)
-    return f"{_count(len(units), 'unit')} {{{unit_names}}} for {_count(len(operations), 'operation')} {names}"
-
-
-def _described(problem: Problem, operation: int) -> str:
-    cycles = _least_occupancy(problem, operation)
-    return problem.operations[operation].name + (f" (blocks {cycles} cycles)" if cycles > 1 else "")
-
-
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Edge:
-    """ready(sink) >= ready(source) + latency - pi * distance."""
-
-    source: int
-    sink: int
-    latency: int
-    distance: int
-    arrow: str
-
-
-def recurrence_minimum(problem: Problem) -> Bound:
-    """The least pi (at least 1) at which no cycle of constraints has positive weight; PL0452 (exit 3) if there is none."""
-    edges = _edges(problem)
-    bound = Bound(0, "no recurrence")
-    while cycle := _positive_cycle(len(problem.operations), edges, bound.value):
-        latency, distance = sum(e.latency for e in cycle), sum(e.distance for e in cycle)
-        if distance == 0:
-            help = "let at least one of these values come from an earlier iteration"
-            raise infeasible("PL0452", f"operations wait for each other within one iteration: {_path(problem, cycle)}", help=help)
-        bound = Bound(-(-latency // distance), f"{_path(problem, cycle)} (latency {latency}, distance {distance}{_remark(cycle)})")
-    return Bound(max(1, bound.value), bound.reason)
+def _cell_bound(problem: Problem, choices: Sequence[tuple[int, ...]], resource: int) -> Bound:
+    """An operation that holds a resource so long, or so often, that one row alone exceeds the limit."""
+    limit = problem.resources[resource].limit
+    assert limit is not None
+    found = Bound(0, "")
+    for v, ks in enumerate(choices):
+        busy = [[u.busy for u in problem.operations[v].choices[k].uses if u.resource == resource and u.busy] for k in ks]
+        if not all(busy):
+            continue
+        value = min(_least_alone(held, limit) for held in busy)
+        if value > found.value:
+            name = problem.operations[v].name
+            found = Bound(value, f"{problem.resources[resource].name}: {name} alone is busy for {min(map(max, busy))} cycles", (v,))
+    return found
 
 
-def _edges(problem: Problem) -> list[_Edge]:
-    # Where the unit decides the latency, the value that constrains least keeps the bound valid.
-    least = [min(o.latencies) for o in problem.operations]
-    most = [max(o.latencies) for o in problem.operations]
-    edges = [_Edge(d.source, d.sink, least[d.sink], d.distance, " -> ") for d in problem.dependences]
-    edges += [_Edge(s.sink, s.source, 1 - most[s.sink], 1, " ~> ") for s in problem.short]
-    for group in problem.aligned:
-        for one, other in pairwise(group):
-            edges += [_Edge(one, other, 0, 0, " = "), _Edge(other, one, 0, 0, " = ")]
-    return edges
+def _least_alone(busy: Sequence[int], limit: int) -> int:
+    """The least interval at which something that is busy for so many cycles, once for each number, holds no row too
+    often.
+    """
+    return _least(lambda interval: max(run.times for run in profile(busy, interval)) <= limit, max(busy))
 
 
-def _positive_cycle(nodes: int, edges: list[_Edge], pi: int) -> list[_Edge]:
-    """A cycle of positive weight, starting at its least node, or nothing (Bellman and Ford, for longest paths)."""
-    distance = [0] * nodes
-    entered: list[_Edge | None] = [None] * nodes
-    touched = 0
-    for _ in range(nodes + 1):
-        touched = -1
-        for edge in edges:
-            reach = distance[edge.source] + edge.latency - pi * edge.distance
-            if reach > distance[edge.sink]:
-                distance[edge.sink], entered[edge.sink], touched = reach, edge, edge.sink
-        if touched < 0:
-            return []
-    return _walk_back(entered, touched)
+def _capacity_bound(problem: Problem, choices: Sequence[tuple[int, ...]], capacity: Capacity) -> Bound:
+    busy = [least_hold(problem, choices, h.operation, h.busy) for h in capacity.holds]
+    members = tuple(dict.fromkeys(h.operation for h, b in zip(capacity.holds, busy, strict=True) if b))
+    if sum(b > 0 for b in busy) > capacity.limit:
+        what = f"{count(len(members), 'operation')} hold {capacity.name}, of which there are {capacity.limit}"
+        raise infeasible("PL0987", f"no interval is long enough: {what}", help="raise the limit, or give the operations another way to run")
+    value = _least(lambda interval: sum(-(-b // interval) for b in busy) <= capacity.limit, max(busy, default=1))
+    held = f"{capacity.name}: {count(capacity.limit, 'place')} for {count(len(members), 'operation')} that hold one for {sum(busy)} cycles in all"
+    return Bound(value, held, members)
 
 
-def _walk_back(entered: list[_Edge | None], node: int) -> list[_Edge]:
-    trail: list[_Edge] = []
-    seen: dict[int, int] = {}
-    while node not in seen:
-        seen[node] = len(trail)
-        edge = entered[node]
-        assert edge is not None, "a node that improved in the last round was entered"
-        trail.append(edge)
-        node = edge.source
-    cycle = trail[seen[node] :][::-1]
-    first = min(range(len(cycle)), key=lambda k: cycle[k].source)
-    return cycle[first:] + cycle[:first]
+def least_hold(problem: Problem, choices: Sequence[tuple[int, ...]], operation: int, busy: int | None) -> int:
+    """For how many cycles an operation holds a place at least."""
+    return busy if busy is not None else min(problem.operations[operation].choices[k].latency for k in choices[operation])
 
 
-def _path(problem: Problem, cycle: list[_Edge]) -> str:
-    return problem.operations[cycle[0].source].name + "".join(e.arrow + problem.operations[e.sink].name for e in cycle)
+def _least(holds: Callable[[int], bool], most: int) -> int:
+    """The least interval, up to one that is known to be enough, for which a condition holds that stays true from
+    there on.
+    """
+    low, high = 1, max(1, most)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
 
 
-def _remark(cycle: list[_Edge]) -> str:
-    return "; ~> a register keeps the value for less than one interval" if any(e.arrow == " ~> " for e in cycle) else ""
+def recurrence_bound(problem: Problem) -> Bound:
+    """The bound by the circuits of dependences, at least 1. PL0985 for a circuit that no interval satisfies."""
+    graph = build(problem, possible(problem), Demand.LEAST)
+    circuit = critical_circuit(len(graph.owner), graph.arcs)
+    if circuit is None:
+        return Bound(1, "no circuit of dependences that takes time")
+    names = _names(graph, circuit)
+    members = tuple(dict.fromkeys(graph.owner[arc.source] for arc in circuit.arcs))
+    if circuit.distance == 0:
+        help = "let at least one of these dependences have a distance of 1 or more"
+        message = f"operations wait for each other within one iteration: {names} (latency {circuit.weight}, distance 0)"
+        raise infeasible("PL0985", message, help=help)
+    return Bound(circuit.bound, f"{names} (latency {circuit.weight}, distance {circuit.distance})", members)
+
+
+def _names(graph: Graph, circuit: Circuit) -> str:
+    points = [circuit.arcs[0].source, *(arc.sink for arc in circuit.arcs)]
+    owners = [graph.owner[p] for p in points]
+    kept = [v for n, v in enumerate(owners) if n == 0 or v != owners[n - 1] or len(owners) == 2]
+    names = [graph.problem.operations[v].name for v in kept]
+    return " -> ".join([*names[:_NAMED], "...", *names[-1:]] if len(names) > 2 * _NAMED else names)
+
+
+def circuit_members(problem: Problem) -> tuple[str, ...]:
+    """The operations of the circuit of positive weight and distance 0 that PL0985 names."""
+    graph = build(problem, possible(problem), Demand.LEAST)
+    circuit = critical_circuit(len(graph.owner), graph.arcs)
+    found: Iterable[int] = () if circuit is None else (graph.owner[arc.source] for arc in circuit.arcs)
+    return tuple(problem.operations[v].name for v in dict.fromkeys(found))

@@ -1,72 +1,91 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Independent check of a modulo schedule: every constraint of the problem, read off the definitions, without a solver."""
+"""Independent check of a modulo schedule: every constraint of the problem, read off the definitions, without a
+solver.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from itertools import combinations
 
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError
-from polyloom.modulo.problem import Problem, Solution, ready
+from polyloom.modulo.problem import Problem, Schedule
 
 
-def check(problem: Problem, solution: Solution) -> None:
-    """Raise PL0455 (internal) when `solution` violates a constraint of `problem`."""
-    if found := violations(problem, solution):
+def check(problem: Problem, schedule: Schedule) -> None:
+    """Raise PL0455 (internal) when `schedule` violates a constraint of `problem`."""
+    if found := violations(problem, schedule):
         raise PolyloomError(Diagnostic("PL0455", f"the scheduler made a faulty schedule: {found[0]}", INTERNAL, notes=found[1:]))
 
 
-def violations(problem: Problem, solution: Solution) -> tuple[str, ...]:
-    """One sentence for each constraint that `solution` violates; a schedule of the user's is judged by them too."""
-    if malformed := tuple(_malformed(problem, solution)):
+def violations(problem: Problem, schedule: Schedule) -> tuple[str, ...]:
+    """One sentence for each constraint that `schedule` violates."""
+    if malformed := tuple(_malformed(problem, schedule)):
         return malformed
-    return (*_late(problem, solution), *_unaligned(problem, solution), *_overlong(problem, solution), *_colliding(problem, solution))
+    return (*_early(problem, schedule), *_crowded(problem, schedule), *_beyond(problem, schedule))
 
 
-def _malformed(problem: Problem, solution: Solution) -> Iterator[str]:
-    if solution.initiation_interval < 1:
-        yield f"the initiation interval is {solution.initiation_interval}"
-    if not len(problem.operations) == len(solution.start) == len(solution.unit):
-        yield f"{len(problem.operations)} operations have {len(solution.start)} start offsets and {len(solution.unit)} units"
+def _malformed(problem: Problem, schedule: Schedule) -> Iterator[str]:
+    if schedule.interval < 1:
+        yield f"the initiation interval is {schedule.interval}"
+    sizes = [len(schedule.start), len(schedule.choice), len(schedule.latency)]
+    if any(size != len(problem.operations) for size in sizes):
+        yield f"{len(problem.operations)} operations have {sizes[0]} starts, {sizes[1]} choices and {sizes[2]} latencies"
         return
-    for operation, start, unit in zip(problem.operations, solution.start, solution.unit, strict=True):
-        if start < 0:
-            yield f"{operation.name} starts at {start}"
-        if unit not in operation.units:
-            name = problem.units[unit].name if unit in range(len(problem.units)) else f"number {unit}"
-            yield f"{operation.name} cannot run on unit {name}"
-
-
-def _late(problem: Problem, solution: Solution) -> Iterator[str]:
-    for d in problem.dependences:
-        due = solution.start[d.sink] + solution.initiation_interval * d.distance
-        if due < ready(problem, solution, d.source):
-            names = problem.operations[d.source].name, problem.operations[d.sink].name
-            yield f"{names[1]} reads {names[0]} (distance {d.distance}) in cycle {due}, before it is ready in {ready(problem, solution, d.source)}"
-
-
-def _unaligned(problem: Problem, solution: Solution) -> Iterator[str]:
-    for group in problem.aligned:
-        if len({ready(problem, solution, v) for v in group}) > 1:
-            yield f"{', '.join(problem.operations[v].name for v in group)} are not ready in the same cycle"
-
-
-def _overlong(problem: Problem, solution: Solution) -> Iterator[str]:
-    for s in problem.short:
-        life = solution.start[s.sink] - ready(problem, solution, s.source)
-        if life > solution.initiation_interval - 1:
-            yield f"{problem.operations[s.sink].name} reads {problem.operations[s.source].name} {life} cycles after it is ready: it is overwritten by then"
-
-
-def _colliding(problem: Problem, solution: Solution) -> Iterator[str]:
-    pi = solution.initiation_interval
-    for i, j in combinations(range(len(problem.operations)), 2):
-        unit = solution.unit[i]
-        if unit != solution.unit[j] or (problem.are_exclusive(i, j) and solution.start[i] == solution.start[j]):
+    for v, operation in enumerate(problem.operations):
+        if schedule.start[v] < 0:
+            yield f"{operation.name} starts at {schedule.start[v]}"
+        if schedule.choice[v] not in range(len(operation.choices)):
+            yield f"{operation.name} has no choice {schedule.choice[v]}"
             continue
-        gap = (solution.start[j] - solution.start[i]) % pi
-        if gap < problem.occupancy(i, unit) or pi - gap < problem.occupancy(j, unit) or gap == 0:
-            yield f"{problem.operations[i].name} and {problem.operations[j].name} collide on unit {problem.units[unit].name}"
-    for v, unit in enumerate(solution.unit):
-        if problem.occupancy(v, unit) > pi:
-            yield f"{problem.operations[v].name} holds unit {problem.units[unit].name} longer than the initiation interval"
+        choice = operation.choices[schedule.choice[v]]
+        least, most = choice.latency, choice.latency if choice.most is None else choice.most
+        if not least <= schedule.latency[v] <= most:
+            yield f"{operation.name} has latency {schedule.latency[v]}, which is not in {least} to {most}"
+
+
+def _early(problem: Problem, schedule: Schedule) -> Iterator[str]:
+    for d in problem.dependences:
+        latency = schedule.latency[d.source] if d.latency is None else d.latency
+        ready = schedule.start[d.source] + latency + d.delay
+        reads = schedule.start[d.sink] + (schedule.latency[d.sink] if d.to_result else 0) + schedule.interval * d.distance
+        if reads < ready:
+            names = problem.operations[d.sink].name, problem.operations[d.source].name
+            yield f"{names[0]} follows {names[1]} (distance {d.distance}) in cycle {reads}, before {ready}"
+
+
+def _crowded(problem: Problem, schedule: Schedule) -> Iterator[str]:
+    for number, resource in enumerate(problem.resources):
+        if resource.limit is None:
+            continue
+        for row, times in _changes(problem, schedule, number):
+            if times > resource.limit:
+                yield f"{resource.name} is held {times} times in row {row}, and has a limit of {resource.limit}"
+
+
+def _changes(problem: Problem, schedule: Schedule, resource: int) -> Iterator[tuple[int, int]]:
+    """How often a resource is held in row 0, and in each row in which that may change."""
+    interval, held = schedule.interval, 0
+    changes: Counter[int] = Counter({0: 0})
+    for v, operation in enumerate(problem.operations):
+        for use in operation.choices[schedule.choice[v]].uses:
+            if use.resource != resource:
+                continue
+            # All rows as often as the interval fits; the cycles that are left, from the row of the start on, once more.
+            held += use.busy // interval
+            first = schedule.start[v] % interval
+            after = first + use.busy % interval
+            changes[first] += 1
+            changes[after % interval] -= 1
+            held += after >= interval
+    for row in sorted(changes):
+        held += changes[row]
+        yield row, held
+
+
+def _beyond(problem: Problem, schedule: Schedule) -> Iterator[str]:
+    for capacity in problem.capacities:
+        busy = [schedule.latency[h.operation] if h.busy is None else h.busy for h in capacity.holds]
+        places = sum(-(-cycles // schedule.interval) for cycles in busy)
+        if places > capacity.limit:
+            yield f"{places} places of {capacity.name} are held, and there are {capacity.limit}"

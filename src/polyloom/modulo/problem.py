@@ -1,121 +1,207 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The modulo-scheduling problem and its answer (Rau and Glaeser; the paper, section 5.2).
+"""The modulo-scheduling problem and its answer (Rau, "Iterative modulo scheduling", 1994).
 
-Every operation starts once an initiation interval pi, at `start + pi * n` for iteration n, on one of its allowed units.
-`ready = start + latency` is the first cycle that sees its result. A pipelined unit is occupied for the cycle of the start,
-a blocking one for `latency` cycles; both modulo pi, so no occupancy may exceed pi. Operations are named by their index.
+An operation starts once per initiation interval (II): at `start + II * n` for iteration n. Row r of the reservation
+table stands for the cycles that are r modulo II. An operation that holds a resource for `busy` cycles from its start
+on holds it in rows (start + k) mod II for 0 <= k < busy, counted once for each k: more than II cycles count a row
+repeatedly. Operations, resources and choices are named by their index.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from polyloom.diagnostics import infeasible, input_error
 
+LARGEST = 1_000_000
+"""No number of a problem is greater: the rows of a table are counted one by one."""
+
 
 @dataclass(frozen=True, slots=True)
-class Unit:
-    """A functional unit; one that is not pipelined starts nothing while an operation is under way."""
+class Resource:
+    """At most `limit` operations hold it in a row; None: any number."""
 
     name: str
-    pipelined: bool = True
+    limit: int | None = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A resource is held for `busy` cycles (at least 0) from the start on."""
+
+    resource: int
+    busy: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One way to execute an operation: what it holds at once, and its latency (at least 0).
+
+    With `most`, the solver chooses the latency, between `latency` and `most`: a load that states when its value
+    arrives.
+    """
+
+    uses: tuple[Use, ...] = ()
+    latency: int = 1
+    most: int | None = None
+
+    @property
+    def longest(self) -> int:
+        return self.latency if self.most is None else self.most
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`latencies[k]` (cycles, at least 1) is the latency on unit `units[k]`."""
+    """Executed in one of the ways of `choices`."""
 
     name: str
-    units: tuple[int, ...]
-    latencies: tuple[int, ...]
-
-    def latency(self, unit: int) -> int:
-        return self.latencies[self.units.index(unit)]
+    choices: tuple[Choice, ...] = (Choice(),)
 
 
 @dataclass(frozen=True, slots=True)
 class Dependence:
-    """`start(sink) + pi * distance >= ready(source)`, distance (in iterations) at least 0."""
+    """`start(sink) + II * distance >= start(source) + latency(source) + delay`; distance (in iterations) at least 0.
+
+    A `latency` replaces the source's. With `to_result`, the sink's result waits instead of its start: `start(sink) +
+    latency(sink)` stands on the left. So a load may be issued before the store whose value it will read.
+    """
 
     source: int
     sink: int
-    distance: int
+    distance: int = 0
+    delay: int = 0
+    latency: int | None = None
+    to_result: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Short:
-    """`start(sink) - ready(source) <= pi - 1`: the value of source must fit one general register."""
+class Hold:
+    """`operation` holds one of a capacity's places for `busy` cycles; None: for its latency, the chosen one if there
+    is a range.
+    """
 
-    source: int
-    sink: int
+    operation: int
+    busy: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """The sum of ceil(busy / II) over `holds` is at most `limit`: places that are held from pass to pass, whatever
+    the row.
+    """
+
+    name: str
+    limit: int
+    holds: tuple[Hold, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Operations to schedule.
-
-    `aligned`: operations of one group have equal ready offsets. `exclusive`: pairs, in any order, that never execute in the
-    same iteration; they may occupy a unit together, but only with equal start offsets. `spans`: groups of (source, sink);
-    the sum over the groups of the maximum of ready(source) - start(sink) is minimized first.
-    """
+    """Operations to schedule."""
 
     operations: tuple[Operation, ...]
-    units: tuple[Unit, ...]
+    resources: tuple[Resource, ...] = ()
     dependences: tuple[Dependence, ...] = ()
-    aligned: tuple[tuple[int, ...], ...] = ()
-    exclusive: frozenset[tuple[int, int]] = frozenset()
-    short: tuple[Short, ...] = ()
-    spans: tuple[tuple[tuple[int, int], ...], ...] = ()
+    capacities: tuple[Capacity, ...] = ()
 
-    def are_exclusive(self, one: int, other: int) -> bool:
-        return (one, other) in self.exclusive or (other, one) in self.exclusive
 
-    def places(self, pi: int) -> int:
-        """How many (operation, unit, slot) an exact search at initiation interval `pi` chooses from."""
-        return pi * sum(len(o.units) for o in self.operations)
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When, how and with which latency each operation runs. The least start is 0."""
 
-    def occupancy(self, operation: int, unit: int) -> int:
-        """Cycles for which `operation` holds `unit`."""
-        return 1 if self.units[unit].pipelined else self.operations[operation].latency(unit)
+    interval: int
+    start: tuple[int, ...]
+    choice: tuple[int, ...]
+    latency: tuple[int, ...]
+
+    @property
+    def length(self) -> int:
+        """Cycles from the first start to the last result of an iteration."""
+        return max(s + latency for s, latency in zip(self.start, self.latency, strict=True))
+
+    @property
+    def stages(self) -> int:
+        """Iterations that are under way at once."""
+        return 1 + max(self.start) // self.interval
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """No initiation interval below `value` has a schedule; `reason` names what binds, `members` are its operations."""
+
+    value: int
+    reason: str
+    members: tuple[int, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """A modulo schedule. The least start is 0; `unit[v]` indexes `Problem.units`.
+    """A checked schedule, and what is known about smaller intervals.
 
-    `minimum` = max(ResMII, RecMII). `proved`: no smaller initiation interval (that the caller admits) has a schedule.
-    `bound_by` says in the problem's names what keeps the initiation interval from being smaller.
+    `minimum` is the proved lower bound, `resource` and `recurrence` are the bounds that need no search. `bound_by`
+    says in the problem's names what keeps the initiation interval from being smaller.
     """
 
-    initiation_interval: int
-    start: tuple[int, ...]
-    unit: tuple[int, ...]
+    schedule: Schedule
     minimum: int
-    proved: bool
+    resource: Bound
+    recurrence: Bound
     bound_by: str
+    solver: str
 
-
-def ready(problem: Problem, solution: Solution, operation: int) -> int:
-    """The first cycle (of iteration 0) that sees the result."""
-    return solution.start[operation] + problem.operations[operation].latency(solution.unit[operation])
+    @property
+    def proved(self) -> bool:
+        """No smaller initiation interval that the caller admits has a schedule."""
+        return self.minimum >= self.schedule.interval
 
 
 def validate(problem: Problem) -> None:
-    """Refuse a malformed problem (PL0450, exit 1) and an operation without a unit (PL0451, exit 3)."""
+    """Refuse a malformed problem (PL0450, exit 1) and an operation that nothing can execute (PL0986, exit 3)."""
+    if not problem.operations:
+        raise input_error("PL0450", "there is no operation to schedule", help="give at least one operation")
     for operation in problem.operations:
-        if len(operation.units) != len(operation.latencies) or len(set(operation.units)) != len(operation.units):
-            raise input_error("PL0450", f"operation {operation.name} needs one latency for each of its distinct units")
-        if any(u not in range(len(problem.units)) for u in operation.units):
-            raise input_error("PL0450", f"operation {operation.name} names a unit that does not exist")
-        if min(operation.latencies, default=1) < 1:
-            raise input_error("PL0450", f"operation {operation.name} has a latency below 1")
-        if not operation.units:
-            help = "add a unit that executes it to the machine, or write the loop without it"
-            raise infeasible("PL0451", f"no unit executes operation {operation.name}", help=help)
-    mentioned = {v for d in problem.dependences for v in (d.source, d.sink)} | {v for s in problem.short for v in (s.source, s.sink)}
-    mentioned |= {v for group in problem.aligned for v in group} | {v for pair in problem.exclusive for v in pair}
-    mentioned |= {v for group in problem.spans for pair in group for v in pair}
-    if not mentioned <= set(range(len(problem.operations))):
-        raise input_error("PL0450", "a constraint names an operation that does not exist")
-    if any(d.distance < 0 for d in problem.dependences):
-        raise input_error("PL0450", "a dependence has a negative distance", help="order the iterations so that every value is produced before its use")
+        _validate_operation(problem, operation)
+    for d in problem.dependences:
+        _validate_dependence(problem, d)
+    for capacity in problem.capacities:
+        if any(h.operation not in range(len(problem.operations)) for h in capacity.holds):
+            raise input_error("PL0450", f"the capacity {capacity.name} names an operation that does not exist")
+        if any(not 0 <= (h.busy or 0) <= LARGEST for h in capacity.holds):
+            raise input_error("PL0450", f"the capacity {capacity.name} is held for less than 0 or more than {LARGEST} cycles")
+
+
+def _validate_operation(problem: Problem, operation: Operation) -> None:
+    uses = [use for choice in operation.choices for use in choice.uses]
+    if not operation.choices:
+        raise input_error("PL0450", f"operation {operation.name} has no choice", help="a choice without resources is one, too")
+    if any(u.resource not in range(len(problem.resources)) for u in uses):
+        raise input_error("PL0450", f"operation {operation.name} names a resource that does not exist")
+    if any(not 0 <= u.busy <= LARGEST for u in uses):
+        raise input_error("PL0450", f"operation {operation.name} holds a resource for less than 0 or more than {LARGEST} cycles")
+    if any(not 0 <= c.latency <= c.longest <= LARGEST for c in operation.choices):
+        raise input_error("PL0450", f"operation {operation.name} has a latency below 0 or above {LARGEST}")
+    if not any(is_possible(problem, c) for c in operation.choices):
+        help = "raise the limit of one of its resources, or give it another choice"
+        raise infeasible("PL0986", f"nothing can execute {operation.name}: {_shortage(problem, operation)}", help=help)
+
+
+def _validate_dependence(problem: Problem, d: Dependence) -> None:
+    if not {d.source, d.sink} <= set(range(len(problem.operations))):
+        raise input_error("PL0450", "a dependence names an operation that does not exist")
+    if not 0 <= d.distance <= LARGEST:
+        help = "order the iterations so that every value is produced before its use"
+        raise input_error("PL0450", f"a dependence has a distance below 0 or above {LARGEST}", help=help)
+    if abs(d.delay) > LARGEST or not 0 <= (d.latency or 0) <= LARGEST:
+        raise input_error("PL0450", f"a dependence has a latency below 0, or a delay or latency beyond {LARGEST}")
+
+
+def is_possible(problem: Problem, choice: Choice) -> bool:
+    """Whether some interval has room for the choice: in the row of its start it holds every resource at once."""
+    held = [u.resource for u in choice.uses if u.busy]
+    return all(held.count(r) <= limit for r in set(held) if (limit := problem.resources[r].limit) is not None)
+
+
+def _shortage(problem: Problem, operation: Operation) -> str:
+    held = dict.fromkeys(u.resource for c in operation.choices for u in c.uses)
+    limits = ((problem.resources[r].name, problem.resources[r].limit) for r in held)
+    return "the limits are " + ", ".join(f"{name}: {limit}" for name, limit in limits if limit is not None)

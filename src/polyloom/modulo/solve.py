@@ -1,191 +1,164 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact modulo scheduling with CP-SAT (the paper, section 5.2; Rau and Glaeser).
+"""Solve a problem: the bounds, a solver, the check of its schedule, and what keeps the interval from being smaller.
 
-From max(ResMII, RecMII) upwards, each initiation interval pi is decided by search; the first feasible one is minimal. At
-this pi the schedule is improved lexicographically: spans (they multiply the wavefront's skew), length, occupied
-slots (exclusive operations that share one need one instruction between them), lifetimes.
-
-The search is complete although start offsets are bounded. With places fixed, the remaining constraints are differences
-between start offsets; their least solution is given by longest paths, which visit an operation at most once and gain at most
-latency + pi - 1 at each. And if no pi up to the sum of all latencies has a schedule, none has: a schedule at any pi, taken
-alone without overlap, loses its idle cycles and then fits into that sum, and a larger pi only relaxes the other constraints.
-Large problems are first tried by `greedy`, whose answer at the lower bound needs no search. Very large ones are left to it: what it
-finds above the bound is not proved minimal, and the intervals that it tries grow by a fraction each time.
+All solvers rise from the greatest bound. With small intervals attempts may fail; with a long one a schedule is open
+code, which exists unless dependences set deadlines. `exact` takes the schedule of `iterative` and then decides every
+interval below it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-
-from ortools.sat.python import cp_model
+from typing import Final
 
 from polyloom.diagnostics import PolyloomError, infeasible
-from polyloom.modulo.bounds import PLACES, Bound, recurrence_minimum, resource_minimum
+from polyloom.modulo import iterative, torus
+from polyloom.modulo.bounds import recurrence_bound, resource_bound
 from polyloom.modulo.check import check
-from polyloom.modulo.greedy import schedule
-from polyloom.modulo.packing import Place, by_operation, pairs_sharing_a_unit, place, solver
-from polyloom.modulo.problem import Problem, Solution, validate
+from polyloom.modulo.placing import Case
+from polyloom.modulo.problem import Bound, Problem, Schedule, Solution, validate
 
-LARGE = 1500
-"""Places from which on a quick schedule, if there is one, is taken as it is: improving it would take long and gain little."""
-STRIDE = 16
-"""Beyond `PLACES`, each interval that is tried is larger than the one before by this part of it."""
-FEASIBILITY_LIMIT = 5.0
-IMPROVEMENT_LIMIT = 0.3
-"""Deterministic effort of one search, in CP-SAT's unit (about a second)."""
+EFFORT: Final = 6.0
+"""Deterministic work by default; a unit is about a second."""
+_PLACEMENTS: Final = 100_000
+"""Operations that attempts place in a unit of work."""
+_LONGEST: Final = 1 << 24
+"""No interval beyond is tried."""
 
-
-def solve(problem: Problem, *, at_least: int = 1, limit: int | None = None) -> Solution:
-    """A schedule with the least initiation interval in `at_least`..`limit`, checked.
-
-    Raises the errors of `validate`, PL0452 (a cycle of distance zero), PL0453 (no schedule up to the limit), all exit 3 but
-    a malformed problem.
-    """
-    validate(problem)
-    bounds = resource_minimum(problem), recurrence_minimum(problem)
-    minimum = max(b.value for b in bounds)
-    lowest = max(minimum, at_least)
-    highest = max(lowest, sum(max(o.latencies) for o in problem.operations)) if limit is None else limit
-    proved = True
-    for pi in _intervals(problem, lowest, highest):
-        quick = schedule(problem, pi) if problem.places(pi) > LARGE else None
-        status, found = _decide(problem, pi) if quick is None else (cp_model.FEASIBLE, quick)
-        if found is not None:
-            start, unit = found
-            first = min(start, default=0)
-            solution = Solution(pi, tuple(s - first for s in start), unit, minimum, proved, _reason(bounds, pi, lowest, proved))
-            check(problem, solution)
-            return solution
-        proved = proved and status == cp_model.INFEASIBLE
-    raise _no_schedule(bounds, lowest, highest, limit is None and proved)
-
-
-def _intervals(problem: Problem, lowest: int, highest: int) -> Iterator[int]:
-    """The initiation intervals to try, each one while an exact search decides it; the last one is `highest`."""
-    pi = lowest
-    while pi < highest:
-        yield pi
-        pi += 1 if problem.places(pi) <= PLACES else max(1, pi // STRIDE)
-    if lowest <= highest:
-        yield highest
-
-
-def _decide(problem: Problem, pi: int) -> tuple[cp_model.CpSolverStatus, Found | None]:
-    return _search(problem, pi) if problem.places(pi) <= PLACES else (cp_model.UNKNOWN, None)
+Place = Callable[[Case, int], Schedule | None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Model:
-    """The constraints at one pi. `length` and `spans` are what improvement minimizes, besides the lifetimes."""
+class Task:
+    """Intervals from `low` to `high` are tried, none beyond a `limit` of the caller's; `effort` is deterministic
+    work, `feasible`: stop at the first schedule.
+    """
 
-    model: cp_model.CpModel
-    places: dict[Place, cp_model.IntVar]
-    start: list[cp_model.IntVar]
-    ready: list[cp_model.LinearExpr]
-    horizon: int
-
-
-Found = tuple[tuple[int, ...], tuple[int, ...]]
-"""(start, unit)"""
-
-
-def _search(problem: Problem, pi: int) -> tuple[cp_model.CpSolverStatus, Found | None]:
-    """Decide pi, then improve the schedule objective by objective; each result binds the objectives after it."""
-    m = _build(problem, pi)
-    search = solver(FEASIBILITY_LIMIT)
-    status = search.solve(m.model)
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return status, None
-    found = _read(problem, m, search)
-    for objective in _objectives(problem, m, pi):
-        m.model.minimize(objective)
-        m.model.clear_hints()
-        for variable, value in zip(m.start, found[0], strict=True):
-            m.model.add_hint(variable, value)
-        for (i, u, s), literal in m.places.items():
-            m.model.add_hint(literal, found[1][i] == u and found[0][i] % pi == s)
-        search = solver(IMPROVEMENT_LIMIT)
-        if search.solve(m.model) in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            found = _read(problem, m, search)
-            m.model.add(objective <= round(search.objective_value))
-    return status, found
+    case: Case
+    low: int
+    high: int
+    effort: float
+    feasible: bool
+    limit: int | None = None
 
 
-def _build(problem: Problem, pi: int) -> _Model:
-    model = cp_model.CpModel()
-    operations = problem.operations
-    everything = tuple(range(len(operations)))
-    horizon = sum(max(o.latencies) + pi - 1 for o in operations) + pi
-    start = [model.new_int_var(0, horizon, f"start {o.name}") for o in operations]
-    together = {pair: model.new_bool_var(f"together {pair}") for pair in pairs_sharing_a_unit(problem, everything)}
-    places = place(model, problem, pi, everything, together)
-    for (i, j), literal in together.items():
-        model.add(start[i] == start[j]).only_enforce_if(literal)  # pyright: ignore[reportUnknownMemberType] (its *args are untyped)
-    ready: list[cp_model.LinearExpr] = []
-    choices = by_operation(places)
-    for i in everything:
-        mine = choices.get(i, [])
-        stage = model.new_int_var(0, horizon // pi, f"stage {operations[i].name}")
-        model.add(start[i] == pi * stage + sum(s * literal for _, s, literal in mine))
-        least = min(operations[i].latencies)
-        ready.append(start[i] + least + sum((operations[i].latency(u) - least) * literal for u, _, literal in mine if operations[i].latency(u) > least))
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A schedule, if one was found; no interval of the task below `minimum` has one, and with `never` none at all."""
+
+    schedule: Schedule | None
+    minimum: int
+    never: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Solver:
+    name: str
+    about: str
+    run: Callable[[Task], Outcome]
+
+
+def _climb(place: Place, task: Task) -> Outcome:
+    """Interval by interval; when the work is spent, twice the interval each time."""
+    attempts = max(1, int(task.effort * _PLACEMENTS / len(task.case.problem.operations)))
+    interval = task.low
+    while interval <= task.high:
+        if (found := place(task.case, interval)) is not None:
+            return Outcome(found, task.low)
+        attempts -= 1
+        interval = interval + 1 if attempts > 0 or interval == task.high else min(2 * interval, task.high)
+    return Outcome(None, task.low)
+
+
+def _exact(task: Task) -> Outcome:
+    outcome = _climb(iterative.place, task)
+    if task.feasible or (outcome.schedule is not None and outcome.schedule.interval == task.low):
+        return outcome
+    # OR-tools take half a second to load, and a schedule at the bound does not need them.
+    from polyloom.modulo.exact import decide, decide_open
+
+    if outcome.schedule is None:
+        opened = decide_open(task.case, task.effort)
+        if opened.schedule is None or (task.limit is not None and opened.schedule.interval > task.limit):
+            return Outcome(None, task.low, opened.is_infeasible)
+        outcome = Outcome(opened.schedule, task.low)
+    assert outcome.schedule is not None
+    high = outcome.schedule.interval - 1
+    minimum, effort = task.low, task.effort
+    for interval in range(task.low, high + 1):
+        if effort <= 0:
+            break
+        # What an interval leaves of its share goes to those after it.
+        decision = decide(task.case, interval, effort / min(4, high + 1 - interval))
+        effort -= decision.effort
+        if decision.schedule is not None:
+            return Outcome(decision.schedule, minimum)
+        if decision.is_infeasible and minimum == interval:
+            minimum = interval + 1
+    return Outcome(outcome.schedule, minimum)
+
+
+TORUS: Final = Solver("torus", "greedy on a slice of the table that wraps round", lambda task: _climb(torus.place, task))
+ITERATIVE: Final = Solver("iterative", "by heights, then circuits first, with eviction", lambda task: _climb(iterative.place, task))
+EXACT: Final = Solver("exact", "iterative, then a search of every interval below", _exact)
+SOLVERS: Final = {s.name: s for s in (TORUS, ITERATIVE, EXACT)}
+
+
+def solve(problem: Problem, solver: Solver = EXACT, *, at_least: int = 1, limit: int | None = None, effort: float = EFFORT, feasible: bool = False) -> Solution:
+    """A checked schedule with the least initiation interval from `at_least` to `limit` that the solver finds.
+
+    `effort` is deterministic work, about seconds; with `feasible`, `exact` stops at the first schedule. Errors: those
+    of `validate`, PL0985 and PL0987 of the bounds, PL0988 (no schedule, exit 3), PL0989 (none found, exit 3).
+    """
+    validate(problem)
+    bounds = resource_bound(problem), recurrence_bound(problem)
+    low = max(at_least, *(b.value for b in bounds))
+    if low > _LONGEST:
+        help = "divide all latencies and busy times by a common factor"
+        raise infeasible("PL0989", f"an interval of {low} or more is longer than any that is tried, {_LONGEST}", notes=_notes(bounds), help=help)
+    high = min(_LONGEST, max(low, open_interval(problem))) if limit is None else limit
+    outcome = solver.run(Task(Case(problem), low, high, effort, feasible, limit)) if low <= high else Outcome(None, low)
+    if outcome.schedule is None:
+        raise _no_schedule(bounds, solver, outcome, limit)
+    check(problem, outcome.schedule)
+    schedule = outcome.schedule
+    return Solution(schedule, outcome.minimum, *bounds, _reason(bounds, schedule.interval, outcome.minimum, at_least), solver.name)
+
+
+def open_interval(problem: Problem) -> int:
+    """An interval in which operations have time to run one after the other."""
+    steps = [max(1, *(max(c.longest, *(u.busy for u in c.uses), 0) for c in o.choices)) for o in problem.operations]
     for d in problem.dependences:
-        model.add(start[d.sink] + pi * d.distance >= ready[d.source])
-    for s in problem.short:
-        model.add(start[s.sink] - ready[s.source] <= pi - 1)
-    for group in problem.aligned:
-        for v in group[1:]:
-            model.add(ready[v] == ready[group[0]])
-    return _Model(model, places, start, ready, horizon)
+        latency = max(c.longest for c in problem.operations[d.source].choices) if d.latency is None else d.latency
+        steps[d.source] = max(steps[d.source], latency + d.delay)
+    return max([sum(steps), *(h.busy or 0 for c in problem.capacities for h in c.holds)])
 
 
-def _read(problem: Problem, m: _Model, search: cp_model.CpSolver) -> Found:
-    unit = {i: u for (i, u, _), literal in m.places.items() if search.boolean_value(literal)}
-    return tuple(search.value(s) for s in m.start), tuple(unit[i] for i in range(len(problem.operations)))
-
-
-def _objectives(problem: Problem, m: _Model, pi: int) -> Iterator[cp_model.LinearExprT]:
-    def greatest(name: str, terms: list[cp_model.LinearExprT]) -> cp_model.IntVar:
-        bound = 2 * m.horizon + pi * (1 + max((d.distance for d in problem.dependences), default=0))
-        variable = m.model.new_int_var(-bound, bound, name)
-        for term in terms:
-            m.model.add(variable >= term)
-        return variable
-
-    if problem.spans:
-        # A span below 0 would stretch the schedule without end; the values only wait longer in their FIFO.
-        yield sum(greatest(f"span {n}", [0, *(m.ready[v] - m.start[w] for v, w in group)]) for n, group in enumerate(problem.spans))
-    first = m.model.new_int_var(0, m.horizon, "first")
-    for s in m.start:
-        m.model.add(first <= s)
-    yield greatest("last", list(m.ready)) - first
-    slots = {(u, s): m.model.new_bool_var(f"slot {u}.{s}") for _, u, s in m.places}
-    for (_, u, s), literal in m.places.items():
-        m.model.add_implication(literal, slots[u, s])
-    yield sum(slots.values())
-    by_source: dict[int, list[cp_model.LinearExprT]] = {}
-    for d in problem.dependences:
-        by_source.setdefault(d.source, []).append(m.start[d.sink] + pi * d.distance - m.ready[d.source])
-    yield sum(greatest(f"life {v}", terms) for v, terms in by_source.items())
-
-
-def _reason(bounds: tuple[Bound, Bound], pi: int, lowest: int, proved: bool) -> str:
-    if pi == 1:
+def _reason(bounds: tuple[Bound, Bound], interval: int, minimum: int, at_least: int) -> str:
+    if interval == 1:
         return "nothing: an iteration starts in every cycle"
-    if binding := [b.reason for b in bounds if b.value == pi]:
+    if binding := [b.reason for b in bounds if b.value == interval]:
         return " and ".join(binding)
-    if pi == lowest:
-        return f"an initiation interval of at least {lowest} was asked for"
-    below = f"{lowest} to {pi - 1}" if lowest < pi - 1 else f"{lowest}"
-    outcome = "no schedule exists" if proved else "none was found in the time allowed"
-    return f"units and recurrences together: at {below} {outcome}; {bounds[0].reason}; {bounds[1].reason}"
+    if interval == at_least:
+        return f"an interval of at least {at_least} was asked for"
+    if minimum == interval:
+        what = f"resources and circuits together: a search found that no interval below {interval} has a schedule"
+    else:
+        what = f"the solver: intervals from {minimum} on are not excluded"
+    return "; ".join([what, *(f"{b.value} by {b.reason}" for b in bounds if b.value > 1)])
 
 
-def _no_schedule(bounds: tuple[Bound, Bound], lowest: int, highest: int, never: bool) -> PolyloomError:
-    notes = tuple(f"no initiation interval below {b.value}: {b.reason}" for b in bounds)
-    if never:
-        help = "operations that write one variable must be ready in the same cycle: give them equal latencies or units of their own"
-        return infeasible("PL0453", "the operations have no schedule at any initiation interval", notes=notes, help=help)
-    message = f"no schedule with an initiation interval of at most {highest}"
-    return infeasible("PL0453", message, notes=notes, help=f"allow a larger one (at least {max(lowest, highest + 1)}), or add units to the machine")
+def _notes(bounds: tuple[Bound, Bound]) -> tuple[str, ...]:
+    return tuple(f"no interval below {b.value}: {b.reason}" for b in bounds)
+
+
+def _no_schedule(bounds: tuple[Bound, Bound], solver: Solver, outcome: Outcome, limit: int | None) -> PolyloomError:
+    if outcome.never:
+        help = "dependences of negative delay are deadlines: relax one, or raise the limit of a resource"
+        return infeasible("PL0988", "the operations have no schedule at any interval", notes=_notes(bounds), help=help)
+    if limit is not None:
+        message = f"no schedule with an interval of at most {limit} was found by '{solver.name}'"
+        return infeasible("PL0988", message, notes=_notes(bounds), help="allow a longer interval, or raise the limit of a resource")
+    help = "take the solver 'exact'" if solver is not EXACT else "allow more work"
+    return infeasible("PL0989", f"no schedule was found by '{solver.name}', and none is known not to exist", notes=_notes(bounds), help=help)

@@ -13,7 +13,11 @@ from polyloom.diagnostics import input_error, nearest
 from polyloom.targets.entry import entries, loaded
 
 Row = dict[str, object]
-_OWN: Final[dict[str, str]] = {"dominators": "polyloom.cli.bench.dominators:rows", "ssa": "polyloom.cli.bench.ssa:rows"}
+_OWN: Final[dict[str, str]] = {
+    "dominators": "polyloom.cli.bench.dominators:rows",
+    "modulo": "polyloom.cli.bench.modulo:rows",
+    "ssa": "polyloom.cli.bench.ssa:rows",
+}
 """Tables that belong to no target, by name: the function that gives the rows."""
 
 

@@ -20,7 +20,7 @@ from polyloom.targets.riscv.image import Image
 from polyloom.targets.riscv.names import Isa
 
 RA, SP, A0 = 1, 2, 10
-_CAUSES: Final = ("exit", "stop", "limit", "illegal", "fetch", "load", "store", "misaligned", "breakpoint", "call")
+_CAUSES: Final = ("exit", "stop", "limit", "illegal", "fetch", "load", "store", "misaligned", "breakpoint", "call", "misaligned")
 _LARGEST: Final = 1 << 33
 _PAGE: Final = 4096
 STACK: Final = 1 << 20
@@ -111,7 +111,7 @@ class Machine:
 
     def run(self, pc: int | None = None, *, stop: int | None = None, limit: int = LIMIT, watch: Callable[[int], None] | None = None) -> Run:
         """Runs from `pc` (the image's entry) to an exit or to the address `stop`. `watch` is called with the number of instructions executed after
-        every `SLICE` of them, where signals are heeded and a reservation of `lr` is lost; without it a run is one slice. Errors: PL0911 to PL0914."""
+        every `SLICE` of them, where signals are heeded; without it a run is one slice. Errors: PL0911 to PL0914."""
         at, end, executed = self.entry if pc is None else pc, _nowhere(self) if stop is None else stop, 0
         while True:
             cause, at, value, count, word = self._hart.run(at, end, min(limit - executed, SLICE) if watch else limit)

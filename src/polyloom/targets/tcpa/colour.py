@@ -15,7 +15,7 @@ from itertools import combinations
 from ortools.sat.python import cp_model
 
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError
-from polyloom.modulo.packing import solver
+from polyloom.modulo.search import solver
 
 EXACT_NODES = 40
 """Larger graphs keep the greedy colouring."""

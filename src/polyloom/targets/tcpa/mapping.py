@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from polyloom.diagnostics import PolyloomError, Span, input_error, nearest
 from polyloom.ir.rdg import Graph
 from polyloom.machine.table import Table, parse
-from polyloom.modulo.problem import Solution
+from polyloom.modulo.guarded.problem import Solution
 from polyloom.targets.tcpa.allocate import Allocation, Order, is_legal
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.schedule import Scheduled, given, minimum

@@ -20,7 +20,7 @@ from typing import Literal
 from ortools.sat.python import cp_model
 
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
-from polyloom.modulo.packing import solver
+from polyloom.modulo.search import solver
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.symbolic import Port, Route
 

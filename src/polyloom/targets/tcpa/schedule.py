@@ -14,10 +14,11 @@ from dataclasses import dataclass
 
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.ir.rdg import Graph
-from polyloom.modulo.bounds import recurrence_minimum, resource_minimum
-from polyloom.modulo.check import violations
-from polyloom.modulo.problem import Dependence, Operation, Problem, Short, Solution, Unit
-from polyloom.modulo.solve import solve
+from polyloom.modulo.guarded.bounds import recurrence_minimum, resource_minimum
+from polyloom.modulo.guarded.check import violations
+from polyloom.modulo.guarded.problem import Guarded, Short, Solution, operation
+from polyloom.modulo.guarded.solve import solve
+from polyloom.modulo.problem import Dependence, Operation, Problem, Resource
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.graph import destinations
 from polyloom.targets.tcpa.machine import Machine
@@ -65,22 +66,23 @@ def check_operations(graph: Graph, machine: Machine) -> None:
             )
 
 
-def problem(graph: Graph, machine: Machine, distance: Distance) -> Problem:
+def problem(graph: Graph, machine: Machine, distance: Distance) -> Guarded:
     """The modulo-scheduling problem of the graph."""
     operations: list[Operation] = []
+    pipelined = tuple(u.pipelined for u in machine.units)
     for e in graph.equations:
         units = machine.units_for(e.operation, e.dtype)
-        operations.append(Operation(e.name, units, tuple(machine.units[u].latencies[e.operation, e.dtype] for u in units)))
+        latencies = tuple(machine.units[u].latencies[e.operation, e.dtype] for u in units)
+        operations.append(operation(e.name, units, latencies, pipelined))
     edges = [(w.node, use) for use in graph.uses for w in use.writers]
     variables = tuple(dict.fromkeys(use.variable for use in graph.uses))
     groups = (graph.writers_of(v) for v in variables)
     general = {v for v in variables if destinations(graph, v, separate=True) > machine.destinations}
     constrained = [(v, use.consumer, distance(use.distance)) for v, use in edges]
     spans = (tuple(dict.fromkeys((v, use.consumer) for v, use in edges if use.distance[m])) for m in range(len(graph.program.dimensions)))
-    return Problem(
-        operations=tuple(operations),
-        units=tuple(Unit(u.name, u.pipelined) for u in machine.units),
-        dependences=tuple(dict.fromkeys(Dependence(v, w, steps) for v, w, steps in constrained if steps is not None)),
+    dependences = tuple(dict.fromkeys(Dependence(v, w, steps) for v, w, steps in constrained if steps is not None))
+    return Guarded(
+        Problem(tuple(operations), tuple(Resource(u.name) for u in machine.units), dependences),
         aligned=tuple(dict.fromkeys(g for g in groups if len(g) > 1)),
         exclusive=graph.exclusive,
         short=tuple(dict.fromkeys(Short(v, use.consumer) for v, use in edges if use.is_local and use.variable in general)),
@@ -93,7 +95,7 @@ def schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tupl
     cautious = problem(graph, machine, safe)
     solution = solve(cautious)
     found = [_scheduled(cautious, solution, innermost, True)]
-    members: dict[Problem, set[int]] = {}
+    members: dict[Guarded, set[int]] = {}
     for m in sorted(innermost):
         members.setdefault(problem(graph, machine, along(m)), set()).add(m)
     packed = resource_minimum(cautious).value
@@ -121,7 +123,7 @@ def minimum(graph: Graph, machine: Machine, dimension: int) -> Solution | None:
         return None
 
 
-def _scheduled(wanted: Problem, solution: Solution, innermost: frozenset[int], is_safe: bool) -> Scheduled:
-    latency = tuple(o.latency(u) for o, u in zip(wanted.operations, solution.unit, strict=True))
+def _scheduled(wanted: Guarded, solution: Solution, innermost: frozenset[int], is_safe: bool) -> Scheduled:
+    latency = tuple(wanted.latency(v, u) for v, u in enumerate(solution.unit))
     schedule = Schedule(solution.initiation_interval, solution.start, solution.unit, latency)
     return Scheduled(innermost, is_safe, schedule, Bottleneck(solution.minimum, solution.proved, solution.bound_by))

@@ -53,8 +53,10 @@ def legalize(function: Function, isa: Isa) -> Function:
         if not _RULES.get(instruction.operation, _nothing)(editor, instruction, isa):
             editor.keep(instruction)
 
-    types = [p.type for block in function.blocks for p in block.parameters]
-    for type in types if function.result is None else [*types, function.result]:
+    types: list[Type] = [p.type for block in function.blocks for p in block.parameters]
+    if function.result is not None:
+        types.append(function.result)
+    for type in types:
         _check_type(function, type, isa, 0)
     return Editor(function, rule).run(_end)
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placement of operations on (unit, slot) at a given initiation interval, as CP-SAT constraints.
 
-A cell (unit u, slot c) is one cycle of the modulo reservation table. An operation that starts on u in slot s holds the cells
-s, s + 1, ... modulo pi, `occupancy` many. A cell serves one operation, or several that exclude each other pairwise and start
-together. Units alike in everything are interchangeable: operation i uses the k-th of them only if an operation before i
-uses the one before it.
+A cell (unit u, slot c) is one cycle of the modulo reservation table. An operation that starts on u in slot s holds
+the cells s, s + 1, ... modulo pi, `occupancy` many. A cell serves one operation, or several that exclude each other
+pairwise and start together. Units alike in everything are interchangeable: operation i uses the k-th of them only if
+an operation before i uses the one before it.
 """
 
 from __future__ import annotations
@@ -14,35 +14,27 @@ from itertools import combinations, product
 
 from ortools.sat.python import cp_model
 
-from polyloom.modulo.problem import Problem
+from polyloom.modulo.guarded.problem import Guarded
 
 Place = tuple[int, int, int]
 """(operation, unit, slot)"""
 
 
-def solver(deterministic_limit: float) -> cp_model.CpSolver:
-    """A solver that gives the same answer on every run; the limit counts the solver's work, not seconds of a clock."""
-    result = cp_model.CpSolver()
-    result.parameters.num_workers = 1
-    result.parameters.random_seed = 1
-    result.parameters.max_deterministic_time = deterministic_limit
-    result.parameters.catch_sigint_signal = False  # its handler ends a search with what there is, and takes Python's own away for good
-    return result
-
-
-def pairs_sharing_a_unit(problem: Problem, operations: Iterable[int]) -> Iterator[tuple[int, int]]:
+def pairs_sharing_a_unit(problem: Guarded, operations: Iterable[int]) -> Iterator[tuple[int, int]]:
     """Exclusive pairs (i < j) that some unit can execute both of."""
     for i, j in combinations(sorted(operations), 2):
-        if problem.are_exclusive(i, j) and set(problem.operations[i].units) & set(problem.operations[j].units):
+        if problem.are_exclusive(i, j) and set(problem.units_of(i)) & set(problem.units_of(j)):
             yield i, j
 
 
 def place(
-    model: cp_model.CpModel, problem: Problem, pi: int, operations: tuple[int, ...], together: Mapping[tuple[int, int], cp_model.IntVar]
+    model: cp_model.CpModel, problem: Guarded, pi: int, operations: tuple[int, ...], together: Mapping[tuple[int, int], cp_model.IntVar]
 ) -> dict[Place, cp_model.IntVar]:
-    """Add one literal for every place where an operation may start, exactly one true an operation, and the cells' constraints.
+    """Add one literal for every place where an operation may start, exactly one true an operation, and the cells'
+    constraints.
 
-    `operations` ascend. `together[i, j]` (i < j) must hold where exclusive i and j share a cell; pairs that it lacks may share freely.
+    `operations` ascend. `together[i, j]` (i < j) must hold where exclusive i and j share a cell; pairs that it lacks
+    may share freely.
     """
     choices = _choices(problem, operations)
     places = {
@@ -71,7 +63,7 @@ def by_operation(places: Mapping[Place, cp_model.IntVar]) -> dict[int, list[tupl
 
 def _share_cells(
     model: cp_model.CpModel,
-    problem: Problem,
+    problem: Guarded,
     pi: int,
     unit: int,
     users: tuple[int, ...],
@@ -93,7 +85,7 @@ def _share_cells(
                 model.add_bool_or(*both)
 
 
-def _cover(problem: Problem, operations: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+def _cover(problem: Guarded, operations: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Cliques that cover every pair of operations that may not share a cell."""
     open_pairs = {(i, j) for i, j in combinations(operations, 2) if not problem.are_exclusive(i, j)}
     while open_pairs:
@@ -105,15 +97,15 @@ def _cover(problem: Problem, operations: tuple[int, ...]) -> Iterator[tuple[int,
         open_pairs -= set(combinations(sorted(clique), 2))
 
 
-def _choices(problem: Problem, operations: tuple[int, ...]) -> dict[int, list[int]]:
+def _choices(problem: Guarded, operations: tuple[int, ...]) -> dict[int, list[int]]:
     """The units worth trying for each operation: of k interchangeable ones, the n-th user needs only the first n."""
-    groups: dict[tuple[bool, tuple[int | None, ...]], list[int]] = {}
-    for u, unit in enumerate(problem.units):
-        latencies = tuple(o.latency(u) if u in o.units else None for o in (problem.operations[i] for i in operations))
-        groups.setdefault((unit.pipelined, latencies), []).append(u)
+    groups: dict[tuple[tuple[int, int] | None, ...], list[int]] = {}
+    for u in range(len(problem.units)):
+        alike = tuple((problem.latency(i, u), problem.occupancy(i, u)) if u in problem.units_of(i) else None for i in operations)
+        groups.setdefault(alike, []).append(u)
     result: dict[int, list[int]] = {i: [] for i in operations}
-    for (_, latencies), units in groups.items():
-        users = [i for i, latency in zip(operations, latencies, strict=True) if latency is not None]
+    for alike, units in groups.items():
+        users = [i for i, way in zip(operations, alike, strict=True) if way is not None]
         for n, i in enumerate(users):
             result[i] += units[: n + 1]
     return result

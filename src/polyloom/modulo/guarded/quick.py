@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A quick modulo schedule for large problems: the operation with least slack first, as early as its units allow.
 
-All constraints but the units' are differences between ready offsets, so longest paths (Floyd and Warshall) give every operation
-a window that shrinks as others are placed (Huff, "Lifetime-sensitive modulo scheduling", 1993). There is no backtracking: a
-schedule at the lower bound of pi is proof enough of its minimality, and where none is found the exact search decides.
+All constraints but the units' are differences between ready offsets, so longest paths (Floyd and Warshall) give every
+operation a window that shrinks as others are placed (Huff, "Lifetime-sensitive modulo scheduling", 1993). There is no
+backtracking: a schedule at the lower bound of pi is proof enough of its minimality, and where none is found the exact
+search decides.
 """
 
 from __future__ import annotations
@@ -11,17 +12,17 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from polyloom.modulo.problem import Problem
+from polyloom.modulo.guarded.problem import Guarded
 
 _NEVER = -(1 << 40)
 Found = tuple[tuple[int, ...], tuple[int, ...]]
 """(start, unit)"""
 
 
-def schedule(problem: Problem, pi: int) -> Found | None:
+def schedule(problem: Guarded, pi: int) -> Found | None:
     """A schedule with initiation interval `pi`, or None where this order of placing finds none."""
     groups = _groups(problem)
-    latency = [min(o.latencies) for o in problem.operations]
+    latency = [min(problem.latencies_of(v)) for v in range(len(problem.operations))]
     longest = _longest(problem, pi, groups, latency)
     if longest is None:
         return None
@@ -43,13 +44,13 @@ def schedule(problem: Problem, pi: int) -> Found | None:
     return tuple(start), tuple(unit)
 
 
-def _groups(problem: Problem) -> list[tuple[int, ...]]:
+def _groups(problem: Guarded) -> list[tuple[int, ...]]:
     """Operations that must be ready together; every operation is in one group."""
     aligned = {i for group in problem.aligned for i in group}
     return [*problem.aligned, *((i,) for i in range(len(problem.operations)) if i not in aligned)]
 
 
-def _longest(problem: Problem, pi: int, groups: list[tuple[int, ...]], latency: list[int]) -> npt.NDArray[np.int64] | None:
+def _longest(problem: Guarded, pi: int, groups: list[tuple[int, ...]], latency: list[int]) -> npt.NDArray[np.int64] | None:
     """`[g, h]`: by how much h must be ready after g at least; None where some group would have to follow itself."""
     of = {i: g for g, group in enumerate(groups) for i in group}
     if len(of) < sum(map(len, groups)):
@@ -68,7 +69,7 @@ def _longest(problem: Problem, pi: int, groups: list[tuple[int, ...]], latency: 
 class _Table:
     """The reservation table: who holds each cell of each unit, modulo pi."""
 
-    def __init__(self, problem: Problem, pi: int) -> None:
+    def __init__(self, problem: Guarded, pi: int) -> None:
         self.problem, self.pi = problem, pi
         self.cells: dict[tuple[int, int], list[tuple[int, int]]] = {}
 
@@ -89,8 +90,9 @@ class _Table:
 
     def _unit(self, operation: int, start: int) -> int | None:
         """One that an exclusive operation holds already, if there is one; units slower than the fastest are left out."""
-        own = self.problem.operations[operation]
-        free = [u for u, latency in zip(own.units, own.latencies, strict=True) if latency == min(own.latencies) and self._is_free(operation, start, u)]
+        units, latencies = self.problem.units_of(operation), self.problem.latencies_of(operation)
+        quickest = [u for u, latency in zip(units, latencies, strict=True) if latency == min(latencies)]
+        free = [u for u in quickest if self._is_free(operation, start, u)]
         return next((u for u in free if self.cells.get((u, start % self.pi))), free[0] if free else None)
 
     def _is_free(self, operation: int, start: int, unit: int) -> bool:

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lower bounds on the initiation interval pi, with reasons for people.
+
+ResMII is the least pi at which the operations fit the units when dependences are ignored: a clique of operations that
+pairwise cannot share, against the units that it can use, gives a bound; an exact packing confirms or raises it.
+RecMII is the maximum ratio of latency and distance of a cycle of constraints, see `modulo.recurrence`.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from ortools.sat.python import cp_model
+
+from polyloom.diagnostics import infeasible
+from polyloom.modulo.bounds import count
+from polyloom.modulo.graph import Arc
+from polyloom.modulo.guarded.packing import place
+from polyloom.modulo.guarded.problem import Guarded
+from polyloom.modulo.problem import Bound
+from polyloom.modulo.recurrence import critical_circuit
+from polyloom.modulo.search import solver
+
+PACKING_LIMIT = 5.0
+"""Deterministic effort of one packing, in CP-SAT's unit (about a second)."""
+PLACES = 20_000
+"""Where more places are to choose from than this, the bound by cliques is not confirmed: the model alone would take long to build."""
+UNIONS = 128
+"""From this number of unit sets on, no more unions are formed."""
+
+
+def resource_minimum(problem: Guarded) -> Bound:
+    """The least pi at which every operation finds a place, dependences ignored."""
+    everything = tuple(range(len(problem.operations)))
+    value, core = max(((_clique_bound(problem, c), c) for c in _cliques(problem)), default=(1, everything[:1]), key=lambda bound: bound[0])
+    while not _fits(problem, value, everything):
+        core = _shrink(problem, value, everything)
+        value += 1
+    return Bound(value, _demand(problem, core))
+
+
+def _cliques(problem: Guarded) -> list[tuple[int, ...]]:
+    """For unions of the operations' unit sets, operations confined to that union of which no two may share a cell."""
+    unions: set[frozenset[int]] = set()
+    for units in sorted({frozenset(problem.units_of(v)) for v in range(len(problem.operations))}, key=sorted):
+        unions |= {units} if len(unions) > UNIONS else {units, *(units | u for u in unions)}
+    cliques: list[tuple[int, ...]] = []
+    for union in sorted(unions, key=lambda u: (len(u), sorted(u))):
+        clique: list[int] = []
+        confined = [i for i in range(len(problem.operations)) if union.issuperset(problem.units_of(i))]
+        for i in sorted(confined, key=lambda i: (-_least_occupancy(problem, i), sum(problem.are_exclusive(i, j) for j in confined))):
+            if not any(problem.are_exclusive(i, j) for j in clique):
+                clique.append(i)
+        cliques.append(tuple(sorted(clique)))
+    return cliques
+
+
+def _least_occupancy(problem: Guarded, operation: int) -> int:
+    return min(problem.occupancy(operation, u) for u in problem.units_of(operation))
+
+
+def _units(problem: Guarded, operations: tuple[int, ...]) -> list[int]:
+    return sorted({u for i in operations for u in problem.units_of(i)})
+
+
+def _clique_bound(problem: Guarded, clique: tuple[int, ...]) -> int:
+    cycles = [_least_occupancy(problem, i) for i in clique]
+    return max(-(-sum(cycles) // len(_units(problem, clique))), *cycles)
+
+
+def _fits(problem: Guarded, pi: int, operations: tuple[int, ...]) -> bool:
+    model = cp_model.CpModel()
+    if any(_least_occupancy(problem, i) > pi for i in operations):
+        return False
+    if problem.places(pi) > PLACES:
+        return True
+    place(model, problem, pi, operations, {})
+    search = solver(PACKING_LIMIT)
+    search.parameters.cp_model_presolve = False
+    # Running out of effort counts as a fit: the bound stays a bound.
+    return search.solve(model) != cp_model.INFEASIBLE
+
+
+def _shrink(problem: Guarded, pi: int, operations: tuple[int, ...]) -> tuple[int, ...]:
+    """A part of `operations` that does not fit either, but fits without any one of its operations."""
+    core = operations
+    for i in operations:
+        rest = tuple(j for j in core if j != i)
+        core = core if _fits(problem, pi, rest) else rest
+    return core
+
+
+def _demand(problem: Guarded, operations: tuple[int, ...]) -> str:
+    units = _units(problem, operations)
+    names = ", ".join(_described(problem, i) for i in operations)
+    unit_names = ", ".join(problem.units[u].name for u in units)
+    return f"{count(len(units), 'unit')} {{{unit_names}}} for {count(len(operations), 'operation')} {names}"
+
+
+def _described(problem: Guarded, operation: int) -> str:
+    cycles = _least_occupancy(problem, operation)
+    return problem.operations[operation].name + (f" (blocks {cycles} cycles)" if cycles > 1 else "")
+
+
+def recurrence_minimum(problem: Guarded) -> Bound:
+    """The least pi (at least 1) at which no cycle of constraints has positive weight; PL0452 (exit 3) if there is
+    none.
+    """
+    arrows, arcs = zip(*_arcs(problem), strict=True) if _arcs(problem) else ((), ())
+    circuit = critical_circuit(len(problem.operations), arcs)
+    if circuit is None:
+        return Bound(1, "no recurrence")
+    used = [arrows[n] for n in circuit.numbers]
+    path = problem.operations[circuit.arcs[0].source].name
+    path += "".join(arrow + problem.operations[arc.sink].name for arrow, arc in zip(used, circuit.arcs, strict=True))
+    if circuit.distance == 0:
+        help = "let at least one of these values come from an earlier iteration"
+        raise infeasible("PL0452", f"operations wait for each other within one iteration: {path}", help=help)
+    remark = "; ~> a register keeps the value for less than one interval" if " ~> " in used else ""
+    return Bound(circuit.bound, f"{path} (latency {circuit.weight}, distance {circuit.distance}{remark})")
+
+
+def _arcs(problem: Guarded) -> list[tuple[str, Arc]]:
+    """ready(sink) >= ready(source) + weight - pi * distance, with the arrow that stands for it in a reason."""
+    # Where the unit decides the latency, the value that constrains least keeps the bound valid.
+    least = [min(problem.latencies_of(v)) for v in range(len(problem.operations))]
+    most = [max(problem.latencies_of(v)) for v in range(len(problem.operations))]
+    arcs = [(" -> ", Arc(d.source, d.sink, least[d.sink], d.distance)) for d in problem.dependences]
+    arcs += [(" ~> ", Arc(s.sink, s.source, 1 - most[s.sink], 1)) for s in problem.short]
+    for group in problem.aligned:
+        for one, other in pairwise(group):
+            arcs += [(" = ", Arc(one, other, 0, 0)), (" = ", Arc(other, one, 0, 0))]
+    return arcs

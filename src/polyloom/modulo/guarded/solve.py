@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exact modulo scheduling with CP-SAT (the paper, section 5.2; Rau and Glaeser).
+
+From max(ResMII, RecMII) upwards, each initiation interval pi is decided by search; the first feasible one is minimal.
+At this pi the schedule is improved lexicographically: spans (they multiply the wavefront's skew), length, occupied
+slots (exclusive operations that share one need one instruction between them), lifetimes.
+
+The search is complete although start offsets are bounded. With places fixed, the remaining constraints are
+differences between start offsets; their least solution is given by longest paths, which visit an operation at most
+once and gain at most latency + pi - 1 at each. And if no pi up to the sum of all latencies has a schedule, none has:
+a schedule at any pi, taken alone without overlap, loses its idle cycles and then fits into that sum, and a larger pi
+only relaxes the other constraints. Large problems are first tried by `quick`, whose answer at the lower bound needs
+no search. Very large ones are left to it: what it finds above the bound is not proved minimal, and the intervals that
+it tries grow by a fraction each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ortools.sat.python import cp_model
+
+from polyloom.diagnostics import PolyloomError, infeasible
+from polyloom.modulo.guarded.bounds import PLACES, recurrence_minimum, resource_minimum
+from polyloom.modulo.guarded.check import check
+from polyloom.modulo.guarded.packing import Place, by_operation, pairs_sharing_a_unit, place
+from polyloom.modulo.guarded.problem import Guarded, Solution, validate
+from polyloom.modulo.guarded.quick import schedule
+from polyloom.modulo.problem import Bound
+from polyloom.modulo.search import solver
+
+LARGE = 1500
+"""Places from which on a quick schedule, if there is one, is taken as it is: improving it would take long and gain
+little.
+"""
+STRIDE = 16
+"""Beyond `PLACES`, each interval that is tried is larger than the one before by this part of it."""
+FEASIBILITY_LIMIT = 5.0
+IMPROVEMENT_LIMIT = 0.3
+"""Deterministic effort of one search, in CP-SAT's unit (about a second)."""
+
+
+def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None) -> Solution:
+    """A schedule with the least initiation interval in `at_least`..`limit`, checked.
+
+    Raises the errors of `validate`, PL0452 (a cycle of distance zero), PL0453 (no schedule up to the limit), all exit
+    3 but a malformed problem.
+    """
+    validate(problem)
+    bounds = resource_minimum(problem), recurrence_minimum(problem)
+    minimum = max(b.value for b in bounds)
+    lowest = max(minimum, at_least)
+    highest = max(lowest, sum(max(problem.latencies_of(v)) for v in range(len(problem.operations)))) if limit is None else limit
+    proved = True
+    for pi in _intervals(problem, lowest, highest):
+        quick = schedule(problem, pi) if problem.places(pi) > LARGE else None
+        status, found = _decide(problem, pi) if quick is None else (cp_model.FEASIBLE, quick)
+        if found is not None:
+            start, unit = found
+            first = min(start, default=0)
+            solution = Solution(pi, tuple(s - first for s in start), unit, minimum, proved, _reason(bounds, pi, lowest, proved))
+            check(problem, solution)
+            return solution
+        proved = proved and status == cp_model.INFEASIBLE
+    raise _no_schedule(bounds, lowest, highest, limit is None and proved)
+
+
+def _intervals(problem: Guarded, lowest: int, highest: int) -> Iterator[int]:
+    """The initiation intervals to try, each one while an exact search decides it; the last one is `highest`."""
+    pi = lowest
+    while pi < highest:
+        yield pi
+        pi += 1 if problem.places(pi) <= PLACES else max(1, pi // STRIDE)
+    if lowest <= highest:
+        yield highest
+
+
+def _decide(problem: Guarded, pi: int) -> tuple[cp_model.CpSolverStatus, Found | None]:
+    return _search(problem, pi) if problem.places(pi) <= PLACES else (cp_model.UNKNOWN, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """The constraints at one pi. `length` and `spans` are what improvement minimizes, besides the lifetimes."""
+
+    model: cp_model.CpModel
+    places: dict[Place, cp_model.IntVar]
+    start: list[cp_model.IntVar]
+    ready: list[cp_model.LinearExpr]
+    horizon: int
+
+
+Found = tuple[tuple[int, ...], tuple[int, ...]]
+"""(start, unit)"""
+
+
+def _search(problem: Guarded, pi: int) -> tuple[cp_model.CpSolverStatus, Found | None]:
+    """Decide pi, then improve the schedule objective by objective; each result binds the objectives after it."""
+    m = _build(problem, pi)
+    search = solver(FEASIBILITY_LIMIT)
+    status = search.solve(m.model)
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return status, None
+    found = _read(problem, m, search)
+    for objective in _objectives(problem, m, pi):
+        m.model.minimize(objective)
+        m.model.clear_hints()
+        for variable, value in zip(m.start, found[0], strict=True):
+            m.model.add_hint(variable, value)
+        for (i, u, s), literal in m.places.items():
+            m.model.add_hint(literal, found[1][i] == u and found[0][i] % pi == s)
+        search = solver(IMPROVEMENT_LIMIT)
+        if search.solve(m.model) in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            found = _read(problem, m, search)
+            m.model.add(objective <= round(search.objective_value))
+    return status, found
+
+
+def _build(problem: Guarded, pi: int) -> _Model:
+    model = cp_model.CpModel()
+    operations = problem.operations
+    everything = tuple(range(len(operations)))
+    horizon = sum(max(problem.latencies_of(i)) + pi - 1 for i in everything) + pi
+    start = [model.new_int_var(0, horizon, f"start {o.name}") for o in operations]
+    together = {pair: model.new_bool_var(f"together {pair}") for pair in pairs_sharing_a_unit(problem, everything)}
+    places = place(model, problem, pi, everything, together)
+    for (i, j), literal in together.items():
+        model.add(start[i] == start[j]).only_enforce_if(literal)  # pyright: ignore[reportUnknownMemberType] (its *args are untyped)
+    ready: list[cp_model.LinearExpr] = []
+    choices = by_operation(places)
+    for i in everything:
+        mine = choices.get(i, [])
+        stage = model.new_int_var(0, horizon // pi, f"stage {operations[i].name}")
+        model.add(start[i] == pi * stage + sum(s * literal for _, s, literal in mine))
+        least = min(problem.latencies_of(i))
+        ready.append(start[i] + least + sum((problem.latency(i, u) - least) * literal for u, _, literal in mine if problem.latency(i, u) > least))
+    for d in problem.dependences:
+        model.add(start[d.sink] + pi * d.distance >= ready[d.source])
+    for s in problem.short:
+        model.add(start[s.sink] - ready[s.source] <= pi - 1)
+    for group in problem.aligned:
+        for v in group[1:]:
+            model.add(ready[v] == ready[group[0]])
+    return _Model(model, places, start, ready, horizon)
+
+
+def _read(problem: Guarded, m: _Model, search: cp_model.CpSolver) -> Found:
+    unit = {i: u for (i, u, _), literal in m.places.items() if search.boolean_value(literal)}
+    return tuple(search.value(s) for s in m.start), tuple(unit[i] for i in range(len(problem.operations)))
+
+
+def _objectives(problem: Guarded, m: _Model, pi: int) -> Iterator[cp_model.LinearExprT]:
+    def greatest(name: str, terms: list[cp_model.LinearExprT]) -> cp_model.IntVar:
+        bound = 2 * m.horizon + pi * (1 + max((d.distance for d in problem.dependences), default=0))
+        variable = m.model.new_int_var(-bound, bound, name)
+        for term in terms:
+            m.model.add(variable >= term)
+        return variable
+
+    if problem.spans:
+        # A span below 0 would stretch the schedule without end; the values only wait longer in their FIFO.
+        yield sum(greatest(f"span {n}", [0, *(m.ready[v] - m.start[w] for v, w in group)]) for n, group in enumerate(problem.spans))
+    first = m.model.new_int_var(0, m.horizon, "first")
+    for s in m.start:
+        m.model.add(first <= s)
+    yield greatest("last", list(m.ready)) - first
+    slots = {(u, s): m.model.new_bool_var(f"slot {u}.{s}") for _, u, s in m.places}
+    for (_, u, s), literal in m.places.items():
+        m.model.add_implication(literal, slots[u, s])
+    yield sum(slots.values())
+    by_source: dict[int, list[cp_model.LinearExprT]] = {}
+    for d in problem.dependences:
+        by_source.setdefault(d.source, []).append(m.start[d.sink] + pi * d.distance - m.ready[d.source])
+    yield sum(greatest(f"life {v}", terms) for v, terms in by_source.items())
+
+
+def _reason(bounds: tuple[Bound, Bound], pi: int, lowest: int, proved: bool) -> str:
+    if pi == 1:
+        return "nothing: an iteration starts in every cycle"
+    if binding := [b.reason for b in bounds if b.value == pi]:
+        return " and ".join(binding)
+    if pi == lowest:
+        return f"an initiation interval of at least {lowest} was asked for"
+    below = f"{lowest} to {pi - 1}" if lowest < pi - 1 else f"{lowest}"
+    outcome = "no schedule exists" if proved else "none was found in the time allowed"
+    return f"units and recurrences together: at {below} {outcome}; {bounds[0].reason}; {bounds[1].reason}"
+
+
+def _no_schedule(bounds: tuple[Bound, Bound], lowest: int, highest: int, never: bool) -> PolyloomError:
+    notes = tuple(f"no initiation interval below {b.value}: {b.reason}" for b in bounds)
+    if never:
+        help = "operations that write one variable must be ready in the same cycle: give them equal latencies or units of their own"
+        return infeasible("PL0453", "the operations have no schedule at any initiation interval", notes=notes, help=help)
+    message = f"no schedule with an initiation interval of at most {highest}"
+    return infeasible("PL0453", message, notes=notes, help=f"allow a larger one (at least {max(lowest, highest + 1)}), or add units to the machine")

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From rows to a schedule: the least starts for given rows and choices.
+
+Whether an interval is feasible depends on rows, and on the order in which a circuit visits them, alone: operations on
+no common circuit can be moved apart by whole intervals, which changes no row. With rows and choices fixed, what is
+left is differences between starts, and the least solution is a longest path whose steps are rounded up to the row of
+each operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polyloom.modulo.bounds import least_hold
+from polyloom.modulo.graph import Demand, Graph, build
+from polyloom.modulo.problem import Problem, Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Row and choice of each operation; no row where it may start at any time. `most` limits chosen latencies."""
+
+    rows: tuple[int | None, ...]
+    choice: tuple[int, ...]
+    most: tuple[int | None, ...]
+
+
+def settle(problem: Problem, interval: int, placement: Placement) -> Schedule | None:
+    """The schedule of least starts; None where a circuit does not close in these rows."""
+    graph = build(problem, tuple((k,) for k in placement.choice), Demand.MOST, placement.most)
+    rows = [*placement.rows, *(None for _ in range(len(graph.owner) - len(placement.rows)))]
+    times = _least(graph, interval, rows)
+    if times is None:
+        return None
+    starts = times[: len(problem.operations)]
+    latency = [problem.operations[v].choices[k].latency for v, k in enumerate(placement.choice)]
+    for point in range(len(problem.operations), len(graph.owner)):
+        latency[graph.owner[point]] = times[point] - times[graph.owner[point]]
+    least = min(starts)
+    return Schedule(interval, tuple(t - least for t in starts), placement.choice, tuple(latency))
+
+
+def _least(graph: Graph, interval: int, rows: Sequence[int | None]) -> list[int] | None:
+    times = [row or 0 for row in rows]
+    for number, points in enumerate(graph.points):
+        inner = graph.inner[number]
+        # A longest path visits a point at most once, and rounding adds less than an interval at each.
+        steps = (len(points) + 2) * max(1, len(inner))
+        waiting = dict.fromkeys(points) if inner else {}
+        while waiting:
+            point = next(iter(waiting))
+            del waiting[point]
+            for _, sink, weight, distance in graph.outgoing[point]:
+                if graph.component_of[graph.owner[sink]] != number:
+                    continue
+                steps -= 1
+                if steps < 0:
+                    return None
+                if (time := _rounded(times[point] + weight - interval * distance, rows[sink], interval)) > times[sink]:
+                    times[sink] = time
+                    waiting[sink] = None
+        for point in points:
+            for _, sink, weight, distance in graph.outgoing[point]:
+                time = _rounded(times[point] + weight - interval * distance, rows[sink], interval)
+                times[sink] = max(times[sink], time)
+    return times
+
+
+def _rounded(time: int, row: int | None, interval: int) -> int:
+    return time if row is None else time + (row - time) % interval
+
+
+def latency_limits(problem: Problem, choices: Sequence[tuple[int, ...]], interval: int) -> tuple[int | None, ...] | None:
+    """Limits for chosen latencies under which every capacity suffices; None where it cannot.
+
+    Each operation gets the places that it needs at least. Those that are left go round among the operations whose
+    result waits for something, because only these gain from a longer latency.
+    """
+    ranged = {h.operation for c in problem.capacities for h in c.holds if h.busy is None}
+    places = {v: -(-max(problem.operations[v].choices[k].latency for k in choices[v]) // interval) for v in sorted(ranged)}
+    left = [c.limit for c in problem.capacities]
+    for n, capacity in enumerate(problem.capacities):
+        for h in capacity.holds:
+            left[n] -= places[h.operation] if h.busy is None else -(-least_hold(problem, choices, h.operation, h.busy) // interval)
+    if any(rest < 0 for rest in left):
+        return None
+    uses: dict[int, list[int]] = {v: [n for n, c in enumerate(problem.capacities) for h in c.holds if h.operation == v and h.busy is None] for v in places}
+    wanted = {d.sink for d in problem.dependences if d.to_result}
+    growing = [v for v in places if v in wanted]
+    while growing:
+        growing = [v for v in growing if _grow(problem, interval, v, places, left, uses[v])]
+    return tuple(places[v] * interval if v in places else None for v in range(len(problem.operations)))
+
+
+def _grow(problem: Problem, interval: int, v: int, places: dict[int, int], left: list[int], uses: list[int]) -> bool:
+    """Give v one more place in each of its capacities, if there is one and v can use it."""
+    longest = max(c.longest for c in problem.operations[v].choices)
+    if places[v] * interval >= longest or any(left[n] < uses.count(n) for n in uses):
+        return False
+    places[v] += 1
+    for n in uses:
+        left[n] -= 1
+    return True
