@@ -105,11 +105,11 @@ class Compiled(File):
         **more: Any,
     ) -> Result:
         """Run for parameter values and arrays by name; see `Instance.run`. The target compiles or instantiates for these values first, if it has to."""
-        together = named(given, more, "PL0230", "N=16")
-        values, rest = self._values(together)
-        instance = self.ready(values, {n: v for n, v in together.items() if n in _names(self.target, "instantiate")})
-        rest = {n: v for n, v in rest.items() if n not in _names(self.target, "instantiate")}
-        return instance.run(rest, seed=seed, trace=trace, fill=fill)
+        own = {n: v for n, v in more.items() if n in _names(self.target, "simulate")}
+        early = {n: v for n, v in more.items() if n in _names(self.target, "instantiate")}
+        rest = {n: v for n, v in more.items() if n not in own and n not in early}
+        values, arrays = self._values(named(given, rest, "PL0230", "N=16"))
+        return self.ready(values, early).run(arrays, seed=seed, trace=trace, fill=fill, **own)
 
     def _values(self, together: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The values of parameters that are not arguments of the run, and everything else."""
@@ -147,15 +147,22 @@ def _names(target: Target, verb: str) -> frozenset[str]:
 
 
 def subject_of(source: Any, target: Target, place: Place, reading: Options, own: Any) -> Subject:
-    """What was given, in the first form that the target takes. Errors: PL0810, and those of reading."""
+    """What was given, in the first form that the target takes it in. Errors: PL0810, and those of reading the preferred form."""
     written = Written(source, reading)
-    form = next((form for form in target.takes if form.accepts(written)), None)
-    if form is None:
+    forms = [form for form in target.takes if form.accepts(written)]
+    if not forms:
         what = f"'{written.path}'" if written.path is not None else repr(source)
         takes = ", ".join(form.title for form in target.takes)
         message = f"{what} is nothing that the target {target.name} takes"
         raise input_error("PL0810", message, help=f"give {takes}")
-    return form.load(written, place, own)
+    refused: PolyloomError | None = None
+    for form in forms:
+        try:
+            return form.load(written, place, own)
+        except PolyloomError as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused
 
 
 def compile(

@@ -54,7 +54,7 @@ def test_verify(name: str, call: Call) -> None:
 
 
 def test_machines(call: Call) -> None:
-    assert json.loads(call("machines", "--json")[1])["machines"] == ["tcpa:fau", "tcpa:ideal", "tcpa:paper", "tcpa:unit", "tcpa:wide"]
+    assert json.loads(call("machines", "--json")[1])["machines"] == ["tcpa:fau", "tcpa:generic", "tcpa:ideal", "tcpa:paper", "tcpa:unit", "tcpa:wide"]
     assert call("machines", "tcpa:unit") == call("machines", "unit")
     assert json.loads(call("machines", "unit", "--json")[1])["name"] == "unit"
 

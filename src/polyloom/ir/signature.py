@@ -8,6 +8,7 @@ named in one place for every target. A scalar is an argument of rank 0.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
@@ -21,6 +22,7 @@ from polyloom.ir.plan import Plan
 from polyloom.sets import Affine, Condition
 
 Dtype = np.dtype[Any]
+_WORD = re.compile(r"[^\W\d]\w*")
 RESULT = "return"
 """The name of what a function returns. No language has it for an argument."""
 
@@ -39,10 +41,17 @@ class Extent:
     @staticmethod
     def read(text: str) -> Extent | None:
         """Of a text such as `2 * n + 1` or `n*m`; None where it is something else. C and Python agree on these expressions."""
+        words = list(dict.fromkeys(_WORD.findall(text)))
+        plain = _WORD.sub(lambda word: f"v{words.index(word[0])}", text)  # a name may be a word of Python's
         try:
-            return _read(ast.parse(text.strip(), mode="eval").body)
+            found = _read(ast.parse(plain.strip(), mode="eval").body)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
+        return found.renamed({f"v{n}": word for n, word in enumerate(words)})
+
+    def renamed(self, names: Mapping[str, str]) -> Extent:
+        """With other names; those that `names` does not mention stay."""
+        return _extent({tuple(sorted(names.get(n, n) for n in product)): value for product, value in self.terms})
 
     @property
     def names(self) -> frozenset[str]:

@@ -163,7 +163,8 @@ def _subject(text: _Text, model: Model, start: float, nest: Nest | None = None, 
     if nest is not None:
         declared, names = _renamed(declared, names, nest)
     oracles = _Oracles(text, model, function, declared, tuple(names), nest, reference)
-    signature, seconds = _signature(declared, names), perf_counter() - start
+    signature = _signature(declared, names, declared.name if nest is None else nest.name)
+    seconds = perf_counter() - start
     content = Content(function, declared.span)
     return Subject("function", content, text.path, signature, oracles.all, seconds, oracles.explain, oracles.hidden)
 
@@ -176,7 +177,7 @@ def _read(path: str, options: Options, model: Model) -> tuple[Function, Prototyp
 def _renamed(declared: Prototype, outputs: Sequence[str], nest: Nest) -> tuple[Prototype, list[str]]:
     """What the C text of a nest takes and gives, by the user's own names: some of them C cannot have."""
     called = {name: own for own, name in identifiers(nest).items()}
-    return replace(declared.called(called), name=nest.name), [called.get(output, output) for output in outputs]
+    return declared.called(called), [called.get(output, output) for output in outputs]
 
 
 def _prototype(path: str, options: Options, model: Model, function: Function) -> Prototype:
@@ -199,16 +200,19 @@ def _check_types(declared: Prototype, function: Function) -> None:
         raise PolyloomError(Diagnostic("PL0812", message, MISMATCH, span=declared.span))
 
 
-def _signature(declared: Prototype, names: Sequence[str]) -> Signature:
+def _signature(declared: Prototype, names: Sequence[str], name: str) -> Signature:
     """Scalars are parameters, and arguments too."""
     arguments = tuple(_argument(p, p.name in names) for p in declared.parameters)
     result = () if declared.result is None else (Argument(RESULT, declared.result, (), False, True),)
     scalars = tuple(p.name for p in declared.parameters if p.extents is None)
-    return Signature(declared.name, scalars, tuple(n for n in scalars if n in declared.sizes), (*result, *arguments))
+    return Signature(name, scalars, tuple(n for n in scalars if n in declared.sizes), (*result, *arguments))
 
 
 def _argument(parameter: Parameter, is_output: bool) -> Argument:
-    shape = tuple(extent for text in parameter.extents or () if (extent := Extent.read(text)) is not None)
+    read = [Extent.read(text) for text in parameter.extents or ()]
+    own = {written: name for name, written in parameter.written.items()}
+    shape = tuple(extent.renamed(own) for extent in read if extent is not None)
+    assert len(shape) == len(read), f"{parameter.name} has the extents {parameter.extents}"
     return Argument(parameter.name, parameter.dtype, shape, True, is_output)
 
 
