@@ -206,6 +206,19 @@ def test_numbers_that_json_does_not_have(call: Call) -> None:
         assert found["verified"]
 
 
+def test_the_syntax_tree_is_dumped_once(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    dumped: list[str] = []
+    tree = clang._tree  # pyright: ignore[reportPrivateUsage]  # what asks clang for it
+
+    def counted(path: str, options: Options, target: str) -> Any:
+        dumped.append(path)
+        return tree(path, options, target)
+
+    monkeypatch.setattr(clang, "_tree", counted)
+    assert _json(call, "dot n=3 --on riscv:rv32imac")["verified"]
+    assert dumped == ["commands.c"]
+
+
 def test_long_runs_are_compared_with_the_host_alone(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(function, "STEPS", 100)
     found = _json(call, "dot n=1000 --on riscv:rv64gc")

@@ -16,7 +16,9 @@ import platform
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextvars import ContextVar
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -55,7 +57,30 @@ _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?:fatal
 
 def syntax_tree(path: str, options: Options, target: str = "") -> Any:
     """clang's JSON tree of the translation unit; every location with an `offset` has its `file`. Types, macros and headers are those
-    of `target`, by default this host's. Raises PL0150 and PL0151."""
+    of `target`, by default this host's. It is not to be changed: within `one_reading`, a second call gets the same one.
+    Raises PL0150 and PL0151."""
+    kept, key = _TREES.get(), (path, replace(options, function=None), target)
+    if kept is None:
+        return _tree(path, options, target)
+    if key not in kept:
+        kept[key] = _tree(path, options, target)
+    return kept[key]
+
+
+@contextlib.contextmanager
+def one_reading() -> Generator[None]:
+    """While files are read that nobody changes: each tree is dumped once."""
+    token = _TREES.set({})
+    try:
+        yield
+    finally:
+        _TREES.reset(token)
+
+
+_TREES: ContextVar[dict[tuple[str, Options, str], Any] | None] = ContextVar("trees", default=None)
+
+
+def _tree(path: str, options: Options, target: str) -> Any:
     file = ""
 
     def locate(item: dict[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from polyloom import frontend, temporary, transform
 from polyloom.analysis.stores import stored
 from polyloom.deep import deeply
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, Span
+from polyloom.frontend.c.clang import one_reading
 from polyloom.frontend.c.native import call_native
 from polyloom.frontend.c.prototype import Parameter, Prototype, prototype
 from polyloom.frontend.python.kernel import Kernel
@@ -158,7 +159,8 @@ class _Oracles:
 
 
 def _subject(text: _Text, model: Model, start: float, nest: Nest | None = None, reference: Reference | None = None) -> Subject:
-    function, declared = text.use(lambda path: _read(path, text.options, model))
+    with one_reading():
+        function, declared = text.use(lambda path: _read(path, text.options, model))
     names = _outputs(declared, function)
     if nest is not None:
         declared, names = _renamed(declared, names, nest)
