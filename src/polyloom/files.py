@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import cast
+from typing import IO, Final
 
-import numpy as np
-import numpy.typing as npt
-
+from polyloom import memory
 from polyloom.diagnostics import PolyloomError, input_error
+
+_PIECE: Final = 1 << 26
+_COPIES: Final = 4
+"""What is made of a file takes several times its size."""
 
 
 def read(path: str | os.PathLike[str]) -> bytes:
@@ -22,28 +23,27 @@ def read(path: str | os.PathLike[str]) -> bytes:
     if path == "":
         raise input_error("PL0807", "the name of a file is empty", help="give the path of an existing file that you may read")
     try:
-        return Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            data = _within(file, memory.available_bytes() // _COPIES)
     except (OSError, TypeError, ValueError) as error:  # ValueError: a path with a zero byte
         raise input_error("PL0807", f"cannot read '{path}': {_reason(error)}", help="give the path of an existing file that you may read") from None
+    if data is None:
+        raise input_error("PL0807", f"cannot read '{path}': it is too large for the memory that there is", help="give a smaller file")
+    return data
 
 
-def read_array(path: str) -> npt.NDArray[np.generic]:
-    """A NumPy file, without pickled objects."""
-    data = read(path)
-    try:
-        array: object = np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, EOFError, OSError):
-        array = None
-    if not isinstance(array, np.ndarray):
-        raise input_error("PL0807", f"'{path}' is not a NumPy array file", help="write it with numpy.save(path, array)")
-    return cast("npt.NDArray[np.generic]", array)
-
-
-def npy(array: npt.NDArray[np.generic]) -> bytes:
-    """The bytes of a NumPy file."""
-    buffer = io.BytesIO()
-    np.save(buffer, array, allow_pickle=False)
-    return buffer.getvalue()
+def _within(file: IO[bytes], most: int) -> bytes | None:
+    """The bytes of a file, None if they are more than `most`. What has no size, such as a pipe, is read piece by piece."""
+    size = os.fstat(file.fileno()).st_size
+    if size > most:
+        return None
+    pieces, left = list[bytes](), most
+    while piece := file.read(min(size + 1, _PIECE) if size else _PIECE):
+        left -= len(piece)
+        if left < 0:
+            return None
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
 def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:

@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from polyloom import frontend
-from polyloom.analysis.memory import available_bytes
 from polyloom.analysis.stores import stored
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error, nearest
 from polyloom.frontend.c.native import call_native
@@ -30,6 +29,7 @@ from polyloom.ir.nest import Nest
 from polyloom.ir.nest_c import print_c
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import Argument, interpret
+from polyloom.memory import available_bytes
 from polyloom.report.compare import compare, describe_array
 from polyloom.targets.registry import Arrays, FunctionTarget, Json, Progress
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from polyloom import api, files
+from polyloom import api, files, npy
 from polyloom.cli import arguments as shared
 from polyloom.cli import sources
 from polyloom.cli.answer import Answer
@@ -41,7 +41,7 @@ def execute(options: Request) -> Answer:
 
 def given_arrays(inputs: dict[str, str]) -> dict[str, npt.NDArray[np.generic]]:
     """The arrays of `--in`."""
-    return {name: files.read_array(path) for name, path in inputs.items()}
+    return {name: npy.read(path) for name, path in inputs.items()}
 
 
 def check_names(outputs: Iterable[str], known: Iterable[str]) -> None:
@@ -53,4 +53,4 @@ def check_names(outputs: Iterable[str], known: Iterable[str]) -> None:
 
 def array_files(arrays: Arrays, outputs: dict[str, str]) -> dict[str, bytes]:
     """The files of `--out`."""
-    return {path: files.npy(arrays[name]) for name, path in outputs.items()}
+    return {path: npy.encode(arrays[name]) for name, path in outputs.items()}

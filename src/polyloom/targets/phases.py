@@ -176,7 +176,7 @@ def simulate(target: Target, data: bytes, member: str | None, inputs: registry.A
 
 def _overwritten(held: Any, written: Any, elements: Any) -> Any:
     """`held` with the elements that the phase wrote."""
-    result = np.array(held)
+    result = np.array(held, order="C")  # or `reshape` would copy
     result.reshape(-1)[elements] = written.reshape(-1)[elements]
     return result
 
