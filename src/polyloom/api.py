@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from os import PathLike, fspath
 from time import perf_counter
@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyloom import files, frontend
-from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
+from polyloom.diagnostics import INPUT, INTERNAL, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options, Source
 from polyloom.ir.arguments import Signature, random_inputs, scalar
@@ -36,6 +36,7 @@ from polyloom.targets.registry import Arrays, Event, Json, Place, Progress, Repo
 __all__ = ["Compiled", "Instance", "Options", "PolyloomError", "Result", "compare", "compile", "decode", "load", "source_of"]
 
 T = TypeVar("T")
+_AGAIN: Final = "compile the program again; if the file is as the compiler wrote it, report it with the program"
 _DRAWN: Final = 500_000
 """Operations of a run that is repeated with a trace only to be drawn."""
 
@@ -81,12 +82,13 @@ class _File:
 
 @dataclass(frozen=True)
 class Compiled(_File):
-    """A symbolic configuration. `source` is None when it was loaded from a file: then runs have nothing to be compared with."""
+    """A symbolic configuration. `source` is None when it was loaded from a file, called `path`: then runs have nothing to be compared with."""
 
     on: str | None = None
     place: Place | None = None
     source: Source | None = None
     seconds: float | None = None
+    path: str | None = None
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -107,7 +109,7 @@ class Compiled(_File):
         """
         parameters = _named(values, more, "PL0230", "N=16")
         asked = registry.region(pes) if pes is not None else (self.place.rows, self.place.columns) if self.place else registry.REGION
-        with _timed() as clock:
+        with _timed() as clock, _blamed(self.path):
             data = phases.instantiate(self.target, self.data, parameters, asked, candidate)
         return Instance(self.target, data, parameters, self, clock.seconds, asked)
 
@@ -298,7 +300,25 @@ def load(path: str | PathLike[str]) -> Compiled | Instance:
 def decode(name: str, data: bytes) -> Compiled | Instance:
     """`load` for bytes; errors PL0810 and PL07xx, in which the file is called `name`."""
     target, symbolic = stages.kind_of(name, data)
-    return Compiled(target, data) if symbolic else Instance(target, data)
+    return Compiled(target, data, path=name) if symbolic else Instance(target, data)
+
+
+@contextmanager
+def _blamed(path: str | None) -> Generator[None]:
+    """What would be a defect of the compiler's own mapping is the fault of the file where the mapping comes from one, as is whatever is malformed."""
+    try:
+        yield
+    except PolyloomError as error:
+        if path is None:
+            raise
+        raise PolyloomError(*(_of_file(d, path) for d in error.diagnostics)) from None
+
+
+def _of_file(diagnostic: Diagnostic, path: str) -> Diagnostic:
+    if diagnostic.exit_code != INTERNAL and not diagnostic.code.startswith("PL07"):
+        return diagnostic
+    exit_code, help = (INPUT, _AGAIN) if diagnostic.exit_code == INTERNAL else (diagnostic.exit_code, diagnostic.help)
+    return replace(diagnostic, exit_code=exit_code, notes=(*diagnostic.notes, f"in the file '{path}'"), help=help)
 
 
 def _third(progress: Progress | None) -> Progress | None:

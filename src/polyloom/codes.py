@@ -480,7 +480,8 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0530": (
         "contradictory mapping",
         "Two instructions meet in one slot, a port would be driven twice, or a route leaves the region. The mapper never makes such a\n"
-        "mapping: report it with the program. In a mapping of your own, check the schedule and the routes.",
+        "mapping: report it with the program. In a mapping of your own, check the schedule and the routes. Of a file that was loaded (exit 1)\n"
+        "it says that the file was altered, or made by another program: compile again.",
     ),
     # PL06xx: model and verification: faults
     "PL0601": (
@@ -587,7 +588,8 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0640": (
         "a capacity of the machine is exceeded",
         "The configuration uses more of something than the machine has: registers, FIFO depth, instructions, signals, channels, bits\n"
-        "of a counter or delay. Instantiation refuses such bounds, so that the file was altered or made by another program.",
+        "of a counter or delay; or a symbolic one has limits, units or latencies that are not its machine's. Neither the compiler nor\n"
+        "instantiation makes such files: this one was altered or made by another program.",
     ),
     "PL0641": (
         "reference to something that does not exist",

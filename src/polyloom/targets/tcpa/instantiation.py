@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from polyloom import _core
-from polyloom.diagnostics import INFEASIBLE, INTERNAL, Diagnostic, PolyloomError, infeasible, input_error
+from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible, input_error
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 _SIDES = ("pe", "north", "east", "south", "west")
@@ -63,7 +63,7 @@ def _refusal(symbolic: Symbolic, made: _core.Instantiation) -> PolyloomError:
             message, help = _exceeded(symbolic, made)
             return infeasible(code, message, help=help)
         case status:
-            return PolyloomError(Diagnostic(code, _core.instantiate_text(status), INFEASIBLE, help="compile it again"))
+            return input_error(code, f"{_core.instantiate_text(status)}, at byte {made.position}", help="create the file again with this version")
 
 
 def _uncovered(symbolic: Symbolic, made: _core.Instantiation) -> PolyloomError:

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, cast
 
-from polyloom import binary
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.ir.pla import Array, Program
 from polyloom.sets import Affine
 from polyloom.targets import registry
 from polyloom.targets.registry import Arrays, Event, Flow, Grid, Json, Kind, Place, Pressure, Progress, Report, Simulation, Target
-from polyloom.targets.tcpa import banks, compile, concrete_file, instantiation, listing, machine_file, model, notation, symbolic_file, verify
+from polyloom.targets.tcpa import banks, compile, concrete_file, instantiation, listing, machine_file, model, notation, symbolic_file, verify, verify_symbolic
 from polyloom.targets.tcpa.concrete import Concrete, Connection, Generator, way
 from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, operation_of
 from polyloom.targets.tcpa.machine import Machine
@@ -279,7 +278,7 @@ def _as_json(data: bytes) -> Json:
 
 
 def _verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
-    """A symbolic file is checked by reading it back; a concrete one also by the verifier's rules."""
+    """Both kinds are checked by reading them back, and by the rules of their own verifier."""
     try:
         machine = _machine(data, member)
     except PolyloomError as error:
@@ -289,8 +288,7 @@ def _verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
     symbolic = symbolic_file.decode(data)
     if symbolic.machine_hash != machine_file.fingerprint(machine):
         return (Diagnostic("PL0816", f"the configuration was made for another machine named '{symbolic.machine}'", help="compile it again for this machine"),)
-    binary.check_canonical(data, symbolic_file.encode(symbolic))
-    return ()
+    return verify_symbolic.findings(data, symbolic, machine)
 
 
 TARGET: Final = Target(
