@@ -134,9 +134,7 @@ Rectangle<Static, Traced>::Rectangle(const Placement& placement, const Machine& 
     build_elements();
     connect();
     const Controller& controller = config_.controller;
-    const int64_t span = (config_.rows - 1) * controller.row_delay + (config_.columns - 1) * controller.column_delay;
-    // A power of two, because every element divides by it in every step.
-    ring_ = int64_t(std::bit_ceil(uint64_t(std::min(span / config_.initiation_interval + 2, std::max<int64_t>(1, controller.steps)))));
+    ring_ = int64_t(signal_ring(config_));
     signal_words_ = (controller.signals.size() + 63) / 64;
     signals_.resize(signal_words_ * size_t(ring_));
     if constexpr (Static) readings_.resize(signals_.size());
@@ -188,7 +186,7 @@ void Rectangle<Static, Traced>::connect() {
     for (const Generator& generator : config_.generators) {
         const BorderPort port{generator.side, generator.position, generator.channel};
         const Array& array = config_.arrays[generator.array];
-        Stream stream{&generator, port, Scan(generator.domain, config_.extents)};
+        Stream stream{&generator, port, Scan(*generator.domain, config_.extents)};
         if (!stream.scan.done()) due_ = std::min(due_, stream.due = generator.delay + stream.scan.step() * config_.initiation_interval);
         stream.words = words_of(array);
         stream.bank = &banks_[port];
@@ -304,7 +302,7 @@ void Rectangle<Static, Traced>::step_signals() {
     std::fill_n(words, signal_words_, 0);
     if constexpr (Static) std::fill_n(readings_.data() + size_t(generated_ & (ring_ - 1)) * signal_words_, signal_words_, 0);
     for (size_t s = 0; s < signals.size(); ++s)
-        if (contains(signals[s], digits_)) words[s / 64] |= uint64_t(1) << (s % 64);
+        if (contains(*signals[s], digits_)) words[s / 64] |= uint64_t(1) << (s % 64);
     ++generated_;
     for (size_t m = 0; m < digits_.size(); ++m) {
         if (++digits_[m] < config_.extents[m] || m + 1 == digits_.size()) break;
@@ -550,7 +548,7 @@ std::vector<Place> Rectangle<Static, Traced>::idle_connections() const {
             const int32_t at = element_at_[driver.element];
             return at >= 0 && elements_[size_t(at)].output[driver.index].latest >= 0;
         }
-        const auto same = [&](const Stream& s) { return s.port == *driver.border && !s.generator->domain.empty(); };
+        const auto same = [&](const Stream& s) { return s.port == *driver.border && !s.generator->domain->empty(); };
         return std::any_of(readers_.begin(), readers_.end(), same);
     };
     for (uint32_t index = 0; index < busy.size(); ++index)

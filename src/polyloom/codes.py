@@ -506,7 +506,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0605": (
         "arrays do not fit into memory",
-        "The model holds all input and output arrays of a configuration. Use smaller loop bounds.",
+        "The model holds all input and output arrays of a configuration, its elements, wires and FIFOs; the interpreter holds all variables.\n"
+        "What they need is compared with the memory that there is before it is taken. Use smaller loop bounds, or a smaller region.",
     ),
     "PL0610": (
         "FIFO overflow",
@@ -585,6 +586,11 @@ CODES: dict[str, tuple[str, str]] = {
         "overlapping sets",
         "Two convex sets of an address generator's enable domain contain the same iteration; they must be disjoint.",
     ),
+    "PL0628": (
+        "array that is hardly accessed",
+        "The configuration declares an array of hundreds of megabytes of which it accesses less than one word in 256. Nothing of that size is\n"
+        "allocated for a file that may have been altered. Declare a smaller array, or instantiate the configuration again.",
+    ),
     "PL0640": (
         "a capacity of the machine is exceeded",
         "The configuration uses more of something than the machine has: registers, FIFO depth, instructions, signals, channels, bits\n"
@@ -630,6 +636,11 @@ CODES: dict[str, tuple[str, str]] = {
         "control signal or branch that is not canonical",
         "A control signal is 1 only in steps in which a branch reads it; a branch reads the lowest signals that serve it, and targets\n"
         "for codes that cannot occur repeat the target of the lowest code that can.",
+    ),
+    "PL0650": (
+        "output that nothing writes",
+        "The tile has iterations, but no address generator writes this output: its elements stay 0. Either the file was altered, or the\n"
+        "program writes the output under a condition that holds for no iteration of these sizes.",
     ),
     # PL07xx: files
     "PL0701": (

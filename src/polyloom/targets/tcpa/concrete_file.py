@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from polyloom import binary
+from polyloom import binary, memory
 from polyloom.binary import Codec, FileKind, Reader, counted, fixed, mapped, pooled, record, repeated, section, text
 from polyloom.targets.tcpa import encoding
 from polyloom.targets.tcpa.concrete import (
@@ -28,6 +28,8 @@ from polyloom.targets.tcpa.concrete import (
 KIND = FileKind(b"PLCC", "concrete configuration", version=3, sections=7)
 SIDES = ("north", "east", "south", "west")
 LOCATIONS = 5
+_ELEMENT_BYTES = 64
+"""What a configuration takes for each element once it is decoded, at most: its numbers of class and wrapper, some times over."""
 DIMENSIONS = 63
 """The most dimensions that a file holds."""
 
@@ -216,6 +218,7 @@ def decode(data: bytes) -> Concrete:
     head = _head.read(first)
     if not head.rows or not head.columns:
         raise binary.malformed(first.position, "the region has no element")
+    memory.require(head.rows * head.columns * _ELEMENT_BYTES, f"a configuration of {head.rows}x{head.columns} elements", "use a smaller region")
     pool = list(counted(_domain(len(head.extents)), u32("the number of domains")).read(domain_reader))
     domain = pooled(pool, "the number of a domain", u32)
     controller = _controller(domain).read(first)

@@ -36,7 +36,10 @@ def instantiate(
     (strides, base, bank), where no strides are row-major ones. Raises `PolyloomError`: PL0506 and PL0706, PL0510 to PL0520 where
     no candidate fits the machine (exit 3; the binding limit of the best candidate is named).
     """
-    made = _core.instantiate(data, values, rows, columns, candidate, sizes, layouts)
+    try:
+        made = _core.instantiate(data, values, rows, columns, candidate, sizes, layouts)
+    except MemoryError:
+        raise infeasible("PL0706", "the configuration does not fit into memory", help="use smaller loop bounds or a smaller region") from None
     if made.status:
         raise _refusal(symbolic, made)
     return made.file

@@ -32,7 +32,7 @@ Rule = Callable[[Concrete, Machine], Iterator[Finding]]
 def verify(data: bytes, machine: Machine) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with a concrete configuration for `machine`; nothing when it is right.
 
-    Codes: PL0603, PL0610 to PL0627 (faults), PL0640 to PL0649, PL0701 to PL0705.
+    Codes: PL0603, PL0610 to PL0627 (faults), PL0640 to PL0650, PL0701 to PL0705.
     """
     try:
         concrete = concrete_file.decode(data)
@@ -310,6 +310,13 @@ def _span(g: Generator) -> int:
     return max(sum(e[1] for e in s) for s in ends) - min(sum(e[0] for e in s) for s in ends) + 1 if ends else 0
 
 
+def _unwritten(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    written = {g.array for g in c.generators if g.domain}
+    for number, array in enumerate(c.arrays):
+        if array.is_output and number not in written and _words(array):
+            yield "PL0650", f"nothing is written to the output {array.name}, although there are iterations"
+
+
 # What the static run saw (PL0645 to PL0649).
 
 
@@ -412,6 +419,7 @@ _ON_WORDS: Final[tuple[Rule, ...]] = (
     _domains,
     _arrays,
     _generators,
+    _unwritten,
 )
 _ON_NOTHING: Final[tuple[Rule, ...]] = (_region, _empty, _arrays)
 _ON_RUN: Final[tuple[Callable[[Concrete, _core.Result], Iterator[Finding]], ...]] = (
