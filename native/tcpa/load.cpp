@@ -215,7 +215,8 @@ Generator generator(Reader& in, const Pool& pool, size_t rank) {
 
 Config load(std::span<const uint8_t> bytes, uint64_t most_bytes) {
     Config config;
-    auto [head, classes, wrappers, maps, domains, generators, names] = sections(bytes, config.machine_hash);
+    auto parts = sections(bytes, config.machine_hash);
+    Reader &head = parts[0], &classes = parts[1], &wrappers = parts[2], &maps = parts[3], &domains = parts[4], &generators = parts[5], &names = parts[6];
     config.initiation_interval = head.u32();
     config.rows = head.u16();
     config.columns = head.u16();

@@ -6,6 +6,7 @@ The process writes an input to a file before it tries it, so that the parent has
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import resource
 import signal
@@ -81,6 +82,7 @@ def _child(folder: Path, seconds: float, seed: int, make: Callable[[Random], byt
     """Does not return."""
     status = 1
     try:
+        faulthandler.disable()
         os.chdir(folder)
         signal.signal(signal.SIGALRM, _stop)
         signal.signal(signal.SIGPROF, signal.SIG_DFL)

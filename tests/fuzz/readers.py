@@ -53,6 +53,7 @@ class Reader:
     seeds: Callable[[], Sequence[bytes]]
     damage: Damage
     attempt: Callable[[str], None]
+    share: float = 1.0
 
     def fuzz(self, seconds: float, seed: int) -> Hunt:
         """Damages the seeds for `seconds`."""
@@ -293,12 +294,12 @@ EXPRESSIONS: Final = (b"c ? a : -b", b"x <u y ? min(x, 5) : abs(y + 1)", b"(s ? 
 
 
 READERS: Final = (
-    Reader("symbolic configurations", ".plsc", symbolic, damage.of_configuration, configuration),
-    Reader("concrete configurations", ".plcc", concrete, damage.of_configuration, configuration),
+    Reader("symbolic configurations", ".plsc", symbolic, damage.of_configuration, configuration, 4.0),
+    Reader("concrete configurations", ".plcc", concrete, damage.of_configuration, configuration, 3.0),
     Reader("arrays", ".npy", arrays, damage.of_bytes, array),
     Reader("machines", ".toml", machines, damage.of_text_bytes, machine),
     Reader("mappings", ".toml", mappings, damage.of_text_bytes, mapping),
-    Reader("programs", ".pla", programs, damage.of_text_bytes, program),
+    Reader("programs", ".pla", programs, damage.of_text_bytes, program, 2.0),
     Reader("litmus tests", ".litmus", tests, damage.of_text_bytes, litmus),
     Reader("logs", ".log", lambda: [LOG], damage.of_text_bytes, log),
     Reader("executables", ".elf", executables, damage.of_bytes, executable),
