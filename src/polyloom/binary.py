@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from struct import iter_unpack
 from typing import Any, Generic, TypeVar
+
+import numpy as np
 
 from polyloom.diagnostics import PolyloomError, infeasible, input_error
 
@@ -23,14 +24,22 @@ CHECKED = 16
 _FIXED = 32
 """Bytes of the header before the section table."""
 _NATURAL_BITS = 63
+_MODULUS = 0xFFFFFFFF
+_BLOCK = 1 << 15
+"""Words whose sum of sums fits 64 bits."""
 
 
 def fletcher64(data: bytes) -> int:
     """Fletcher's checksum of the 32-bit little-endian words of `data`, sums modulo 2**32 - 1, the second one in the upper half.
 
     `len(data)` must be a multiple of 4."""
-    prefixes = list(accumulate((word for (word,) in iter_unpack("<I", data)), initial=0))
-    return sum(prefixes) % 0xFFFFFFFF << 32 | prefixes[-1] % 0xFFFFFFFF
+    low = high = 0
+    words = np.frombuffer(data, "<u4")
+    for start in range(0, len(words), _BLOCK):
+        prefixes = np.cumsum(words[start : start + _BLOCK], dtype=np.uint64)
+        high = (high + low * len(prefixes) + int(prefixes.sum())) % _MODULUS
+        low = (low + int(prefixes[-1])) % _MODULUS
+    return high << 32 | low
 
 
 def malformed(offset: int, message: str) -> PolyloomError:

@@ -642,6 +642,11 @@ CODES: dict[str, tuple[str, str]] = {
         "The tile has iterations, but no address generator writes this output: its elements stay 0. Either the file was altered, or the\n"
         "program writes the output under a condition that holds for no iteration of these sizes.",
     ),
+    "PL0651": (
+        "names that cannot be given",
+        "Two parameters or arrays of a symbolic configuration have one name, or a name is empty or has an equals sign, so that no command\n"
+        "can give it a value. The compiler makes no such file. Compile the program again.",
+    ),
     # PL07xx: files
     "PL0701": (
         "not this kind of file",

@@ -59,6 +59,7 @@ def cases() -> dict[str, Symbolic]:
         "a bound guarded by a loop dimension": _first_extent(fir, _sloping),
         "a shape of a loop dimension": replace(fir, arrays=(replace(fir.arrays[0], shape=(_sloping(fir.arrays[0].shape[0]),)), *fir.arrays[1:])),
         "a domain of a loop dimension": replace(fir, assumptions=((Row((1, 0), (0, 0), 0),),)),
+        "one name for two parameters": replace(fir, parameters=("N",) * len(fir.parameters)),
         "no candidate": replace(fir, candidates=()),
         "no schedule": replace(fir, schedules=(), bottlenecks=(), candidates=()),
         "an interval of 0": _schedule(fir, initiation_interval=0),

@@ -35,9 +35,16 @@ Rule = Callable[[Symbolic, Machine], Iterator[Finding]]
 
 
 def findings(data: bytes, symbolic: Symbolic, machine: Machine) -> tuple[Diagnostic, ...]:
-    """Everything that is wrong with `symbolic`, which `data` holds. Codes: PL0530, PL0640, and those of `verify.verify`."""
+    """Everything that is wrong with `symbolic`, which `data` holds. Codes: PL0530, PL0640, PL0651, and those of `verify.verify`."""
     found = tuple(Diagnostic(code, message, help=_HELP) for rule in _RULES for code, message in rule(symbolic, machine))
     return found or next((d for d in _trials(data, symbolic, machine) if d), ())
+
+
+def _names(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
+    """Parameters and arrays are given by name."""
+    for what, names in (("parameters", symbolic.parameters), ("arrays", tuple(a.name for a in symbolic.arrays))):
+        if len(set(names)) < len(names) or any(not name or "=" in name for name in names):
+            yield "PL0651", f"the names of the {what} are {', '.join(map(repr, names))}, by which they cannot be told apart or given"
 
 
 def _limits(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
@@ -120,4 +127,4 @@ def _tried(symbolic: Symbolic, number: int, values: tuple[int, ...], region: tup
     return f"tried with{given} on {region[0]}x{region[1]} elements, candidate {number}"
 
 
-_RULES: Final[tuple[Rule, ...]] = (_limits, _schedules, _registers)
+_RULES: Final[tuple[Rule, ...]] = (_names, _limits, _schedules, _registers)
