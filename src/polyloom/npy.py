@@ -9,12 +9,13 @@ file, so that nothing larger than the file is ever allocated.
 
 from __future__ import annotations
 
+import ast
 import io
 import os
 import re
 import sys
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +30,14 @@ _LONGEST: Final = 10_000
 _RANK: Final = 32
 _ITEM: Final = re.compile(
     r"""\s*(['"])(?P<key>descr|fortran_order|shape)\1\s*:\s*
-        (?:(?P<text>'[^'\\]*'|"[^"\\]*")|(?P<order>True|False)|(?P<shape>\(\s*(?:[0-9]+L?\s*,\s*)*(?:[0-9]+L?\s*)?\)))
+        (?:(?P<text>'[^'\\]*'|"[^"\\]*"|\[[^{}]*\](?=\s*(?:,\s*['"](?:fortran_order|shape)['"]\s*:|,?\s*\})))|(?P<order>True|False)|(?P<shape>\(\s*(?:[0-9]+L?\s*,\s*)*(?:[0-9]+L?\s*)?\)))
         \s*(?:,|(?=\}))\s*""",
     re.VERBOSE,
 )
 _BEGIN: Final = re.compile(r"\s*\{")
 _KINDS: Final = {"descr": "text", "fortran_order": "order", "shape": "shape"}
 _TYPE: Final = re.compile(r"[<>|=]?(?:[?]|b1|[iu][1248]|f(?:2|4|8)|c(?:8|16))")
+_PADDING: Final = re.compile(r"\|V[0-9]{1,9}")
 _SAVE: Final = "write it with numpy.save(path, array)"
 
 
@@ -54,7 +56,7 @@ def parse(data: bytes, name: str) -> npt.NDArray[np.generic]:
         raise _fault(name, f"{what}: {_described(shape)} of {dtype.name} are {needed} bytes, and {found} follow the header", _SAVE)
     flat = np.frombuffer(data, dtype, prod(shape), begin)
     array = flat.reshape(shape[::-1]).transpose() if is_fortran else flat.reshape(shape)
-    return np.array(array, dtype.newbyteorder("="), order="C")
+    return np.array(array, None if dtype.isnative else dtype.newbyteorder("="), order="C")
 
 
 def encode(array: npt.NDArray[Any]) -> bytes:
@@ -103,17 +105,47 @@ def _entries(text: str, name: str, offset: int) -> dict[str, str]:
         return found
     if "'O'" in text or "|O" in text:
         raise _fault(name, "holds pickled Python objects, which are not read", "convert it: `array.astype(numpy.float32)` or numpy.int32")
-    if re.search(r"""['"]descr['"]\s*:\s*\[""", text):
-        raise _fault(name, "is an array of records", "save each field as an array of its own: numpy.save(path, array['field'])")
     raise _fault(name, f"has a malformed header, at byte {offset + at}: {text[at : at + 40].strip()!r}", _SAVE)
 
 
 def _dtype(header: dict[str, str], name: str) -> np.dtype[Any]:
+    if header["descr"].startswith("["):
+        return _record(header["descr"], name)
     text = header["descr"][1:-1]
     if not _TYPE.fullmatch(text):
         what = "pickled Python objects, which are not read" if text.lstrip("<>|=").startswith("O") else f"elements of the type '{text[:40]}'"
         raise _fault(name, f"holds {what}", "convert it: `array.astype(numpy.float32)` or numpy.int32")
     return np.dtype(text.replace("b1", "?"))
+
+
+def _record(text: str, name: str) -> np.dtype[Any]:
+    """The type of a struct. Only literals are evaluated, of a header of bounded length; then each field must be a number, a struct or padding."""
+    try:
+        fields: object = ast.literal_eval(text)
+        if not _are_fields(fields):
+            raise ValueError
+        dtype: np.dtype[Any] = np.lib.format.descr_to_dtype(fields)  # pyright: ignore[reportArgumentType, reportUnknownMemberType]
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError, OverflowError):
+        raise _fault(name, f"holds records that are not structs of numbers: {text[:60]}", _SAVE) from None
+    if not dtype.itemsize:
+        raise _fault(name, "holds records without a byte", _SAVE)
+    return dtype
+
+
+def _are_fields(value: object) -> bool:
+    """A list of (name, type) or (name, type, shape), as numpy.lib.format writes them; padding has no name."""
+    if not isinstance(value, list) or not value:
+        return False
+    return all(_is_field(item) for item in cast("list[object]", value))
+
+
+def _is_field(value: object) -> bool:
+    if not isinstance(value, tuple) or len(cast("tuple[object, ...]", value)) not in (2, 3):
+        return False
+    title, kind, *shape = cast("tuple[object, ...]", value)
+    if not isinstance(title, str) or not all(isinstance(s, tuple) and all(type(n) is int and n >= 0 for n in cast("tuple[object, ...]", s)) for s in shape):
+        return False
+    return bool((_TYPE if title else _PADDING).fullmatch(kind)) if isinstance(kind, str) else _are_fields(kind)
 
 
 def _shape(header: dict[str, str], name: str) -> tuple[int, ...]:

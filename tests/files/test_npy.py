@@ -66,7 +66,12 @@ FAULTS = {
     "order a number": file("{'descr': '<i4', 'fortran_order': 1, 'shape': (3,), }"),
     "after the header": file(HEAD + " and more"),
     "objects": saved(np.array([None, 1], object)),
-    "records": saved(np.zeros(2, [("a", "<i4"), ("b", "<f4")])),
+    "records of objects": saved(np.zeros(2, [("a", "<i4"), ("b", "O")])),
+    "records of strings": saved(np.zeros(2, [("a", "<i4"), ("b", "U3")])),
+    "records of nothing": file("{'descr': [('a', '<i4', (0,))], 'fortran_order': False, 'shape': (1000000000000,), }", b""),
+    "records without a field": file("{'descr': [], 'fortran_order': False, 'shape': (3,), }"),
+    "records of gigabytes": file("{'descr': [('a', '<i4', (1000000000000,))], 'fortran_order': False, 'shape': (3,), }"),
+    "records nested": file("{'descr': " + "[('a', " * 1000 + "'<i4'" + ")]" * 1000 + ", 'fortran_order': False, 'shape': (3,), }"),
     "strings": saved(np.array(["a", "bc"])),
     "dates": saved(np.array(["2020-01-01"], "M8[D]")),
     "type unknown": file(HEAD.replace("<i4", "<q9")),
@@ -118,6 +123,21 @@ def test_versions(version: tuple[int, int]) -> None:
 )
 def test_headers_of_other_writers(header: str) -> None:
     check(npy.parse(file(header), "x.npy"), np.arange(3, dtype=np.int32))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        np.dtype([("a", "<i4"), ("b", "<f8")]),
+        np.dtype([("a", "i1"), ("b", "<f8"), ("c", "<i2", (2, 3))], align=True),
+        np.dtype([("p", [("x", "<f4"), ("y", "<f4")]), ("n", ">i4")]),
+    ],
+    ids=str,
+)
+def test_structs_are_read(kind: np.dtype[Any]) -> None:
+    """C functions take arrays of them."""
+    array = np.frombuffer(bytes(range(kind.itemsize * 3)), kind)
+    check(npy.parse(saved(array), "x.npy"), array)
 
 
 def test_what_is_written_is_what_numpy_reads() -> None:

@@ -243,8 +243,11 @@ def _domains(c: Concrete, machine: Machine) -> Iterator[Finding]:
         yield from _domain(f"the one-domain of control signal {number}", domain, top)
         if digits.meets(domain, late):
             yield "PL0643", f"control signal {number} is 1 after the controller's last step"
-    for g in c.generators:
-        yield from _domain(f"the enable domain of {_name(g)}", g.domain, tuple(p - 1 for p in c.extents))
+    whole = tuple(p - 1 for p in c.extents)
+    faulty = {d for d in {g.domain for g in c.generators} if any(_domain("", d, whole))}  # the domains of a million generators are few
+    for g in c.generators if faulty else ():
+        if g.domain in faulty:
+            yield from _domain(f"the enable domain of {_name(g)}", g.domain, whole)
 
 
 def _domain(owner: str, domain: Domain, top: Sequence[int]) -> Iterator[Finding]:
