@@ -105,13 +105,16 @@ def _of_phase(data: bytes, random: Random) -> bytes:
     phased = phase_file.decode(kind, data)
     number = random.randrange(len(phased.stages))
     stages = [replace(s, data=of_configuration(s.data, random)) if n == number else s for n, s in enumerate(phased.stages)]
-    return phase_file.encode(kind, replace(phased, stages=tuple(stages)))
+    try:
+        return phase_file.encode(kind, replace(phased, stages=tuple(stages)))
+    except PolyloomError:
+        return data
 
 
 def of_values(data: bytes, random: Random) -> bytes:
     """A file of the same kind with another value somewhere; where none can be written, the file itself."""
     kind = data[:4]
-    with suppress(PolyloomError, ValueError, TypeError, IndexError, KeyError, OverflowError, AttributeError):
+    with suppress(Exception):  # an encoder may refuse impossible values in any way
         if kind in _CODECS:
             decode, encode = _CODECS[kind]
             return encode(other(decode(data), random))
