@@ -60,7 +60,7 @@ select-table: .venv/installed
 	$(BIN)/python -m polyloom.targets.riscv.search > $(SELECT).new
 	mv $(SELECT).new $(SELECT)
 
-# Ends at the first finding; needs clang with libFuzzer.
+# Divides SECONDS among all fuzzers (tests/fuzz/fuzzing.py), and ends at the first finding; needs clang with libFuzzer.
 fuzz: .venv/installed
 	$(BIN)/python -m tests.fuzz.fuzzing $(SECONDS)
 

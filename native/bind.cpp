@@ -148,6 +148,8 @@ NB_MODULE(_core, m) {
             std::rethrow_exception(p);
         } catch (const tcpa::Fault& f) {
             PyErr_SetObject(fault, nb::make_tuple(int(f.cause), f.cycle, f.row, f.column, f.unit, f.text).ptr());
+        } catch (const tcpa::TooLarge& e) {
+            PyErr_SetObject(PyExc_MemoryError, nb::make_tuple(e.bytes).ptr());
         } catch (const tcpa::FormatError& e) {
             PyErr_SetString(PyExc_ValueError, e.what());
         }
@@ -157,7 +159,11 @@ NB_MODULE(_core, m) {
     bind_instantiate_bench(m);
     bind_riscv(m);
     nb::class_<tcpa::Config>(m, "Config")
-        .def("__init__", [](tcpa::Config* self, nb::bytes data) { new (self) tcpa::Config(tcpa::load({static_cast<const uint8_t*>(data.data()), data.size()})); })
+        .def("__init__", [](tcpa::Config* self, nb::bytes data, uint64_t most_bytes) { new (self) tcpa::Config(tcpa::load({static_cast<const uint8_t*>(data.data()), data.size()}, most_bytes)); },
+             nb::arg("data"), nb::arg("most_bytes") = std::numeric_limits<uint64_t>::max())
+        .def("run_bytes", &tcpa::run_bytes, nb::arg("check_only"))
+        .def_prop_ro("most_operations", &tcpa::most_operations)
+        .def("accesses", &tcpa::accesses, nb::arg("array"))
         .def_ro("kernel", &tcpa::Config::kernel)
         .def_ro("machine", &tcpa::Config::machine)
         .def_ro("machine_hash", &tcpa::Config::machine_hash)

@@ -51,6 +51,10 @@ void check_instruction(const Instruction& instruction, size_t signals) {
 
 void check_wrapper(const std::vector<Connection>& wrapper) {
     for (const Connection& c : wrapper)
+        require(c.sink.location != Location::pe || c.sink.index < 64, "a register index is above 63");
+    for (const Connection& c : wrapper)
+        require(c.source.location != Location::pe || c.source.index < 64, "a register index is above 63");
+    for (const Connection& c : wrapper)
         require(c.sink.location <= Location::west && c.source.location <= Location::west && c.sink.index < 65536 && c.source.index < 65536, "a connection names no port");
 }
 
@@ -65,7 +69,7 @@ uint64_t words_of(const Array& array) {
     return last + 1;
 }
 
-void check(const Config& config) {
+void check(const Config& config, uint64_t most_bytes) {
     const size_t rank = config.extents.size(), elements = size_t(config.rows) * config.columns;
     require(config.initiation_interval >= 1 && config.initiation_interval <= 65536, "the initiation interval is out of range");
     require(config.rows >= 1 && config.columns >= 1 && config.rows <= 65536 && config.columns <= 65536, "the region is empty or too large");
@@ -77,7 +81,8 @@ void check(const Config& config) {
     }
     const Controller& controller = config.controller;
     require(in_range(controller.start) && in_range(controller.row_delay) && in_range(controller.column_delay) && in_range(controller.steps), "a controller field is out of range");
-    for (const Domain& signal : controller.signals) check_domain(signal, rank, nullptr);
+    require(controller.signals.size() <= 256, "there are more than 256 control signals");
+    for (const Shared& signal : controller.signals) check_domain(*signal, rank, nullptr);
     for (const ElementProgram& element : config.classes) {
         for (const Program& program : element.programs)
             for (const Instruction& instruction : program) check_instruction(instruction, controller.signals.size());
@@ -96,14 +101,17 @@ void check(const Config& config) {
             words += step * (extent - 1);
         }
     }
+    const Domain* checked = nullptr;
     for (const Generator& g : config.generators) {
         require(g.side >= Location::north && g.side <= Location::west, "a generator stands at no border");
         const bool across = g.side == Location::north || g.side == Location::south;
         require(g.position < (across ? config.columns : config.rows), "a generator stands outside the region");
         require(g.links < (across ? config.rows : config.columns), "a bank's route leaves the region");
-        require(g.channel < 65536 && g.reg < 65536 && g.array < config.arrays.size() && g.coefficients.size() == rank && in_range(g.delay), "a generator is malformed");
-        check_domain(g.domain, rank, &config.extents);
+        require(g.channel < 65536 && g.reg < 64 && g.array < config.arrays.size() && g.coefficients.size() == rank && in_range(g.delay), "a generator is malformed");
+        if (g.domain.get() != checked) check_domain(*g.domain, rank, &config.extents);
+        checked = g.domain.get();
     }
+    if (wire_bytes(config) > most_bytes) throw TooLarge(wire_bytes(config));
     connections(config);
 }
 

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -23,11 +25,13 @@ struct ConvexSet {
 };
 
 using Domain = std::vector<ConvexSet>;
+// One in memory for all that share it in the file.
+using Shared = std::shared_ptr<const Domain>;
 
 struct Controller {
     bool south = false, east = false;
     int64_t start = 0, row_delay = 0, column_delay = 0, steps = 0;
-    std::vector<Domain> signals;
+    std::vector<Shared> signals;
 };
 
 // Register files of an operand field; `io` is od in a destination and id in a source.
@@ -80,7 +84,7 @@ struct Generator {
     int64_t base = 0;
     std::vector<int64_t> coefficients;
     int64_t delay = 0;
-    Domain domain;
+    Shared domain;
 };
 
 struct Array {
@@ -113,10 +117,22 @@ struct FormatError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Refuses whatever would send the model outside its tables: indices, ranks, signs, digits outside the tile.
-void check(const Config& config);
+// What a file declares is more than the memory that it may take.
+struct TooLarge : std::runtime_error {
+    explicit TooLarge(uint64_t needed) : std::runtime_error("the configuration does not fit into memory"), bytes(needed) {}
+    uint64_t bytes;
+};
 
-// Reads the bytes of a concrete configuration; throws FormatError when they are not one.
-Config load(std::span<const uint8_t> bytes);
+uint64_t wire_bytes(const Config& config);                   // of all connections
+uint64_t run_bytes(const Config& config, bool check_only);   // of a run, all in all
+uint64_t most_operations(const Config& config);              // of a run, at most
+uint64_t accesses(const Config& config, size_t array);       // steps in which generators of an array are enabled, at most
+uint64_t signal_ring(const Config& config);                  // steps whose signals a run keeps
+
+// Refuses whatever would send the model outside its tables: indices, ranks, signs, digits outside the tile.
+void check(const Config& config, uint64_t most_bytes = std::numeric_limits<uint64_t>::max());
+
+// Reads the bytes of a concrete configuration; throws FormatError when they are not one, TooLarge where it would take more than `most_bytes`.
+Config load(std::span<const uint8_t> bytes, uint64_t most_bytes = std::numeric_limits<uint64_t>::max());
 
 }  // namespace polyloom::tcpa

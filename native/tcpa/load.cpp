@@ -159,13 +159,15 @@ ConvexSet convex_set(Reader& in, size_t rank) {
     return made;
 }
 
-const Domain& pooled(const std::vector<Domain>& pool, Reader& in) {
+using Pool = std::vector<Shared>;
+
+const Shared& pooled(const Pool& pool, Reader& in) {
     const uint32_t number = in.u32();
     if (number >= pool.size()) throw FormatError("a domain does not exist");
     return pool[number];
 }
 
-Controller controller(Reader& in, const std::vector<Domain>& pool) {
+Controller controller(Reader& in, const Pool& pool) {
     Controller made;
     made.south = in.u8() != 0;
     made.east = in.u8() != 0;
@@ -173,7 +175,7 @@ Controller controller(Reader& in, const std::vector<Domain>& pool) {
     made.row_delay = in.u32();
     made.column_delay = in.u32();
     made.steps = in.u32();
-    made.signals = list<Domain>(in.count(2), [&] { return pooled(pool, in); });
+    made.signals = list<Shared>(in.count(2), [&] { return pooled(pool, in); });
     return made;
 }
 
@@ -194,7 +196,7 @@ void place(Reader& in, std::vector<Array>& arrays) {
     arrays[number].base = in.u32();
 }
 
-Generator generator(Reader& in, const std::vector<Domain>& pool, size_t rank) {
+Generator generator(Reader& in, const Pool& pool, size_t rank) {
     Generator made;
     made.side = Location(std::min(in.u16(), 4u) + 1);
     made.reg = in.u16();
@@ -211,15 +213,16 @@ Generator generator(Reader& in, const std::vector<Domain>& pool, size_t rank) {
 
 }  // namespace
 
-Config load(std::span<const uint8_t> bytes) {
+Config load(std::span<const uint8_t> bytes, uint64_t most_bytes) {
     Config config;
-    auto [head, classes, wrappers, maps, domains, generators, names] = sections(bytes, config.machine_hash);
+    auto parts = sections(bytes, config.machine_hash);
+    Reader &head = parts[0], &classes = parts[1], &wrappers = parts[2], &maps = parts[3], &domains = parts[4], &generators = parts[5], &names = parts[6];
     config.initiation_interval = head.u32();
     config.rows = head.u16();
     config.columns = head.u16();
     config.extents = list<int64_t>(head.count(1), [&] { return head.u32(); });
     const size_t rank = config.extents.size(), elements = size_t(config.rows) * config.columns;
-    const auto pool = list<Domain>(domains.count(4), [&] { return list<ConvexSet>(domains.count(2), [&] { return convex_set(domains, rank); }); });
+    const auto pool = list<Shared>(domains.count(4), [&] { return std::make_shared<const Domain>(list<ConvexSet>(domains.count(2), [&] { return convex_set(domains, rank); })); });
     config.controller = controller(head, pool);
     config.arrays = list<Array>(head.count(2), [&] { return array(head); });
     for (size_t places = head.count(2); places; --places) place(head, config.arrays);
@@ -236,7 +239,7 @@ Config load(std::span<const uint8_t> bytes) {
     for (Array& array : config.arrays) array.name = names.text();
     for (const Reader* section : {&head, &classes, &wrappers, &maps, &domains, &generators, &names})
         if (!section->done()) throw FormatError("bytes follow a section's last item");
-    check(config);
+    check(config, most_bytes);
     return config;
 }
 

@@ -23,7 +23,7 @@ class Rectangle {
     Rectangle(const Placement& placement, const Machine& machine);
 
     // The next cycle after `now` in which something happens.
-    int64_t next(int64_t now) const { return !active_.empty() ? now + 1 : std::min(due_, activation()); }
+    int64_t next(int64_t now) const { return !active_.empty() ? now + 1 : std::min({readers_.next(), writers_.next(), activation()}); }
     void cycle(int64_t now);
     Result finish();
 
@@ -37,7 +37,7 @@ class Rectangle {
     std::vector<Place> idle_connections() const;
 
     int64_t activation() const { return waiting_.empty() ? never : waiting_.back()->start; }
-    void stream(std::vector<Stream>& streams, int64_t now);
+    void stream(Streams& streams, int64_t now);
     void put(const Stream& stream, uint64_t address, int64_t now);
     void take(const Stream& stream, uint64_t address, int64_t now);
 
@@ -81,9 +81,9 @@ class Rectangle {
     std::map<BorderPort, std::vector<Sink>> entries_;
     std::map<BorderPort, Fifo> exits_;
     std::map<BorderPort, Bank> banks_;
-    std::vector<Stream> readers_, writers_;
+    Streams readers_, writers_;
     std::vector<Buffer<uint8_t>> written_;  // by output array and word
-    int64_t due_ = never, first_issue_ = -1, last_write_ = -1;
+    int64_t first_issue_ = -1, last_write_ = -1;
     bool uniform_ = true;
 
     // Control signals of the latest steps, one bit each: a ring that outlasts the way to the farthest element.
@@ -134,9 +134,7 @@ Rectangle<Static, Traced>::Rectangle(const Placement& placement, const Machine& 
     build_elements();
     connect();
     const Controller& controller = config_.controller;
-    const int64_t span = (config_.rows - 1) * controller.row_delay + (config_.columns - 1) * controller.column_delay;
-    // A power of two, because every element divides by it in every step.
-    ring_ = int64_t(std::bit_ceil(uint64_t(std::min(span / config_.initiation_interval + 2, std::max<int64_t>(1, controller.steps)))));
+    ring_ = int64_t(signal_ring(config_));
     signal_words_ = (controller.signals.size() + 63) / 64;
     signals_.resize(signal_words_ * size_t(ring_));
     if constexpr (Static) readings_.resize(signals_.size());
@@ -188,12 +186,12 @@ void Rectangle<Static, Traced>::connect() {
     for (const Generator& generator : config_.generators) {
         const BorderPort port{generator.side, generator.position, generator.channel};
         const Array& array = config_.arrays[generator.array];
-        Stream stream{&generator, port, Scan(generator.domain, config_.extents)};
-        if (!stream.scan.done()) due_ = std::min(due_, stream.due = generator.delay + stream.scan.step() * config_.initiation_interval);
+        Stream stream{&generator, port, Scan(*generator.domain, config_.extents)};
+        if (!stream.scan.done()) stream.due = generator.delay + stream.scan.step() * config_.initiation_interval;
         stream.words = words_of(array);
         stream.bank = &banks_[port];
         if (!array.is_output) stream.sinks = &entries_[port];
-        (array.is_output ? writers_ : readers_).push_back(std::move(stream));
+        (array.is_output ? writers_ : readers_).add(std::move(stream));
     }
     const auto attach = [&](uint32_t element, uint32_t connection, Fifo& fifo) {
         const auto driver = wires_.driver(element, connection);
@@ -226,7 +224,7 @@ void Rectangle<Static, Traced>::connect() {
             }
         }
     }
-    for (Stream& writer : writers_)
+    for (Stream& writer : writers_.all)
         if (const auto exit = exits_.find(writer.port); exit != exits_.end()) writer.exit = &exit->second;
     for (const Array& array : config_.arrays) {
         const uint64_t words = array.is_output ? words_of(array) : 0;
@@ -237,11 +235,8 @@ void Rectangle<Static, Traced>::connect() {
 
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::cycle(int64_t now) {
-    if (due_ <= now) {
-        due_ = never;
-        stream(readers_, now);
-        stream(writers_, now);
-    }
+    stream(readers_, now);
+    stream(writers_, now);
     while (activation() <= now) {
         active_.push_back(waiting_.back());
         waiting_.pop_back();
@@ -255,20 +250,20 @@ void Rectangle<Static, Traced>::cycle(int64_t now) {
 }
 
 template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::stream(std::vector<Stream>& streams, int64_t now) {
-    for (Stream& stream : streams) {
-        if (stream.due == now) {
-            const Generator& g = *stream.generator;
-            if (stream.bank->last_access == now) fail(Cause::bank_conflict, now, stream.port, "two accesses in a cycle");
-            stream.bank->last_access = now;
-            const int64_t address = affine(g.coefficients, stream.scan.digits(), g.base);
-            if (address < 0 || uint64_t(address) >= stream.words)
-                fail(Cause::address, now, stream.port, "word " + std::to_string(address) + " lies outside " + config_.arrays[g.array].name);
-            config_.arrays[g.array].is_output ? take(stream, uint64_t(address), now) : put(stream, uint64_t(address), now);
-            if (!stream.scan.advance()) fail(Cause::overlap, now, stream.port, "two convex sets of the enable domain overlap");
-            stream.due = stream.scan.done() ? never : g.delay + stream.scan.step() * config_.initiation_interval;
-        }
-        due_ = std::min(due_, stream.due);
+void Rectangle<Static, Traced>::stream(Streams& streams, int64_t now) {
+    while (streams.next() <= now) {
+        Stream& stream = streams.pop();
+        const Generator& g = *stream.generator;
+        if (stream.bank->last_access == now) fail(Cause::bank_conflict, now, stream.port, "two accesses in a cycle");
+        stream.bank->last_access = now;
+        const int64_t address = affine(g.coefficients, stream.scan.digits(), g.base);
+        if (address < 0 || uint64_t(address) >= stream.words)
+            fail(Cause::address, now, stream.port, "word " + std::to_string(address) + " lies outside " + config_.arrays[g.array].name);
+        config_.arrays[g.array].is_output ? take(stream, uint64_t(address), now) : put(stream, uint64_t(address), now);
+        if (!stream.scan.advance()) fail(Cause::overlap, now, stream.port, "two convex sets of the enable domain overlap");
+        if (stream.scan.done()) continue;
+        stream.due = g.delay + stream.scan.step() * config_.initiation_interval;
+        streams.wait(stream);
     }
 }
 
@@ -304,7 +299,7 @@ void Rectangle<Static, Traced>::step_signals() {
     std::fill_n(words, signal_words_, 0);
     if constexpr (Static) std::fill_n(readings_.data() + size_t(generated_ & (ring_ - 1)) * signal_words_, signal_words_, 0);
     for (size_t s = 0; s < signals.size(); ++s)
-        if (contains(signals[s], digits_)) words[s / 64] |= uint64_t(1) << (s % 64);
+        if (contains(*signals[s], digits_)) words[s / 64] |= uint64_t(1) << (s % 64);
     ++generated_;
     for (size_t m = 0; m < digits_.size(); ++m) {
         if (++digits_[m] < config_.extents[m] || m + 1 == digits_.size()) break;
@@ -550,8 +545,8 @@ std::vector<Place> Rectangle<Static, Traced>::idle_connections() const {
             const int32_t at = element_at_[driver.element];
             return at >= 0 && elements_[size_t(at)].output[driver.index].latest >= 0;
         }
-        const auto same = [&](const Stream& s) { return s.port == *driver.border && !s.generator->domain.empty(); };
-        return std::any_of(readers_.begin(), readers_.end(), same);
+        const auto same = [&](const Stream& s) { return s.port == *driver.border && !s.generator->domain->empty(); };
+        return std::any_of(readers_.all.begin(), readers_.all.end(), same);
     };
     for (uint32_t index = 0; index < busy.size(); ++index)
         for (uint32_t n = 0; n < busy[index].size(); ++n) {

@@ -2,8 +2,10 @@
 // What the model keeps while it runs: decoded instructions, registers, FIFOs, outputs, elements and generators at work.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <utility>
@@ -139,6 +141,31 @@ struct Stream {
     Bank* bank = nullptr;
     std::vector<Sink>* sinks = nullptr;
     Fifo* exit = nullptr;
+};
+
+// Generators by their next step, those of one cycle in the order of the file; most have nothing to do in most cycles.
+struct Streams {
+    std::vector<Stream> all;
+    std::vector<std::pair<int64_t, uint32_t>> waiting;  // a heap
+
+    int64_t next() const { return waiting.empty() ? never : waiting.front().first; }
+
+    void add(Stream stream) {
+        all.push_back(std::move(stream));
+        if (all.back().due != never) wait(all.back());
+    }
+
+    void wait(const Stream& stream) {
+        waiting.emplace_back(stream.due, uint32_t(&stream - all.data()));
+        std::push_heap(waiting.begin(), waiting.end(), std::greater<>());
+    }
+
+    Stream& pop() {
+        std::pop_heap(waiting.begin(), waiting.end(), std::greater<>());
+        Stream& stream = all[waiting.back().second];
+        waiting.pop_back();
+        return stream;
+    }
 };
 
 }  // namespace polyloom::tcpa

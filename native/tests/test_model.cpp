@@ -53,7 +53,7 @@ static Unit generic(uint16_t latency = 1) {
 
 static Machine machine() { return {{generic(), generic()}, 0}; }
 
-static Domain box(int64_t low, int64_t high) { return {{{low}, {high}, {}}}; }
+static Shared box(int64_t low, int64_t high) { return std::make_shared<const Domain>(Domain{{{low}, {high}, {}}}); }
 
 // Bit extraction (the paper, Figures 3 to 8) for N = 16 on 1x3 elements with tiles of 6: pi = 2, lambda_K = 12.
 // The last element has the four iterations that are left, and writes nothing to its feedback register at the end.
@@ -172,7 +172,7 @@ static void test_faults() {
     faults(Cause::outside_program, "past the end", [](Config& c, Machine&) { alu(c, 0)[5] = nop(); });
     faults(Cause::runaway, "for ever", [](Config& c, Machine&) { alu(c, 0)[5] = nop(Branch::jump, 5); });
     faults(Cause::address, "outside bits", [](Config& c, Machine&) { c.arrays[1].shape = {15}; });
-    faults(Cause::overlap, "sets share a step", [](Config& c, Machine&) { c.generators[1].domain.push_back(c.generators[1].domain[0]); });
+    faults(Cause::overlap, "sets share a step", [](Config& c, Machine&) { c.generators[1].domain = std::make_shared<const Domain>(2, c.generators[1].domain->front()); });
     faults(Cause::type, "i16 for i32", [](Config& c, Machine&) { c.arrays[0].type = 1; }, {false, true});
 }
 
@@ -189,7 +189,7 @@ static void test_unbounded_push() {
 }
 
 // One element, three units of latencies 1, 2 and 5, eight steps of one cycle; `programs` may write od0, which a bank takes.
-static Config lone(std::vector<Program> programs, Domain taken, int64_t delay, std::vector<int64_t> depths = {}) {
+static Config lone(std::vector<Program> programs, Shared taken, int64_t delay, std::vector<int64_t> depths = {}) {
     Config config;
     config.rows = config.columns = 1;
     config.extents = {8};

@@ -19,8 +19,18 @@ class Fault(RuntimeError):
 class Config:
     """A concrete configuration, read from its bytes."""
 
-    def __init__(self, data: bytes) -> None:
-        """Raises ValueError where the bytes are no concrete configuration."""
+    def __init__(self, data: bytes, most_bytes: int = ...) -> None:
+        """Raises ValueError where the bytes are no concrete configuration, MemoryError (of the bytes needed) where its wires take more than `most_bytes`."""
+
+    def run_bytes(self, check_only: bool) -> int:
+        """The memory that a run takes, at most 2**64 - 1."""
+
+    @property
+    def most_operations(self) -> int:
+        """How many operations a run issues, at most."""
+
+    def accesses(self, array: int) -> int:
+        """In how many steps generators of the array are enabled, at most."""
 
     @property
     def kernel(self) -> str: ...

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
 
 from polyloom import files
 from polyloom.deep import deeply
-from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.diagnostics import INPUT, INTERNAL, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options, Source
 from polyloom.ir.pla import Program
@@ -46,16 +46,20 @@ __all__ = [
 ]
 
 
+_AGAIN: Final = "compile the program again; if the file is as the compiler wrote it, report it with the program"
+
+
 @dataclass(frozen=True)
 class Compiled(File):
     """A program for all sizes, or of a target that compiles for each size, what it will be made of. `subject` is None when it was
-    loaded from a file: then runs have nothing to be compared with."""
+    loaded from a file, called `path`: then runs have nothing to be compared with."""
 
     on: str | None = None
     place: Place | None = None
     subject: Subject | None = None
     seconds: float | None = None
     options: Any = None
+    path: str | None = None
     _made: dict[tuple[tuple[str, int], ...], tuple[bytes, float]] = field(
         default_factory=dict[tuple[tuple[str, int], ...], tuple[bytes, float]], compare=False, repr=False
     )
@@ -89,7 +93,10 @@ class Compiled(File):
         parameters = named(values, {n: v for n, v in more.items() if n not in known}, "PL0230", "N=16")
         options = replace(self._options, **known)
         start = perf_counter()
-        data = make(self.data, parameters, self.place, options)
+        try:
+            data = make(self.data, parameters, self.place, options)
+        except PolyloomError as error:
+            raise error if self.path is None else _blamed(error, self.path) from None
         seconds = perf_counter() - start
         origin = Origin(self.subject, self.data, self.on, self.seconds)
         return Instance(self.target, data, parameters, self.place, options, origin, seconds)
@@ -200,4 +207,17 @@ def decode(name: str, data: bytes) -> Compiled | Instance:
     """`load` for bytes; errors PL0810 and PL07xx, in which the file is called `name`."""
     target, kind = registry.owned(name, data)
     target.signature(data)
-    return Compiled(target, data) if kind.symbolic else Instance(target, data)
+    return Compiled(target, data, path=name) if kind.symbolic else Instance(target, data)
+
+
+def _blamed(error: PolyloomError, path: str) -> PolyloomError:
+    """What would be a defect of the compiler's own mapping is the fault of the file where the mapping comes from one, as is whatever is
+    malformed."""
+    return PolyloomError(*(_of_file(d, path) for d in error.diagnostics))
+
+
+def _of_file(diagnostic: Diagnostic, path: str) -> Diagnostic:
+    if diagnostic.exit_code != INTERNAL and not diagnostic.code.startswith("PL07"):
+        return diagnostic
+    exit_code, help = (INPUT, _AGAIN) if diagnostic.exit_code == INTERNAL else (diagnostic.exit_code, diagnostic.help)
+    return replace(diagnostic, exit_code=exit_code, notes=(*diagnostic.notes, f"in the file '{path}'"), help=help)

@@ -499,7 +499,8 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0530": (
         "contradictory mapping",
         "Two instructions meet in one slot, a port would be driven twice, or a route leaves the region. The mapper never makes such a\n"
-        "mapping: report it with the program. In a mapping of your own, check the schedule and the routes.",
+        "mapping: report it with the program. In a mapping of your own, check the schedule and the routes. Of a file that was loaded (exit 1)\n"
+        "it says that the file was altered, or made by another program: compile again.",
     ),
     # PL06xx: model and verification: faults
     "PL0601": (
@@ -524,7 +525,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0605": (
         "arrays do not fit into memory",
-        "The model holds all input and output arrays of a configuration. Use smaller loop bounds.",
+        "The model holds all input and output arrays of a configuration, its elements, wires and FIFOs; the interpreter holds all variables.\n"
+        "What they need is compared with the memory that there is before it is taken. Use smaller loop bounds, or a smaller region.",
     ),
     "PL0610": (
         "FIFO overflow",
@@ -603,10 +605,16 @@ CODES: dict[str, tuple[str, str]] = {
         "overlapping sets",
         "Two convex sets of an address generator's enable domain contain the same iteration; they must be disjoint.",
     ),
+    "PL0628": (
+        "array that is hardly accessed",
+        "The configuration declares an array of hundreds of megabytes of which it accesses less than one word in 256. Nothing of that size is\n"
+        "allocated for a file that may have been altered. Declare a smaller array, or instantiate the configuration again.",
+    ),
     "PL0640": (
         "a capacity of the machine is exceeded",
         "The configuration uses more of something than the machine has: registers, FIFO depth, instructions, signals, channels, bits\n"
-        "of a counter or delay. Instantiation refuses such bounds, so that the file was altered or made by another program.",
+        "of a counter or delay; or a symbolic one has limits, units or latencies that are not its machine's. Neither the compiler nor\n"
+        "instantiation makes such files: this one was altered or made by another program.",
     ),
     "PL0641": (
         "reference to something that does not exist",
@@ -647,6 +655,16 @@ CODES: dict[str, tuple[str, str]] = {
         "control signal or branch that is not canonical",
         "A control signal is 1 only in steps in which a branch reads it; a branch reads the lowest signals that serve it, and targets\n"
         "for codes that cannot occur repeat the target of the lowest code that can.",
+    ),
+    "PL0650": (
+        "output that nothing writes",
+        "The tile has iterations, but no address generator writes this output: its elements stay 0. Either the file was altered, or the\n"
+        "program writes the output under a condition that holds for no iteration of these sizes.",
+    ),
+    "PL0651": (
+        "names that cannot be given",
+        "Two parameters or arrays of a symbolic configuration have one name, or a name is empty or has an equals sign, so that no command\n"
+        "can give it a value. The compiler makes no such file. Compile the program again.",
     ),
     # PL07xx: files
     "PL0701": (

@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import io
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import cast
+from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
-from polyloom import temporary
+from polyloom import memory, temporary
 from polyloom.diagnostics import PolyloomError, input_error
+
+_COPIES: Final = 4
+"""What is made of a file takes several times its size."""
 
 
 def read(path: str | os.PathLike[str]) -> bytes:
@@ -25,14 +24,20 @@ def read(path: str | os.PathLike[str]) -> bytes:
     try:
         return regular(path)
     except (OSError, TypeError, ValueError) as error:  # ValueError: a path with a zero byte
-        raise input_error("PL0807", f"cannot read '{path}': {_reason(error)}", help="give the path of an existing file that you may read") from None
+        too_large = isinstance(error, OSError) and error.errno == errno.EFBIG
+        help = "give a smaller file" if too_large else "give the path of an existing file that you may read"
+        raise input_error("PL0807", f"cannot read '{path}': {_reason(error)}", help=help) from None
 
 
 def regular(path: str | os.PathLike[str]) -> bytes:
-    """What a regular file holds. A pipe or a device, whose reading may have no end, is an OSError, and a path with a zero byte a ValueError."""
+    """What a regular file holds. A pipe or a device, whose reading may have no end, is an OSError, and so is what is too large for the
+    memory; a path with a zero byte is a ValueError."""
     if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
         raise OSError(errno.EINVAL, "it is not a regular file")
-    return Path(path).read_bytes()
+    with Path(path).open("rb") as file:
+        if os.fstat(file.fileno()).st_size > memory.available_bytes() // _COPIES:
+            raise OSError(errno.EFBIG, "it is too large for the memory that there is")
+        return file.read()
 
 
 def read_source(path: str, kind: str) -> bytes:
@@ -40,26 +45,8 @@ def read_source(path: str, kind: str) -> bytes:
     try:
         return regular(path)
     except (OSError, ValueError) as error:
-        raise input_error("PL0104", f"cannot read {path or 'a file without a name'}: {_reason(error)}", help=f"give the path of a {kind} file") from None
-
-
-def read_array(path: str) -> npt.NDArray[np.generic]:
-    """A NumPy file, without pickled objects."""
-    data = read(path)
-    try:
-        array: object = np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, EOFError, OSError):
-        array = None
-    if not isinstance(array, np.ndarray):
-        raise input_error("PL0807", f"'{path}' is not a NumPy array file", help="write it with numpy.save(path, array)")
-    return cast("npt.NDArray[np.generic]", array)
-
-
-def npy(array: npt.NDArray[np.generic]) -> bytes:
-    """The bytes of a NumPy file."""
-    buffer = io.BytesIO()
-    np.save(buffer, array, allow_pickle=False)
-    return buffer.getvalue()
+        message = f"cannot read {path or 'a file without a name'}: {_reason(error)}"
+        raise input_error("PL0104", message, help=f"give the path of a {kind} file") from None
 
 
 def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:

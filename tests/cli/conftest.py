@@ -15,7 +15,7 @@ from tests.instantiate.library import instantiate
 
 from polyloom.cli import main
 from polyloom.cli.examples import folder
-from polyloom.targets.tcpa import concrete_file, machine_file, symbolic_file
+from polyloom.targets.tcpa import access, concrete_file, machine_file, symbolic_file
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -25,7 +25,8 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder: examples, the paper's configuration of bits, inputs right and wrong, damaged files."""
     for path in folder().glob("*.pla"):
         shutil.copy(path, tmp_path)
-    symbolic = replace(paper.SYMBOLIC, machine="paper", machine_hash=machine_file.fingerprint(machine_file.load("paper")))
+    machine = machine_file.load("paper")
+    symbolic = replace(paper.SYMBOLIC, machine="paper", machine_hash=machine_file.fingerprint(machine), limits=access.limits(machine))
     concrete = concrete_file.encode(instantiate(symbolic, {"N": 16}, 1, 3))
     (tmp_path / "bits.plsc").write_bytes(symbolic_file.encode(symbolic))
     (tmp_path / "other.plsc").write_bytes(symbolic_file.encode(replace(symbolic, machine_hash=1)))

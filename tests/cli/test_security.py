@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from polyloom import npy
 from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
-from polyloom.files import read_array
 
 C = """
 __attribute__((constructor)) static void first(void) { __builtin_trap(); }
@@ -85,5 +85,5 @@ def test_arrays_hold_no_pickles(folder: Path) -> None:
 
     np.save("pickled.npy", np.array([Written()], dtype=object), allow_pickle=True)
     with pytest.raises(PolyloomError):
-        read_array("pickled.npy")
+        npy.read("pickled.npy")
     assert not (folder / "executed").exists()

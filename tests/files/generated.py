@@ -149,6 +149,7 @@ def concretes(draw: DrawFn) -> Concrete:
 
 _LOCATIONS: tuple[Literal["pe", "north", "east", "south", "west"], ...] = ("pe", "north", "east", "south", "west")
 ports = st.builds(Port, st.sampled_from(_LOCATIONS), small)
+hops = st.builds(Port, st.sampled_from(_LOCATIONS[1:]), small)
 capacities = st.none() | small
 displacements = st.tuples(st.integers(-1, 1), st.integers(-1, 1))
 limits = st.builds(
@@ -172,8 +173,8 @@ limits = st.builds(
 )
 
 
-def rows_of(n: int, m: int) -> SearchStrategy[Row]:
-    return st.builds(Row, tuples(st.integers(-200, 200), n), tuples(st.integers(-2, 2), m), st.integers(-(2**40), 2**40))
+def rows_of(n: int, m: int, most: int = 200) -> SearchStrategy[Row]:
+    return st.builds(Row, tuples(st.integers(-most, most), n), tuples(st.integers(-2, 2), m), st.integers(-(2**40), 2**40))
 
 
 @st.composite
@@ -221,7 +222,7 @@ class _Graph:
 
 @st.composite
 def candidates(draw: DrawFn, n: int, graph: _Graph, schedules: int) -> Candidate:
-    routes = draw(some(st.builds(Route, displacements, small, some(ports), small)))
+    routes = draw(some(st.builds(Route, displacements, small, some(hops), small)))
     kinds = list(Kind) if routes else [Kind.GENERAL, Kind.FEEDBACK]
 
     def link() -> Link:
@@ -245,16 +246,16 @@ def candidates(draw: DrawFn, n: int, graph: _Graph, schedules: int) -> Candidate
 
 @st.composite
 def symbolics(draw: DrawFn) -> Symbolic:
-    n, m, nodes = draw(st.integers(0, 3)), draw(st.integers(0, 2)), draw(st.integers(1, 4))
-    row, limit = rows_of(n, m), draw(limits)
-    bounds = some(st.builds(Bound, some(row), row, st.integers(1, 5)))
-    arrays = draw(some(array_infos(row)))
+    n, m, nodes = draw(st.integers(1, 3)), draw(st.integers(0, 2)), draw(st.integers(1, 4))
+    row, parametric, limit = rows_of(n, m), rows_of(n, m, 0), draw(limits)
+    bounds = some(st.builds(Bound, some(parametric), parametric, st.integers(1, 5)))
+    arrays = draw(some(array_infos(parametric)))
     constraints = draw(some(row, 4))
     conjunction = st.sets(st.integers(0, len(constraints) - 1)) if constraints else st.just(set[int]())
     conditions = draw(st.lists(some(conjunction.map(lambda c: tuple(sorted(c)))), min_size=1, max_size=3).map(tuple))
     graph = _Graph(draw, n, nodes, len(conditions), arrays, row)
     offsets = tuples(small, nodes)
-    schedule = st.builds(Schedule, small, offsets, tuples(st.integers(0, len(limit.units) - 1), nodes), offsets)
+    schedule = st.builds(Schedule, st.integers(1, 300), offsets, tuples(st.integers(0, len(limit.units) - 1), nodes), offsets)
     schedules = draw(st.lists(schedule, min_size=1, max_size=2).map(tuple))
     return Symbolic(
         kernel=draw(names),
@@ -263,7 +264,7 @@ def symbolics(draw: DrawFn) -> Symbolic:
         limits=limit,
         parameters=draw(tuples(names, m)),
         dimensions=draw(tuples(names, n)),
-        assumptions=draw(some(some(row))),
+        assumptions=draw(some(some(parametric))),
         extents=draw(tuples(st.builds(Extent, bounds, bounds), n)),
         arrays=arrays,
         constraints=constraints,
@@ -273,7 +274,7 @@ def symbolics(draw: DrawFn) -> Symbolic:
         inputs=tuple(graph.inputs),
         outputs=tuple(graph.outputs),
         schedules=schedules,
-        candidates=draw(some(candidates(n, graph, len(schedules)))),
+        candidates=draw(st.lists(candidates(n, graph, len(schedules)), min_size=1, max_size=3).map(tuple)),
         node_names=draw(tuples(names, nodes)),
         bottlenecks=draw(tuples(st.builds(Bottleneck, small, st.booleans(), names), len(schedules))),
     )

@@ -177,3 +177,15 @@ def test_the_names_are_not_counted() -> None:
     longer = replace(SYMBOLIC, kernel="a much longer name", node_names=("first", "second", "third", "fourth"))
     assert symbolic_file.size_without_names(symbolic_file.encode(longer)) == symbolic_file.size_without_names(FILES["symbolic"][1])
     assert concrete_file.size_without_names(FILES["concrete"][1]) == len(FILES["concrete"][1]) - 20
+
+
+@given(st.binary(max_size=80).map(lambda b: b * 4096), st.integers(0, 3))
+@settings(max_examples=20)
+def test_the_checksum_is_fletchers(block: bytes, more: int) -> None:
+    """Word by word, beyond the blocks that are summed at once."""
+    data = block[: len(block) // 4 * 4] + b"\xff" * 4 * more
+    low = high = 0
+    for at in range(0, len(data), 4):
+        low = (low + int.from_bytes(data[at : at + 4], "little")) % 0xFFFFFFFF
+        high = (high + low) % 0xFFFFFFFF
+    assert fletcher64(data) == high << 32 | low

@@ -1,34 +1,92 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage-guided fuzzing of native/instantiate with libFuzzer under the address and undefined-behaviour sanitizers.
+"""Fuzzing of everything that reads: native code under sanitizers with libFuzzer, and every reader behind the command line.
 
-`python -m tests.fuzz.fuzzing SECONDS` builds the target, starts from the examples and from what earlier runs kept in `build/fuzz`, and
-ends with exit code 1 at the first finding, which it names. Copy a finding to `tests/fuzz/found/`: the tests run all that is there.
+`python -m tests.fuzz.fuzzing SECONDS [SEED]` divides the time among `FUZZERS` by their shares, and ends with exit code 1 at the first
+finding, which it saves in `build/fuzz` and names. Copy a finding of a native target to `tests/fuzz/found/TARGET/`, whose files are
+seeds of every run; one of a reader goes into the test of what mends it.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from tests.device.cases import MATMUL, Case, convolutions, examples, kernels
 from tests.device.devices import LIBRARY, ROOT
+from tests.fuzz import readers, texts
+from tests.fuzz.readers import READERS, Reader
 
 BUILD: Final = ROOT / "build" / "fuzz"
 FOUND: Final = Path(__file__).parent / "found"
-_TARGET: Final = Path(__file__).with_name("fuzz_instantiate.c")
+_HERE: Final = Path(__file__).parent
+_NATIVE: Final = ROOT / "native"
 _SANITIZERS: Final = ("-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
 _VALUES: Final = 8
-_LONGEST: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """A libFuzzer target: its sources, what they are compiled with, its seeds, and the longest input."""
+
+    name: str
+    sources: tuple[Path, ...]
+    command: tuple[str, ...]
+    seeds: Callable[[], Iterable[bytes]]
+    longest: int
+
+    def build(self) -> Path:
+        """The executable."""
+        BUILD.mkdir(parents=True, exist_ok=True)
+        made = BUILD / f"fuzz_{self.name}"
+        flags = ("-g", "-O1", "-Wall", "-Wextra", *_SANITIZERS)
+        subprocess.run([*self.command, *flags, *map(str, self.sources), "-o", str(made)], check=True)
+        return made
+
+    def run(self, target: Path, corpus: Path, seconds: int, seed: int = 1) -> subprocess.CompletedProcess[str]:
+        """Runs for `seconds`; a finding is left in `build/fuzz` and gives another exit code than 0."""
+        corpus.mkdir(parents=True, exist_ok=True)
+        found = FOUND / self.name
+        for data in (*self.seeds(), *(path.read_bytes() for path in sorted(found.glob("*")))):
+            (corpus / sha256(data).hexdigest()).write_bytes(data)
+        limits = (
+            f"-max_total_time={seconds}",
+            f"-max_len={self.longest}",
+            "-timeout=120",
+            "-report_slow_units=60",
+            "-rss_limit_mb=2048",
+            f"-seed={seed}",
+            f"-artifact_prefix={BUILD}/{self.name}-",
+        )
+        return subprocess.run([str(target), str(corpus), *limits, "-print_final_stats=1"], stderr=subprocess.PIPE, text=True)
+
+    def fuzz(self, seconds: float, seed: int) -> str | None:
+        """From what earlier runs kept."""
+        if reason := missing():
+            return reason
+        done = self.run(self.build(), BUILD / f"corpus-{self.name}", max(1, int(seconds)), seed)
+        print(f"{self.name}: {runs(done.stderr)} inputs", flush=True)
+        return None if done.returncode == 0 else "\n".join(done.stderr.splitlines()[-60:])
+
+
+@dataclass(frozen=True, slots=True)
+class Fuzzer:
+    """`fuzz(seconds, seed)` returns what it found, in words, or None; it gets `share` of the time in proportion to the others."""
+
+    name: str
+    share: float
+    fuzz: Callable[[float, int], str | None]
 
 
 def missing() -> str | None:
-    """What this machine lacks."""
+    """What this machine lacks for native targets."""
     if shutil.which("clang") is None:
         return "clang is not installed (Debian package `clang`)"
     trial = ["clang", *_SANITIZERS, "-x", "c", "-", "-o", "/dev/null"]
@@ -37,57 +95,88 @@ def missing() -> str | None:
     return None if linked else "clang has no libFuzzer (Debian package `libclang-rt-14-dev`)"
 
 
-def build() -> Path:
-    """The executable."""
-    BUILD.mkdir(parents=True, exist_ok=True)
-    made = BUILD / "fuzz_instantiate"
-    sources = map(str, (_TARGET, *sorted(LIBRARY.glob("*.c"))))
-    subprocess.run(["clang", "-std=c11", "-g", "-O1", "-Wall", "-Wextra", *_SANITIZERS, f"-I{LIBRARY}", *sources, "-o", str(made)], check=True)
-    return made
-
-
-def seeds() -> Iterator[bytes]:
-    """Requests for examples and kernels as the target understands them, and what earlier runs found fault with."""
+def _requests() -> Iterator[bytes]:
+    """Examples and kernels with values and regions, as the target of instantiation understands them."""
     regions = ((1, 1), (2, 3))
     cases = (*examples(["bits", "fir", "jacobi1d"], "wide", regions), *kernels(["trisolv"], regions), *convolutions(regions))
-    yield from map(_input, (*cases, Case("matmul", MATMUL, (5, 7, 3), (2, 2))))
-    yield from (path.read_bytes() for path in sorted(FOUND.glob("*")))
+    yield from map(_request, (*cases, Case("matmul", MATMUL, (5, 7, 3), (2, 2))))
 
 
-def _input(case: Case) -> bytes:
+def _request(case: Case) -> bytes:
     values = (*case.values, *(0,) * (_VALUES - len(case.values)))
     return struct.pack(f"<7B{_VALUES}i{_VALUES}B", len(case.values), *case.region, 0, 0, 0, 0, *values, *(8,) * _VALUES) + case.file
 
 
-def fuzz(target: Path, corpus: Path, seconds: int) -> subprocess.CompletedProcess[str]:
-    """Runs for `seconds`; a finding is left in `build/fuzz` and gives another exit code than 0."""
-    corpus.mkdir(parents=True, exist_ok=True)
-    for data in seeds():
-        (corpus / sha256(data).hexdigest()).write_bytes(data)
-    limits = (
-        f"-max_total_time={seconds}",
-        f"-max_len={_LONGEST}",
-        "-timeout=120",
-        "-report_slow_units=60",
-        "-rss_limit_mb=2048",
-        "-seed=1",
-        f"-artifact_prefix={BUILD}/",
-    )
-    return subprocess.run([str(target), str(corpus), *limits, "-print_final_stats=1"], stderr=subprocess.PIPE, text=True)
+def _configurations() -> Iterable[bytes]:
+    return (data for data in readers.concrete() if data.startswith(b"PLCC"))
+
+
+INSTANTIATE: Final = Native("instantiate", (_HERE / "fuzz_instantiate.c", *sorted(LIBRARY.glob("*.c"))), ("clang", "-std=c11", f"-I{LIBRARY}"), _requests, 4096)
+MODEL: Final = Native(
+    "model",
+    (_HERE / "fuzz_model.cpp", *sorted((_NATIVE / "tcpa").glob("*.cpp"))),
+    ("clang++", "-std=c++20", "-ffp-contract=off", f"-I{_NATIVE}"),
+    _configurations,
+    8192,
+)
+
+
+def _reading(reader: Reader) -> Callable[[float, int], str | None]:
+    def fuzz(seconds: float, seed: int) -> str | None:
+        done = reader.fuzz(seconds, seed)
+        print(f"{reader.name}: {done.tried} inputs", flush=True)
+        if done.finding is None:
+            return None
+        BUILD.mkdir(parents=True, exist_ok=True)
+        saved = BUILD / f"{reader.name.replace(' ', '-')}-{sha256(done.finding.data).hexdigest()[:12]}{reader.suffix}"
+        saved.write_bytes(done.finding.data)
+        return f"{saved}\n{done.finding.what}"
+
+    return fuzz
+
+
+def _c(seconds: float, seed: int) -> str | None:
+    """The first finding in texts of C."""
+    found = next(texts.fuzz_c(seconds, seed), None)
+    return None if found is None else str(found)
+
+
+FUZZERS: Final = (
+    Fuzzer("C", 2, _c),
+    Fuzzer("native instantiation", 4, INSTANTIATE.fuzz),
+    Fuzzer("native model", 4, MODEL.fuzz),
+    *(Fuzzer(reader.name, reader.share, _reading(reader)) for reader in READERS),
+)
 
 
 def runs(report: str) -> int:
-    """How many inputs were tried."""
-    return int(report.rpartition("stat::number_of_executed_units:")[2].split()[0])
+    """How many inputs libFuzzer tried."""
+    _, found, rest = report.rpartition("stat::number_of_executed_units:")
+    return int(rest.split()[0]) if found else 0
+
+
+def fuzz_all(seconds: float, seed: int, fuzzers: Iterable[Fuzzer] = FUZZERS) -> str | None:
+    """The first finding, or None."""
+    chosen = list(fuzzers)
+    whole = sum(f.share for f in chosen)
+    for fuzzer in chosen:
+        try:
+            found = fuzzer.fuzz(seconds * fuzzer.share / whole, seed)
+        except AssertionError as error:
+            found = str(error)
+        if found is not None:
+            return f"{fuzzer.name}: {found}"
+    return None
 
 
 def main(arguments: list[str]) -> int:
+    os.environ["POLYLOOM_DEBUG"] = "1"
     if reason := missing():
         print(reason, file=sys.stderr)
         return 1
-    done = fuzz(build(), BUILD / "corpus", int(arguments[0]))
-    print("\n".join(done.stderr.splitlines()[-40:]))
-    return int(done.returncode != 0)
+    found = fuzz_all(float(arguments[0]), int(arguments[1]) if len(arguments) > 1 else 1)
+    print("no finding" if found is None else found)
+    return int(found is not None)
 
 
 if __name__ == "__main__":

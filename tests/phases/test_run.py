@@ -10,20 +10,20 @@ from typing import cast
 
 import numpy as np
 import pytest
-from tests.phases.plans import ATAX, CASES, PARTLY, SQUARE
+from tests.phases.plans import ATAX, CASES, PARTLY, SQUARE, plan, program
 
 import polyloom as pl
 from polyloom import api, frontend
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir.arguments import random_inputs
 from polyloom.ir.nest import Nest
-from polyloom.ir.plan import Plan, of_program
+from polyloom.ir.plan import Phase, Plan, of_program
 from polyloom.ir.plan_interpret import interpret
 from polyloom.run import execute
 from polyloom.sets import Condition
 from polyloom.targets.forms import loops
 from polyloom.targets.subject import silent
-from polyloom.targets.tcpa import program
+from polyloom.targets.tcpa import program as single
 from polyloom.targets.tcpa.phases import views
 
 cases = pytest.mark.parametrize("name", CASES)
@@ -55,6 +55,26 @@ def test_words(name: str, pes: tuple[int, int], compiled: Callable[[str], api.Co
     assert same(result.outputs, case.expected(inputs))
 
 
+SCALED = program(
+    """parameter N
+input from[N, N]: i32
+output to[N, N]: i32
+for 1 <= i < N and 0 <= j < N do
+  v[i, j] = from[i, j]
+  to[i, j] = v[i, j] * 3
+""",
+    "scaled",
+)
+
+
+def test_an_array_in_fortrans_order_is_overwritten() -> None:
+    """A phase overwrites the elements that it writes, however the array lies in memory."""
+    phase, matrix = Phase(SCALED, (("from", "x"),), (("to", "x"),)), SCALED.inputs[0]
+    x = np.asfortranarray(np.arange(16, dtype=np.int32).reshape(4, 4))
+    result = pl.compile(plan("twice", {"x": matrix}, "x", "x", "", phase, phase), on="tcpa:wide:2x2").instantiate(N=4).run(x=x)
+    assert np.array_equal(result.outputs["x"], np.concatenate((x[:1], 9 * x[1:])))
+
+
 @cases
 def test_no_iterations(name: str, compiled: Callable[[str], api.Compiled]) -> None:
     result = compiled(name).instantiate(N=0).run()
@@ -80,7 +100,7 @@ def test_phases_add_up(name: str, compiled: Callable[[str], api.Compiled]) -> No
 
 def test_a_plan_that_is_a_program_has_the_program_s_file() -> None:
     direct, planned = pl.compile(SQUARE), pl.compile(of_program(SQUARE))
-    assert direct.data == planned.data == program.compile(SQUARE, "wide", None, None)
+    assert direct.data == planned.data == single.compile(SQUARE, "wide", None, None)
     assert direct.instantiate(N=9).data == planned.instantiate(N=9).data
 
 

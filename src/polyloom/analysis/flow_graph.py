@@ -14,8 +14,8 @@ from typing import Final, SupportsIndex, cast
 import numpy as np
 import numpy.typing as npt
 
-from polyloom.analysis.memory import available_bytes
 from polyloom.diagnostics import PolyloomError, Span, input_error
+from polyloom.memory import available_bytes, size_text
 
 Path = tuple[str | int, ...]
 Nodes = npt.NDArray[np.int32]
@@ -59,7 +59,7 @@ def find_fault(n: int, edges: npt.NDArray[np.generic], root: int) -> Fault | Non
         return Fault(("n",), "PL0963", f"n is {_short(n)}: a graph has at least one node, its root", "write the number of nodes, from 1 on")
     needed = n * _NODE_BYTES + len(edges) * _EDGE_BYTES
     if needed > _ANYWHERE and (max(n, len(edges)) > _MOST or needed > available_bytes()):
-        why = f"n is {_short(n)}, which with {len(edges)} edges needs {_size(needed)} of memory; there are {_size(available_bytes())}"
+        why = f"n is {_short(n)}, which with {len(edges)} edges needs {size_text(needed)} of memory; there are {size_text(available_bytes())}"
         return Fault(("n",), "PL0963", why, "number only the nodes that edges reach, from 0 on")
     return find_outside("edges", edges, n) if 0 <= root < n else _outside(("root",), root, n)
 
@@ -103,7 +103,3 @@ def _integer(name: str, value: SupportsIndex) -> int:
 def _short(value: int) -> str:
     """Python refuses to print thousands of digits."""
     return str(value) if abs(value) < 10**30 else f"{'-' if value < 0 else ''}a number of more than 30 digits"
-
-
-def _size(count: int) -> str:
-    return f"{count / 2**30:.3g} GiB" if count < 2**70 else "far more than a machine can have"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from polyloom import files
+from polyloom import npy
 from polyloom.cli.arguments import Parser, Request, usage_error
 from polyloom.report import trace
 from polyloom.run.instance import Result
@@ -30,7 +30,7 @@ def check_trace(path: str | None) -> None:
 
 def artefacts(options: Request, result: Result, outputs: Mapping[str, str]) -> dict[str, bytes]:
     """The bytes by path."""
-    made = {path: files.npy(result.outputs[name]) for name, path in outputs.items()}
+    made = {path: npy.encode(result.outputs[name]) for name, path in outputs.items()}
     if options.trace:
         made[options.trace] = (trace.vcd if options.trace.endswith(".vcd") else trace.perfetto)(result.execution.trace)
     if options.report:

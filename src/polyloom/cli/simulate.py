@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from polyloom import api, files
+from polyloom import api, files, npy
 from polyloom.cli import arguments as shared
 from polyloom.cli import of_target
 from polyloom.cli.answer import Answer
@@ -96,7 +96,7 @@ def _no_images(images: tuple[image.Image, ...], target: Target) -> PolyloomError
 
 def given_arrays(inputs: Mapping[str, str]) -> dict[str, npt.NDArray[np.generic]]:
     """The arrays of `--in`."""
-    return {name: files.read_array(path) for name, path in inputs.items()}
+    return {name: npy.read(path) for name, path in inputs.items()}
 
 
 def check_names(outputs: Mapping[str, str], signature: Signature) -> None:

@@ -7,12 +7,14 @@ Programs, plans and configurations of several phases have the same `Signature`; 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from operator import index
 from typing import Any, Literal, Protocol, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
+from polyloom import memory
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.numbers import NUMPY, constant_in
 from polyloom.ir.pla import Array
@@ -23,6 +25,8 @@ Arrays = dict[str, npt.NDArray[Any]]
 PARAMETER_LIMIT = 1 << 31
 Fill = Literal["random"]
 """What may be asked for in place of arrays that are missing."""
+_DRAWN_BYTES = 12
+"""Of an element that is made up: 8 as it is drawn, 4 as it is stored."""
 
 
 class Signature(Protocol):
@@ -153,7 +157,9 @@ def random_inputs(signature: Signature, parameters: Mapping[str, int], seed: int
         generator = np.random.default_rng(index(seed))
     except (TypeError, ValueError):
         raise input_error("PL0804", f"the seed is {seed!r}", help="give an integer from 0 on") from None
-    return {array.name: _random(generator, array, shape_of(array, parameters)) for array in signature.inputs}
+    shapes = {array.name: shape_of(array, parameters) for array in signature.inputs}
+    memory.require(sum(prod(s) * _DRAWN_BYTES for s in shapes.values()), f"the inputs of `{signature.name}`", "use smaller loop bounds, or give the arrays")
+    return {array.name: _random(generator, array, shapes[array.name]) for array in signature.inputs}
 
 
 def _random(generator: np.random.Generator, array: Array, shape: tuple[int, ...]) -> npt.NDArray[Any]:

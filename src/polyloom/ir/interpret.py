@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import islpy as isl
 import numpy as np
 import numpy.typing as npt
 
+from polyloom import memory
 from polyloom.diagnostics import PolyloomError, Span, input_error
 from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, shape_of
 from polyloom.ir.numbers import NUMPY
@@ -75,9 +77,11 @@ class _Box:
         extents = tuple(int(str(points.dim_max_val(m))) - low + 1 for m, low in enumerate(lower))
         reach = [max((abs(d[m]) for d in _distances(program)), default=0) for m in range(len(lower))]
         widths = [e + r for e, r in zip(extents, reach, strict=True)]
-        strides = tuple(int(np.prod(widths[m + 1 :], dtype=np.int64)) for m in range(len(widths)))
+        strides = tuple(prod(widths[m + 1 :]) for m in range(len(widths)))
         margin = sum(r * s for r, s in zip(reach, strides, strict=True))
-        return _Box(lower, extents, strides, margin, int(np.prod(widths, dtype=np.int64)) + 2 * margin)
+        box = _Box(lower, extents, strides, margin, prod(widths) + 2 * margin)
+        memory.require(box.size * _bytes_each(program), f"the interpreter of `{program.name}`", "use smaller loop bounds")
+        return box
 
     def offset(self, distance: tuple[int, ...]) -> int:
         return sum(d * s for d, s in zip(distance, self.strides, strict=True))
@@ -92,6 +96,13 @@ class _Box:
             digits.append(rest // stride)
             rest %= stride
         return tuple(d + low for d, low in zip(digits, self.lower, strict=True))
+
+
+def _bytes_each(program: Program) -> int:
+    """What the interpreter keeps for each iteration, without its coordinates: values, operands from inputs, counters."""
+    internal = {v.name for v in program.variables}
+    gathered = sum(isinstance(o, Reference) and o.name not in internal for e in program.equations for o in e.operands)
+    return 4 * (len(internal) + gathered) + 5 * len(program.equations)
 
 
 @dataclass(frozen=True, slots=True)

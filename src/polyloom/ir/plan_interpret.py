@@ -8,10 +8,12 @@ through it, and an execution of one phase overwrites elements of what its output
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
 
+from polyloom import memory
 from polyloom.ir.arguments import Arrays, Signature, check_inputs, check_parameters, shape_of
 from polyloom.ir.interpret import interpret as interpret_program
 from polyloom.ir.numbers import NUMPY, element
@@ -41,6 +43,10 @@ Execute = Callable[[int, Arrays, Arrays], Arrays]
 """Phase number, its inputs, and what its outputs hold before it: what they hold after it."""
 
 
+_COPIES = 8
+"""Bytes of an element: what it holds, and what a phase holds of it."""
+
+
 def interpret(plan: Plan, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> Arrays:
     """The outputs by name. Errors: PL0222 and PL0230 to PL0233, as for a program."""
     values = check_parameters(plan, parameters)
@@ -53,7 +59,9 @@ def interpret(plan: Plan, parameters: Mapping[str, Any], inputs: Mapping[str, An
 
 def chain(signature: Chained, phases: Sequence[Bindings], values: Mapping[str, int], inputs: Mapping[str, Any], execute: Execute) -> Arrays:
     """The outputs after all phases. Given arrays are not changed. Errors: PL0231 and PL0232 for the inputs."""
-    arrays = {a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) for a in (*signature.outputs, *signature.intermediates)}
+    made = (*signature.outputs, *signature.intermediates)
+    memory.require(sum(prod(shape_of(a, values)) * _COPIES for a in made), f"the outputs of `{signature.name}`", "use smaller loop bounds")
+    arrays = {a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) for a in made}
     arrays |= {p.name: element(p.value.evaluate(values), p.dtype) for p in signature.parametric}
     arrays |= check_inputs(signature, values, inputs)
     for number, phase in enumerate(phases):

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from polyloom.analysis.memory import available_bytes
+from polyloom import memory
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.numbers import single
 from polyloom.ir.pla_text import print_condition
@@ -236,9 +236,8 @@ def _made_up(argument: Argument, sizes: Mapping[str, int], seed: int) -> Array:
     except (TypeError, ValueError):
         raise input_error("PL0804", f"the seed is {seed!r}", help="give an integer from 0 on") from None
     shape = _shape(argument, sizes)
-    if prod(shape) * max(argument.dtype.itemsize, 8) * _COPIES > available_bytes():
-        message = f"the array `{argument.name}` with the shape {shape} does not fit into memory"
-        raise _parameter(message, "give smaller sizes")
+    needed = prod(shape) * max(argument.dtype.itemsize, 8) * _COPIES
+    memory.require(needed, f"the array `{argument.name}` with the shape {shape}", "give smaller sizes")
     return random(generator, argument.dtype, shape)
 
 

@@ -79,7 +79,10 @@ def _read(data: bytes, isa: Isa, wide: bool) -> Image:
     headers = [_header(data, table + n * size, wide) for n in range(count)]
     if any(header[0] == _INTERPRETER for header in headers):
         raise _error("the ELF file is linked dynamically", _LINK)
-    return Image(isa, tuple(_segment(data, header) for header in headers if header[0] == _LOAD), entry)
+    loaded = [header for header in headers if header[0] == _LOAD]
+    if sum(header[4] for header in loaded) > 2 * len(data):
+        raise _error("the segments of the ELF file overlap in the file", "link it again")
+    return Image(isa, tuple(_segment(data, header) for header in loaded), entry)
 
 
 def _header(data: bytes, place: int, wide: bool) -> tuple[int, int, int, int, int, int]:

@@ -13,6 +13,7 @@ from typing import Final
 
 from polyloom import _core
 from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.memory import available_bytes
 from polyloom.targets.riscv.disassemble import text_of
 from polyloom.targets.riscv.encode import decode
 from polyloom.targets.riscv.header import extension_bits
@@ -49,7 +50,7 @@ class Machine:
         code = [s for s in image.segments if s.is_code]
         start, stop = min(s.address for s in code), max(s.address + s.size for s in code)
         try:
-            if self.size > _LARGEST:
+            if self.size > min(_LARGEST, available_bytes()):
                 raise MemoryError
             self._hart: Final = _core.RiscvHart(image.isa.xlen, extension_bits(image.isa.extensions), self.base, self.size, start, stop - start)
         except MemoryError:

@@ -111,6 +111,8 @@ def read(data: bytes) -> Tables:
         names = {address: name for address, name in _symbols(data, sections, wide) if name and not name.startswith((".L", "$"))}
     except (struct.error, IndexError, OverflowError, ValueError):
         raise input_error("PL0910", "the sections or symbols of the ELF file are broken", help="link it again, or strip it") from None
+    if sum(min(s[5], len(data)) for s in sections if s[1] == _PROGBITS) > 2 * len(data):
+        raise input_error("PL0910", "the sections of the ELF file overlap in the file", help="link it again, or strip it")
     return Tables(names, tuple((s[3], data[s[4] : s[4] + s[5]]) for s in sections if s[1] == _PROGBITS and s[2] & _EXECUTED))
 
 

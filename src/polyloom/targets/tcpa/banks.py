@@ -13,6 +13,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from polyloom import memory
 from polyloom.diagnostics import input_error
 from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, ConvexSet, Generator
 from polyloom.targets.tcpa.concrete_file import SIDES
@@ -21,10 +22,14 @@ Accesses = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Banks and elements of an array, pair by pair."""
 _POSITIONS = _CHANNELS = 1 << 16
 """Both are 16-bit fields of the file."""
+_STEP_BYTES = 48
+"""Of one access: its address three times, its bank, whether its step is in the domain."""
 
 
 def accesses(concrete: Concrete) -> dict[str, Accesses]:
     """By array: the (bank, element) pairs that are touched, elements counted row by row. Errors: PL0705 for another layout."""
+    steps = sum(_steps(g, s) for g in concrete.generators for s in g.domain)
+    memory.require(steps * _STEP_BYTES, f"the list of what the banks of {concrete.kernel} access", "use smaller loop bounds")
     touched: dict[str, list[tuple[int, NDArray[np.int64]]]] = {_checked(a).name: [] for a in concrete.arrays}
     for generator in concrete.generators:
         touched[concrete.arrays[generator.array].name] += [(_bank(generator), part) for part in _elements(generator)]
@@ -35,6 +40,12 @@ def _checked(array: ArrayLayout) -> ArrayLayout:
     if array.place is not None or array.strides != tuple(prod(array.shape[n + 1 :]) for n in range(len(array.shape))):
         raise input_error("PL0705", f"malformed file: the array {array.name} is not stored row by row", help="instantiate the configuration again")
     return array
+
+
+def _steps(g: Generator, s: ConvexSet) -> int:
+    """How many addresses `_elements` looks at."""
+    rows = (g.coefficients, *(h.coefficients for h in s.half_spaces))
+    return prod(max(0, high - low + 1) for m, (low, high) in enumerate(zip(s.lower, s.upper, strict=True)) if any(row[m] for row in rows))
 
 
 def _bank(generator: Generator) -> int:

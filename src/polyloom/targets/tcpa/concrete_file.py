@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from polyloom import binary
+import numpy as np
+
+from polyloom import binary, memory
 from polyloom.binary import Codec, FileKind, Reader, counted, fixed, mapped, pooled, record, repeated, section, text
 from polyloom.targets.tcpa import encoding
 from polyloom.targets.tcpa.concrete import (
@@ -28,6 +30,8 @@ from polyloom.targets.tcpa.concrete import (
 KIND = FileKind(b"PLCC", "concrete configuration", version=3, sections=7)
 SIDES = ("north", "east", "south", "west")
 LOCATIONS = 5
+_ELEMENT_BYTES = 64
+"""What a configuration takes for each element once it is decoded, at most: its numbers of class and wrapper, some times over."""
 DIMENSIONS = 63
 """The most dimensions that a file holds."""
 
@@ -93,13 +97,25 @@ def _wrappers() -> Codec[tuple[tuple[Connection, ...], ...]]:
     return counted(counted(connection, u16("the number of connections")), u16("the number of wrappers"))
 
 
-def _number(what: str, limit: int) -> Codec[int]:
-    """A number below `limit` in one byte, or in two where one does not hold every such number."""
-    return (u8 if limit <= 256 else u16)(what, limit)
+def _grid(what: str, limit: int, head: _Head) -> Codec[tuple[tuple[int, ...], ...]]:
+    """Numbers below `limit` row by row, each in one byte, or in two where one does not hold every such number; all at once, as there may be millions."""
+    size = 1 if limit <= 256 else 2
+    item = (u8 if size == 1 else u16)(what, limit)
 
+    def write(out: bytearray, value: tuple[tuple[int, ...], ...]) -> None:
+        words = np.array(value, np.int64).reshape(-1)
+        if len(words) != head.rows * head.columns or words.min() < 0 or words.max() >= limit:
+            repeated(repeated(item, head.columns), head.rows).write(out, value)
+        out.extend(words.astype(f"<u{size}").tobytes())
 
-def _grid(item: Codec[int], head: _Head) -> Codec[tuple[tuple[int, ...], ...]]:
-    return repeated(repeated(item, head.columns), head.rows)
+    def read(reader: Reader) -> tuple[tuple[int, ...], ...]:
+        at = reader.position
+        words = np.frombuffer(reader.take(size * head.rows * head.columns), f"<u{size}").reshape(head.rows, head.columns)
+        if words.max() >= limit:
+            item.read(Reader(reader.data, at + size * int(np.argmax(words.reshape(-1) >= limit)), reader.end))
+        return tuple(map(tuple, words.tolist()))
+
+    return Codec(write, read)
 
 
 def _domain(dimensions: int) -> Codec[Domain]:
@@ -194,7 +210,7 @@ def encode(concrete: Concrete) -> bytes:
     generators = section(_generators(head, len(concrete.arrays), domain), concrete.generators)
     classes, wrappers = concrete.classes, concrete.wrappers
     shifted = tuple(tuple(c + 1 for c in row) for row in concrete.element_class)
-    maps = section(_grid(_number("a class", len(classes) + 1), head), shifted) + section(_grid(_number("a wrapper", len(wrappers)), head), concrete.wrapper)
+    maps = section(_grid("a class", len(classes) + 1, head), shifted) + section(_grid("a wrapper", len(wrappers), head), concrete.wrapper)
     return binary.pack(
         KIND,
         concrete.machine_hash,
@@ -216,13 +232,14 @@ def decode(data: bytes) -> Concrete:
     head = _head.read(first)
     if not head.rows or not head.columns:
         raise binary.malformed(first.position, "the region has no element")
+    memory.require(head.rows * head.columns * _ELEMENT_BYTES, f"a configuration of {head.rows}x{head.columns} elements", "use a smaller region")
     pool = list(counted(_domain(len(head.extents)), u32("the number of domains")).read(domain_reader))
     domain = pooled(pool, "the number of a domain", u32)
     controller = _controller(domain).read(first)
     arrays = _arrays.read(first)
     classes, wrappers = _classes().read(class_reader), _wrappers().read(wrapper_reader)
-    element_class = _grid(_number("a class", len(classes) + 1), head).read(maps)
-    wrapper = _grid(_number("a wrapper", len(wrappers)), head).read(maps)
+    element_class = _grid("a class", len(classes) + 1, head).read(maps)
+    wrapper = _grid("a wrapper", len(wrappers), head).read(maps)
     generators = _generators(head, len(arrays), domain).read(generator_reader)
     kernel, machine = text.read(names), text.read(names)
     concrete = Concrete(

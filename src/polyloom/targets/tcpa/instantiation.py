@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from polyloom import _core
-from polyloom.diagnostics import INFEASIBLE, INTERNAL, Diagnostic, PolyloomError, infeasible, input_error
+from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible, input_error
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 _SIDES = ("pe", "north", "east", "south", "west")
@@ -36,7 +36,10 @@ def instantiate(
     (strides, base, bank), where no strides are row-major ones. Raises `PolyloomError`: PL0506 and PL0706, PL0510 to PL0520 where
     no candidate fits the machine (exit 3; the binding limit of the best candidate is named).
     """
-    made = _core.instantiate(data, values, rows, columns, candidate, sizes, layouts)
+    try:
+        made = _core.instantiate(data, values, rows, columns, candidate, sizes, layouts)
+    except MemoryError:
+        raise infeasible("PL0706", "the configuration does not fit into memory", help="use smaller loop bounds or a smaller region") from None
     if made.status:
         raise _refusal(symbolic, made)
     return made.file
@@ -63,7 +66,7 @@ def _refusal(symbolic: Symbolic, made: _core.Instantiation) -> PolyloomError:
             message, help = _exceeded(symbolic, made)
             return infeasible(code, message, help=help)
         case status:
-            return PolyloomError(Diagnostic(code, _core.instantiate_text(status), INFEASIBLE, help="compile it again"))
+            return input_error(code, f"{_core.instantiate_text(status)}, at byte {made.position}", help="create the file again with this version")
 
 
 def _uncovered(symbolic: Symbolic, made: _core.Instantiation) -> PolyloomError:

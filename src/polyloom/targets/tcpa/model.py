@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from math import prod
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom import _core
+from polyloom import _core, memory
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ELEMENT_TYPES, ElementType
@@ -26,6 +27,14 @@ from polyloom.targets.tcpa.machine import Machine
 _DIVISION = 19
 """The one cause that data can have: integer division by zero (PL0619)."""
 Words = NDArray[np.uint32]
+_SMALLER: Final = "use smaller loop bounds, or a smaller region"
+_SMALLER_ARRAY: Final = "declare a smaller array; if the program does not declare it so, the file was altered: instantiate it again"
+_EVENT_BYTES: Final = 400
+"""Of an operation in a trace: a row of `Trace`, and the event that is made of it."""
+_FEW_WORDS: Final = 1 << 26
+"""256 MiB."""
+_SPARSE: Final = 256
+"""An array of more words than `_FEW_WORDS` has at most so many for each that an access reaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +106,11 @@ def run_together(placements: Sequence[Placement], machine: Machine, rows: int, c
 
 
 def load(data: bytes, machine: Machine) -> _core.Config:
-    """The native form of a configuration made for `machine`. Errors: PL0603, PL0701 to PL0705."""
+    """The native form of a configuration made for `machine`. Errors: PL0603, PL0605, PL0628, PL0701 to PL0705."""
     try:
-        config = _core.Config(data)
+        config = _core.Config(data, memory.available_bytes())
+    except MemoryError as error:
+        raise _too_large(error.args[0] if error.args else None) from None
     except ValueError as error:
         concrete_file.decode(data)
         raise input_error("PL0705", f"malformed file: {error}", help="create the file again with this version") from None
@@ -110,6 +121,7 @@ def load(data: bytes, machine: Machine) -> _core.Config:
             f"not for {machine.name} ({machine_file.fingerprint(machine):016x})",
             help="instantiate it again for this machine, or give the machine that it was made for",
         )
+    _check_density(config)
     return config
 
 
@@ -122,6 +134,11 @@ def execute(
     progress: Callable[[int], None] | None = None,
 ) -> list[_core.Result]:
     """The native model's results. `check_only` is the static run of `verify`. Errors: PL0603, PL0605, PL0610 to PL0627."""
+    memory.require(sum(config.run_bytes(check_only) for config, *_ in placements), "the model of this configuration", _SMALLER)
+    if trace:
+        memory.require(
+            sum(config.most_operations for config, *_ in placements) * _EVENT_BYTES, "the trace of this run", "leave out the trace, or use smaller loop bounds"
+        )
     latencies = np.zeros((len(machine.units), 256), np.uint16)
     for number, unit in enumerate(machine.units):
         for (operation, dtype), cycles in unit.latencies.items():
@@ -131,9 +148,23 @@ def execute(
     except _core.Fault as fault:
         raise PolyloomError(_diagnostic(fault, machine)) from None
     except MemoryError:
-        raise input_error("PL0605", "the arrays of this configuration do not fit into memory", help="use smaller loop bounds") from None
+        raise _too_large(None) from None
     except ValueError as error:
         raise input_error("PL0603", str(error), help="instantiate the configuration again for this machine") from None
+
+
+def _too_large(needed: int | None) -> PolyloomError:
+    what = "" if needed is None else f": its wires alone need {memory.size_text(needed)}"
+    return input_error("PL0605", f"this configuration does not fit into memory{what}", help=_SMALLER)
+
+
+def _check_density(config: _core.Config) -> None:
+    """PL0628 for an array whose words hardly any access reaches: a small file that declares gigabytes."""
+    for number, array in enumerate(_layouts(config)):
+        words, reached = _size(array), config.accesses(number) if array.is_output else prod(array.shape)
+        if words > _FEW_WORDS and words > _SPARSE * reached:
+            what = "are written at most" if array.is_output else "are elements"
+            raise input_error("PL0628", f"the array '{array.name}' takes {words} words, of which {reached} {what}", help=_SMALLER_ARRAY)
 
 
 def _diagnostic(fault: _core.Fault, machine: Machine) -> Diagnostic:
@@ -213,6 +244,7 @@ def _words(array: _Array, given: Mapping[str, NDArray[Any]]) -> Words:
     if value.shape != array.shape or value.dtype != NUMPY[array.type]:
         message = f"the input '{array.name}' is {value.dtype}{list(value.shape)}, but the program reads {wanted}"
         raise input_error("PL0602", message, help=f"give an array of shape {array.shape} and type {NUMPY[array.type]}")
+    memory.require(4 * _size(array), f"the input '{array.name}'", _SMALLER_ARRAY)
     words = np.zeros(_size(array), np.uint32)
     _view(words, array)[...] = value.view(np.uint32) if array.type == "f32" else value.astype(np.int32).view(np.uint32)
     return words

@@ -20,7 +20,7 @@ from polyloom.sets import Affine
 from polyloom.targets.report import Flow, Grid, Pressure, Report, Reservation
 from polyloom.targets.subject import Progress
 from polyloom.targets.target import Json
-from polyloom.targets.tcpa import banks, concrete_file, instantiation, listing, machine_file, model, notation, symbolic_file
+from polyloom.targets.tcpa import banks, concrete_file, instantiation, listing, machine_file, model, notation, symbolic_file, verify_symbolic
 from polyloom.targets.tcpa import compile as pipeline
 from polyloom.targets.tcpa import verify as rules
 from polyloom.targets.tcpa.concrete import Concrete, Connection, Generator, way
@@ -315,7 +315,7 @@ def as_json(data: bytes) -> Json:
 
 
 def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
-    """A symbolic file is checked by reading it back; a concrete one also by the verifier's rules."""
+    """Both kinds are checked by reading them back, and by the rules of their own verifier."""
     try:
         machine = _machine(data, member)
     except PolyloomError as error:
@@ -325,5 +325,4 @@ def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
     symbolic = symbolic_file.decode(data)
     if symbolic.machine_hash != machine_file.fingerprint(machine):
         return (Diagnostic("PL0816", f"the configuration was made for another machine named '{symbolic.machine}'", help="compile it again for this machine"),)
-    binary.check_canonical(data, symbolic_file.encode(symbolic))
-    return ()
+    return verify_symbolic.findings(data, symbolic, machine)

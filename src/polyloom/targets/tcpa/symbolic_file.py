@@ -52,6 +52,16 @@ _port: Codec[Port] = mapped(
     lambda port: port.index * len(_LOCATIONS) + _LOCATIONS.index(port.location),
     lambda n: Port(_LOCATIONS[n % len(_LOCATIONS)], n // len(_LOCATIONS)),
 )
+
+
+def _read_hop(reader: Reader) -> Port:
+    at, port = reader.position, _port.read(reader)
+    if port.location == "pe":
+        raise binary.malformed(at, "a route leaves a wrapper through a register")
+    return port
+
+
+_hop: Codec[Port] = Codec(_port.write, _read_hop)
 _DISPLACEMENTS = tuple((rows, columns) for rows in (-1, 0, 1) for columns in (-1, 0, 1))
 _displacement = mapped(natural("a displacement", len(_DISPLACEMENTS)), _DISPLACEMENTS.index, _DISPLACEMENTS.__getitem__)
 
@@ -284,7 +294,7 @@ def _candidate(sizes: _Sizes, graph: _Graph, schedules: int) -> Codec[Candidate]
     """Order and reflection are one number a dimension: twice the dimension, plus one if it is reflected."""
     n = sizes.dimensions
     link: Codec[Link] = Codec(_write_link, _read_link)
-    route = record(Route, displacement=_displacement, output=natural("an od"), hops=counted(_port, natural("the number of hops")), input=natural("an id"))
+    route = record(Route, displacement=_displacement, output=natural("an od"), hops=counted(_hop, natural("the number of hops")), input=natural("an id"))
     dimension, scan = optional("a dimension"), repeated(natural("a scanned dimension", 2 * n), n)
     schedule = natural("a schedule", schedules)
     routes = counted(route, natural("the number of routes"))
@@ -403,6 +413,9 @@ def decode(data: bytes) -> Symbolic:
     sets = _sets(sizes, row).read(set_reader)
     graph = _resolved(_graph(sizes, len(conditions), sets.arrays, row).read(graph_reader), graph_reader.position)
     schedules = _schedules(sizes).read(schedule_reader)
+    if not dimensions or not schedules or not all(schedule.initiation_interval for schedule, _ in schedules):
+        raise binary.malformed(schedule_reader.position, "there is no dimension, no schedule, or one with an initiation interval of 0")
+    _check_parametric(sets, set_reader.position)
     symbolic = Symbolic(
         kernel=kernel,
         machine=machine,
@@ -424,8 +437,22 @@ def decode(data: bytes) -> Symbolic:
         node_names=node_names,
         bottlenecks=tuple(replace(bottleneck, bound_by=names(1)[0]) for _, bottleneck in schedules),
     )
+    if not symbolic.candidates:
+        raise binary.malformed(candidate_reader.position, "there is no candidate")
     binary.check_canonical(data, encode(symbolic))
     return symbolic
+
+
+def _check_parametric(sets: _Sets, at: int) -> None:
+    """Domains, bounds and shapes depend on parameters alone: a row of theirs has no coefficient of a dimension (PL0705)."""
+    pieces = [piece for extent in sets.extents for bounds in (extent.lower, extent.upper) for piece in bounds]
+    rows = (
+        *(row for piece in sets.assumptions for row in piece),
+        *(row for piece in pieces for row in (*piece.guards, piece.numerator)),
+        *(row for array in sets.arrays for row in array.shape),
+    )
+    if any(any(row.dims) for row in rows):
+        raise binary.malformed(at, "a bound, a shape or the domain of the parameters depends on a loop dimension")
 
 
 def size_without_names(data: bytes) -> int:

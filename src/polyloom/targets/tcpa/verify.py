@@ -32,7 +32,7 @@ Rule = Callable[[Concrete, Machine], Iterator[Finding]]
 def verify(data: bytes, machine: Machine) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with a concrete configuration for `machine`; nothing when it is right.
 
-    Codes: PL0603, PL0610 to PL0627 (faults), PL0640 to PL0649, PL0701 to PL0705.
+    Codes: PL0603, PL0610 to PL0627 (faults), PL0640 to PL0650, PL0701 to PL0705.
     """
     try:
         concrete = concrete_file.decode(data)
@@ -243,8 +243,11 @@ def _domains(c: Concrete, machine: Machine) -> Iterator[Finding]:
         yield from _domain(f"the one-domain of control signal {number}", domain, top)
         if digits.meets(domain, late):
             yield "PL0643", f"control signal {number} is 1 after the controller's last step"
-    for g in c.generators:
-        yield from _domain(f"the enable domain of {_name(g)}", g.domain, tuple(p - 1 for p in c.extents))
+    whole = tuple(p - 1 for p in c.extents)
+    faulty = {d for d in {g.domain for g in c.generators} if any(_domain("", d, whole))}  # the domains of a million generators are few
+    for g in c.generators if faulty else ():
+        if g.domain in faulty:
+            yield from _domain(f"the enable domain of {_name(g)}", g.domain, whole)
 
 
 def _domain(owner: str, domain: Domain, top: Sequence[int]) -> Iterator[Finding]:
@@ -308,6 +311,13 @@ def _span(g: Generator) -> int:
     """Words from the lowest to the highest address of the domain's boxes."""
     ends = [[sorted((a * x, a * y)) for a, x, y in zip(g.coefficients, s.lower, s.upper, strict=True)] for s in g.domain]
     return max(sum(e[1] for e in s) for s in ends) - min(sum(e[0] for e in s) for s in ends) + 1 if ends else 0
+
+
+def _unwritten(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    written = {g.array for g in c.generators if g.domain}
+    for number, array in enumerate(c.arrays):
+        if array.is_output and number not in written and _words(array):
+            yield "PL0650", f"nothing is written to the output {array.name}, although there are iterations"
 
 
 # What the static run saw (PL0645 to PL0649).
@@ -412,6 +422,7 @@ _ON_WORDS: Final[tuple[Rule, ...]] = (
     _domains,
     _arrays,
     _generators,
+    _unwritten,
 )
 _ON_NOTHING: Final[tuple[Rule, ...]] = (_region, _empty, _arrays)
 _ON_RUN: Final[tuple[Callable[[Concrete, _core.Result], Iterator[Finding]], ...]] = (

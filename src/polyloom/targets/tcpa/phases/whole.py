@@ -177,7 +177,7 @@ def simulate(data: bytes, member: str | None, inputs: Given, trace: bool, progre
 
 def _overwritten(held: Any, written: Any, elements: Any) -> Any:
     """`held` with the elements that the phase wrote."""
-    result = np.array(held)
+    result = np.array(held, order="C")  # or `reshape` would copy
     result.reshape(-1)[elements] = written.reshape(-1)[elements]
     return result
 
