@@ -22,6 +22,7 @@ from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan, of_program
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.ssa import Function
+from polyloom.ir.ssa_externals import Externals
 
 __all__ = ["Options", "Source", "file_of", "is_source", "load", "nest_ssa", "of_nest", "of_plan", "python_nest", "ssa"]
 
@@ -49,18 +50,18 @@ def load(path: str, options: Options | None = None) -> Source:
     return replace(source, seconds=perf_counter() - start)
 
 
-def ssa(path: str, options: Options, level: int = 0, target: str | None = None) -> Function:
-    """A C function, or a Python one through the C text of its nest, in SSA form from LLVM's IR at -O0 or -O1; variables in memory are made
-    values. Errors: PL0801, PL015x, PL0975, and for Python PL010x and PL024x."""
-    from polyloom.frontend.c.llvm import TARGET, load_ssa
+def ssa(path: str, options: Options, level: int = 0, target: str | None = None, externals: Externals | None = None) -> Function:
+    """A C or C++ function, or a Python one through the C text of its nest, in SSA form from LLVM's IR at -O0 or -O1; variables in memory are made
+    values. Functions that `externals` has may be called. Errors: PL0801, PL015x, PL0975, and for Python PL010x and PL024x."""
+    from polyloom.frontend.c.llvm import CPP_ENDINGS, TARGET, load_ssa
     from polyloom.transform.ssa.construct import construct
 
     file, chosen = _named(path, options)
     if file.endswith(".py"):
         return nest_ssa(python_nest(path, options)[0], level, target)
-    if not file.endswith(".c"):
+    if not file.endswith((".c", *CPP_ENDINGS)):
         raise _usage(f"'{file}' is no function, of which SSA form is made", "give the path of a .c or .py file")
-    return construct(load_ssa(file, chosen, level, target or TARGET))
+    return construct(load_ssa(file, chosen, level, target or TARGET, externals))
 
 
 def nest_ssa(nest: Nest, level: int = 0, target: str | None = None) -> Function:
