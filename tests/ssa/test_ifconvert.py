@@ -84,7 +84,7 @@ def test_a_wrong_choice_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sabotage: were everything taken for speculable, programs would fault."""
     division = ssa.read(DIVISION)
     check(division, ssa.if_convert(division, FREE), 0)
-    monkeypatch.setattr(ifconvert, "speculable", lambda *_: True)
+    monkeypatch.setattr(ifconvert, "speculable", _always)
     with pytest.raises(AssertionError):
         check(division, ssa.if_convert(division, FREE), 0)
 

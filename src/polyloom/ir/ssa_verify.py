@@ -7,7 +7,7 @@ Blocks that the entry does not reach obey all rules but the last: nothing domina
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from polyloom._core import DominatorTree
 from polyloom.diagnostics import Diagnostic, PolyloomError
@@ -47,8 +47,17 @@ _Types = tuple[Type, ...]
 
 def verify(function: Function) -> Function:
     """The function itself; raises PL0971 with every violation of the first rule that is violated, by it or by one of the others."""
+    return _verified(function, RULES)
+
+
+def verify_variables(function: Function) -> Function:
+    """The same for a function out of SSA form, whose values are variables: they may be defined several times."""
+    return _verified(function, tuple(rule for rule in RULES if rule not in (_single, _dominance)))
+
+
+def _verified(function: Function, rules: Sequence[Rule]) -> Function:
     for member in function.members:
-        for rule in RULES:
+        for rule in rules:
             if found := tuple(rule(member)):
                 raise PolyloomError(*(Diagnostic("PL0971", f"@{member.name}: {message}") for message in found))
     return function
@@ -75,9 +84,13 @@ def _program(function: Function) -> Iterator[str]:
 
 
 def _names(function: Function) -> Iterator[str]:
-    """Blocks, data and values have one definition each."""
+    """Blocks and data have one definition each."""
     yield from (f"the block {name} occurs {n} times" for name, n in Counter(b.name for b in function.blocks).items() if n > 1)
     yield from (f"the datum @{name} occurs {n} times" for name, n in Counter(d.name for d in function.data).items() if n > 1)
+
+
+def _single(function: Function) -> Iterator[str]:
+    """Values have one definition each."""
     yield from (f"%{name} is defined {n} times" for name, n in Counter(v.name for b in function.blocks for v in definitions(b)).items() if n > 1)
 
 
@@ -297,4 +310,4 @@ def _unsigned(function: Function) -> Iterator[str]:
             yield f"{'the result' if k == RESULT else f'parameter {k}'} is extended with zeros, but is neither i8 nor i16"
 
 
-RULES: tuple[Rule, ...] = (_functions, _program, _names, _constants, _unsigned, _uses, _jumps, _ends, _instructions, _dominance)
+RULES: tuple[Rule, ...] = (_functions, _program, _names, _single, _constants, _unsigned, _uses, _jumps, _ends, _instructions, _dominance)

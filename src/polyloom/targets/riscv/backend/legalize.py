@@ -102,7 +102,7 @@ def _search(editor: Editor, value: Operand, cases: list[tuple[int, Edge]], defau
 def _check(function: Function, instruction: Instruction, isa: Isa) -> None:
     operation, place = instruction.operation, instruction.place
     types = [*(o.type for o in instruction.operands), *(result.type for result in instruction.results)]
-    if instruction.called and instruction.called not in {f.name for f in function.program}:
+    if instruction.called in {external.name for external in function.externals}:
         raise _unsupported(function, place, f"the external function `{instruction.called}`", "compile it for the machine that has it")
     for type in types:
         _check_type(function, type, isa, place)
