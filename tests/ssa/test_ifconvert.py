@@ -80,6 +80,10 @@ def staying(function: ssa.Function) -> list[str]:
     return [print_instruction(replace(i, operands=())) for i in found]
 
 
+def _always(*_: object) -> bool:
+    return True
+
+
 def test_a_wrong_choice_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sabotage: were everything taken for speculable, programs would fault."""
     division = ssa.read(DIVISION)
