@@ -55,6 +55,8 @@ from polyloom.ir.ssa_semantics import Number, Poison, Undefined
 from polyloom.ir.ssa_types import FLOATS, I64, Type
 
 Argument = int | float | npt.NDArray[Any]
+Given = Argument | Sequence[int | float]
+"""An argument, or the lanes of a vector."""
 Hook = Callable[..., Any]
 """`hook(memory, *operands)` gives the result, a tuple of several, or None where there is none; vectors are sequences of lanes."""
 STEPS: Final = 10**8
@@ -62,7 +64,7 @@ STEPS: Final = 10**8
 
 def interpret(
     function: Function,
-    arguments: Sequence[Argument],
+    arguments: Sequence[Given],
     steps: int = STEPS,
     *,
     externals: Mapping[str, Hook] | None = None,
@@ -70,7 +72,7 @@ def interpret(
 ) -> Number | None:
     """What the function returns: integers in the range of their type taken as signed, None where there is nothing.
 
-    One argument a parameter: arrays (contiguous, writable) for pointers, arrays of lanes for vectors. `externals` are the functions of
+    One argument a parameter: arrays (contiguous, writable) for pointers, the lanes of vectors. `externals` are the functions of
     other places by name, `lanes` what named numbers of lanes are. Raises PL0972 for what is undefined, PL0974 after
     `steps` blocks and instructions, PL0973 for arguments that do not fit, and where a vector is returned (`evaluate` gives that).
     """
@@ -83,7 +85,7 @@ def interpret(
 
 def evaluate(
     function: Function,
-    arguments: Sequence[Argument],
+    arguments: Sequence[Given],
     steps: int = STEPS,
     *,
     externals: Mapping[str, Hook] | None = None,
@@ -119,7 +121,7 @@ class _Run:
         self.frames: list[_Frame] = []
         self.values: dict[str, Result] = {}
 
-    def run(self, arguments: Sequence[Argument]) -> Number | tuple[Number, ...] | None:
+    def run(self, arguments: Sequence[Given]) -> Number | tuple[Number, ...] | None:
         self._call(self.function, self._arguments(arguments))
         while True:
             frame = self.frames[-1]
@@ -149,18 +151,18 @@ class _Run:
         if result is not None and value is not None:
             self.values[result.name] = value
 
-    def _arguments(self, arguments: Sequence[Argument]) -> list[Result]:
+    def _arguments(self, arguments: Sequence[Given]) -> list[Result]:
         parameters = self.function.parameters
         if len(arguments) != len(parameters):
             message = f"@{self.function.name} has {len(parameters)} parameters and gets {len(arguments)} arguments"
             raise input_error("PL0973", message, help="give one argument for each parameter, arrays for pointers")
         return [self._argument(parameter, argument) for parameter, argument in zip(parameters, arguments, strict=True)]
 
-    def _argument(self, parameter: Value, argument: Argument) -> Result:
+    def _argument(self, parameter: Value, argument: Given) -> Result:
         """The same array twice is one object."""
         type = parameter.type
         match argument:
-            case np.ndarray() if type.lanes:
+            case np.ndarray() | list() | tuple() if type.lanes:
                 return self._given(type, argument, f"the argument for %{parameter.name}")
             case np.ndarray() if type.element == "ptr" and argument.flags.c_contiguous:
                 key = id(argument), type.space
@@ -346,9 +348,10 @@ class _Run:
         count = self._count(type)
         places = memory.places(type, self._lanes(pointer) if pointer.type.lanes else self._defined(pointer), count, align)
         mask = self._lanes(more[0]) if more else (1,) * count
+        each = align if pointer.type.lanes else 1
         if stored is None:
-            return memory.gather(type, places, mask, self._lanes(more[1]) if more else (0,) * count)
-        memory.scatter(type, self._lanes(stored), places, mask)
+            return memory.gather(type, places, mask, self._lanes(more[1]) if more else (0,) * count, each)
+        memory.scatter(type, self._lanes(stored), places, mask, each)
         return None
 
     def _lane_wise(self, operation: str, type: Type, operands: Sequence[Operand]) -> Result:

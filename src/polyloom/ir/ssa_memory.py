@@ -81,22 +81,22 @@ class Memory:
             found.data[start : start + size] = np.frombuffer(bits(type, stored).to_bytes(size, "little"), np.uint8)
 
     def places(self, type: Type, address: int | Vector, count: int, align: int) -> list[int | Poison]:
-        """The addresses of a vector's lanes: one after the other from an aligned one on, or each given, aligned by itself."""
+        """The addresses of a vector's lanes: one after the other from an aligned one on, or each given."""
         if isinstance(address, tuple):
-            return [lane if isinstance(lane, Poison) else self._aligned(int(lane), align) for lane in address]
+            return [lane if isinstance(lane, Poison) else int(lane) for lane in address]
         step = size_of(type.scalar, self.pointers)
         return [self._aligned(address, align) + step * k for k in range(count)]
 
-    def gather(self, type: Type, places: Sequence[int | Poison], mask: Vector, others: Vector) -> Vector:
-        """The lanes at these places where the mask has them, else those of `others`."""
+    def gather(self, type: Type, places: Sequence[int | Poison], mask: Vector, others: Vector, align: int) -> Vector:
+        """The lanes at these places where the mask has them, else those of `others`; only the former are accessed, aligned to `align` each."""
         lanes = zip(places, mask, others, strict=True)
-        return tuple(m if isinstance(m, Poison) else self.load(type.scalar, _known(at), 1) if m else other for at, m, other in lanes)
+        return tuple(m if isinstance(m, Poison) else self.load(type.scalar, _known(at), align) if m else other for at, m, other in lanes)
 
-    def scatter(self, type: Type, stored: Vector, places: Sequence[int | Poison], mask: Vector) -> None:
+    def scatter(self, type: Type, stored: Vector, places: Sequence[int | Poison], mask: Vector, align: int) -> None:
         """Lane after lane, so that of two at the same address the last stays."""
         for lane, at, m in zip(stored, places, mask, strict=True):
             if _known(m):
-                self.store(type.scalar, lane, _known(at), 1)
+                self.store(type.scalar, lane, _known(at), align)
 
     def copy(self, target: int, source: int, size: int, may_overlap: bool) -> None:
         """memcpy, and with `may_overlap` memmove; undefined bytes stay so."""

@@ -225,9 +225,9 @@ def _offset(types: _Types, result: Type | None, address: Type) -> bool:
 
 
 def _accessible(value: Type, pointer: Type, more: _Types) -> bool:
-    """A vector is accessed at one address or at one for each lane; masks are not kept in memory."""
+    """A vector is accessed at one address or at one for each lane; a mask has a byte for each."""
     masks = len(more) in (0, 1) and all(type == I1.with_lanes(value.lanes) and type.mask for type in more)
-    return pointer.element == "ptr" and pointer.lanes in (0, value.lanes) and masks and not value.mask
+    return pointer.element == "ptr" and pointer.lanes in (0, value.lanes) and masks
 
 
 def _load(types: _Types, result: Type | None) -> bool:

@@ -23,7 +23,7 @@ from polyloom.frontend.c.clang import CPP, C, included, llvm_module, syntax_tree
 from polyloom.frontend.c.growth import is_small
 from polyloom.frontend.c.llvm_data import datum, name_of
 from polyloom.frontend.c.llvm_flow import phi, terminator
-from polyloom.frontend.c.llvm_lower import Lowering
+from polyloom.frontend.c.llvm_lower import Lowering, to_type
 from polyloom.frontend.c.llvm_places import Places
 from polyloom.frontend.c.llvm_text import Model, Unsupported, Words
 from polyloom.frontend.source import Options
@@ -173,12 +173,13 @@ class _Reader:
         return prototype
 
     def _result(self, before: str) -> Type | None:
-        """The type is the last word, before which attributes stand."""
-        if before.split()[-1] == "void":
+        """The type, before which attributes stand."""
+        words = to_type(Words(before, self.model))
+        if words.take("void"):
             return None
-        text = before.rstrip()
-        words = Words(text if text.endswith(("]", "}", ">")) else text.split()[-1], self.model)
-        return words.scalar() if not text.endswith(("]", "}", ">")) else _refuse("a structure or an array as a result")
+        if words.peek() in ("[", "{", "<") or words.peek() in self.model.structures:
+            raise Unsupported("a structure or an array as a result")
+        return words.scalar()
 
     def _parameters(self, text: str) -> tuple[tuple[Value, ...], set[int]]:
         """The parameters, and the positions of unsigned ones."""
@@ -247,10 +248,6 @@ class _Reader:
 
 
 _HELP: Final = "use scalars of at most 64 bits and pointers; call functions of the same file"
-
-
-def _refuse(what: str) -> Type:
-    raise Unsupported(what)
 
 
 def _enclosed(text: str) -> tuple[str, str]:

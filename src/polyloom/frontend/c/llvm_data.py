@@ -34,7 +34,7 @@ def operand(words: Words, type: Type, width: int = 0) -> Operand:
     if type.element == "ptr" and type.lanes == 0 and word == "null":
         return Constant(type, 0)
     if type.lanes:
-        raise Unsupported(f"`{word}` as a vector, {type}")
+        raise Unsupported(f"`{word}` as a vector, {type},")
     if (number := {"true": 1, "false": 0, "null": 0, "zeroinitializer": 0}.get(word)) is not None:
         return Constant(type, number)
     if re.fullmatch(r"-?\d+", word) is None:

@@ -323,11 +323,16 @@ class Lowering:
 _TYPED = re.compile(r"void|ptr|i\d+|half|bfloat|float|double|fp128|x86_fp80|[\[{<%].*")
 
 
-def _returned(words: Words) -> Layout | None:
-    """What a call gives, behind attributes and the calling convention; None for nothing, and for what is no scalar here."""
+def to_type(words: Words) -> Words:
+    """The words with attributes and a calling convention skipped, in front of a type."""
     while words.peek() and _TYPED.fullmatch(words.peek()) is None and not words.peek().startswith(("@", "asm")):
         words.skip()
-    start = words.next
+    return words
+
+
+def _returned(words: Words) -> Layout | None:
+    """What a call gives, behind attributes and the calling convention; None for nothing, and for what is no scalar here."""
+    start = to_type(words).next
     try:
         return None if words.take("void") else words.layout()
     except Unsupported:
