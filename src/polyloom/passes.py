@@ -15,9 +15,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any, Final, Generic, TypeVar
 
-from polyloom.diagnostics import INTERNAL, USAGE, Diagnostic, PolyloomError, nearest
+from polyloom.diagnostics import INTERNAL, USAGE, Diagnostic, PolyloomError
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -104,6 +105,13 @@ def chosen(names: Iterable[str], known: Sequence[str]) -> frozenset[str]:
     found = frozenset(names)
     for name in sorted(found - {ALL}):
         if name not in known:
-            help = f"{nearest(name, (*known, ALL), 'pass')}; `{ALL}` stands for every pass"
-            raise PolyloomError(Diagnostic("PL0976", f"there is no pass '{name}'", USAGE, help=help))
+            message = f"there is no pass '{name}'"
+            raise PolyloomError(Diagnostic("PL0976", message, USAGE, help=_help(name, known)))
     return found
+
+
+def _help(name: str, known: Sequence[str]) -> str:
+    """The nearest ones, and all in their order."""
+    near = get_close_matches(name, known, n=3, cutoff=0.5)
+    asked = f"did you mean {' or '.join(near)}? " if near else ""
+    return f"{asked}The passes are {', '.join(known)}; `{ALL}` stands for every one"
