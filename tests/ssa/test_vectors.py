@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import Golden
 
+from polyloom.analysis.liveness import liveness
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import COMPARISONS, FLOAT_COMPARISONS, Block, Function, Instruction, Return, Value
 from polyloom.ir.ssa_interpret import Given, evaluate, interpret
@@ -295,6 +296,7 @@ def test_faults(golden: Golden) -> None:
         ([array, [1, 2]], None),
         ([array, [1, 2]], {"N": 3}),
         ([array, 1], {"N": 1}),
+        ([array, []], {"N": 0}),
     ]
     for given_, lanes in cases:
         with pytest.raises(PolyloomError) as caught:
@@ -378,6 +380,25 @@ end:
 
 def range_(count: int) -> Any:
     return np.arange(count, dtype=np.int32)
+
+
+def test_several_results_are_live_where_they_are_used() -> None:
+    text = """external @swap(i32x4, i32x4) -> (i32x4, i32x4) none
+function f(%x: i32x4, %y: i32x4, %c: i1) -> i32x4 {
+entry:
+    %a: i32x4, %b: i32x4 = call @swap %x, %y
+    branch %c, one, two
+one:
+    return %a
+two:
+    %r: i32x4 = add %b, %y
+    return %r
+}
+"""
+    found = liveness(verify(read(text)))
+    assert found.live_out[0] == {"a", "b", "y"}
+    assert found.live_in[1:] == ({"a"}, {"b", "y"})
+    assert "%b" in print_ssa(dce(read(text.replace("return %a", "return %b")))), "one needed result keeps the call with both"
 
 
 def test_equal_vectors_are_computed_once() -> None:

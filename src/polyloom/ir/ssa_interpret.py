@@ -191,7 +191,7 @@ class _Run:
         """The number of lanes; 0 for a scalar."""
         if isinstance(type.lanes, int):
             return type.lanes
-        if type.lanes not in self.lanes:
+        if self.lanes.get(type.lanes, 0) < 1:
             help = f"give it, for instance lanes={{'{type.lanes}': 8}}"
             raise input_error("PL0973", f"how many lanes {type.lanes} is, in {type}, is not known", help=help)
         return self.lanes[type.lanes]
@@ -207,11 +207,12 @@ class _Run:
             instruction = instructions[frame.next]
             frame.next += 1
             self._step(instruction.place)
-            if instruction.called in self.functions:
+            is_function = instruction.callee[:1] == "@"
+            if is_function and instruction.called in self.functions:
                 self._call(self.functions[instruction.called], [self._value(operand) for operand in instruction.operands])
                 return True
             try:
-                if instruction.called:
+                if is_function:
                     self._external(instruction)
                     continue
                 result = self._instruction(instruction)
@@ -308,7 +309,7 @@ class _Run:
                 raise Undefined("an array was given values that were never set")
 
     def _instruction(self, instruction: Instruction) -> Result | None:
-        operands, result = instruction.operands, instruction.result
+        operands, result = instruction.operands, instruction.results[0] if instruction.results else None
         type = result.type if result else I64
         match instruction.operation:
             case "load" | "store":
@@ -370,9 +371,11 @@ class _Run:
         """One lane."""
         if instruction.operation in ("sdiv", "udiv", "srem", "urem") and isinstance(operands[1], Poison):
             raise Undefined(str(operands[1]))
-        poison = next((operand for operand in operands if isinstance(operand, Poison)), None)
+        for operand in operands:
+            if isinstance(operand, Poison):
+                return operand
         try:
-            return poison or self._pure(instruction, type.scalar, operands)
+            return self._pure(instruction, type.scalar, operands)
         except Poison as made:
             words = instruction.place.words(self.frames[-1].function.place.file)
             return Poison(f"{made}, in {words}" if words else str(made))

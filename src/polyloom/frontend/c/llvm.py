@@ -83,8 +83,15 @@ def load_all(
     before, after = _INLINED if inlines else ("", "")
     linkage = 'extern "C" ' if language is CPP else ""
     unit = _UNIT.format(before=before, after=after, include=included(source.name), kept=kept, linkage=linkage)
-    module = _checked(llvm_module(unit, level, target, options, language=language))
-    reader = _Reader(module, source, externals or Externals())
+    return imported(llvm_module(unit, level, target, options, language=language), source, externals)
+
+
+def imported(module: str, source: Source, externals: Externals | None = None) -> tuple[Function, ...]:
+    """The functions of LLVM's text whose addresses the unit keeps in `polyloom_kept`, in that order; `source` is what messages show.
+
+    A target that makes units of its own, around the user's file, gets here by `clang.llvm_module`.
+    """
+    reader = _Reader(_checked(module), source, externals or Externals())
     return tuple(verify(reader.function(name)) for name in reader.kept())
 
 
