@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pipeline as a list of named passes, and who watches it: a verifier between passes, and what a form is after some of them, as text.
+"""A pipeline as a list of named passes, and who watches it: a verifier between passes, and forms after some of them, as text.
 
 A pass is a function from one value to the next, with the `Form` of what it gives: how that prints, and what checks it.
 
     passes = (Pass("dce", dce, SSA), Pass("lower", lower, CODE))
     code = run_passes(function, passes, Watch(after=frozenset({"dce"})))
 
-Nothing is hidden here: the order is that of the list. Forms are verified where `POLYLOOM_VERIFY_EACH` is 1 in the environment, as
-in all tests, or where a `Watch` says so.
+Nothing is hidden here: the order is that of the list. Forms are verified where `POLYLOOM_VERIFY_EACH` is 1 in the environment,
+as in all tests, or where a `Watch` says so.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _verifies() -> bool:
 
 @dataclass(slots=True)
 class Watch:
-    """Mutable: `texts` has (pass, text) in the order in which passes ran, of those in `after`. `verify` checks every form."""
+    """Mutable: `texts` has (pass, text) in the order of the run, of the passes in `after`. `verify` checks every form."""
 
     verify: bool = field(default_factory=_verifies)
     after: frozenset[str] = frozenset()
@@ -85,14 +85,15 @@ def _check(name: str, value: A, form: Form[A]) -> None:
         first = error.diagnostics[0]
         message = f"the pass {name} leaves what is not well formed: {first.message}"
         notes = tuple(other.message for other in error.diagnostics[1:])
-        raise PolyloomError(Diagnostic("PL0977", message, INTERNAL, span=first.span, notes=notes, help=_REPORT)) from None
+        found = Diagnostic("PL0977", message, INTERNAL, span=first.span, notes=notes, help=_REPORT)
+        raise PolyloomError(found) from None
 
 
 _REPORT: Final = "this is a bug of Polyloom: please report it with the program"
 
 
 def run_passes(value: Any, passes: Sequence[Pass[Any, Any]], watch: Watch | None = None) -> Any:
-    """The value after all passes; `watch` sees it after each. Raises PL0977 where a pass leaves what its form's verifier refuses."""
+    """The value after all passes; `watch` sees it after each. Raises PL0977 where a form's verifier refuses what a pass left."""
     watch = watch or Watch()
     for each in passes:
         value = each.function(value)

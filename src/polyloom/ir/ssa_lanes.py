@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vectors for the interpreter of `ir.ssa`: tuples of lanes, each a number or a `Poison` of its own; a mask has 0 and 1.
 
-What computes on scalars computes on vectors lane by lane. A lane without a value makes only the same lane of a result one without.
+What computes on scalars computes on vectors lane by lane. A lane without a value makes only that lane of a result one without.
 """
 
 from __future__ import annotations

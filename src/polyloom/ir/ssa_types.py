@@ -18,7 +18,10 @@ Element = Literal["i1", "i8", "i16", "i32", "i64", "f32", "f64", "ptr"]
 Lanes = int | str
 """A number from 1 on, or the name of one that the target knows."""
 _BITS: Final[dict[Element, int]] = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "f32": 32, "f64": 64, "ptr": 64}
-_TEXT = re.compile(r"(?P<element>i1|i8|i16|i32|i64|f32|f64|ptr|mask)(?:\.(?P<space>[1-9]\d*))?(?:x(?P<lanes>[1-9]\d*|[A-Za-z_]\w*))?")
+_TEXT = re.compile(
+    r"(?P<element>i1|i8|i16|i32|i64|f32|f64|ptr|mask)(?:\.(?P<space>[1-9]\d*))?"
+    r"(?:x(?P<lanes>[1-9]\d*|[A-Za-z_]\w*))?"  # behind an address space, if there is one
+)
 _MOST: Final = 1 << 16
 """As many lanes has no machine; the interpreter computes them one by one."""
 _MADE: dict[tuple[Element, Lanes, bool, int], Type] = {}

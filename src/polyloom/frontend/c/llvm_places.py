@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where instructions stand in the source, from the debug information of LLVM's text.
 
-A location has a line, a column, and a scope, which has the file; what was inlined has also that of the call. Shown is the outermost one,
-which is in the function itself. Where calls of external functions come from headers of theirs, it is the innermost that is in none of these.
+A location has a line, a column, and a scope, which has the file; what was inlined has also that of the call. Shown is the
+outermost one, which is in the function itself. Where there is a table of external functions, it is the innermost one that is
+in none of the table's headers.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes machine code over virtual registers well formed, as a list of rules. The allocation has a checker of its own (check.py)."""
+"""What makes machine code over virtual registers well formed, as a list of rules.
+
+Allocations have a checker of their own (check.py).
+"""
 
 from __future__ import annotations
 
