@@ -41,7 +41,7 @@ _INLINED: Final = "#pragma clang attribute push(__attribute__((always_inline)), 
 """What is called becomes part of its callers, at every level, unless it calls itself or is `noinline`: then the call stays."""
 _DEFINED = re.compile(r"^define .*?@([-\w.$]+)\(", re.MULTILINE)
 _LABEL = re.compile(r'([-\w.$]+|"[^"]*"):')
-_KEPT = re.compile(r"^@polyloom_kept = .*?\[(ptr .*?)\]", re.MULTILINE)
+_KEPT = re.compile(r"^@_*polyloom_kept = .*?\[(ptr .*?)\]", re.MULTILINE)
 _POINTERS = re.compile(r'^target datalayout = ".*?-p:(\d+)', re.MULTILINE)
 _STRUCTURE = re.compile(r"^(%\S+|%\"[^\"]*\") = type (.*)$", re.MULTILINE)
 _GLOBAL = re.compile(r'^@([-\w.$]+|"[^"]*") = (.*)$', re.MULTILINE)

@@ -60,8 +60,8 @@ def legalize(function: Function, isa: Isa) -> Function:
     for block in function.blocks:
         for parameter in block.parameters if block is not function.blocks[0] else ():
             _check_type(function, parameter.type, isa, block.terminator.place)
-    for parameter in function.parameters:
-        _check_type(function, parameter.type, isa, NOWHERE)
+    for type in (*(p.type for p in function.parameters), *([function.result] if function.result else [])):
+        _check_type(function, type, isa, NOWHERE)
     return Editor(function, rule).run(_end)
 
 
