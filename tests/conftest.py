@@ -22,6 +22,7 @@ _ANY_PACE = (HealthCheck.too_slow, HealthCheck.data_too_large)
 settings.register_profile("ci", derandomize=True, deadline=None, database=None, print_blob=True, suppress_health_check=_ANY_PACE)
 settings.register_profile("long", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=_ANY_PACE)
 settings.load_profile("ci")
+os.environ["POLYLOOM_VERIFY_EACH"] = "1"  # the verifier runs between all passes, in the processes that tests start, too
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

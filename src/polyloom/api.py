@@ -22,6 +22,7 @@ from polyloom.frontend.source import Options, Source
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature
+from polyloom.passes import Watch
 from polyloom.run import inputs
 from polyloom.run.compare import compare
 from polyloom.run.inputs import Fill
@@ -153,9 +154,9 @@ def _names(target: Target, verb: str) -> frozenset[str]:
     return frozenset(taken(target.options, verb))
 
 
-def subject_of(source: Any, target: Target, place: Place, reading: Options, own: Any) -> Subject:
+def subject_of(source: Any, target: Target, place: Place, reading: Options, own: Any, watch: Watch | None = None) -> Subject:
     """What was given, in the first form that the target takes it in. Errors: PL0810, and those of reading the preferred form."""
-    written = Written(source, reading)
+    written = Written(source, reading, watch)
     forms = [form for form in target.takes if form.accepts(written)]
     if not forms:
         what = f"'{written.path}'" if written.path is not None else repr(source)

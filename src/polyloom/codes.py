@@ -949,8 +949,19 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0975": (
         "C that SSA form does not have",
         "Functions are made of integers of at most 64 bits, `float`, `double` and pointers. They call functions of the\n"
-        "same file, and the intrinsics that docs/ssa.md lists. There are no vectors, structures as values, variable\n"
-        "arguments, `goto *p` or assembler.",
+        "same file, those of a table of external functions where one is given, and the intrinsics that docs/ssa.md lists.\n"
+        "There are no vectors but those of such a table, structures as values, variable arguments, `goto *p` or assembler.",
+    ),
+    "PL0976": ("unknown pass", "What is to be printed after a pass names one of the target's passes, or `all`."),
+    "PL0977": (
+        "a pass left something ill-formed",
+        "The verifier between passes found it, and the message names the pass: this is a bug of Polyloom. Report it with\nthe program, please.",
+    ),
+    "PL0978": ("ill-formed machine code", "A rule for code over virtual registers is broken; the message names it. This is a bug of Polyloom."),
+    "PL0979": (
+        "ill-formed equations or schedule",
+        "A rule for recurrence equations, for the dependence graph or for a schedule is broken between two passes; the\n"
+        "message names what. This is a bug of Polyloom.",
     ),
     # PL098x: loops to be scheduled (modulo, `polyloom schedule`)
     "PL0980": (

@@ -2,7 +2,7 @@
 """Static single assignment form: dominators (`pl.ssa.dominators(n, edges)`), functions of blocks, C functions as such.
 
 `load("dot.c", Options())` is a C function with its variables as values, `interpret(function, arguments)` runs it, `print_ssa` and
-`read` are its text, `verify` its rules, `destruct` leaves SSA form; docs/ssa.md shows them.
+`read` are its text, `verify` its rules, `destruct` leaves SSA form; `Externals` is a table of a machine's functions. docs/ssa.md shows them.
 """
 
 from polyloom.analysis.dominators import (
@@ -21,10 +21,12 @@ from polyloom.analysis.loops import Loop, LoopForest, loop_forest, natural_loops
 from polyloom.frontend import nest_ssa
 from polyloom.frontend import ssa as load
 from polyloom.frontend.source import Options
-from polyloom.ir.ssa import Function, flow_edges
-from polyloom.ir.ssa_interpret import interpret
+from polyloom.ir.ssa import Function, Place, flow_edges
+from polyloom.ir.ssa_externals import External, Externals
+from polyloom.ir.ssa_interpret import evaluate, interpret
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_text import print_ssa
+from polyloom.ir.ssa_types import Type
 from polyloom.ir.ssa_verify import verify
 from polyloom.transform.ssa.construct import construct
 from polyloom.transform.ssa.dce import dce
@@ -36,18 +38,23 @@ __all__ = [
     "MAX_FRONTIER",
     "Cost",
     "DominatorTree",
+    "External",
+    "Externals",
     "Frontiers",
     "Function",
     "Liveness",
     "Loop",
     "LoopForest",
     "Options",
+    "Place",
+    "Type",
     "construct",
     "dce",
     "destruct",
     "dominance_frontiers",
     "dominator_tree",
     "dominators",
+    "evaluate",
     "flow_edges",
     "if_convert",
     "interpret",

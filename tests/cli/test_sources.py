@@ -90,8 +90,8 @@ def test_the_function_itself_is_asked(call: Call, scratch: Path, monkeypatch: py
     """The equations agree with the words, but not with a function that does something else."""
     load = frontend.of_nest
 
-    def other(nest: object, reference: object, path: str, *, reassociate: bool) -> api.Source:
-        del reference
+    def other(nest: object, reference: object, path: str, *, reassociate: bool, watch: object) -> api.Source:
+        del reference, watch
         return load(nest, lambda _, arrays: {"y": arrays["x"]}, path, reassociate=reassociate)  # type: ignore[arg-type]
 
     monkeypatch.setattr(frontend, "of_nest", other)

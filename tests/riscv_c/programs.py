@@ -16,12 +16,8 @@ from polyloom.ir.ssa import (
     COMPARISONS,
     FLOAT_COMPARISONS,
     FLOATING,
-    FLOATS,
-    INTEGERS,
     NARROW,
     RESULT,
-    SIZE,
-    WIDTH,
     Access,
     Block,
     Branch,
@@ -34,12 +30,12 @@ from polyloom.ir.ssa import (
     Return,
     Switch,
     Terminator,
-    Type,
     Unreachable,
     Value,
     floating,
     integer,
 )
+from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, I16, I32, I64, INTEGERS, PTR, SIZE, WIDTH, Type
 
 TYPES: Final[tuple[Type, ...]] = (*INTEGERS, *FLOATS)
 SLOTS: Final = 16
@@ -75,7 +71,7 @@ class Maker:
 
     def emit(self, operation: str, type: Type, *operands: Operand, callee: str = "", access: Access | None = None) -> Value:
         result = self.fresh(type)
-        self.made.append(Instruction(operation, operands, result, (), access, callee))
+        self.made.append(Instruction(operation, operands, (result,), (), access, callee))
         return self.add(result)
 
     def operand(self, type: Type) -> Operand:
@@ -110,10 +106,10 @@ def instruction(maker: Maker) -> None:
         case "arithmetic":
             _arithmetic(maker, type)
         case "compare":
-            maker.emit(draw(st.sampled_from(COMPARISONS)), "i1", maker.operand(type), maker.operand(type))
+            maker.emit(draw(st.sampled_from(COMPARISONS)), I1, maker.operand(type), maker.operand(type))
         case "select":
             chosen = maker.type()
-            maker.emit("select", chosen, maker.operand("i1"), maker.operand(chosen), maker.operand(chosen))
+            maker.emit("select", chosen, maker.operand(I1), maker.operand(chosen), maker.operand(chosen))
         case "cast":
             _cast(maker, type)
         case "call":
@@ -125,7 +121,7 @@ def instruction(maker: Maker) -> None:
             maker.emit(draw(st.sampled_from(FLOATING)), real, maker.operand(real), maker.operand(real))
         case _:
             real = draw(st.sampled_from(FLOATS))
-            maker.emit(draw(st.sampled_from(FLOAT_COMPARISONS)), "i1", maker.operand(real), maker.operand(real))
+            maker.emit(draw(st.sampled_from(FLOAT_COMPARISONS)), I1, maker.operand(real), maker.operand(real))
 
 
 def _arithmetic(maker: Maker, type: Type) -> None:
@@ -136,7 +132,7 @@ def _arithmetic(maker: Maker, type: Type) -> None:
     elif operation in ("udiv", "urem"):
         b = maker.emit("or", type, b, integer(type, 1))
     elif operation in ("sdiv", "srem"):
-        if type == "i1":
+        if type == I1:
             return
         b = maker.emit("or", type, maker.emit("and", type, b, integer(type, 0x7F)), integer(type, 1))
     maker.emit(operation, type, a, b)
@@ -149,11 +145,11 @@ def _cast(maker: Maker, type: Type) -> None:
         operation = maker.draw(st.sampled_from(("sitofp", "uitofp", "fpext", "fptrunc", "bitcast", "fneg")))
         match operation:
             case "fpext":
-                maker.emit("fpext", "f64", maker.operand("f32"))
+                maker.emit("fpext", F64, maker.operand(F32))
             case "fptrunc":
-                maker.emit("fptrunc", "f32", maker.operand("f64"))
+                maker.emit("fptrunc", F32, maker.operand(F64))
             case "bitcast":
-                maker.emit("bitcast", "i32" if real == "f32" else "i64", maker.emit("sitofp", real, maker.operand("i16")))
+                maker.emit("bitcast", I32 if real == F32 else I64, maker.emit("sitofp", real, maker.operand(I16)))
             case "fneg":
                 maker.emit("fneg", real, maker.operand(real))
             case _:
@@ -182,14 +178,14 @@ def _call(maker: Maker, type: Type) -> None:
 def _memory(maker: Maker) -> None:
     """Stores a value to a slot of the array, or loads an integer from one; at times byte by byte."""
     type = maker.type()
-    place = maker.emit("offset", "ptr", Value("array", "ptr"), integer("i64", 8 * maker.draw(st.integers(0, SLOTS - 1))))
+    place = maker.emit("offset", PTR, Value("array", PTR), integer(I64, 8 * maker.draw(st.integers(0, SLOTS - 1))))
     access = Access(maker.draw(st.sampled_from((1, SIZE[type]))))
     if maker.draw(st.booleans()):
         stored = maker.operand(type)
         if type in FLOATS:  # the bits of a NaN are nobody's promise
-            stored = maker.emit("select", type, maker.emit("ford", "i1", stored, stored), stored, floating(type, 0.0))
+            stored = maker.emit("select", type, maker.emit("ford", I1, stored, stored), stored, floating(type, 0.0))
         maker.made.append(Instruction("store", (stored, place), access=access))
-    elif type not in FLOATS and type != "i1":
+    elif type not in FLOATS and type != I1:
         maker.emit("load", type, place, access=access)
 
 
@@ -197,9 +193,9 @@ def _function_call(maker: Maker) -> None:
     """Passes the array, what is left, and whatever there is."""
     callee = maker.draw(st.sampled_from(maker.callees))
     scalars = [maker.operand(p.type) for p in callee.parameters[2:]]
-    operands = (Value("array", "ptr"), Value("less", "i32"), *scalars)
+    operands = (Value("array", PTR), Value("less", I32), *scalars)
     result = maker.fresh(callee.result) if callee.result is not None else None
-    maker.made.append(Instruction("call", operands, result, callee=f"@{callee.name}"))
+    maker.made.append(Instruction("call", operands, (result,) if result else (), callee=f"@{callee.name}"))
     if result is not None:
         maker.add(result)
 
@@ -209,7 +205,7 @@ def functions(draw: st.DrawFn, floats: bool = True) -> Function:
     """A function of %array, of `SLOTS` times 8 bytes, and of up to a dozen scalars."""
     maker = Maker(draw, floats)
     scalars = tuple(maker.add(maker.fresh(maker.type())) for _ in range(draw(st.integers(0, 12))))
-    maker.parameters = (Value("array", "ptr"), *scalars)
+    maker.parameters = (Value("array", PTR), *scalars)
     _regions(maker)
     type = maker.type()
     maker.end(Return(maker.operand(type)))
@@ -235,7 +231,7 @@ def _prototype(draw: st.DrawFn, name: str, floats: bool) -> Function:
     types = st.sampled_from(TYPES if floats else INTEGERS)
     scalars = draw(st.lists(types, max_size=14))
     result = draw(st.none() | types)
-    parameters = (Value("array", "ptr"), Value("left", "i32"), *(Value(f"p{k}", type) for k, type in enumerate(scalars)))
+    parameters = (Value("array", PTR), Value("left", I32), *(Value(f"p{k}", type) for k, type in enumerate(scalars)))
     narrow = [*(k for k, p in enumerate(parameters) if p.type in NARROW), *([RESULT] if result in NARROW else [])]
     unsigned = draw(st.sets(st.sampled_from(narrow))) if narrow else set[int]()
     return Function(name, result, (Block("entry", parameters, (), Unreachable()),), (), frozenset(unsigned))
@@ -245,9 +241,9 @@ def _body(draw: st.DrawFn, prototype: Function, callees: tuple[Function, ...], f
     maker = Maker(draw, floats, callees, parameters=prototype.parameters)
     for value in prototype.parameters[2:]:
         maker.add(value)
-    few = maker.emit("call", "i32", Value("left", "i32"), integer("i32", 2), callee="smin")
-    maker.made.append(Instruction("sub", (few, integer("i32", 1)), maker.add(Value("less", "i32"))))
-    more = maker.emit("sgt", "i1", few, integer("i32", 0))
+    few = maker.emit("call", I32, Value("left", I32), integer(I32, 2), callee="smin")
+    maker.made.append(Instruction("sub", (few, integer(I32, 1)), (maker.add(Value("less", I32)),)))
+    more = maker.emit("sgt", I1, few, integer(I32, 0))
     maker.end(Branch(more, Edge("more"), Edge("enough")))
     before = maker.values
     for name, works in (("enough", False), ("more", True)):
@@ -268,14 +264,14 @@ def _region(maker: Maker, number: int) -> None:
     match kind:
         case "diamond":
             arguments = [tuple(maker.operand(type) for type in types) for _ in range(2)]
-            maker.end(Branch(maker.operand("i1"), Edge(names[0]), Edge(names[1], arguments[0])))
+            maker.end(Branch(maker.operand(I1), Edge(names[0]), Edge(names[1], arguments[0])))
             maker.begin(names[0], before)
             instruction(maker)
             maker.end(Jump(Edge(names[1], tuple(maker.operand(type) for type in types))))
             maker.begin(names[1], before, joined)
         case "switch":
             cases = tuple((k * 3 - 4, Edge(names[k % 3])) for k in range(draw(st.integers(1, 6))))
-            maker.end(Switch(maker.operand("i32"), Edge(names[0]), cases))
+            maker.end(Switch(maker.operand(I32), Edge(names[0]), cases))
             for name in names[:3]:
                 maker.begin(name, before)
                 instruction(maker)
@@ -289,14 +285,14 @@ def _region(maker: Maker, number: int) -> None:
 
 def _loop(maker: Maker, joined: tuple[Value, ...], names: list[str], types: list[Type]) -> None:
     """Carries two values, which it exchanges where their types agree, and a counter."""
-    before, counter = maker.values, maker.fresh("i32")
-    maker.end(Jump(Edge(names[0], (Constant("i32", 3), *(maker.operand(type) for type in types)))))
+    before, counter = maker.values, maker.fresh(I32)
+    maker.end(Jump(Edge(names[0], (Constant(I32, 3), *(maker.operand(type) for type in types)))))
     maker.begin(names[0], before, (counter, *joined))
     for _ in range(maker.draw(st.integers(0, 5))):
         instruction(maker)
-    less = maker.emit("sub", "i32", counter, integer("i32", 1))
+    less = maker.emit("sub", I32, counter, integer(I32, 1))
     carried = joined[::-1] if types[0] == types[1] else tuple(maker.operand(type) for type in types)
-    more = maker.emit("sgt", "i1", less, integer("i32", 0))
+    more = maker.emit("sgt", I1, less, integer(I32, 0))
     inner = maker.values
     maker.end(Branch(more, Edge(names[0], (less, *carried)), Edge(names[1])))
     maker.begin(names[1], inner)

@@ -13,7 +13,8 @@ from tests.riscv_c.test_functions import CALLING, calling, copied, equal, functi
 from tests.ssa.native import same
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.ssa import Function, Type
+from polyloom.ir.ssa import Function
+from polyloom.ir.ssa_types import F32, F64, I32, I64, PTR, Type
 from polyloom.targets.riscv import names
 from polyloom.targets.riscv.backend import abi
 from polyloom.targets.riscv.backend import code as machine_code
@@ -248,16 +249,16 @@ def test_what_the_caller_keeps_is_kept(name: str, isa: names.Isa) -> None:
 
 def test_arguments_are_where_the_convention_has_them() -> None:
     """psABI: an i64 on RV32 takes two registers, the last of which may be followed by the stack, where it is else aligned to eight."""
-    types: tuple[Type, ...] = ("i32", "i64", "f32", "i64", "i64", "i32", "i64", "f64")
+    types: tuple[Type, ...] = (I32, I64, F32, I64, I64, I32, I64, F64)
     found = abi.places(types, NARROW)
     f0, f1 = Reg("f", 10), Reg("f", 11)
     x = [Reg("x", 10 + n) for n in range(8)]
     stack = abi.Stack
     assert found == ((x[0],), (x[1], x[2]), (f0,), (x[3], x[4]), (x[5], x[6]), (x[7],), (stack(0), stack(4)), (f1,))
-    assert abi.places(("i64",) * 7 + ("i32", "i64"), NARROW)[3:6] == ((x[6], x[7]), (stack(0), stack(4)), (stack(8), stack(12)))
-    assert abi.places(("i32",) * 7 + ("i64", "i64"), NARROW)[7:] == ((x[7], stack(0)), (stack(8), stack(12)))
-    assert abi.places(("f64",) * 9, WIDE)[8] == (x[0],)
-    assert abi.places(("f32", "ptr"), names.parse("rv64imac")) == ((x[0],), (x[1],))
+    assert abi.places((I64,) * 7 + (I32, I64), NARROW)[3:6] == ((x[6], x[7]), (stack(0), stack(4)), (stack(8), stack(12)))
+    assert abi.places((I32,) * 7 + (I64, I64), NARROW)[7:] == ((x[7], stack(0)), (stack(8), stack(12)))
+    assert abi.places((F64,) * 9, WIDE)[8] == (x[0],)
+    assert abi.places((F32, PTR), names.parse("rv64imac")) == ((x[0],), (x[1],))
     assert [abi.name(names.parse(isa)) for isa in ("rv64gc", "rv32gc", "rv32imac", "rv64if", "rv32if")] == ["lp64d", "ilp32d", "ilp32", "lp64f", "ilp32f"]
 
 

@@ -69,7 +69,6 @@ REFUSED = {
     "pointer-to-pointer": "indirect n=9 --shape a=n --on riscv:rv64gc",
     "structure-by-value": "by_value --on riscv:rv64gc",
     "union": "overlaid --on riscv:rv64gc",
-    "pointer-in-memory": "pointed n=4 --on riscv:rv32gc",
 }
 
 
@@ -101,7 +100,7 @@ def _json(call: Call, words: str) -> dict[str, Any]:
     return json.loads(out)
 
 
-@pytest.mark.parametrize("words", ["any a=1 b=0", "length row=4", "rows n=3", "matrix"])
+@pytest.mark.parametrize("words", ["any a=1 b=0", "length row=4", "rows n=3", "matrix", "pointed n=4"])
 def test_functions_are_read_as_they_are_written(words: str, call: Call) -> None:
     assert _json(call, f"{words} --on riscv:rv32imac")["verified"] is True
 

@@ -20,6 +20,7 @@ from polyloom.frontend.c.llvm import load_all
 from polyloom.frontend.source import Options
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import Argument, interpret
+from polyloom.ir.ssa_types import F32, F64, PTR
 from polyloom.targets.riscv import names
 from polyloom.targets.riscv.backend.compile import compile_function
 from polyloom.targets.riscv.backend.run import call
@@ -62,7 +63,7 @@ def _loaded(path: Path, names: tuple[str, ...], xlen: int, level: int) -> dict[s
 def given(function: Function, random: np.random.Generator) -> list[Argument]:
     """Edge and random scalars; arrays of small numbers, of the type that the parameter's name says."""
     made = arguments(function, random)
-    return [_array(p.name, random) if p.type == "ptr" else a for p, a in zip(function.parameters, made, strict=True)]
+    return [_array(p.name, random) if p.type == PTR else a for p, a in zip(function.parameters, made, strict=True)]
 
 
 def _array(name: str, random: np.random.Generator) -> npt.NDArray[Any]:
@@ -83,7 +84,7 @@ def needs_floats(function: Function) -> bool:
     instructions = [i for f in function.program for b in f.blocks for i in b.instructions]
     values = [*function.parameters, *(i.result for i in instructions if i.result)]
     operands = [o for i in instructions for o in i.operands]
-    return any(v.type in ("f32", "f64") for v in (*values, *operands))
+    return any(v.type in (F32, F64) for v in (*values, *operands))
 
 
 def _pairs(functions: tuple[str, ...]) -> list[Any]:

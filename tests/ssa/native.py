@@ -15,21 +15,22 @@ import numpy as np
 
 from polyloom.frontend.c.clang import shared_library
 from polyloom.frontend.source import Options
-from polyloom.ir.ssa import FLOATS, Function, Type, wrapped
+from polyloom.ir.ssa import Function, wrapped
 from polyloom.ir.ssa_interpret import Argument
 from polyloom.ir.ssa_semantics import Number
+from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, I8, I16, I32, I64, PTR, Type
 
 _TYPES: dict[Type, Any] = {
-    "i1": ctypes.c_bool,
-    "i8": ctypes.c_int8,
-    "i16": ctypes.c_int16,
-    "i32": ctypes.c_int32,
-    "i64": ctypes.c_int64,
-    "f32": ctypes.c_float,
-    "f64": ctypes.c_double,
-    "ptr": ctypes.c_void_p,
+    I1: ctypes.c_bool,
+    I8: ctypes.c_int8,
+    I16: ctypes.c_int16,
+    I32: ctypes.c_int32,
+    I64: ctypes.c_int64,
+    F32: ctypes.c_float,
+    F64: ctypes.c_double,
+    PTR: ctypes.c_void_p,
 }
-_UNSIGNED: dict[Type, Any] = {"i8": ctypes.c_uint8, "i16": ctypes.c_uint16}
+_UNSIGNED: dict[Type, Any] = {I8: ctypes.c_uint8, I16: ctypes.c_uint16}
 """The callee believes in the extension."""
 
 
@@ -46,7 +47,7 @@ def call(path: Path, function: Function, arguments: Sequence[Argument], model: s
     native.restype = _TYPES[function.result] if function.result else None
     native.argtypes = [(_UNSIGNED if k in function.unsigned else _TYPES)[p.type] for k, p in enumerate(function.parameters)]
     found = native(*(a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments))
-    return int(found) if function.result == "i1" else found
+    return int(found) if function.result == I1 else found
 
 
 def same(a: Number | None, b: Number | None) -> bool:
@@ -59,7 +60,7 @@ def same(a: Number | None, b: Number | None) -> bool:
 def arguments(function: Function, random: np.random.Generator) -> list[Argument]:
     """For pointers 64 bytes of small integers, which are small numbers as floats too; edge and random values for scalars."""
     make: dict[bool, Callable[[Type], Argument]] = {True: lambda type: _float(type, random), False: lambda type: _integer(type, random)}
-    return [random.integers(-9, 9, 16).astype(np.int32) if p.type == "ptr" else make[p.type in FLOATS](p.type) for p in function.parameters]
+    return [random.integers(-9, 9, 16).astype(np.int32) if p.type == PTR else make[p.type in FLOATS](p.type) for p in function.parameters]
 
 
 def _integer(type: Type, random: np.random.Generator) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 
 from polyloom.ir.ssa import Access, Block, Branch, Edge, Function, Instruction, Jump, Operand, Return, Switch, Terminator, Value, integer
+from polyloom.ir.ssa_types import I1, I32, I64, PTR
 
 WORD = Access(4)
 NAMES = ("a", "b", "c", "fuel")
@@ -25,18 +26,18 @@ class Maker:
 
     def emit(self, operation: str, *operands: Operand, access: Access | None = None) -> Value:
         self.number += 1
-        result = Value(f"t{self.number}", "i1" if operation == "sgt" else "ptr" if operation == "alloca" else "i32")
-        self.made.append(Instruction(operation, operands, result, access=access))
+        result = Value(f"t{self.number}", I1 if operation == "sgt" else PTR if operation == "alloca" else I32)
+        self.made.append(Instruction(operation, operands, (result,), access=access))
         return result
 
     def load(self, name: str) -> Value:
-        return self.emit("load", Value(name, "ptr"), access=WORD)
+        return self.emit("load", Value(name, PTR), access=WORD)
 
     def store(self, operand: Operand, name: str) -> None:
-        self.made.append(Instruction("store", (operand, Value(name, "ptr")), access=WORD))
+        self.made.append(Instruction("store", (operand, Value(name, PTR)), access=WORD))
 
     def update(self, operation: str, target: str, a: str, b: str | int) -> None:
-        self.store(self.emit(operation, self.load(a), integer("i32", b) if isinstance(b, int) else self.load(b)), target)
+        self.store(self.emit(operation, self.load(a), integer(I32, b) if isinstance(b, int) else self.load(b)), target)
 
     def taken(self) -> tuple[Instruction, ...]:
         made, self.made = self.made, []
@@ -48,11 +49,11 @@ def functions(draw: st.DrawFn, reducible: bool = False) -> Function:
     """A function of %n: i32. With `reducible`, jumps backwards go only to blocks that dominate, those of an open loop."""
     maker, size = Maker(), draw(st.integers(2, 9))
     for name in NAMES:
-        maker.made.append(Instruction("alloca", (integer("i64", 4),), Value(name, "ptr"), access=WORD))
+        maker.made.append(Instruction("alloca", (integer(I64, 4),), (Value(name, PTR),), access=WORD))
     for name in NAMES[: draw(st.integers(1, 3))]:  # the others begin undefined
-        maker.store(maker.emit("add", Value("n", "i32"), integer("i32", draw(st.integers(-9, 9)))), name)
-    maker.store(maker.emit("add", integer("i32", 12), integer("i32", 0)), "fuel")
-    blocks = [Block("entry", (Value("n", "i32"),), maker.taken(), Jump(Edge("b0")))]
+        maker.store(maker.emit("add", Value("n", I32), integer(I32, draw(st.integers(-9, 9)))), name)
+    maker.store(maker.emit("add", integer(I32, 12), integer(I32, 0)), "fuel")
+    blocks = [Block("entry", (Value("n", I32),), maker.taken(), Jump(Edge("b0")))]
     for k in range(size):
         for _ in range(draw(st.integers(0, 3))):
             target, a = draw(st.sampled_from(NAMES[:3])), draw(st.sampled_from(NAMES[:3]))
@@ -62,7 +63,7 @@ def functions(draw: st.DrawFn, reducible: bool = False) -> Function:
     total = results[0]
     for result in results[1:]:
         total = maker.emit("xor", total, result)
-    return Function("f", "i32", (*blocks, Block(f"b{size}", (), maker.taken(), Return(total))))
+    return Function("f", I32, (*blocks, Block(f"b{size}", (), maker.taken(), Return(total))))
 
 
 def _ended(draw: st.DrawFn, maker: Maker, k: int, size: int, reducible: bool) -> Block:
@@ -71,10 +72,10 @@ def _ended(draw: st.DrawFn, maker: Maker, k: int, size: int, reducible: bool) ->
     ahead = [Edge(f"b{draw(after)}") for _ in range(draw(st.integers(1, 3)))]
     if draw(st.booleans()):
         maker.update("sub", "fuel", "fuel", 1)
-        more = maker.emit("sgt", maker.load("fuel"), integer("i32", 0))
+        more = maker.emit("sgt", maker.load("fuel"), integer(I32, 0))
         return Block(f"b{k}", (), maker.taken(), Branch(more, Edge(f"b{back}"), ahead[0]))
     terminator: Terminator = Jump(ahead[0])
     if len(ahead) > 1:
-        low = maker.emit("and", maker.load("a"), integer("i32", 3))
+        low = maker.emit("and", maker.load("a"), integer(I32, 3))
         terminator = Switch(low, ahead[0], tuple(enumerate(ahead[1:])))
     return Block(f"b{k}", (), maker.taken(), terminator)

@@ -43,7 +43,8 @@ def test_means_what_the_c_means(name: str) -> None:
 
 
 def _check(name: str, function: Function) -> None:
-    assert read(print_ssa(function)) == function
+    assert read(print_ssa(function, places=True)) == function
+    assert print_ssa(read(print_ssa(function))) == print_ssa(function)
     random = np.random.default_rng(len(name))
     for _ in range(3 if name == "globals" else 6):
         given = arguments(function, random)

@@ -17,6 +17,7 @@ from polyloom.ir.ssa import Constant, Function, Operand, Value, edges_of
 from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_text import print_ssa
+from polyloom.ir.ssa_types import I32
 from polyloom.ir.ssa_verify import verify
 from polyloom.transform.ssa.construct import construct
 from polyloom.transform.ssa.destruct import destruct, sequential, split_critical_edges
@@ -79,8 +80,8 @@ def test_copies_one_after_the_other_are_those_at_once() -> None:
 
 
 def _check_copies(sources: tuple[int, ...]) -> None:
-    values: list[Operand] = [*(Value(name, "i32") for name in "abcd"), Constant("i32", 7)]
-    targets = [Value(name, "i32") for name in "abcd"]
+    values: list[Operand] = [*(Value(name, I32) for name in "abcd"), Constant(I32, 7)]
+    targets = [Value(name, I32) for name in "abcd"]
     state: dict[Operand, int] = {value: k for k, value in enumerate(values)}
     expected = [state[values[source]] for source in sources]
     for target, operand in sequential([(t, values[s]) for t, s in zip(targets, sources, strict=True)], lambda name: f"{name}.kept"):

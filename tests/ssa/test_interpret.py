@@ -10,10 +10,10 @@ import pytest
 from tests.conftest import Golden
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.ssa import Type
 from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_intrinsics import intrinsic
 from polyloom.ir.ssa_read import read
+from polyloom.ir.ssa_types import F32, F64, Type
 from polyloom.ir.ssa_verify import verify
 
 FAULTS = {
@@ -60,15 +60,15 @@ def test_intrinsics(body: str, expected: int) -> None:
 
 TINY = 1 + 2.0**-52
 FUSED = [
-    ("f32", 1 + 2.0**-12, 1 + 2.0**-12, -1.0, 2.0**-11 + 2.0**-24),
-    ("f32", 1 + 2.0**-12, 1 + 2.0**-12, 2.0**-80, 1 + 2.0**-11 + 2.0**-23),  # just above half a unit: rounded twice it would be 1 + 2^-11
-    ("f32", 1 + 2.0**-12, 1 + 2.0**-12, -(2.0**-80), 1 + 2.0**-11),
-    ("f64", TINY, TINY, -1 - 2.0**-51, 2.0**-104),
-    ("f64", 1e308, 10.0, -math.inf, -math.inf),
-    ("f64", 1e308, 10.0, 0.0, math.inf),
-    ("f64", 0.0, -1.0, -0.0, -0.0),
-    ("f64", 1.0, -1.0, 1.0, 0.0),
-    ("f64", 0.0, math.inf, 1.0, math.nan),
+    (F32, 1 + 2.0**-12, 1 + 2.0**-12, -1.0, 2.0**-11 + 2.0**-24),
+    (F32, 1 + 2.0**-12, 1 + 2.0**-12, 2.0**-80, 1 + 2.0**-11 + 2.0**-23),  # just above half a unit: rounded twice it would be 1 + 2^-11
+    (F32, 1 + 2.0**-12, 1 + 2.0**-12, -(2.0**-80), 1 + 2.0**-11),
+    (F64, TINY, TINY, -1 - 2.0**-51, 2.0**-104),
+    (F64, 1e308, 10.0, -math.inf, -math.inf),
+    (F64, 1e308, 10.0, 0.0, math.inf),
+    (F64, 0.0, -1.0, -0.0, -0.0),
+    (F64, 1.0, -1.0, 1.0, 0.0),
+    (F64, 0.0, math.inf, 1.0, math.nan),
 ]
 
 

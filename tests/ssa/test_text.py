@@ -10,6 +10,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Constant, Function, floating, number
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_text import print_operand, print_ssa
+from polyloom.ir.ssa_types import F32
 from polyloom.ir.ssa_verify import verify
 
 EVERYTHING = """\
@@ -98,9 +99,9 @@ def test_wrong_texts(golden: Golden) -> None:
 
 @pytest.mark.parametrize("bits", [0, 1, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7FC00001, 0x3DCCCCCD, 0x7F7FFFFF])
 def test_floats_keep_their_bits(bits: int) -> None:
-    constant = Constant("f32", bits)
+    constant = Constant(F32, bits)
     text = f"function f() -> f32 {{\nentry:\n    return {print_operand(constant)}\n}}\n"
     function: Function = read(text)
     assert print_ssa(function) == text
     assert function == read(print_ssa(function))
-    assert f"{bits:x}" in text or floating("f32", number(constant)) == constant
+    assert f"{bits:x}" in text or floating(F32, number(constant)) == constant

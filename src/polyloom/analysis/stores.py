@@ -2,16 +2,18 @@
 """Which parameters a function of `ir.ssa` may store through: those from which an address of a store may have been made.
 
 Pointers are followed backwards through copies, distances, selects and arguments of blocks; one that was loaded, made of an integer, or
-returned may be any parameter. A call stores through its arguments as the called function does through its parameters: the least solution.
+returned may be any parameter. A call stores through its arguments as the called function does through its parameters: the least
+solution. An external function that writes does so through every pointer that it is given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from polyloom.analysis.effects import Externals, effects, externals_of
 from polyloom.ir.ssa import EFFECTS, Function, Instruction, Operand, Value, edges_of
 
-_CARRIERS = ("copy", "offset", "select")
+_CARRIERS = ("copy", "offset", "select", "splat", "extract", "insert")
 _Known = Mapping[str, frozenset[int] | None]
 """By function the positions of the parameters that it stores through; None where that may be any memory."""
 
@@ -20,21 +22,21 @@ def stored(function: Function) -> frozenset[str]:
     """The names of the pointers among the parameters that may be written through."""
     known: dict[str, frozenset[int] | None] = {member.name: frozenset() for member in function.program}
     while True:
-        found = {member.name: _stored(member, known) for member in function.program}
+        found = {member.name: _stored(member, known) for member in function.members}
         if found == known:
             break
         known = found
     places = known[function.name]
-    return frozenset(p.name for k, p in enumerate(function.parameters) if p.type == "ptr" and (places is None or k in places))
+    return frozenset(p.name for k, p in enumerate(function.parameters) if p.type.element == "ptr" and (places is None or k in places))
 
 
 def _stored(function: Function, known: _Known) -> frozenset[int] | None:
-    pointers = {p.name: k for k, p in enumerate(function.parameters) if p.type == "ptr"}
-    sources = _sources(function)
+    pointers = {p.name: k for k, p in enumerate(function.parameters) if p.type.element == "ptr"}
+    sources, externals = _sources(function), externals_of(function)
     found: set[str] = set()
     work: list[Operand] = []
     for instruction in (i for block in function.blocks for i in block.instructions):
-        places = _places(instruction, known)
+        places = _places(instruction, known, externals)
         if places is None:
             return None
         work += [instruction.operands[k] for k in places]
@@ -46,14 +48,17 @@ def _stored(function: Function, known: _Known) -> frozenset[int] | None:
         origins = sources.get(operand.name)
         if origins is None and operand.name not in pointers:
             return None
-        work += [o for o in origins or () if o.type == "ptr"]
+        work += [o for o in origins or () if o.type.element == "ptr"]
     return frozenset(pointers[name] for name in pointers.keys() & found)
 
 
-def _places(instruction: Instruction, known: _Known) -> frozenset[int] | None:
+def _places(instruction: Instruction, known: _Known, externals: Externals) -> frozenset[int] | None:
     """The positions of the operands that it stores through."""
-    if instruction.called:
+    if instruction.called in known:
         return known[instruction.called]
+    if instruction.called:
+        pointers = frozenset(k for k, operand in enumerate(instruction.operands) if operand.type.element == "ptr")
+        return pointers if "writes" in effects(instruction, externals) else frozenset()
     return frozenset({1} if instruction.operation == "store" else {0} if instruction.callee in EFFECTS else ())
 
 
@@ -63,8 +68,8 @@ def _sources(function: Function) -> dict[str, list[Operand]]:
     found: dict[str, list[Operand]] = {p.name: [] for block in function.blocks[1:] for p in block.parameters}
     for block in function.blocks:
         for instruction in block.instructions:
-            if instruction.result is not None and (instruction.operation in _CARRIERS or instruction.operation == "alloca"):
-                found[instruction.result.name] = list(instruction.operands)
+            if instruction.operation in _CARRIERS or instruction.operation == "alloca":
+                found[instruction.results[0].name] = list(instruction.operands)
         for edge in edges_of(block.terminator):
             for parameter, argument in zip(parameters[edge.block], edge.arguments, strict=True):
                 found[parameter.name].append(argument)

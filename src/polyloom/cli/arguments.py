@@ -47,6 +47,8 @@ class Request(argparse.Namespace):
     single_constants: bool
     reassociate: bool
     level: str | None
+    print_after: list[str]
+    verify_each: bool
     ordering: Literal["branch", "fence"] | None
     emit: bool
     solver: str

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from polyloom import npy
 from polyloom.cli.arguments import Parser, Request, usage_error
@@ -28,11 +28,11 @@ def check_trace(path: str | None) -> None:
         raise usage_error(message, "write for instance --trace run.json")
 
 
-def artefacts(options: Request, result: Result, outputs: Mapping[str, str]) -> dict[str, bytes]:
-    """The bytes by path."""
+def artefacts(options: Request, result: Result, outputs: Mapping[str, str], passes: Sequence[tuple[str, str]] = ()) -> dict[str, bytes]:
+    """The bytes by path; `passes` are forms between passes, which the page shows in columns."""
     made = {path: npy.encode(result.outputs[name]) for name, path in outputs.items()}
     if options.trace:
         made[options.trace] = (trace.vcd if options.trace.endswith(".vcd") else trace.perfetto)(result.execution.trace)
     if options.report:
-        made[options.report] = result.page().encode()
+        made[options.report] = result.page(passes).encode()
     return made

@@ -20,6 +20,7 @@ def arguments(parser: Parser) -> None:
         shared.parameter_operands(parser, "values of the parameters, for a target that compiles for each size")
     of_target.on_option(parser)
     of_target.target_options(parser, "compile")
+    of_target.pass_options(parser)
     kinds = ", ".join(kind.suffix for target in registry.targets() for kind in target.kinds[:1])
     parser.add_argument("-o", dest="output", metavar="OUT", required=True, help=f"the file that is written ({kinds})")
 
@@ -28,7 +29,7 @@ def execute(options: Request) -> Answer:
     target, place = registry.split(options.on)
     own = of_target.given_options(options, target, "compile")
     files.check_outputs([options.output], [file_of(options.file), *of_target.option_files(target, "compile", own)])
-    chosen = target.options(**own)
+    chosen, watch = target.options(**own), of_target.watch_of(options, target)
     words = shared.pairs(getattr(options, "words", ()), "parameter", "N=64")
     if words and not target.per_size:
         name = next(iter(words))
@@ -37,11 +38,12 @@ def execute(options: Request) -> Answer:
     with bar() as progress:
         if progress is not None:
             progress("reading", 0.0)
-        subject = api.subject_of(options.file, target, place, sources.options_of(options), chosen)
+        subject = api.subject_of(options.file, target, place, sources.options_of(options), chosen, watch)
         compiled = api.compile_subject(subject, target, place, chosen, progress)
         made = compiled.ready(values(subject.signature, words)[0], None, progress) if target.per_size else compiled
     files.write({options.output: made.data})
     facts = target.made(made.data)
-    data = {"kernel": compiled.kernel, "on": compiled.on, **facts, "compile_seconds": compiled.seconds}
+    data = {"kernel": compiled.kernel, "on": compiled.on, **facts, "compile_seconds": compiled.seconds, **of_target.as_data(watch)}
     shown = f"({', '.join(compiled.parameters)})" if target.instantiate is not None else f" for {compiled.on}"
-    return Answer(data, f"{options.output}: {compiled.kernel}{shown}, {len(made.data)} bytes")
+    line = f"{options.output}: {compiled.kernel}{shown}, {len(made.data)} bytes"
+    return Answer(data, "\n".join(part for part in (of_target.printed(watch), line) if part))

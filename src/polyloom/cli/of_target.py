@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from polyloom.cli.arguments import Parser, Request, usage_error
+from polyloom.passes import Watch, chosen
 from polyloom.targets import registry
 from polyloom.targets.entry import entries
 from polyloom.targets.options import Option, taken
@@ -72,3 +73,27 @@ def option_files(target: Target, verb: str, given: Mapping[str, Any]) -> list[st
     """The files that options name."""
     known = taken(target.options, verb)
     return [path for name, value in given.items() for path in known[name].files(value)]
+
+
+def pass_options(parser: Parser) -> None:
+    """What is looked at between the passes of a target."""
+    help = "print the form after a pass, or after `all`; may be repeated"
+    parser.add_argument("--print-after", metavar="PASS", action="append", default=[], help=help)
+    parser.add_argument("--verify-each", action="store_true", help="check the form after every pass")
+
+
+def watch_of(request: Request, target: Target) -> Watch:
+    """What `pass_options` declared. Errors: PL0976."""
+    after = chosen(request.print_after, target.passes)
+    return Watch(verify=True, after=after) if request.verify_each else Watch(after=after)
+
+
+def printed(watch: Watch) -> str:
+    """The forms, each below its pass."""
+    return "\n".join(f"after {name}\n\n{text}" for name, text in watch.collected())
+
+
+def as_data(watch: Watch) -> dict[str, object]:
+    """A key of JSON, where something was asked for."""
+    found = [{"pass": name, "text": text} for name, text in watch.collected()]
+    return {"passes": found} if found else {}

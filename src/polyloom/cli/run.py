@@ -27,6 +27,7 @@ def arguments(parser: Parser) -> None:
     help = "make up the arrays that are not given even where others are"
     parser.add_argument("--fill", choices=("random",), help=help)
     of_target.target_options(parser, "run")
+    of_target.pass_options(parser)
     output_options(parser)
 
 
@@ -40,12 +41,12 @@ def execute(options: Request) -> Answer:
     _check_seed(options.seed)
     if options.report is not None:
         need(target, "report", registry.having(lambda t: t.report is not None))
-    chosen = target.options(**own)
+    chosen, watch = target.options(**own), of_target.watch_of(options, target)
     words = shared.pairs(options.words, "parameter", "N=64")
     with bar() as progress:
         if progress is not None:
             progress("reading", 0.0)
-        subject = api.subject_of(options.file, target, place, sources.options_of(options), chosen)
+        subject = api.subject_of(options.file, target, place, sources.options_of(options), chosen, watch)
         check_names(outputs, subject.signature)
         sizes, scalars = sources.values(words, subject.signature)
         given = {**scalars, **given_arrays(inputs)}
@@ -53,8 +54,9 @@ def execute(options: Request) -> Answer:
         later = {name: value for name, value in own.items() if name in taken(target.options, "instantiate")}
         instance = compiled.ready(sizes, later, progress)
         result = instance.measure(given, seed=options.seed, fill=options.fill, trace=options.trace is not None, progress=progress)
-    files.write(artefacts(options, result, outputs))
-    return Answer(result.data, result.report(), result.differences)
+    files.write(artefacts(options, result, outputs, watch.collected()))
+    text = "\n".join(part for part in (of_target.printed(watch), result.report()) if part)
+    return Answer({**result.data, **of_target.as_data(watch)}, text, result.differences)
 
 
 def _check_seed(seed: int) -> None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Final
+from typing import Any, Final
 
 from polyloom import temporary
 from polyloom.deep import deeply, too_deep
@@ -24,6 +24,8 @@ from polyloom.ir.plan import Plan, of_program
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.recurrence import System
 from polyloom.ir.ssa import Function
+from polyloom.ir.ssa_externals import Externals
+from polyloom.passes import Form, Pass, Watch, run_passes
 
 __all__ = ["Options", "Source", "c_nest", "file_of", "is_source", "load", "nest_ssa", "of_nest", "of_plan", "python_nest", "ssa"]
 
@@ -39,38 +41,62 @@ _MEANT_FOR: Final = {
 """By field of `Options`: how it is written, and the endings of the files that it is for."""
 
 
-def load(path: str, options: Options | None = None) -> Source:
-    """The program in the file `path`, or the function NAME of `FILE:NAME`; PL0810 for another kind of file."""
+def load(path: str, options: Options | None = None, watch: Watch | None = None) -> Source:
+    """The program in the file `path`, or the function NAME of `FILE:NAME`; PL0810 for another kind of file. `watch` sees the passes
+    that make equations of a function (`transform.PASSES`)."""
     file, chosen = _named(path, options or Options())
     if not is_source(path):
         help = "give a file whose name ends in .py or .c (a function), or in .pla (equations)"
         raise input_error("PL0810", f"'{path}' is not a program", help=help)
     _check(file, chosen)
     start = perf_counter()
-    source = _equations(file) if file.endswith(".pla") else _function(file, chosen)
+    source = _equations(file) if file.endswith(".pla") else _function(file, chosen, watch)
     return replace(source, seconds=perf_counter() - start)
 
 
-def ssa(path: str, options: Options, level: int = 0, target: str | None = None) -> Function:
-    """A C function, or a Python one through the C text of its nest, in SSA form from LLVM's IR at -O0 or -O1; variables in memory are made
-    values. Errors: PL0801, PL015x, PL0975, and for Python PL010x and PL024x."""
-    from polyloom.frontend.c.llvm import TARGET, load_ssa
-    from polyloom.transform.ssa.construct import construct
+def ssa(
+    path: str,
+    options: Options,
+    level: int = 0,
+    target: str | None = None,
+    externals: Externals | None = None,
+    watch: Watch | None = None,
+) -> Function:
+    """A C or C++ function, or a Python one through the C text of its nest, in SSA form from LLVM's IR at -O0 or -O1; variables in memory
+    are made values. Functions that `externals` has may be called; `watch` sees `SSA_PASSES`. Errors: PL0801, PL015x, PL0975, and for
+    Python PL010x and PL024x."""
+    from polyloom.frontend.c.llvm import CPP_ENDINGS
 
     file, chosen = _named(path, options)
     if file.endswith(".py"):
-        return nest_ssa(python_nest(path, options)[0], level, target)
-    if not file.endswith(".c"):
+        return nest_ssa(python_nest(path, options)[0], level, target, watch)
+    if not file.endswith((".c", *CPP_ENDINGS)):
         raise _usage(f"'{file}' is no function, of which SSA form is made", "give the path of a .c or .py file")
-    return construct(load_ssa(file, chosen, level, target or TARGET))
+    function: Function = run_passes(file, _ssa_passes(chosen, level, target, externals), watch)
+    return function
 
 
-def nest_ssa(nest: Nest, level: int = 0, target: str | None = None) -> Function:
+def _ssa_passes(options: Options, level: int, target: str | None, externals: Externals | None) -> tuple[Pass[Any, Any], ...]:
+    from polyloom.frontend.c.llvm import TARGET, load_ssa
+    from polyloom.ir.ssa_text import print_ssa
+    from polyloom.ir.ssa_verify import verify
+    from polyloom.transform.ssa.construct import construct
+
+    form = Form(print_ssa, verify)
+    read = partial(load_ssa, options=options, level=level, target=target or TARGET, externals=externals)
+    return Pass("import", read, form), Pass("construct", construct, form)
+
+
+SSA_PASSES: Final = ("import", "construct")
+"""The names of the passes that make SSA form of a C file."""
+
+
+def nest_ssa(nest: Nest, level: int = 0, target: str | None = None, watch: Watch | None = None) -> Function:
     """A nest in SSA form through its C text, whose lines are those of the function. Parameters come first, then arrays. Errors: PL015x."""
     with temporary.folder() as folder:
         file = Path(folder, "nest.c")
         file.write_text(deeply(print_c)(nest), encoding="utf-8")
-        return ssa(str(file), Options(function=c_name(nest)), level, target)
+        return ssa(str(file), Options(function=c_name(nest)), level, target, watch=watch)
 
 
 def python_nest(path: str, options: Options) -> tuple[Nest, Reference]:
@@ -111,31 +137,31 @@ def _equations(file: str) -> Source:
     return of_plan(of_program(pla.load(file)), file)
 
 
-def _function(file: str, options: Options) -> Source:
+def _function(file: str, options: Options, watch: Watch | None) -> Source:
     if file.endswith(".c"):
         from polyloom.frontend.c import load as read
     else:
         from polyloom.frontend.python import load as read
-    return of_nest(*read(file, options), file, reassociate=options.reassociate)
+    return of_nest(*read(file, options), file, reassociate=options.reassociate, watch=watch)
 
 
-def of_nest(nest: Nest, reference: Reference, path: str, *, reassociate: bool = False) -> Source:
+def of_nest(nest: Nest, reference: Reference, path: str, *, reassociate: bool = False, watch: Watch | None = None) -> Source:
     """The source of a nest whose function is `reference`. Errors: PL0308, PL024x, and what cannot be made uniform."""
     try:
-        system, plan = deeply(_planned)(nest, reassociate)
+        system, plan = deeply(_planned)(nest, reassociate, watch)
     except RecursionError:
         raise too_deep(path, nest.span) from None
     return Source(path, plan, reference, nest, system, exact=not reassociate)
 
 
-def _planned(nest: Nest, reassociate: bool) -> tuple[System, Plan]:
+def _planned(nest: Nest, reassociate: bool, watch: Watch | None) -> tuple[System, Plan]:
     from polyloom import transform
     from polyloom.analysis import nest_check
     from polyloom.transform.limits import check_size
 
     check_size(nest)
     nest_check.check(nest)
-    return transform.plan(nest, reassociate)
+    return transform.plan(nest, reassociate, watch)
 
 
 def of_plan(plan: Plan | Program, path: str = "") -> Source:

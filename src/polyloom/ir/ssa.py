@@ -5,7 +5,8 @@
 
 A value has one definition, a parameter of a block or the result of an instruction, which dominates its uses. A jump passes
 arguments to its target (what others write as phi functions). Integers have no sign, operations do; arithmetic wraps, except that
-`nsw`, `nuw` and `exact` make a result undefined that they exclude. Pointers are 64-bit addresses, memory is little-endian.
+`nsw`, `nuw` and `exact` make a result undefined that they exclude. Pointers have the width of the data model that the source was read
+for, memory is little-endian. What computes lane by lane takes vectors of one number of lanes as it takes scalars (`ir.ssa_types`).
 `ir.ssa_text` prints and reads it, `ir.ssa_verify` has its rules, `ir.ssa_interpret` its meaning; C becomes it in `frontend.c.llvm`.
 """
 
@@ -19,12 +20,8 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-Type = Literal["i1", "i8", "i16", "i32", "i64", "f32", "f64", "ptr"]
-
-WIDTH: Final[dict[Type, int]] = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "f32": 32, "f64": 64, "ptr": 64}
-SIZE: Final[dict[Type, int]] = {name: (width + 7) // 8 for name, width in WIDTH.items()}
-INTEGERS: Final[tuple[Type, ...]] = ("i1", "i8", "i16", "i32", "i64")
-FLOATS: Final[tuple[Type, ...]] = ("f32", "f64")
+from polyloom.ir.ssa_externals import External
+from polyloom.ir.ssa_types import ADDRESSES, F32, F64, FLOATS, I8, I16, I32, I64, INTEGERS, PTR, Type
 
 ARITHMETIC: Final = ("add", "sub", "mul", "sdiv", "udiv", "srem", "urem", "shl", "lshr", "ashr", "and", "or", "xor")
 FLOATING: Final = ("fadd", "fsub", "fmul", "fdiv")
@@ -35,26 +32,34 @@ CASTS: Final[dict[str, tuple[tuple[Type, ...], tuple[Type, ...]]]] = {
     "trunc": (INTEGERS, INTEGERS),
     "zext": (INTEGERS, INTEGERS),
     "sext": (INTEGERS, INTEGERS),
-    "fptrunc": (("f64",), ("f32",)),
-    "fpext": (("f32",), ("f64",)),
+    "fptrunc": ((F64,), (F32,)),
+    "fpext": ((F32,), (F64,)),
     "fptosi": (FLOATS, INTEGERS),
     "fptoui": (FLOATS, INTEGERS),
     "sitofp": (INTEGERS, FLOATS),
     "uitofp": (INTEGERS, FLOATS),
-    "ptrtoint": (("ptr",), ("i64",)),
-    "inttoptr": (("i64",), ("ptr",)),
-    "bitcast": (("i32", "i64", *FLOATS), ("i32", "i64", *FLOATS)),
+    "ptrtoint": ((PTR,), (I32, I64)),
+    "inttoptr": ((I32, I64), (PTR,)),
+    "bitcast": ((I32, I64, *FLOATS), (I32, I64, *FLOATS)),
 }
-"""By name: the types of the operand, and those of the result. `fptosi` and `fptoui` of what does not fit are undefined."""
+"""By name: the types of the operand, and those of the result. `fptosi` and `fptoui` of what does not fit are undefined; `ptrtoint` and
+`inttoptr` keep the width."""
 OTHERS: Final = ("copy", "fneg", "select", "offset", "load", "store", "fence", "alloca", "call")
-"""`offset p, i` is p + i bytes; `alloca n` is the address of n bytes that begin undefined and live as long as the call."""
-OPERATIONS: Final = (*ARITHMETIC, *FLOATING, *COMPARISONS, *FLOAT_COMPARISONS, *CASTS, *OTHERS)
+"""`offset p, i` is p + i bytes; `alloca n` is the address of n bytes that begin undefined and live as long as the call.
+
+A `select` between vectors takes a mask, or an i1 for all lanes. `load p, m, v` and `store v, p, m` access the lanes that the mask m has; a load gives
+those of v for the others. Where p is a vector of pointers, each lane has an address of its own.
+"""
+LANES: Final = ("splat", "extract", "insert", "iota")
+"""`splat x` has x in every lane, `extract v, k` is lane k, `insert v, x, k` has x there (k is an i32; beyond the last it gives no
+value), `iota` has 0, 1, 2 and so on."""
+OPERATIONS: Final = (*ARITHMETIC, *FLOATING, *COMPARISONS, *FLOAT_COMPARISONS, *CASTS, *OTHERS, *LANES)
 FLAGS: Final = ("nsw", "nuw", "exact")
 
 INTRINSICS: Final[dict[str, tuple[int, tuple[Type, ...]]]] = {
     **dict.fromkeys(("smin", "smax", "umin", "umax", "uadd.sat", "usub.sat", "sadd.sat", "ssub.sat"), (2, INTEGERS)),
     **dict.fromkeys(("abs", "ctpop", "ctlz", "cttz"), (1, INTEGERS)),
-    "bswap": (1, ("i16", "i32", "i64")),
+    "bswap": (1, (I16, I32, I64)),
     **dict.fromkeys(("fshl", "fshr"), (3, INTEGERS)),
     **dict.fromkeys(("fabs", "sqrt"), (1, FLOATS)),
     **dict.fromkeys(("copysign", "minnum", "maxnum"), (2, FLOATS)),
@@ -63,8 +68,16 @@ INTRINSICS: Final[dict[str, tuple[int, tuple[Type, ...]]]] = {
 """What is called, without side effects: the number of operands, all of the result's type, and the types. `ctlz` and `cttz` of 0
 are the width; fshl(a, b, c) is the upper half of (a:b) << c; `minnum` and `maxnum` prefer numbers to NaNs;
 `fma` rounds once."""
-EFFECTS: Final[dict[str, tuple[Type, ...]]] = {"memcpy": ("ptr", "ptr", "i64"), "memmove": ("ptr", "ptr", "i64"), "memset": ("ptr", "i8", "i64")}
-"""What is called for what it does to memory, with the types of the operands: target, source or byte, number of bytes."""
+EFFECTS: Final = ("memcpy", "memmove", "memset")
+"""What is called for what it does to memory. Operands: target, source or byte, number of bytes (an integer as wide as a pointer)."""
+
+REDUCTIONS: Final[dict[str, tuple[str, tuple[Type, ...]]]] = {
+    **{f"reduce.{name}": (name, INTEGERS) for name in ("add", "mul", "and", "or", "xor")},
+    **{f"reduce.{name}": (name, INTEGERS) for name in ("smin", "smax", "umin", "umax")},
+    **{f"reduce.{name}": (name, FLOATS) for name in ("fadd", "fmul", "minnum", "maxnum")},
+}
+"""Calls that make one scalar of a vector's lanes: by name the operation or intrinsic, which takes lane 0 first and then
+one lane after the other, and the types of a lane. Of a mask, `reduce.or` tells whether any lane is set."""
 
 Order = Literal["", "unordered", "monotonic", "acquire", "release", "acq_rel", "seq_cst", "load_store"]
 ORDERS: Final[dict[str, tuple[Order, ...]]] = {
@@ -86,7 +99,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """An integer in the range of its type taken as signed (0 or 1 for i1), an address for ptr, the bits of a float."""
+    """An integer in the range of its type taken as signed (0 or 1 for i1), an address for ptr, the bits of a float; the same in every lane of a vector."""
 
     type: Type
     value: int
@@ -108,10 +121,27 @@ class Address:
 
     @property
     def type(self) -> Type:
-        return "ptr"
+        return PTR
 
 
 Operand = Value | Constant | Undef | Address
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in the source: line and column from 1 on, 0 where that is not known. The file is named as the compiler found it."""
+
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+    def words(self, home: str = "") -> str:
+        """For a message: the line, and the file where it is not `home`. Nothing where there is no line."""
+        file = f"{self.file}, " if self.file not in ("", home) else ""
+        return f"{file}line {self.line}" if self.line else ""
+
+
+NOWHERE: Final = Place()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,19 +155,28 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """`result = operation operands`; `callee` is the intrinsic of a call, or `@` and the function's name; `line` is that of the source or 0."""
+    """`results = operation operands`; `callee` is the intrinsic of a call, or `@` and the name of a function of the program or an external one.
+
+    Only calls of external functions have several results.
+    """
 
     operation: str
     operands: tuple[Operand, ...] = ()
-    result: Value | None = None
+    results: tuple[Value, ...] = ()
     flags: tuple[str, ...] = ()
     access: Access | None = None
     callee: str = ""
-    line: int = 0
+    place: Place = NOWHERE
+
+    @property
+    def result(self) -> Value | None:
+        """That of an instruction which has at most one."""
+        assert len(self.results) < 2, f"`{self.callee or self.operation}` has {len(self.results)} results"
+        return self.results[0] if self.results else None
 
     @property
     def called(self) -> str:
-        """The function of the program that is called, or nothing."""
+        """The function that is called, of the program or external, or nothing."""
         return self.callee[1:] if self.callee.startswith("@") else ""
 
 
@@ -152,7 +191,7 @@ class Edge:
 @dataclass(frozen=True, slots=True)
 class Jump:
     target: Edge
-    line: int = 0
+    place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +201,7 @@ class Branch:
     condition: Operand
     then: Edge
     orelse: Edge
-    line: int = 0
+    place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,20 +211,20 @@ class Switch:
     value: Operand
     default: Edge
     cases: tuple[tuple[int, Edge], ...]
-    line: int = 0
+    place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
 class Return:
     value: Operand | None = None
-    line: int = 0
+    place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
     """To come here is undefined."""
 
-    line: int = 0
+    place: Place = NOWHERE
 
 
 Terminator = Jump | Branch | Switch | Return | Unreachable
@@ -210,7 +249,7 @@ class Data:
 
 
 RESULT: Final = -1
-NARROW: Final[tuple[Type, ...]] = ("i8", "i16")
+NARROW: Final = (I8, I16)
 """What can be extended with zeros in a call: i1 has no other extension, 32 bits are always extended with the sign on RISC-V."""
 
 
@@ -219,7 +258,8 @@ class Function:
     """Control enters at the first block, whose parameters are the function's and to which nothing jumps.
 
     `unsigned` has the positions of parameters of type i8 or i16, and `RESULT`, that are unsigned in C: conventions of calls extend
-    them with zeros. Nothing else depends on it. `others` are the functions that it and they call, itself left out: they have no others, and its data.
+    them with zeros. Nothing else depends on it. `others` are the functions that it and they call, itself left out: they have no others, and its data
+    and external functions. `pointers` is the width of pointers in bits, 32 or 64, for the whole program; `place` that of the definition.
     """
 
     name: str
@@ -228,6 +268,9 @@ class Function:
     data: tuple[Data, ...] = ()
     unsigned: frozenset[int] = frozenset()
     others: tuple[Function, ...] = ()
+    externals: tuple[External, ...] = ()
+    pointers: int = 64
+    place: Place = NOWHERE
 
     @property
     def program(self) -> tuple[Function, ...]:
@@ -237,7 +280,12 @@ class Function:
     @property
     def members(self) -> tuple[Function, ...]:
         """Each function of the program, with the data and with all of the others."""
-        return tuple(replace(f, data=self.data, others=tuple(g for g in self.program if g is not f)) for f in self.program)
+        return tuple(replace(f, data=self.data, externals=self.externals, others=tuple(g for g in self.program if g is not f)) for f in self.program)
+
+    @property
+    def address(self) -> Type:
+        """The integer that is as wide as a pointer: distances and sizes are such."""
+        return ADDRESSES[self.pointers]
 
     @property
     def parameters(self) -> tuple[Value, ...]:
@@ -268,17 +316,17 @@ def operand_of(terminator: Terminator) -> Operand | None:
 
 def with_edges(terminator: Terminator, operand: Callable[[Operand], Operand], edge: Callable[[Edge], Edge]) -> Terminator:
     """The terminator with other operands and edges, which are asked for in the order of `edges_of`."""
-    line = terminator.line
+    place = terminator.place
     match terminator:
         case Jump(target):
-            return Jump(edge(target), line)
+            return Jump(edge(target), place)
         case Branch(condition, then, orelse):
-            return Branch(operand(condition), edge(then), edge(orelse), line)
+            return Branch(operand(condition), edge(then), edge(orelse), place)
         case Switch(value, default, cases):
             moved = tuple([(case, edge(target)) for case, target in cases])
-            return Switch(operand(value), edge(default), moved, line)
+            return Switch(operand(value), edge(default), moved, place)
         case Return(value) if value is not None:
-            return Return(operand(value), line)
+            return Return(operand(value), place)
         case _:
             return terminator
 
@@ -297,18 +345,20 @@ def integer(type: Type, number: int) -> Constant:
 
 def floating(type: Type, number: float) -> Constant:
     """The constant of a float, which must be one of the type."""
-    return Constant(type, int.from_bytes(struct.pack("<f" if type == "f32" else "<d", number), "little"))
+    return Constant(type, int.from_bytes(struct.pack(_FORMS[type.bits], number), "little"))
 
 
 def number(constant: Constant) -> float:
     """The float that a constant's bits are."""
-    form, size = ("<f", 4) if constant.type == "f32" else ("<d", 8)
-    found: float = struct.unpack(form, constant.value.to_bytes(size, "little"))[0]
+    found: float = struct.unpack(_FORMS[constant.type.bits], constant.value.to_bytes(constant.type.bits // 8, "little"))[0]
     return found
+
+
+_FORMS: Final = {32: "<f", 64: "<d"}
 
 
 def wrapped(type: Type, number: int) -> int:
     """An integer in the type's range: signed, but for i1 and ptr."""
-    width = WIDTH[type]
+    width = type.bits
     low = number & ((1 << width) - 1)
-    return low - (1 << width) if type not in ("i1", "ptr") and low >> (width - 1) else low
+    return low - (1 << width) if type.element not in ("i1", "ptr") and low >> (width - 1) else low

@@ -4,19 +4,24 @@
 Arrays are passed as pointers to their bytes and are changed in place. An access outside of objects or misaligned and a division by
 zero are faults. What too large a shift, overflow against a flag or a variable that was never set gives is a `Poison`, which passes
 through arithmetic and calls; its use is a fault: as a condition, an address, a divisor, a result, or in an array of the caller's.
-Volatile and atomic accesses are plain ones here, in the order of the program: there is one hart.
+Volatile and atomic accesses are plain ones here, in the order of the program: there is one hart. External functions are callables of
+Python, which are given the memory and the operands as they are, poison included. Each address space has memory of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from operator import index
 from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.ir import ssa_lanes as lanes
 from polyloom.ir import ssa_semantics as semantics
 from polyloom.ir.ssa import (
     ARITHMETIC,
@@ -24,7 +29,7 @@ from polyloom.ir.ssa import (
     COMPARISONS,
     FLOAT_COMPARISONS,
     FLOATING,
-    FLOATS,
+    REDUCTIONS,
     Address,
     Block,
     Branch,
@@ -34,9 +39,9 @@ from polyloom.ir.ssa import (
     Instruction,
     Jump,
     Operand,
+    Place,
     Return,
     Switch,
-    Type,
     Undef,
     Unreachable,
     Value,
@@ -44,21 +49,50 @@ from polyloom.ir.ssa import (
     wrapped,
 )
 from polyloom.ir.ssa_intrinsics import intrinsic
+from polyloom.ir.ssa_lanes import Result, Vector
 from polyloom.ir.ssa_memory import Memory
 from polyloom.ir.ssa_semantics import Number, Poison, Undefined
+from polyloom.ir.ssa_types import FLOATS, I64, Type
 
-Result = Number | Poison
 Argument = int | float | npt.NDArray[Any]
+Given = Argument | Sequence[int | float]
+"""An argument, or the lanes of a vector."""
+Hook = Callable[..., Any]
+"""`hook(memory, *operands)` gives the result, a tuple of several, or None where there is none; vectors are sequences of lanes."""
 STEPS: Final = 10**8
 
 
-def interpret(function: Function, arguments: Sequence[Argument], steps: int = STEPS) -> Number | None:
+def interpret(
+    function: Function,
+    arguments: Sequence[Given],
+    steps: int = STEPS,
+    *,
+    externals: Mapping[str, Hook] | None = None,
+    lanes: Mapping[str, int] | None = None,
+) -> Number | None:
     """What the function returns: integers in the range of their type taken as signed, None where there is nothing.
 
-    One argument a parameter: arrays (contiguous, writable) for pointers. Raises PL0972 for what is undefined, PL0974 after
-    `steps` blocks and instructions, PL0973 for arguments that do not fit.
+    One argument a parameter: arrays (contiguous, writable) for pointers, the lanes of vectors. `externals` are the functions of
+    other places by name, `lanes` what named numbers of lanes are. Raises PL0972 for what is undefined, PL0974 after
+    `steps` blocks and instructions, PL0973 for arguments that do not fit, and where a vector is returned (`evaluate` gives that).
     """
-    return _Run(function, steps).run(arguments)
+    found = evaluate(function, arguments, steps, externals=externals, lanes=lanes)
+    if isinstance(found, tuple):
+        message = f"@{function.name} returns a vector of type {function.result}"
+        raise input_error("PL0973", message, help="call `evaluate` of polyloom.ir.ssa_interpret, which gives its lanes")
+    return found
+
+
+def evaluate(
+    function: Function,
+    arguments: Sequence[Given],
+    steps: int = STEPS,
+    *,
+    externals: Mapping[str, Hook] | None = None,
+    lanes: Mapping[str, int] | None = None,
+) -> Number | tuple[Number, ...] | None:
+    """As `interpret`; the lanes of a vector as a tuple."""
+    return _Run(function, steps, externals or {}, lanes or {}).run(arguments)
 
 
 @dataclass(slots=True)
@@ -75,31 +109,33 @@ class _Frame:
 class _Run:
     """Mutable: memory, the frames of calls, of which the last one runs, and its values."""
 
-    def __init__(self, function: Function, steps: int) -> None:
-        self.function, self.steps = function, steps
+    def __init__(self, function: Function, steps: int, hooks: Mapping[str, Hook], lanes: Mapping[str, int]) -> None:
+        self.function, self.steps, self.hooks, self.lanes = function, steps, hooks, lanes
+        self.externals = {external.name: external for external in function.externals}
         self.functions = {member.name: member for member in function.program}
         self.blocks = {member.name: {block.name: block for block in member.blocks} for member in function.program}
-        self.memory = Memory()
+        self.memory = Memory(function.pointers)
+        self.spaces = defaultdict[int, Memory](lambda: Memory(function.pointers), {0: self.memory})
         self.data = {d.name: self.memory.place(np.frombuffer(bytearray(d.initial), np.uint8), max(d.align, 1), True, not d.constant) for d in function.data}
-        self.places: dict[int, int] = {}
+        self.places: dict[tuple[int, int], int] = {}
         self.frames: list[_Frame] = []
         self.values: dict[str, Result] = {}
 
-    def run(self, arguments: Sequence[Argument]) -> Number | None:
+    def run(self, arguments: Sequence[Given]) -> Number | tuple[Number, ...] | None:
         self._call(self.function, self._arguments(arguments))
         while True:
             frame = self.frames[-1]
             if self._calls(frame):
                 continue
-            self._step(frame.block.terminator.line)
+            self._step(frame.block.terminator.place)
             try:
                 end = frame.block.terminator
                 if isinstance(end, Return) and len(self.frames) == 1:
                     self._check_arrays()
-                    return self._defined(end.value) if end.value is not None else None
+                    return self._whole(end.value) if end.value is not None else None
                 self._terminator(frame)
             except Undefined as fault:
-                raise self._fault(str(fault), frame.block.terminator.line) from None
+                raise self._fault(str(fault), frame.block.terminator.place) from None
 
     def _call(self, function: Function, arguments: Sequence[Result]) -> None:
         self.frames.append(_Frame(function, function.blocks[0], len(self.memory.objects)))
@@ -115,27 +151,50 @@ class _Run:
         if result is not None and value is not None:
             self.values[result.name] = value
 
-    def _arguments(self, arguments: Sequence[Argument]) -> list[Result]:
+    def _arguments(self, arguments: Sequence[Given]) -> list[Result]:
         parameters = self.function.parameters
         if len(arguments) != len(parameters):
             message = f"@{self.function.name} has {len(parameters)} parameters and gets {len(arguments)} arguments"
             raise input_error("PL0973", message, help="give one argument for each parameter, arrays for pointers")
         return [self._argument(parameter, argument) for parameter, argument in zip(parameters, arguments, strict=True)]
 
-    def _argument(self, parameter: Value, argument: Argument) -> Number:
+    def _argument(self, parameter: Value, argument: Given) -> Result:
         """The same array twice is one object."""
+        type = parameter.type
         match argument:
-            case np.ndarray() if parameter.type == "ptr" and argument.flags.c_contiguous:
-                if id(argument) not in self.places:
-                    self.places[id(argument)] = self.memory.place(_bytes(argument), 64, writable=argument.flags.writeable)
-                return self.places[id(argument)]
-            case int() if parameter.type not in FLOATS:
-                return wrapped(parameter.type, argument)
-            case int() | float() if parameter.type in FLOATS:
-                return semantics.rounded(parameter.type, float(argument))
+            case np.ndarray() | list() | tuple() if type.lanes:
+                return self._given(type, argument, f"the argument for %{parameter.name}")
+            case np.ndarray() if type.element == "ptr" and argument.flags.c_contiguous:
+                key = id(argument), type.space
+                if key not in self.places:
+                    self.places[key] = self.spaces[type.space].place(_bytes(argument), 64, writable=argument.flags.writeable)
+                return self.places[key]
+            case int() | float() if not type.lanes and not (isinstance(argument, float) and type not in FLOATS):
+                return self._given(type, argument, f"the argument for %{parameter.name}")
             case _:
-                message = f"the argument for %{parameter.name} does not fit its type {parameter.type}"
-                raise input_error("PL0973", message, help="give integers and floats for scalars, contiguous arrays for pointers")
+                message = f"the argument for %{parameter.name} does not fit its type {type}"
+                raise input_error("PL0973", message, help=_FITTING)
+
+    def _given(self, type: Type, value: Any, what: str) -> Result:
+        """A value of the type from Python: numbers are brought into its range, lanes counted; poison stays."""
+        try:
+            if not type.lanes:
+                return _scalar(type, value, self.function.pointers)
+            lanes = tuple(_scalar(type.scalar, lane, self.function.pointers) for lane in value)
+        except (TypeError, ValueError, OverflowError):
+            raise input_error("PL0973", f"{what} does not fit its type {type}", help=_FITTING) from None
+        if len(lanes) != (count := self._count(type)):
+            raise input_error("PL0973", f"{what} has {len(lanes)} lanes, and its type {type} has {count}", help=_FITTING)
+        return lanes
+
+    def _count(self, type: Type) -> int:
+        """The number of lanes; 0 for a scalar."""
+        if isinstance(type.lanes, int):
+            return type.lanes
+        if self.lanes.get(type.lanes, 0) < 1:
+            help = f"give it, for instance lanes={{'{type.lanes}': 8}}"
+            raise input_error("PL0973", f"how many lanes {type.lanes} is, in {type}, is not known", help=help)
+        return self.lanes[type.lanes]
 
     def _enter(self, block: Block, arguments: Sequence[Result]) -> None:
         for parameter, argument in zip(block.parameters, arguments, strict=True):
@@ -147,27 +206,50 @@ class _Run:
         while frame.next < len(instructions):
             instruction = instructions[frame.next]
             frame.next += 1
-            self._step(instruction.line)
-            if instruction.callee and instruction.called:
+            self._step(instruction.place)
+            is_function = instruction.callee[:1] == "@"
+            if is_function and instruction.called in self.functions:
                 self._call(self.functions[instruction.called], [self._value(operand) for operand in instruction.operands])
                 return True
             try:
+                if is_function:
+                    self._external(instruction)
+                    continue
                 result = self._instruction(instruction)
             except Undefined as fault:
-                raise self._fault(str(fault), instruction.line) from None
-            if instruction.result is not None and result is not None:
-                self.values[instruction.result.name] = result
+                raise self._fault(str(fault), instruction.place) from None
+            if instruction.results and result is not None:
+                self.values[instruction.results[0].name] = result
         return False
 
-    def _step(self, line: int) -> None:
+    def _external(self, instruction: Instruction) -> None:
+        """One call of Python, which gives all results."""
+        name, results = instruction.called, instruction.results
+        if name not in self.hooks:
+            help = f"give a callable for it, such as externals={{'{name}': function}}; it gets the memory and the operands"
+            raise input_error("PL0973", f"the external function @{name} is called, and nothing is given for it", help=help)
+        given = self.hooks[name](self.memory, *map(self._value, instruction.operands))
+        many: Sequence[Any] = given if len(results) > 1 else [given] * len(results)
+        if not isinstance(many, list | tuple) or len(many) != len(results):
+            raise input_error("PL0973", f"what is given for @{name} does not give {len(results)} results", help=_FITTING)
+        for value, made in zip(results, many, strict=True):
+            self.values[value.name] = self._given(value.type, made, f"what is given for @{name}")
+
+    def _step(self, place: Place) -> None:
         self.steps -= 1
         if self.steps < 0:
             help = "give smaller arguments, or more steps; is there a loop without an end?"
-            raise input_error("PL0974", f"@{self.function.name} has not returned after all its steps, near line {line}", help=help)
+            near = place.words(self.frames[-1].function.place.file) or "line 0"
+            raise input_error(
+                "PL0974",
+                f"@{self.function.name} has not returned after all its steps, near {near}",
+                help=help,
+            )
 
-    def _fault(self, message: str, line: int) -> PolyloomError:
-        frame, place = self.frames[-1], f"line {line}, " if line else ""
-        text = f"@{frame.function.name}, {place}block {frame.block.name}: {message}"
+    def _fault(self, message: str, place: Place) -> PolyloomError:
+        frame = self.frames[-1]
+        words = place.words(frame.function.place.file)
+        text = f"@{frame.function.name}, {f'{words}, ' if words else ''}block {frame.block.name}: {message}"
         return input_error("PL0972", text, help="C leaves this undefined: give other arguments")
 
     def _terminator(self, frame: _Frame) -> None:
@@ -193,11 +275,26 @@ class _Run:
             case Value(name):
                 return self.values[name]
             case Constant(type, value):
-                return number(operand) if type in FLOATS else value
+                lane = number(operand) if type.scalar in FLOATS else value
+                return (lane,) * self._count(type) if type.lanes else lane
             case Address(name, offset):
                 return self.data[name] + offset
-            case Undef():
-                return Poison("a variable is used that was never set")
+            case Undef(type):
+                lane = Poison("a variable is used that was never set")
+                return (lane,) * self._count(type) if type.lanes else lane
+
+    def _lanes(self, operand: Operand) -> Vector:
+        found = self._value(operand)
+        assert isinstance(found, tuple)
+        return found
+
+    def _whole(self, operand: Operand) -> Any:
+        """A value all of whose lanes are defined."""
+        found = self._value(operand)
+        for lane in found if isinstance(found, tuple) else (found,):
+            if isinstance(lane, Poison):
+                raise Undefined(str(lane))
+        return found
 
     def _defined(self, operand: Operand) -> Any:
         found = self._value(operand)
@@ -207,47 +304,84 @@ class _Run:
 
     def _check_arrays(self) -> None:
         """What the caller gets back has values."""
-        for array in self.places.values():
-            if not self.memory.at(array).defined.all():
+        for (_, space), array in self.places.items():
+            if not self.spaces[space].at(array).defined.all():
                 raise Undefined("an array was given values that were never set")
 
     def _instruction(self, instruction: Instruction) -> Result | None:
-        operands, result = instruction.operands, instruction.result
-        type: Type = result.type if result else "i64"
-        align = instruction.access.align if instruction.access else 1
+        operands, result = instruction.operands, instruction.results[0] if instruction.results else None
+        type = result.type if result else I64
         match instruction.operation:
-            case "load":
-                return self.memory.load(type, self._defined(operands[0]), align)
-            case "store":
-                self.memory.store(operands[0].type, self._value(operands[0]), self._defined(operands[1]), align)
-                return None
+            case "load" | "store":
+                return self._access(instruction, operands[0].type if result is None else type)
             case "copy":
                 return self._value(operands[0])
             case "select":
-                condition = self._value(operands[0])
-                return condition if isinstance(condition, Poison) else self._value(operands[1] if condition else operands[2])
+                return lanes.select(*map(self._value, operands))
             case "alloca":
+                align = instruction.access.align if instruction.access else 1
                 return self.memory.place(np.zeros(int(self._defined(operands[0])), np.uint8), align, defined=False)
             case "fence":
                 return None
+            case "splat" | "extract" | "insert" | "iota":
+                return self._lane_wise(instruction.operation, type, operands)
             case "call" if result is None:
                 self._effect(instruction.callee, operands)
                 return None
+            case "call" if instruction.callee in REDUCTIONS:
+                return lanes.reduced(instruction.callee, type, self._lanes(operands[0]))
+            case _ if type.lanes:
+                return lanes.by_lane(partial(self._computed, instruction, type), [self._lanes(o) for o in operands], self._count(type))
             case _:
-                return self._computed(instruction, type)
+                return self._computed(instruction, type, *map(self._value, operands))
 
-    def _computed(self, instruction: Instruction, type: Type) -> Result:
-        if instruction.operation in ("sdiv", "udiv", "srem", "urem"):
-            self._defined(instruction.operands[1])
-        operands = tuple(map(self._value, instruction.operands))
-        poison = next((operand for operand in operands if isinstance(operand, Poison)), None)
+    def _access(self, instruction: Instruction, type: Type) -> Result | None:
+        """A load or a store, of a vector lane by lane."""
+        is_store = instruction.operation == "store"
+        stored = instruction.operands[0] if is_store else None
+        pointer, *more = instruction.operands[1:] if is_store else instruction.operands
+        memory, align = self.spaces[pointer.type.space], instruction.access.align if instruction.access else 1
+        if not type.lanes:
+            if stored is None:
+                return memory.load(type, self._defined(pointer), align)
+            memory.store(type, cast("Number | Poison", self._value(stored)), self._defined(pointer), align)
+            return None
+        count = self._count(type)
+        places = memory.places(type, self._lanes(pointer) if pointer.type.lanes else self._defined(pointer), count, align)
+        mask = self._lanes(more[0]) if more else (1,) * count
+        each = align if pointer.type.lanes else 1
+        if stored is None:
+            return memory.gather(type, places, mask, self._lanes(more[1]) if more else (0,) * count, each)
+        memory.scatter(type, self._lanes(stored), places, mask, each)
+        return None
+
+    def _lane_wise(self, operation: str, type: Type, operands: Sequence[Operand]) -> Result:
+        given = [self._value(operand) for operand in operands]
+        match operation:
+            case "splat":
+                return (cast("Number | Poison", given[0]),) * self._count(type)
+            case "extract":
+                return lanes.extract(cast("Vector", given[0]), cast("Number | Poison", given[1]))
+            case "insert":
+                return lanes.insert(cast("Vector", given[0]), cast("Number | Poison", given[1]), cast("Number | Poison", given[2]))
+            case _:
+                return tuple(wrapped(type.scalar, k) for k in range(self._count(type)))
+
+    def _computed(self, instruction: Instruction, type: Type, *operands: Any) -> Number | Poison:
+        """One lane."""
+        if instruction.operation in ("sdiv", "udiv", "srem", "urem") and isinstance(operands[1], Poison):
+            raise Undefined(str(operands[1]))
+        for operand in operands:
+            if isinstance(operand, Poison):
+                return operand
         try:
-            return poison or self._pure(instruction, type, operands)
+            return self._pure(instruction, type.scalar, operands)
         except Poison as made:
-            return Poison(f"{made}, in line {instruction.line}" if instruction.line else str(made))
+            words = instruction.place.words(self.frames[-1].function.place.file)
+            return Poison(f"{made}, in {words}" if words else str(made))
 
     def _effect(self, callee: str, operands: Sequence[Operand]) -> None:
-        target, source, size = self._defined(operands[0]), operands[1], semantics.unsigned("i64", self._defined(operands[2]))
+        target, source, size = self._defined(operands[0]), operands[1], semantics.unsigned(self.function.address, self._defined(operands[2]))
         if callee == "memset":
             self.memory.fill(target, cast("int | Poison", self._value(source)), size)
         else:
@@ -258,19 +392,30 @@ class _Run:
             case name if name in ARITHMETIC:
                 return semantics.arithmetic(name, type, operands[0], operands[1], instruction.flags)
             case name if name in COMPARISONS:
-                return semantics.compare(name, instruction.operands[0].type, *operands)
+                return semantics.compare(name, instruction.operands[0].type.scalar, *operands)
             case name if name in FLOATING:
                 return semantics.floating(name, type, *operands)
             case name if name in FLOAT_COMPARISONS:
                 return semantics.compare_floats(name, *operands)
             case name if name in CASTS:
-                return semantics.cast(name, instruction.operands[0].type, type, operands[0])
+                return semantics.cast(name, instruction.operands[0].type.scalar, type, operands[0])
             case "offset":
-                return wrapped("ptr", operands[0] + operands[1])
+                return (operands[0] + operands[1]) % (1 << self.function.pointers)
             case "fneg":
                 return -operands[0]
             case _:
                 return intrinsic(instruction.callee, type, operands, instruction.flags)
+
+
+_FITTING: Final = "give integers and floats for scalars, contiguous arrays for pointers, arrays of as many numbers as there are lanes for vectors"
+
+
+def _scalar(type: Type, value: Any, pointers: int) -> Number | Poison:
+    if isinstance(value, Poison):
+        return value
+    if type in FLOATS:
+        return semantics.rounded(type, float(value))
+    return index(value) % (1 << pointers) if type.element == "ptr" else wrapped(type, index(value))
 
 
 def _bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:

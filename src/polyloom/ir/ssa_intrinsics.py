@@ -9,13 +9,14 @@ from fractions import Fraction
 from operator import add, sub
 from typing import Any, Final
 
-from polyloom.ir.ssa import WIDTH, Type, wrapped
+from polyloom.ir.ssa import wrapped
 from polyloom.ir.ssa_semantics import Number, Poison, bits, rounded, signed, unsigned
+from polyloom.ir.ssa_types import F32, F64, Type
 
 
 def intrinsic(callee: str, type: Type, operands: tuple[Any, ...], flags: tuple[str, ...] = ()) -> Number:
     """An operation of `ssa.INTRINSICS`."""
-    if callee == "abs" and flags and operands[0] == -(1 << (WIDTH[type] - 1)):
+    if callee == "abs" and flags and operands[0] == -(1 << (type.bits - 1)):
         raise Poison("the absolute value of the least number is no number, and nsw is set")
     if callee == "fma":
         return _fused(type, *operands)
@@ -30,7 +31,7 @@ def _by_sign(choose: Callable[[int, int], int], view: Callable[[Type, int], int]
 
 def _saturated(function: Callable[[int, int], int], view: Callable[[Type, int], int]) -> Callable[[Type, int, int], int]:
     def saturate(type: Type, a: int, b: int) -> int:
-        least, most = (0, (1 << WIDTH[type]) - 1) if view is unsigned else (-(1 << (WIDTH[type] - 1)), (1 << (WIDTH[type] - 1)) - 1)
+        least, most = (0, (1 << type.bits) - 1) if view is unsigned else (-(1 << (type.bits - 1)), (1 << (type.bits - 1)) - 1)
         return max(least, min(most, function(view(type, a), view(type, b))))
 
     return saturate
@@ -38,7 +39,7 @@ def _saturated(function: Callable[[int, int], int], view: Callable[[Type, int], 
 
 def _funnel(left: bool) -> Callable[[Type, int, int, int], int]:
     def shift(type: Type, a: int, b: int, c: int) -> int:
-        width = WIDTH[type]
+        width = type.bits
         amount = unsigned(type, c) % width
         return ((unsigned(type, a) << width | unsigned(type, b)) << amount) >> width if left else (unsigned(type, a) << width | unsigned(type, b)) >> amount
 
@@ -50,15 +51,15 @@ def _number_first(choose: Callable[[float, float], float]) -> Callable[[float, f
 
 
 def _trailing(type: Type, a: int) -> int:
-    return WIDTH[type] if a == 0 else (a & -a).bit_length() - 1
+    return type.bits if a == 0 else (a & -a).bit_length() - 1
 
 
 _UNARY: Final[dict[str, Callable[[Type, int], int]]] = {
     "abs": lambda type, a: abs(signed(type, a)),
     "ctpop": lambda type, a: unsigned(type, a).bit_count(),
-    "ctlz": lambda type, a: WIDTH[type] - unsigned(type, a).bit_length(),
+    "ctlz": lambda type, a: type.bits - unsigned(type, a).bit_length(),
     "cttz": lambda type, a: _trailing(type, unsigned(type, a)),
-    "bswap": lambda type, a: int.from_bytes(unsigned(type, a).to_bytes(WIDTH[type] // 8, "little"), "big"),
+    "bswap": lambda type, a: int.from_bytes(unsigned(type, a).to_bytes(type.bits // 8, "little"), "big"),
 }
 _INTEGER: Final[dict[str, Callable[..., int]]] = {
     **_UNARY,
@@ -90,7 +91,7 @@ def _fused(type: Type, a: float, b: float, c: float) -> float:
         near = float(exact)
     except OverflowError:
         return math.inf if exact > 0 else -math.inf
-    if type == "f32" and Fraction(near) != exact and bits("f64", near) % 2 == 0:
+    if type == F32 and Fraction(near) != exact and bits(F64, near) % 2 == 0:
         near = math.nextafter(near, math.inf if exact > Fraction(near) else -math.inf)
     return rounded(type, near)
 

@@ -8,14 +8,17 @@ a value read from undefined bytes is undefined. Addresses are made in order of a
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from polyloom.ir.ssa import SIZE, Type
+from polyloom.diagnostics import input_error
+from polyloom.ir.ssa_lanes import Vector
 from polyloom.ir.ssa_semantics import Number, Poison, Undefined, bits, value
+from polyloom.ir.ssa_types import I1, Type, size_of
 
 Bytes = npt.NDArray[np.uint8]
 _FIRST: Final = 1 << 16
@@ -35,8 +38,9 @@ class Object:
 
 @dataclass(slots=True)
 class Memory:
-    """Mutable: what a run writes."""
+    """Mutable: what a run writes. One address space, whose addresses have `pointers` bits."""
 
+    pointers: int = 64
     objects: list[Object] = field(default_factory=list[Object])
     bases: list[int] = field(default_factory=list[int])
     end: int = _FIRST
@@ -44,6 +48,9 @@ class Memory:
     def place(self, data: Bytes, align: int = 16, defined: bool = True, writable: bool = True) -> int:
         """The address of an object made of `data`, which is accessed in place."""
         base = -(-self.end // align) * align
+        if base + len(data) >> self.pointers:
+            help = "give smaller arrays, or read the source for a target with pointers of 64 bits"
+            raise input_error("PL0973", f"{len(data)} bytes more are beyond what pointers of {self.pointers} bits reach", help=help)
         self.objects.append(Object(base, data, np.full(len(data), defined), writable))
         self.bases.append(base)
         self.end = base + len(data) + _GAP
@@ -58,18 +65,38 @@ class Memory:
         return self.objects[bisect_right(self.bases, base) - 1]
 
     def load(self, type: Type, address: int, align: int) -> Number | Poison:
-        """The value at the address; Poison where a byte of it is undefined."""
-        found, start = self._object(address, SIZE[type], align)
-        if not found.defined[start : start + SIZE[type]].all():
+        """The scalar at the address; Poison where a byte of it is undefined."""
+        size = size_of(type, self.pointers)
+        found, start = self._object(address, size, align)
+        if not found.defined[start : start + size].all():
             return Poison("a variable is used that was never set")
-        pattern = int.from_bytes(found.data[start : start + SIZE[type]].tobytes(), "little")
-        return value(type, pattern & 1 if type == "i1" else pattern)
+        pattern = int.from_bytes(found.data[start : start + size].tobytes(), "little")
+        return value(type, pattern & 1 if type == I1 else pattern)
 
     def store(self, type: Type, stored: Number | Poison, address: int, align: int) -> None:
-        found, start = self._object(address, SIZE[type], align, writes=True)
-        found.defined[start : start + SIZE[type]] = not isinstance(stored, Poison)
+        size = size_of(type, self.pointers)
+        found, start = self._object(address, size, align, writes=True)
+        found.defined[start : start + size] = not isinstance(stored, Poison)
         if not isinstance(stored, Poison):
-            found.data[start : start + SIZE[type]] = np.frombuffer(bits(type, stored).to_bytes(SIZE[type], "little"), np.uint8)
+            found.data[start : start + size] = np.frombuffer(bits(type, stored).to_bytes(size, "little"), np.uint8)
+
+    def places(self, type: Type, address: int | Vector, count: int, align: int) -> list[int | Poison]:
+        """The addresses of a vector's lanes: one after the other from an aligned one on, or each given."""
+        if isinstance(address, tuple):
+            return [lane if isinstance(lane, Poison) else int(lane) for lane in address]
+        step = size_of(type.scalar, self.pointers)
+        return [self._aligned(address, align) + step * k for k in range(count)]
+
+    def gather(self, type: Type, places: Sequence[int | Poison], mask: Vector, others: Vector, align: int) -> Vector:
+        """The lanes at these places where the mask has them, else those of `others`; only the former are accessed, aligned to `align` each."""
+        lanes = zip(places, mask, others, strict=True)
+        return tuple(m if isinstance(m, Poison) else self.load(type.scalar, _known(at), align) if m else other for at, m, other in lanes)
+
+    def scatter(self, type: Type, stored: Vector, places: Sequence[int | Poison], mask: Vector, align: int) -> None:
+        """Lane after lane, so that of two at the same address the last stays."""
+        for lane, at, m in zip(stored, places, mask, strict=True):
+            if _known(m):
+                self.store(type.scalar, lane, _known(at), align)
 
     def copy(self, target: int, source: int, size: int, may_overlap: bool) -> None:
         """memcpy, and with `may_overlap` memmove; undefined bytes stay so."""
@@ -92,11 +119,22 @@ class Memory:
         start = address - self.bases[k] if k >= 0 else 0
         if k < 0 or start + size > len(self.objects[k].data):
             raise Undefined(f"{size} bytes at address {address:#x} are no part of an object{self._near(k, start)}")
-        if address % align:
-            raise Undefined(f"the address {address:#x} is not a multiple of {align}")
+        self._aligned(address, align)
         if writes and not self.objects[k].writable:
             raise Undefined(f"a store to a constant, at address {address:#x}")
         return self.objects[k], start
 
+    def _aligned(self, address: int, align: int) -> int:
+        if address % align:
+            raise Undefined(f"the address {address:#x} is not a multiple of {align}")
+        return address
+
     def _near(self, k: int, start: int) -> str:
         return f": {start} bytes after the beginning of one of {len(self.objects[k].data)} bytes" if k >= 0 else ""
+
+
+def _known(lane: Number | Poison) -> int:
+    """What decides and where memory is accessed has a value."""
+    if isinstance(lane, Poison):
+        raise Undefined(str(lane))
+    return int(lane)

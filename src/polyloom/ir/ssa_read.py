@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the text of a function that `ir.ssa_text` prints: `read(print_ssa(f)) == f`.
 
-By recursive descent, line by line; lines that begin with `#` are none. The types of values are collected first, because a use may stand before its definition.
+Where files and columns of places matter, the text is that of `print_ssa(f, places=True)`. By recursive descent, line by line;
+lines that begin with `#` are none. The types of values are collected first, because a use may stand before its definition.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,11 +16,10 @@ from typing import NoReturn, cast
 from polyloom.diagnostics import Source, Span, input_error
 from polyloom.ir.ssa import (
     FLAGS,
-    FLOATS,
+    NOWHERE,
     OPERATIONS,
     ORDERS,
     RESULT,
-    WIDTH,
     Access,
     Address,
     Block,
@@ -31,20 +32,26 @@ from polyloom.ir.ssa import (
     Jump,
     Operand,
     Order,
+    Place,
     Return,
     Switch,
     Terminator,
-    Type,
     Undef,
     Unreachable,
     Value,
     floating,
     integer,
 )
+from polyloom.ir.ssa_externals import EFFECT_NAMES, Effect, External
+from polyloom.ir.ssa_text import NO_EFFECT
+from polyloom.ir.ssa_types import ADDRESSES, FLOATS, SCALARS, Type
 
 _NAME = r"[\w.$]+"
-_WORD = re.compile(rf"\s*(?:(?P<value>%{_NAME})|(?P<address>@{_NAME}(?:[+-]\d+)?)|(?P<constant>[-\w.+]+:(?:[if]\d+|ptr)\b)|(?P<word>-?{_NAME})|(?P<mark>\S))")
-_DEFINED = re.compile(rf"%({_NAME}): (\w+)")
+_WORD = re.compile(
+    rf"\s*(?:(?P<file>!\"(?:[^\"\\]|\\.)*\":)|(?P<value>%{_NAME})|(?P<address>@{_NAME}(?:[+-]\d+)?)|"
+    rf"(?P<constant>[-\w.+]+:(?:[if]\d|ptr|mask)[\w.]*)|(?P<word>-?{_NAME})|(?P<mark>\S))"
+)
+_DEFINED = re.compile(rf"%({_NAME}): ([\w.]+)")
 _ALL_ORDERS = {order for orders in ORDERS.values() for order in orders if order}
 
 
@@ -58,21 +65,27 @@ class _Reader:
 
     def __init__(self, source: Source) -> None:
         self.source, self.next, self.line = source, 0, 0
+        self.pointers, self.home = 64, ""
         self.lines = [(match.start(), match[0]) for match in re.finditer(r"[^\n]+", source.text) if match[0].strip() and match[0].lstrip()[0] != "#"]
         self.values: dict[str, Value] = {}
         self.words: list[tuple[str, str, int]] = []
 
     def function(self) -> Function:
+        self._advance()
+        if self._take("pointers"):
+            self.pointers = self._width()
+            self._advance()
+        externals = tuple(self._externals())
         data = tuple(self._data())
         first = self._function()
         others: list[Function] = []
         while self._more():
             others.append(self._function())
-        return replace(first, data=data, others=tuple(others))
+        return replace(first, data=data, others=tuple(others), externals=externals)
 
     def _function(self) -> Function:
         end = next((place for place, text in self.lines[self.next :] if text.lstrip().startswith("function ")), None)
-        self.values = {n: Value(n, t) for n, t in _DEFINED.findall(self.source.text[self.line : end]) if t in WIDTH}
+        self.values = {n: Value(n, t) for n, text in _DEFINED.findall(self.source.text[self.line : end]) if (t := Type.read(text))}
         self._keyword("function")
         name = self._word("a name")
         unsigned: set[int] = set()
@@ -81,16 +94,50 @@ class _Reader:
         if self._take("zeroext"):
             unsigned.add(RESULT)
         self._mark("{")
+        self.home = ""
+        place = self._end()
+        self.home = place.file
         blocks: list[Block] = []
         self._advance()
         while not self._take("}"):
             blocks.append(self._block(parameters if not blocks else ()))
         if not blocks:
             self._fail("a function has at least one block")
-        return Function(name, result, tuple(blocks), (), frozenset(unsigned))
+        return Function(name, result, tuple(blocks), (), frozenset(unsigned), pointers=self.pointers, place=place)
+
+    def _width(self) -> int:
+        width = self._integer()
+        if width not in ADDRESSES:
+            self._fail(f"pointers have {' or '.join(map(str, ADDRESSES))} bits, not {width}")
+        return width
+
+    def _externals(self) -> Iterator[External]:
+        while self._take("external"):
+            name = self._kind("address", "the name of an external function, such as @f")[1:]
+            self._mark("(")
+            parameters = tuple(self._types())
+            results: tuple[Type, ...] = ()
+            if self._take("-") and self._take(">"):
+                results = tuple(self._types()) if self._take("(") else (self._type(),)
+            effects = self._effects()
+            yield External(name, parameters, results, effects)
+            self._advance()
+
+    def _types(self) -> Iterator[Type]:
+        """Up to a parenthesis, which is taken."""
+        while not self._take(")"):
+            yield self._type()
+            self._take(",")
+
+    def _effects(self) -> tuple[Effect, ...]:
+        if self._take(NO_EFFECT):
+            return ()
+        found: tuple[Effect, ...] = tuple(effect for effect in EFFECT_NAMES if self._take(effect))
+        if not found or self.words:
+            self._fail(f"expected effects: {NO_EFFECT}, or of {', '.join(EFFECT_NAMES)} those that there are, in this order")
+        return found
 
     def _data(self) -> Iterator[Data]:
-        self._advance()
         while self._take("data"):
             name = self._kind("address", "the name of a datum, such as @g")[1:]
             self._keyword("align")
@@ -115,9 +162,11 @@ class _Reader:
             instructions.append(self._instruction())
 
     def _instruction(self) -> Instruction:
-        result = None
+        results: list[Value] = []
         if self.words and self.words[0][0] == "value":
-            result = self._parameter()
+            results.append(self._parameter())
+            while self._take(","):
+                results.append(self._parameter())
             self._mark("=")
         if self.words and self.words[0][1] not in OPERATIONS:
             self._fail(f"there is no operation '{self.words[0][1]}'")
@@ -129,7 +178,7 @@ class _Reader:
         volatile = self._take("volatile")
         order = cast("Order", self._word("an order")) if self.words and self.words[0][1] in _ALL_ORDERS else ""
         access = Access(align, volatile, order) if operation in ("load", "store", "fence", "alloca") else None
-        return Instruction(operation, operands, result, flags, access, callee, self._end())
+        return Instruction(operation, operands, tuple(results), flags, access, callee, self._end())
 
     def _callee(self) -> str:
         is_function = bool(self.words) and self.words[0][0] == "address"
@@ -152,7 +201,7 @@ class _Reader:
                 return Switch(self._operand(), self._after_comma(), tuple(self._cases()), self._end())
             case "return":
                 self.words.pop(0)
-                return Return(self._operand() if self.words and self.words[0][1] != "!" else None, self._end())
+                return Return(self._operand() if self.words and not self.words[0][1].startswith("!") else None, self._end())
             case "unreachable":
                 self.words.pop(0)
                 return Unreachable(self._end())
@@ -220,13 +269,12 @@ class _Reader:
 
     def _constant(self, text: str) -> Operand:
         value, _, name = text.rpartition(":")
-        if name not in WIDTH:
+        if (type := Type.read(name)) is None:
             self._fail(f"there is no type '{name}'")
-        type = name
         if value == "undef":
             return Undef(type)
         try:
-            if type in FLOATS:
+            if type.scalar in FLOATS:
                 return Constant(type, int(value, 16)) if value.startswith("0x") else floating(type, float(value))
             found = integer(type, int(value))
         except (ValueError, OverflowError):
@@ -236,10 +284,20 @@ class _Reader:
         return found
 
     def _type(self) -> Type:
+        word = self.words[0] if self.words else None
         name = self._word("a type")
-        if name not in WIDTH:
-            self._fail(f"there is no type '{name}'; the types are {', '.join(WIDTH)}")
-        return name
+        if (type := Type.read(name)) is None:
+            self.words[:0] = [word] if word else []
+            self._fail(f"there is no type '{name}'; the types are {', '.join(map(str, SCALARS))}, ptr.1 and so on, vectors such as i32x8 or i32xN, maskx8")
+        return type
+
+    def _file(self) -> str:
+        try:
+            return str(json.loads(self.words[0][1][1:-1]))
+        except ValueError:
+            self._fail(f"{self.words[0][1][1:-1]} is no name of a file")
+        finally:
+            self.words.pop(0)
 
     def _integer(self) -> int:
         text = self._word("an integer")
@@ -247,11 +305,21 @@ class _Reader:
             self._fail(f"'{text}' is not an integer")
         return int(text)
 
-    def _end(self) -> int:
-        line = self._integer() if self._take("!") else 0
+    def _end(self) -> Place:
+        place = self._place()
         if self.words:
             self._fail(f"'{self.words[0][1]}' does not belong here")
-        return line
+        return place
+
+    def _place(self) -> Place:
+        """A line; before it a file, if it is not the function's, behind it a column."""
+        file = self.home
+        if self.words and self.words[0][0] == "file":
+            file = self._file()
+        elif not self._take("!"):
+            return NOWHERE
+        line = self._integer()
+        return Place(file, line, self._integer() if self._take(":") else 0)
 
     def _word(self, what: str) -> str:
         return self._kind("word", what)

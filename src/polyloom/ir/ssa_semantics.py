@@ -15,7 +15,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from polyloom.ir.ssa import WIDTH, Constant, Type, number, wrapped
+from polyloom.ir.ssa import Constant, number, wrapped
+from polyloom.ir.ssa_types import F32, F64, I1, Type
 
 Number = int | float
 
@@ -37,12 +38,12 @@ def arithmetic(operation: str, type: Type, a: int, b: int, flags: tuple[str, ...
 
 
 def unsigned(type: Type, a: int) -> int:
-    return a & ((1 << WIDTH[type]) - 1)
+    return a & ((1 << type.bits) - 1)
 
 
 def signed(type: Type, a: int) -> int:
     """An i1 is 0 or 1, and as signed 0 or -1."""
-    return -a if type == "i1" else a
+    return -a if type == I1 else a
 
 
 def compare(operation: str, type: Type, a: int, b: int) -> int:
@@ -70,7 +71,7 @@ def floating(operation: str, type: Type, a: float, b: float) -> float:
 
 def rounded(type: Type, a: float) -> float:
     """The nearest number of the type."""
-    if type == "f64":
+    if type == F64:
         return a
     with np.errstate(all="ignore"):
         return float(np.float32(a))
@@ -97,28 +98,28 @@ def cast(operation: str, source: Type, target: Type, a: Any) -> Number:
 
 def bits(type: Type, a: Number) -> int:
     """The bits of a value, unsigned."""
-    if type not in ("f32", "f64"):
+    if type not in (F32, F64):
         return unsigned(type, int(a))
-    return int.from_bytes(struct.pack("<f" if type == "f32" else "<d", a), "little")
+    return int.from_bytes(struct.pack("<f" if type == F32 else "<d", a), "little")
 
 
 def value(type: Type, pattern: int) -> Number:
     """The value of bits."""
-    return number(Constant(type, pattern)) if type in ("f32", "f64") else wrapped(type, pattern)
+    return number(Constant(type, pattern)) if type in (F32, F64) else wrapped(type, pattern)
 
 
 def _nearest(type: Type, a: int) -> float:
     """An integer as a float, rounded once: to odd in double first where that is to become a single."""
-    if type == "f64":
+    if type == F64:
         return float(a)
     shift = max(0, abs(a).bit_length() - 40)
     kept = (abs(a) >> shift) | int(abs(a) & ((1 << shift) - 1) != 0)
-    return rounded("f32", math.copysign(float(kept << shift), a))
+    return rounded(F32, math.copysign(float(kept << shift), a))
 
 
 def _truncated(operation: str, source: Type, target: Type, a: float) -> int:
-    least = -(1 << (WIDTH[target] - 1)) if operation == "fptosi" else 0
-    most = (1 << (WIDTH[target] - (operation == "fptosi"))) - 1
+    least = -(1 << (target.bits - 1)) if operation == "fptosi" else 0
+    most = (1 << (target.bits - (operation == "fptosi"))) - 1
     if not math.isfinite(a) or not least <= int(a) <= most:
         raise Poison(f"{a} of type {source} does not fit into {target}")
     return wrapped(target, int(a))
@@ -166,7 +167,7 @@ def _remainder(type: Type, a: int, b: int) -> int:
 
 
 def _amount(type: Type, b: int) -> int:
-    if unsigned(type, b) >= WIDTH[type]:
+    if unsigned(type, b) >= type.bits:
         raise Poison(f"a shift of {type} by {unsigned(type, b)}")
     return unsigned(type, b)
 

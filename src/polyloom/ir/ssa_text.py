@@ -8,17 +8,19 @@
         branch %c, small(%n), large !7
     ...}
 
-`!7` is the line of the source; a datum's bytes are in hexadecimal. Constants carry their type, floats that decimals do not
-give are bits (`0x7fc00000:f32`). The functions that are called, as in `call @g %n`, follow.
+`!7` is the line of the source, and with `places` `!7:3` that and the column, `!"util.h":7:3` where the file is not the function's. A datum's bytes are in
+hexadecimal. Constants carry their type, floats that decimals do not give are bits (`0x7fc00000:f32`). The functions that are
+called, as in `call @g %n`, follow. Lines `external @f(i32x8, ptr) -> (i32x8, i32) reads ordered` come before all that; a line `pointers 32` comes first.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from polyloom.ir.ssa import (
-    FLOATS,
+    NOWHERE,
     RESULT,
     Access,
     Address,
@@ -29,6 +31,7 @@ from polyloom.ir.ssa import (
     Instruction,
     Jump,
     Operand,
+    Place,
     Return,
     Switch,
     Terminator,
@@ -38,40 +41,75 @@ from polyloom.ir.ssa import (
     floating,
     number,
 )
+from polyloom.ir.ssa_externals import External
+from polyloom.ir.ssa_types import FLOATS
 
 _ZEROEXT: Final = " zeroext"
+_POINTERS: Final = 64
+"""As wide as pointers are where the text does not say it."""
+NO_EFFECT: Final = "none"
 
 
-def print_ssa(function: Function) -> str:
-    """The text, ended by a newline."""
-    return "\n".join((*_function(function), ""))
+def print_ssa(function: Function, places: bool = False) -> str:
+    """The text, ended by a newline. With `places` it is complete; else files and columns of the source are left out."""
+    return "\n".join((*_head(function), *_function(function, places), ""))
 
 
-def _function(function: Function) -> Iterator[str]:
+def _head(function: Function) -> Iterator[str]:
+    if function.pointers != _POINTERS:
+        yield f"pointers {function.pointers}"
+    yield from map(print_external, function.externals)
     for datum in function.data:
         words = ("data", f"@{datum.name}", f"align {datum.align}", *(["constant"] if datum.constant else []), *([datum.initial.hex()] if datum.initial else []))
         yield " ".join(words)
+
+
+def print_external(external: External) -> str:
+    """A line for an external function, with its effects or `none`."""
+    results = ", ".join(map(str, external.results))
+    given = f" -> {results if len(external.results) == 1 else f'({results})'}" if external.results else ""
+    return f"external @{external.name}({', '.join(map(str, external.parameters))}){given} {' '.join(external.effects) or NO_EFFECT}"
+
+
+def _function(function: Function, places: bool) -> Iterator[str]:
+    home = function.place.file
+
+    def place(of: Place) -> str:
+        if not places:
+            return f" !{of.line}" if of.line else ""
+        file = f"{_quoted(of.file)}:" if of.file != home else ""
+        return f" !{file}{of.line}{f':{of.column}' if of.column else ''}" if of != NOWHERE else ""
+
     extended = [f"{p}{_ZEROEXT * (k in function.unsigned)}" for k, p in enumerate(map(_parameter, function.parameters))]
     result = f" -> {function.result}{_ZEROEXT * (RESULT in function.unsigned)}" if function.result else ""
-    yield f"function {function.name}({', '.join(extended)}){result} {{"
+    origin = f" !{_quoted(home)}:{function.place.line}:{function.place.column}" if places and function.place != NOWHERE else ""
+    yield f"function {function.name}({', '.join(extended)}){result} {{{origin}"
     for k, block in enumerate(function.blocks):
         yield f"{block.name}({_parameters(block.parameters)}):" if k and block.parameters else f"{block.name}:"
-        yield from (f"    {print_instruction(instruction)}" for instruction in block.instructions)
-        yield f"    {_terminator(block.terminator)}{_line(block.terminator.line)}"
+        yield from (f"    {_instruction(instruction)}{place(instruction.place)}" for instruction in block.instructions)
+        yield f"    {_terminator(block.terminator)}{place(block.terminator.place)}"
     yield "}"
     for other in function.others:
-        yield from ("", *_function(other))
+        yield from ("", *_function(other, places))
+
+
+def _quoted(file: str) -> str:
+    return json.dumps(file, ensure_ascii=False)
 
 
 def print_instruction(instruction: Instruction) -> str:
     """One line, without indentation."""
-    words = [f"%{instruction.result.name}: {instruction.result.type} ="] if instruction.result else []
+    return _instruction(instruction) + (f" !{instruction.place.line}" if instruction.place.line else "")
+
+
+def _instruction(instruction: Instruction) -> str:
+    words = [f"{_parameters(instruction.results)} ="] if instruction.results else []
     words += [instruction.operation, *instruction.flags, *([instruction.callee] if instruction.callee else [])]
     if instruction.operands:
         words.append(_operands(instruction.operands))
     if instruction.access is not None:
         words += _access(instruction.operation, instruction.access)
-    return " ".join(words) + _line(instruction.line)
+    return " ".join(words)
 
 
 def print_operand(operand: Operand) -> str:
@@ -83,12 +121,12 @@ def print_operand(operand: Operand) -> str:
         case Undef(type):
             return f"undef:{type}"
         case Constant(type, value):
-            return f"{_float(operand) if type in FLOATS else value}:{type}"
+            return f"{_float(operand) if type.scalar in FLOATS else value}:{type}"
 
 
 def _float(constant: Constant) -> str:
     text = repr(number(constant))
-    plain = "n" not in text and floating(constant.type, float(text)) == constant  # no inf, no nan
+    plain = "n" not in text and floating(constant.type, float(text)) == constant  # neither inf nor nan
     return text if plain else f"{constant.value:#x}"
 
 
@@ -111,10 +149,6 @@ def _parameters(values: Iterable[Value]) -> str:
 
 def _parameter(value: Value) -> str:
     return f"%{value.name}: {value.type}"
-
-
-def _line(line: int) -> str:
-    return f" !{line}" if line else ""
 
 
 def _edge(edge: Edge) -> str:

@@ -7,7 +7,7 @@ Blocks that the entry does not reach obey all rules but the last: nothing domina
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from polyloom._core import DominatorTree
 from polyloom.diagnostics import Diagnostic, PolyloomError
@@ -18,36 +18,46 @@ from polyloom.ir.ssa import (
     EFFECTS,
     FLOAT_COMPARISONS,
     FLOATING,
-    FLOATS,
-    INTEGERS,
     INTRINSICS,
     NARROW,
     ORDERS,
+    REDUCTIONS,
     RESULT,
-    WIDTH,
     Block,
     Branch,
+    Constant,
     Function,
     Instruction,
     Operand,
     Return,
     Switch,
-    Type,
     Value,
     edges_of,
     flow_edges,
     operand_of,
     wrapped,
 )
+from polyloom.ir.ssa_externals import EFFECT_NAMES
 from polyloom.ir.ssa_text import print_instruction, print_operand
+from polyloom.ir.ssa_types import ADDRESSES, FLOATS, I1, I8, I32, INTEGERS, PTR, Type
 
 Rule = Callable[[Function], Iterator[str]]
+_Types = tuple[Type, ...]
 
 
 def verify(function: Function) -> Function:
     """The function itself; raises PL0971 with every violation of the first rule that is violated, by it or by one of the others."""
+    return _verified(function, RULES)
+
+
+def verify_variables(function: Function) -> Function:
+    """The same for a function out of SSA form, whose values are variables: they may be defined several times."""
+    return _verified(function, tuple(rule for rule in RULES if rule not in (_single, _dominance)))
+
+
+def _verified(function: Function, rules: Sequence[Rule]) -> Function:
     for member in function.members:
-        for rule in RULES:
+        for rule in rules:
             if found := tuple(rule(member)):
                 raise PolyloomError(*(Diagnostic("PL0971", f"@{member.name}: {message}") for message in found))
     return function
@@ -58,11 +68,38 @@ def _functions(function: Function) -> Iterator[str]:
     yield from (f"the function @{name} occurs {n} times" for name, n in Counter(f.name for f in function.program).items() if n > 1)
 
 
+def _program(function: Function) -> Iterator[str]:
+    """Functions of a program have pointers of one width; external ones have other names, and effects in their order."""
+    names = {f.name for f in function.program}
+    yield from (
+        f"@{f.name} has pointers of {f.pointers} bits, @{function.name} of {function.pointers}" for f in function.others if f.pointers != function.pointers
+    )
+    yield from (f"pointers of {function.pointers} bits" for _ in range(function.pointers not in ADDRESSES))
+    for name, number in Counter(e.name for e in function.externals).items():
+        if number > 1 or name in names:
+            yield f"the external function @{name} {f'occurs {number} times' if number > 1 else 'is a function of the program'}"
+    for external in function.externals:
+        if external.effects != tuple(e for e in EFFECT_NAMES if e in external.effects):
+            yield f"the external function @{external.name} has the effects ({', '.join(external.effects)})"
+
+
 def _names(function: Function) -> Iterator[str]:
-    """Blocks, data and values have one definition each."""
+    """Blocks and data have one definition each."""
     yield from (f"the block {name} occurs {n} times" for name, n in Counter(b.name for b in function.blocks).items() if n > 1)
     yield from (f"the datum @{name} occurs {n} times" for name, n in Counter(d.name for d in function.data).items() if n > 1)
+
+
+def _single(function: Function) -> Iterator[str]:
+    """Values have one definition each."""
     yield from (f"%{name} is defined {n} times" for name, n in Counter(v.name for b in function.blocks for v in definitions(b)).items() if n > 1)
+
+
+def _constants(function: Function) -> Iterator[str]:
+    """Constants are in the range of their type: addresses in that of pointers."""
+    for block in function.blocks:
+        for operand in (o for _, group in uses(block) for o in group if isinstance(o, Constant)):
+            if operand.type.element == "ptr" and operand.value >> function.pointers:
+                yield f"block {block.name}: {print_operand(operand)} is no address of {function.pointers} bits"
 
 
 def _uses(function: Function) -> Iterator[str]:
@@ -74,7 +111,7 @@ def _uses(function: Function) -> Iterator[str]:
             if isinstance(operand, Value):
                 if operand not in values:
                     yield f"block {block.name}: %{operand.name} of type {operand.type} is not defined"
-            elif operand.type == "ptr" and (name := getattr(operand, "name", None)) is not None and name not in data:
+            elif operand.type == PTR and (name := getattr(operand, "name", None)) is not None and name not in data:
                 yield f"block {block.name}: there is no datum @{name}"
 
 
@@ -96,7 +133,7 @@ def _ends(function: Function) -> Iterator[str]:
     """Conditions are i1, cases distinct integers of the type, results those of the function."""
     for block in function.blocks:
         match block.terminator:
-            case Branch(condition) if condition.type != "i1":
+            case Branch(condition) if condition.type != I1:
                 yield f"block {block.name}: the condition {print_operand(condition)} has the type {condition.type}"
             case Switch(value, _, cases) if value.type not in INTEGERS:
                 yield f"block {block.name}: switch over {value.type}, with {len(cases)} cases"
@@ -112,65 +149,105 @@ def _ends(function: Function) -> Iterator[str]:
 
 def _instructions(function: Function) -> Iterator[str]:
     """Operands and results have the operation's types, accesses an alignment and an order that it can have."""
+    known = {f.name: (tuple(p.type for p in f.parameters), (f.result,) if f.result else ()) for f in function.program}
+    known |= {e.name: (e.parameters, e.results) for e in function.externals}
     for block in function.blocks:
         for instruction in block.instructions:
-            if instruction.called and not _well_called(function, instruction):
+            if instruction.called and known.get(instruction.called) != _signature(instruction):
                 yield f"block {block.name}: `{print_instruction(instruction)}` calls no function with these types of operands and result"
-            elif not instruction.called and not _well_typed(instruction):
+            elif not instruction.called and not _well_typed(instruction, function.pointers):
                 yield f"block {block.name}: `{print_instruction(instruction)}` has operands of types ({_types(instruction.operands)})"
             elif not _well_accessed(instruction):
                 yield f"block {block.name}: `{print_instruction(instruction)}` has an order or an alignment that it cannot have"
 
 
-def _well_typed(instruction: Instruction) -> bool:
-    types: tuple[Type, ...] = tuple([operand.type for operand in instruction.operands])
-    result = instruction.result.type if instruction.result else None
+def _well_typed(instruction: Instruction, pointers: int) -> bool:
+    """Lane by lane: all operands and the result have as many lanes, and the types of lanes are those of the operation."""
+    types = tuple([operand.type for operand in instruction.operands])
+    if len(instruction.results) > 1:
+        return False
+    result = instruction.results[0].type if instruction.results else None
+    name = instruction.operation
+    if name in _OTHERS:
+        return _OTHERS[name](types, result, ADDRESSES[pointers])
+    if name == "call" and instruction.callee in REDUCTIONS:
+        return len(types) == 1 and bool(types[0].lanes) and types[0].scalar == result and result in REDUCTIONS[instruction.callee][1]
+    if name == "call" and instruction.callee in EFFECTS:
+        return result is None and types == (PTR, I8 if instruction.callee == "memset" else PTR, ADDRESSES[pointers])
+    if result is None or len({type.lanes for type in (*types, result)}) > 1:
+        return False
+    return _scalars(instruction, tuple([type.scalar for type in types]), result.scalar, pointers)
+
+
+def _scalars(instruction: Instruction, types: tuple[Type, ...], result: Type, pointers: int) -> bool:
+    """What computes, by the types of one lane."""
     match instruction.operation:
         case name if name in ARITHMETIC:
             return result in INTEGERS and types == (result, result)
         case name if name in FLOATING:
             return result in FLOATS and types == (result, result)
         case name if name in COMPARISONS:
-            return result == "i1" and len(types) == 2 and types[0] == types[1] and types[0] in (*INTEGERS, "ptr")
+            comparable = len(types) == 2 and (types[0] in INTEGERS or types[0].element == "ptr")
+            return result == I1 and comparable and types[0] == types[1]
         case name if name in FLOAT_COMPARISONS:
-            return result == "i1" and len(types) == 2 and types[0] == types[1] and types[0] in FLOATS
+            return result == I1 and len(types) == 2 and types[0] == types[1] and types[0] in FLOATS
         case name if name in CASTS:
-            return len(types) == 1 and result is not None and _castable(name, types[0], result)
+            return len(types) == 1 and _castable(name, types[0], result, pointers)
+        case "fneg":
+            return result in FLOATS and types == (result,)
         case "call":
-            return _called(instruction.callee, types, result)
-        case name:
-            return _OTHERS[name](types, result) if name in _OTHERS else False
+            count, allowed = INTRINSICS.get(instruction.callee, (0, ()))
+            return result in allowed and types == (result,) * count
+        case _:
+            return False
 
 
-def _well_called(function: Function, instruction: Instruction) -> bool:
-    result = instruction.result.type if instruction.result else None
-    types = [operand.type for operand in instruction.operands]
-    return any(f.name == instruction.called and (f.result, [p.type for p in f.parameters]) == (result, types) for f in function.program)
+def _signature(instruction: Instruction) -> tuple[_Types, _Types]:
+    return tuple([operand.type for operand in instruction.operands]), tuple([result.type for result in instruction.results])
 
 
-def _castable(name: str, source: Type, target: Type) -> bool:
+def _castable(name: str, source: Type, target: Type, pointers: int) -> bool:
     sources, targets = CASTS[name]
-    narrower = {"trunc": WIDTH[target] < WIDTH[source], "bitcast": WIDTH[target] == WIDTH[source]}
-    wider = {"zext": WIDTH[target] > WIDTH[source], "sext": WIDTH[target] > WIDTH[source]}
+    if name in ("ptrtoint", "inttoptr"):
+        whole, address = (target, source) if name == "ptrtoint" else (source, target)
+        return whole == ADDRESSES[pointers] and address.element == "ptr"
+    narrower = {"trunc": target.bits < source.bits, "bitcast": target.bits == source.bits}
+    wider = {"zext": target.bits > source.bits, "sext": target.bits > source.bits}
     return source in sources and target in targets and (narrower | wider).get(name, True)
 
 
-def _called(callee: str, types: tuple[Type, ...], result: Type | None) -> bool:
-    if callee in EFFECTS:
-        return result is None and types == EFFECTS[callee]
-    count, allowed = INTRINSICS.get(callee, (0, ()))
-    return result in allowed and types == (result,) * count
+def _select(types: _Types, result: Type | None) -> bool:
+    return result is not None and types[1:] == (result, result) and types[0] in (I1, I1.with_lanes(result.lanes))
 
 
-_OTHERS: dict[str, Callable[[tuple[Type, ...], Type | None], bool]] = {
-    "copy": lambda types, result: types == (result,),
-    "fneg": lambda types, result: result in FLOATS and types == (result,),
-    "select": lambda types, result: result is not None and types == ("i1", result, result),
-    "offset": lambda types, result: result == "ptr" and types == ("ptr", "i64"),
-    "load": lambda types, result: result is not None and types == ("ptr",),
-    "store": lambda types, result: result is None and len(types) == 2 and types[1] == "ptr",
-    "fence": lambda types, result: result is None and not types,
-    "alloca": lambda types, result: result == "ptr" and types == ("i64",),
+def _offset(types: _Types, result: Type | None, address: Type) -> bool:
+    return result is not None and result.element == "ptr" and types == (result, address.with_lanes(result.lanes))
+
+
+def _accessible(value: Type, pointer: Type, more: _Types) -> bool:
+    """A vector is accessed at one address or at one for each lane; a mask has a byte for each."""
+    masks = len(more) in (0, 1) and all(type == I1.with_lanes(value.lanes) and type.mask for type in more)
+    return pointer.element == "ptr" and pointer.lanes in (0, value.lanes) and masks
+
+
+def _load(types: _Types, result: Type | None) -> bool:
+    """An address; for some lanes also a mask and what the others are."""
+    whole = result is not None and (len(types) == 1 or (len(types) == 3 and types[2] == result))
+    return whole and result is not None and _accessible(result, types[0], types[1:2])
+
+
+_OTHERS: dict[str, Callable[[_Types, Type | None, Type], bool]] = {
+    "copy": lambda types, result, _: types == (result,),
+    "select": lambda types, result, _: len(types) == 3 and _select(types, result),
+    "offset": _offset,
+    "load": lambda types, result, _: _load(types, result),
+    "store": lambda types, result, _: result is None and len(types) in (2, 3) and _accessible(types[0], types[1], types[2:]),
+    "fence": lambda types, result, _: result is None and not types,
+    "alloca": lambda types, result, address: result is not None and result == PTR and types == (address,),
+    "splat": lambda types, result, _: result is not None and bool(result.lanes) and types == (result.scalar,),
+    "extract": lambda types, result, _: len(types) == 2 and bool(types[0].lanes) and types == (types[0], I32) and types[0].scalar == result,
+    "insert": lambda types, result, _: result is not None and bool(result.lanes) and types == (result, result.scalar, I32),
+    "iota": lambda types, result, _: result is not None and bool(result.lanes) and not types and result.scalar in INTEGERS and not result.mask,
 }
 
 
@@ -178,7 +255,13 @@ def _well_accessed(instruction: Instruction) -> bool:
     access = instruction.access
     if instruction.operation not in ("load", "store", "fence", "alloca"):
         return access is None
+    if access is not None and access.order and _is_vector(instruction):
+        return False  # no machine accesses several lanes at once, atomically
     return access is not None and access.align > 0 and access.align & (access.align - 1) == 0 and access.order in ORDERS.get(instruction.operation, ("",))
+
+
+def _is_vector(instruction: Instruction) -> bool:
+    return any(of.type.lanes for of in (*instruction.operands, *instruction.results))
 
 
 def _dominance(function: Function) -> Iterator[str]:
@@ -199,7 +282,7 @@ def _dominance(function: Function) -> Iterator[str]:
 
 def _ordered(block: Block) -> Iterator[tuple[Value, int]]:
     yield from ((parameter, -1) for parameter in block.parameters)
-    yield from ((i.result, k) for k, i in enumerate(block.instructions) if i.result is not None)
+    yield from ((result, k) for k, i in enumerate(block.instructions) for result in i.results)
 
 
 def definitions(block: Block) -> Iterator[Value]:
@@ -216,7 +299,7 @@ def uses(block: Block) -> Iterator[tuple[int, tuple[Operand, ...]]]:
 
 
 def _types(operands: tuple[Operand, ...]) -> str:
-    return ", ".join(operand.type for operand in operands)
+    return ", ".join(str(operand.type) for operand in operands)
 
 
 def _unsigned(function: Function) -> Iterator[str]:
@@ -227,4 +310,4 @@ def _unsigned(function: Function) -> Iterator[str]:
             yield f"{'the result' if k == RESULT else f'parameter {k}'} is extended with zeros, but is neither i8 nor i16"
 
 
-RULES: tuple[Rule, ...] = (_functions, _names, _unsigned, _uses, _jumps, _ends, _instructions, _dominance)
+RULES: tuple[Rule, ...] = (_functions, _program, _names, _single, _constants, _unsigned, _uses, _jumps, _ends, _instructions, _dominance)

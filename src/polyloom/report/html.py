@@ -23,6 +23,7 @@ _STYLE: Final = """
 .polyloom table { border-collapse: collapse } .polyloom td, .polyloom th { padding: .15rem .8rem .15rem 0; text-align: left; vertical-align: top }
 .polyloom .grid td, .polyloom .grid th { border: 1px solid #ccd; padding: .15rem .5rem; font-family: ui-monospace, monospace; font-size: 12px }
 .polyloom svg { display: block; margin: .5rem 0; max-width: 100%; height: auto } .polyloom svg text { font: 11px ui-monospace, monospace; fill: #223 }
+.polyloom .columns { display: flex; gap: 1.5rem; overflow-x: auto } .polyloom .columns pre { font-size: 12px }
 .polyloom .bar { display: inline-block; height: .7rem; background: #5b8; border-radius: 2px } .polyloom .bad { color: #b22 }
 """
 _CELL: Final = 44
@@ -30,11 +31,27 @@ _FLOWS: Final = 24
 """Control flow graphs that are drawn; the listing has them all."""
 
 
-def document(data: Mapping[str, Json], summary: Rows, views: Sequence[Report], events: Sequence[Span], listing_text: str = "") -> str:
+def document(
+    data: Mapping[str, Json],
+    summary: Rows,
+    views: Sequence[Report],
+    events: Sequence[Span],
+    listing_text: str = "",
+    passes: Sequence[tuple[str, str]] = (),
+) -> str:
     """The whole page."""
     title = escape(text.headline(data))
     details = f"<details><summary>Listing</summary>{listing(listing_text)}</details>" if listing_text else ""
+    details = _columns(passes) + details
     return f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{title}</title>\n<body>{body(data, summary, views, events, details)}</body></html>\n'
+
+
+def _columns(passes: Sequence[tuple[str, str]]) -> str:
+    """The form after each pass, side by side."""
+    if not passes:
+        return ""
+    columns = (f"<div><h2>after {escape(name)}</h2>{listing(text)}</div>" for name, text in passes)
+    return f'<details open><summary>Passes</summary><div class="columns">{"".join(columns)}</div></details>'
 
 
 def body(data: Mapping[str, Json], summary: Rows, views: Sequence[Report], events: Sequence[Span], more: str = "") -> str:

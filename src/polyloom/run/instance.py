@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike, fspath
@@ -283,9 +283,9 @@ class Result:
         """Outputs that are one number."""
         return {name: str(array[()]) for name, array in self.outputs.items() if array.shape == () and self.instance.target.instantiate is None}
 
-    def page(self) -> str:
-        """The HTML page that `polyloom run --report` writes."""
-        return html.document(self.data, self._summary, self.views, self.events, self.instance.listing)
+    def page(self, passes: Sequence[tuple[str, str]] = ()) -> str:
+        """The HTML page that `polyloom run --report` writes; `passes` are forms between passes: name and text."""
+        return html.document(self.data, self._summary, self.views, self.events, self.instance.listing, passes)
 
     def _repr_html_(self) -> str:
         return html.body(self.data, self._summary, self.views, self.events)

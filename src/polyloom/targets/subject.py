@@ -17,6 +17,7 @@ import numpy.typing as npt
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Arrays, Options
 from polyloom.ir.signature import Signature
+from polyloom.passes import Watch
 
 Progress = Callable[[str, float], None]
 """Called with a step's name and the fraction that is done; `silent` where nobody looks."""
@@ -31,10 +32,11 @@ def silent(step: str, fraction: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the user gave: a path, or a value such as a kernel; `options` say how files are read."""
+    """What the user gave: a path, or a value such as a kernel; `options` say how files are read; `watch` sees what passes make."""
 
     value: Any
     options: Options = field(default_factory=Options)
+    watch: Watch | None = None
 
     @property
     def path(self) -> str | None:
@@ -57,7 +59,8 @@ class Oracle:
 class Subject:
     """`content` is what the form is about: a plan, a nest, a function, images. `explain` may find a better error for a run that
     failed, such as what the data are to blame for, at the user's line. `hidden` tells, for values of the parameters, the input arrays
-    whose elements at entry show nowhere. `seconds` is how long reading took; `source` is what a front end gave."""
+    whose elements at entry show nowhere. `seconds` is how long reading took; `source` is what a front end gave; `watch`
+    sees what passes make of it."""
 
     form: str
     content: Any
@@ -68,6 +71,7 @@ class Subject:
     explain: Callable[[PolyloomError, Mapping[str, int], Arrays], PolyloomError] | None = None
     hidden: Callable[[Mapping[str, int]], frozenset[str]] | None = None
     source: object = None
+    watch: Watch | None = None
 
 
 @dataclass(frozen=True, slots=True)

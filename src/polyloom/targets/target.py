@@ -122,6 +122,8 @@ class Target:
     """`show --json`; without it, the listing."""
     verify: Callable[[bytes, Place | None], Sequence[Diagnostic]] | None = None
     """The findings in a file, without running it."""
+    passes: tuple[str, ...] = ()
+    """The names of all passes between a source and a file, in their order."""
 
     def __reduce__(self) -> tuple[Callable[[str], Target], tuple[str]]:
         """Pickled by name, so that programs go to other processes."""

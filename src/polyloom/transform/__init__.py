@@ -8,20 +8,41 @@ spaces -> Plan       carry.py, share.py, count.py: every value at a constant dis
 
 from __future__ import annotations
 
+from typing import Final
+
+from polyloom.ir import pla_verify
 from polyloom.ir.nest import Nest
+from polyloom.ir.pla_text import print_program
 from polyloom.ir.plan import Plan
 from polyloom.ir.recurrence import System
-from polyloom.transform.dataflow import analyse
+from polyloom.passes import Form, Pass, Watch, run_passes
+from polyloom.transform.dataflow import analyse, passes
 from polyloom.transform.phases import held, make_plan
 
 
-def plan(nest: Nest, reassociate: bool = False) -> tuple[System, Plan]:
+def plan(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> tuple[System, Plan]:
     """The dataflow of a checked nest and the plan made from it; raises PL026x for what cannot be made uniform."""
-    system = analyse(nest, reassociate)
-    return system, make_plan(nest, system)
+    system = analyse(nest, reassociate, watch)
+    made: Plan = run_passes(system, (Pass("plan", lambda equations: make_plan(nest, equations), _PLAN),), watch)
+    return system, made
 
 
 def only_written(nest: Nest) -> frozenset[str]:
     """The arguments of a checked nest whose elements at entry show nowhere, whatever the parameters. Raises what `analyse` does."""
     system = analyse(nest)
     return frozenset(s.name for s in nest.storage if s.role == "argument") - held(system)
+
+
+def _show(plan: Plan) -> str:
+    """The programs of the phases, one behind the other."""
+    return "\n".join(print_program(phase.program) for phase in plan.phases)
+
+
+def _verify(plan: Plan) -> None:
+    for phase in plan.phases:
+        pla_verify.verify(phase.program)
+
+
+_PLAN: Final = Form(_show, _verify)
+PASSES: Final = (*(each.name for each in passes()), "plan")
+"""The names of all passes, in their order."""

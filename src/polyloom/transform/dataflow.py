@@ -10,13 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
+from typing import Any
+from typing import Final as TypingFinal
 
 import islpy as isl
 
 from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.ir import nest_verify, recurrence_verify
 from polyloom.ir.nest import Nest, Statement, Storage, accesses, dtype_of
+from polyloom.ir.nest_c import print_c
 from polyloom.ir.pla import Reference
 from polyloom.ir.recurrence import Final, Piece, Produced, Recurrence, Stored, System
+from polyloom.ir.recurrence_text import print_system
+from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.sets import Affine
 from polyloom.sets.isl import affines, sample
 from polyloom.transform.choices import through_choices
@@ -28,14 +35,33 @@ from polyloom.transform.undefined import without_undefined
 from polyloom.transform.writers import Writers
 
 
-def analyse(nest: Nest, reassociate: bool = False) -> System:
-    """The equations of a checked nest: exact origins, copies forwarded, accumulations nested, what no output needs removed.
+def passes(reassociate: bool = False) -> tuple[Pass[Any, Any], ...]:
+    """From a checked nest to equations with exact origins: copies are forwarded, accumulations nested, and what no output needs is removed.
 
     `reassociate` allows f32 accumulations to change their order, hence their rounding.
 
-    Raises PL0250 where a local is read that nothing wrote, PL0251 where an origin is not affine in the reader's loops.
+    They raise PL0250 where a local is read that nothing wrote, PL0251 where an origin is not affine in the reader's loops.
     """
-    return prune(nested(forward(through_choices(forward(flow(without_undefined(nest))))), reassociate))
+    return (
+        Pass("nest", lambda nest: nest, NEST),
+        Pass("defined", without_undefined, NEST),
+        Pass("flow", flow, SYSTEM),
+        Pass("forward", forward, SYSTEM),
+        Pass("choices", through_choices, SYSTEM),
+        Pass("forward-choices", forward, SYSTEM),
+        Pass("accumulate", partial(nested, reassociate=reassociate), SYSTEM),
+        Pass("prune", prune, SYSTEM),
+    )
+
+
+NEST: TypingFinal = Form(print_c, nest_verify.verify)
+SYSTEM: TypingFinal = Form(print_system, recurrence_verify.verify)
+
+
+def analyse(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> System:
+    """The equations of a checked nest: what all `passes` make of it."""
+    system: System = run_passes(nest, passes(reassociate), watch)
+    return system
 
 
 def flow(nest: Nest) -> System:

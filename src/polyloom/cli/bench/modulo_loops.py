@@ -16,7 +16,8 @@ from typing import Final
 
 from polyloom.cli import examples
 from polyloom.frontend import Options, ssa
-from polyloom.ir.ssa import SIZE, Block, Branch, Constant, Function, Instruction, Operand, Value
+from polyloom.ir.ssa import Block, Branch, Constant, Function, Instruction, Operand, Value
+from polyloom.ir.ssa_types import SIZE
 from polyloom.modulo.problem import Choice, Dependence, Operation, Problem, Resource, Use
 from polyloom.transform.ssa.ifconvert import Cost, if_convert
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from polyloom.cli.bench.graphs import Edges, cfg
 from polyloom.ir.ssa import Access, Block, Edge, Function, Instruction, Jump, Operand, Return, Switch, Terminator, Value, integer
+from polyloom.ir.ssa_types import I32, I64, PTR
 from polyloom.ir.ssa_verify import verify
 from polyloom.transform.ssa.construct import construct
 
@@ -81,19 +82,19 @@ def generate(edges: Edges, n: int, variables: int) -> Function:
     for source, target in pairs:
         targets[source].append(target)
     names = [f"v{k}" for k in range(variables)]
-    parameter = Value("n", "i32")
-    setting = [Instruction("alloca", (integer("i64", 4),), Value(name, "ptr"), access=_WORD) for name in names]
-    setting += [Instruction("store", (parameter, Value(name, "ptr")), access=_WORD) for name in names]
+    parameter = Value("n", I32)
+    setting = [Instruction("alloca", (integer(I64, 4),), (Value(name, PTR),), access=_WORD) for name in names]
+    setting += [Instruction("store", (parameter, Value(name, PTR)), access=_WORD) for name in names]
     entry = Block("entry", (parameter,), tuple(setting), Jump(Edge("b0")))
-    return Function("generated", "i32", (entry, *(_block(k, targets[k], random.choice(names), random.choice(names)) for k in range(n))))
+    return Function("generated", I32, (entry, *(_block(k, targets[k], random.choice(names), random.choice(names)) for k in range(n))))
 
 
 def _block(k: int, targets: list[int], read: str, written: str) -> Block:
-    value, new = Value(f"x{k}", "i32"), Value(f"y{k}", "i32")
+    value, new = Value(f"x{k}", I32), Value(f"y{k}", I32)
     instructions = (
-        Instruction("load", (Value(read, "ptr"),), value, access=_WORD),
-        Instruction("add", (value, integer("i32", k)), new),
-        Instruction("store", (new, Value(written, "ptr")), access=_WORD),
+        Instruction("load", (Value(read, PTR),), (value,), access=_WORD),
+        Instruction("add", (value, integer(I32, k)), (new,)),
+        Instruction("store", (new, Value(written, PTR)), access=_WORD),
     )
     return Block(f"b{k}", (), instructions, _terminator(value, targets))
 

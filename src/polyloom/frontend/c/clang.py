@@ -32,7 +32,10 @@ from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.c.text import Files
 from polyloom.frontend.source import Options
 
-LANGUAGE = ("-std=gnu17", "-fsigned-char", "-w", "-fno-color-diagnostics", "-fno-caret-diagnostics")
+LANGUAGE = ("-fsigned-char", "-w", "-fno-color-diagnostics", "-fno-caret-diagnostics")
+C = ("-std=gnu17",)
+CPP = ("-xc++", "-std=c++20", "-ffreestanding", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
+"""What a unit is written in. C++ has no library here, and what would need one to run."""
 ARITHMETIC = ("-O1", "-fPIC", "-ffp-contract=off", "-fwrapv", "-fno-math-errno", "-fno-strict-aliasing", "-fno-builtin-fminf", "-fno-builtin-fmaxf")
 INLINE = ("-mllvm", "-disable-loop-idiom-strlen", "-mllvm", "-disable-loop-idiom-wcslen")
 SCALAR = ("-fno-pic", "-fno-vectorize", "-fno-slp-vectorize", "-fno-jump-tables", "-fno-discard-value-names", "-gline-tables-only", *INLINE)
@@ -122,8 +125,8 @@ def _valued(item: Any) -> Any:
     return item
 
 
-def llvm_module(unit: str, level: int, target: str, options: Options, *more: str) -> str:
-    """The LLVM IR of the C text `unit`, with names and lines, optimized to `level`, 0 or 1, for `target`; `more` are options of clang."""
+def llvm_module(unit: str, level: int, target: str, options: Options, *more: str, language: tuple[str, ...] = C) -> str:
+    """The LLVM IR of the text `unit`, with names and lines, optimized to `level`, 0 or 1, for `target`; `more` are options of clang."""
     with temporary.folder() as folder:
         source = Path(folder, "unit.c")
         source.write_text(unit, encoding="utf-8", errors="surrogateescape")
@@ -140,6 +143,7 @@ def llvm_module(unit: str, level: int, target: str, options: Options, *more: str
             "-",
             str(source),
             machine=_machine(target),
+            language=language,
         )
 
 
@@ -199,11 +203,11 @@ def _minima(folder: Path) -> Path:
     return kept
 
 
-def _clang(options: Options, *arguments: str, machine: str = platform.machine()) -> str:
+def _clang(options: Options, *arguments: str, machine: str = platform.machine(), language: tuple[str, ...] = C) -> str:
     """What clang writes, with the headers of a machine. Its errors become ours."""
     given = (*(f"-I{folder}" for folder in options.includes), *(f"-D{definition}" for definition in options.defines))
     single = ("-Xclang", "-cl-single-precision-constant") if options.single_constants else ()
-    return _run("clang", *LANGUAGE, *_headers(machine), *given, *single, *arguments)
+    return _run("clang", *language, *LANGUAGE, *_headers(machine), *given, *single, *arguments)
 
 
 def _run(*arguments: str) -> str:

@@ -3,6 +3,8 @@
 
 llvmlite checks the module; its printed text is read by `llvm_text`, `llvm_data` and `llvm_lower`. Phi functions become block
 arguments. The unit that is compiled includes the file and takes the function's address, which keeps a `static` one.
+
+C++ is read so too, where the function is named. What is called outside of the file is refused, or found in a table of external functions.
 """
 
 from __future__ import annotations
@@ -18,38 +20,44 @@ from polyloom.deep import deeply, too_deep
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, Source, Span, input_error
 from polyloom.files import read_source
 from polyloom.frontend.c.choose import choose
-from polyloom.frontend.c.clang import included, llvm_module, syntax_tree
+from polyloom.frontend.c.clang import CPP, C, included, llvm_module, syntax_tree
 from polyloom.frontend.c.growth import is_small
 from polyloom.frontend.c.llvm_data import datum, name_of
 from polyloom.frontend.c.llvm_flow import phi, terminator
-from polyloom.frontend.c.llvm_lower import Lowering
-from polyloom.frontend.c.llvm_text import Unsupported, Words
+from polyloom.frontend.c.llvm_lower import Lowering, to_type
+from polyloom.frontend.c.llvm_places import Places
+from polyloom.frontend.c.llvm_text import Model, Unsupported, Words
 from polyloom.frontend.source import Options
-from polyloom.ir.ssa import NARROW, RESULT, Address, Block, Data, Edge, Function, Operand, Terminator, Type, Unreachable, Value, with_edges
-from polyloom.ir.ssa_verify import uses, verify
+from polyloom.ir.ssa import NARROW, NOWHERE, RESULT, Address, Block, Data, Edge, Function, Operand, Terminator, Unreachable, Value, with_edges
+from polyloom.ir.ssa_externals import Externals
+from polyloom.ir.ssa_types import Type
+from polyloom.ir.ssa_verify import definitions, uses, verify
 
 TARGET: Final = "riscv64-unknown-elf"
+CPP_ENDINGS: Final = (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".h")
 _UNIT: Final = """{before}{include}
-{after}void *const __polyloom_kept[] = {{{kept}}};
+{after}{linkage}void *const __polyloom_kept[] = {{{kept}}};
 """
 _INLINED: Final = "#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)\n", "#pragma clang attribute pop\n"
 """What is called becomes part of its callers, at every level, unless it calls itself or is `noinline`: then the call stays."""
 _DEFINED = re.compile(r"^define .*?@([-\w.$]+)\(", re.MULTILINE)
 _VALUE = re.compile(r"%byte\.\d+")
 _LABEL = re.compile(r'([-\w.$]+|"[^"]*"):')
-_PLACE = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)(?:.*?inlinedAt: !(\d+))?", re.MULTILINE)
+_KEPT = re.compile(r"^@_*polyloom_kept = .*?\[(ptr .*?)\]", re.MULTILINE)
+_POINTERS = re.compile(r'^target datalayout = ".*?-p:(\d+)', re.MULTILINE)
 _STRUCTURE = re.compile(r"^(%\S+|%\"[^\"]*\") = type (.*)$", re.MULTILINE)
 _GLOBAL = re.compile(r'^@([-\w.$]+|"[^"]*") = (.*)$', re.MULTILINE)
 
 
-def load_ssa(path: str, options: Options, level: int = 0, target: str = TARGET) -> Function:
+def load_ssa(path: str, options: Options, level: int = 0, target: str = TARGET, externals: Externals | None = None) -> Function:
     """The function of the file that `options.function` names, or the one that is meant (choose.py). Raises PL0104, PL0150 to PL0152, PL0975."""
     text = read_source(path, ".c").decode("utf-8", "replace")
     try:
-        name, inlines = _chosen(path, options, target)
+        name, inlines = (_named(path, options), True) if path.endswith(CPP_ENDINGS) else _chosen(path, options, target)
     except RecursionError:
         raise too_deep(path) from None
-    return load_all(Source(path, text), (name,), options, level, target, inlines)[0]
+    language = CPP if path.endswith(CPP_ENDINGS) else C
+    return load_all(Source(path, text), (name,), options, level, target, inlines, externals, language)[0]
 
 
 @deeply
@@ -59,13 +67,38 @@ def _chosen(path: str, options: Options, target: str) -> tuple[str, bool]:
     return chosen.name, is_small(chosen, {function.name: function for function in functions.values()})
 
 
-def load_all(source: Source, names: Sequence[str], options: Options, level: int = 0, target: str = TARGET, inlines: bool = True) -> tuple[Function, ...]:
-    """These functions of the file, compiled at once; with `inlines` what they call becomes part of them."""
-    kept = ", ".join(f"(void *){name}" for name in names)
+def _named(path: str, options: Options) -> str:
+    """C++ has no tree here in which a function could be looked for."""
+    if options.function is None:
+        raise input_error("PL0152", f"{path} is C++, whose function is not chosen", help="name it, such as --function 'scale<8>'")
+    return options.function
+
+
+def load_all(
+    source: Source,
+    names: Sequence[str],
+    options: Options,
+    level: int = 0,
+    target: str = TARGET,
+    inlines: bool = True,
+    externals: Externals | None = None,
+    language: tuple[str, ...] = C,
+) -> tuple[Function, ...]:
+    """These functions of the file, compiled at once; with `inlines` what they call becomes part of them. In C++ a name is an expression."""
+    kept = ", ".join(f"(void *){f'&{name}' if language is CPP else name}" for name in names)
     before, after = _INLINED if inlines else ("", "")
-    unit = _UNIT.format(before=before, after=after, include=included(source.name), kept=kept)
-    module = _checked(llvm_module(unit, level, target, options))
-    return tuple(verify(_Reader(module, source).function(name)) for name in names)
+    linkage = 'extern "C" ' if language is CPP else ""
+    unit = _UNIT.format(before=before, after=after, include=included(source.name), kept=kept, linkage=linkage)
+    return imported(llvm_module(unit, level, target, options, language=language), source, externals)
+
+
+def imported(module: str, source: Source, externals: Externals | None = None) -> tuple[Function, ...]:
+    """The functions of LLVM's text whose addresses the unit keeps in `polyloom_kept`, in that order; `source` is what messages show.
+
+    A target that makes units of its own, around the user's file, gets here by `clang.llvm_module`.
+    """
+    reader = _Reader(_checked(module), source, externals or Externals())
+    return tuple(verify(reader.function(name)) for name in reader.kept())
 
 
 def _checked(text: str) -> str:
@@ -90,74 +123,81 @@ class _Raw:
 
 
 class _Reader:
-    def __init__(self, module: str, source: Source) -> None:
+    def __init__(self, module: str, source: Source, externals: Externals) -> None:
         self.module, self.source = module, source
-        self.structures = dict(_STRUCTURE.findall(module))
-        found = {place: (int(line), outer) for place, line, outer in _PLACE.findall(module)}
-        self.lines = {place: _outermost(found, place) for place in found}
-        self.line, self.numbers = 0, count()
+        pointers = _POINTERS.search(module)
+        self.model = Model(dict(_STRUCTURE.findall(module)), int(pointers[1]) if pointers else 64, externals.spaces)
+        self.externals = {external.name: external for external in externals.functions}
+        self.places = Places(module, source.name, externals.headers if externals.functions else None)
+        self.place, self.numbers = NOWHERE, count()
         self.defined = set(_DEFINED.findall(module))
         self.values = {name_of(name) for name in _VALUE.findall(module)}
+
+    def kept(self) -> list[str]:
+        """The names that the functions of the unit have here."""
+        found = _KEPT.search(self.module)
+        return [name[1:].strip('"') for name in re.findall(r'ptr (@[-\w.$]+|@"[^"]*")', found[1])] if found else []
 
     def function(self, name: str) -> Function:
         """The function with those that it calls, and the data that they mention."""
         found: dict[str, Function] = {}
-        work = [name]
+        work, used = [name], set[str]()
         try:
             while work:
                 if (each := work.pop(0)) not in found:
                     found[each] = self._function(each)
-                    work += [i.called for block in found[each].blocks for i in block.instructions if i.called]
+                    called = [i.called for block in found[each].blocks for i in block.instructions if i.called]
+                    work += [name for name in called if name in self.defined]
+                    used.update(called)
             data = tuple(self._data([block for f in found.values() for block in f.blocks]))
         except Unsupported as reason:
             raise self._refused(str(reason)) from None
         first, *others = found.values()
-        return replace(first, data=data, others=tuple(others))
+        externals = tuple(external for external in self.externals.values() if external.name in used - self.defined)
+        return replace(first, data=data, others=tuple(others), externals=externals)
 
     def _function(self, name: str) -> Function:
         prototype, body = self._prototype(name)
-        raw = [self._block(label, list(lines)) for label, lines in _blocks(body)]
+        parts: dict[str, Value] = {}
+        raw = [self._block(label, list(lines), parts) for label, lines in _blocks(body)]
+        self._check_parts([r.block for r in raw], parts)
         incoming = {block.name: block.phis for block in raw}
         first, *blocks = (replace(r.block, terminator=_with_arguments(r.name, r.block.terminator, incoming)) for r in raw)
         return replace(prototype, blocks=(replace(first, parameters=prototype.parameters), *blocks))
 
     def _prototype(self, name: str) -> tuple[Function, str]:
-        """A function whose only block has no instructions yet, and the text of all; `line` becomes that of its head."""
+        """A function whose only block has no instructions yet, and the text of all; `place` becomes that of its head."""
         match = re.search(rf"^define (.*?)@{re.escape(name)}\((.*)\{{\n((?:(?!\}}).*\n)*)", self.module, re.MULTILINE)
         if match is None:
             raise Unsupported(f"`{name}`, which clang leaves without a body,")
         before, rest, body = match.groups()
         parameters, after = _enclosed(rest)
-        self.line = self._first_line(after)
+        self.place = self.places.of_function(after)
         result = self._result(before)
         values, unsigned = self._parameters(parameters)
         if result in NARROW and "zeroext" in before.split():
             unsigned.add(RESULT)
-        return Function(name, result, (Block("", values, (), Unreachable()),), (), frozenset(unsigned)), body
+        return Function(name, result, (Block("", values, (), Unreachable()),), (), frozenset(unsigned), pointers=self.model.pointers, place=self.place), body
 
     def _called(self, name: str) -> Function | None:
         """How a function of the file is called; None for others."""
-        line = self.line
+        place = self.place
         prototype = self._prototype(name)[0] if name in self.defined else None
-        self.line = line
+        self.place = place
         return prototype
 
-    def _first_line(self, after: str) -> int:
-        scope = re.search(r"!dbg !(\d+)", after)
-        found = re.search(rf"^!{scope[1]} = .*?line: (\d+)", self.module, re.MULTILINE) if scope else None
-        return int(found[1]) if found else 0
-
     def _result(self, before: str) -> Type | None:
-        """The type is the last word, before which attributes stand."""
-        if before.split()[-1] == "void":
+        """The type, before which attributes stand."""
+        words = to_type(Words(before, self.model))
+        if words.take("void"):
             return None
-        text = before.rstrip()
-        words = Words(text if text.endswith(("]", "}", ">")) else text.split()[-1], self.structures)
-        return words.scalar() if not text.endswith(("]", "}", ">")) else _refuse("a structure or an array as a result")
+        if words.peek() in ("[", "{", "<") or words.peek() in self.model.structures:
+            raise Unsupported("a structure or an array as a result")
+        return words.scalar()
 
     def _parameters(self, text: str) -> tuple[tuple[Value, ...], set[int]]:
         """The parameters, and the positions of unsigned ones."""
-        words = Words(text, self.structures)
+        words = Words(text, self.model)
         found: list[Value] = []
         unsigned: set[int] = set()
         while words.peek():
@@ -174,22 +214,30 @@ class _Reader:
             words.take(",")
         return tuple(found), unsigned
 
-    def _block(self, name: str, lines: list[str]) -> _Raw:
-        lowering = Lowering(self.structures, self._fresh, self._called)
+    def _block(self, name: str, lines: list[str], parts: dict[str, Value]) -> _Raw:
+        lowering = Lowering(self.model, self._fresh, self._called, self.externals, parts)
         phis: list[tuple[Value, dict[str, Operand]]] = []
         end: Terminator = Unreachable()
         for line in lines:
             text, _, metadata = line.partition(", !")
             place = re.search(r"!dbg !(\d+)", "!" + metadata)
-            lowering.line = self.lines.get(place[1], 0) if place else 0
-            self.line = lowering.line or self.line
+            lowering.place = self.places.of(place[1]) if place else NOWHERE
+            self.place = lowering.place if lowering.place.line else self.place
             if re.match(r"%\S+ = phi ", text):
-                phis.append(phi(text, self.structures))
-            elif (found := terminator(text, lowering.line, self.structures)) is not None:
+                phis.append(phi(text, self.model))
+            elif (found := terminator(text, lowering.place, self.model)) is not None:
                 end = found
             else:
                 lowering.instruction(text)
         return _Raw(name, tuple(phis), Block(name, tuple(value for value, _ in phis), tuple(lowering.made), end))
+
+    def _check_parts(self, blocks: list[Block], parts: dict[str, Value]) -> None:
+        """A vector that came as an integer must have become a vector again."""
+        defined = {value.name for block in blocks for value in definitions(block)}
+        for block in blocks:
+            for operand in (o for _, group in uses(block) for o in group if isinstance(o, Value)):
+                if operand.name in parts and operand.name not in defined:
+                    raise Unsupported(f"a vector that came out of a call as an integer, `%{operand.name}`,")
 
     def _data(self, blocks: list[Block]) -> Iterator[Data]:
         """The variables that the function mentions, in the module's order."""
@@ -197,7 +245,7 @@ class _Reader:
         for name, text in _GLOBAL.findall(self.module):
             if name_of(f"@{name}") in used:
                 used.discard(name_of(f"@{name}"))
-                yield datum(name_of(f"@{name}"), text, self.structures)
+                yield datum(name_of(f"@{name}"), text, self.model)
         if used:
             raise Unsupported(f"the address of the function `{min(used)}`")
 
@@ -206,18 +254,15 @@ class _Reader:
         return next(name for n in self.numbers if (name := f"byte.{n}") not in self.values)
 
     def _refused(self, what: str) -> PolyloomError:
-        lines = self.source.text.split("\n")
-        text = lines[self.line - 1] if 0 < self.line <= len(lines) else ""
-        start = sum(len(line) + 1 for line in lines[: self.line - 1]) + len(text) - len(text.lstrip())
-        span = Span(self.source, start, start + len(text.strip())) if text.strip() else None
+        source, line = self.places.source(self.place, self.source), self.place.line
+        lines = source.text.split("\n")
+        text = lines[line - 1] if 0 < line <= len(lines) else ""
+        start = sum(len(line) + 1 for line in lines[: line - 1]) + len(text) - len(text.lstrip())
+        span = Span(source, start, start + len(text.strip())) if text.strip() else None
         return input_error("PL0975", f"{what} is not supported in SSA form", span=span, help=_HELP)
 
 
 _HELP: Final = "use scalars of at most 64 bits and pointers; call functions of the same file"
-
-
-def _refuse(what: str) -> Type:
-    raise Unsupported(what)
 
 
 def _enclosed(text: str) -> tuple[str, str]:
@@ -228,14 +273,6 @@ def _enclosed(text: str) -> tuple[str, str]:
         if depth == 0:
             return text[:place], text[place + 1 :]
     raise Unsupported(f"`{text}`")
-
-
-def _outermost(places: dict[str, tuple[int, str]], place: str) -> int:
-    """The line in the function itself of what was inlined into it."""
-    line, outer = places[place]
-    while outer:
-        line, outer = places[outer]
-    return line
 
 
 def _blocks(body: str) -> Iterator[tuple[str, list[str]]]:

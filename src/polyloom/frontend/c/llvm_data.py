@@ -7,8 +7,9 @@ import re
 import struct
 from typing import Final
 
-from polyloom.frontend.c.llvm_text import Layout, Odd, Scalar, Sequence, Structure, Unsupported, Words, container, offset_of, size_of
-from polyloom.ir.ssa import FLAGS, FLOATS, Address, Constant, Data, Operand, Type, Undef, Value, floating, integer
+from polyloom.frontend.c.llvm_text import Layout, Model, Odd, Scalar, Sequence, Structure, Unsupported, Words, container, offset_of, size_of
+from polyloom.ir.ssa import FLAGS, Address, Constant, Data, Operand, Undef, Value, floating, integer
+from polyloom.ir.ssa_types import FLOATS, PTR, Type
 
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
 _LINKAGE = ("private", "internal", "unnamed_addr", "local_unnamed_addr", "dso_local", "hidden", "common")
@@ -30,6 +31,10 @@ def operand(words: Words, type: Type, width: int = 0) -> Operand:
         return _address(words)
     if type in FLOATS:
         return floating(type, _float(word))
+    if type.element == "ptr" and type.lanes == 0 and word == "null":
+        return Constant(type, 0)
+    if type.lanes:
+        raise Unsupported(f"`{word}` as a vector, {type},")
     if (number := {"true": 1, "false": 0, "null": 0, "zeroinitializer": 0}.get(word)) is not None:
         return Constant(type, number)
     if re.fullmatch(r"-?\d+", word) is None:
@@ -60,9 +65,9 @@ def name_of(word: str) -> str:
     return re.sub(r"[^\w.$]", "..", word[1:].strip('"'))
 
 
-def datum(name: str, text: str, structures: dict[str, str]) -> Data:
+def datum(name: str, text: str, model: Model) -> Data:
     """The variable that the text after `@name =` defines."""
-    words = Words(text, structures)
+    words = Words(text, model)
     while words.take(*_LINKAGE):
         pass
     if (kind := words.pop()) not in ("global", "constant"):
@@ -120,7 +125,7 @@ def _address(words: Words) -> Operand:
     layout: Layout = Sequence(1, words.layout())
     words.expect(",")
     words.layout()
-    base = operand(words, "ptr")
+    base = operand(words, PTR)
     offset = 0
     while words.take(","):
         index = operand(words, words.scalar())

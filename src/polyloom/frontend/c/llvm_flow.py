@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from polyloom.frontend.c.llvm_data import flags, legal, name_of, operand, typed
-from polyloom.frontend.c.llvm_text import Unsupported, Words
-from polyloom.ir.ssa import Branch, Constant, Edge, Jump, Operand, Return, Switch, Terminator, Unreachable, Value
+from polyloom.frontend.c.llvm_text import Model, Unsupported, Words
+from polyloom.ir.ssa import Branch, Constant, Edge, Jump, Operand, Place, Return, Switch, Terminator, Unreachable, Value
 
 
-def phi(text: str, structures: dict[str, str]) -> tuple[Value, dict[str, Operand]]:
+def phi(text: str, model: Model) -> tuple[Value, dict[str, Operand]]:
     """The value, and what it is by the block that control comes from."""
-    words = Words(text, structures)
+    words = Words(text, model)
     name = name_of(words.pop())
     words.expect("=")
     words.expect("phi")
@@ -26,15 +26,15 @@ def phi(text: str, structures: dict[str, str]) -> tuple[Value, dict[str, Operand
     return Value(name, type), incoming
 
 
-def terminator(text: str, line: int, structures: dict[str, str]) -> Terminator | None:
+def terminator(text: str, place: Place, model: Model) -> Terminator | None:
     """None where the text is no terminator; edges are without arguments."""
-    words = Words(text, structures)
+    words = Words(text, model)
     match words.pop():
         case "br" if words.take("label"):
-            return Jump(Edge(name_of(words.pop())), line)
+            return Jump(Edge(name_of(words.pop())), place)
         case "br":
             condition = typed(words)
-            return Branch(condition, _label(words), _label(words), line)
+            return Branch(condition, _label(words), _label(words), place)
         case "switch":
             value, _ = legal(words)
             default = _label(words)
@@ -44,13 +44,13 @@ def terminator(text: str, line: int, structures: dict[str, str]) -> Terminator |
                 case, _ = legal(words)
                 assert isinstance(case, Constant)
                 cases.append((case.value, _label(words)))
-            return Switch(value, default, tuple(cases), line)
+            return Switch(value, default, tuple(cases), place)
         case "ret" if words.take("void"):
-            return Return(None, line)
+            return Return(None, place)
         case "ret":
-            return Return(typed(words), line)
+            return Return(typed(words), place)
         case "unreachable":
-            return Unreachable(line)
+            return Unreachable(place)
         case "indirectbr" | "invoke" | "callbr" | "resume" as other:
             raise Unsupported("`goto *`" if other == "indirectbr" else f"LLVM's `{other}`")
         case _:

@@ -8,20 +8,20 @@ are left out, save `nsw`, `nuw` and `exact` of arithmetic. What is not supported
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.frontend.c import llvm_odd
 from polyloom.frontend.c.llvm_data import flags, inner, legal, name_of, operand, typed
-from polyloom.frontend.c.llvm_text import Layout, Sequence, Unsupported, Words, size_of
+from polyloom.frontend.c.llvm_text import Layout, Model, Scalar, Sequence, Structure, Unsupported, Words, size_of
 from polyloom.ir.ssa import (
     ARITHMETIC,
     CASTS,
     EFFECTS,
     FLOATING,
-    INTEGERS,
     INTRINSICS,
+    NOWHERE,
     ORDERS,
     Access,
     Constant,
@@ -29,10 +29,13 @@ from polyloom.ir.ssa import (
     Instruction,
     Operand,
     Order,
-    Type,
+    Place,
     Value,
     integer,
 )
+from polyloom.ir.ssa_externals import External
+from polyloom.ir.ssa_text import print_external
+from polyloom.ir.ssa_types import I1, INTEGERS, PTR, Type
 
 _NO_EFFECT: Final = ("lifetime.start", "lifetime.end", "assume", "experimental.noalias.scope.decl", "donothing")
 _LIBRARY: Final = {"fmin": "minnum", "fminf": "minnum", "fmax": "maxnum", "fmaxf": "maxnum", "fma": "fma", "fmaf": "fma"}
@@ -51,17 +54,26 @@ _SUFFIX = re.compile(r"(\.(?:[if]\d+|p\d+))+$")
 
 @dataclass(slots=True)
 class Lowering:
-    """Mutable: the instructions of the block so far. `fresh` makes names that no value of the function has, `prototype` is that of a function of the file."""
+    """Mutable: the instructions of the block so far. `fresh` makes names that no value of the function has, `prototype` is that of a function of the file.
 
-    structures: dict[str, str]
+    `parts` are the results of external functions by the names of the integers as which C has them, for the whole function.
+    """
+
+    model: Model
     fresh: Callable[[], str]
     prototype: Callable[[str], Function | None]
-    line: int = 0
+    externals: Mapping[str, External]
+    parts: dict[str, Value]
+    place: Place = NOWHERE
     made: list[Instruction] = field(default_factory=list[Instruction])
+
+    @property
+    def address(self) -> Type:
+        return self.model.address
 
     def instruction(self, text: str) -> None:
         """`text` without metadata, no phi and no terminator."""
-        words = Words(text, self.structures)
+        words = Words(text, self.model)
         name = name_of(words.pop()) if words.peek().startswith("%") else ""
         if name:
             words.expect("=")
@@ -91,12 +103,12 @@ class Lowering:
     ) -> Value:
         """Appends an instruction; gives its result, with a new name where it has none."""
         result = Value(name or self.fresh(), type)
-        self.made.append(Instruction(operation, operands, result, flags, access, callee, self.line))
+        self.made.append(Instruction(operation, operands, (result,), flags, access, callee, self.place))
         return result
 
     def effect(self, operation: str, operands: tuple[Operand, ...], access: Access | None = None, callee: str = "") -> None:
         """Appends an instruction without a result."""
-        self.made.append(Instruction(operation, operands, None, (), access, callee, self.line))
+        self.made.append(Instruction(operation, operands, (), (), access, callee, self.place))
 
     def _arithmetic(self, opcode: str, name: str, words: Words) -> None:
         kept = flags(words)
@@ -111,10 +123,12 @@ class Lowering:
         flags(words)
         predicate = words.pop()
         type, width = words.legal()
+        if type.lanes:
+            raise Unsupported("a comparison of vectors")
         operands = _list(words, type, 2, width)
         if width and predicate.startswith("s"):
             operands = tuple(llvm_odd.extended(self, o, width) for o in operands)
-        self.emit("f" * (opcode == "fcmp") + predicate, operands, name, "i1")
+        self.emit("f" * (opcode == "fcmp") + predicate, operands, name, I1)
 
     def _cast(self, opcode: str, name: str, words: Words) -> None:
         flags(words)
@@ -124,12 +138,30 @@ class Lowering:
         if source or width:
             llvm_odd.cast(self, opcode, value, source, target, width, name)
             return
-        if opcode in ("ptrtoint", "inttoptr") and "i64" not in (value.type, target):
-            raise Unsupported(f"`{opcode}` between a pointer and {target if opcode == 'ptrtoint' else value.type}")
-        if value.type == target:
+        if (part := self._part(value)) is not None and opcode == "inttoptr":
+            if part.type != target:
+                raise Unsupported(f"{target} from a result of type {part.type}")
+            self.emit("copy", (part,), name, target)
+        elif opcode in ("ptrtoint", "inttoptr", "bitcast") and (value.type.lanes or target.lanes):
+            raise Unsupported(f"`{opcode}` of a vector")
+        elif opcode == "ptrtoint":
+            self._resized("zext", self.emit("ptrtoint", (value,), name if target == self.address else "", self.address), name, target)
+        elif opcode == "inttoptr":
+            wide = value if value.type == self.address else self._resized("zext", value, "", self.address)
+            self.emit("inttoptr", (wide,), name, target)
+        elif value.type == target:
             self.emit("copy", (value,), name, target)
         else:
             self.emit(opcode, (value,), name, target)
+
+    def _resized(self, extension: str, value: Operand, name: str, target: Type) -> Operand:
+        """An integer as one of another width; nothing is done where it has that width."""
+        if value.type == target:
+            return value
+        return self.emit("trunc" if target.bits < value.type.bits else extension, (value,), name, target)
+
+    def _part(self, value: Operand) -> Value | None:
+        return self.parts.get(value.name) if isinstance(value, Value) else None
 
     def select(self, name: str, words: Words) -> None:
         flags(words)
@@ -147,7 +179,7 @@ class Lowering:
         atomic, volatile = bool(words.take("atomic")), bool(words.take("volatile"))
         type, width = words.legal()
         words.expect(",")
-        address = typed(words)
+        address = _pointer(typed(words))
         access = _access(words, atomic, volatile)
         if width:
             llvm_odd.load(self, address, name, type, width, access)
@@ -158,7 +190,7 @@ class Lowering:
         atomic, volatile = bool(words.take("atomic")), bool(words.take("volatile"))
         value, width = legal(words)
         words.expect(",")
-        address = typed(words)
+        address = _pointer(typed(words))
         access = _access(words, atomic, volatile)
         if width:
             llvm_odd.store(self, value, address, width, access)
@@ -173,21 +205,19 @@ class Lowering:
 
     def alloca(self, name: str, words: Words) -> None:
         layout = words.layout()
-        size: Operand = integer("i64", size_of(layout))
+        size: Operand = integer(self.address, size_of(layout))
         if words.take(",") and words.peek() != "align":
-            count = typed(words)
-            if count.type != "i64":
-                count = self.emit("zext", (count,), "", "i64")
-            size = self.emit("mul", (count, size), "", "i64")
+            count = self._resized("zext", typed(words), "", self.address)
+            size = self.emit("mul", (count, size), "", self.address)
             words.take(",")
         align = int(words.pop()) if words.take("align") else 1
-        self.emit("alloca", (size,), name, "ptr", access=Access(align))
+        self.emit("alloca", (size,), name, PTR, access=Access(align))
 
     def getelementptr(self, name: str, words: Words) -> None:
         flags(words)
         layout: Layout = Sequence(1, words.layout())
         words.expect(",")
-        address, constant = typed(words), 0
+        address, constant = _pointer(typed(words)), 0
         parts: list[Operand] = []
         while words.take(","):
             index = typed(words)
@@ -197,23 +227,36 @@ class Lowering:
             else:
                 parts.append(self._scaled(index, distance))
         if constant or not parts:
-            parts.append(integer("i64", constant))
+            parts.append(integer(self.address, constant))
         for part in parts[:-1]:
-            address = self.emit("offset", (address, part), "", "ptr")
-        self.emit("offset", (address, parts[-1]), name, "ptr")
+            address = self.emit("offset", (address, part), "", address.type)
+        self.emit("offset", (address, parts[-1]), name, address.type)
 
     def _scaled(self, index: Operand, scale: int) -> Operand:
-        """index * scale in bytes, i64."""
-        if index.type != "i64":
-            index = self.emit("sext", (index,), "", "i64")
+        """index * scale in bytes, as wide as an address."""
+        type = self.address
+        index = self._resized("sext", index, "", type)
         if scale == 1:
             return index
         if scale & (scale - 1) == 0 and scale:
-            return self.emit("shl", (index, integer("i64", scale.bit_length() - 1)), "", "i64")
-        return self.emit("mul", (index, integer("i64", scale)), "", "i64")
+            return self.emit("shl", (index, integer(type, scale.bit_length() - 1)), "", type)
+        return self.emit("mul", (index, integer(type, scale)), "", type)
+
+    def extractvalue(self, name: str, words: Words) -> None:
+        """A result of an external function that has several: what C returns is a structure of them, or integers in their place."""
+        words.layout()
+        whole = name_of(words.pop())
+        words.expect(",")
+        part = self.parts.get(f"{whole}.{words.pop()}")
+        if part is None:
+            raise Unsupported("LLVM's instruction `extractvalue`")
+        self.parts[name] = part
+        if not part.type.lanes:
+            self.emit("copy", (part,), name, part.type)
 
     def call(self, name: str, words: Words) -> None:
         flags(words)
+        returned = _returned(words)
         while not words.peek().startswith(("@", "%", "asm")) and words.peek():
             words.skip()
         if not (callee := words.pop()).startswith("@"):
@@ -226,6 +269,9 @@ class Lowering:
             return
         if (function := self.prototype(callee[1:])) is not None:
             self._function(function, name, _arguments(words))
+            return
+        if (external := self.externals.get(callee[1:])) is not None:
+            self._external(external, name, returned, _arguments(words))
             return
         if known not in INTRINSICS and known not in EFFECTS:
             unknown = f"the intrinsic `{callee[1:]}`" if callee.startswith("@llvm.") else f"a call of `{callee[1:]}`"
@@ -240,25 +286,65 @@ class Lowering:
         else:
             self.emit("call", tuple(operands), name, function.result, callee=f"@{function.name}")
 
+    def _external(self, external: External, name: str, returned: Layout | None, operands: list[Operand]) -> None:
+        """Several results come as one structure, or array, of as many."""
+        given = (returned.type,) if isinstance(returned, Scalar) else ()
+        count = returned.count if isinstance(returned, Sequence) else len(returned.fields) if isinstance(returned, Structure) else len(given)
+        if tuple(o.type for o in operands) != external.parameters or count != len(external.results) or given not in ((), external.results):
+            declared = print_external(external).removeprefix("external ")
+            raise Unsupported(f"a call of `{external.name}` with other types than the table of external functions has, `{declared}`,")
+        names = [name] if count == 1 else [f"{name}.{k}" for k in range(count)]
+        results = tuple(Value(*pair) for pair in zip(names, external.results, strict=True))
+        if count > 1:
+            self.parts |= {value.name: value for value in results}
+        self.made.append(Instruction("call", tuple(operands), results, callee=f"@{external.name}", place=self.place))
+
     def _ordering(self, callee: str, name: str, operands: list[Operand]) -> None:
         """`scmp` and `ucmp`: 1, 0 or -1, as the difference of two comparisons."""
         _, kind, result, *_ = callee.split(".")
-        type: Type | None = next((type for type in INTEGERS if type == result), None)
+        type: Type | None = next((type for type in INTEGERS if str(type) == result), None)
         if type is None:
             raise Unsupported(f"the intrinsic `{callee[1:]}`")
-        greater, less = (self.emit("zext", (self.emit(kind[0] + relation, tuple(operands), "", "i1"),), "", type) for relation in ("gt", "lt"))
+        greater, less = (self.emit("zext", (self.emit(kind[0] + relation, tuple(operands), "", I1),), "", type) for relation in ("gt", "lt"))
         self.emit("sub", (greater, less), name, type)
 
     def _intrinsic(self, known: str, name: str, operands: list[Operand]) -> None:
         if known in EFFECTS:
-            if operands.pop() != Constant("i1", 0):
+            if operands.pop() != Constant(I1, 0):
                 raise Unsupported(f"a volatile {known}")
-            size = operands[2] if operands[2].type == "i64" else self.emit("zext", (operands[2],), "", "i64")
-            self.effect("call", (operands[0], operands[1], size), callee=known)
+            size = self._resized("zext", operands[2], "", self.address)
+            self.effect("call", (_pointer(operands[0]), operands[1], size), callee=known)
             return
         count = INTRINSICS[known][0]
-        kept = ("nsw",) if known == "abs" and operands[count:] == [Constant("i1", 1)] else ()
+        kept = ("nsw",) if known == "abs" and operands[count:] == [Constant(I1, 1)] else ()
         self.emit("call", tuple(operands[:count]), name, operands[0].type, kept, callee=known)
+
+
+_TYPED = re.compile(r"void|ptr|i\d+|half|bfloat|float|double|fp128|x86_fp80|[\[{<%].*")
+
+
+def to_type(words: Words) -> Words:
+    """The words with attributes and a calling convention skipped, in front of a type."""
+    while words.peek() and _TYPED.fullmatch(words.peek()) is None and not words.peek().startswith(("@", "asm")):
+        words.skip()
+    return words
+
+
+def _returned(words: Words) -> Layout | None:
+    """What a call gives, behind attributes and the calling convention; None for nothing, and for what is no scalar here."""
+    start = to_type(words).next
+    try:
+        return None if words.take("void") else words.layout()
+    except Unsupported:
+        words.next = start
+        return None
+
+
+def _pointer(operand: Operand) -> Operand:
+    """An address, into whatever space."""
+    if operand.type.element != "ptr" or operand.type.lanes:
+        raise Unsupported(f"an access through a pointer that stands for {operand.type}")
+    return operand
 
 
 def _list(words: Words, type: Type, count: int, width: int = 0) -> tuple[Operand, ...]:
@@ -306,4 +392,5 @@ _OTHERS: Final[dict[str, Callable[[Lowering, str, Words], None]]] = {
     "alloca": Lowering.alloca,
     "getelementptr": Lowering.getelementptr,
     "call": Lowering.call,
+    "extractvalue": Lowering.extractvalue,
 }

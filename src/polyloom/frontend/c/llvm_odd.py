@@ -11,18 +11,21 @@ from collections.abc import Iterator
 from typing import Final, Protocol
 
 from polyloom.frontend.c.llvm_text import Unsupported
-from polyloom.ir.ssa import WIDTH, Access, Operand, Type, Value, integer
+from polyloom.ir.ssa import Access, Operand, Value, integer
+from polyloom.ir.ssa_types import I8, I16, I32, I64, PTR, WIDTH, Type
 
 _SIGNED: Final = ("sdiv", "srem", "ashr")
 _CLEAN: Final = ("and", "or", "xor", "lshr", "udiv", "urem")
 """From zeros above they make zeros above."""
 _CASTS: Final = ("trunc", "zext", "sext", "sitofp", "uitofp", "fptosi", "fptoui")
-_BY_SIZE: Final[dict[int, Type]] = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
+_BY_SIZE: Final[dict[int, Type]] = {1: I8, 2: I16, 4: I32, 8: I64}
 
 
 class Emitter(Protocol):
     """Where instructions go: `llvm_lower.Lowering`."""
 
+    @property
+    def address(self) -> Type: ...
     def emit(
         self, operation: str, operands: tuple[Operand, ...], name: str, type: Type, flags: tuple[str, ...] = (), access: Access | None = None
     ) -> Value: ...
@@ -91,7 +94,7 @@ def _pieces(to: Emitter, address: Operand, width: int, access: Access) -> Iterat
     left, offset = (width + 7) // 8, 0
     while left:
         size = 1 << (left.bit_length() - 1)
-        where = to.emit("offset", (address, integer("i64", offset)), "", "ptr") if offset else address
+        where = to.emit("offset", (address, integer(to.address, offset)), "", PTR) if offset else address
         yield _BY_SIZE[size], offset, where
         left, offset = left - size, offset + size
 

@@ -2,20 +2,22 @@
 """The words of a module as LLVM prints it, and its types with their layout (LLVM language reference, "Data Layout").
 
 llvmlite verifies a module and names what it has, but shows no predicates, cases, source types, flags or lines: they are read here.
-Only what 64-bit targets share is known: natural alignment of scalars, pointers of 64 bits in one address space.
+Only what the targets share is known: natural alignment of scalars, pointers of 32 or 64 bits. A pointer into an address space may stand for a
+vector; in memory it is a pointer, for which the compiler has laid out everything.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
-from polyloom.ir.ssa import INTEGERS, SIZE, WIDTH, Type
+from polyloom.ir.ssa_types import ADDRESSES, F32, F64, I1, I8, I16, I32, I64, INTEGERS, PTR, SIZE, WIDTH, Type
 
 _WORD = re.compile(r'\s*([%@](?:"[^"]*"|[-\w.$]+)|c"[^"]*"|"[^"]*"|![\w.]*|-?\d+\.\d+e[+-]\d+|0x[0-9A-FKLMHR]+|-?\d+(?![\w.])|[\w.]+|\.\.\.|\S)')
 _IN_C: Final = {"half": "_Float16", "bfloat": "__bf16", "fp128": "long double", "x86_fp80": "long double"}
-_SCALARS: Final[dict[str, Type]] = {"float": "f32", "double": "f64", "ptr": "ptr"}
+_SCALARS: Final[dict[str, Type]] = {"float": F32, "double": F64}
 
 
 class Unsupported(Exception):
@@ -23,8 +25,25 @@ class Unsupported(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Model:
+    """What the types of a module mean: its named structures, the width of its pointers, and what those into other address spaces stand for."""
+
+    structures: Mapping[str, str]
+    pointers: int = 64
+    spaces: Mapping[int, Type] = field(default_factory=dict[int, Type])
+
+    @property
+    def address(self) -> Type:
+        """The integer that is as wide as a pointer."""
+        return ADDRESSES[self.pointers]
+
+
+@dataclass(frozen=True, slots=True)
 class Scalar:
+    """`size` is the number of bytes that C gives it."""
+
     type: Type
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +75,8 @@ def container(width: int) -> Type:
 
 def align_of(layout: Layout) -> int:
     match layout:
-        case Scalar(type):
-            return SIZE[type]
+        case Scalar(_, size):
+            return size
         case Odd(width):
             return min(8, 1 << ((width + 7) // 8 - 1).bit_length())
         case Sequence(_, element):
@@ -69,8 +88,8 @@ def align_of(layout: Layout) -> int:
 def size_of(layout: Layout) -> int:
     """Bytes from one element of an array to the next."""
     match layout:
-        case Scalar(type):
-            return SIZE[type]
+        case Scalar(_, size):
+            return size
         case Odd():
             return align_of(layout)
         case Sequence(count, element):
@@ -95,8 +114,8 @@ def offset_of(structure: Structure, field: int) -> int:
 class Words:
     """The words of a text, consumed from the front."""
 
-    def __init__(self, text: str, structures: dict[str, str]) -> None:
-        self.words, self.next, self.structures = _WORD.findall(text), 0, structures
+    def __init__(self, text: str, model: Model) -> None:
+        self.words, self.next, self.model = _WORD.findall(text), 0, model
 
     def peek(self) -> str:
         return self.words[self.next] if self.next < len(self.words) else ""
@@ -132,10 +151,10 @@ class Words:
 
     def layout(self) -> Layout:
         word = self.pop()
+        if word == "ptr":
+            return Scalar(self._pointer(), self.model.pointers // 8)
         if word in _SCALARS:
-            if word == "ptr" and self.peek() == "addrspace":
-                raise Unsupported("a pointer into another address space")
-            return Scalar(_SCALARS[word])
+            return Scalar(_SCALARS[word], SIZE[_SCALARS[word]])
         if word == "[":
             count = int(self.pop())
             self.expect("x")
@@ -144,9 +163,20 @@ class Words:
             return Sequence(count, element)
         if word == "{" or (word == "<" and self.peek() == "{"):
             return self._structure(word == "<")
-        if word in self.structures:
-            return Words(self.structures[word], self.structures).layout()
+        if word in self.model.structures:
+            return Words(self.model.structures[word], self.model).layout()
         return _integer(word)
+
+    def _pointer(self) -> Type:
+        """What the pointer stands for: itself where no address space is named."""
+        if not self.take("addrspace"):
+            return PTR
+        self.expect("(")
+        space = self.pop()
+        self.expect(")")
+        if (found := self.model.spaces.get(int(space))) is None:
+            raise Unsupported("a pointer into another address space")
+        return found
 
     def _structure(self, packed: bool) -> Structure:
         if packed:
@@ -170,7 +200,7 @@ class Words:
         """A type that a value can have, and 0; or the type that holds an integer of an odd width, and the width."""
         layout = self.layout()
         match layout:
-            case Scalar(type):
+            case Scalar(type, _):
                 return type, 0
             case Odd(width):
                 return container(width), width
@@ -186,5 +216,5 @@ def _integer(word: str) -> Layout:
     width = int(match[1])
     if width > 64:
         raise Unsupported(f"an integer of {width} bits")
-    known: dict[int, Type] = {1: "i1", 8: "i8", 16: "i16", 32: "i32", 64: "i64"}
-    return Scalar(known[width]) if width in known else Odd(width)
+    known: dict[int, Type] = {1: I1, 8: I8, 16: I16, 32: I32, 64: I64}
+    return Scalar(known[width], SIZE[known[width]]) if width in known else Odd(width)

@@ -27,8 +27,10 @@ from polyloom.frontend.source import Arrays, Options, Reference
 from polyloom.ir.nest import Nest
 from polyloom.ir.nest_c import identifiers, print_c
 from polyloom.ir.signature import RESULT, Argument, Extent, Signature
-from polyloom.ir.ssa import FLOATS, SIZE, WIDTH, Function, Type
+from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import interpret
+from polyloom.ir.ssa_types import FLOATS, PTR, SIZE, WIDTH, Type
+from polyloom.passes import Watch
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
 Array = npt.NDArray[Any]
@@ -89,9 +91,9 @@ def _accepts(written: Written) -> bool:
 def _load(written: Written, model: Model) -> Subject:
     start = perf_counter()
     if (path := written.path) is not None and frontend.file_of(path).endswith(".c"):
-        return _subject(_Text(path, written.options), model, start)
+        return _subject(_Text(path, written.options), model, start, written.watch)
     nest, reference, path = _kernel(written)
-    return _subject(_Text(path, Options(), deeply(print_c)(nest)), model, start, nest, reference)
+    return _subject(_Text(path, Options(), deeply(print_c)(nest)), model, start, written.watch, nest, reference)
 
 
 def _kernel(written: Written) -> tuple[Nest, Reference, str]:
@@ -158,9 +160,16 @@ class _Oracles:
         return interpreter, host, Oracle("source", f"the source, {self.text.path}", self.source)
 
 
-def _subject(text: _Text, model: Model, start: float, nest: Nest | None = None, reference: Reference | None = None) -> Subject:
+def _subject(
+    text: _Text,
+    model: Model,
+    start: float,
+    watch: Watch | None,
+    nest: Nest | None = None,
+    reference: Reference | None = None,
+) -> Subject:
     with one_reading():
-        function, declared = text.use(lambda path: _read(path, text.options, model))
+        function, declared = text.use(lambda path: _read(path, text.options, model, watch))
     names = _outputs(declared, function)
     if nest is not None:
         declared, names = _renamed(declared, names, nest)
@@ -168,11 +177,11 @@ def _subject(text: _Text, model: Model, start: float, nest: Nest | None = None, 
     signature = _signature(declared, names, declared.name if nest is None else nest.name)
     seconds = perf_counter() - start
     content = Content(function, declared.span)
-    return Subject("function", content, text.path, signature, oracles.all, seconds, oracles.explain, oracles.hidden)
+    return Subject("function", content, text.path, signature, oracles.all, seconds, oracles.explain, oracles.hidden, watch=watch)
 
 
-def _read(path: str, options: Options, model: Model) -> tuple[Function, Prototype]:
-    function = frontend.ssa(path, options, model.level, model.target)
+def _read(path: str, options: Options, model: Model, watch: Watch | None) -> tuple[Function, Prototype]:
+    function = frontend.ssa(path, options, model.level, model.target, watch=watch)
     return function, _prototype(path, options, model, function)
 
 
@@ -192,7 +201,7 @@ def _check_types(declared: Prototype, function: Function) -> None:
     """Scalars and the result have the width in SSA form that the declaration says: none is cut when it is passed. Errors: PL0812."""
     for parameter, value in zip(declared.parameters, function.parameters, strict=True):
         is_array = parameter.extents is not None
-        agree = is_array == (value.type == "ptr") and (is_array or parameter.dtype.itemsize == SIZE[value.type])
+        agree = is_array == (value.type == PTR) and (is_array or parameter.dtype.itemsize == SIZE[value.type])
         if not agree or (not is_array and (parameter.dtype.kind == "f") != (value.type in FLOATS)):
             message = f"the parameter `{parameter.name}` is declared as {parameter.dtype}, and the code takes {value.type}"
             raise PolyloomError(Diagnostic("PL0812", message, MISMATCH, span=declared.span))

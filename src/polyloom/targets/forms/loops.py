@@ -22,6 +22,7 @@ from polyloom.ir import signature
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
 from polyloom.ir.plan_interpret import interpret
+from polyloom.passes import Watch
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
 CLOSE: Final = 1e-5
@@ -29,27 +30,27 @@ CLOSE: Final = 1e-5
 magnitude (at least 1)."""
 
 
-def source_of(source: Any, options: Options | None = None) -> Source:
+def source_of(source: Any, options: Options | None = None, watch: Watch | None = None) -> Source:
     """The source that a value of any kind is, or that a file holds. Errors: PL0810, and those of its front end."""
     if isinstance(source, Source):
         return source
     if isinstance(source, Kernel):
         reassociate = bool(options and options.reassociate)
-        return frontend.of_nest(source.nest, source.reference, source.path, reassociate=reassociate)
+        return frontend.of_nest(source.nest, source.reference, source.path, reassociate=reassociate, watch=watch)
     if isinstance(source, Plan | Program):
         return frontend.of_plan(source)
     path = Written(source).path
     if path is None:
         help = "give the path of one, or a function with `@pl.kernel` above it"
         raise input_error("PL0810", f"{source!r} is not a program", help=help)
-    return frontend.load(path, options)
+    return frontend.load(path, options, watch)
 
 
-def subject(source: Source, form: str = "plan") -> Subject:
+def subject(source: Source, form: str = "plan", watch: Watch | None = None) -> Subject:
     """A loaded source, as a plan or as a nest."""
     content = source.plan if form == "plan" else source.nest
     explain = partial(_explained, source.plan)
-    return Subject(form, content, source.path, signature.of_plan(source.plan), _oracles(source), source.seconds, explain, source=source)
+    return Subject(form, content, source.path, signature.of_plan(source.plan), _oracles(source), source.seconds, explain, source=source, watch=watch)
 
 
 def _explained(plan: Plan, error: PolyloomError, values: Mapping[str, int], inputs: Arrays) -> PolyloomError:
@@ -97,12 +98,12 @@ def _accepts_nest(written: Written) -> bool:
 
 def _load_plan(written: Written, place: Any, options: Any) -> Subject:
     del place, options
-    return subject(source_of(written.value, written.options))
+    return subject(source_of(written.value, written.options, written.watch), watch=written.watch)
 
 
 def _load_nest(written: Written, place: Any, options: Any) -> Subject:
     del place, options
-    return subject(source_of(written.value, written.options), "nest")
+    return subject(source_of(written.value, written.options, written.watch), "nest", written.watch)
 
 
 PLAN: Final = Form("plan", "loops or equations (.py, .c, .pla)", _accepts_plan, _load_plan)

@@ -15,7 +15,8 @@ import numpy as np
 
 from polyloom.ir.signature import RESULT, Argument, Dtype, Extent, Signature
 from polyloom.ir.ssa import RESULT as OF_RESULT
-from polyloom.ir.ssa import Block, Function, Type, Unreachable, Value
+from polyloom.ir.ssa import Block, Function, Unreachable, Value
+from polyloom.ir.ssa_types import I1, PTR, Type
 from polyloom.targets.riscv import symbols
 
 TARGET: Final = "riscv"
@@ -119,7 +120,7 @@ def _dtype(made: Any, depth: int = 0) -> Dtype:
 def declaration(signature: Signature) -> Function:
     """The function without a body, of which the calling convention is asked."""
     arguments = [a for a in signature.arguments if a.is_input]
-    parameters = tuple(Value(f"p{n}", _type(a) if a.is_scalar else "ptr") for n, a in enumerate(arguments))
+    parameters = tuple(Value(f"p{n}", _type(a) if a.is_scalar else PTR) for n, a in enumerate(arguments))
     unsigned = {n for n, a in enumerate(arguments) if a.is_scalar and _is_extended_with_zeros(a.dtype)}
     result = signature.argument(RESULT)
     if result is not None and _is_extended_with_zeros(result.dtype):
@@ -131,8 +132,10 @@ def declaration(signature: Signature) -> Function:
 
 def _type(argument: Argument) -> Type:
     if argument.dtype.kind == "b":
-        return "i1"
-    return cast(Type, f"{'f' if argument.dtype.kind == 'f' else 'i'}{8 * argument.dtype.itemsize}")
+        return I1
+    found = Type.read(f"{'f' if argument.dtype.kind == 'f' else 'i'}{8 * argument.dtype.itemsize}")
+    assert found is not None, f"{argument.name} has the type {argument.dtype}"
+    return found
 
 
 def _is_extended_with_zeros(dtype: Dtype) -> bool:

@@ -165,7 +165,7 @@ def _with_fences(analysis: _Analysis, block: Block) -> Iterator[Instruction]:
     state = analysis.entries[block.name]
     for instruction in block.instructions:
         if analysis.exposed(state, instruction):
-            yield replace(_FENCE, line=instruction.line)
+            yield replace(_FENCE, place=instruction.place)
             state = analysis.after(state, _FENCE)
         yield instruction
         state = analysis.after(state, instruction)
@@ -194,7 +194,7 @@ def _split(function: Function, value: Value) -> Function:
             continue
         condition, a, b = block.instructions[position].operands
         rest = next(name for n in count(1) if (name := f"{block.name}.{n}") not in names)
-        branch = Branch(condition, Edge(rest, (a,)), Edge(rest, (b,)), block.instructions[position].line)
+        branch = Branch(condition, Edge(rest, (a,)), Edge(rest, (b,)), block.instructions[position].place)
         made.append(replace(block, instructions=block.instructions[:position], terminator=branch))
         made.append(Block(rest, (value,), block.instructions[position + 1 :], block.terminator))
     return replace(function, blocks=tuple(made))

@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
+from polyloom.frontend import SSA_PASSES
 from polyloom.ir.signature import RESULT, Signature
 from polyloom.ir.ssa_interpret import Argument
 from polyloom.targets.forms import function
@@ -21,7 +22,7 @@ from polyloom.targets.forms.image import Image as Given
 from polyloom.targets.riscv import foreign, symbols
 from polyloom.targets.riscv import note as notes
 from polyloom.targets.riscv.backend import abi
-from polyloom.targets.riscv.backend.compile import compile_function
+from polyloom.targets.riscv.backend.compile import PASSES, compile_function
 from polyloom.targets.riscv.backend.link import program
 from polyloom.targets.riscv.backend.run import call
 from polyloom.targets.riscv.disassemble import addresses, listing
@@ -82,7 +83,7 @@ def _compile(subject: Subject, place: Place, values: Mapping[str, int], options:
         return _placed(cast("tuple[Given, ...]", subject.content), place.isa)
     content = cast(function.Content, subject.content)
     text = notes.encode(notes.Note(str(place), subject.signature))
-    return compile_function(content.function, place.isa, text).elf
+    return compile_function(content.function, place.isa, text, subject.watch).elf
 
 
 def _placed(images: Sequence[Given], isa: Isa) -> bytes:
@@ -205,4 +206,5 @@ TARGET: Final = Target(
     summary=_summary,
     as_json=_inspect,
     verify=_verify,
+    passes=(*SSA_PASSES, *PASSES),
 )

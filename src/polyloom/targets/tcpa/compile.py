@@ -10,19 +10,23 @@ Nothing here depends on a parameter's value; every answer of a solver has been c
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from typing import Any, Final
 
 from polyloom.diagnostics import INFEASIBLE, PolyloomError, input_error
 from polyloom.ir.pla import Program
 from polyloom.ir.rdg import Graph
+from polyloom.passes import Pass, Watch, run_passes
 from polyloom.targets.subject import Progress, silent
-from polyloom.targets.tcpa import access, machine_file, mapping
+from polyloom.targets.tcpa import access, forms, machine_file, mapping
 from polyloom.targets.tcpa.allocate import allocations, orders
 from polyloom.targets.tcpa.candidates import Triple, ranked
+from polyloom.targets.tcpa.forms import Bound, Choices
 from polyloom.targets.tcpa.graph import build, limit_destinations
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.mapping import UserMapping, parse_mapping
 from polyloom.targets.tcpa.registers import bind, check_feedback, check_outputs
-from polyloom.targets.tcpa.schedule import Scheduled, check_operations, schedules
+from polyloom.targets.tcpa.schedule import check_operations, schedules
 from polyloom.targets.tcpa.symbolic import Candidate, Symbolic
 
 __all__ = ["CANDIDATES", "UserMapping", "compile_program", "parse_mapping"]
@@ -34,7 +38,13 @@ CANDIDATES = 8
 
 
 def compile_program(
-    program: Program, machine: Machine, *, mapping: UserMapping | None = None, progress: Progress | None = None, candidates: int = CANDIDATES
+    program: Program,
+    machine: Machine,
+    *,
+    mapping: UserMapping | None = None,
+    progress: Progress | None = None,
+    candidates: int = CANDIDATES,
+    watch: Watch | None = None,
 ) -> Symbolic:
     """Map `program` onto `machine`; `progress` is told each step and the fraction done, `candidates` limits how many are stored.
 
@@ -42,37 +52,66 @@ def compile_program(
     (registers), PL0453 (no schedule), PL046x (routes).
     """
     tell = progress or silent
+    symbolic: Symbolic = run_passes(program, _passes(machine, mapping, candidates, tell), watch)
+    return symbolic
+
+
+def _passes(machine: Machine, mapping: UserMapping | None, candidates: int, tell: Progress) -> tuple[Pass[Any, Any], ...]:
+    return (
+        Pass("equations", lambda program: program, forms.EQUATIONS),
+        Pass("graph", partial(_graph, machine=machine, tell=tell), forms.GRAPH),
+        Pass("copies", partial(_copies, machine=machine), forms.GRAPH),
+        Pass("schedules", partial(_schedules, machine=machine, given=mapping, tell=tell), forms.SCHEDULES),
+        Pass("candidates", partial(_candidates, machine=machine, limit=candidates, tell=tell), forms.CANDIDATES),
+        Pass("tables", partial(_assemble, machine=machine), forms.SYMBOLIC),
+    )
+
+
+PASSES: Final = ("equations", "graph", "copies", "schedules", "candidates", "tables")
+"""The names of all passes, in their order."""
+
+
+def _graph(program: Program, machine: Machine, tell: Progress) -> Graph:
     tell("dependences", 0.0)
     check_outputs(program, machine)
     _check_size(program)
     graph = build(program)
     check_operations(graph, machine)
-    graph = limit_destinations(graph, machine.destinations)
-    check_feedback(graph, machine)
-    tell("schedules", 0.1)
-    found, scheduled = _candidates(graph, machine, mapping, candidates, tell)
-    return _assemble(graph, machine, found, scheduled)
+    return graph
 
 
 def _check_size(program: Program) -> None:
     """PL0309, at the first equation that is too many."""
-    if len(program.equations) > EQUATIONS:
-        message = (
-            f"`{program.name}` has {len(program.equations)} equations, of which {EQUATIONS} at most are scheduled together; number {EQUATIONS + 1} stands here"
-        )
-        help = f"split the program into several of at most {EQUATIONS} equations, which pass values in arrays and are run one after another"
+    count = len(program.equations)
+    if count > EQUATIONS:
+        most = f"of which {EQUATIONS} at most are scheduled together"
+        message = f"`{program.name}` has {count} equations, {most}; number {EQUATIONS + 1} stands here"
+        parts = f"split the program into several of at most {EQUATIONS} equations"
+        help = f"{parts}, which pass values in arrays and are run one after another"
         raise input_error("PL0309", message, span=program.equations[EQUATIONS].span, help=help)
 
 
-def _candidates(graph: Graph, machine: Machine, given: UserMapping | None, limit: int, tell: Progress) -> tuple[tuple[Candidate, ...], tuple[Scheduled, ...]]:
-    """The candidates worth keeping of those that fit the machine; where none does, the error of the most useful one."""
+def _copies(graph: Graph, machine: Machine) -> Graph:
+    """Where an instruction has too few destinations."""
+    graph = limit_destinations(graph, machine.destinations)
+    check_feedback(graph, machine)
+    return graph
+
+
+def _schedules(graph: Graph, machine: Machine, given: UserMapping | None, tell: Progress) -> Choices:
+    tell("schedules", 0.1)
     spaces, scans = allocations(len(graph.program.dimensions)), orders(graph)
     fixed = None
     if given is not None:
         spaces = mapping.allowed_allocations(given, graph, spaces)
         scans = mapping.allowed_orders(given, graph, scans)
         fixed = mapping.given_schedule(given, graph, machine, scans)
-    scheduled = schedules(graph, machine, frozenset(o.order[0] for o in scans)) if fixed is None else (fixed,)
+    found = schedules(graph, machine, frozenset(o.order[0] for o in scans)) if fixed is None else (fixed,)
+    return Choices(graph, machine, spaces, scans, found)
+
+
+def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Bound:
+    """The candidates worth keeping of those that fit the machine; where none does, the error of the most useful one."""
     tell("scan orders", 0.4)
     found: dict[Triple, Candidate] = {}
     errors: list[PolyloomError] = []
@@ -80,20 +119,21 @@ def _candidates(graph: Graph, machine: Machine, given: UserMapping | None, limit
     def fits(t: Triple) -> bool:
         tell("registers and routes", 0.6 + 0.4 * min(1.0, len(found) / limit))
         try:
-            found[t] = bind(graph, machine, t.allocation, t.order, scheduled[t.schedule].schedule, t.schedule)
+            found[t] = bind(of.graph, machine, t.allocation, t.order, of.schedules[t.schedule].schedule, t.schedule)
         except PolyloomError as error:
             if error.exit_code != INFEASIBLE:
                 raise
             errors.append(error)
         return t in found
 
-    kept = ranked(graph, machine.hop_delay, spaces, scans, scheduled, limit, fits)
+    kept = ranked(of.graph, machine.hop_delay, of.spaces, of.scans, of.schedules, limit, fits)
     if not kept:
         raise errors[0]
-    return tuple(found[t] for t in kept), scheduled
+    return Bound(of.graph, machine, of.schedules, tuple(found[t] for t in kept))
 
 
-def _assemble(graph: Graph, machine: Machine, candidates: tuple[Candidate, ...], scheduled: tuple[Scheduled, ...]) -> Symbolic:
+def _assemble(of: Bound, machine: Machine) -> Symbolic:
+    graph, candidates, scheduled = of.graph, of.candidates, of.schedules
     used = sorted({c.schedule for c in candidates})
     tables = access.tables(graph)
     return Symbolic(

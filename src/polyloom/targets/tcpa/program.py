@@ -16,6 +16,7 @@ from polyloom import binary
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Arrays
 from polyloom.ir.pla import Array, Program
+from polyloom.passes import Watch
 from polyloom.sets import Affine
 from polyloom.targets.report import Flow, Grid, Pressure, Report, Reservation
 from polyloom.targets.subject import Progress
@@ -39,9 +40,9 @@ _NEIGHBOURS: Final = {1: (-1, 0), 2: (0, 1), 3: (1, 0), 4: (0, -1)}
 _SIDES: Final = {"north": 1, "east": 2, "south": 3, "west": 4}
 
 
-def compile(program: Program, member: str, mapping: tuple[str, str] | None, progress: Progress | None) -> bytes:
+def compile(program: Program, member: str, mapping: tuple[str, str] | None, progress: Progress | None, watch: Watch | None = None) -> bytes:
     chosen = None if mapping is None else pipeline.parse_mapping(*mapping)
-    return symbolic_file.encode(pipeline.compile_program(program, machine_file.load(member), mapping=chosen, progress=progress))
+    return symbolic_file.encode(pipeline.compile_program(program, machine_file.load(member), mapping=chosen, progress=progress, watch=watch))
 
 
 @binary.remembered

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
-from polyloom import files
+from polyloom import files, transform
 from polyloom.diagnostics import Diagnostic, input_error
 from polyloom.ir import signature as signatures
 from polyloom.ir.plan import Plan
@@ -16,6 +16,7 @@ from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Kind, Program, Target
 from polyloom.targets.tcpa import concrete_file, machine_file, symbolic_file
+from polyloom.targets.tcpa.compile import PASSES
 from polyloom.targets.tcpa.options import Options
 from polyloom.targets.tcpa.phases import file as phase_file
 from polyloom.targets.tcpa.phases import stages, views, whole
@@ -41,7 +42,7 @@ def _compile(subject: Subject, where: Place, values: Mapping[str, int], options:
     mapping = options.mapping
     by_phase = mapping if isinstance(mapping, Mapping) else None
     chosen = None if mapping is None else _mapping(mapping) if by_phase is None else {n: _mapping(path) for n, path in by_phase.items()}
-    return whole.compile(cast(Plan, subject.content), where.member, chosen, progress)
+    return whole.compile(cast(Plan, subject.content), where.member, chosen, progress, subject.watch)
 
 
 def _mapping(path: Any) -> tuple[str, str]:
@@ -133,4 +134,5 @@ TARGET: Final = Target(
     report=_report,
     as_json=views.as_json,
     verify=_verify,
+    passes=(*transform.PASSES, *PASSES),
 )

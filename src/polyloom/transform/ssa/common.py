@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Common subexpressions: an operation whose operands and result are those of one that dominates it gives that one's result.
 
-A walk over the dominator tree with a table of what the blocks above compute. Memory is not looked into: loads stay.
+A walk over the dominator tree with a table of what the blocks above compute. Memory is not looked into: loads stay. So do
+calls of external functions that have an effect.
 """
 
 from __future__ import annotations
@@ -10,10 +11,27 @@ from dataclasses import replace
 from typing import Final
 
 from polyloom.analysis.dominators import dominators
-from polyloom.ir.ssa import ARITHMETIC, CASTS, COMPARISONS, FLOAT_COMPARISONS, FLOATING, INTRINSICS, Block, Function, Instruction, Operand, Value, flow_edges
+from polyloom.analysis.effects import effects, externals_of
+from polyloom.ir.ssa import (
+    ARITHMETIC,
+    CASTS,
+    COMPARISONS,
+    FLOAT_COMPARISONS,
+    FLOATING,
+    INTRINSICS,
+    LANES,
+    NOWHERE,
+    REDUCTIONS,
+    Block,
+    Function,
+    Instruction,
+    Operand,
+    Value,
+    flow_edges,
+)
 from polyloom.transform.ssa.editing import reached, throughout, with_operands
 
-_PURE: Final = frozenset((*ARITHMETIC, *FLOATING, *COMPARISONS, *FLOAT_COMPARISONS, *CASTS, "fneg", "select", "offset"))
+_PURE: Final = frozenset((*ARITHMETIC, *FLOATING, *COMPARISONS, *FLOAT_COMPARISONS, *CASTS, "fneg", "select", "offset", *LANES))
 
 
 @throughout
@@ -42,7 +60,8 @@ class _Walk:
 
     def __init__(self, function: Function) -> None:
         self.blocks: list[Block] = list(function.blocks)
-        self.table: dict[Instruction, Value] = {}
+        self.table: dict[Instruction, tuple[Value, ...]] = {}
+        self.externals = externals_of(function)
         self.added: list[list[Instruction]] = []
         self.known: dict[str, Value] = {}
 
@@ -63,13 +82,18 @@ class _Walk:
             del self.table[key]
 
     def _is_known(self, instruction: Instruction) -> bool:
-        result = instruction.result
-        if result is None or not (instruction.operation in _PURE or instruction.callee in INTRINSICS):
+        results = instruction.results
+        if not results or not self._computes(instruction):
             return False
-        key = replace(instruction, result=Value("", result.type), line=0)
+        key = replace(instruction, results=tuple(Value("", result.type) for result in results), place=NOWHERE)
         if key in self.table:
-            self.known[result.name] = self.table[key]
+            self.known |= {result.name: value for result, value in zip(results, self.table[key], strict=True)}
             return True
-        self.table[key] = result
+        self.table[key] = results
         self.added[-1].append(key)
         return False
+
+    def _computes(self, instruction: Instruction) -> bool:
+        if instruction.called:
+            return not effects(instruction, self.externals)
+        return instruction.operation in _PURE or instruction.callee in INTRINSICS or instruction.callee in REDUCTIONS

@@ -21,22 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from polyloom.analysis.dominators import dominator_tree
-from polyloom.ir.ssa import (
-    SIZE,
-    Block,
-    Constant,
-    Edge,
-    Function,
-    Instruction,
-    Operand,
-    Type,
-    Undef,
-    Value,
-    edges_of,
-    flow_edges,
-    operand_of,
-    with_edges,
-)
+from polyloom.ir.ssa import Block, Constant, Edge, Function, Instruction, Operand, Undef, Value, edges_of, flow_edges, operand_of, with_edges
+from polyloom.ir.ssa_types import I8, PTR, Type, size_of
 from polyloom.ir.ssa_verify import definitions
 from polyloom.transform.ssa.editing import throughout
 
@@ -95,7 +81,12 @@ def _promotable(function: Function) -> list[_Variable]:
         for edge in edges_of(block.terminator):
             _escape(types, edge.arguments)
         _escape(types, () if (decided := operand_of(block.terminator)) is None else (decided,))
-    return [Value(name, type or "i8") for name, type in types.items() if sizes[name] >= SIZE[type or "i8"]]
+    return [Value(name, type or I8) for name, type in types.items() if _holds(function, sizes[name], type or I8)]
+
+
+def _holds(function: Function, size: int, type: Type) -> bool:
+    """Whether a value fits into the bytes. C may have a vector there as a pointer, and how wide that is says nothing."""
+    return bool(type.lanes) or size >= size_of(type, function.pointers)
 
 
 def _allocas(function: Function) -> Iterator[tuple[str, int]]:
@@ -108,7 +99,7 @@ def _allocas(function: Function) -> Iterator[tuple[str, int]]:
 def _escape(types: dict[str, Type | None], operands: Iterable[Operand]) -> None:
     """What is used as a value is no variable."""
     for operand in operands:
-        if isinstance(operand, Value) and operand.type == "ptr":
+        if isinstance(operand, Value) and operand.type == PTR:
             types.pop(operand.name, None)
 
 
@@ -117,8 +108,11 @@ def _accessed(instruction: Instruction) -> tuple[str, Type] | None:
     access = instruction.access
     if access is None or access.volatile or access.order or instruction.operation not in ("load", "store"):
         return None
+    is_store = instruction.operation == "store"
+    if len(instruction.operands) != 1 + is_store:
+        return None  # of some lanes alone
     address = instruction.operands[-1]
-    type = instruction.result.type if instruction.result else instruction.operands[0].type
+    type = instruction.operands[0].type if is_store else instruction.results[0].type
     return (address.name, type) if isinstance(address, Value) else None
 
 
@@ -157,7 +151,7 @@ def _touches(function: Function, variables: list[_Variable]) -> _Touches:
 
 def _touched(instruction: Instruction, index: dict[str, int]) -> int | None:
     if instruction.access is None or instruction.operation == "fence":
-        return None
+        return None  # of what has a mask, no variable is an operand
     address = instruction.result if instruction.operation == "alloca" else instruction.operands[-1]
     return index.get(address.name) if isinstance(address, Value) else None
 
@@ -178,7 +172,7 @@ def _values(names: Iterable[str], types: list[Type]) -> list[Value]:
     """A value for each name and type. There may be millions: calls of the class would take a third of all time."""
     made = list(map(object.__new__, repeat(Value, len(types))))
     slots: tuple[Any, Any] = (Value.name, Value.type)
-    setters: tuple[Callable[[Value, str], None], ...] = tuple(slot.__set__ for slot in slots)
+    setters: tuple[Callable[[Value, Any], None], ...] = tuple(slot.__set__ for slot in slots)
     deque(map(setters[0], made, names), 0)
     deque(map(setters[1], made, types), 0)
     return made
@@ -188,7 +182,7 @@ class _Values:
     """Operands by number: parameters, then what touches store; from the end backwards, no value of each variable."""
 
     def __init__(self, touches: _Touches, parameters: list[Value], reaching: list[int]) -> None:
-        stored = [touched.operands[0] if touched.operands else Undef("i8") for touched in touches.instruction]
+        stored = [touched.operands[0] if touched.operands else Undef(I8) for touched in touches.instruction]
         nothing = [Undef(variable.type) for variable in reversed(touches.variables)]
         table = [*parameters, *stored, *nothing]
         loads = zip(touches.kind, touches.instruction, reaching, strict=True)
@@ -226,4 +220,4 @@ class _Rebuilding:
 
 def _with(i: Instruction, operands: tuple[Operand, ...]) -> Instruction:
     """`dataclasses.replace`, which takes three times as long."""
-    return Instruction(i.operation, operands, i.result, i.flags, i.access, i.callee, i.line)
+    return Instruction(i.operation, operands, i.results, i.flags, i.access, i.callee, i.place)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dead code: blocks that nothing reaches, instructions and block parameters that nothing needs.
 
-Needed is what stores, fences, calls of functions, volatile and atomic accesses, conditions and results use, and what that uses (Cytron et al., 1991,
-section 7.1, with every branch kept). An argument is used where the parameter is needed, so that loop-carried values that
-only feed themselves go. A plain load or a division that nothing needs goes too, and with it the fault that it could be.
+Needed is what stores, fences, calls of functions, volatile and atomic accesses, conditions and results use, and what that uses (Cytron et
+al., 1991, section 7.1, with every branch kept); calls of external functions as far as they have an effect. An argument is used where the
+parameter is needed, so that loop-carried values that only feed themselves go. A plain load or a division that nothing needs goes
+too, and with it the fault that it could be.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from polyloom.ir.ssa import EFFECTS, Block, Edge, Function, Instruction, Operand, Value, edges_of, operand_of, with_edges
+from polyloom.analysis.effects import Externals, externals_of, stays
+from polyloom.ir.ssa import Block, Edge, Function, Operand, Value, edges_of, operand_of, with_edges
 from polyloom.transform.ssa.editing import reached, throughout
 
 
@@ -20,30 +22,20 @@ from polyloom.transform.ssa.editing import reached, throughout
 def dce(function: Function) -> Function:
     """The function without dead code; the parameters of its entry stay."""
     live = reached(function)
-    needed = _needed(live)
+    externals = externals_of(function)
+    needed = _needed(live, externals)
     kept = {block.name: [k for k, p in enumerate(block.parameters) if p.name in needed] for block in live.blocks[1:]}
     first, *rest = live.blocks
     blocks = (first, *(replace(b, parameters=tuple(b.parameters[k] for k in kept[b.name])) for b in rest))
-    used = tuple(_without(block, needed, kept) for block in blocks)
+    used = tuple(_without(block, needed, kept, externals) for block in blocks)
     return replace(live, blocks=used)
 
 
-def has_effect(instruction: Instruction) -> bool:
-    """Whether the instruction does more than give its result."""
-    access = instruction.access
-    return (
-        instruction.operation in ("store", "fence")
-        or instruction.callee in EFFECTS
-        or instruction.called != ""
-        or (access is not None and (access.volatile or access.order != ""))
-    )
-
-
-def _needed(function: Function) -> set[str]:
+def _needed(function: Function, externals: Externals) -> set[str]:
     """The names of the values that something needs, found from what has an effect backwards."""
     sources = _sources(function)
     found: set[str] = set()
-    work = [operand for block in function.blocks for operand in _roots(block)]
+    work = [operand for block in function.blocks for operand in _roots(block, externals)]
     while work:
         operand = work.pop()
         if isinstance(operand, Value) and operand.name not in found:
@@ -58,23 +50,23 @@ def _sources(function: Function) -> defaultdict[str, list[Operand]]:
     found: defaultdict[str, list[Operand]] = defaultdict(list)
     for block in function.blocks:
         for instruction in block.instructions:
-            if instruction.result is not None:
-                found[instruction.result.name] += instruction.operands
+            for result in instruction.results:
+                found[result.name] += instruction.operands
         for edge in edges_of(block.terminator):
             for parameter, argument in zip(parameters[edge.block], edge.arguments, strict=True):
                 found[parameter.name].append(argument)
     return found
 
 
-def _roots(block: Block) -> Iterator[Operand]:
+def _roots(block: Block, externals: Externals) -> Iterator[Operand]:
     for instruction in block.instructions:
-        if has_effect(instruction):
+        if stays(instruction, externals):
             yield from instruction.operands
     if (decided := operand_of(block.terminator)) is not None:
         yield decided
 
 
-def _without(block: Block, needed: set[str], kept: dict[str, list[int]]) -> Block:
-    left = tuple(i for i in block.instructions if has_effect(i) or (i.result is not None and i.result.name in needed))
+def _without(block: Block, needed: set[str], kept: dict[str, list[int]], externals: Externals) -> Block:
+    left = tuple(i for i in block.instructions if stays(i, externals) or any(result.name in needed for result in i.results))
     end = with_edges(block.terminator, lambda operand: operand, lambda edge: Edge(edge.block, tuple(edge.arguments[k] for k in kept[edge.block])))
     return replace(block, instructions=left, terminator=end)

@@ -65,7 +65,7 @@ def _split(block: Block, several: set[str], fresh: Callable[[str], str]) -> Iter
     def through(edge: Edge) -> Edge:
         if edge.block not in several:
             return edge
-        added.append(Block(fresh(edge.block), (), (), Jump(edge, block.terminator.line)))
+        added.append(Block(fresh(edge.block), (), (), Jump(edge, block.terminator.place)))
         return Edge(added[-1].name)
 
     many = len(edges_of(block.terminator)) > 1
@@ -85,7 +85,7 @@ def _block(block: Block, parameters: dict[str, tuple[Value, ...]], fresh: Callab
         if not edge.arguments:
             return edge
         name = fresh(edge.block)
-        added.append(_copying(Block(name, (), (), Jump(edge, block.terminator.line)), edge, parameters, fresh))
+        added.append(_copying(Block(name, (), (), Jump(edge, block.terminator.place)), edge, parameters, fresh))
         return Edge(name)
 
     yield replace(block, terminator=with_edges(block.terminator, lambda operand: operand, through))
@@ -94,8 +94,8 @@ def _block(block: Block, parameters: dict[str, tuple[Value, ...]], fresh: Callab
 
 def _copying(block: Block, edge: Edge, parameters: dict[str, tuple[Value, ...]], fresh: Callable[[str], str]) -> Block:
     """A block with one successor, which ends in the copies of the edge to it."""
-    line = block.terminator.line
+    place = block.terminator.place
     copies = sequential(tuple(zip(parameters[edge.block], edge.arguments, strict=True)), fresh)
     terminator: Terminator = with_edges(block.terminator, lambda operand: operand, lambda edge: Edge(edge.block))
-    made = tuple(Instruction("copy", (operand,), target, line=line) for target, operand in copies)
+    made = tuple(Instruction("copy", (operand,), (target,), place=place) for target, operand in copies)
     return replace(block, instructions=(*block.instructions, *made), terminator=terminator)

@@ -21,11 +21,12 @@ P = ParamSpec("P")
 
 
 def throughout(change: Callable[Concatenate[Function, P], Function]) -> Callable[Concatenate[Function, P], Function]:
-    """The change of a function, made to those that it calls, too."""
+    """The change of a function, made to those that it calls, too. Each sees the external functions."""
 
     @wraps(change)
     def changed(function: Function, *args: P.args, **options: P.kwargs) -> Function:
-        others = tuple([change(other, *args, **options) for other in function.others])
+        seen = [replace(other, externals=function.externals) for other in function.others]
+        others = tuple([replace(change(other, *args, **options), externals=()) for other in seen])
         return replace(change(function, *args, **options), others=others)
 
     return changed

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from polyloom.analysis.effects import Externals, effects, externals_of
 from polyloom.ir.ssa import Block, Branch, Constant, Edge, Function, Instruction, Jump, Operand, Undef, Value
 from polyloom.transform.ssa.editing import Editing, postorder, reached, throughout
 
@@ -40,16 +41,16 @@ class Cost:
 @throughout
 def if_convert(function: Function, cost: Cost | None = None, keep: Collection[str] = ()) -> Function:
     """The function with selects; branches that end the blocks `keep` stay, which other passes may need to order memory."""
-    converter = _Converter(Editing(reached(function)), cost or Cost(), frozenset(keep))
+    converter = _Converter(Editing(reached(function)), cost or Cost(), frozenset(keep), externals_of(function))
     for name in postorder(converter.editing.source):
         while name in converter.editing.blocks and (converter.convert(name) or converter.merge(name)):
             pass
     return converter.editing.function()
 
 
-def speculable(instruction: Instruction) -> bool:
-    """Whether the instruction may run where its result is not used: it has no effect and no fault."""
-    if instruction.operation in _STAYS or instruction.result is None or instruction.called:
+def speculable(instruction: Instruction, externals: Externals) -> bool:
+    """Whether the instruction may run where its results are not used: it has no effect and no fault."""
+    if instruction.operation in _STAYS or not instruction.results or effects(instruction, externals):
         return False
     if instruction.operation in _DIVISIONS:
         divisor = instruction.operands[1]
@@ -73,6 +74,7 @@ class _Converter:
     editing: Editing
     cost: Cost
     keep: frozenset[str]
+    externals: Externals
     joined: set[str] = field(default_factory=set[str])
 
     def convert(self, name: str) -> bool:
@@ -84,7 +86,7 @@ class _Converter:
         moved = [i for arm in shape.arms for i in self.editing.bind(arm).instructions]
         selects, arguments = self._selects(branch, shape)
         self.editing.blocks[name] = replace(
-            block, instructions=(*block.instructions, *moved, *selects), terminator=Jump(Edge(shape.then.block, arguments), branch.line)
+            block, instructions=(*block.instructions, *moved, *selects), terminator=Jump(Edge(shape.then.block, arguments), branch.place)
         )
         self.editing.arrivals[shape.then.block] -= 1
         self.joined.add(shape.then.block)
@@ -108,7 +110,7 @@ class _Converter:
     def _arm(self, edge: Edge) -> Jump | None:
         """How control leaves the block of an edge, where that is an arm."""
         block = self.editing.blocks[edge.block]
-        arm = self.editing.arrivals[edge.block] == 1 and all(map(speculable, block.instructions))
+        arm = self.editing.arrivals[edge.block] == 1 and all(speculable(i, self.externals) for i in block.instructions)
         return block.terminator if arm and isinstance(block.terminator, Jump) else None
 
     def _pays(self, shape: _Shape) -> bool:
@@ -136,7 +138,7 @@ class _Converter:
                 arguments.append(orelse if isinstance(then, Undef) else then)
                 continue
             result = Value(self.editing.fresh(parameter.name), parameter.type)
-            made.append(Instruction("select", (branch.condition, then, orelse), result, line=branch.line))
+            made.append(Instruction("select", (branch.condition, then, orelse), (result,), place=branch.place))
             arguments.append(result)
         return made, tuple(arguments)
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from polyloom.ir.ssa import FLOATS, SIZE, Type
+from polyloom.ir.ssa_types import F32, F64, FLOATS, PTR, SIZE, Type
 from polyloom.targets.riscv.backend.code import Reg
 from polyloom.targets.riscv.names import Isa
 
@@ -41,7 +41,7 @@ def name(isa: Isa) -> str:
 
 def size_of(type: Type, isa: Isa) -> int:
     """Bytes of a value, a pointer being as wide as a register."""
-    return isa.xlen // 8 if type == "ptr" else SIZE[type]
+    return isa.xlen // 8 if type == PTR else SIZE[type]
 
 
 def places(types: Sequence[Type], isa: Isa) -> tuple[tuple[Place, ...], ...]:
@@ -63,7 +63,7 @@ class _Counter:
         self.isa, self.x, self.f, self.stack = isa, list(ARGUMENTS), list(ARGUMENTS), 0
 
     def place(self, type: Type) -> tuple[Place, ...]:
-        hard: dict[str, Literal["f", "d"]] = {"f32": "f", "f64": "d"}
+        hard: dict[Type, Literal["f", "d"]] = {F32: "f", F64: "d"}
         if type in FLOATS and hard[type] in self.isa.extensions and self.f:
             return (Reg("f", self.f.pop(0)),)
         word = self.isa.xlen // 8

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polyloom.ir.ssa import FLOATS, Instruction, Operand, Type
+from polyloom.ir.ssa import Instruction, Operand
+from polyloom.ir.ssa_types import F32, F64, FLOATS, I32, Type
 from polyloom.targets.riscv.backend import abi
 from polyloom.targets.riscv.backend.code import SP, Reg
 from polyloom.targets.riscv.backend.context import IMMEDIATE, Context
@@ -41,7 +42,7 @@ def _passed(context: Context, operand: Operand, places: Sequence[abi.Place], is_
     if len(places) == 1 and (isinstance(first, abi.Stack) or first.bank == "f"):
         return parts
     if len(places) == 1:
-        return (context.b.make("fmv.x.w" if operand.type == "f32" else "fmv.x.d", parts[0]),)
+        return (context.b.make("fmv.x.w" if operand.type == F32 else "fmv.x.d", parts[0]),)
     place = context.scratch_address()
     context.b.put("fsd", parts[0], 0, place)
     return context.b.make("lw", 0, place), context.b.make("lw", 4, place)
@@ -49,7 +50,7 @@ def _passed(context: Context, operand: Operand, places: Sequence[abi.Place], is_
 
 def _store(context: Context, type: Type, part: Reg, place: abi.Stack) -> None:
     word = "sd" if context.isa.xlen == 64 else "sw"
-    mnemonic = word if part.bank == "x" else "fsw" if type == "f32" else "fsd"
+    mnemonic = word if part.bank == "x" else "fsw" if type == F32 else "fsd"
     if place.offset in IMMEDIATE:
         context.b.put(mnemonic, part, place.offset, SP)
     else:
@@ -62,20 +63,20 @@ def arrived(context: Context, type: Type, places: Sequence[Reg | abi.Stack]) -> 
     first = places[0]
     if type in FLOATS:
         if len(places) == 1 and isinstance(first, abi.Stack):
-            return (context.b.make("flw" if type == "f32" else "fld", 0, context.b.make("incoming", first.offset)),)
+            return (context.b.make("flw" if type == F32 else "fld", 0, context.b.make("incoming", first.offset)),)
         if isinstance(first, Reg) and first.bank == "f":
             return (first,)
     words = [place if isinstance(place, Reg) else _word(context, place) for place in places]
-    if type == "f32":
+    if type == F32:
         return (context.b.make("fmv.w.x", words[0]),)
-    if type == "f64" and len(words) == 1:
+    if type == F64 and len(words) == 1:
         return (context.b.make("fmv.d.x", words[0]),)
-    if type == "f64":
+    if type == F64:
         place = context.scratch_address()
         for k, word in enumerate(words):
             context.b.put("sw", word, 4 * k, place)
         return (context.b.make("fld", 0, place),)
-    return tuple(words) if len(words) == 2 or type == "i32" else (context.canonical(type, words[0]),)
+    return tuple(words) if len(words) == 2 or type == I32 else (context.canonical(type, words[0]),)
 
 
 def _word(context: Context, place: abi.Stack) -> Reg:

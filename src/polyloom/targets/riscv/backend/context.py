@@ -12,22 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from polyloom.ir.ssa import (
-    ARITHMETIC,
-    COMPARISONS,
-    FLOATS,
-    WIDTH,
-    Address,
-    Block,
-    Branch,
-    Constant,
-    Function,
-    Instruction,
-    Operand,
-    Type,
-    Undef,
-    Value,
-)
+from polyloom.ir.ssa import ARITHMETIC, COMPARISONS, Address, Block, Branch, Constant, Function, Instruction, Operand, Undef, Value
+from polyloom.ir.ssa_types import F32, FLOATS, I1, I8, I16, I32, I64, PTR, WIDTH, Type
 from polyloom.ir.ssa_verify import definitions, uses
 from polyloom.targets.riscv.backend.build import Builder
 from polyloom.targets.riscv.backend.code import PHYSICAL, ZERO, Reg
@@ -60,7 +46,7 @@ class Context:
         self.loose: Final = frozenset(name for name, found in users.items() if all(_tolerates(user, name, isa) for _, user in found))
 
     def is_wide(self, type: Type) -> bool:
-        return type == "i64" and self.isa.xlen == 32
+        return type == I64 and self.isa.xlen == 32
 
     def has(self, extension: str) -> bool:
         return extension in self.isa.extensions
@@ -110,7 +96,7 @@ class Context:
     def canonical(self, type: Type, register: Reg) -> Reg:
         """The value in the low bits, as values of the type are held."""
         width = WIDTH[type]
-        if type == "ptr" or width >= self.isa.xlen:
+        if type == PTR or width >= self.isa.xlen:
             return register
         if width == 1:
             return self.b.make("andi", register, 1)
@@ -123,7 +109,7 @@ class Context:
     def unsigned(self, type: Type, register: Reg) -> Reg:
         """The value in the low bits, zero-extended."""
         width = WIDTH[type]
-        if type == "ptr" or width >= self.isa.xlen:
+        if type == PTR or width >= self.isa.xlen:
             return register
         if width <= 8:
             return self.b.make("andi", register, (1 << width) - 1)
@@ -153,13 +139,13 @@ class Context:
 
     def _float(self, type: Type, bits: int) -> Reg:
         """+0 comes from the zero register, others from memory."""
-        if bits == 0 and (type == "f32" or self.isa.xlen == 64):
-            return self.b.make("fmv.w.x" if type == "f32" else "fmv.d.x", ZERO)
+        if bits == 0 and (type == F32 or self.isa.xlen == 64):
+            return self.b.make("fmv.w.x" if type == F32 else "fmv.d.x", ZERO)
         if bits == 0:
             return self.b.make("fcvt.d.w", ZERO)
         place = self.layout.constant(type, bits)
         low = (place + 2048) % 4096 - 2048
-        return self.b.make("flw" if type == "f32" else "fld", low, self.b.constant(place - low))
+        return self.b.make("flw" if type == F32 else "fld", low, self.b.constant(place - low))
 
 
 Users = dict[str, list[tuple[Block, Instruction | None]]]
@@ -189,7 +175,7 @@ def _zero_extended(function: Function, users: Users) -> Iterator[str]:
     for instruction in (i for block in function.blocks for i in block.instructions if i.operation == "load"):
         result = instruction.result
         found = users[result.name] if result is not None else []
-        if result is not None and result.type in ("i8", "i16", "i32") and found and all(user is not None and user.operation == "zext" for _, user in found):
+        if result is not None and result.type in (I8, I16, I32) and found and all(user is not None and user.operation == "zext" for _, user in found):
             yield result.name
 
 
@@ -231,8 +217,8 @@ def _is_part(instruction: Instruction, block: Block, user: Instruction | None, i
     if user.operation != "select" or user.operands[1].type in FLOATS or result is None:
         return False
     if user.operands[0] == result:
-        return compared and user.operands[1].type != "i1"
-    wide = WIDTH[result.type] == isa.xlen or (result.type == "ptr" and operation == "select")
+        return compared and user.operands[1].type != I1
+    wide = WIDTH[result.type] == isa.xlen or (result.type == PTR and operation == "select")
     return WIDTH[user.operands[1].type] <= isa.xlen and (operation in RING or (wide and operation in ("lshr", "ashr")) or operation == "select")
 
 
@@ -246,7 +232,7 @@ def _tolerates(user: Instruction | None, name: str, isa: Isa) -> bool:
             return not operands[1]
         case "trunc" | "zext" | "sext":
             return True
-        case operation if operation in ARITHMETIC and user.operands[0].type == "i32" and isa.xlen == 64:
+        case operation if operation in ARITHMETIC and user.operands[0].type == I32 and isa.xlen == 64:
             return operation not in ("and", "or", "xor")
         case "add" | "sub" | "mul":
             return WIDTH[user.operands[0].type] < 32

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from polyloom.ir.ssa import SIZE, Data, Type
+from polyloom.ir.ssa import Data
+from polyloom.ir.ssa_types import SIZE, Type
 
 BASE: Final = 0x10000
 """Its low twelve bits are 0, so that one instruction makes the upper part of an address near it."""

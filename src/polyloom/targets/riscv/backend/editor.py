@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from polyloom.ir.ssa import Access, Block, Branch, Edge, Function, Instruction, Jump, Operand, Terminator, Type, Value
+from polyloom.ir.ssa import NOWHERE, Access, Block, Branch, Edge, Function, Instruction, Jump, Operand, Terminator, Value
+from polyloom.ir.ssa_types import Type
 from polyloom.transform.ssa.editing import names
 
 
@@ -19,18 +20,23 @@ class Editor:
     def __init__(self, function: Function, rule: Callable[[Editor, Instruction], None]) -> None:
         self.function, self.rule, self.fresh = function, rule, names(function)
         self.blocks: list[Block] = []
-        self.name, self.parameters, self.made, self.line = "", tuple[Value, ...](), list[Instruction](), 0
+        self.name, self.parameters, self.made, self.place = "", tuple[Value, ...](), list[Instruction](), NOWHERE
 
     def run(self, end: Callable[[Editor, Terminator], None]) -> Function:
         """The function with every instruction given to the rule, and every end of a block to `end`, which closes it."""
         for block in self.function.blocks:
             self.begin(block.name, block.parameters)
             for instruction in block.instructions:
-                self.line = instruction.line
+                self.place = instruction.place
                 self.rule(self, instruction)
-            self.line = block.terminator.line
+            self.place = block.terminator.place
             end(self, block.terminator)
         return replace(self.function, blocks=tuple(self.blocks))
+
+    @property
+    def address(self) -> Type:
+        """The integer of distances and sizes."""
+        return self.function.address
 
     def keep(self, instruction: Instruction) -> None:
         """Writes an instruction as it is."""
@@ -39,12 +45,12 @@ class Editor:
     def make(self, operation: str, type: Type, *operands: Operand, to: Value | None = None, callee: str = "", access: Access | None = None) -> Value:
         """The result of a new instruction, `to` where it is given."""
         result = to or self.value(type)
-        self.rule(self, Instruction(operation, operands, result, (), access, callee, self.line))
+        self.rule(self, Instruction(operation, operands, (result,), (), access, callee, self.place))
         return result
 
     def put(self, operation: str, *operands: Operand, access: Access | None = None, callee: str = "") -> None:
         """A new instruction without a result."""
-        self.rule(self, Instruction(operation, operands, None, (), access, callee, self.line))
+        self.rule(self, Instruction(operation, operands, (), (), access, callee, self.place))
 
     def value(self, type: Type) -> Value:
         return Value(self.fresh("legal"), type)
@@ -57,10 +63,10 @@ class Editor:
         self.blocks.append(Block(self.name, self.parameters, tuple(self.made), terminator))
 
     def jump(self, block: str, *arguments: Operand) -> None:
-        self.end(Jump(Edge(block, arguments), self.line))
+        self.end(Jump(Edge(block, arguments), self.place))
 
     def branch(self, condition: Operand, then: Edge, orelse: Edge) -> None:
-        self.end(Branch(condition, then, orelse, self.line))
+        self.end(Branch(condition, then, orelse, self.place))
 
     def repeat(self, first: Sequence[Operand], body: Callable[[Sequence[Value]], tuple[Operand, Sequence[Operand]]]) -> Sequence[Value]:
         """A loop over variables that begin with `first`: `body` writes it, and gives the condition to go on and the next values.

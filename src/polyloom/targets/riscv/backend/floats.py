@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from polyloom.ir.ssa import FLOATS, Constant, Instruction, Type, number
+from polyloom.ir.ssa import Constant, Instruction, number
+from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, I8, I16, I32, I64, Type
 from polyloom.targets.riscv.backend.build import TOWARDS_ZERO
 from polyloom.targets.riscv.backend.code import Reg
 from polyloom.targets.riscv.backend.context import Context
 
-SUFFIX: Final[dict[Type, str]] = {"f32": "s", "f64": "d"}
+SUFFIX: Final[dict[Type, str]] = {F32: "s", F64: "d"}
 _COMPARISONS: Final[dict[str, tuple[str, bool, bool]]] = {
     "foeq": ("feq", False, False),
     "folt": ("flt", False, False),
@@ -75,16 +76,16 @@ def cast(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
 
 def _integer(type: Type, operation: str) -> str:
     """A narrow one fits into a signed word."""
-    unsigned = "u" if operation in ("fptoui", "uitofp") and type in ("i32", "i64") else ""
-    return ("l" if type == "i64" else "w") + unsigned
+    unsigned = "u" if operation in ("fptoui", "uitofp") and type in (I32, I64) else ""
+    return ("l" if type == I64 else "w") + unsigned
 
 
 def _extended(context: Context, operation: str, instruction: Instruction) -> Reg:
     value = instruction.operands[0]
     register = context.reg(value)
-    if value.type == "i1":
+    if value.type == I1:
         return context.b.make("neg", register) if operation == "sitofp" else register
-    return context.unsigned(value.type, register) if operation == "uitofp" and value.type in ("i8", "i16") else register
+    return context.unsigned(value.type, register) if operation == "uitofp" and value.type in (I8, I16) else register
 
 
 def _bits(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
@@ -94,7 +95,7 @@ def _bits(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
     if isinstance(value, Constant) and source in FLOATS and number(value) == number(value) and target in FLOATS:
         return (context.reg(value),)
     make, put = context.b.make, context.b.put
-    match source, target:
+    match str(source), str(target):
         case "f32", "i32":
             return (make("fmv.x.w", context.reg(value)),)
         case "i32", "f32":

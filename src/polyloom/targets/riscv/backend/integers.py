@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from polyloom.ir.ssa import WIDTH, Constant, Instruction, Operand, Type, Value
+from polyloom.ir.ssa import Constant, Instruction, Operand, Value
+from polyloom.ir.ssa_types import I1, I32, WIDTH, Type
 from polyloom.targets.riscv.backend.code import Reg
 from polyloom.targets.riscv.backend.context import Context
 
@@ -41,7 +42,7 @@ def arithmetic(context: Context, instruction: Instruction) -> Reg:
         operation, b = "add", Constant(type, -b.value)
     if isinstance(a, Constant) and operation in ("add", "mul", *_LOGIC):
         a, b = b, a
-    word = "w" if type == "i32" and context.isa.xlen == 64 and operation not in _LOGIC else ""
+    word = "w" if type == I32 and context.isa.xlen == 64 and operation not in _LOGIC else ""
     if context.has("zbb") and operation in _LOGIC and isinstance(b, Value) and (found := _complemented(context, operation, a, b)) is not None:
         return found
     narrow = WIDTH[type] < 32
@@ -72,9 +73,9 @@ def cast(context: Context, instruction: Instruction) -> Reg:
     loose = isinstance(value, Value) and value.name in context.loose
     match instruction.operation:
         case "zext":
-            return register if source == "i1" or _is_unsigned(context, value) else context.unsigned(source, register)
+            return register if source == I1 or _is_unsigned(context, value) else context.unsigned(source, register)
         case "sext":
-            return context.b.make("neg", register) if source == "i1" else context.canonical(source, register) if loose else register
+            return context.b.make("neg", register) if source == I1 else context.canonical(source, register) if loose else register
         case "trunc":
             return register if instruction.result.name in context.loose else context.canonical(target, register)
         case _:
@@ -87,14 +88,14 @@ def _is_unsigned(context: Context, value: Operand) -> bool:
 
 def count(context: Context, callee: str, type: Type, operand: Operand) -> Reg:
     """Population count, leading and trailing zeros by Zbb. Narrow operands are legalized before."""
-    word = "w" if type == "i32" and context.isa.xlen == 64 else ""
+    word = "w" if type == I32 and context.isa.xlen == 64 else ""
     return context.b.make(_COUNTS[callee] + word, context.reg(operand))
 
 
 def swapped(context: Context, type: Type, operand: Operand) -> Reg:
     """The bytes of a word or of a register in the opposite order."""
     made = context.b.make("rev8", context.reg(operand))
-    return context.b.make("srai", made, 32) if type == "i32" and context.isa.xlen == 64 else made
+    return context.b.make("srai", made, 32) if type == I32 and context.isa.xlen == 64 else made
 
 
 def rotation(context: Context, instruction: Instruction) -> Reg:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polyloom.ir.ssa import WIDTH, Instruction, Operand, Value, integer
+from polyloom.ir.ssa import Instruction, Operand, Value, integer
+from polyloom.ir.ssa_types import I1, I32, I64, WIDTH
 from polyloom.targets.riscv.backend.editor import Editor
 from polyloom.targets.riscv.names import Isa
 
@@ -16,8 +17,8 @@ from polyloom.targets.riscv.names import Isa
 def rewrite(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     """mul, sdiv, udiv, srem, urem."""
     assert instruction.result is not None
-    is_wide = instruction.result.type == "i64" and isa.xlen == 32
-    if instruction.result.type == "i1":
+    is_wide = instruction.result.type == I64 and isa.xlen == 32
+    if instruction.result.type == I1:
         _bits(editor, instruction, instruction.result)
         return True
     if "m" in isa.extensions and (not is_wide or instruction.operation == "mul"):
@@ -36,9 +37,9 @@ def _bits(editor: Editor, instruction: Instruction, result: Value) -> None:
     """Of single bits: the only divisor is 1."""
     a, b = instruction.operands
     if instruction.operation == "mul":
-        editor.make("and", "i1", a, b, to=result)
+        editor.make("and", I1, a, b, to=result)
     else:
-        editor.make("copy", "i1", a if instruction.operation.endswith("div") else integer("i1", 0), to=result)
+        editor.make("copy", I1, a if instruction.operation.endswith("div") else integer(I1, 0), to=result)
 
 
 def _multiply(editor: Editor, a: Operand, b: Operand, result: Value) -> None:
@@ -51,7 +52,7 @@ def _multiply(editor: Editor, a: Operand, b: Operand, result: Value) -> None:
         mask = editor.make("sub", type, zero, editor.make("and", type, rest, one))
         summed = editor.make("add", type, total, editor.make("and", type, shifted, mask))
         less = editor.make("lshr", type, rest, one)
-        return editor.make("ne", "i1", less, zero), (editor.make("shl", type, shifted, one), less, summed)
+        return editor.make("ne", I1, less, zero), (editor.make("shl", type, shifted, one), less, summed)
 
     editor.make("copy", type, editor.repeat((a, b, zero), body)[2], to=result)
 
@@ -63,17 +64,17 @@ def _unsigned(editor: Editor, a: Operand, b: Operand, is_quotient: bool, result:
 
     def body(variables: Sequence[Value]) -> tuple[Operand, Sequence[Operand]]:
         rest, quotient, count = variables
-        lost = editor.make("slt", "i1", rest, integer(type, 0))
+        lost = editor.make("slt", I1, rest, integer(type, 0))
         moved = editor.make("or", type, editor.make("shl", type, rest, one), editor.make("lshr", type, quotient, top))
-        fits = editor.make("or", "i1", lost, editor.make("uge", "i1", moved, b))
+        fits = editor.make("or", I1, lost, editor.make("uge", I1, moved, b))
         bit = editor.make("zext", type, fits)
         mask = editor.make("sub", type, integer(type, 0), bit)
         less = editor.make("sub", type, moved, editor.make("and", type, b, mask))
         more = editor.make("or", type, editor.make("shl", type, quotient, one), bit)
-        left = editor.make("sub", "i32", count, integer("i32", 1))
-        return editor.make("ne", "i1", left, integer("i32", 0)), (less, more, left)
+        left = editor.make("sub", I32, count, integer(I32, 1))
+        return editor.make("ne", I1, left, integer(I32, 0)), (less, more, left)
 
-    rest, quotient, _ = editor.repeat((integer(type, 0), a, integer("i32", width)), body)
+    rest, quotient, _ = editor.repeat((integer(type, 0), a, integer(I32, width)), body)
     editor.make("copy", type, quotient if is_quotient else rest, to=result)
 
 

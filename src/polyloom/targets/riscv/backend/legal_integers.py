@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from polyloom.ir.ssa import WIDTH, Constant, Instruction, Operand, Type, Value, integer
+from polyloom.ir.ssa import Constant, Instruction, Operand, Value, integer
+from polyloom.ir.ssa_types import I1, I32, I64, WIDTH, Type
 from polyloom.targets.riscv.backend.editor import Editor
 from polyloom.targets.riscv.names import Isa
 
@@ -16,7 +17,7 @@ _COMPARISONS: Final = {"smin": "slt", "smax": "sgt", "umin": "ult", "umax": "ugt
 
 
 def _is_wide(type: Type, isa: Isa) -> bool:
-    return type == "i64" and isa.xlen == 32
+    return type == I64 and isa.xlen == 32
 
 
 def compared(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
@@ -27,13 +28,13 @@ def compared(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     zero = integer(result.type, 0)
     match instruction.callee:
         case "abs":
-            negative = editor.make("slt", "i1", a, zero)
+            negative = editor.make("slt", I1, a, zero)
             editor.make("select", result.type, negative, editor.make("sub", result.type, zero, a), a, to=result)
         case "usub.sat":
-            below = editor.make("ult", "i1", a, b)
+            below = editor.make("ult", I1, a, b)
             editor.make("select", result.type, below, zero, editor.make("sub", result.type, a, b), to=result)
         case name:
-            editor.make("select", result.type, editor.make(_COMPARISONS[name], "i1", a, b), a, b, to=result)
+            editor.make("select", result.type, editor.make(_COMPARISONS[name], I1, a, b), a, b, to=result)
     return True
 
 
@@ -44,12 +45,12 @@ def saturating(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     type, width = result.type, WIDTH[result.type]
     if instruction.callee == "uadd.sat":
         total = editor.make("add", type, a, b)
-        editor.make("select", type, editor.make("ult", "i1", total, a), integer(type, -1), total, to=result)
+        editor.make("select", type, editor.make("ult", I1, total, a), integer(type, -1), total, to=result)
         return True
     is_sum = instruction.callee == "sadd.sat"
     total = editor.make("add" if is_sum else "sub", type, a, b)
     signs = editor.make("and", type, editor.make("xor", type, a, total), editor.make("xor", type, b, total if is_sum else a))
-    over = editor.make("slt", "i1", signs, integer(type, 0))
+    over = editor.make("slt", I1, signs, integer(type, 0))
     sign = editor.make("ashr", type, a, integer(type, width - 1))
     limit = editor.make("xor", type, sign, integer(type, (1 << width - 1) - 1))
     editor.make("select", type, over, limit, total, to=result)
@@ -61,12 +62,12 @@ def counted(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     a, result, callee = instruction.operands[0], _result(instruction), instruction.callee
     type, width = result.type, WIDTH[result.type]
     if width < 32:
-        wide: Operand = editor.make("zext", "i32", a)
+        wide: Operand = editor.make("zext", I32, a)
         if callee == "cttz":
-            wide = editor.make("or", "i32", wide, integer("i32", 1 << width))
-        count = editor.make("call", "i32", wide, callee=callee)
+            wide = editor.make("or", I32, wide, integer(I32, 1 << width))
+        count = editor.make("call", I32, wide, callee=callee)
         if callee == "ctlz":
-            count = editor.make("sub", "i32", count, integer("i32", 32 - width))
+            count = editor.make("sub", I32, count, integer(I32, 32 - width))
         editor.make("trunc", type, count, to=result)
         return True
     if "zbb" in isa.extensions and not _is_wide(type, isa):
@@ -144,7 +145,7 @@ def is_rotation(instruction: Instruction, isa: Isa) -> bool:
     """Whether Zbb has it."""
     a, b, _ = instruction.operands
     type = _result(instruction).type
-    return a == b and "zbb" in isa.extensions and (type == "i32" or WIDTH[type] == isa.xlen)
+    return a == b and "zbb" in isa.extensions and (type == I32 or WIDTH[type] == isa.xlen)
 
 
 def _result(instruction: Instruction) -> Value:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from polyloom.ir.ssa import FLOATS, SIZE, Access, Constant, Edge, Instruction, Operand, Type, Value, integer
+from polyloom.ir.ssa import Access, Constant, Edge, Instruction, Operand, Value, integer
+from polyloom.ir.ssa_types import F32, FLOATS, I1, I8, I16, I32, I64, PTR, SIZE, Type, size_of
 from polyloom.targets.riscv.backend.editor import Editor
 from polyloom.targets.riscv.names import Isa
 
-_PIECES: Final[dict[int, Type]] = {1: "i8", 2: "i16", 4: "i32"}
+_PIECES: Final[dict[int, Type]] = {1: I8, 2: I16, 4: I32}
 _STRAIGHT: Final = 16
 """As many bytes are copied without a loop."""
 
@@ -21,14 +22,15 @@ def access(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     is_store = instruction.operation == "store"
     type = instruction.operands[0].type if is_store else _result(instruction).type
     align = (instruction.access or Access()).align
-    if type == "ptr" and isa.xlen == 32:
+    if type == PTR and isa.xlen < editor.function.pointers:
         return False
-    word = 4 if isa.xlen == 32 and type == "i64" else SIZE[type]  # two accesses
+    size = size_of(type, editor.function.pointers)
+    word = 4 if isa.xlen == 32 and type == I64 else size  # two accesses
     if align >= word:
         return False
-    whole: Type = type if type not in FLOATS else "i32" if type == "f32" else "i64"
-    if type == "ptr":
-        whole = "i64"
+    whole: Type = type if type not in FLOATS else I32 if type == F32 else I64
+    if type == PTR:
+        whole = editor.address
     piece = _PIECES[align]
     kept = replace(instruction.access or Access(), align=align)
     if is_store:
@@ -46,13 +48,13 @@ def _gather(editor: Editor, instruction: Instruction, whole: Type, piece: Type, 
         wide = editor.make("zext", whole, part)
         placed = editor.make("shl", whole, wide, integer(whole, 8 * at)) if at else wide
         found = editor.make("or", whole, found, placed) if at else placed
-    editor.make("copy" if result.type == whole else "inttoptr" if result.type == "ptr" else "bitcast", result.type, found, to=result)
+    editor.make("copy" if result.type == whole else "inttoptr" if result.type == PTR else "bitcast", result.type, found, to=result)
 
 
 def _scatter(editor: Editor, instruction: Instruction, whole: Type, piece: Type, kept: Access) -> None:
     value, pointer = instruction.operands
     if value.type != whole:
-        value = editor.make("ptrtoint" if value.type == "ptr" else "bitcast", whole, value)
+        value = editor.make("ptrtoint" if value.type == PTR else "bitcast", whole, value)
     for at in range(0, SIZE[whole], SIZE[piece]):
         moved = editor.make("lshr", whole, value, integer(whole, 8 * at)) if at else value
         part = editor.make("trunc", piece, moved)
@@ -60,7 +62,7 @@ def _scatter(editor: Editor, instruction: Instruction, whole: Type, piece: Type,
 
 
 def _at(editor: Editor, pointer: Operand, distance: int) -> Operand:
-    return editor.make("offset", "ptr", pointer, integer("i64", distance)) if distance else pointer
+    return editor.make("offset", PTR, pointer, integer(editor.address, distance)) if distance else pointer
 
 
 def bulk(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
@@ -89,22 +91,22 @@ def _straight(editor: Editor, instruction: Instruction, size: int) -> None:
 
 
 def _byte(editor: Editor, pointer: Operand) -> Operand:
-    return editor.make("load", "i8", pointer, access=Access())
+    return editor.make("load", I8, pointer, access=Access())
 
 
 def _move(editor: Editor, target: Operand, source: Operand, size: Operand) -> None:
     """From the end where the target is behind the source."""
     up, down, behind = (editor.fresh(name) for name in ("up", "down", "moved"))
-    editor.branch(editor.make("ult", "i1", target, source), Edge(up), Edge(down))
+    editor.branch(editor.make("ult", I1, target, source), Edge(up), Edge(down))
     editor.begin(up)
     _forward(editor, target, size, lambda pointer: _byte(editor, pointer), source)
     editor.jump(behind)
     editor.begin(down)
-    back = integer("i64", -1)
-    ends = [editor.make("offset", "ptr", pointer, size) for pointer in (target, source)]
+    back = integer(editor.address, -1)
+    ends = [editor.make("offset", PTR, pointer, size) for pointer in (target, source)]
 
     def body(pointers: Sequence[Value]) -> None:
-        to, of = (editor.make("offset", "ptr", pointer, back) for pointer in pointers)
+        to, of = (editor.make("offset", PTR, pointer, back) for pointer in pointers)
         editor.put("store", _byte(editor, of), to, access=Access())
 
     _each(editor, ends, target, back, body)
@@ -114,21 +116,21 @@ def _move(editor: Editor, target: Operand, source: Operand, size: Operand) -> No
 
 def _forward(editor: Editor, target: Operand, size: Operand, byte: Callable[[Value], Operand], source: Operand | None) -> None:
     """Stores `byte` of each place of the source at each of the target."""
-    end = editor.make("offset", "ptr", target, size)
+    end = editor.make("offset", PTR, target, size)
     pointers = [target, *([source] if source is not None else [])]
-    _each(editor, pointers, end, integer("i64", 1), lambda now: editor.put("store", byte(now[-1]), now[0], access=Access()))
+    _each(editor, pointers, end, integer(editor.address, 1), lambda now: editor.put("store", byte(now[-1]), now[0], access=Access()))
 
 
 def _each(editor: Editor, first: Sequence[Operand], end: Operand, step: Operand, body: Callable[[Sequence[Value]], None]) -> None:
     """Pointers that advance until the first of them is at the end."""
     head, inside, behind = (editor.fresh(name) for name in ("each", "byte", "behind"))
-    pointers = [editor.value("ptr") for _ in first]
+    pointers = [editor.value(PTR) for _ in first]
     editor.jump(head, *first)
     editor.begin(head, pointers)
-    editor.branch(editor.make("eq", "i1", pointers[0], end), Edge(behind), Edge(inside))
+    editor.branch(editor.make("eq", I1, pointers[0], end), Edge(behind), Edge(inside))
     editor.begin(inside)
     body(pointers)
-    editor.jump(head, *(editor.make("offset", "ptr", pointer, step) for pointer in pointers))
+    editor.jump(head, *(editor.make("offset", PTR, pointer, step) for pointer in pointers))
     editor.begin(behind)
 
 

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.ssa import FLOATS, SIZE, WIDTH, Constant, Edge, Function, Instruction, Operand, Switch, Terminator, Type, integer
+from polyloom.ir.ssa import NOWHERE, Constant, Edge, Function, Instruction, Operand, Place, Switch, Terminator, integer
+from polyloom.ir.ssa_types import F32, F64, I1, PTR, SCALARS, SIZE, WIDTH, Type
 from polyloom.targets.riscv.backend import legal_division, legal_floats, legal_integers, legal_memory
 from polyloom.targets.riscv.backend.editor import Editor
 from polyloom.targets.riscv.names import Isa
@@ -53,11 +54,14 @@ def legalize(function: Function, isa: Isa) -> Function:
         if not _RULES.get(instruction.operation, _nothing)(editor, instruction, isa):
             editor.keep(instruction)
 
-    types: list[Type] = [p.type for block in function.blocks for p in block.parameters]
-    if function.result is not None:
-        types.append(function.result)
-    for type in types:
-        _check_type(function, type, isa, 0)
+    if isa.xlen > function.pointers:
+        help = f"read it for riscv{isa.xlen}-unknown-elf"
+        raise _unsupported(function, NOWHERE, f"what was read for pointers of {function.pointers} bits, on RV{isa.xlen},", help)
+    for block in function.blocks:
+        for parameter in block.parameters if block is not function.blocks[0] else ():
+            _check_type(function, parameter.type, isa, block.terminator.place)
+    for type in (*(p.type for p in function.parameters), *([function.result] if function.result else [])):
+        _check_type(function, type, isa, NOWHERE)
     return Editor(function, rule).run(_end)
 
 
@@ -81,14 +85,14 @@ def _search(editor: Editor, value: Operand, cases: list[tuple[int, Edge]], defau
     rest = editor.fresh("case")
     if len(cases) <= _LINEAR:
         case, target = cases[0]
-        found = editor.make("eq", "i1", value, integer(value.type, case))
+        found = editor.make("eq", I1, value, integer(value.type, case))
         editor.branch(found, target, Edge(rest) if len(cases) > 1 else default)
         if len(cases) > 1:
             editor.begin(rest)
             _search(editor, value, cases[1:], default)
         return
     other = editor.fresh("case")
-    below = editor.make("slt" if value.type != "i1" else "ult", "i1", value, integer(value.type, cases[middle][0]))
+    below = editor.make("slt" if value.type != I1 else "ult", I1, value, integer(value.type, cases[middle][0]))
     editor.branch(below, Edge(rest), Edge(other))
     for name, part in ((rest, cases[:middle]), (other, cases[middle:])):
         editor.begin(name)
@@ -96,32 +100,40 @@ def _search(editor: Editor, value: Operand, cases: list[tuple[int, Edge]], defau
 
 
 def _check(function: Function, instruction: Instruction, isa: Isa) -> None:
-    operation, line = instruction.operation, instruction.line
-    types: list[Type] = [*(o.type for o in instruction.operands), *([instruction.result.type] if instruction.result else [])]
+    operation, place = instruction.operation, instruction.place
+    types = [*(o.type for o in instruction.operands), *(result.type for result in instruction.results)]
+    if instruction.called in {external.name for external in function.externals}:
+        raise _unsupported(function, place, f"the external function `{instruction.called}`", "compile it for the machine that has it")
     for type in types:
-        _check_type(function, type, isa, line)
+        _check_type(function, type, isa, place)
     if operation == "alloca" and not isinstance(instruction.operands[0], Constant):
-        raise _unsupported(function, line, "an array of a size that is known at run time only", "give it a constant size, or pass it as a parameter")
+        raise _unsupported(function, place, "an array of a size that is known at run time only", "give it a constant size, or pass it as a parameter")
     if operation in ("load", "store"):
         accessed = types[0] if operation == "store" else types[-1]
-        if accessed == "ptr" and isa.xlen == 32:
-            raise _unsupported(function, line, "a pointer in memory on RV32, where the model of C's memory has pointers of 64 bits,", "compile it for rv64")
-        if instruction.access and instruction.access.order and SIZE[accessed] * 8 > isa.xlen and accessed != "ptr":
-            raise _unsupported(function, line, f"an atomic access of {WIDTH[accessed]} bits on RV{isa.xlen}", "use a narrower type, or compile it for rv64")
+        if accessed == PTR and isa.xlen < function.pointers:
+            raise _unsupported(function, place, "a pointer in memory on RV32, where the model of C's memory has pointers of 64 bits,", "compile it for rv64")
+        if instruction.access and instruction.access.order and SIZE[accessed] * 8 > isa.xlen and accessed != PTR:
+            raise _unsupported(function, place, f"an atomic access of {WIDTH[accessed]} bits on RV{isa.xlen}", "use a narrower type, or compile it for rv64")
 
 
-def _check_type(function: Function, type: Type, isa: Isa, line: int) -> None:
-    needed = {"f32": "f", "f64": "d"}.get(type) if type in FLOATS else None
+def _check_type(function: Function, type: Type, isa: Isa, place: Place) -> None:
+    if type not in SCALARS:
+        what = "a vector" if type.lanes else "a pointer into another address space"
+        raise _unsupported(function, place, f"{what}, {type},", "compile it for a machine that has such values")
+    needed = {F32: "f", F64: "d"}.get(type)
     if needed and needed not in isa.extensions:
-        what = "float" if type == "f32" else "double"
-        place = f", line {line}" if line else ""
+        what = "float" if type == F32 else "double"
         raise input_error(
             "PL0930",
-            f"@{function.name}{place}: `{what}` needs the extension {needed}, which {isa} does not have",
+            f"@{function.name}{_located(function, place)}: `{what}` needs the extension {needed}, which {isa} does not have",
             help=f"run it on rv{isa.xlen}gc, or on integers",
         )
 
 
-def _unsupported(function: Function, line: int, what: str, help: str) -> PolyloomError:
-    place = f", line {line}" if line else ""
-    return input_error("PL0931", f"@{function.name}{place}: {what} is not supported", help=help)
+def _unsupported(function: Function, place: Place, what: str, help: str) -> PolyloomError:
+    return input_error("PL0931", f"@{function.name}{_located(function, place)}: {what} is not supported", help=help)
+
+
+def _located(function: Function, place: Place) -> str:
+    words = place.words(function.place.file)
+    return f", {words}" if words else ""

@@ -16,7 +16,6 @@ from polyloom.ir.ssa import (
     COMPARISONS,
     FLOAT_COMPARISONS,
     FLOATING,
-    FLOATS,
     RESULT,
     Branch,
     Constant,
@@ -28,6 +27,7 @@ from polyloom.ir.ssa import (
     Terminator,
     Value,
 )
+from polyloom.ir.ssa_types import FLOATS, I1
 from polyloom.targets.riscv.backend import abi, calls, floats, integers, memory, selects, wide
 from polyloom.targets.riscv.backend.code import ZERO, Block, Code, Reg
 from polyloom.targets.riscv.backend.context import FUNCTIONS, Context
@@ -129,7 +129,8 @@ def _value(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
         case "call" if instruction.callee in ("fshl", "fshr"):
             return (integers.rotation(context, instruction),)
         case operation:
-            place = f", line {instruction.line}" if instruction.line else ""
+            words = instruction.place.words(context.function.place.file)
+            place = f", {words}" if words else ""
             message = f"@{context.function.name}{place}: `{instruction.callee or operation}` is not supported"
             raise input_error("PL0931", message, help="write it with operators, or with what docs/ssa.md lists")
 
@@ -153,7 +154,7 @@ def _branch(context: Context, condition: Operand, target: str) -> None:
             context.b.put("beq", ZERO, ZERO, target)
         return
     deferred = context.deferred.get(condition.name) if isinstance(condition, Value) and condition.name not in context.values else None
-    if deferred is None or deferred.operands[0].type == "i1":
+    if deferred is None or deferred.operands[0].type == I1:
         context.b.put("bne", context.reg(condition), ZERO, target)
         return
     mnemonic, is_exchanged = _BRANCHES[deferred.operation]

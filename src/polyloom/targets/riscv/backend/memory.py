@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from polyloom.ir.ssa import FLOATS, Access, Address, Constant, Instruction, Operand, Type, Value
+from polyloom.ir.ssa import Access, Address, Constant, Instruction, Operand, Value
+from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, I8, I16, I32, I64, PTR, Type
 from polyloom.targets.riscv.backend.code import Reg
 from polyloom.targets.riscv.backend.context import IMMEDIATE, Context
 
-_LOADS: Final[dict[Type, str]] = {"i1": "lbu", "i8": "lb", "i16": "lh", "i32": "lw", "i64": "ld", "f32": "flw", "f64": "fld"}
-_STORES: Final[dict[Type, str]] = {"i1": "sb", "i8": "sb", "i16": "sh", "i32": "sw", "i64": "sd", "f32": "fsw", "f64": "fsd"}
+_LOADS: Final[dict[Type, str]] = {I1: "lbu", I8: "lb", I16: "lh", I32: "lw", I64: "ld", F32: "flw", F64: "fld"}
+_STORES: Final[dict[Type, str]] = {I1: "sb", I8: "sb", I16: "sh", I32: "sw", I64: "sd", F32: "fsw", F64: "fsd"}
 R, W, RW = 2, 1, 3
 """Sets of accesses as fences encode them."""
 _AROUND: Final[dict[tuple[str, str], tuple[tuple[int, int] | None, tuple[int, int] | None]]] = {
@@ -29,7 +30,7 @@ _FENCES: Final = {"acquire": (R, RW), "release": (RW, W), "acq_rel": (RW, RW), "
 def load(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
     result, access = instruction.result, instruction.access or Access()
     assert result is not None
-    type: Type = result.type if result.type != "ptr" else "i64" if context.isa.xlen == 64 else "i32"
+    type: Type = result.type if result.type != PTR else I64 if context.isa.xlen == 64 else I32
     before, after = _AROUND.get(("load", access.order), (None, None))
     _fence(context, before)
     base, offset = address(context, instruction.operands[0], 4 if context.is_wide(type) else 0)
@@ -46,13 +47,13 @@ def load(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
 
 def store(context: Context, instruction: Instruction) -> None:
     value, access = instruction.operands[0], instruction.access or Access()
-    type: Type = value.type if value.type != "ptr" else "i64" if context.isa.xlen == 64 else "i32"
+    type: Type = value.type if value.type != PTR else I64 if context.isa.xlen == 64 else I32
     before, after = _AROUND.get(("store", access.order), (None, None))
     _fence(context, before)
     parts = _zero_or_parts(context, value)
     base, offset = address(context, instruction.operands[1], 4 * (len(parts) - 1))
     for k, part in enumerate(parts):
-        mnemonic = "sw" if len(parts) == 2 else _STORES[type] if part.bank == "f" or type not in FLOATS else {"f32": "sw", "f64": "sd"}[type]
+        mnemonic = "sw" if len(parts) == 2 else _STORES[type] if part.bank == "f" or type not in FLOATS else {F32: "sw", F64: "sd"}[type]
         context.b.put(mnemonic, part, offset + 4 * k, base)
     if access.volatile or access.order:
         context.b.put("keep", base)
@@ -61,8 +62,8 @@ def store(context: Context, instruction: Instruction) -> None:
 
 def _zero_or_parts(context: Context, value: Operand) -> tuple[Reg, ...]:
     """A constant float is stored as the integer that its bits are, where that is one register or zero."""
-    if isinstance(value, Constant) and value.type in FLOATS and (value.type == "f32" or context.isa.xlen == 64 or value.value == 0):
-        return (context.b.constant(value.value),) if value.type == "f32" or context.isa.xlen == 64 else (context.b.constant(0),) * 2
+    if isinstance(value, Constant) and value.type in FLOATS and (value.type == F32 or context.isa.xlen == 64 or value.value == 0):
+        return (context.b.constant(value.value),) if value.type == F32 or context.isa.xlen == 64 else (context.b.constant(0),) * 2
     return context.parts(value)
 
 

@@ -14,9 +14,10 @@ from typing import Final
 import numpy as np
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.ssa import FLOATS, RESULT, WIDTH, Function, Type
+from polyloom.ir.ssa import RESULT, Function
 from polyloom.ir.ssa_interpret import Argument
 from polyloom.ir.ssa_semantics import Number, bits, value
+from polyloom.ir.ssa_types import F32, FLOATS, I1, PTR, WIDTH, Type
 from polyloom.targets.riscv.backend import abi
 from polyloom.targets.riscv.image import Image, elf
 from polyloom.targets.riscv.model import LIMIT, RA, SP, Machine
@@ -101,14 +102,14 @@ def _pass(machine: Machine, isa: Isa, function: Function, values: Sequence[int])
             elif place.bank == "x":
                 machine.set_x(place.number, part)
             else:
-                machine.set_f(place.number, _ONES | pattern if type == "f32" else pattern)
+                machine.set_f(place.number, _ONES | pattern if type == F32 else pattern)
 
 
 def _words(type: Type, pattern: int, count: int, isa: Isa, is_unsigned: bool) -> list[int]:
     """The parts of an argument or a result; an integer narrower than a register is extended."""
     if count == 2:
         return [pattern & 0xFFFFFFFF, pattern >> 32]
-    if type not in FLOATS and type not in ("ptr", "i1") and not is_unsigned:
+    if type not in FLOATS and type not in (PTR, I1) and not is_unsigned:
         return [int(value(type, pattern))]
     return [pattern % (1 << isa.xlen) if type not in FLOATS else pattern]
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from polyloom.ir.ssa import COMPARISONS, WIDTH, Constant, Instruction, Operand, Type, Value
+from polyloom.ir.ssa import COMPARISONS, Constant, Instruction, Operand, Value
+from polyloom.ir.ssa_types import I1, I32, PTR, WIDTH, Type
 from polyloom.targets.riscv.backend.code import Reg
 from polyloom.targets.riscv.backend.context import FUNCTIONS, Context
 from polyloom.targets.riscv.expression import FUNCTIONS as MEANINGS
@@ -66,10 +67,10 @@ def write(context: Context, type: Type, expression: Expression, names: Names) ->
         return context.b.constant(expression)
     lines = _selected(expression, context.isa)
     result = context.b.lines(lines, names.registers)
-    if WIDTH[type] >= context.isa.xlen or type in ("i1", "ptr") or not _overflows(expression):
+    if WIDTH[type] >= context.isa.xlen or type in (I1, PTR) or not _overflows(expression):
         return result
     last = context.b.ops[-1]
-    if type == "i32" and last.operands[0] == result and last.mnemonic in _WORDS:
+    if type == I32 and last.operands[0] == result and last.mnemonic in _WORDS:
         context.b.ops.pop()
         return context.b.make(_WORDS[last.mnemonic], *last.operands[1:])
     return context.canonical(type, result)
@@ -108,7 +109,7 @@ def relation(context: Context, instruction: Instruction, names: Names) -> Expres
     """A comparison. An i1 that is 1 is -1 as a signed number."""
     a, b = (leaf(context, operand, names) for operand in instruction.operands)
     operation = instruction.operation
-    if instruction.operands[0].type == "i1" and operation[0] == "s":
+    if instruction.operands[0].type == I1 and operation[0] == "s":
         return comparison(_RELATIONS["u" + operation[1:]], b, a)
     return comparison(_RELATIONS[operation], a, b)
 
@@ -117,7 +118,7 @@ def leaf(context: Context, operand: Operand, names: Names) -> Expression:
     """A name or a number."""
     if isinstance(operand, Constant):
         return operand.value
-    return names.of(context.reg(operand), operand.type == "i1")
+    return names.of(context.reg(operand), operand.type == I1)
 
 
 def _part(context: Context, operand: Operand, names: Names) -> Expression:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from polyloom.ir.ssa import Constant, Instruction, Operand
+from polyloom.ir.ssa_types import I1, I32
 from polyloom.targets.riscv.backend.code import ZERO, Reg
 from polyloom.targets.riscv.backend.context import Context
 from polyloom.targets.riscv.backend.selects import Names, write
@@ -93,7 +94,7 @@ def _shift(context: Context, operation: str, a: Pair, amount: Reg) -> Pair:
 def _choose(context: Context, condition: Reg, a: Reg, b: Reg, is_boolean: bool = False) -> Reg:
     names = Names()
     expression = choose(names.of(condition, is_boolean), names.of(a, False), names.of(b, False))
-    return write(context, "i32", expression, names)
+    return write(context, I32, expression, names)
 
 
 def cast(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
@@ -106,7 +107,7 @@ def cast(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
         case "zext":
             return context.unsigned(source, context.reg(value)), ZERO
         case "sext":
-            low = context.b.make("neg", context.reg(value)) if source == "i1" else context.canonical(source, context.reg(value))
+            low = context.b.make("neg", context.reg(value)) if source == I1 else context.canonical(source, context.reg(value))
             return low, context.b.make("srai", low, 31)
         case "ptrtoint":
             return context.reg(value), ZERO
@@ -121,7 +122,7 @@ def compare(context: Context, instruction: Instruction) -> Reg:
     if operation in ("eq", "ne"):
         differing = _differing(context, a, b)
         return context.b.make("seqz" if operation == "eq" else "snez", differing)
-    return write(context, "i1", *_less(context, operation, a, b))
+    return write(context, I1, *_less(context, operation, a, b))
 
 
 def _differing(context: Context, a: Operand, b: Operand) -> Reg:

@@ -15,24 +15,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.ssa import (
-    COMPARISONS,
-    SIZE,
-    WIDTH,
-    Address,
-    Branch,
-    Constant,
-    Function,
-    Instruction,
-    Jump,
-    Operand,
-    Return,
-    Terminator,
-    Type,
-    Value,
-    edges_of,
-)
+from polyloom.ir.ssa import COMPARISONS, NOWHERE, Address, Branch, Constant, Function, Instruction, Jump, Operand, Return, Terminator, Value, edges_of
 from polyloom.ir.ssa_text import print_instruction
+from polyloom.ir.ssa_types import F32, F64, I1, I32, I64, PTR, SIZE, WIDTH, Type
 from polyloom.targets.riscv.expression import Expression, Node, comparison
 from polyloom.targets.riscv.isa import X_NAMES, register
 from polyloom.targets.riscv.names import Isa
@@ -107,12 +92,12 @@ class _Writer:
         for block, after in zip(blocks, [*(b.name for b in blocks[1:]), ""], strict=True):
             self.labels += (self._label(block.name),) if block.name in targets else ()
             for instruction in block.instructions:
-                self.scratch, self.line = _SCRATCH, instruction.line
+                self.scratch, self.line = _SCRATCH, instruction.place.line
                 self._instruction(instruction)
-            self.scratch, self.line = _SCRATCH, block.terminator.line
+            self.scratch, self.line = _SCRATCH, block.terminator.place.line
             self._terminator(block.terminator, after)
         self.statements.append(Statement(None, (*self.labels, "END")))
-        shared = {_location(p.name) for p in self.function.parameters if p.type == "ptr"} | {_location(d.name) for d in self.function.data}
+        shared = {_location(p.name) for p in self.function.parameters if p.type == PTR} | {_location(d.name) for d in self.function.data}
         return Program(_with_used_labels(self.statements), tuple(self.declarations), tuple(self.accesses), frozenset(shared))
 
     def _instruction(self, instruction: Instruction) -> None:
@@ -123,7 +108,7 @@ class _Writer:
             self._fence(instruction.access.order)
         elif name == "alloca" and result is not None:
             self._pointer(result.name)
-        elif result is None or any(operand.type in ("f32", "f64") for operand in (*operands, result)):
+        elif result is None or any(operand.type in (F32, F64) for operand in (*operands, result)):
             raise self._refused(instruction)
         elif name in COMPARISONS:
             self._table(result, comparison(_RELATIONS[name], self._atom("a", operands[0]), self._atom("b", operands[1])), operands, "ab")
@@ -162,7 +147,7 @@ class _Writer:
         address, access, result = instruction.operands[-1], instruction.access, instruction.result
         type = result.type if result else instruction.operands[0].type
         order = access.order if access else ""
-        if type in ("i1", "f32", "f64"):
+        if type in (I1, F32, F64):
             raise self._refused(instruction)
         if order == "seq_cst" or (not result and order == "release"):
             self._fence("seq_cst" if result else "release")
@@ -209,27 +194,27 @@ class _Writer:
     def _extended(self, rd: str, source: str, shift: str, width: int) -> None:
         if width == 1:
             self._write("andi", rd, source, "1")
-        elif width < WIDTH["i64"]:
+        elif width < WIDTH[I64]:
             self._write("slli", rd, source, str(64 - width))
             self._write(shift, rd, rd, str(64 - width))
 
     def _arithmetic(self, name: str, result: Value, left: Operand, right: Operand) -> None:
         rd, width = self._register(result), WIDTH[result.type]
         first = self._register(left)
-        if width < WIDTH["i32"] and name == "lshr":
+        if width < WIDTH[I32] and name == "lshr":
             self._extended(scratch := self._temporary(), first, "srli", width)
             first = scratch
-        suffix = "w" if width == WIDTH["i32"] and name not in _BITWISE else ""
+        suffix = "w" if width == WIDTH[I32] and name not in _BITWISE else ""
         if isinstance(right, Constant) and name != "sub" and -2048 <= right.value < 2048:
             self._write(f"{_ARITHMETIC[name]}i{suffix}", rd, first, str(right.value))
         else:
             self._write(f"{_ARITHMETIC[name]}{suffix}", rd, first, self._register(right))
-        if width < WIDTH["i32"] and name not in _BITWISE:
+        if width < WIDTH[I32] and name not in _BITWISE:
             self._extended(rd, rd, "srai", width)
 
     def _atom(self, name: str, operand: Operand) -> Expression:
         """A constant as such, another operand by the name that the table is to use."""
-        return operand.value if isinstance(operand, Constant) and operand.type != "ptr" else name
+        return operand.value if isinstance(operand, Constant) and operand.type != PTR else name
 
     # Registers
 
@@ -256,7 +241,7 @@ class _Writer:
             return self.registers[value.name]
         if value not in self.function.parameters:
             return self._fresh(value.name)
-        if value.type == "ptr":
+        if value.type == PTR:
             return self._pointer(value.name)
         number = self._fresh(value.name)
         if value.name not in self.values:
@@ -300,7 +285,7 @@ class _Writer:
         if instruction.called:
             help = "where it is `noinline`, add `-D noinline=`, with which it becomes part of its caller; a recursive one cannot"
             return self._error(f"`{instruction.called}` stays a call, which litmus tests have not", help)
-        return self._error(f"the memory model has no `{print_instruction(replace(instruction, line=0))}`")
+        return self._error(f"the memory model has no `{print_instruction(replace(instruction, place=NOWHERE))}`")
 
     def _error(self, message: str, help: str = _SMALL) -> PolyloomError:
         where = f"line {self.line}: " if self.line else ""
@@ -314,7 +299,7 @@ def _with_used_labels(statements: Iterable[Statement]) -> tuple[Statement, ...]:
 
 
 def _in_range(type: Type, value: int) -> int:
-    return value & 1 if type == "i1" else wrapped(value, WIDTH[type])
+    return value & 1 if type == I1 else wrapped(value, WIDTH[type])
 
 
 def _location(name: str) -> str:
@@ -337,5 +322,5 @@ def _bases(function: Function, address: Operand) -> frozenset[str]:
         sources = [i for result, i in defined if result == operand]
         if isinstance(operand, Address) or operand in function.parameters or any(i.operation == "alloca" for i in sources):
             found.add(_location(operand.name) if isinstance(operand, Address | Value) else "")
-        work += [o for i in sources if i.operation in ("copy", "select", "offset") for o in i.operands if o.type == "ptr"]
+        work += [o for i in sources if i.operation in ("copy", "select", "offset") for o in i.operands if o.type == PTR]
     return frozenset(found)

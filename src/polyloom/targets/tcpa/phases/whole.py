@@ -22,6 +22,7 @@ from polyloom.ir.arguments import Arrays, check_parameters
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan, of_program
 from polyloom.ir.plan_interpret import chain
+from polyloom.passes import Watch
 from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa import program
 from polyloom.targets.tcpa.phases import file as phase_file
@@ -66,12 +67,12 @@ class Execution:
         return Trace(tuple(moved))
 
 
-def compile(plan: Plan, member: str, mapping: Choice[tuple[str, str]], progress: Progress | None) -> bytes:
+def compile(plan: Plan, member: str, mapping: Choice[tuple[str, str]], progress: Progress | None, watch: Watch | None = None) -> bytes:
     """The symbolic file. Errors: those of the target, with the phase in a note, and PL0818 for mappings that are not of its phases."""
     count = len(plan.phases)
     given = _chosen(mapping, plan.name, count, "mapping")
     files = [
-        _located(n, count, partial(program.compile, phase.program, member, own, _part(progress, n, count)))
+        _located(n, count, partial(program.compile, phase.program, member, own, _part(progress, n, count), watch))
         for n, (phase, own) in enumerate(zip(plan.phases, given, strict=True), 1)
     ]
     return files[0] if _is_program(plan) else phase_file.encode(phase_file.SYMBOLIC, _phased(plan, files))

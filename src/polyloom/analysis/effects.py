@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an instruction of `ir.ssa` does beyond giving its results, in the words of external functions.
+
+Functions of the program may do anything. Volatile and atomic accesses and fences are `ordered`: they stay, once, in their
+order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from polyloom.ir.ssa import EFFECTS, Function, Instruction
+from polyloom.ir.ssa_externals import EFFECT_NAMES, Effect, External
+
+Externals = Mapping[str, External]
+_ANY: Final = frozenset(EFFECT_NAMES)
+_NOTHING: Final[frozenset[Effect]] = frozenset()
+_READS: Final[frozenset[Effect]] = frozenset({"reads"})
+_WRITES: Final[frozenset[Effect]] = frozenset({"writes"})
+_ORDERED: Final[frozenset[Effect]] = frozenset({"ordered"})
+_PLAIN: Final[dict[str, frozenset[Effect]]] = {"load": _READS, "store": _WRITES, "fence": _ORDERED}
+
+
+def externals_of(function: Function) -> Externals:
+    """By name."""
+    return {external.name: external for external in function.externals}
+
+
+def effects(instruction: Instruction, externals: Externals) -> frozenset[Effect]:
+    """Nothing for what only computes; faults are no effect."""
+    if instruction.called:
+        external = externals.get(instruction.called)
+        return _ANY if external is None else frozenset(external.effects)
+    if instruction.callee in EFFECTS:
+        return _WRITES if instruction.callee == "memset" else _READS | _WRITES
+    found = _PLAIN.get(instruction.operation, _NOTHING)
+    access = instruction.access
+    return found | _ORDERED if access is not None and (access.volatile or access.order) else found
+
+
+def stays(instruction: Instruction, externals: Externals) -> bool:
+    """Whether it stays where nobody uses its results: all that has an effect, but for a plain load."""
+    found = effects(instruction, externals)
+    return bool(found) and not (instruction.operation == "load" and found == _READS)

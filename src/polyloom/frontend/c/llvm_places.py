@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where instructions stand in the source, from the debug information of LLVM's text.
+
+A location has a line, a column, and a scope, which has the file; what was inlined has also that of the call. Shown is the
+outermost one, which is in the function itself. Where there is a table of external functions, it is the innermost one that is
+in none of the table's headers.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from polyloom.diagnostics import Source
+from polyloom.ir.ssa import NOWHERE, Place
+
+_NODE = re.compile(r"^!(\d+) = (?:distinct )?!(DI\w+)\((.*)\)$", re.MULTILINE)
+_FIELD = re.compile(r'(\w+): (?:!(\d+)|(\d+)|"((?:[^"\\]|\\.)*)")')
+_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|\\)")
+_KINDS = ("DILocation", "DISubprogram", "DILexicalBlock", "DILexicalBlockFile", "DIFile")
+
+
+class Places:
+    """Of a module. `hidden` are folders whose files are not shown, or None to show the outermost place."""
+
+    def __init__(self, module: str, home: str, hidden: tuple[str, ...] | None) -> None:
+        self.home, self.hidden = home, hidden
+        self.nodes = {number: _fields(text) for number, kind, text in _NODE.findall(module) if kind in _KINDS}
+        self.known: dict[str, Place] = {}
+        self.files: dict[str, str] = {}
+
+    def of(self, number: str) -> Place:
+        """That of a location; one object for each."""
+        if number not in self.known:
+            self.known[number] = self._shown(number)
+        return self.known[number]
+
+    def of_function(self, attributes: str) -> Place:
+        """That of a definition, from what stands behind its parameters."""
+        scope = re.search(r"!dbg !(\d+)", attributes)
+        return self._place(scope[1], self.nodes.get(scope[1], {})) if scope else NOWHERE
+
+    def source(self, place: Place, home: Source) -> Source:
+        """The text of the place's file, as far as it can be read."""
+        return home if place.file in ("", home.name) else Source(place.file, _text(place.file))
+
+    def _shown(self, number: str) -> Place:
+        chain: list[Place] = []
+        while number in self.nodes:
+            chain.append(self._place(self.nodes[number].get("scope", ""), self.nodes[number]))
+            number = self.nodes[number].get("inlinedAt", "")
+        if not chain:
+            return NOWHERE
+        return chain[-1] if self.hidden is None else next((place for place in chain if not self._is_hidden(place)), chain[-1])
+
+    def _place(self, scope: str, fields: dict[str, str]) -> Place:
+        line = int(fields.get("line", 0))
+        return Place(self._file(scope), line, int(fields.get("column", 0))) if line else NOWHERE
+
+    def _file(self, scope: str) -> str:
+        """The scopes of a file that is included within another say so themselves."""
+        number = self.nodes.get(scope, {}).get("file", "")
+        if number not in self.files:
+            file = self.nodes.get(number, {})
+            name = str(Path(file.get("directory", ""), file.get("filename", "")))
+            self.files[number] = self.home if _resolved(name) == _resolved(self.home) else name
+        return self.files[number]
+
+    def _is_hidden(self, place: Place) -> bool:
+        path = _resolved(place.file)
+        return any(path.is_relative_to(_resolved(folder)) for folder in self.hidden or ())
+
+
+def _fields(text: str) -> dict[str, str]:
+    return {name: node or number or _ESCAPE.sub(_unescaped, quoted) for name, node, number, quoted in _FIELD.findall(text)}
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return "\\" if match[1] == "\\" else chr(int(match[1], 16))
+
+
+def _resolved(name: str) -> Path:
+    return Path(name).resolve()
+
+
+def _text(file: str) -> str:
+    try:
+        return Path(file).read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return ""

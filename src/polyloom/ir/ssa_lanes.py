@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vectors for the interpreter of `ir.ssa`: tuples of lanes, each a number or a `Poison` of its own; a mask has 0 and 1.
+
+What computes on scalars computes on vectors lane by lane. A lane without a value makes only that lane of a result one without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from polyloom.ir.ssa import ARITHMETIC, REDUCTIONS
+from polyloom.ir.ssa_intrinsics import intrinsic
+from polyloom.ir.ssa_semantics import Number, Poison, arithmetic, floating
+from polyloom.ir.ssa_types import Type
+
+Lane = Number | Poison
+Vector = tuple[Lane, ...]
+Result = Lane | Vector
+
+
+def by_lane(compute: Callable[..., Lane], operands: Sequence[Any], count: int) -> Vector:
+    """The function of each lane's operands, which knows what it makes of poison; `count` is the number of lanes."""
+    return tuple(compute(*(operand[k] for operand in operands)) for k in range(count))
+
+
+def select(condition: Result, then: Result, orelse: Result) -> Result:
+    """By an i1 whole, by a mask lane by lane; where the condition has no value, neither has the result."""
+    if not isinstance(condition, tuple):
+        return condition if isinstance(condition, Poison) else then if condition else orelse
+    rows: list[tuple[Lane, Lane, Lane]] = list(zip(condition, cast("Vector", then), cast("Vector", orelse), strict=True))
+    return tuple([c if isinstance(c, Poison) else a if c else b for c, a, b in rows])
+
+
+def extract(vector: Vector, index: Lane) -> Lane:
+    place = _place(vector, index)
+    return place if isinstance(place, Poison) else vector[place]
+
+
+def insert(vector: Vector, lane: Lane, index: Lane) -> Vector:
+    place = _place(vector, index)
+    return (place,) * len(vector) if isinstance(place, Poison) else (*vector[:place], lane, *vector[place + 1 :])
+
+
+def _place(vector: Vector, index: Lane) -> int | Poison:
+    if isinstance(index, Poison):
+        return index
+    return int(index) if 0 <= index < len(vector) else Poison(f"lane {index} of a vector of {len(vector)}")
+
+
+def reduced(callee: str, type: Type, vector: Vector) -> Lane:
+    """A call of `ssa.REDUCTIONS`: lane 0 first, then one lane after the other."""
+    name = REDUCTIONS[callee][0]
+    total = vector[0]
+    for lane in vector[1:]:
+        if isinstance(total, Poison):
+            break
+        total = lane if isinstance(lane, Poison) else _combined(name, type, total, lane)
+    return total
+
+
+def _combined(name: str, type: Type, a: Any, b: Any) -> Number:
+    if name in ARITHMETIC:
+        return arithmetic(name, type, a, b)
+    return floating(name, type, a, b) if name in ("fadd", "fmul") else intrinsic(name, type, (a, b))
