@@ -8,7 +8,7 @@ BIN := .venv/bin
 NATIVE := CMakeLists.txt $(wildcard native/*.cpp native/*/*.cpp native/*/*.hpp native/*/*.c native/*/*.h)
 SANITIZED := build/sanitize
 WHEEL := build/installed
-SELECT := src/polyloom/targets/riscv/select.txt
+SELECT := src/polyloom/riscv/select.txt
 
 .PHONY: demo test test-long check lint native-test wheel-test bench polybench litmus select-table fuzz device golden clean
 .DELETE_ON_ERROR:
@@ -57,7 +57,7 @@ litmus: .venv/installed
 
 # Minutes; the tests search a few rows again.
 select-table: .venv/installed
-	$(BIN)/python -m polyloom.targets.riscv.search > $(SELECT).new
+	$(BIN)/python -m polyloom.riscv.search > $(SELECT).new
 	mv $(SELECT).new $(SELECT)
 
 # Divides SECONDS among all fuzzers (tests/fuzz/fuzzing.py), and ends at the first finding; needs clang with libFuzzer.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction table, made from instructions.txt and fields.txt by polyloom.targets.riscv.header (`make golden`).
+// The instruction table, made from instructions.txt and fields.txt by polyloom.riscv.header (`make golden`).
 #pragma once
 
 #include "row.hpp"

@@ -177,7 +177,7 @@ class RiscvHart:
     """One RISC-V hart and its memory of zeros (native/riscv/hart.hpp), whose code lies in [code_base, code_base + code_size)."""
 
     def __init__(self, xlen: int, extensions: int, base: int, size: int, code_base: int, code_size: int) -> None:
-        """`extensions` is a set as polyloom.targets.riscv.header.extension_bits writes it. Raises ValueError for code outside
+        """`extensions` is a set as polyloom.riscv.header.extension_bits writes it. Raises ValueError for code outside
         the memory, MemoryError where there is not enough."""
 
     x: list[int]

@@ -786,7 +786,7 @@ CODES: dict[str, tuple[str, str]] = {
         "Polyloom failed in a way that is its own fault (exit code 70). Please report it with the command and its input. With\n"
         "POLYLOOM_DEBUG=1 in the environment the message also shows where it happened.",
     ),
-    # PL0900 to PL0939: RISC-V programs, images and selects (targets/riscv)
+    # PL0900 to PL0939: RISC-V programs, images and selects (riscv)
     "PL0901": (
         "unknown or contradictory instruction set",
         "An instruction set is named rv32 or rv64, then letters, then further extensions: `rv64gc_zicond_zbb`. The letters are i m a f d c,\n"
@@ -875,7 +875,7 @@ CODES: dict[str, tuple[str, str]] = {
         "`polyloom bench dominators` measures networkx, rustworkx and igraph in the same run. Nothing else needs them, so that they are an extra:\n"
         "`pip install 'polyloom[bench]'`.",
     ),
-    # PL0940 to PL0949: litmus tests (targets/riscv/rvwmo)
+    # PL0940 to PL0949: litmus tests (riscv/rvwmo)
     "PL0940": (
         "syntax of a litmus test",
         "A test in the herd format is `RISCV name`, an initial state `{ 0:x6=x; x=1; }`, a table of instructions whose cells are separated by\n"

@@ -14,9 +14,9 @@ from shutil import which
 import pytest
 
 from polyloom.cli.bench import harts
-from polyloom.targets.riscv import names
-from polyloom.targets.riscv.image import elf
-from polyloom.targets.riscv.model import Machine
+from polyloom.riscv import names
+from polyloom.riscv.image import elf
+from polyloom.riscv.model import Machine
 
 ISA = {name: names.parse(name) for name in harts.ISAS}
 

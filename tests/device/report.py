@@ -21,8 +21,8 @@ from tests.device.elf import Elf
 
 from polyloom.cli.answer import table
 from polyloom.cli.bench.regions import EXTENTS, bounds, loop
-from polyloom.targets.riscv import image, names
-from polyloom.targets.riscv.model import Machine
+from polyloom.riscv import image, names
+from polyloom.riscv.model import Machine
 
 Row = dict[str, object]
 _MEMORY: Final = ("memcpy", "memmove", "memset", "memcmp")

@@ -27,10 +27,10 @@ from polyloom import api, npy
 from polyloom.cli import main
 from polyloom.diagnostics import INFEASIBLE, INPUT, INTERNAL, PolyloomError
 from polyloom.ir.arguments import Arrays
-from polyloom.targets.riscv.assemble import assemble
-from polyloom.targets.riscv.backend.link import executable as executable_of
-from polyloom.targets.riscv.names import Isa
-from polyloom.targets.riscv.names import parse as isa_of
+from polyloom.riscv.assemble import assemble
+from polyloom.riscv.backend.link import executable as executable_of
+from polyloom.riscv.names import Isa
+from polyloom.riscv.names import parse as isa_of
 from polyloom.targets.tcpa import machine_file
 
 EXAMPLES: Final = ROOT / "examples"

@@ -18,7 +18,7 @@ from polyloom.ir.nest_c import print_c
 from polyloom.ir.pla_names import RESERVED as OF_EQUATIONS
 from polyloom.ir.pla_text import print_program
 from polyloom.ir.recurrence_text import print_system
-from polyloom.targets.riscv.isa import F_NAMES, X_NAMES
+from polyloom.riscv.isa import F_NAMES, X_NAMES
 
 OF_ISL = ("exists", "and", "or", "not", "mod", "floor", "ceil", "floord", "ceild", "min", "max", "infty", "infinity", "NaN", "true", "false", "rat", "implies")
 """Words of isl's notation of sets."""

@@ -18,10 +18,10 @@ from polyloom.frontend.source import Options
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_read import read
 from polyloom.passes import ALL, VARIABLE, Form, Pass, Watch, chosen, run_passes
-from polyloom.targets.riscv.backend import compile as riscv
-from polyloom.targets.riscv.backend.code import Block, Code, Op, Reg
-from polyloom.targets.riscv.backend.code_verify import verify as verify_code
-from polyloom.targets.riscv.names import parse
+from polyloom.riscv.backend import compile as riscv
+from polyloom.riscv.backend.code import Block, Code, Op, Reg
+from polyloom.riscv.backend.code_verify import verify as verify_code
+from polyloom.riscv.names import parse
 from polyloom.targets.tcpa import compile as tcpa
 from polyloom.targets.tcpa import machine_file
 

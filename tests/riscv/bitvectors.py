@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from polyloom.targets.riscv.expression import Expression
-from polyloom.targets.riscv.notation import parse
-from polyloom.targets.riscv.search import MEANINGS
-from polyloom.targets.riscv.table import Line
+from polyloom.riscv.expression import Expression
+from polyloom.riscv.notation import parse
+from polyloom.riscv.search import MEANINGS
+from polyloom.riscv.table import Line
 
 z3: Any = import_module("z3")
 """Without types: it has none for terms."""

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from polyloom.targets.riscv.names import Isa
+from polyloom.riscv.names import Isa
 
 
 def assemble(lines: Sequence[str], isa: Isa, folder: Path) -> bytes:

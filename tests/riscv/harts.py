@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polyloom.targets.riscv import names
-from polyloom.targets.riscv.assemble import assemble
-from polyloom.targets.riscv.image import raw
-from polyloom.targets.riscv.model import Machine
+from polyloom.riscv import names
+from polyloom.riscv.assemble import assemble
+from polyloom.riscv.image import raw
+from polyloom.riscv.model import Machine
 
 BASE, SCRATCH = 0x1000, 0x4000
 """Where programs stand, and where their data do."""

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.riscv import clang
 
-from polyloom.targets.riscv import names
-from polyloom.targets.riscv.assemble import assemble
-from polyloom.targets.riscv.disassemble import listing, text_of
-from polyloom.targets.riscv.encode import decode, encode, expand
-from polyloom.targets.riscv.isa import Field, Instruction, Row, meanings, table
+from polyloom.riscv import names
+from polyloom.riscv.assemble import assemble
+from polyloom.riscv.disassemble import listing, text_of
+from polyloom.riscv.encode import decode, encode, expand
+from polyloom.riscv.isa import Field, Instruction, Row, meanings, table
 
 ISAS = [names.parse("rv64gc_zicond_zbb"), names.parse("rv32gc_zicond_zbb")]
 SAMPLES = 8

@@ -7,8 +7,8 @@ import pytest
 from tests.conftest import Golden
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.riscv import names
-from polyloom.targets.riscv.assemble import assemble
+from polyloom.riscv import names
+from polyloom.riscv.assemble import assemble
 
 NAMES = {
     "no-name": "riscv",

@@ -17,7 +17,7 @@ from tests.riscv.floats import DOUBLE, MODES, NX, SINGLE, Answer, Format
 from tests.riscv.harts import SCRATCH, WIDE, Bench, bench
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.riscv.isa import meanings
+from polyloom.riscv.isa import meanings
 
 FORMATS = pytest.mark.parametrize("form", [SINGLE, DOUBLE], ids=lambda form: form.letter)
 BOX = 0xFFFFFFFF << 32

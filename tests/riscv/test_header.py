@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from polyloom.targets.riscv.header import header
+from polyloom.riscv.header import header
 
 HEADER = Path(__file__).parents[2] / "native" / "riscv" / "table.hpp"
 

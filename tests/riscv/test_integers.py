@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.riscv import integers
 from tests.riscv.harts import BASE, NARROW, SCRATCH, WIDE, Bench, bench, machine
 
-from polyloom.targets.riscv.isa import find, meanings
-from polyloom.targets.riscv.names import Isa
+from polyloom.riscv.isa import find, meanings
+from polyloom.riscv.names import Isa
 
 ISAS = pytest.mark.parametrize("isa", [WIDE, NARROW], ids=str)
 EDGES = [0, 1, 2, 31, 32, 63, 127, 128, 255, 0x7FFF, 0x8000, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 2, 2**64 - 1]

@@ -14,9 +14,9 @@ from tests.riscv.elfs import Elf
 from tests.riscv.harts import BASE, NARROW, SCRATCH, WIDE, machine
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.riscv import image, names
-from polyloom.targets.riscv.assemble import assemble
-from polyloom.targets.riscv.model import Machine
+from polyloom.riscv import image, names
+from polyloom.riscv.assemble import assemble
+from polyloom.riscv.model import Machine
 
 HELLO = """
     li a7, 64

@@ -17,17 +17,17 @@ from tests.riscv.bitvectors import Term, z3
 from tests.riscv.harts import BASE
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.riscv import names, search
-from polyloom.targets.riscv.assemble import assemble
-from polyloom.targets.riscv.expression import Expression, Node, choose, evaluate, is_boolean
-from polyloom.targets.riscv.expression import names as names_in
-from polyloom.targets.riscv.image import raw
-from polyloom.targets.riscv.model import Machine
-from polyloom.targets.riscv.notation import parse
-from polyloom.targets.riscv.search import inputs
-from polyloom.targets.riscv.select import select
-from polyloom.targets.riscv.short_branch import selection
-from polyloom.targets.riscv.table import SETS, Line, results, rules
+from polyloom.riscv import names, search
+from polyloom.riscv.assemble import assemble
+from polyloom.riscv.expression import Expression, Node, choose, evaluate, is_boolean
+from polyloom.riscv.expression import names as names_in
+from polyloom.riscv.image import raw
+from polyloom.riscv.model import Machine
+from polyloom.riscv.notation import parse
+from polyloom.riscv.search import inputs
+from polyloom.riscv.select import select
+from polyloom.riscv.short_branch import selection
+from polyloom.riscv.table import SETS, Line, results, rules
 
 ISAS = [names.parse(f"rv{xlen}im{suffix}") for xlen in (64, 32) for suffix in ("", "_zbb", "_zicond", "_zicond_zbb")]
 

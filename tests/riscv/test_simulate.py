@@ -13,9 +13,9 @@ from tests.conftest import Golden
 from tests.riscv.elfs import Elf
 
 from polyloom.cli import main
-from polyloom.targets.riscv import names
-from polyloom.targets.riscv.assemble import assemble
-from polyloom.targets.riscv.backend.link import executable
+from polyloom.riscv import names
+from polyloom.riscv.assemble import assemble
+from polyloom.riscv.backend.link import executable
 
 ISA = names.parse("rv64gc")
 CODE, DATA = 0x10000, 0x20000

@@ -15,25 +15,25 @@ from tests.ssa.native import same
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_types import F32, F64, I32, I64, PTR, Type
-from polyloom.targets.riscv import names
-from polyloom.targets.riscv.backend import abi
-from polyloom.targets.riscv.backend import code as machine_code
-from polyloom.targets.riscv.backend import expand as frames
-from polyloom.targets.riscv.backend.allocate import allocate
-from polyloom.targets.riscv.backend.check import Wrong, check, saved
-from polyloom.targets.riscv.backend.code import BRANCHES, RA, SP, ZERO, Block, Code, Op, Reg, registers, shape
-from polyloom.targets.riscv.backend.compile import allocated, compile_function, lowered
-from polyloom.targets.riscv.backend.data import Layout
-from polyloom.targets.riscv.backend.expand import expand, frame_of
-from polyloom.targets.riscv.backend.link import executable, linked
-from polyloom.targets.riscv.backend.pairs import is_pair
-from polyloom.targets.riscv.backend.run import call
-from polyloom.targets.riscv.backend.schedule import schedule
-from polyloom.targets.riscv.backend.words import assemble
-from polyloom.targets.riscv.encode import decode
-from polyloom.targets.riscv.encode import expand as uncompressed
-from polyloom.targets.riscv.image import elf, raw
-from polyloom.targets.riscv.model import Machine
+from polyloom.riscv import names
+from polyloom.riscv.backend import abi
+from polyloom.riscv.backend import code as machine_code
+from polyloom.riscv.backend import expand as frames
+from polyloom.riscv.backend.allocate import allocate
+from polyloom.riscv.backend.check import Wrong, check, saved
+from polyloom.riscv.backend.code import BRANCHES, RA, SP, ZERO, Block, Code, Op, Reg, registers, shape
+from polyloom.riscv.backend.compile import allocated, compile_function, lowered
+from polyloom.riscv.backend.data import Layout
+from polyloom.riscv.backend.expand import expand, frame_of
+from polyloom.riscv.backend.link import executable, linked
+from polyloom.riscv.backend.pairs import is_pair
+from polyloom.riscv.backend.run import call
+from polyloom.riscv.backend.schedule import schedule
+from polyloom.riscv.backend.words import assemble
+from polyloom.riscv.encode import decode
+from polyloom.riscv.encode import expand as uncompressed
+from polyloom.riscv.image import elf, raw
+from polyloom.riscv.model import Machine
 
 WIDE, PLAIN, NARROW = names.parse("rv64gc"), names.parse("rv64g"), names.parse("rv32gc")
 A0, A1, A2 = (Reg("x", n) for n in (10, 11, 12))

@@ -20,13 +20,13 @@ from tests.riscv_c.running import run as run_function
 from polyloom.cli import main, run
 from polyloom.frontend.c import clang
 from polyloom.frontend.source import Options
+from polyloom.riscv import model, names
+from polyloom.riscv.backend import link
+from polyloom.riscv.backend.code import Block, Code, Op
+from polyloom.riscv.backend.words import labelled
+from polyloom.riscv.image import elf
+from polyloom.riscv.model import Machine
 from polyloom.targets.forms import function
-from polyloom.targets.riscv import model, names
-from polyloom.targets.riscv.backend import link
-from polyloom.targets.riscv.backend.code import Block, Code, Op
-from polyloom.targets.riscv.backend.words import labelled
-from polyloom.targets.riscv.image import elf
-from polyloom.targets.riscv.model import Machine
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 

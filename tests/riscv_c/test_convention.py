@@ -21,12 +21,12 @@ from tests.ssa.native import same
 
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import interpret
-from polyloom.targets.riscv import names, symbols
-from polyloom.targets.riscv.assemble import assemble
-from polyloom.targets.riscv.backend import abi
-from polyloom.targets.riscv.backend.compile import compile_function
-from polyloom.targets.riscv.backend.run import call_in
-from polyloom.targets.riscv.image import Image, elf
+from polyloom.riscv import names, symbols
+from polyloom.riscv.assemble import assemble
+from polyloom.riscv.backend import abi
+from polyloom.riscv.backend.compile import compile_function
+from polyloom.riscv.backend.run import call_in
+from polyloom.riscv.image import Image, elf
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 

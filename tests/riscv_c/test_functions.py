@@ -21,9 +21,9 @@ from polyloom.frontend.source import Options
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import Argument, interpret
 from polyloom.ir.ssa_types import F32, F64, PTR
-from polyloom.targets.riscv import names
-from polyloom.targets.riscv.backend.compile import compile_function
-from polyloom.targets.riscv.backend.run import call
+from polyloom.riscv import names
+from polyloom.riscv.backend.compile import compile_function
+from polyloom.riscv.backend.run import call
 from polyloom.transform.ssa.construct import construct
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")

@@ -19,10 +19,10 @@ from polyloom.ir.ssa_interpret import Argument, interpret
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_verify import verify
-from polyloom.targets.riscv import names
-from polyloom.targets.riscv.backend.compile import compile_function
-from polyloom.targets.riscv.backend.legalize import legalize
-from polyloom.targets.riscv.backend.run import call
+from polyloom.riscv import names
+from polyloom.riscv.backend.compile import compile_function
+from polyloom.riscv.backend.legalize import legalize
+from polyloom.riscv.backend.run import call
 from polyloom.transform.ssa.construct import construct
 
 FLOATING = ("rv64gc", "rv64gc_zicond_zbb", "rv32gc", "rv32imafd_zbb", "rv32gc_zicond", "rv64gc+sfb")

@@ -13,7 +13,7 @@ from itertools import product
 import pytest
 from tests.rvwmo.shapes import LINKS, SHAPES, applies, cycle, litmus, preserved
 
-from polyloom.targets.riscv.rvwmo import check
+from polyloom.riscv.rvwmo import check
 
 TWO = [shape for shape, harts in SHAPES.items() if len(harts) == 2]
 MORE = [shape for shape in SHAPES if shape not in TWO]

@@ -12,9 +12,9 @@ from tests.rvwmo.shapes import cycle
 
 from polyloom.cli import main
 from polyloom.diagnostics import Source
-from polyloom.targets.riscv.rvwmo.hash import computed, declared, hash_of
-from polyloom.targets.riscv.rvwmo.log import entries
-from polyloom.targets.riscv.rvwmo.reader import read
+from polyloom.riscv.rvwmo.hash import computed, declared, hash_of
+from polyloom.riscv.rvwmo.log import entries
+from polyloom.riscv.rvwmo.reader import read
 
 SB = """RISCV SB
 { 0:x6=x; 0:x7=y; 1:x6=x; 1:x7=y; }

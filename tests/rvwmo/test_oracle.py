@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from tests.rvwmo.oracle import Barrier, Item, Kind, Op, Program, outcomes, text
 
-from polyloom.targets.riscv.rvwmo import check
+from polyloom.riscv.rvwmo import check
 
 SETS = ("r", "w", "rw")
 KINDS: tuple[Kind, ...] = ("load", "load", "store", "store", "amo", "lr", "sc")

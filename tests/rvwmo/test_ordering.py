@@ -16,11 +16,11 @@ from polyloom.ir.ssa import Block, Branch, Edge, Function
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_verify import verify
-from polyloom.targets.riscv import names
-from polyloom.targets.riscv.ordering import How, ordered
-from polyloom.targets.riscv.rvwmo import judge
-from polyloom.targets.riscv.rvwmo.litmus import emit
-from polyloom.targets.riscv.rvwmo.pattern import patterns
+from polyloom.riscv import names
+from polyloom.riscv.ordering import How, ordered
+from polyloom.riscv.rvwmo import judge
+from polyloom.riscv.rvwmo.litmus import emit
+from polyloom.riscv.rvwmo.pattern import patterns
 from polyloom.transform.ssa.ifconvert import Cost, if_convert
 
 HOWS: tuple[How, ...] = get_args(How)

@@ -11,9 +11,9 @@ from tests.rvwmo.test_oracle import programs
 from polyloom import _core
 from polyloom.cli.bench.litmus import generated
 from polyloom.diagnostics import PolyloomError, Source
-from polyloom.targets.riscv.rvwmo import Verdict, executions, judge
-from polyloom.targets.riscv.rvwmo.litmus import Litmus
-from polyloom.targets.riscv.rvwmo.reader import read
+from polyloom.riscv.rvwmo import Verdict, executions, judge
+from polyloom.riscv.rvwmo.litmus import Litmus
+from polyloom.riscv.rvwmo.reader import read
 
 
 def by_location(test: Litmus) -> Verdict:

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.conftest import Golden
 
 from polyloom.diagnostics import PolyloomError, Source
-from polyloom.targets.riscv.rvwmo import check
-from polyloom.targets.riscv.rvwmo.litmus import And, Declaration, Equal, Instruction, Litmus, Not, Or, Place, Proposition, Register, Statement, emit
-from polyloom.targets.riscv.rvwmo.reader import read
-from polyloom.targets.riscv.rvwmo.values import Pointer
+from polyloom.riscv.rvwmo import check
+from polyloom.riscv.rvwmo.litmus import And, Declaration, Equal, Instruction, Litmus, Not, Or, Place, Proposition, Register, Statement, emit
+from polyloom.riscv.rvwmo.reader import read
+from polyloom.riscv.rvwmo.values import Pointer
 
 EVERYTHING = """RISCV MP+all
 "a test with everything"

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.rvwmo.shapes import litmus
 
-from polyloom.targets.riscv.isa import Row, find, table
-from polyloom.targets.riscv.rvwmo import check
-from polyloom.targets.riscv.rvwmo.instructions import ISA
-from polyloom.targets.riscv.rvwmo.values import OPERATIONS, Apply, Pointer, Read, UndefinedError, apply, evaluate, signed
+from polyloom.riscv.isa import Row, find, table
+from polyloom.riscv.rvwmo import check
+from polyloom.riscv.rvwmo.instructions import ISA
+from polyloom.riscv.rvwmo.values import OPERATIONS, Apply, Pointer, Read, UndefinedError, apply, evaluate, signed
 
 INTEGERS = st.one_of(st.sampled_from([0, 1, -1, 63, 64, 1 << 31, -(1 << 31), (1 << 63) - 1, -(1 << 63)]), st.integers(-(1 << 63), (1 << 63) - 1))
 UNKNOWN = Read(0, 0)

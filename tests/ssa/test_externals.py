@@ -23,8 +23,8 @@ from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_types import I1, I32, PTR
 from polyloom.ir.ssa_verify import verify
-from polyloom.targets.riscv.backend.compile import compile_function
-from polyloom.targets.riscv.names import parse
+from polyloom.riscv.backend.compile import compile_function
+from polyloom.riscv.names import parse
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.destruct import destruct

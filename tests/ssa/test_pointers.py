@@ -18,9 +18,9 @@ from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_types import I32, I64
 from polyloom.ir.ssa_verify import verify
-from polyloom.targets.riscv.backend.compile import compile_function
-from polyloom.targets.riscv.backend.run import call
-from polyloom.targets.riscv.names import parse
+from polyloom.riscv.backend.compile import compile_function
+from polyloom.riscv.backend.run import call
+from polyloom.riscv.names import parse
 from polyloom.transform.ssa.destruct import destruct
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")

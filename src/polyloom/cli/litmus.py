@@ -3,7 +3,7 @@
 
 A file that is no litmus test does not keep the others from being judged.
 
-Of a C function tests are made that show whether its accesses are ordered; the pass of `targets.riscv.ordering` may keep the order of branches.
+Of a C function tests are made that show whether its accesses are ordered; the pass of `riscv.ordering` may keep the order of branches.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from polyloom.cli.arguments import Parser, Request, parameters, positive, usage_
 from polyloom.cli.entry import as_object
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, Source, input_error
 from polyloom.frontend import file_of, ssa
-from polyloom.targets.riscv import names
-from polyloom.targets.riscv.ordering import ordered
-from polyloom.targets.riscv.rvwmo import Verdict, judge
-from polyloom.targets.riscv.rvwmo.check import MAX_EXECUTIONS
-from polyloom.targets.riscv.rvwmo.hash import hash_of
-from polyloom.targets.riscv.rvwmo.litmus import Litmus, emit
-from polyloom.targets.riscv.rvwmo.log import Entry, Log, agrees, entries, forbidden, merged
-from polyloom.targets.riscv.rvwmo.pattern import patterns
-from polyloom.targets.riscv.rvwmo.reader import read
+from polyloom.riscv import names
+from polyloom.riscv.ordering import ordered
+from polyloom.riscv.rvwmo import Verdict, judge
+from polyloom.riscv.rvwmo.check import MAX_EXECUTIONS
+from polyloom.riscv.rvwmo.hash import hash_of
+from polyloom.riscv.rvwmo.litmus import Litmus, emit
+from polyloom.riscv.rvwmo.log import Entry, Log, agrees, entries, forbidden, merged
+from polyloom.riscv.rvwmo.pattern import patterns
+from polyloom.riscv.rvwmo.reader import read
 
 _ISA: Final = "rv64gc_zicond"
 _FOR_C: Final = {

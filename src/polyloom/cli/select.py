@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
-from polyloom.targets.riscv import names, short_branch
-from polyloom.targets.riscv.notation import parse
-from polyloom.targets.riscv.select import Selection, select
+from polyloom.riscv import names, short_branch
+from polyloom.riscv.notation import parse
+from polyloom.riscv.select import Selection, select
 
 
 def arguments(parser: Parser) -> None:

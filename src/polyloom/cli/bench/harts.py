@@ -25,10 +25,10 @@ from tempfile import TemporaryDirectory
 from time import thread_time
 from typing import Final
 
-from polyloom.targets.riscv import names
-from polyloom.targets.riscv.assemble import assemble
-from polyloom.targets.riscv.image import elf
-from polyloom.targets.riscv.model import Machine
+from polyloom.riscv import names
+from polyloom.riscv.assemble import assemble
+from polyloom.riscv.image import elf
+from polyloom.riscv.model import Machine
 
 Row = dict[str, object]
 ISAS: Final = ("rv64gc", "rv32gc")

@@ -13,9 +13,9 @@ from time import process_time
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.riscv.rvwmo import Verdict, check
-from polyloom.targets.riscv.rvwmo.litmus import And, Declaration, Equal, Instruction, Litmus, Register, Statement, emit
-from polyloom.targets.riscv.rvwmo.values import Pointer
+from polyloom.riscv.rvwmo import Verdict, check
+from polyloom.riscv.rvwmo.litmus import And, Declaration, Equal, Instruction, Litmus, Register, Statement, emit
+from polyloom.riscv.rvwmo.values import Pointer
 
 _KINDS: Final = (
     (2, 2, 2, 0.5),

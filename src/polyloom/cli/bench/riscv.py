@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Final
 
 from polyloom.cli.bench import harts
-from polyloom.targets.riscv import names
-from polyloom.targets.riscv.notation import parse
-from polyloom.targets.riscv.select import select
+from polyloom.riscv import names
+from polyloom.riscv.notation import parse
+from polyloom.riscv.select import select
 
 Row = dict[str, object]
 PUBLISHED: Final[dict[str, tuple[tuple[str, str], ...]]] = {

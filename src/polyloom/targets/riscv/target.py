@@ -16,18 +16,18 @@ from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend import SSA_PASSES
 from polyloom.ir.signature import RESULT, Signature
 from polyloom.ir.ssa_interpret import Argument
+from polyloom.riscv import foreign, symbols
+from polyloom.riscv import note as notes
+from polyloom.riscv.backend import abi
+from polyloom.riscv.backend.compile import PASSES, compile_function
+from polyloom.riscv.backend.link import program
+from polyloom.riscv.backend.run import call
+from polyloom.riscv.disassemble import addresses, listing
+from polyloom.riscv.image import MAGIC, elf, is_riscv, raw
+from polyloom.riscv.names import Isa, parse
 from polyloom.targets.forms import function
 from polyloom.targets.forms.image import IMAGE
 from polyloom.targets.forms.image import Image as Given
-from polyloom.targets.riscv import foreign, symbols
-from polyloom.targets.riscv import note as notes
-from polyloom.targets.riscv.backend import abi
-from polyloom.targets.riscv.backend.compile import PASSES, compile_function
-from polyloom.targets.riscv.backend.link import program
-from polyloom.targets.riscv.backend.run import call
-from polyloom.targets.riscv.disassemble import addresses, listing
-from polyloom.targets.riscv.image import MAGIC, elf, is_riscv, raw
-from polyloom.targets.riscv.names import Isa, parse
 from polyloom.targets.riscv.options import Options
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Kind, Target

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes instructions over virtual registers: table rows, the assembler's pseudo-instructions, constants, and lines of the select table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from polyloom.riscv.backend.code import PHYSICAL, PSEUDO, ZERO, Bank, Op, Operand, Reg, row_of
+from polyloom.riscv.backend.pairs import copied, pair
+from polyloom.riscv.isa import X_NAMES, register
+from polyloom.riscv.names import Isa
+from polyloom.riscv.operands import signed
+from polyloom.riscv.pseudo import constant, pseudos
+from polyloom.riscv.short_branch import ShortForward
+from polyloom.riscv.table import Line
+
+DYNAMIC, TOWARDS_ZERO = 7, 1
+"""Rounding modes."""
+
+
+class Builder:
+    """Mutable: the instructions of the block so far."""
+
+    def __init__(self, isa: Isa) -> None:
+        self.isa, self.ops, self.count = isa, list[Op](), PHYSICAL
+        self.constants: dict[int, Reg] = {}
+
+    def fresh(self, bank: Bank = "x") -> Reg:
+        self.count += 1
+        return Reg(bank, self.count - 1)
+
+    def take(self) -> tuple[Op, ...]:
+        """The instructions; the next block begins."""
+        made, self.ops, self.constants = tuple(self.ops), [], {}
+        return made
+
+    def put(self, mnemonic: str, *operands: Operand) -> None:
+        """An instruction with all its operands; a rounding mode and an order may be left out."""
+        mnemonic, operands = plain(mnemonic, operands)
+        if mnemonic not in PSEUDO:
+            rest = row_of(mnemonic, self.isa).fields[len(operands) :]
+            operands = (*operands, *(DYNAMIC if field.name == "rm" else 0 for field in rest))
+        self.ops.append(Op(mnemonic, operands))
+
+    def make(self, mnemonic: str, *operands: Operand, to: Reg | None = None) -> Reg:
+        """The result of an instruction, in `to` or in a new register."""
+        first = plain(mnemonic, (ZERO, *operands))[0]
+        result = to or self.fresh("f" if first == "fmv" or (first not in PSEUDO and row_of(first, self.isa).fields[0].kind == "f") else "x")
+        self.put(mnemonic, result, *operands)
+        return result
+
+    def constant(self, value: int) -> Reg:
+        """A register that holds `value` modulo 2**XLEN, made once a block."""
+        value = signed(value, self.isa.xlen)
+        if value == 0:
+            return ZERO
+        if value not in self.constants:
+            made = ZERO
+            for mnemonic, operand in constant(value, self.isa.xlen):
+                made = self.make(mnemonic, *([] if mnemonic == "lui" else [made]), _immediate(mnemonic, int(operand)))
+            self.constants[value] = made
+        return self.constants[value]
+
+    def lines(self, lines: Sequence[Line | ShortForward], values: Mapping[str, Reg]) -> Reg:
+        """The result of a sequence of the select table, which may end in a pair."""
+        places: dict[str, Reg] = {**values, "zero": ZERO}
+        made = ZERO
+        for line in lines:
+            if isinstance(line, ShortForward):
+                self._pair(line, places, made)
+            else:
+                made = self.make((operation := _operation(line, places))[0], *operation[1])
+                places[line.operands[0]] = made
+        return made
+
+    def _pair(self, line: ShortForward, places: Mapping[str, Reg], kept: Reg) -> None:
+        """`kept` was made for this, and becomes the result."""
+        mnemonic, operands = _operation(line.line, places)
+        if mnemonic == "mv":
+            mnemonic, operands = copied(operands[0], "c" in self.isa.extensions)
+        branch = Op(*plain(line.branch, (*(places[o] for o in line.operands), 0)))
+        self.ops.append(pair(branch, Op(*plain(mnemonic, (kept, *operands)))))
+
+
+def _operation(line: Line, places: Mapping[str, Reg]) -> tuple[str, tuple[Operand, ...]]:
+    """A line without its result."""
+    if line.mnemonic == "li":
+        return "addi", (ZERO, int(line.operands[1]))
+    return line.mnemonic, tuple(places[o] if o in places else _immediate(line.mnemonic, int(o)) for o in line.operands[1:])
+
+
+def plain(mnemonic: str, operands: tuple[Operand, ...]) -> tuple[str, tuple[Operand, ...]]:
+    """A pseudo-instruction of the assembler that stands for one instruction, as that one."""
+    if mnemonic in PSEUDO or (mnemonic, len(operands)) not in pseudos():
+        return mnemonic, operands
+    names, (line, *_) = pseudos()[mnemonic, len(operands)]
+    given = dict(zip(names, operands, strict=True))
+    first, words = _words(line)
+    return first, tuple(given[word] if word in given else _known(word) for word in words)
+
+
+@cache
+def _words(line: str) -> tuple[str, tuple[str, ...]]:
+    mnemonic, _, rest = line.partition(" ")
+    return mnemonic, tuple(rest.replace("(", ",").rstrip(")").split(","))
+
+
+def _known(word: str) -> Operand:
+    number = register(word, X_NAMES)
+    return int(word) if number is None else Reg("x", number)
+
+
+def _immediate(mnemonic: str, value: int) -> int:
+    """The value of an immediate from how it is written: that of lui counts 4096."""
+    return signed(value << 12, 32) if mnemonic == "lui" else value

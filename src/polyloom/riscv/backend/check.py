@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks an allocation without the allocator: every use reads a register that holds the value it names, along all paths.
+
+Forward dataflow over the code with the machine's registers, beside the code with virtual ones. A state says which values each
+register and slot holds; a definition of a value ends it everywhere else; where paths join, what holds on all of them holds. The
+two codes must be the same but for registers, and for spills and reloads. Behind a call only saved registers and slots hold what they held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from polyloom.riscv.backend.abi import SAVED
+from polyloom.riscv.backend.code import PHYSICAL, RA, ZERO, Block, Code, Op, Reg, is_move, shape, successors
+from polyloom.riscv.backend.pairs import is_pair
+
+Place = Reg | int
+"""A register of the machine or a slot."""
+State = dict[Place, frozenset[Reg]]
+REGISTERS: Final = tuple(Reg(bank, number) for bank in ("x", "f") for number in range(PHYSICAL))
+
+
+class Wrong(Exception):
+    """The allocation is wrong; the text says where."""
+
+
+def check(before: Code, after: Code) -> Code:
+    """`after`; raises `Wrong`."""
+    entry: State = {register: frozenset({register}) for register in REGISTERS}
+    states: list[State | None] = [entry, *[None] * (len(before.blocks) - 1)]
+    work, follow = [0], successors(before)
+    if [b.name for b in before.blocks] != [b.name for b in after.blocks]:
+        raise Wrong("the blocks differ")
+    while work:
+        k = work.pop()
+        state = states[k]
+        assert state is not None
+        out = _through(before, before.blocks[k], after.blocks[k], state)
+        for successor in follow[k]:
+            known = states[successor]
+            joined = out if known is None else _meet(known, out)
+            if joined != known:
+                states[successor] = joined
+                work.append(successor)
+    return after
+
+
+def _meet(a: State, b: State) -> State:
+    both = {place: a[place] & b[place] for place in a if place in b}
+    return {place: values for place, values in both.items() if values}
+
+
+def _through(code: Code, before: Block, after: Block, state: State) -> State:
+    """The state behind a block."""
+    state = dict(state)
+    originals = iter(before.ops)
+    for op in after.ops:
+        if op.mnemonic in ("spill", "reload"):
+            register, slot = op.operands
+            assert isinstance(register, Reg) and isinstance(slot, int)
+            source, target = (register, slot) if op.mnemonic == "spill" else (slot, register)
+            state[target] = state.get(source, frozenset())
+            continue
+        original = next(originals, None)
+        if original is None or original.mnemonic != op.mnemonic:
+            raise Wrong(f"{before.name}: `{op}` stands where `{original}` was")
+        if is_pair(op) and op.operands[0] != op.operands[1]:
+            raise Wrong(f"{before.name}: `{op}` keeps another register than it writes")
+        _instruction(code, original, op, state)
+    if (rest := next(originals, None)) is not None:
+        raise Wrong(f"{before.name}: `{rest}` is lost")
+    return state
+
+
+def _instruction(code: Code, original: Op, op: Op, state: State) -> None:
+    defined: list[tuple[Reg, Reg]] = []
+    for letter, value, register in _operands(code, original, op):
+        if letter == "u" and value not in state.get(register, frozenset()) and value != ZERO:
+            raise Wrong(f"`{op}` reads {register}, which does not always hold {value} of `{original}`")
+        if letter == "d":
+            defined.append((value, register))
+    source = original.operands[1] if is_move(original) else None
+    holders = [place for place, values in state.items() if source in values]
+    for value, register in defined:
+        _kill(state, value)
+        state[register] = frozenset({value})
+    if isinstance(source, Reg):  # a move makes the value one that all holders of its source have
+        value = defined[0][0]
+        for place in holders:
+            if place != defined[0][1]:
+                state[place] = state.get(place, frozenset()) | {value}
+        state[defined[0][1]] = frozenset({value}) | ({source} if source != value else frozenset())
+    if op.mnemonic == "call":
+        _forget(state)
+    if op.mnemonic == "ret":
+        _check_saved(code, op, state)
+
+
+def _operands(code: Code, original: Op, op: Op) -> Iterator[tuple[str, Reg, Reg]]:
+    """Letter, value and register of each operand; the others must be equal."""
+    letters = shape(op.mnemonic, code.isa)[: len(op.operands)]
+    if len(original.operands) != len(op.operands):
+        raise Wrong(f"`{op}` is not `{original}`")
+    for letter, value, register in zip(letters, original.operands, op.operands, strict=True):
+        if not (isinstance(value, Reg) and isinstance(register, Reg)):
+            if value != register:
+                raise Wrong(f"`{op}` is not `{original}`")
+        elif value.bank != register.bank or register.is_virtual or (not value.is_virtual and value != register):
+            raise Wrong(f"`{op}` has {register} for {value}")
+        else:
+            yield letter, value, register
+
+
+def _kill(state: State, value: Reg) -> None:
+    for place, values in list(state.items()):
+        if value in values:
+            state[place] = values - {value}
+
+
+def _forget(state: State) -> None:
+    """The called function leaves of registers only those that it saves, and sp, gp and tp; the others hold what it returned."""
+    kept = {*(Reg("x", n) for n in (2, 3, 4)), *(Reg(bank, n) for bank in ("x", "f") for n in SAVED)}
+    for register in REGISTERS:
+        if register not in kept:
+            _kill(state, register)
+            state[register] = frozenset({register})
+
+
+def _check_saved(code: Code, op: Op, state: State) -> None:
+    """What a function must preserve is saved around it, ra where it calls; but sp, gp and tp it never changes."""
+    for number in (2, 3, 4) if code.calls else (1, 2, 3, 4):
+        if Reg("x", number) not in state.get(Reg("x", number), frozenset()):
+            raise Wrong(f"`{op}`: {Reg('x', number)} is changed")
+
+
+def saved(code: Code) -> Sequence[Reg]:
+    """The registers that the code writes and its caller wants back."""
+    written = {o for b in code.blocks for op in b.ops for letter, o in zip(shape(op.mnemonic, code.isa), op.operands, strict=False) if letter == "d"}
+    return [*([RA] if code.calls else []), *(Reg(bank, number) for bank in ("x", "f") for number in SAVED if Reg(bank, number) in written)]

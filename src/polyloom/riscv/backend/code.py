@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machine code before it is words: blocks of instructions whose registers are virtual ones, or after allocation the machine's.
+
+An instruction has a mnemonic of the instruction table and an operand for each field of its row, in the row's order: a register, a
+number or the name of a block. Besides those of the table there are a few pseudo-instructions, `PSEUDO`, which `expand.py` replaces
+last, when the frame is known. Moves are among them, so that allocation sees what it may join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal
+
+from polyloom.riscv.isa import F_NAMES, X_NAMES, Row, find
+from polyloom.riscv.names import Isa
+
+Bank = Literal["x", "f"]
+PHYSICAL: Final = 32
+"""Registers from this number on are virtual."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Reg:
+    """A register of the integer (x) or of the floating-point bank (f)."""
+
+    bank: Bank
+    number: int
+
+    @property
+    def is_virtual(self) -> bool:
+        return self.number >= PHYSICAL
+
+    def __str__(self) -> str:
+        return f"%{self.bank}{self.number - PHYSICAL}" if self.is_virtual else (X_NAMES if self.bank == "x" else F_NAMES)[self.number]
+
+
+ZERO: Final = Reg("x", 0)
+RA: Final = Reg("x", 1)
+SP: Final = Reg("x", 2)
+Operand = Reg | int | str
+
+PSEUDO: Final[dict[str, str]] = {
+    "mv": "du",
+    "fmv": "du",
+    "frame": "d.",
+    "incoming": "d.",
+    "ret": "uu",
+    "j": ".",
+    "unreachable": "",
+    "call": "." + "u" * 16,
+    "keep": "u",
+    "spill": "u.",
+    "reload": "d.",
+}
+"""By name: what an operand is, a definition, a use, or no register. `frame rd, n` is the address of byte n of the function's own
+memory, `incoming rd, n` that of byte n of the arguments on the stack; `ret` uses the registers that it returns, at most two;
+`call f, ...` names a function, uses the registers of its arguments, and defines `CLOBBERED`;
+`keep` is no instruction, but orders accesses to memory and uses a value; `spill` and `reload` access a slot of the frame."""
+_TEMPORARY: Final = (*range(10, 18), *range(28, 32))
+CLOBBERED: Final = (RA, *(Reg("x", n) for n in (*range(5, 8), *_TEMPORARY)), *(Reg("f", n) for n in (*range(8), *_TEMPORARY)))
+"""What a call may change: ra, and the temporary registers of both banks."""
+BRANCHES: Final = ("beq", "bne", "blt", "bge", "bltu", "bgeu")
+STORES: Final = ("sb", "sh", "sw", "sd", "fsw", "fsd")
+LOADS: Final = ("lb", "lbu", "lh", "lhu", "lw", "lwu", "ld", "flw", "fld")
+ENDS: Final = (*BRANCHES, "j", "ret", "unreachable")
+JOINT: Final = "+"
+"""In the mnemonic of a pair (pairs.py): a branch, and the instruction in its shadow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """An instruction."""
+
+    mnemonic: str
+    operands: tuple[Operand, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.mnemonic} {', '.join(map(str, self.operands))}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Instructions, of which branches and jumps come last."""
+
+    name: str
+    ops: tuple[Op, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A function. `frame` is the number of bytes of its own memory, `slots` of registers that were spilled, each 8 bytes, `outgoing` that of bytes
+    of arguments on the stack, for the calls that it makes."""
+
+    name: str
+    isa: Isa
+    blocks: tuple[Block, ...]
+    frame: int = 0
+    slots: int = 0
+    outgoing: int = 0
+
+    @property
+    def calls(self) -> bool:
+        return any(op.mnemonic == "call" for block in self.blocks for op in block.ops)
+
+    def __str__(self) -> str:
+        return "\n".join(line for block in self.blocks for line in (f"{block.name}:", *(f"    {op}" for op in block.ops)))
+
+
+@cache
+def row_of(mnemonic: str, isa: Isa) -> Row:
+    """The row of a mnemonic that the instruction set has."""
+    row = find(mnemonic, isa)
+    assert row is not None, f"{isa} has no {mnemonic}"
+    return row
+
+
+@cache
+def shape(mnemonic: str, isa: Isa) -> str:
+    """A letter for each operand: d for a definition, u for a use, a dot for what is no register."""
+    if mnemonic in PSEUDO:
+        return PSEUDO[mnemonic]
+    if JOINT in mnemonic:
+        return "duuu" + shape(mnemonic.partition(JOINT)[2], isa)[1:]
+    return "".join(("d" if f.role == "rd" else "u") if f.kind in ("x", "f") else "." for f in row_of(mnemonic, isa).fields)
+
+
+def registers(op: Op, isa: Isa) -> tuple[list[Reg], list[Reg]]:
+    """What an instruction defines and what it uses; the zero register is neither."""
+    pairs = list(zip(shape(op.mnemonic, isa), op.operands, strict=False))
+    defined = [o for letter, o in pairs if letter == "d" and isinstance(o, Reg) and o != ZERO]
+    used = [o for letter, o in pairs if letter == "u" and isinstance(o, Reg) and o != ZERO]
+    return [*defined, *CLOBBERED] if op.mnemonic == "call" else defined, used
+
+
+def renamed(op: Op, name: Callable[[Reg], Reg]) -> Op:
+    """The instruction with other registers."""
+    return Op(op.mnemonic, tuple(name(o) if isinstance(o, Reg) else o for o in op.operands))
+
+
+def targets(op: Op) -> Iterator[str]:
+    """The blocks that a branch or a jump names."""
+    return (o for o in op.operands if isinstance(o, str) and op.mnemonic != "call")
+
+
+def successors(code: Code) -> list[list[int]]:
+    """By block the positions of those that it may go to."""
+    position = {block.name: k for k, block in enumerate(code.blocks)}
+    return [[position[name] for op in block.ops for name in targets(op)] for block in code.blocks]
+
+
+def is_move(op: Op) -> bool:
+    return op.mnemonic in ("mv", "fmv")

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What makes machine code over virtual registers well formed, as a list of rules.
+
+Allocations have a checker of their own (check.py).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.riscv.backend.code import ENDS, PHYSICAL, Code, Op, Reg, registers, shape, targets
+from polyloom.riscv.backend.live import live_out
+
+Rule = Callable[[Code], Iterator[str]]
+
+
+def verify(code: Code) -> Code:
+    """The code itself; raises PL0978 with every violation of the first rule that is violated."""
+    for rule in RULES:
+        if found := tuple(rule(code)):
+            raise PolyloomError(*(Diagnostic("PL0978", f"the code of {code.name}: {message}") for message in found))
+    return code
+
+
+def _blocks(code: Code) -> Iterator[str]:
+    """Blocks have names of their own, and jumps go to blocks."""
+    names = Counter(block.name for block in code.blocks)
+    yield from (f"the block {name} occurs {number} times" for name, number in names.items() if number > 1)
+    for block in code.blocks:
+        yield from (f"block {block.name}: `{op}` goes to no block" for op in block.ops if any(t not in names for t in targets(op)))
+
+
+def _operands(code: Code) -> Iterator[str]:
+    """An instruction has an operand for each field, registers where the field is one."""
+    for block in code.blocks:
+        for op in block.ops:
+            if op.mnemonic != "call" and not _fits(op, shape(op.mnemonic, code.isa)):
+                yield f"block {block.name}: `{op}` has other operands than its row"
+
+
+def _fits(op: Op, letters: str) -> bool:
+    kinds = [letter in "du" for letter in letters[: len(op.operands)]]
+    complete = len(op.operands) == len(letters) or op.mnemonic == "ret"
+    return complete and all(isinstance(o, Reg) == is_register for o, is_register in zip(op.operands, kinds, strict=False))
+
+
+def _ends(code: Code) -> Iterator[str]:
+    """Branches and jumps stand at the end of a block."""
+    for block in code.blocks:
+        first = next((k for k, op in enumerate(block.ops) if op.mnemonic in ENDS), len(block.ops))
+        yield from (f"block {block.name}: `{op}` stands behind an end" for op in block.ops[first:] if op.mnemonic not in ENDS)
+
+
+def _definitions(code: Code) -> Iterator[str]:
+    """No virtual register is read before something was written into it, on whatever path."""
+    first = code.blocks[0]
+    alive = live_out(code)[0]
+    for op in reversed(first.ops):
+        defined, used = registers(op, code.isa)
+        alive.difference_update(defined)
+        alive.update(used)
+    yield from (f"{register} may be read before it is written" for register in sorted(alive) if register.number >= PHYSICAL)
+
+
+RULES: tuple[Rule, ...] = (_blocks, _operands, _ends, _definitions)

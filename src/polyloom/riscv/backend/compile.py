@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pipeline: a C function in SSA form, with those that it calls, to a RISC-V executable.
+
+    SSA form -> legal operations -> common subexpressions, dead code -> critical edges split, blocks in order -> out of SSA form
+    -> instruction selection -> constants out of loops -> list scheduling -> linear-scan allocation, checked -> frame -> words -> ELF
+
+Scheduling and hoisting lengthen the lives of values; where that makes the allocation spill more, they are undone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from polyloom.ir.ssa import Function
+from polyloom.ir.ssa_text import print_ssa
+from polyloom.ir.ssa_verify import verify, verify_variables
+from polyloom.passes import Form, Pass, Watch, run_passes
+from polyloom.riscv.backend import code_verify
+from polyloom.riscv.backend.allocate import allocate
+from polyloom.riscv.backend.check import check
+from polyloom.riscv.backend.code import Code
+from polyloom.riscv.backend.data import Layout
+from polyloom.riscv.backend.expand import expand
+from polyloom.riscv.backend.hoist import hoisted
+from polyloom.riscv.backend.legalize import legalize
+from polyloom.riscv.backend.link import executable, linked
+from polyloom.riscv.backend.live import without_dead
+from polyloom.riscv.backend.lower import lower
+from polyloom.riscv.backend.order import ordered
+from polyloom.riscv.backend.schedule import schedule
+from polyloom.riscv.names import Isa, parse
+from polyloom.transform.ssa.common import common
+from polyloom.transform.ssa.dce import dce
+from polyloom.transform.ssa.destruct import destruct, split_critical_edges
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """An executable, and the number of bytes of its instructions, which begin at `entry`."""
+
+    elf: bytes
+    entry: int
+    code_bytes: int
+
+
+def compile_function(function: Function, isa: Isa, note: bytes = b"", watch: Watch | None = None) -> Compiled:
+    """`note` goes into the file as it is.
+
+    Errors: PL0930 for what the instruction set cannot do, PL0931 for what is not supported, PL0932 for what is too long."""
+    layout = Layout(function.data)
+    codes = [run_passes(allocated(code, watch), _LAST, watch) for code in lowered(function, isa, layout, watch)]
+    words, starts = linked(codes)
+    return Compiled(executable(bytes(layout.bytes), layout.end, words, isa, starts, note), layout.end, len(words))
+
+
+def lowered(function: Function, isa: Isa, layout: Layout, watch: Watch | None = None) -> list[Code]:
+    """The code of the function and of the others over virtual registers, in the order of the program."""
+    codes: list[Code] = run_passes(function, _passes(isa, layout), watch)
+    return codes
+
+
+def _show(codes: list[Code]) -> str:
+    return "\n\n".join(map(_show_one, codes))
+
+
+def _show_one(code: Code) -> str:
+    return f"# {code.name}\n{code}"
+
+
+_SSA: Final = Form(print_ssa, verify)
+_VARIABLES: Final = Form(print_ssa, verify_variables)
+_CODES: Final = Form(_show, lambda codes: [code_verify.verify(code) for code in codes])
+_CODE: Final = Form(_show_one, code_verify.verify)
+_EXPANDED: Final = Form(_show_one, lambda code: code)
+"""Without a verifier: words are made of it next, and what has no encoding is found there."""
+
+
+def _passes(isa: Isa, layout: Layout) -> tuple[Pass[Any, Any], ...]:
+    """From SSA form to code over virtual registers; the program's functions go together."""
+    return (
+        Pass("ssa", lambda function: function, _SSA),
+        Pass("legalize", partial(legalize, isa=isa), _SSA),
+        Pass("common", common, _SSA),
+        Pass("dce", dce, _SSA),
+        Pass("edges", split_critical_edges, _SSA),
+        Pass("order", ordered, _SSA),
+        Pass("destruct", destruct, _VARIABLES),
+        Pass("lower", lambda plain: [lower(member, isa, layout) for member in plain.members], _CODES),
+        Pass("clean", lambda codes: list(map(without_dead, codes)), _CODES),
+    )
+
+
+_HOIST: Final = Pass("hoist", hoisted, _CODE)
+_SCHEDULE: Final = Pass("schedule", schedule, _CODE)
+_WAYS: Final[tuple[tuple[Pass[Code, Code], ...], ...]] = ((_HOIST, _SCHEDULE), (_HOIST,), ())
+"""What may be done before the allocation, the best first."""
+_LAST: Final = (Pass("expand", expand, _EXPANDED),)
+PASSES: Final = (*(each.name for each in _passes(parse("rv64gc"), Layout(()))), "hoist", "schedule", "allocate", "expand")
+"""The names of all passes, in their order."""
+
+
+def allocated(code: Code, watch: Watch | None = None) -> Code:
+    """The code with registers; scheduled and with constants out of loops, unless that costs slots."""
+    watch = watch or Watch()
+    best: tuple[Code, Watch] | None = None
+    for way in _WAYS:
+        own = watch.apart()
+        changed: Code = run_passes(code, way, own)
+        found: Code = run_passes(changed, (Pass("allocate", partial(_checked, changed), _CODE),), own)
+        if best is None or found.slots < best[0].slots:
+            best = found, own
+        if best[0].slots == 0:
+            break
+    assert best is not None
+    watch.join(best[1])
+    return best[0]
+
+
+def _checked(changed: Code, code: Code) -> Code:
+    return check(changed, allocate(code))

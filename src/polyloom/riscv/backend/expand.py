@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The frame, and instructions of the table for pseudo-instructions.
+
+From sp upwards: arguments of calls on the stack, slots of spilled registers, the function's own memory, registers saved for the caller, of which
+ra is one where the function calls; then, above where sp was, its own arguments on the stack. A function without any of these has no frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from polyloom.riscv.backend.allocate import FAR
+from polyloom.riscv.backend.build import Builder
+from polyloom.riscv.backend.check import saved
+from polyloom.riscv.backend.code import RA, SP, ZERO, Block, Code, Op, Operand, Reg, targets
+from polyloom.riscv.backend.context import IMMEDIATE
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Offsets from sp: of the function's memory, of saved registers, of the arguments; the last one is its size."""
+
+    memory: int
+    saved: int
+    end: int
+
+
+def frame_of(code: Code) -> Frame:
+    memory = -(-(code.outgoing + 8 * code.slots) // 16) * 16
+    above = -(-(memory + code.frame) // 8) * 8
+    return Frame(memory, above, -(-(above + 8 * len(saved(code))) // 16) * 16)
+
+
+def expand(code: Code) -> Code:
+    """The code with instructions of the table, but for `j`, and without moves from a register to itself."""
+    frame = frame_of(code)
+    blocks = [Block(b.name, tuple(e for op in b.ops for e in _expanded(op, code, frame))) for b in code.blocks]
+    blocks[0] = Block(blocks[0].name, (*_enter(code, frame), *blocks[0].ops))
+    return _falling(replace(code, blocks=tuple(blocks)))
+
+
+def _expanded(op: Op, code: Code, frame: Frame) -> Iterator[Op]:
+    match op.mnemonic, op.operands:
+        case "mv" | "fmv", (target, source):
+            if target != source:
+                yield _move(code, target, source)
+        case "frame", (Reg() as target, int(place)):
+            yield from _add(code, target, SP, frame.memory + place)
+        case "incoming", (Reg() as target, int(place)):
+            yield from _add(code, target, SP, frame.end + place)
+        case "spill" | "reload" as kind, (Reg() as register, int(slot)):
+            yield from _access(code, kind == "spill", register, code.outgoing + 8 * slot)
+        case "ret", _:
+            yield from _leave(code, frame)
+            yield Op("jalr", (ZERO, 0, RA))
+        case "unreachable", _:
+            yield Op("ebreak")
+        case "keep", _:
+            pass
+        case _:
+            yield op
+
+
+def _move(code: Code, target: Operand, source: Operand) -> Op:
+    assert isinstance(target, Reg)
+    if target.bank == "f":
+        return Op("fsgnj.d" if "d" in code.isa.extensions else "fsgnj.s", (target, source, source))
+    return Op("add", (target, ZERO, source)) if "c" in code.isa.extensions and source != ZERO else Op("addi", (target, source, 0))
+
+
+def _add(code: Code, target: Reg, base: Reg, distance: int) -> Iterator[Op]:
+    """target = base + distance, with no other register."""
+    if distance in IMMEDIATE:
+        yield Op("addi", (target, base, distance))
+    else:
+        yield from _constant(code, target, distance)
+        yield Op("add", (target, target, base))
+
+
+def _constant(code: Code, target: Reg, value: int) -> Iterator[Op]:
+    builder = Builder(code.isa)
+    builder.constant(value)
+    return (Op(op.mnemonic, tuple(target if isinstance(o, Reg) and o != ZERO else o for o in op.operands)) for op in builder.ops)
+
+
+def _access(code: Code, is_store: bool, register: Reg, offset: int) -> Iterator[Op]:
+    """A store to the frame or a load from it."""
+    if register.bank == "f":
+        mnemonic = ("fsd" if is_store else "fld") if "d" in code.isa.extensions else "fsw" if is_store else "flw"
+    else:
+        mnemonic = ("s" if is_store else "l") + ("d" if code.isa.xlen == 64 else "w")
+    base = SP
+    if offset not in IMMEDIATE:
+        base = FAR if register.bank == "f" or is_store else register
+        yield from _add(code, base, SP, offset)
+        offset = 0
+    yield Op(mnemonic, (register, offset, base))
+
+
+def _enter(code: Code, frame: Frame) -> Iterator[Op]:
+    if frame.end:
+        yield from _adjust(code, -frame.end)
+    for k, register in enumerate(saved(code)):
+        yield from _access(code, True, register, frame.saved + 8 * k)
+
+
+def _leave(code: Code, frame: Frame) -> Iterator[Op]:
+    for k, register in enumerate(saved(code)):
+        yield from _access(code, False, register, frame.saved + 8 * k)
+    if frame.end:
+        yield from _adjust(code, frame.end)
+
+
+def _adjust(code: Code, distance: int) -> Iterator[Op]:
+    """Neither arguments nor results are in t6."""
+    if distance in IMMEDIATE:
+        yield Op("addi", (SP, SP, distance))
+    else:
+        yield from _constant(code, FAR, distance)
+        yield Op("add", (SP, SP, FAR))
+
+
+def _falling(code: Code) -> Code:
+    """Without jumps to the next block, and with branches over such a jump inverted; blocks that only jump are passed by."""
+    onward = {b.name: b.ops[0].operands[0] for b in code.blocks if len(b.ops) == 1 and b.ops[0].mnemonic == "j" and b is not code.blocks[0]}
+    blocks = [Block(b.name, tuple(_led(op, onward) for op in b.ops)) for b in code.blocks]
+    reached = {blocks[0].name} | {name for b in blocks for op in b.ops for name in targets(op)}
+    kept = [b for b in blocks if b.name in reached]
+    made: list[Block] = []
+    for block, following in zip(kept, [*(b.name for b in kept[1:]), ""], strict=True):
+        before = {b.name for b in made} | {block.name}
+        made.append(Block(block.name, _ending(block.ops, following, before)))
+    return replace(code, blocks=tuple(made))
+
+
+def _led(op: Op, onward: dict[str, Operand]) -> Op:
+    def final(operand: Operand) -> Operand:
+        seen: set[str] = set()
+        while isinstance(operand, str) and operand in onward and operand not in seen:
+            seen.add(operand)
+            operand = onward[operand]
+        return operand
+
+    return Op(op.mnemonic, tuple(final(o) for o in op.operands))
+
+
+_INVERSE = {"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bgeu", "bgeu": "bltu"}
+
+
+def _ending(ops: tuple[Op, ...], following: str, before: set[str]) -> tuple[Op, ...]:
+    """The instructions of a block in front of the block `following`, and behind those of `before`. A branch and a jump change
+    places where then the jump goes, or where then the branch repeats a loop and the jump leaves it."""
+    if len(ops) > 1 and ops[-1].mnemonic == "j" and ops[-2].mnemonic in _INVERSE:
+        branch, jump = ops[-2], ops[-1]
+        onward, away = jump.operands[0], branch.operands[-1]
+        if onward != following and (away == following or (onward in before and away not in before)):
+            ops = (*ops[:-2], Op(_INVERSE[branch.mnemonic], (*branch.operands[:-1], onward)), Op("j", (away,)))
+    return ops[:-1] if ops and ops[-1] == Op("j", (following,)) else ops

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Selection of integer arithmetic and conversions in one register."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from polyloom.ir.ssa import Constant, Instruction, Operand, Value
+from polyloom.ir.ssa_types import I1, I32, WIDTH, Type
+from polyloom.riscv.backend.code import Reg
+from polyloom.riscv.backend.context import Context
+
+_NAMES: Final = {
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "sdiv": "div",
+    "udiv": "divu",
+    "srem": "rem",
+    "urem": "remu",
+    "shl": "sll",
+    "lshr": "srl",
+    "ashr": "sra",
+    "and": "and",
+    "or": "or",
+    "xor": "xor",
+}
+_LOGIC: Final = ("and", "or", "xor")
+_UNSIGNED: Final = ("udiv", "urem", "lshr")
+_EXACT: Final = ("and", "or", "xor", "ashr", "sdiv", "srem")
+"""Operations whose result is held as it must be where the operands are."""
+_IMMEDIATE: Final = {"add": "addi", "and": "andi", "or": "ori", "xor": "xori", "shl": "slli", "lshr": "srli", "ashr": "srai"}
+_COUNTS: Final = {"ctpop": "cpop", "ctlz": "clz", "cttz": "ctz"}
+
+
+def arithmetic(context: Context, instruction: Instruction) -> Reg:
+    """An operation of `ssa.ARITHMETIC`."""
+    assert instruction.result is not None
+    operation, type = instruction.operation, instruction.result.type
+    a, b = instruction.operands
+    if operation == "sub" and isinstance(b, Constant):
+        operation, b = "add", Constant(type, -b.value)
+    if isinstance(a, Constant) and operation in ("add", "mul", *_LOGIC):
+        a, b = b, a
+    word = "w" if type == I32 and context.isa.xlen == 64 and operation not in _LOGIC else ""
+    if context.has("zbb") and operation in _LOGIC and isinstance(b, Value) and (found := _complemented(context, operation, a, b)) is not None:
+        return found
+    narrow = WIDTH[type] < 32
+    left = context.unsigned(type, context.reg(a)) if narrow and operation in _UNSIGNED else context.reg(a)
+    if operation in _IMMEDIATE and (k := context.immediate(b)) is not None:
+        made = context.b.make(_IMMEDIATE[operation] + word, left, k)
+    else:
+        right = context.unsigned(type, context.reg(b)) if narrow and operation in ("udiv", "urem") else context.reg(b)
+        made = context.b.make(_NAMES[operation] + word, left, right)
+    loose = not narrow or operation in _EXACT or instruction.result.name in context.loose
+    return made if loose else context.canonical(type, made)
+
+
+def _complemented(context: Context, operation: str, a: Operand, b: Operand) -> Reg | None:
+    """andn, orn and xnor, where an operand was made by `xor x, -1`."""
+    for kept, other in ((a, b), (b, a)):
+        inverse = context.inverses.get(other.name) if isinstance(other, Value) else None
+        if inverse is not None:
+            return context.b.make({"and": "andn", "or": "orn", "xor": "xnor"}[operation], context.reg(kept), context.reg(inverse))
+    return None
+
+
+def cast(context: Context, instruction: Instruction) -> Reg:
+    """A conversion between integers, or of an address."""
+    assert instruction.result is not None
+    value, source, target = instruction.operands[0], instruction.operands[0].type, instruction.result.type
+    register = context.reg(value)
+    loose = isinstance(value, Value) and value.name in context.loose
+    match instruction.operation:
+        case "zext":
+            return register if source == I1 or _is_unsigned(context, value) else context.unsigned(source, register)
+        case "sext":
+            return context.b.make("neg", register) if source == I1 else context.canonical(source, register) if loose else register
+        case "trunc":
+            return register if instruction.result.name in context.loose else context.canonical(target, register)
+        case _:
+            return register
+
+
+def _is_unsigned(context: Context, value: Operand) -> bool:
+    return isinstance(value, Value) and value.name in context.zero_extended
+
+
+def count(context: Context, callee: str, type: Type, operand: Operand) -> Reg:
+    """Population count, leading and trailing zeros by Zbb. Narrow operands are legalized before."""
+    word = "w" if type == I32 and context.isa.xlen == 64 else ""
+    return context.b.make(_COUNTS[callee] + word, context.reg(operand))
+
+
+def swapped(context: Context, type: Type, operand: Operand) -> Reg:
+    """The bytes of a word or of a register in the opposite order."""
+    made = context.b.make("rev8", context.reg(operand))
+    return context.b.make("srai", made, 32) if type == I32 and context.isa.xlen == 64 else made
+
+
+def rotation(context: Context, instruction: Instruction) -> Reg:
+    """fshl and fshr of a value with itself."""
+    assert instruction.result is not None
+    a, _, amount = instruction.operands
+    width, left = WIDTH[instruction.result.type], instruction.callee == "fshl"
+    word = "w" if width < context.isa.xlen else ""
+    if isinstance(amount, Constant):
+        return context.b.make("rori" + word, context.reg(a), (-amount.value if left else amount.value) % width)
+    return context.b.make(("rol" if left else "ror") + word, context.reg(a), context.reg(amount))

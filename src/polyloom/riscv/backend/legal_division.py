@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Multiplication and division where an instruction set has none: without M, and the division of 64-bit integers on RV32.
+
+One bit a step, as by hand. A division by zero, which C leaves undefined, ends too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from polyloom.ir.ssa import Instruction, Operand, Value, integer
+from polyloom.ir.ssa_types import I1, I32, I64, WIDTH
+from polyloom.riscv.backend.editor import Editor
+from polyloom.riscv.names import Isa
+
+
+def rewrite(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+    """mul, sdiv, udiv, srem, urem."""
+    assert instruction.result is not None
+    is_wide = instruction.result.type == I64 and isa.xlen == 32
+    if instruction.result.type == I1:
+        _bits(editor, instruction, instruction.result)
+        return True
+    if "m" in isa.extensions and (not is_wide or instruction.operation == "mul"):
+        return False
+    (a, b), result = instruction.operands, instruction.result
+    if instruction.operation == "mul":
+        _multiply(editor, a, b, result)
+    elif instruction.operation in ("udiv", "urem"):
+        _unsigned(editor, a, b, instruction.operation == "udiv", result)
+    else:
+        _signed(editor, a, b, instruction.operation == "sdiv", result)
+    return True
+
+
+def _bits(editor: Editor, instruction: Instruction, result: Value) -> None:
+    """Of single bits: the only divisor is 1."""
+    a, b = instruction.operands
+    if instruction.operation == "mul":
+        editor.make("and", I1, a, b, to=result)
+    else:
+        editor.make("copy", I1, a if instruction.operation.endswith("div") else integer(I1, 0), to=result)
+
+
+def _multiply(editor: Editor, a: Operand, b: Operand, result: Value) -> None:
+    """The sum of a shifted to where b has ones."""
+    type = result.type
+    zero, one = integer(type, 0), integer(type, 1)
+
+    def body(variables: Sequence[Value]) -> tuple[Operand, Sequence[Operand]]:
+        shifted, rest, total = variables
+        mask = editor.make("sub", type, zero, editor.make("and", type, rest, one))
+        summed = editor.make("add", type, total, editor.make("and", type, shifted, mask))
+        less = editor.make("lshr", type, rest, one)
+        return editor.make("ne", I1, less, zero), (editor.make("shl", type, shifted, one), less, summed)
+
+    editor.make("copy", type, editor.repeat((a, b, zero), body)[2], to=result)
+
+
+def _unsigned(editor: Editor, a: Operand, b: Operand, is_quotient: bool, result: Value) -> None:
+    """The dividend moves bit by bit into the remainder, and the quotient's bits follow it. The bit that the remainder loses counts."""
+    type, width = result.type, WIDTH[result.type]
+    one, top = integer(type, 1), integer(type, width - 1)
+
+    def body(variables: Sequence[Value]) -> tuple[Operand, Sequence[Operand]]:
+        rest, quotient, count = variables
+        lost = editor.make("slt", I1, rest, integer(type, 0))
+        moved = editor.make("or", type, editor.make("shl", type, rest, one), editor.make("lshr", type, quotient, top))
+        fits = editor.make("or", I1, lost, editor.make("uge", I1, moved, b))
+        bit = editor.make("zext", type, fits)
+        mask = editor.make("sub", type, integer(type, 0), bit)
+        less = editor.make("sub", type, moved, editor.make("and", type, b, mask))
+        more = editor.make("or", type, editor.make("shl", type, quotient, one), bit)
+        left = editor.make("sub", I32, count, integer(I32, 1))
+        return editor.make("ne", I1, left, integer(I32, 0)), (less, more, left)
+
+    rest, quotient, _ = editor.repeat((integer(type, 0), a, integer(I32, width)), body)
+    editor.make("copy", type, quotient if is_quotient else rest, to=result)
+
+
+def _signed(editor: Editor, a: Operand, b: Operand, is_quotient: bool, result: Value) -> None:
+    """Of absolute values; the quotient has the sign of a ^ b, the remainder that of a."""
+    type = result.type
+    top = integer(type, WIDTH[type] - 1)
+
+    def negated(x: Operand, sign: Operand, to: Value | None = None) -> Value:
+        """-x where the sign is -1, x where it is 0."""
+        return editor.make("sub", type, editor.make("xor", type, x, sign), sign, to=to)
+
+    sign_a, sign_b = editor.make("ashr", type, a, top), editor.make("ashr", type, b, top)
+    found = editor.make("udiv" if is_quotient else "urem", type, negated(a, sign_a), negated(b, sign_b))
+    negated(found, editor.make("xor", type, sign_a, sign_b) if is_quotient else sign_a, result)

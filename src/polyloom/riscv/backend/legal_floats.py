@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Selects of floats by branches, `minnum` and `maxnum` by comparisons, and conversions between floats and 64-bit integers on RV32.
+
+fmin.s would take the smaller of two zeros; `minnum` takes the first of two equal numbers, as everywhere in this package.
+"""
+
+from __future__ import annotations
+
+from polyloom.ir.ssa import Edge, Instruction, Operand, Value, floating, integer
+from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, I32, I64, Type
+from polyloom.riscv.backend.editor import Editor
+from polyloom.riscv.names import Isa
+
+
+def select(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+    """There is no conditional move of floats."""
+    del isa
+    result = instruction.result
+    if result is None or result.type not in FLOATS:
+        return False
+    condition, a, b = instruction.operands
+    behind = editor.fresh("chosen")
+    editor.branch(condition, Edge(behind, (a,)), Edge(behind, (b,)))
+    editor.begin(behind, (result,))
+    return True
+
+
+def number_first(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+    """b where a is no number or b is beyond it, else a."""
+    del isa
+    (a, b), result = instruction.operands, instruction.result
+    assert result is not None
+    beyond = editor.make("folt" if instruction.callee == "minnum" else "fogt", I1, b, a)
+    taken = editor.make("or", I1, beyond, editor.make("funo", I1, a, a))
+    editor.make("select", result.type, taken, b, a, to=result)
+    return True
+
+
+def convert(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+    """Conversions of i64, where registers have 32 bits. Singles go through doubles, which need D."""
+    value, result = instruction.operands[0], instruction.result
+    assert result is not None
+    if isa.xlen == 64 or I64 not in (value.type, result.type):
+        return False
+    if instruction.operation in ("sitofp", "uitofp"):
+        _to_float(editor, value, instruction.operation, result)
+    else:
+        _to_integer(editor, value, instruction.operation, result)
+    return True
+
+
+def _to_float(editor: Editor, value: Operand, operation: str, result: Value) -> None:
+    """high * 2**32 + low in doubles, in which only the sum is rounded. A single would be rounded twice: so bits that a double does not
+    hold are first made one that is set where any of them is ("Hacker's Delight", section 17-3, rounding to odd)."""
+    if result.type == F32:
+        value = _sticky(editor, value, operation)
+    half = editor.make("lshr", I64, value, integer(I64, 32))
+    high = editor.make(operation, F64, editor.make("trunc", I32, half))
+    low = editor.make("uitofp", F64, editor.make("trunc", I32, value))
+    scaled = editor.make("fmul", F64, high, floating(F64, 2.0**32))
+    total = editor.make("fadd", F64, scaled, low, to=result if result.type == F64 else None)
+    if result.type == F32:
+        editor.make("fptrunc", F32, total, to=result)
+
+
+def _sticky(editor: Editor, value: Operand, operation: str) -> Operand:
+    """The value where a double holds it, else with its eleven low bits made one."""
+    type: Type = I64
+    if operation == "sitofp":
+        near = editor.make("add", type, value, integer(type, 1 << 53))
+        small = editor.make("ult", I1, near, integer(type, 1 << 54))
+    else:
+        small = editor.make("ult", I1, value, integer(type, 1 << 53))
+    low = editor.make("and", type, value, integer(type, 0x7FF))
+    carried = editor.make("add", type, low, integer(type, 0x7FF))
+    odd = editor.make("and", type, editor.make("or", type, value, carried), integer(type, ~0x7FF))
+    return editor.make("select", type, small, value, odd)
+
+
+def _to_integer(editor: Editor, value: Operand, operation: str, result: Value) -> None:
+    """Of the absolute value the words, which doubles hold exactly; then the sign."""
+    wide = editor.make("fpext", F64, value) if value.type == F32 else value
+    size = editor.make("call", F64, wide, callee="fabs")
+    high = editor.make("fptoui", I32, editor.make("fmul", F64, size, floating(F64, 2.0**-32)))
+    above = editor.make("fmul", F64, editor.make("uitofp", F64, high), floating(F64, 2.0**32))
+    low = editor.make("fptoui", I32, editor.make("fsub", F64, size, above))
+    upper = editor.make("shl", I64, editor.make("zext", I64, high), integer(I64, 32))
+    whole = editor.make("or", I64, upper, editor.make("zext", I64, low), to=result if operation == "fptoui" else None)
+    if operation == "fptosi":
+        negative = editor.make("folt", I1, wide, floating(F64, 0.0))
+        editor.make("select", I64, negative, editor.make("sub", I64, integer(I64, 0), whole), whole, to=result)

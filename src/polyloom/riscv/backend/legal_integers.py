@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Integer intrinsics that an instruction set lacks, by shifts, masks and comparisons.
+
+Bits are counted as in "Hacker's Delight" (Warren, 2nd edition, sections 5-1, 5-3 and 5-4).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from polyloom.ir.ssa import Constant, Instruction, Operand, Value, integer
+from polyloom.ir.ssa_types import I1, I32, I64, WIDTH, Type
+from polyloom.riscv.backend.editor import Editor
+from polyloom.riscv.names import Isa
+
+_COMPARISONS: Final = {"smin": "slt", "smax": "sgt", "umin": "ult", "umax": "ugt"}
+
+
+def _is_wide(type: Type, isa: Isa) -> bool:
+    return type == I64 and isa.xlen == 32
+
+
+def compared(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+    """Minima, maxima, the absolute value and the unsigned saturating difference of an i64 on RV32; the select table has the others."""
+    a, b, result = instruction.operands[0], instruction.operands[-1], _result(instruction)
+    if not _is_wide(result.type, isa):
+        return False
+    zero = integer(result.type, 0)
+    match instruction.callee:
+        case "abs":
+            negative = editor.make("slt", I1, a, zero)
+            editor.make("select", result.type, negative, editor.make("sub", result.type, zero, a), a, to=result)
+        case "usub.sat":
+            below = editor.make("ult", I1, a, b)
+            editor.make("select", result.type, below, zero, editor.make("sub", result.type, a, b), to=result)
+        case name:
+            editor.make("select", result.type, editor.make(_COMPARISONS[name], I1, a, b), a, b, to=result)
+    return True
+
+
+def saturating(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+    """A signed sum overflows where its sign differs from that of both operands, a difference where those differ and its own from a's."""
+    del isa
+    (a, b), result = instruction.operands, _result(instruction)
+    type, width = result.type, WIDTH[result.type]
+    if instruction.callee == "uadd.sat":
+        total = editor.make("add", type, a, b)
+        editor.make("select", type, editor.make("ult", I1, total, a), integer(type, -1), total, to=result)
+        return True
+    is_sum = instruction.callee == "sadd.sat"
+    total = editor.make("add" if is_sum else "sub", type, a, b)
+    signs = editor.make("and", type, editor.make("xor", type, a, total), editor.make("xor", type, b, total if is_sum else a))
+    over = editor.make("slt", I1, signs, integer(type, 0))
+    sign = editor.make("ashr", type, a, integer(type, width - 1))
+    limit = editor.make("xor", type, sign, integer(type, (1 << width - 1) - 1))
+    editor.make("select", type, over, limit, total, to=result)
+    return True
+
+
+def counted(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+    """Population count, leading and trailing zeros. Narrow operands are counted in words."""
+    a, result, callee = instruction.operands[0], _result(instruction), instruction.callee
+    type, width = result.type, WIDTH[result.type]
+    if width < 32:
+        wide: Operand = editor.make("zext", I32, a)
+        if callee == "cttz":
+            wide = editor.make("or", I32, wide, integer(I32, 1 << width))
+        count = editor.make("call", I32, wide, callee=callee)
+        if callee == "ctlz":
+            count = editor.make("sub", I32, count, integer(I32, 32 - width))
+        editor.make("trunc", type, count, to=result)
+        return True
+    if "zbb" in isa.extensions and not _is_wide(type, isa):
+        return False
+    match callee:
+        case "ctpop":
+            _population(editor, a, result)
+        case "cttz":  # the ones below the lowest one
+            below = editor.make("sub", type, a, integer(type, 1))
+            _population(editor, editor.make("and", type, editor.make("xor", type, a, integer(type, -1)), below), result)
+        case _:  # the zeros above the highest one
+            for step in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
+                a = editor.make("or", type, a, editor.make("lshr", type, a, integer(type, step)))
+            _population(editor, editor.make("xor", type, a, integer(type, -1)), result)
+    return True
+
+
+def _population(editor: Editor, a: Operand, result: Value) -> None:
+    """Sums of neighbouring fields, of twice the width each time."""
+    type, width = result.type, WIDTH[result.type]
+    for k in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
+        kept, moved = _fields(type, k), editor.make("lshr", type, a, integer(type, k))
+        parts = editor.make("and", type, a, kept), editor.make("and", type, moved, kept)
+        a = editor.make("add", type, *parts, to=result if 2 * k == width else None)
+
+
+def _fields(type: Type, k: int) -> Constant:
+    """Ones in every second group of k bits, from the lowest on."""
+    return integer(type, ((1 << WIDTH[type]) - 1) // ((1 << 2 * k) - 1) * ((1 << k) - 1))
+
+
+def swapped(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+    """The bytes in the opposite order: neighbouring bytes, then halves, then words are exchanged."""
+    a, result = instruction.operands[0], _result(instruction)
+    type, width = result.type, WIDTH[result.type]
+    if "zbb" in isa.extensions and width >= 32 and not _is_wide(type, isa):
+        return False
+    steps = [k for k in (8, 16, 32) if k < width]
+    for k in steps:
+        kept = _fields(type, k)
+        up = editor.make("shl", type, editor.make("and", type, a, kept), integer(type, k))
+        down = editor.make("and", type, editor.make("lshr", type, a, integer(type, k)), kept)
+        a = editor.make("or", type, up, down, to=result if k == steps[-1] else None)
+    return True
+
+
+def funnel(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+    """fshl(a, b, c) = a << c | b >> 1 >> (w - 1 - c), for c below the width w, so that no shift is by w."""
+    (a, b, amount), result = instruction.operands, _result(instruction)
+    type, width = result.type, WIDTH[result.type]
+    if is_rotation(instruction, isa):
+        return False
+    left = instruction.callee == "fshl"
+    if width == 1:
+        editor.make("copy", type, a if left else b, to=result)
+        return True
+    near: Operand
+    if isinstance(amount, Constant):
+        near, far = integer(type, amount.value % width), integer(type, width - 1 - amount.value % width)
+    else:
+        near = editor.make("and", type, amount, integer(type, width - 1))
+        far = editor.make("xor", type, near, integer(type, width - 1))
+    one = integer(type, 1)
+    if left:
+        high = editor.make("shl", type, a, near)
+        low = editor.make("lshr", type, editor.make("lshr", type, b, one), far)
+    else:
+        high = editor.make("shl", type, editor.make("shl", type, a, one), far)
+        low = editor.make("lshr", type, b, near)
+    editor.make("or", type, high, low, to=result)
+    return True
+
+
+def is_rotation(instruction: Instruction, isa: Isa) -> bool:
+    """Whether Zbb has it."""
+    a, b, _ = instruction.operands
+    type = _result(instruction).type
+    return a == b and "zbb" in isa.extensions and (type == I32 or WIDTH[type] == isa.xlen)
+
+
+def _result(instruction: Instruction) -> Value:
+    assert instruction.result is not None
+    return instruction.result

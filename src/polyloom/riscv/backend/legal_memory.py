@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Accesses that are not aligned to their size, in pieces that are; and memcpy, memmove, memset, byte by byte."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from polyloom.ir.ssa import Access, Constant, Edge, Instruction, Operand, Value, integer
+from polyloom.ir.ssa_types import F32, FLOATS, I1, I8, I16, I32, I64, PTR, SIZE, Type, size_of
+from polyloom.riscv.backend.editor import Editor
+from polyloom.riscv.names import Isa
+
+_PIECES: Final[dict[int, Type]] = {1: I8, 2: I16, 4: I32}
+_STRAIGHT: Final = 16
+"""As many bytes are copied without a loop."""
+
+
+def access(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+    """A load or store, as the hart faults on addresses that are no multiples of the size."""
+    is_store = instruction.operation == "store"
+    type = instruction.operands[0].type if is_store else _result(instruction).type
+    align = (instruction.access or Access()).align
+    if type == PTR and isa.xlen < editor.function.pointers:
+        return False
+    size = size_of(type, editor.function.pointers)
+    word = 4 if isa.xlen == 32 and type == I64 else size  # two accesses
+    if align >= word:
+        return False
+    whole: Type = type if type not in FLOATS else I32 if type == F32 else I64
+    if type == PTR:
+        whole = editor.address
+    piece = _PIECES[align]
+    kept = replace(instruction.access or Access(), align=align)
+    if is_store:
+        _scatter(editor, instruction, whole, piece, kept)
+    else:
+        _gather(editor, instruction, whole, piece, kept)
+    return True
+
+
+def _gather(editor: Editor, instruction: Instruction, whole: Type, piece: Type, kept: Access) -> None:
+    result = _result(instruction)
+    found: Operand = integer(whole, 0)
+    for at in range(0, SIZE[whole], SIZE[piece]):
+        part = editor.make("load", piece, _at(editor, instruction.operands[0], at), access=kept)
+        wide = editor.make("zext", whole, part)
+        placed = editor.make("shl", whole, wide, integer(whole, 8 * at)) if at else wide
+        found = editor.make("or", whole, found, placed) if at else placed
+    editor.make("copy" if result.type == whole else "inttoptr" if result.type == PTR else "bitcast", result.type, found, to=result)
+
+
+def _scatter(editor: Editor, instruction: Instruction, whole: Type, piece: Type, kept: Access) -> None:
+    value, pointer = instruction.operands
+    if value.type != whole:
+        value = editor.make("ptrtoint" if value.type == PTR else "bitcast", whole, value)
+    for at in range(0, SIZE[whole], SIZE[piece]):
+        moved = editor.make("lshr", whole, value, integer(whole, 8 * at)) if at else value
+        part = editor.make("trunc", piece, moved)
+        editor.put("store", part, _at(editor, pointer, at), access=kept)
+
+
+def _at(editor: Editor, pointer: Operand, distance: int) -> Operand:
+    return editor.make("offset", PTR, pointer, integer(editor.address, distance)) if distance else pointer
+
+
+def bulk(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+    """memcpy, memmove and memset."""
+    del isa
+    target, source, size = instruction.operands
+    if isinstance(size, Constant) and 0 <= size.value <= _STRAIGHT:
+        _straight(editor, instruction, size.value)
+        return True
+    if instruction.callee == "memset":
+        _forward(editor, target, size, lambda _: source, None)
+    elif instruction.callee == "memcpy":
+        _forward(editor, target, size, lambda pointer: _byte(editor, pointer), source)
+    else:
+        _move(editor, target, source, size)
+    return True
+
+
+def _straight(editor: Editor, instruction: Instruction, size: int) -> None:
+    """All loads before all stores, so that the bytes may overlap."""
+    target, source, _ = instruction.operands
+    loads = instruction.callee != "memset"
+    bytes = [_byte(editor, _at(editor, source, k)) if loads else source for k in range(size)]
+    for k, byte in enumerate(bytes):
+        editor.put("store", byte, _at(editor, target, k), access=Access())
+
+
+def _byte(editor: Editor, pointer: Operand) -> Operand:
+    return editor.make("load", I8, pointer, access=Access())
+
+
+def _move(editor: Editor, target: Operand, source: Operand, size: Operand) -> None:
+    """From the end where the target is behind the source."""
+    up, down, behind = (editor.fresh(name) for name in ("up", "down", "moved"))
+    editor.branch(editor.make("ult", I1, target, source), Edge(up), Edge(down))
+    editor.begin(up)
+    _forward(editor, target, size, lambda pointer: _byte(editor, pointer), source)
+    editor.jump(behind)
+    editor.begin(down)
+    back = integer(editor.address, -1)
+    ends = [editor.make("offset", PTR, pointer, size) for pointer in (target, source)]
+
+    def body(pointers: Sequence[Value]) -> None:
+        to, of = (editor.make("offset", PTR, pointer, back) for pointer in pointers)
+        editor.put("store", _byte(editor, of), to, access=Access())
+
+    _each(editor, ends, target, back, body)
+    editor.jump(behind)
+    editor.begin(behind)
+
+
+def _forward(editor: Editor, target: Operand, size: Operand, byte: Callable[[Value], Operand], source: Operand | None) -> None:
+    """Stores `byte` of each place of the source at each of the target."""
+    end = editor.make("offset", PTR, target, size)
+    pointers = [target, *([source] if source is not None else [])]
+    _each(editor, pointers, end, integer(editor.address, 1), lambda now: editor.put("store", byte(now[-1]), now[0], access=Access()))
+
+
+def _each(editor: Editor, first: Sequence[Operand], end: Operand, step: Operand, body: Callable[[Sequence[Value]], None]) -> None:
+    """Pointers that advance until the first of them is at the end."""
+    head, inside, behind = (editor.fresh(name) for name in ("each", "byte", "behind"))
+    pointers = [editor.value(PTR) for _ in first]
+    editor.jump(head, *first)
+    editor.begin(head, pointers)
+    editor.branch(editor.make("eq", I1, pointers[0], end), Edge(behind), Edge(inside))
+    editor.begin(inside)
+    body(pointers)
+    editor.jump(head, *(editor.make("offset", PTR, pointer, step) for pointer in pointers))
+    editor.begin(behind)
+
+
+def _result(instruction: Instruction) -> Value:
+    assert instruction.result is not None
+    return instruction.result

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of `ir.ssa` as functions whose operations an instruction set has: legal ones are kept, others made of legal ones.
+
+The meaning does not change, so that `ir.ssa_interpret` runs the result as it does the original; it is not what clang's -O1 would
+write, but each rule is short. What no instruction set here can do is refused with its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.ir.ssa import NOWHERE, Constant, Edge, Function, Instruction, Operand, Place, Switch, Terminator, integer
+from polyloom.ir.ssa_types import F32, F64, I1, PTR, SCALARS, SIZE, WIDTH, Type
+from polyloom.riscv.backend import legal_division, legal_floats, legal_integers, legal_memory
+from polyloom.riscv.backend.editor import Editor
+from polyloom.riscv.names import Isa
+from polyloom.transform.ssa.editing import throughout
+
+Rule = Callable[[Editor, Instruction, Isa], bool]
+_RULES: Final[dict[str, Rule]] = {
+    **dict.fromkeys(("mul", "sdiv", "udiv", "srem", "urem"), legal_division.rewrite),
+    **dict.fromkeys(("fptosi", "fptoui", "sitofp", "uitofp"), legal_floats.convert),
+    "select": legal_floats.select,
+    **dict.fromkeys(("load", "store"), legal_memory.access),
+    "call": lambda editor, instruction, isa: _CALLS.get(instruction.callee, _nothing)(editor, instruction, isa),
+}
+"""By operation. A rule says whether it has replaced the instruction."""
+
+
+def _nothing(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+    del editor, instruction, isa
+    return False
+
+
+_CALLS: Final[dict[str, Rule]] = {
+    **dict.fromkeys(("smin", "smax", "umin", "umax", "usub.sat", "abs"), legal_integers.compared),
+    **dict.fromkeys(("uadd.sat", "sadd.sat", "ssub.sat"), legal_integers.saturating),
+    **dict.fromkeys(("ctpop", "ctlz", "cttz"), legal_integers.counted),
+    "bswap": legal_integers.swapped,
+    **dict.fromkeys(("fshl", "fshr"), legal_integers.funnel),
+    **dict.fromkeys(("minnum", "maxnum"), legal_floats.number_first),
+    **dict.fromkeys(("memcpy", "memmove", "memset"), legal_memory.bulk),
+}
+
+
+@throughout
+def legalize(function: Function, isa: Isa) -> Function:
+    """Errors: PL0930 for floats that the instruction set does not have, PL0931 for what is not supported at all."""
+
+    def rule(editor: Editor, instruction: Instruction) -> None:
+        _check(function, instruction, isa)
+        if not _RULES.get(instruction.operation, _nothing)(editor, instruction, isa):
+            editor.keep(instruction)
+
+    if isa.xlen > function.pointers:
+        help = f"read it for riscv{isa.xlen}-unknown-elf"
+        raise _unsupported(function, NOWHERE, f"what was read for pointers of {function.pointers} bits, on RV{isa.xlen},", help)
+    for block in function.blocks:
+        for parameter in block.parameters if block is not function.blocks[0] else ():
+            _check_type(function, parameter.type, isa, block.terminator.place)
+    for type in (*(p.type for p in function.parameters), *([function.result] if function.result else [])):
+        _check_type(function, type, isa, NOWHERE)
+    return Editor(function, rule).run(_end)
+
+
+def _end(editor: Editor, terminator: Terminator) -> None:
+    """A switch becomes a search by comparisons; every other end stays."""
+    if isinstance(terminator, Switch):
+        _search(editor, terminator.value, sorted(terminator.cases, key=lambda case: case[0]), terminator.default)
+    else:
+        editor.end(terminator)
+
+
+_LINEAR: Final = 3
+"""As many cases are compared one after the other."""
+
+
+def _search(editor: Editor, value: Operand, cases: list[tuple[int, Edge]], default: Edge) -> None:
+    middle = len(cases) // 2
+    if not cases:
+        editor.jump(default.block, *default.arguments)
+        return
+    rest = editor.fresh("case")
+    if len(cases) <= _LINEAR:
+        case, target = cases[0]
+        found = editor.make("eq", I1, value, integer(value.type, case))
+        editor.branch(found, target, Edge(rest) if len(cases) > 1 else default)
+        if len(cases) > 1:
+            editor.begin(rest)
+            _search(editor, value, cases[1:], default)
+        return
+    other = editor.fresh("case")
+    below = editor.make("slt" if value.type != I1 else "ult", I1, value, integer(value.type, cases[middle][0]))
+    editor.branch(below, Edge(rest), Edge(other))
+    for name, part in ((rest, cases[:middle]), (other, cases[middle:])):
+        editor.begin(name)
+        _search(editor, value, part, default)
+
+
+def _check(function: Function, instruction: Instruction, isa: Isa) -> None:
+    operation, place = instruction.operation, instruction.place
+    types = [*(o.type for o in instruction.operands), *(result.type for result in instruction.results)]
+    if instruction.called in {external.name for external in function.externals}:
+        raise _unsupported(function, place, f"the external function `{instruction.called}`", "compile it for the machine that has it")
+    for type in types:
+        _check_type(function, type, isa, place)
+    if operation == "alloca" and not isinstance(instruction.operands[0], Constant):
+        raise _unsupported(function, place, "an array of a size that is known at run time only", "give it a constant size, or pass it as a parameter")
+    if operation in ("load", "store"):
+        accessed = types[0] if operation == "store" else types[-1]
+        if accessed == PTR and isa.xlen < function.pointers:
+            raise _unsupported(function, place, "a pointer in memory on RV32, where the model of C's memory has pointers of 64 bits,", "compile it for rv64")
+        if instruction.access and instruction.access.order and SIZE[accessed] * 8 > isa.xlen and accessed != PTR:
+            raise _unsupported(function, place, f"an atomic access of {WIDTH[accessed]} bits on RV{isa.xlen}", "use a narrower type, or compile it for rv64")
+
+
+def _check_type(function: Function, type: Type, isa: Isa, place: Place) -> None:
+    if type not in SCALARS:
+        what = "a vector" if type.lanes else "a pointer into another address space"
+        raise _unsupported(function, place, f"{what}, {type},", "compile it for a machine that has such values")
+    needed = {F32: "f", F64: "d"}.get(type)
+    if needed and needed not in isa.extensions:
+        what = "float" if type == F32 else "double"
+        raise input_error(
+            "PL0930",
+            f"@{function.name}{_located(function, place)}: `{what}` needs the extension {needed}, which {isa} does not have",
+            help=f"run it on rv{isa.xlen}gc, or on integers",
+        )
+
+
+def _unsupported(function: Function, place: Place, what: str, help: str) -> PolyloomError:
+    return input_error("PL0931", f"@{function.name}{_located(function, place)}: {what} is not supported", help=help)
+
+
+def _located(function: Function, place: Place) -> str:
+    words = place.words(function.place.file)
+    return f", {words}" if words else ""

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A static ELF executable of a function, those that it calls, and their data, whose entry is the function: what runs is this file, read back.
+
+A symbol for each function follows what is loaded.
+
+Sources: the Tool Interface Standard's ELF specification, version 1.2, and the RISC-V ELF psABI specification.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final
+
+from polyloom.diagnostics import input_error
+from polyloom.riscv import symbols
+from polyloom.riscv.backend.code import Block, Code, Op, targets
+from polyloom.riscv.backend.data import BASE
+from polyloom.riscv.backend.words import labelled
+from polyloom.riscv.image import Segment
+from polyloom.riscv.names import Isa
+
+_PAGE: Final = 4096
+_READ, _WRITE, _EXECUTE = 4, 2, 1
+_RISCV, _EXECUTABLE, _LOAD = 243, 2, 1
+
+
+def linked(codes: Sequence[Code]) -> tuple[bytes, dict[str, int]]:
+    """The words of functions one after the other, wherever they stand, and where each begins. Errors: PL0932 for a call that does not reach."""
+    blocks = tuple(_named(code, k, block) for code in codes for k, block in enumerate(code.blocks))
+    words, labels = labelled(replace(codes[0], blocks=blocks))
+    return words, {code.name: labels[_entry(code.name)] for code in codes}
+
+
+def _entry(name: str) -> str:
+    return f"@{name}"
+
+
+def _named(code: Code, number: int, block: Block) -> Block:
+    """The block with names that no other function has; the first one is where calls go."""
+
+    def named(op: Op) -> Op:
+        names = {target: f"{code.name}:{target}" for target in targets(op)}
+        return Op(op.mnemonic, tuple((names.get(o) or _entry(o)) if isinstance(o, str) else o for o in op.operands))
+
+    return Block(f"{code.name}:{block.name}" if number else _entry(code.name), tuple(map(named, block.ops)))
+
+
+def executable(data: bytes, place: int, words: bytes, isa: Isa, starts: Mapping[str, int], note: bytes = b"") -> bytes:
+    """`data` from `BASE` on, and `words` at `place`, where the program starts; `starts` says by function where it begins in
+    the words; `note` tells what the function takes."""
+    segments = [(_READ | _EXECUTE, place, words, len(words))]
+    if data:
+        segments.insert(0, (_READ | _WRITE, BASE, data, len(data)))
+    ordered = tuple(sorted(starts.items(), key=lambda pair: pair[1]))
+    return _file(segments, place, isa, symbols.Code(place, 0, len(words), ordered), note)
+
+
+def program(segments: Sequence[Segment], entry: int, isa: Isa) -> bytes:
+    """An executable of segments, wherever they come from. Errors: PL0910 where two of them overlap."""
+    placed = sorted(segments, key=lambda s: s.address)
+    for below, above in pairwise(placed):
+        if below.address + below.size > above.address:
+            message = f"two images overlap at {above.address:#x}"
+            raise input_error("PL0910", message, help="place them further apart")
+    parts = [(_READ | _WRITE | (_EXECUTE if s.is_code else 0), s.address, s.data, s.size) for s in placed]
+    return _file(parts, entry, isa, None, b"")
+
+
+def _file(segments: Sequence[tuple[int, int, bytes, int]], entry: int, isa: Isa, code: symbols.Code | None, note: bytes) -> bytes:
+    """`segments` are flags, address, bytes, and the number of bytes in memory; `code` is the last one."""
+    wide = isa.xlen == 64
+    header, size = (64, 56) if wide else (52, 32)
+    offset = header + size * len(segments)
+    start = 0
+    table, contents = bytearray(), bytearray()
+    for flags, address, content, whole in segments:
+        contents += bytes((address - offset - len(contents)) % _PAGE)  # offsets and addresses agree within a page
+        start = offset + len(contents)
+        fields = (address, address, len(content), whole)
+        row = (_LOAD, flags, start, *fields, _PAGE) if wide else (_LOAD, start, *fields, flags, _PAGE)
+        table += struct.pack("<IIQQQQQQ" if wide else "<IIIIIIII", *row)
+        contents += content
+    if code is None:
+        return _header(entry, header, size, len(segments), 0, isa) + bytes(table) + bytes(contents)
+    behind, sections = symbols.tables(replace(code, offset=start), offset + len(contents), wide, note)
+    return _header(entry, header, size, len(segments), sections, isa) + bytes(table) + bytes(contents) + behind
+
+
+def _header(entry: int, header: int, size: int, count: int, sections: int, isa: Isa) -> bytes:
+    wide = isa.xlen == 64
+    flags = ("c" in isa.extensions) | (4 if "d" in isa.extensions else 2 if "f" in isa.extensions else 0)
+    ident = bytes([0x7F, *b"ELF", 2 if wide else 1, 1, 1]).ljust(16, b"\0")
+    own = (64 if wide else 40, symbols.COUNT, symbols.COUNT - 1) if sections else (0, 0, 0)
+    return ident + struct.pack(
+        "<HHIQQQIHHHHHH" if wide else "<HHIIIIIHHHHHH", _EXECUTABLE, _RISCV, 1, entry, header, sections, flags, header, size, count, *own
+    )

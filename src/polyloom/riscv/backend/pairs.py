@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Branches over one simple instruction: one pseudo-instruction from selection to the last words, so that nothing comes between.
+
+Its mnemonic names both halves, `bne+sub`; its operands are the result, the same register once more, which holds what is kept where
+the branch is taken, the two that are compared, and what the shadow reads. As result and kept value are one operand of one
+instruction, allocation cannot part them; that they are one register is checked behind it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from polyloom.riscv.backend.code import JOINT, ZERO, Op, Operand, Reg
+
+_DISTANCE: Final = 8
+"""Of the branch, before the sizes of both halves are known."""
+
+
+def pair(branch: Op, shadow: Op) -> Op:
+    """`branch` compares two registers, `shadow` writes the register that holds what is kept."""
+    result, *read = shadow.operands
+    return Op(f"{branch.mnemonic}{JOINT}{shadow.mnemonic}", (result, result, *branch.operands[:2], *read))
+
+
+def halves(op: Op, distance: int = _DISTANCE) -> tuple[Op, Op]:
+    """The branch, over that many bytes, and its shadow."""
+    branch, _, shadow = op.mnemonic.partition(JOINT)
+    result, _, a, b, *read = op.operands
+    return Op(branch, (a, b, distance)), Op(shadow, (result, *read))
+
+
+def is_pair(op: Op) -> bool:
+    return JOINT in op.mnemonic
+
+
+def copied(source: Operand, compressed: bool) -> tuple[str, tuple[Operand, ...]]:
+    """A move as an instruction of the table, the one that has a compressed form."""
+    return ("add", (ZERO, source)) if compressed and isinstance(source, Reg) and source != ZERO else ("addi", (source, 0))

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls an executable's function on the interpreter: arguments where the calling convention has them, arrays above the image.
+
+The stack grows down towards the arrays. Bytes between them, which no frame skips that is smaller, tell whether it was full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.ir.ssa import RESULT, Function
+from polyloom.ir.ssa_interpret import Argument
+from polyloom.ir.ssa_semantics import Number, bits, value
+from polyloom.ir.ssa_types import F32, FLOATS, I1, PTR, WIDTH, Type
+from polyloom.riscv.backend import abi
+from polyloom.riscv.image import Image, elf
+from polyloom.riscv.model import LIMIT, RA, SP, Machine
+from polyloom.riscv.names import Isa
+
+_ALIGNMENT: Final = 64
+STACK: Final = 1 << 23
+"""Bytes, as many as Linux gives a process."""
+_GUARD: Final = b"\xa5" * (1 << 20)
+_ONES: Final = 0xFFFFFFFF << 32
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the function returned, and how many instructions it executed."""
+
+    result: Number | None
+    instructions: int
+
+
+def call(
+    executable: bytes, isa: Isa, function: Function, arguments: Sequence[Argument], limit: int = LIMIT, watch: Callable[[int], None] | None = None
+) -> Outcome:
+    """Runs the file on one argument a parameter; arrays are changed in place. `watch` hears how many instructions were executed. Errors: PL0910 to PL0915."""
+    return call_in(elf(executable, isa), function, arguments, limit, watch)
+
+
+def call_in(image: Image, function: Function, arguments: Sequence[Argument], limit: int = LIMIT, watch: Callable[[int], None] | None = None) -> Outcome:
+    """The same of what is loaded, whose entry is the function."""
+    isa = image.isa
+    top = max(s.address + s.size for s in image.segments)
+    arrays = [a for a in arguments if isinstance(a, np.ndarray)]
+    room = sum(a.nbytes + 2 * _ALIGNMENT for a in arrays)
+    machine = Machine(image, room + _ALIGNMENT + len(_GUARD) + STACK)
+    addresses: list[int] = []
+    for array in arrays:
+        top = -(-top // _ALIGNMENT) * _ALIGNMENT
+        machine.write(top, array.tobytes())
+        addresses.append(top)
+        top += array.nbytes + _ALIGNMENT
+    machine.write(top, _GUARD)
+    following = iter(addresses)
+    values = [next(following) if isinstance(a, np.ndarray) else bits(p.type, a) for p, a in zip(function.parameters, arguments, strict=True)]
+    _pass(machine, isa, function, values)
+    end = (machine.base + machine.size) % (1 << isa.xlen)
+    machine.set_x(RA, end)
+    with _guarded(machine, top):
+        done = machine.run(stop=end, limit=limit, watch=watch)
+    for array, address in zip(arrays, addresses, strict=True):
+        array.reshape(-1).view(np.uint8)[:] = np.frombuffer(machine.read(address, array.nbytes), np.uint8)
+    return Outcome(_result(machine, isa, function), done.instructions)
+
+
+@contextmanager
+def _guarded(machine: Machine, guard: int) -> Generator[None]:
+    """However a run ends in which the stack was full, that is what is said."""
+    try:
+        yield
+    except PolyloomError:
+        _check_guard(machine, guard)
+        raise
+    _check_guard(machine, guard)
+
+
+def _check_guard(machine: Machine, guard: int) -> None:
+    if machine.read(guard, len(_GUARD)) != _GUARD:
+        message = f"the program needs more than the {STACK >> 20} megabytes of its stack"
+        raise input_error("PL0915", message, help="does a recursion not end? Otherwise recur less deeply, or pass large local arrays as parameters")
+
+
+def _pass(machine: Machine, isa: Isa, function: Function, values: Sequence[int]) -> None:
+    """Puts the bits of arguments into registers and on the stack."""
+    places = abi.places([p.type for p in function.parameters], isa)
+    words = [place for group in places for place in group if isinstance(place, abi.Stack)]
+    sp = machine.x[SP] - -(-max((w.offset + 8 for w in words), default=0) // 16) * 16
+    machine.set_x(SP, sp)
+    for k, (parameter, group, pattern) in enumerate(zip(function.parameters, places, values, strict=True)):
+        type = parameter.type
+        for place, part in zip(group, _words(type, pattern, len(group), isa, k in function.unsigned), strict=True):
+            if isinstance(place, abi.Stack):
+                machine.write(sp + place.offset, (part % (1 << isa.xlen)).to_bytes(isa.xlen // 8, "little"))
+            elif place.bank == "x":
+                machine.set_x(place.number, part)
+            else:
+                machine.set_f(place.number, _ONES | pattern if type == F32 else pattern)
+
+
+def _words(type: Type, pattern: int, count: int, isa: Isa, is_unsigned: bool) -> list[int]:
+    """The parts of an argument or a result; an integer narrower than a register is extended."""
+    if count == 2:
+        return [pattern & 0xFFFFFFFF, pattern >> 32]
+    if type not in FLOATS and type not in (PTR, I1) and not is_unsigned:
+        return [int(value(type, pattern))]
+    return [pattern % (1 << isa.xlen) if type not in FLOATS else pattern]
+
+
+def _result(machine: Machine, isa: Isa, function: Function) -> Number | None:
+    if (type := function.result) is None:
+        return None
+    places = abi.result_places(type, isa)
+    if places[0].bank == "f":
+        return value(type, machine.f[places[0].number] & ((1 << WIDTH[type]) - 1))
+    words = [machine.x[place.number] for place in places]
+    pattern = sum(word << (isa.xlen * k) for k, word in enumerate(words)) & ((1 << WIDTH[type]) - 1)
+    extended = [word % (1 << isa.xlen) for word in _words(type, pattern, len(words), isa, RESULT in function.unsigned)]
+    assert type in FLOATS or extended == words, f"{function.name} leaves {words} for a {type}, which the convention has as {extended}"
+    return value(type, pattern)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""List scheduling within a block, before allocation, for a core that issues one instruction a cycle in their order.
+
+An instruction follows what it depends on by that one's latency: of the instructions that can issue, the one from which the
+longest path leads on does. The latencies are those of no core, but typical: 2 for loads, 3 to multiply, 4 and more for floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from polyloom.riscv.backend.code import ENDS, LOADS, STORES, Block, Code, Op, registers
+
+_LATENCIES: Final = {
+    **dict.fromkeys(LOADS, 2),
+    **dict.fromkeys(("mul", "mulw", "mulh", "mulhu", "mulhsu"), 3),
+    **dict.fromkeys(("div", "divu", "rem", "remu", "divw", "divuw", "remw", "remuw"), 20),
+}
+_DIVISION: Final = 15
+_FLOAT: Final = 4
+_FIXED: Final = ("call", *ENDS)
+"""Nothing passes these: what is computed across a call needs a register that is saved."""
+_BARRIERS: Final = ("fence", "keep", *_FIXED)
+
+
+@dataclass(slots=True)
+class _Node:
+    """`after` are later instructions with the cycles that must lie between."""
+
+    op: Op
+    after: dict[int, int] = field(default_factory=dict[int, int])
+    before: int = 0
+    height: int = 0
+    ready: int = 0
+
+
+def schedule(code: Code) -> Code:
+    """The code with the instructions of each block in another order."""
+    return replace(code, blocks=tuple(Block(block.name, tuple(_block(code, block.ops))) for block in code.blocks))
+
+
+def latency(op: Op) -> int:
+    """Cycles until the result can be read."""
+    if op.mnemonic.startswith(("fdiv", "fsqrt")):
+        return _DIVISION
+    if op.mnemonic.startswith("f") and op.mnemonic not in (*LOADS, *STORES, "fmv", "frame", "fence"):
+        return _FLOAT
+    return _LATENCIES.get(op.mnemonic, 1)
+
+
+def _block(code: Code, ops: Sequence[Op]) -> list[Op]:
+    nodes = _graph(code, ops)
+    for node in reversed(nodes):
+        node.height = max((distance + nodes[k].height for k, distance in node.after.items()), default=0)
+    open = [k for k, node in enumerate(nodes) if node.before == 0]
+    made: list[Op] = []
+    cycle = 0
+    while open:
+        able = [k for k in open if nodes[k].ready <= cycle]
+        if not able:
+            cycle = min(nodes[k].ready for k in open)
+            continue
+        chosen = min(able, key=lambda k: (-nodes[k].height, k))
+        open.remove(chosen)
+        made.append(nodes[chosen].op)
+        for k, distance in nodes[chosen].after.items():
+            nodes[k].ready = max(nodes[k].ready, cycle + distance)
+            nodes[k].before -= 1
+            if nodes[k].before == 0:
+                open.append(k)
+        cycle += 1
+    return made
+
+
+def _graph(code: Code, ops: Sequence[Op]) -> list[_Node]:
+    """Who must follow whom: by registers, by memory (loads may pass loads), and calls and the ends of the block after everything."""
+    nodes = [_Node(op) for op in ops]
+    wrote: dict[object, int] = {}
+    read: dict[object, list[int]] = {}
+    stored, loaded = -1, list[int]()
+    last = -1
+    for k, op in enumerate(ops):
+        defined, used = registers(op, code.isa)
+        for register in used:
+            if register in wrote:
+                _edge(nodes, wrote[register], k, latency(ops[wrote[register]]))
+            read.setdefault(register, []).append(k)
+        for register in defined:
+            for reader in read.pop(register, ()):
+                _edge(nodes, reader, k, 0)
+            if register in wrote:
+                _edge(nodes, wrote[register], k, 1)
+            wrote[register] = k
+        if op.mnemonic in _BARRIERS or op.mnemonic in STORES:
+            for earlier in (*loaded, stored):
+                _edge(nodes, earlier, k, 0)
+            stored, loaded = k, []
+        elif op.mnemonic in LOADS:
+            _edge(nodes, stored, k, 0)
+            loaded.append(k)
+        if op.mnemonic in _FIXED:
+            for earlier in range(last + 1, k):
+                _edge(nodes, earlier, k, 0)
+            last = k
+        elif last >= 0:
+            _edge(nodes, last, k, 0)
+    return nodes
+
+
+def _edge(nodes: list[_Node], earlier: int, later: int, distance: int) -> None:
+    if 0 <= earlier < later:
+        if later not in nodes[earlier].after:
+            nodes[later].before += 1
+        nodes[earlier].after[later] = max(distance, nodes[earlier].after.get(later, 0))

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conditional values as expressions of the select table: a select with its comparison and its arms, minima, absolute values.
+
+The table computes with whole registers. For a narrower type that is right where arms are ring operations, whose low bits depend on
+low bits alone, and where what is compared is held exactly; the result is extended again.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from polyloom.ir.ssa import COMPARISONS, Constant, Instruction, Operand, Value
+from polyloom.ir.ssa_types import I1, I32, PTR, WIDTH, Type
+from polyloom.riscv.backend.code import Reg
+from polyloom.riscv.backend.context import FUNCTIONS, Context
+from polyloom.riscv.expression import FUNCTIONS as MEANINGS
+from polyloom.riscv.expression import Expression, Node, binary, choose, comparison, unary
+from polyloom.riscv.names import Isa
+from polyloom.riscv.select import select
+from polyloom.riscv.short_branch import ShortForward, with_branches
+from polyloom.riscv.table import Line
+
+_BINARY: Final = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^", "shl": "<<", "lshr": ">>u", "ashr": ">>"}
+_RELATIONS: Final = {
+    "eq": "==",
+    "ne": "!=",
+    "slt": "<",
+    "sle": "<=",
+    "sgt": ">",
+    "sge": ">=",
+    "ult": "<u",
+    "ule": "<=u",
+    "ugt": ">u",
+    "uge": ">=u",
+}
+_WORDS: Final = {"add": "addw", "sub": "subw", "neg": "negw", "addi": "addiw", "sll": "sllw", "slli": "slliw"}
+
+
+class Names:
+    """The names of an expression, in the order of their first use, so that equal forms are selected once."""
+
+    def __init__(self) -> None:
+        self.registers: dict[str, Reg] = {}
+
+    def of(self, register: Reg, is_boolean: bool) -> Expression:
+        if register.number == 0:
+            return 0
+        known = next((name for name, other in self.registers.items() if other == register and name.startswith("s") == is_boolean), None)
+        name = known or f"{'s' if is_boolean else 'v'}{len(self.registers)}"
+        self.registers[name] = register
+        return name
+
+
+def chosen(context: Context, instruction: Instruction) -> Reg:
+    """The result of a comparison, a select, or an intrinsic that the table has."""
+    assert instruction.result is not None
+    names = Names()
+    return write(context, instruction.result.type, of_instruction(context, instruction, names), names)
+
+
+def write(context: Context, type: Type, expression: Expression, names: Names) -> Reg:
+    """The best sequence for an expression of a type."""
+    if isinstance(expression, str):
+        return names.registers[expression]
+    if isinstance(expression, int):
+        return context.b.constant(expression)
+    lines = _selected(expression, context.isa)
+    result = context.b.lines(lines, names.registers)
+    if WIDTH[type] >= context.isa.xlen or type in (I1, PTR) or not _overflows(expression):
+        return result
+    last = context.b.ops[-1]
+    if type == I32 and last.operands[0] == result and last.mnemonic in _WORDS:
+        context.b.ops.pop()
+        return context.b.make(_WORDS[last.mnemonic], *last.operands[1:])
+    return context.canonical(type, result)
+
+
+@cache
+def _selected(expression: Expression, isa: Isa) -> tuple[Line | ShortForward, ...]:
+    return with_branches(expression, isa) if isa.short_branches else select(expression, isa).lines
+
+
+def _overflows(expression: Expression) -> bool:
+    """Whether the value may leave the range of its operands."""
+    if not isinstance(expression, Node):
+        return False
+    values = expression.operands[1:] if expression.operator == "?" else expression.operands
+    return expression.operator in ("+", "-", "neg", "<<", "*") or any(map(_overflows, values))
+
+
+def of_instruction(context: Context, instruction: Instruction, names: Names) -> Expression:
+    """The expression of an instruction, with those that are deferred to it."""
+    operation, operands = instruction.operation, instruction.operands
+    if operation in COMPARISONS:
+        return relation(context, instruction, names)
+    if operation == "call":
+        a, b = leaf(context, operands[0], names), leaf(context, operands[-1], names)
+        return MEANINGS[FUNCTIONS[instruction.callee]][1](a, b)
+    parts = [_part(context, operand, names) for operand in operands]
+    if operation == "select":
+        return choose(parts[0], parts[1], parts[2])
+    if operation == "xor" and parts[1] == -1:
+        return unary("~", parts[0])
+    return binary(_BINARY[operation], parts[0], parts[1])
+
+
+def relation(context: Context, instruction: Instruction, names: Names) -> Expression:
+    """A comparison. An i1 that is 1 is -1 as a signed number."""
+    a, b = (leaf(context, operand, names) for operand in instruction.operands)
+    operation = instruction.operation
+    if instruction.operands[0].type == I1 and operation[0] == "s":
+        return comparison(_RELATIONS["u" + operation[1:]], b, a)
+    return comparison(_RELATIONS[operation], a, b)
+
+
+def leaf(context: Context, operand: Operand, names: Names) -> Expression:
+    """A name or a number."""
+    if isinstance(operand, Constant):
+        return operand.value
+    return names.of(context.reg(operand), operand.type == I1)
+
+
+def _part(context: Context, operand: Operand, names: Names) -> Expression:
+    if isinstance(operand, Value) and operand.name in context.deferred and operand.name not in context.values:
+        return of_instruction(context, context.deferred[operand.name], names)
+    return leaf(context, operand, names)

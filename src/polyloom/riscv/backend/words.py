@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions to bytes: the shortest encodings, compressed ones where the instruction set has them, and distances of branches.
+
+Sizes start at their least and grow until every distance fits, so that the process ends. A branch whose target is out of reach
+becomes its inverse over a jump. A pair of a branch and its shadow is parted here, where the sizes of both are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final
+
+from polyloom.diagnostics import infeasible
+from polyloom.riscv.backend.code import BRANCHES, RA, ZERO, Code, Op, Reg, row_of
+from polyloom.riscv.backend.pairs import halves, is_pair
+from polyloom.riscv.encode import encode
+from polyloom.riscv.isa import Instruction, Role, Row, table
+from polyloom.riscv.names import Isa
+
+_INVERSE: Final = {"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bgeu", "bgeu": "bltu"}
+_LINKS: Final = {"j": ZERO, "call": RA}
+"""Where jumps leave the address behind them."""
+_COMMUTATIVE: Final = ("add", "and", "or", "xor", "addw")
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An instruction, and the sizes that it may have, least first; `target` is a block where the distance decides."""
+
+    op: Op
+    sizes: tuple[int, ...]
+    target: str = ""
+
+
+def assemble(code: Code) -> bytes:
+    """The words of a function, wherever it stands."""
+    return labelled(code)[0]
+
+
+def labelled(code: Code) -> tuple[bytes, dict[str, int]]:
+    """The words, and where each block begins."""
+    places = [[_place(op, code.isa) for op in block.ops] for block in code.blocks]
+    chosen = [[0] * len(group) for group in places]
+    while True:
+        starts = _starts(places, chosen)
+        labels = {block.name: starts[k][0] for k, block in enumerate(code.blocks)}
+        if not _grow(code.isa, places, chosen, starts, labels):
+            break
+    made = bytearray()
+    for group, sizes, addresses in zip(places, chosen, starts, strict=True):
+        for place, number, address in zip(group, sizes, addresses, strict=False):
+            for instruction in _instructions(place, place.sizes[number], labels.get(place.target, 0) - address, code.isa):
+                made += encode(instruction).to_bytes(instruction.row.size, "little")
+    return bytes(made), labels
+
+
+def _place(op: Op, isa: Isa) -> _Place:
+    if is_pair(op):
+        return _Place(op, (sum(half.row.size for half in _halves(op, isa)),))
+    target = next((o for o in op.operands if isinstance(o, str)), "")
+    least = 2 if "c" in isa.extensions else 4
+    if op.mnemonic in ("j", "call"):
+        return _Place(op, (least, 4) if least < 4 else (4,), target)
+    if op.mnemonic in BRANCHES:
+        return _Place(op, (least, 4, 8) if least < 4 else (4, 8), target)
+    return _Place(op, (_best(op, isa).row.size,))
+
+
+def _starts(places: list[list[_Place]], chosen: list[list[int]]) -> list[list[int]]:
+    """The address of each instruction, and of what follows the block."""
+    made: list[list[int]] = []
+    address = 0
+    for group, sizes in zip(places, chosen, strict=True):
+        addresses = [address]
+        for place, number in zip(group, sizes, strict=True):
+            address += place.sizes[number]
+            addresses.append(address)
+        made.append(addresses)
+    return made
+
+
+def _grow(isa: Isa, places: list[list[_Place]], chosen: list[list[int]], starts: list[list[int]], labels: Mapping[str, int]) -> bool:
+    """Whether something had to grow."""
+    grown = False
+    for group, sizes, addresses in zip(places, chosen, starts, strict=True):
+        for k, place in enumerate(group):
+            if place.target and not _fits(place, place.sizes[sizes[k]], labels[place.target] - addresses[k], isa):
+                if sizes[k] + 1 == len(place.sizes):
+                    raise infeasible("PL0932", "the code is too long: a jump or a call reaches one megabyte", help="split the function")
+                sizes[k] += 1
+                grown = True
+    return grown
+
+
+def _fits(place: _Place, size: int, distance: int, isa: Isa) -> bool:
+    if size == 8:
+        return distance - 4 in row_of("jal", isa).fields[-1].range
+    plain = _plain(place.op, distance, isa)
+    found = plain if size == 4 else _compressed(plain, isa)
+    return found is not None and _is_legal(found)
+
+
+def _instructions(place: _Place, size: int, distance: int, isa: Isa) -> Iterator[Instruction]:
+    if is_pair(place.op):
+        yield from _halves(place.op, isa)
+    elif not place.target:
+        yield _best(place.op, isa)
+    elif size == 8:
+        branch = Op(_INVERSE[place.op.mnemonic], place.op.operands)
+        yield _plain(branch, 8, isa)
+        yield _plain(Op("j", place.op.operands[-1:]), distance - 4, isa)
+    else:
+        plain = _plain(place.op, distance, isa)
+        compressed = _compressed(plain, isa) if size == 2 else None
+        yield compressed or plain
+
+
+def _plain(op: Op, distance: int, isa: Isa) -> Instruction:
+    """The instruction of four bytes."""
+    mnemonic, operands = ("jal", (_LINKS[op.mnemonic], op.operands[0])) if op.mnemonic in _LINKS else (op.mnemonic, op.operands)
+    values = tuple(distance if isinstance(o, str) else o.number if isinstance(o, Reg) else o for o in operands)
+    return Instruction(row_of(mnemonic, isa), values)
+
+
+def _halves(op: Op, isa: Isa) -> tuple[Instruction, Instruction]:
+    """The branch over its shadow, and that; whether a branch is compressed does not depend on so short a distance."""
+    shadow = _best(halves(op)[1], isa)
+    size = _best(halves(op)[0], isa).row.size
+    return _best(halves(op, size + shadow.row.size)[0], isa), shadow
+
+
+@lru_cache(1 << 14)
+def _best(op: Op, isa: Isa) -> Instruction:
+    plain = _plain(op, 0, isa)
+    assert _is_legal(plain), f"`{op}` has no encoding"
+    return _compressed(plain, isa) or plain
+
+
+def _is_legal(instruction: Instruction) -> bool:
+    pairs = zip(instruction.row.fields, instruction.values, strict=True)
+    return all(value in field.range and value not in field.forbidden for field, value in pairs)
+
+
+def _compressed(plain: Instruction, isa: Isa) -> Instruction | None:
+    """The compressed instruction that stands for this one, by the table read backwards."""
+    orders = [plain.values]
+    if plain.row.mnemonic in _COMMUTATIVE:
+        orders.append((plain.values[0], plain.values[2], plain.values[1]))
+    for row in _standing_for(plain.row.mnemonic, isa):
+        for values in orders:
+            found = _match(row, values)
+            if found is not None and _is_legal(found):
+                return found
+    return None
+
+
+def _match(row: Row, values: tuple[int, ...]) -> Instruction | None:
+    """The row with the values that it takes from an expanded instruction, where its constants are those of that one."""
+    assert row.expansion is not None
+    roles: dict[Role, int] = {}
+    for source, value in zip(row.expansion[1], values, strict=True):
+        if isinstance(source, int):
+            if source != value:
+                return None
+        elif roles.setdefault(source, value) != value:
+            return None
+    return Instruction(row, tuple(roles[field.role] for field in row.fields))
+
+
+@cache
+def _standing_for(mnemonic: str, isa: Isa) -> tuple[Row, ...]:
+    return tuple(row for row in table() if row.is_in(isa) and row.expansion is not None and row.expansion[0] == mnemonic)

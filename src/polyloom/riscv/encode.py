@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions to words and back, from the table alone.
+
+A word is the first row that matches it, those with the most fixed bits first: `c.ebreak` before `c.jalr` before `c.add`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from polyloom.riscv.isa import Instruction, Role, Row, find, table
+from polyloom.riscv.names import Isa
+
+
+def encode(instruction: Instruction) -> int:
+    """The word of 16 or 32 bits. The values must be in the ranges of their fields."""
+    fields = zip(instruction.row.fields, instruction.values, strict=True)
+    return instruction.row.match | sum(field.insert(value) for field, value in fields)
+
+
+def decode(word: int, isa: Isa) -> Instruction | None:
+    """The instruction in the low bits of `word`, None where it is illegal in `isa`."""
+    for row in _rows(isa)[word & 3 == 3]:
+        if word & row.mask == row.match:
+            values = tuple(field.extract(word) for field in row.fields)
+            if all(value not in field.forbidden for field, value in zip(row.fields, values, strict=True)):
+                return Instruction(row, values)
+    return None
+
+
+def expand(instruction: Instruction, isa: Isa) -> Instruction:
+    """The instruction that a compressed one stands for; any other one itself."""
+    if instruction.row.expansion is None:
+        return instruction
+    mnemonic, sources = instruction.row.expansion
+    row = find(mnemonic, isa)
+    assert row is not None, f"{instruction.row.mnemonic} needs {mnemonic}"
+    return Instruction(row, tuple(_value(source, instruction) for source in sources))
+
+
+def _value(source: Role | int, instruction: Instruction) -> int:
+    return source if isinstance(source, int) else instruction.roles[source]
+
+
+@cache
+def _rows(isa: Isa) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    """The rows of two and of four bytes."""
+    rows = sorted((row for row in table() if row.is_in(isa)), key=lambda row: -row.mask.bit_count())
+    return tuple(row for row in rows if row.size == 2), tuple(row for row in rows if row.size == 4)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of other tools: they start at their entry and end with the call `exit`; arrays are put to and taken from places in memory.
+
+A place is `NAME[:TYPE][[EXTENTS]]`: a symbol or an address, the type of the elements, the extents. What is given says itself how
+large it is; what is taken needs a type (bytes without one), and extents where no symbol tells a size.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from polyloom.diagnostics import PolyloomError, input_error, nearest
+from polyloom.frontend.source import Arrays
+from polyloom.riscv import symbols
+from polyloom.riscv.image import Image, elf
+from polyloom.riscv.model import Machine
+from polyloom.riscv.names import Isa
+
+_PLACE: Final = re.compile(r"(?P<name>[^:\[\]]+)(?::(?P<type>[a-z]+[0-9]*))?(?P<extents>(?:\[[0-9]{1,18}\])*)")
+_TYPES: Final = {f"{kind}{8 * size}": f"<{kind}{size}" for kind in "iu" for size in (1, 2, 4, 8)} | {
+    "f32": "<f4",
+    "f64": "<f8",
+    "bool": "?",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """`size` is the number of bytes that a symbol has, or 0; `dtype` and `shape` are None where they are not written."""
+
+    address: int
+    size: int
+    dtype: np.dtype[Any] | None
+    shape: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How the program ended, and what it wrote to its standard output."""
+
+    outputs: dict[str, np.ndarray[Any, Any]]
+    exit_code: int
+    instructions: int
+    output: bytes
+
+
+def resolve(text: str, known: Mapping[str, tuple[int, int]]) -> Place:
+    """The place that a text names. Errors: PL0811."""
+    found = _PLACE.fullmatch(text)
+    if found is None:
+        raise _unknown(f"'{text}' names no place", "write a symbol or an address, as in `result:i32[16]` or `0x8000:f32[4][4]`")
+    if found["type"] is not None and found["type"] not in _TYPES:
+        raise _unknown(f"'{text}' has the type `{found['type']}`", nearest(found["type"], _TYPES, "type"))
+    address, size = _address(found["name"], known)
+    dtype = None if found["type"] is None else np.dtype(_TYPES[found["type"]])
+    extents = tuple(int(n) for n in re.findall(r"[0-9]+", found["extents"]))
+    return Place(address, size, dtype, extents or None)
+
+
+def _address(name: str, known: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
+    if name in known:
+        return known[name]
+    try:
+        return int(name, 0), 0
+    except ValueError:
+        raise _unknown(f"the program has no symbol '{name}'", nearest(name, known, "symbol")) from None
+
+
+def _unknown(message: str, help: str) -> PolyloomError:
+    return input_error("PL0811", message, help=help)
+
+
+def execute(
+    data: bytes,
+    isa: Isa,
+    inputs: Arrays,
+    wanted: Sequence[str],
+    limit: int,
+    watch: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Runs an ELF file of any tool. Errors: PL0232 for inputs, PL0811 for places, PL0910 to PL0915."""
+    image: Image = elf(data, isa)
+    known = symbols.objects(data)
+    machine = Machine(image)
+    for name, array in inputs.items():
+        place = resolve(name, known)
+        _check_given(name, place, array)
+        machine.write(place.address, np.ascontiguousarray(array).tobytes())
+    taken = {name: _extent(name, resolve(name, known)) for name in wanted}
+    done = machine.run(limit=limit, watch=watch)
+    outputs = {name: _read(machine, address, dtype, shape) for name, (address, dtype, shape) in taken.items()}
+    return Outcome(outputs, done.exit_code or 0, done.instructions, machine.output)
+
+
+def _check_given(name: str, place: Place, array: np.ndarray[Any, Any]) -> None:
+    if place.dtype is not None and array.dtype != place.dtype:
+        message = f"the input `{name}` has the type {array.dtype}, not {place.dtype}"
+        raise input_error("PL0232", message, help=f"convert it: `.astype(numpy.{place.dtype.name})`")
+    if place.shape is not None and array.shape != place.shape:
+        message = f"the input `{name}` has the shape {array.shape}, not {place.shape}"
+        raise input_error("PL0232", message, help="give extents that are those of the array")
+    if place.size and array.nbytes > place.size:
+        message = f"the input `{name}` has {array.nbytes} bytes, its symbol {place.size}"
+        raise input_error("PL0232", message, help="give a smaller array")
+
+
+def _extent(name: str, place: Place) -> tuple[int, np.dtype[Any], tuple[int, ...]]:
+    dtype = place.dtype or np.dtype(np.uint8)
+    if place.shape is not None:
+        return place.address, dtype, place.shape
+    if not place.size:
+        raise _unknown(f"how large '{name}' is, nothing says", f"write its extents, as in `{name}:i32[16]`")
+    return place.address, dtype, (place.size // dtype.itemsize,)
+
+
+def _read(machine: Machine, address: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    data = machine.read(address, prod(shape) * dtype.itemsize)
+    return np.frombuffer(data, dtype).reshape(shape).copy()

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The instruction table, from which encoder, decoder, assembler, disassembler and the native interpreter follow.
+
+A row is a mnemonic, its operands, and the bits that are fixed. The rows are data (instructions.txt over fields.txt). An
+operand has a role (rd, rs1, rs2, rs3, rm, imm), which is all that the meaning of an instruction depends on, and a field, which
+is where its bits are. A compressed instruction means the one that it stands for, with operands by role.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Final, Literal, cast, get_args
+
+from polyloom.riscv.names import Isa
+
+Role = Literal["rd", "rs1", "rs2", "rs3", "rm", "imm"]
+Kind = Literal["x", "f", "number", "offset", "upper", "csr", "fence", "rm", "order"]
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
+
+_TEMPORARY, _SAVED, _ARGUMENT = ([f"{letter}{n}" for n in range(12)] for letter in "tsa")
+X_NAMES: Final = ("zero", "ra", "sp", "gp", "tp", *_TEMPORARY[:3], *_SAVED[:2], *_ARGUMENT[:8], *_SAVED[2:], *_TEMPORARY[3:7])
+F_NAMES: Final = tuple(f"f{name}" for name in (*_TEMPORARY[:8], *_SAVED[:2], *_ARGUMENT[:8], *_SAVED[2:], *_TEMPORARY[8:]))
+OPERAND: Final = re.compile(r"[a-z][\w']*(?:!\d)?")
+"""An operand's name in the column of operands; what else stands there is written as it is."""
+_WORD: Final = re.compile(r"[a-z][\w']*(?:!\d)?|-?\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """`width` bits of a value from bit `value` on, which stand in the word from bit `word` on."""
+
+    word: int
+    value: int
+    width: int
+
+    @property
+    def mask(self) -> int:
+        return ((1 << self.width) - 1) << self.word
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Where an operand is in the word, and which values it can have."""
+
+    name: str
+    role: Role
+    kind: Kind
+    pieces: tuple[Piece, ...]
+    signed: bool
+    base: int
+    forbidden: tuple[int, ...]
+
+    @property
+    def mask(self) -> int:
+        """The bits of the word that the operand occupies."""
+        return sum(piece.mask for piece in self.pieces)
+
+    @property
+    def width(self) -> int:
+        return max(piece.value + piece.width for piece in self.pieces)
+
+    @property
+    def step(self) -> int:
+        """Values are multiples of this power of two."""
+        return 1 << min(piece.value for piece in self.pieces)
+
+    @property
+    def range(self) -> range:
+        """The values that have an encoding, `forbidden` ones included."""
+        low = -(1 << self.width - 1) if self.signed else self.base
+        return range(low, low + (1 << self.width), self.step)
+
+    def insert(self, value: int) -> int:
+        """The bits of the word for `value`."""
+        bits = value - self.base
+        return sum((bits >> p.value & (1 << p.width) - 1) << p.word for p in self.pieces)
+
+    def extract(self, word: int) -> int:
+        """The value in `word`."""
+        bits = sum((word >> p.word & (1 << p.width) - 1) << p.value for p in self.pieces)
+        return self.base + bits - (1 << self.width if self.signed and bits >> self.width - 1 else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An instruction. `xlen` is 0 where both have it; `expansion` is a base mnemonic and, for each of its operands, a role or a number."""
+
+    mnemonic: str
+    operands: str
+    match: int
+    xlen: int
+    extensions: frozenset[str]
+    fields: tuple[Field, ...]
+    expansion: tuple[str, tuple[Role | int, ...]] | None
+
+    @property
+    def size(self) -> int:
+        """Bytes: the lowest two bits of an instruction of four are ones."""
+        return 4 if self.match & 3 == 3 else 2
+
+    @property
+    def mask(self) -> int:
+        """The bits that are fixed."""
+        return ((1 << 8 * self.size) - 1) & ~sum(field.mask for field in self.fields)
+
+    def is_in(self, isa: Isa) -> bool:
+        return self.xlen in (0, isa.xlen) and self.extensions <= isa.extensions
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """A row and a value for each of its fields: a register number, or the immediate itself (an offset, the value of lui's operand)."""
+
+    row: Row
+    values: tuple[int, ...]
+
+    @cached_property
+    def roles(self) -> dict[Role, int]:
+        return {field.role: value for field, value in zip(self.row.fields, self.values, strict=True)}
+
+
+def register(name: str, names: tuple[str, ...]) -> int | None:
+    """The number of `a0`, `x10` or `fp` among the X or the F names."""
+    letter = "x" if names is X_NAMES else "f"
+    if (found := re.fullmatch(rf"{letter}(\d|[12]\d|3[01])", name)) is not None:
+        return int(found[1])
+    if name == "fp" and names is X_NAMES:
+        return 8
+    return names.index(name) if name in names else None
+
+
+@cache
+def fields() -> dict[str, Field]:
+    """The operands by name."""
+    return {field.name: field for field in map(_field, lines("fields.txt"))}
+
+
+@cache
+def table() -> tuple[Row, ...]:
+    """All instructions, in the order of the data."""
+    return tuple(map(_row, lines("instructions.txt")))
+
+
+@cache
+def by_mnemonic() -> dict[str, tuple[Row, ...]]:
+    """The rows of a mnemonic: two where RV32 and RV64 encode it differently."""
+    names = dict.fromkeys(row.mnemonic for row in table())
+    return {name: tuple(row for row in table() if row.mnemonic == name) for name in names}
+
+
+def find(mnemonic: str, isa: Isa) -> Row | None:
+    """The row of `mnemonic` in `isa`."""
+    return next((row for row in by_mnemonic().get(mnemonic, ()) if row.is_in(isa)), None)
+
+
+def meanings() -> tuple[str, ...]:
+    """The mnemonics that have a meaning of their own, in the order of the table: those which stand for no other."""
+    return tuple(name for name, rows in by_mnemonic().items() if rows[0].expansion is None)
+
+
+def lines(name: str) -> Iterator[list[str]]:
+    """The words of each line of a data file, without comments."""
+    text = files("polyloom.riscv").joinpath(name).read_text(encoding="utf-8")
+    return (line.split() for line in text.splitlines() if line and not line.startswith("#"))
+
+
+def _field(words: list[str]) -> Field:
+    name, role, kind, *rest = words
+    pieces = tuple(_piece(word) for word in rest if word[0].isdigit())
+    base = next((int(word) for word in rest if word.startswith("+")), 0)
+    forbidden = tuple(int(word[1:]) for word in rest if word.startswith("!"))
+    return Field(name, cast(Role, role), cast(Kind, kind), pieces, "signed" in rest, base, forbidden)
+
+
+def _piece(text: str) -> Piece:
+    where, _, what = text.partition("=")
+    high, low = _bits(where)
+    return Piece(low, _bits(what)[1] if what else 0, high - low + 1)
+
+
+def _bits(text: str) -> tuple[int, int]:
+    high, _, low = text.partition(":")
+    return int(high), int(low or high)
+
+
+def _row(words: list[str]) -> Row:
+    mnemonic, operands, match, xlen, extensions, *expansion = words
+    found = tuple(fields()[word] for word in _WORD.findall(operands) if word in fields())
+    stands_for = (expansion[1], tuple[Role | int, ...](map(_source, _WORD.findall("".join(expansion[2:]))))) if expansion else None
+    return Row(
+        mnemonic, "" if operands == "-" else operands, int(match, 16), int(xlen) if xlen != "*" else 0, frozenset(extensions.split("+")), found, stands_for
+    )
+
+
+def _source(word: str) -> Role | int:
+    if word in ROLES:
+        return word
+    number = register(word, X_NAMES)
+    return int(word) if number is None else number

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pseudo-instructions: statements that stand for other ones (pseudo.txt), and `li`, for the chain that makes a constant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from polyloom.riscv.isa import OPERAND
+from polyloom.riscv.isa import lines as lines_of
+from polyloom.riscv.names import Isa
+from polyloom.riscv.operands import Text, integer, signed
+
+
+def rewrite(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple[Text, Text]]:
+    """The instructions that a pseudo-instruction stands for; any other statement itself."""
+    given = [part.strip() for part in operands.text.split(",")] if operands.text else []
+    if mnemonic.text == "li" and len(given) == 2:
+        value = integer(Text(given[1], operands.span), range(-(1 << isa.xlen - 1), 1 << isa.xlen))
+        lines = [
+            f"{each} {given[0]},{rest}" if each == "lui" else f"{each} {given[0]},{given[0] if n else 'zero'},{rest}"
+            for n, (each, rest) in enumerate(constant(value, isa.xlen))
+        ]
+    else:
+        pseudo = pseudos().get((mnemonic.text, len(given)))
+        if pseudo is None:
+            return ((mnemonic, operands),)
+        values = dict(zip(pseudo[0], given, strict=True))
+        lines = [OPERAND.sub(lambda m: values.get(m[0], m[0]), line) for line in pseudo[1]]
+    halves = [line.partition(" ") for line in lines]
+    return tuple((Text(first, mnemonic.span), Text(rest, operands.span)) for first, _, rest in halves)
+
+
+@cache
+def pseudos() -> dict[tuple[str, int], tuple[tuple[str, ...], tuple[str, ...]]]:
+    """By mnemonic and number of operands: the operands' names and the lines."""
+    made: dict[tuple[str, int], tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    for mnemonic, operands, *rest in lines_of("pseudo.txt"):
+        names = () if operands == "-" else tuple(operands.split(","))
+        made[mnemonic, len(names)] = (names, tuple(line.strip() for line in " ".join(rest).split(";")))
+    return made
+
+
+def constant(value: int, xlen: int) -> list[tuple[str, str]]:
+    """The chain of lui, addi, addiw, slli that makes a constant modulo 2**xlen, at most eight: (mnemonic, operand) of each. The
+    first reads zero, every other one the result before it."""
+    value = signed(value, xlen)
+    low = signed(value, 12)
+    if value == low:
+        return [("addi", str(value))]
+    if value == signed(value, 32):
+        upper = ("lui", str(value - low >> 12 & 0xFFFFF))
+        return [upper] if low == 0 else [upper, ("addi" if xlen == 32 else "addiw", str(low))]
+    high = value - low >> 12
+    shift = (high & -high).bit_length() - 1
+    made = [*constant(high >> shift, xlen), ("slli", str(shift + 12))]
+    return made if low == 0 else [*made, ("addi", str(low))]

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The paths of a hart: what it may do, whatever its loads read.
+
+A hart runs symbolically. It forks where the outcome is not known: at branches, at store-conditionals (which may always fail),
+and where an address depends on what was read. A path is the sequence of its memory operations with their syntactic
+dependencies, fences, final registers, and the conditions on what it reads under which it is the hart's path. Loops are
+followed `UNROLL` times. A path on which the hart does what has no meaning ends there, in a fault.
+
+Dependencies: The RISC-V Instruction Set Manual, Volume I, chapter "RVWMO", sections "Syntactic Dependencies" and "Source
+and Destination Register Listings". They are sets of operations of the hart, as bit masks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from polyloom.diagnostics import INPUT, Diagnostic, input_error, nearest
+from polyloom.riscv.rvwmo.instructions import Step, decode
+from polyloom.riscv.rvwmo.litmus import Instruction, Litmus, Register, Statement
+from polyloom.riscv.rvwmo.path import Condition, Fence, Operation, Path
+from polyloom.riscv.rvwmo.values import Apply, Pointer, Read, UndefinedError, Value, apply, bases, signed
+
+UNROLL: Final = 2
+"""How often a path takes one backward branch."""
+_WIDTHS: Final = {"b": 1, "h": 2, "w": 4, "d": 8}
+_BRANCHES: Final = {"beq": ("eq", 1), "bne": ("eq", 0), "blt": ("slt", 1), "bge": ("slt", 0), "bltu": ("sltu", 1), "bgeu": ("sltu", 0)}
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """What the last load-reserved has reserved."""
+
+    operation: int
+    target: Pointer
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A path so far, and what the next instruction sees."""
+
+    path: Path
+    at: int = 0
+    taints: tuple[int, ...] = (0,) * 32
+    control: int = 0
+    reservation: Reservation | None = None
+    taken: Mapping[int, int] = field(default_factory=dict[int, int])
+
+
+class Hart:
+    """The program of one hart of a test."""
+
+    def __init__(self, test: Litmus, number: int, locations: frozenset[str]) -> None:
+        statements = test.harts[number]
+        self._number = number
+        self._locations = locations
+        self._steps = [(statement.instruction, decode(statement.instruction)) for statement in statements if statement.instruction is not None]
+        self._labels = _labels(statements)
+        self._initial = _registers(test, number)
+        for instruction, step in self._steps:
+            if step.label and step.mnemonic != "la" and step.label not in self._labels:
+                help = nearest(step.label, self._labels, "label")
+                raise input_error("PL0904", f"hart {number} has no label '{step.label}'", span=instruction.span, help=help)
+
+    def paths(self, count: Callable[[int], int]) -> Iterator[Path]:
+        """All paths, in the order of a depth-first walk. `count` is called for each step of work."""
+        waiting = [_State(Path(registers=self._initial))]
+        while waiting:
+            count(1)
+            state = waiting.pop()
+            if state.at >= len(self._steps) or state.path.cut or state.path.fault:
+                yield state.path
+            else:
+                waiting += reversed(list(self._after(state)))
+
+    def _after(self, state: _State) -> Iterator[_State]:
+        instruction, step = self._steps[state.at]
+        try:
+            yield from self._execute(state, step, instruction)
+        except UndefinedError as reason:
+            yield _faulty(
+                state, f"{reason} has no meaning in a test", instruction, "addresses are only added to, subtracted, selected and compared for equality"
+            )
+
+    def _execute(self, state: _State, step: Step, instruction: Instruction) -> Iterator[_State]:
+        name = step.mnemonic
+        if name in _BRANCHES:
+            yield from self._branch(state, step)
+        elif name == "jal":
+            yield self._jump(self._write(state, step.rd, self._code(state.at + 1)), self._labels[step.label])
+        elif name == "jalr":
+            yield from self._indirect(state, step, instruction)
+        elif name.startswith("fence"):
+            yield _next(_fenced(state, step))
+        elif name.startswith("sc."):
+            yield _next(self._write(replace(state, reservation=None), step.rd, 1))
+            for target, after in self._targets(state, step, instruction) if state.reservation else ():
+                yield from self._conditional(after, step, target, instruction) if target else (after,)
+        elif (access := self._accesses(name)) is not None:
+            for target, after in self._targets(state, step, instruction):
+                yield _next(access(after, step, target, instruction)) if target else after
+        else:
+            yield _next(self._computed(state, step))
+
+    def _accesses(self, name: str) -> Callable[[_State, Step, Pointer, Instruction], _State] | None:
+        """What a load, a store or an atomic does where it accesses memory."""
+        if name in ("sb", "sh", "sw", "sd"):
+            return self._store
+        if name.startswith("amo"):
+            return self._atomic
+        return self._load if name.startswith("lr.") or (name[0] == "l" and name.rstrip("u")[1:] in _WIDTHS) else None
+
+    # Registers and control
+
+    def _write(self, state: _State, number: int, value: Value, taint: int = 0) -> _State:
+        if number == 0:
+            return state
+        registers, taints = state.path.registers, state.taints
+        path = replace(state.path, registers=(*registers[:number], value, *registers[number + 1 :]))
+        return replace(state, path=path, taints=(*taints[:number], taint, *taints[number + 1 :]))
+
+    def _computed(self, state: _State, step: Step) -> _State:
+        registers, taints = state.path.registers, state.taints
+        if step.mnemonic in ("li", "lui"):
+            return self._write(state, step.rd, signed(step.immediate))
+        if step.mnemonic == "la":
+            return self._write(state, step.rd, Pointer(step.label))
+        operation, right = (step.mnemonic.replace("i", "", 1), step.immediate) if step.has_immediate else (step.mnemonic, registers[step.rs2])
+        return self._write(state, step.rd, apply(operation, registers[step.rs1], right), taints[step.rs1] | taints[step.rs2])
+
+    def _branch(self, state: _State, step: Step) -> Iterator[_State]:
+        operation, wanted = _BRANCHES[step.mnemonic]
+        state = replace(state, control=state.control | state.taints[step.rs1] | state.taints[step.rs2])
+        target = self._labels[step.label]
+        if target == state.at + 1:
+            yield _next(state)
+            return
+        value = apply(operation, state.path.registers[step.rs1], state.path.registers[step.rs2])
+        if isinstance(value, int):
+            yield self._jump(state, target) if value == wanted else _next(state)
+            return
+        yield _next(_assume(state, Condition(value, not wanted)))
+        yield self._jump(_assume(state, Condition(value, bool(wanted))), target)
+
+    def _jump(self, state: _State, target: int) -> _State:
+        """A backward jump counts."""
+        taken = state.taken.get(state.at, 0)
+        if target <= state.at and taken == UNROLL:
+            return replace(state, path=replace(state.path, cut=True))
+        return replace(state, at=target, taken={**state.taken, state.at: taken + 1})
+
+    def _indirect(self, state: _State, step: Step, instruction: Instruction) -> Iterator[_State]:
+        state = replace(state, control=state.control | state.taints[step.rs1])
+        value = apply("add", state.path.registers[step.rs1], step.immediate)
+        after = self._write(state, step.rd, self._code(state.at + 1))
+        codes = {self._code(at): at for at in range(len(self._steps) + 1)} | {Pointer(f"P{self._number}:{label}"): at for label, at in self._labels.items()}
+        for target, fork in _forks(after, value, codes):
+            what, help = f"the jump goes to {_known(value)}, which is no label of the hart", f"write for instance {self._number}:x9=P{self._number}:LC00"
+            yield self._jump(fork, codes[target]) if target is not None else _faulty(fork, what, instruction, help)
+
+    def _code(self, at: int) -> Pointer:
+        return Pointer(f"P{self._number}:", 4 * at)
+
+    # Memory
+
+    def _targets(self, state: _State, step: Step, instruction: Instruction) -> Iterator[tuple[Pointer | None, _State]]:
+        """Where an instruction may access memory, each with the state that assumes it; without a target a state with a fault."""
+        value = apply("add", state.path.registers[step.rs1], step.immediate)
+        candidates = [Pointer(name) for name in sorted(bases(value, self._locations))]
+        if isinstance(value, Pointer):
+            candidates = [value] if value.name in self._locations else []
+        for target, fork in _forks(state, value, candidates):
+            what = f"'{instruction}' accesses {_known(value)}, which is no location"
+            help = f"let x{step.rs1} have an address, for instance {self._number}:x{step.rs1}=x in the initial state"
+            yield (target, fork) if target is not None else (None, _faulty(fork, what, instruction, help))
+
+    def _operation(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> Operation:
+        place = (target.offset, _width(step))
+        return Operation(target.name, place, address=state.taints[step.rs1], control=state.control, span=instruction.span)
+
+    def _load(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> _State:
+        index = len(state.path.operations)
+        reserves = step.mnemonic.startswith("lr.")
+        # An `rl` on a load-reserved and an `aq` on a store-conditional stand for no annotation unless both are set.
+        acquire, release = step.acquire, step.release and (step.acquire or not reserves)
+        operation = self._operation(state, step, target, instruction)
+        operation = replace(operation, reads=True, acquire=acquire, release=release, strong=reserves and acquire)
+        value: Value = Read(self._number, index)
+        if step.mnemonic.endswith("u"):
+            value = apply(f"zext{8 * _width(step)}", value)
+        after = self._write(_append(state, operation), step.rd, value, 1 << index)
+        return replace(after, reservation=Reservation(index, target, _width(step))) if reserves else after
+
+    def _store(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> _State:
+        operation = self._operation(state, step, target, instruction)
+        value = _narrowed(state.path.registers[step.rs2], _width(step))
+        operation = replace(operation, writes=True, value=value, data=state.taints[step.rs2], acquire=step.acquire, release=step.release)
+        return _append(state, operation)
+
+    def _conditional(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> Iterator[_State]:
+        """The success; only where the last load-reserved was."""
+        reservation = state.reservation
+        if reservation is None or (reservation.target, reservation.width) != (target, _width(step)):
+            return
+        index = len(state.path.operations)
+        state = self._store(state, replace(step, acquire=step.acquire and step.release), target, instruction)
+        *earlier, operation = state.path.operations
+        operation = replace(operation, strong=step.release, forwards_late=True, paired=reservation.operation)
+        state = replace(state, path=replace(state.path, operations=(*earlier, operation)), reservation=None)
+        yield _next(self._write(state, step.rd, 0, 1 << index))
+
+    def _atomic(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> _State:
+        index, width = len(state.path.operations), _width(step)
+        before, operand = Read(self._number, index), _narrowed(state.path.registers[step.rs2], width)
+        kind = step.mnemonic[3:].split(".")[0]
+        operation = replace(
+            self._operation(state, step, target, instruction),
+            reads=True,
+            writes=True,
+            value=operand if kind == "swap" else _narrowed(apply(kind, before, operand), width),
+            data=state.taints[step.rs2],
+            acquire=step.acquire,
+            release=step.release,
+            strong=step.acquire or step.release,
+            forwards_late=True,
+        )
+        return self._write(_append(state, operation), step.rd, before, 1 << index)
+
+
+def _labels(statements: Sequence[Statement]) -> dict[str, int]:
+    """Where each label stands."""
+    found: dict[str, int] = {}
+    for at, statement in enumerate(statements):
+        for label in statement.labels:
+            if found.setdefault(label, at) != at or statement.labels.count(label) > 1:
+                span = statement.instruction.span if statement.instruction else None
+                raise input_error("PL0904", f"the label '{label}' is defined twice", span=span, help="rename one of them")
+    return found
+
+
+def _registers(test: Litmus, hart: int) -> tuple[Value, ...]:
+    """Initial values; x0 is 0."""
+    given = {d.place.number: d.value for d in test.declarations if isinstance(d.place, Register) and d.place.hart == hart and d.value is not None}
+    return (0, *(given.get(number, 0) for number in range(1, 32)))
+
+
+def _width(step: Step) -> int:
+    """Bytes that a load, a store or an atomic accesses."""
+    return _WIDTHS[step.mnemonic.rstrip("u")[-1]]
+
+
+def _narrowed(value: Value, width: int) -> Value:
+    return value if width == 8 else apply(f"sext{8 * width}", value)
+
+
+def _forks(state: _State, value: Value, candidates: Iterable[Pointer]) -> Iterator[tuple[Pointer | None, _State]]:
+    """Each candidate with the state that assumes it to be `value`; None where it is none of them."""
+    rest = state
+    for target in () if isinstance(value, int) else candidates:
+        if isinstance(value, Pointer):
+            if value == target:
+                yield target, state
+                return
+        else:
+            yield target, _assume(state, Condition(value, target))
+            rest = _assume(rest, Condition(Apply("eq", value, target), False))
+    yield None, rest
+
+
+def _known(value: Value) -> str:
+    return f"the address {value}" if isinstance(value, int | Pointer) else "an address that was read"
+
+
+def _next(state: _State) -> _State:
+    return replace(state, at=state.at + 1)
+
+
+def _append(state: _State, operation: Operation) -> _State:
+    return replace(state, path=replace(state.path, operations=(*state.path.operations, operation)))
+
+
+def _assume(state: _State, condition: Condition) -> _State:
+    return replace(state, path=replace(state.path, conditions=(*state.path.conditions, condition)))
+
+
+def _fenced(state: _State, step: Step) -> _State:
+    """`fence.tso` is two fences; `fence.i` orders no data; input and output are not modelled."""
+    place = len(state.path.operations)
+    before, after = ("".join(letter for letter in text if letter in "rw") for text in step.sets)
+    made = {"fence": (Fence(place, before, after),), "fence.tso": (Fence(place, "r", "rw"), Fence(place, "w", "w"))}
+    return replace(state, path=replace(state.path, fences=(*state.path.fences, *made.get(step.mnemonic, ()))))
+
+
+def _faulty(state: _State, message: str, instruction: Instruction, help: str) -> _State:
+    fault = Diagnostic("PL0943", message, INPUT, instruction.span, help=help)
+    return replace(state, path=replace(state.path, fault=fault))

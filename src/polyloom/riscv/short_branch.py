@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Selects for cores that execute a branch over one simple instruction without speculating.
+
+Such a pair, `bnez c, 8` and the instruction in its shadow, stays one pseudo-instruction, whose result is tied to the value that
+is kept, so that nothing is ever put between the two. It remains a branch: what the memory model orders by it stays ordered.
+GCC and LLVM call this tuning sfb, or short-forward-branch-opt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.riscv.expression import Expression, Node
+from polyloom.riscv.names import Isa
+from polyloom.riscv.select import Selection, select
+from polyloom.riscv.table import Line
+
+_BRANCHES: Final = {"<": ("blt", "bge"), "<u": ("bltu", "bgeu"), "^": ("bne", "beq"), "": ("bnez", "beqz")}
+"""By operator of the condition: the branches that are taken where it holds, and where it does not."""
+
+_CONSTANT: Final = "t"
+_LONG: Final = ("mul",)
+"""No core is known to shadow it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShortForward:
+    """`line` is executed unless the branch is taken; rd holds before what it holds then."""
+
+    branch: str
+    operands: tuple[str, ...]
+    line: Line
+
+    def expand(self) -> tuple[Line, Line]:
+        """The two instructions."""
+        return Line(self.branch, (*self.operands, "8")), self.line
+
+
+def with_branches(expression: Expression, isa: Isa) -> tuple[Line | ShortForward, ...]:
+    """The best sequence of lines and of at most one pair, where it comes last."""
+    plain = select(expression, isa)
+    best = min(_pairs(expression, isa), key=length, default=plain.lines)
+    return best if length(best) < plain.length else plain.lines
+
+
+def length(lines: tuple[Line | ShortForward, ...]) -> int:
+    """Instructions, without moves but for the one in a shadow."""
+    return sum(2 if isinstance(line, ShortForward) else line.mnemonic != "mv" for line in lines)
+
+
+def _pairs(expression: Expression, isa: Isa) -> Iterator[tuple[Line | ShortForward, ...]]:
+    match expression:
+        case Node("?", (condition, a, b)):
+            yield from _pair(condition, 0, a, b, isa)
+            yield from _pair(condition, 1, b, a, isa)
+        case _:
+            pass
+
+
+def _pair(condition: Expression, sense: int, kept: Expression, other: Expression, isa: Isa) -> Iterator[tuple[Line | ShortForward, ...]]:
+    """`kept` in rd, then `other` in the shadow of a branch that is taken where it is kept."""
+    shadow, before = select(other, isa), select(kept, isa)
+    operator, operands = _test(condition)
+    compared = [_compared(operand) for operand in operands]
+    if len(shadow.lines) == 1 and shadow.lines[0].mnemonic not in _LONG and None not in compared:
+        constants = [Line("li", (name, str(value))) for name, value in zip(compared, operands, strict=True) if name == _CONSTANT]
+        yield (*constants, *before.lines, ShortForward(_BRANCHES[operator][sense], tuple(name for name in compared if name), shadow.lines[0]))
+
+
+def _compared(operand: Expression) -> str | None:
+    """The register of a name or of a number that one instruction makes; a comparison has one number at most."""
+    if isinstance(operand, int):
+        return "zero" if operand == 0 else _CONSTANT if operand in range(-2048, 2048) else None
+    return operand if isinstance(operand, str) else None
+
+
+def _test(condition: Expression) -> tuple[str, tuple[Expression, ...]]:
+    match condition:
+        case Node("<" | "<u" | "^", (a, b)):
+            return condition.operator, (a, b)
+        case _:
+            return "", (condition,)
+
+
+def selection(expression: Expression, isa: Isa) -> Selection:
+    """Like `select`, with pairs expanded; where one is there, nothing is known about shorter sequences."""
+    lines = with_branches(expression, isa)
+    plain = tuple(each for line in lines for each in (line.expand() if isinstance(line, ShortForward) else (line,)))
+    return Selection(plain, None) if len(plain) != len(lines) else select(expression, isa)
