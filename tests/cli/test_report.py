@@ -7,17 +7,21 @@ import json
 import re
 from functools import partial
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.conftest import Golden
 
 import polyloom as pl
 from polyloom.report import activity, text, trace
 from polyloom.run.compare import compare
 from polyloom.targets.forms.loops import close
+from polyloom.targets.trace import Arrow, Instant, Trace
 from polyloom.targets.trace import Span as Event
 
 _TIMES = re.compile(r"\b\d+(\.\d+)? m?s\b")
@@ -144,3 +148,31 @@ def test_comparison_names_the_first_difference() -> None:
     assert (found.code, found.exit_code) == ("PL0812", 4)
     assert found.message == "y[1, 0] differs from the reference: expected 0.0, got -0.0"
     assert found.notes == ("2 of 4 elements of y differ",)
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 30), st.integers(0, 9)), max_size=40))
+def test_no_two_spans_of_a_lane_overlap(drawn: list[tuple[str, int, int]]) -> None:
+    """And a unit has no more lanes than operations in flight at some time."""
+    spans = [Event("element", unit, "x", start, cycles) for unit, start, cycles in drawn]
+    made = json.loads(trace.perfetto(Trace(tuple(spans))))["traceEvents"]
+    lanes: dict[int, list[tuple[int, int]]] = {}
+    for event in made:
+        if event["ph"] == "X":
+            lanes.setdefault(event["tid"], []).append((event["ts"], event["ts"] + max(event["dur"], 1)))
+    for busy in lanes.values():
+        assert all(end <= start for (_, end), (start, _) in pairwise(sorted(busy)))
+    for unit in "ab":
+        own = [(s.start, s.start + max(s.cycles, 1)) for s in spans if s.lane == unit]
+        most = max((sum(start <= at < end for start, end in own) for at in range(40)), default=0)
+        names = {event["args"]["name"] for event in made if event["ph"] == "M" and event["name"] == "thread_name"}
+        assert sum(name.startswith(unit) for name in names) == most
+
+
+def test_instants_and_arrows() -> None:
+    """An arrow binds to the spans that begin where it leaves and arrives."""
+    spans = (Event("e", "u", "a", 0, 4, (("value", "7"),)), Event("e", "v", "b", 5, 1))
+    made = Trace(spans, (Instant("e", "w", "fault", 3),), (Arrow("x", ("e", "u"), 0, ("e", "v"), 5),))
+    events = {event["ph"]: event for event in json.loads(trace.perfetto(made))["traceEvents"] if event["ph"] != "M"}
+    assert (events["i"]["ts"], events["i"]["name"]) == (3, "fault")
+    assert (events["s"]["ts"], events["f"]["ts"], events["f"]["tid"]) == (0, 5, events["X"]["tid"])
+    assert events["s"]["id"] == events["f"]["id"]
