@@ -12,12 +12,14 @@ import pytest
 from tests.conftest import Golden
 from tests.riscv.elfs import Elf
 
+import polyloom as pl
 from polyloom.cli import main
 from polyloom.riscv import names
 from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend.link import executable
 
 ISA = names.parse("rv64gc")
+BITS = Path(__file__).parents[2] / "examples" / "bits.pla"
 CODE, DATA = 0x10000, 0x20000
 SUM = f"""
 li a0, {DATA}
@@ -46,6 +48,7 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     (tmp_path / "data.bin").write_bytes(bytes(16))
     (tmp_path / "sum.elf").write_bytes(Elf(words, size=DATA + 64 - CODE).data)
     (tmp_path / "named.elf").write_bytes(executable(b"", CODE, words + bytes(DATA - CODE), ISA, {"code": 0, "data": DATA - CODE}))
+    pl.compile(BITS, on="tcpa:paper").instantiate(N=4, pes=(1, 1)).save(tmp_path / "bits.plcc")
     np.save(tmp_path / "a.npy", np.array([1, 20, 300], np.int32))
 
     def run(*words: str) -> tuple[int, str, str]:
@@ -78,6 +81,7 @@ def test_raw_words_are_placed_together(call: Call) -> None:
 REFUSED = {
     "no-target": ["sum.elf"],
     "target-without-images": ["sum.elf", "--on", "tcpa"],
+    "several-of-ours": ["bits.plcc", "bits.plcc"],
     "no-address": ["sum.bin", "--on", "riscv"],
     "elf-with-address": ["sum.elf@16", "--on", "riscv"],
     "overlapping": [f"sum.bin@{CODE}", f"data.bin@{CODE + 8}", "--on", "riscv"],

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -69,6 +69,8 @@ def _instance(paths: list[str], on: str | None) -> Instance:
     if owner is None and placed is not None:
         return _foreign(tuple(images), *placed)
     target, kind = registry.owned(first.path, first.data)
+    if len(images) > 1:
+        raise _no_images(images, target)
     if kind.symbolic:
         help = "make a concrete one of it with `polyloom instantiate`"
         raise input_error("PL0810", f"'{first.path}' is a {kind.title}", help=help)
@@ -89,7 +91,7 @@ def _foreign(images: tuple[image.Image, ...], target: Target, place: object) -> 
     return api.compile_subject(subject, target, place, target.options()).ready({})
 
 
-def _no_images(images: tuple[image.Image, ...], target: Target) -> PolyloomError:
+def _no_images(images: Sequence[image.Image], target: Target) -> PolyloomError:
     message = f"the target {target.name} runs one file of its own at a time"
     return input_error("PL0810", message, help=f"give one of {', '.join(image.path for image in images)}")
 
