@@ -9,22 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 from operator import index
-from typing import Any, Literal, Protocol, SupportsIndex
+from typing import Any, Protocol, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from polyloom import memory
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.numbers import NUMPY, constant_in
+from polyloom.ir.numbers import NUMPY
 from polyloom.ir.pla import Array
 from polyloom.ir.pla_text import print_condition
 from polyloom.sets import Condition
 
 Arrays = dict[str, npt.NDArray[Any]]
 PARAMETER_LIMIT = 1 << 31
-Fill = Literal["random"]
-"""What may be asked for in place of arrays that are missing."""
 _DRAWN_BYTES = 12
 """Of an element that is made up: 8 as it is drawn, 4 as it is stored."""
 
@@ -101,54 +99,8 @@ def check_inputs(signature: Signature, parameters: Mapping[str, int], inputs: Ma
     return {array.name: _check_array(array, shape_of(array, parameters), inputs[array.name], "input") for array in signature.inputs}
 
 
-def only_written(signature: Signature) -> tuple[Array, ...]:
-    """The outputs whose elements at entry show nowhere: a function writes each before it reads it, whatever the parameters."""
-    read = {a.name for a in signature.inputs}
-    return tuple(a for a in signature.outputs if a.name not in read)
-
-
-def check_results(signature: Signature, parameters: Mapping[str, int], given: Mapping[str, Any]) -> Arrays:
-    """The arrays among `given` that are only written, as NumPy arrays. Raises PL0232 for a wrong shape or type."""
-    found = (a for a in only_written(signature) if a.name in given)
-    return {a.name: _check_array(a, shape_of(a, parameters), given[a.name], "output") for a in found}
-
-
-def check_all_given(name: str, given: Sequence[str], missing: Sequence[str]) -> None:
-    """Whoever gives some arrays means all: raises PL0231 with the names of all that are missing beside `given`."""
-    if given and missing:
-        help = f'give {"it" if len(missing) == 1 else "them"} as well, or let the rest be made up: `--fill random`, in Python `fill="random"`'
-        message = f"`{name}` is given the {named('array', given)}, but the {named('array', missing)} {_are(missing)} missing"
-        raise input_error("PL0231", message, help=help)
-
-
-def made_up(signature: Signature, parameters: Mapping[str, int], given: Mapping[str, Any], seed: int, fill: Fill | None) -> Arrays:
-    """The inputs that are not given, from `seed`: scalars always, arrays where none is given or `fill` is "random".
-    Raises PL0231 where some arrays are given and others are missing."""
-    outputs = {a.name for a in signature.outputs}
-    arrays = [a.name for a in signature.inputs if a.shape or a.name in outputs]
-    if fill is None:
-        known = dict.fromkeys((*arrays, *outputs))
-        check_all_given(signature.name, [n for n in known if n in given], [n for n in arrays if n not in given])
-    return {name: array for name, array in random_inputs(signature, parameters, seed).items() if name not in given}
-
-
-def check_fill(fill: object) -> None:
-    """PL0820 for another way to fill than those that there are."""
-    if fill not in (None, "random"):
-        raise input_error("PL0820", f"{fill!r} is no way to fill arrays", help='write `fill="random"`, or leave it out')
-
-
 def _are(names: Sequence[str]) -> str:
     return "is" if len(names) == 1 else "are"
-
-
-def scalar(array: Array, value: int | float) -> npt.NDArray[Any]:
-    """A number as the scalar input `array`, f32 rounded to nearest; PL0232 where its type does not hold it."""
-    stored = constant_in(value, array.dtype)
-    if stored is None or isinstance(value, bool):
-        message = f"the scalar `{array.name}` has the type {array.dtype}, which does not hold {value!r}"
-        raise input_error("PL0232", message, help=f"give {'a number' if array.dtype == 'f32' else 'an integer'} that fits {array.dtype}")
-    return np.array(stored, NUMPY[array.dtype])
 
 
 def random_inputs(signature: Signature, parameters: Mapping[str, int], seed: int) -> Arrays:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from polyloom import memory
 from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.ir.arguments import PARAMETER_LIMIT, named
 from polyloom.ir.numbers import single
 from polyloom.ir.pla_text import print_condition
 from polyloom.ir.signature import Argument, Dtype, Signature
@@ -27,7 +28,6 @@ Fill = Literal["random"]
 """What may be asked for in place of arrays that are missing."""
 Hidden = Callable[[Mapping[str, int]], frozenset[str]]
 """For values of the parameters: the arrays whose elements at entry show nowhere, although they are inputs."""
-PARAMETER_LIMIT: Final = 1 << 31
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,4000}")
 _COPIES: Final = 6
 """As many copies of an array are made, for each that a run is compared with."""
@@ -84,12 +84,6 @@ def _checked(signature: Signature, sizes: Mapping[str, int]) -> dict[str, int]:
         message = f"{shown} is outside the domain of `{signature.name}`"
         raise _parameter(message, f"the parameters must satisfy {domain}")
     return found
-
-
-def named(what: str, names: Sequence[str]) -> str:
-    """``array `A` ``, or ``arrays `A`, `B` and `C` ``."""
-    quoted = [f"`{n}`" for n in names]
-    return f"{what} {quoted[0]}" if len(quoted) == 1 else f"{what}s {', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
 def scalar(argument: Argument, value: Any) -> Array:
