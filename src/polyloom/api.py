@@ -89,8 +89,8 @@ class Compiled(File):
 
         Errors: PL0230, PL0505, PL0801, PL0805 and PL0815 for wrong arguments, PL051x (exit 3) where the region or the machine is too small.
         """
-        make = need(self.target, "instantiate", registry.having(lambda t: t.instantiate is not None))
-        known = {o: more[o] for o in more if o not in self.parameters and o in _names(self.target, "instantiate")}
+        make = self.target.instantiate or need(self.target, "instantiate", registry.having(lambda t: t.instantiate is not None))
+        known = {o: more[o] for o in _names(self.target, "instantiate") & more.keys() if o not in self.parameters}
         parameters = named(values, {n: v for n, v in more.items() if n not in known}, "PL0230", "N=16")
         options = replace(self._options, **known)
         start = perf_counter()
@@ -135,7 +135,7 @@ class Compiled(File):
         key = tuple(sizes.items())
         if key not in self._made:
             start = perf_counter()
-            data = self.target.compile(self.subject, self.place, sizes, self._options, progress)
+            data = deeply(self.target.compile)(self.subject, self.place, sizes, self._options, progress)
             self._made[key] = data, perf_counter() - start
         data, seconds = self._made[key]
         origin = replace(origin, seconds=(self.seconds or 0.0) + seconds)

@@ -86,8 +86,7 @@ def signature(data: bytes) -> Signature:
 
 def run(data: bytes, job: Job) -> Execution:
     made = read(data)
-    runs = [FORMS[made["form"]](made, job, signature(data)) for _ in range(2 if job.options.twice else 1)]
-    outputs, operations = runs[-1]
+    outputs, operations = [FORMS[made["form"]](made, job, signature(data)) for _ in range(1 + job.options.twice)][-1]
     cycles = operations * MEMBERS[made["member"]]
     spans = tuple(Span("toy", "unit", f"step {n}", n, 3) for n in range(min(operations, 9))) if job.trace else ()
     return Execution(outputs, cycles, operations, {"joy": operations % 7}, Trace(spans), detail=cycles)

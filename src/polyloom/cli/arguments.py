@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
-from typing import Final, Literal, NoReturn
+from typing import Literal, NoReturn
 
-from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
-
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
-_DIGITS: Final = 4000  # far beyond any parameter, below Python's own limit for reading an integer
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
+from polyloom.targets.options import integer
 
 
 class Request(argparse.Namespace):
@@ -97,13 +94,6 @@ def parameter_operands(parser: Parser, what: str = "values of the parameters") -
 def array_options(parser: Parser) -> None:
     parser.add_argument("--in", dest="inputs", metavar="NAME=FILE.npy", action="append", default=[], help="take an input from a NumPy file")
     parser.add_argument("--out", dest="outputs", metavar="NAME=FILE.npy", action="append", default=[], help="write an output to a NumPy file")
-
-
-def integer(text: str, what: str) -> int:
-    """An integer in decimal; `what` begins the message."""
-    if not _INTEGER.fullmatch(text) or len(text) > _DIGITS:
-        raise input_error("PL0804", f"{what} is '{text}', which is not an integer", help="write decimal digits, for instance 64")
-    return int(text)
 
 
 def positive(text: str, option: str) -> int:

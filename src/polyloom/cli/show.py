@@ -46,7 +46,7 @@ def _listing(name: str, data: bytes, on: str | None) -> Answer:
         target = owner[0]
         api.decode(name, data)
     else:
-        takers = [t for t in registry.targets() if image.IMAGE in t.takes]
+        takers = registry.takers_of(image.IMAGE.name)
         named = registry.split(on)[0] if on is not None else takers[0] if len(takers) == 1 and data.startswith(image.ELF) else None
         target = named or registry.owned(name, data)[0]
     listing = target.show(data)

@@ -84,7 +84,7 @@ def _instance(paths: list[str], on: str | None) -> Instance:
 
 def _foreign(images: tuple[image.Image, ...], target: Target, place: object) -> Instance:
     """A program of other tools, as the target wrote it down."""
-    if not any(form.name == image.IMAGE.name for form in target.takes):
+    if target not in registry.takers_of(image.IMAGE.name):
         registry.owned(images[0].path, images[0].data)
         raise _no_images(images, target)
     subject = api.subject_of(images, target, place, Reading(), target.options())

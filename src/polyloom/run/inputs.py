@@ -7,7 +7,6 @@ every target, whatever else a program takes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from operator import index
@@ -22,13 +21,13 @@ from polyloom.ir.arguments import PARAMETER_LIMIT, named
 from polyloom.ir.numbers import single
 from polyloom.ir.pla_text import print_condition
 from polyloom.ir.signature import Argument, Dtype, Signature
+from polyloom.targets.options import integer
 
 Array = npt.NDArray[Any]
 Fill = Literal["random"]
 """What may be asked for in place of arrays that are missing."""
 Hidden = Callable[[Mapping[str, int]], frozenset[str]]
 """For values of the parameters: the arrays whose elements at entry show nowhere, although they are inputs."""
-_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,4000}")
 _COPIES: Final = 6
 """As many copies of an array are made, for each that a run is compared with."""
 
@@ -56,10 +55,7 @@ def _no_input(signature: Signature, name: str) -> PolyloomError:
 
 def _size(name: str, value: Any) -> int:
     if isinstance(value, str):
-        if not _INTEGER.fullmatch(value):
-            message = f"the parameter {name} is '{value[:40]}', which is not an integer"
-            raise input_error("PL0804", message, help="write decimal digits, for instance 64")
-        return int(value)
+        return integer(value, f"the parameter {name}")
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise _parameter(f"`{name}` = {value!r} is not an integer", f"give an integer, as in `{name}=16`")
     return index(value)

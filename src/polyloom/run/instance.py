@@ -125,17 +125,15 @@ class Instance(File):
         seed: int = 0,
         trace: bool = False,
         fill: Fill | None = None,
-        place: Place | None = None,
         wanted: tuple[str, ...] = (),
         progress: Progress | None = None,
         **own: Any,
     ) -> Result:
         """Like `run`, but differences are in the result, and no given array changes. `given` are arrays, and numbers or texts of scalars;
-        `place` is for a loaded file whose machine is not a shipped one; `wanted` are further outputs of an open program; `own` are options
-        of the target."""
+        `wanted` are further outputs of an open program; `own` are options of the target."""
         values, inputs = self._inputs(given, seed, fill)
         options = replace(self.options or self.target.options(), **own)
-        job = Job(inputs, place or self.place, options, values, wanted, trace, progress)
+        job = Job(inputs, self.place, options, values, wanted, trace, progress)
         outcome = execute(self.target, self.data, job, self.origin.subject, values)
         return Result(self, outcome, values, replace(job, trace=True, progress=None))
 

@@ -9,11 +9,17 @@ A field says by verb where it may be given. What is absent has the field's defau
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any, Final
 
+from polyloom.diagnostics import input_error
+
 _KEY: Final = "polyloom"
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,4000}")
+"""Far beyond any parameter, below Python's own limit for reading an integer."""
 
 
 def _as_it_is(text: Any) -> Any:
@@ -65,9 +71,17 @@ def options_of(kind: type[Any]) -> Iterator[Option]:
         yield Option(found.name, about.help, about.verbs, about.metavar, about.repeatable, about.const, about.read, about.files)
 
 
+@cache
 def taken(kind: type[Any], verb: str) -> Mapping[str, Option]:
     """Those that a verb takes, by name."""
     return {o.name: o for o in options_of(kind) if verb in o.verbs}
+
+
+def integer(text: str, what: str) -> int:
+    """An integer in decimal; `what` begins the message. Errors: PL0804."""
+    if not _INTEGER.fullmatch(text):
+        raise input_error("PL0804", f"{what} is '{text}', which is not an integer", help="write decimal digits, for instance 64")
+    return int(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,11 @@ def having(what: Callable[[Target], bool]) -> list[str]:
     return [target.name for target in targets() if what(target)]
 
 
+def takers_of(form: str) -> list[Target]:
+    """The targets that take sources of this form."""
+    return [target for target in targets() if any(f.name == form for f in target.takes)]
+
+
 def split(on: str | None) -> tuple[Target, Place]:
     """Read `TARGET[:PLACE]`; None is the default. Errors: PL0805, and the target's own."""
     name, _, rest = (BUILT_IN[0] if on is None else str(on)).partition(":")
@@ -60,6 +65,6 @@ def owned(name: str, data: bytes) -> tuple[Target, Kind]:
         return found
     kinds = ", ".join(f"{k.suffix} ({k.title})" for target in targets() for k in target.kinds)
     note = f"its first bytes are {data[:4]!r}" if data else "it is empty"
-    takers = having(lambda target: any(form.name == "image" for form in target.takes))
+    takers = [target.name for target in takers_of("image")]
     foreign = f"; a program of other tools needs --on {' or --on '.join(takers)}" if takers else ""
     raise input_error("PL0810", f"'{name}' is not a file that polyloom wrote", notes=(note,), help=f"give one of: {kinds}{foreign}")

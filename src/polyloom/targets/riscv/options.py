@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
-from polyloom.targets.options import option
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
+from polyloom.targets.options import integer, option
 
 LIMIT: Final = 10**9
 """As many instructions a run may execute, some seconds of work, unless more are asked for."""
-_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,4000}")
 
 
 def _level(text: str) -> int:
@@ -23,10 +21,7 @@ def _level(text: str) -> int:
 
 
 def _limit(text: str) -> int:
-    if not _INTEGER.fullmatch(text):
-        message = f"--max-instructions is '{text}', which is not an integer"
-        raise input_error("PL0804", message, help="write decimal digits, for instance 64")
-    if (found := int(text)) < 1:
+    if (found := integer(text, "--max-instructions")) < 1:
         message, help = "--max-instructions is less than 1", "give a positive integer"
         raise PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))
     return found

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any, Final, TypeVar, cast
 
-from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
-from polyloom.targets.options import option
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
+from polyloom.targets.options import integer, option
 from polyloom.targets.tcpa.phases.whole import Choice
 from polyloom.targets.tcpa.place import parse_region
 
 T = TypeVar("T")
 _OF_PHASE: Final = re.compile(r"([0-9]{1,9}):")
-_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,4000}")
 
 
 def _choice(words: Sequence[str], flag: str, read: Callable[[str], T]) -> T | dict[int, T] | None:
@@ -28,13 +27,6 @@ def _choice(words: Sequence[str], flag: str, read: Callable[[str], T]) -> T | di
         message, help = f"{flag} is given more than once for one phase", f"write {flag} PHASE:..., once for each phase"
         raise PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))
     return {phase: read(text) for phase, text in named} or None
-
-
-def _number(text: str) -> int:
-    if not _INTEGER.fullmatch(text):
-        message = f"the candidate is '{text}', which is not an integer"
-        raise input_error("PL0804", message, help="write decimal digits, for instance 64")
-    return int(text)
 
 
 def _paths(mapping: Any) -> list[str]:
@@ -63,6 +55,6 @@ class Options:
         "instantiate",
         metavar="[PHASE:]N",
         repeatable=True,
-        read=lambda words: _choice(words, "--candidate", _number),
+        read=lambda words: _choice(words, "--candidate", lambda text: integer(text, "the candidate")),
     )
     pes: tuple[int, int] | None = option("rows and columns of processing elements (4x4)", "instantiate", metavar="RxC", read=parse_region)
