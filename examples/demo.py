@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """One program, compiled once, on four sizes of array: `make demo`.
 
-`used` is the rectangle that instantiation found fastest. Coefficients and sums of a FIR filter travel along different dimensions, so
-a second dimension of elements mostly waits for the first: the speed-up follows the side of the array, not its area.
-Every row instantiates the same symbolic configuration, runs the emitted words on the cycle-accurate model, and compares all
-outputs with the program's own interpreter (a difference ends the demo with an error).
+`used` is the rectangle that instantiation found fastest. Coefficients and sums of a FIR filter travel along different
+dimensions, so a second dimension of elements mostly waits for the first: the speed-up follows the side of the array,
+not its area. Every row instantiates the same symbolic configuration, runs the emitted words on the cycle-accurate
+model, and compares all outputs with the program's own interpreter (a difference ends the demo with an error).
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ def row(compiled: pl.Compiled, pes: tuple[int, int], baseline: int | None) -> tu
 
 def main() -> None:
     compiled = pl.compile(Path(__file__).with_name("fir.pla"), on="tcpa:wide")
-    print(f"fir compiled once, in {compiled.seconds or 0.0:.2f} s, to {len(compiled.data):,} bytes; N = 1024 outputs, T = 64 taps\n")
+    print(
+        f"fir compiled once, in {compiled.seconds or 0.0:.2f} s, to {len(compiled.data):,} bytes; N = 1024 outputs, T "
+        "= 64 taps\n"
+    )
     print(HEADER)
     baseline = None
     for pes in SIZES:

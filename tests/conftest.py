@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all tests share: golden texts with one update flag, hypothesis profiles, and skips that continuous integration refuses.
+"""What all tests share: golden texts with one update flag, hypothesis profiles, and skips that continuous integration
+refuses.
 
-`golden(name, text)` compares with `golden/NAME.txt` beside the test file; `pytest --update-golden` writes the files instead.
-Profiles: `ci` (the default) is derandomized and without deadlines, `long` draws many fresh examples (`make test-long`).
+`golden(name, text)` compares with `golden/NAME.txt` beside the test file; `pytest --update-golden` writes the files
+instead. Profiles: `ci` (the default) is derandomized and without deadlines, `long` draws many fresh examples (`make
+test-long`).
 """
 
 from __future__ import annotations
@@ -19,14 +21,18 @@ Golden = Callable[[str, str], None]
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 _ANY_PACE = (HealthCheck.too_slow, HealthCheck.data_too_large)
-settings.register_profile("ci", derandomize=True, deadline=None, database=None, print_blob=True, suppress_health_check=_ANY_PACE)
+settings.register_profile(
+    "ci", derandomize=True, deadline=None, database=None, print_blob=True, suppress_health_check=_ANY_PACE
+)
 settings.register_profile("long", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=_ANY_PACE)
 settings.load_profile("ci")
 os.environ["POLYLOOM_VERIFY_EACH"] = "1"  # the verifier runs between all passes, in the processes that tests start, too
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-golden", action="store_true", help="write the golden texts instead of comparing with them")
+    parser.addoption(
+        "--update-golden", action="store_true", help="write the golden texts instead of comparing with them"
+    )
 
 
 @pytest.hookimpl(wrapper=True)

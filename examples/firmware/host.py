@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host's side of the mailbox: `host.py VALUE... ROWS COLUMNS -- COMMAND...` starts the firmware, sends one message, and writes
-the configuration that the array got to the standard output. The exit code is 1 where the firmware refuses."""
+"""The host's side of the mailbox: `host.py VALUE... ROWS COLUMNS -- COMMAND...` starts the firmware, sends one message,
+and writes the configuration that the array got to the standard output. The exit code is 1 where the firmware
+refuses."""
 
 from __future__ import annotations
 

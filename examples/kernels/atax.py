@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A matrix and its transpose times a vector, y := A^T (A x): every row of A is used twice, for an element of A x and for all of y."""
+"""A matrix and its transpose times a vector, y := A^T (A x): every row of A is used twice, for an element of A x and
+for all of y."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The convolution of an image with a window of 3 x 3 weights, where the window fits: the result is 2 rows and 2 columns smaller."""
+"""The convolution of an image with a window of 3 x 3 weights, where the window fits: the result is 2 rows and 2 columns
+smaller."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The multiplication of every row of a three-dimensional array with one matrix, in place by way of a row of sums (multiresolution analysis)."""
+"""The multiplication of every row of a three-dimensional array with one matrix, in place by way of a row of sums
+(multiresolution analysis)."""
 
 from __future__ import annotations
 

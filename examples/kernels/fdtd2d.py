@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finite differences in the time domain in the plane: the electric field (ex, ey) from the magnetic field hz and back, driven by fict at one border."""
+"""Finite differences in the time domain in the plane: the electric field (ex, ey) from the magnetic field hz and back,
+driven by fict at one border."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Matrix product with scaling, C := alpha A B + beta C, in the order of PolyBench: a row of C is scaled, then rows of B are added to it."""
+"""Matrix product with scaling, C := alpha A B + beta C, in the order of PolyBench: a row of C is scaled, then rows of B
+are added to it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two updates of rank one and two products with the result: A := A + u1 v1^T + u2 v2^T, x := x + beta A^T y + z, w := w + alpha A x."""
+"""Two updates of rank one and two products with the result: A := A + u1 v1^T + u2 v2^T, x := x + beta A^T y + z, w := w
++ alpha A x."""
 
 from __future__ import annotations
 

@@ -9,7 +9,9 @@ N = pl.sizes("N")
 
 
 @pl.kernel
-def gesummv(alpha: pl.f32, beta: pl.f32, A: pl.f32[N, N], B: pl.f32[N, N], tmp: pl.f32[N], x: pl.f32[N], y: pl.f32[N]) -> None:
+def gesummv(
+    alpha: pl.f32, beta: pl.f32, A: pl.f32[N, N], B: pl.f32[N, N], tmp: pl.f32[N], x: pl.f32[N], y: pl.f32[N]
+) -> None:
     for i in range(N):
         tmp[i] = 0.0
         y[i] = 0.0

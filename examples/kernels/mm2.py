@@ -9,7 +9,15 @@ NI, NJ, NK, NL = pl.sizes("NI NJ NK NL")
 
 
 @pl.kernel
-def mm2(alpha: pl.f32, beta: pl.f32, tmp: pl.f32[NI, NJ], A: pl.f32[NI, NK], B: pl.f32[NK, NJ], C: pl.f32[NJ, NL], D: pl.f32[NI, NL]) -> None:
+def mm2(
+    alpha: pl.f32,
+    beta: pl.f32,
+    tmp: pl.f32[NI, NJ],
+    A: pl.f32[NI, NK],
+    B: pl.f32[NK, NJ],
+    C: pl.f32[NJ, NL],
+    D: pl.f32[NI, NL],
+) -> None:
     for i in range(NI):
         for j in range(NJ):
             tmp[i, j] = 0.0

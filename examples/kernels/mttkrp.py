@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A three-dimensional tensor, unfolded, times the Khatri-Rao product of two matrices, as in the alternating least squares of a tensor decomposition."""
+"""A three-dimensional tensor, unfolded, times the Khatri-Rao product of two matrices, as in the alternating least
+squares of a tensor decomposition."""
 
 from __future__ import annotations
 

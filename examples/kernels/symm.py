@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The product with a symmetric matrix of which the lower triangle is given, C := alpha A B + beta C: each element of A serves two rows of C."""
+"""The product with a symmetric matrix of which the lower triangle is given, C := alpha A B + beta C: each element of A
+serves two rows of C."""
 
 from __future__ import annotations
 

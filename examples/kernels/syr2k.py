@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A symmetric update of rank 2 M, C := alpha A B^T + alpha B A^T + beta C, of which only the lower triangle is computed."""
+"""A symmetric update of rank 2 M, C := alpha A B^T + alpha B A^T + beta C, of which only the lower triangle is
+computed."""
 
 from __future__ import annotations
 

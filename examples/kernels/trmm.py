@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The product with a triangular matrix in place, B := alpha A^T B, where A is lower triangular with ones on its diagonal."""
+"""The product with a triangular matrix in place, B := alpha A^T B, where A is lower triangular with ones on its
+diagonal."""
 
 from __future__ import annotations
 

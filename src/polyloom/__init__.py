@@ -4,8 +4,9 @@
     import polyloom as pl
     result = pl.compile("matmul.pla", on="tcpa:unit").instantiate(N=20, M=20, K=20, pes=(4, 4)).run()
 
-Python functions are kernels too: `@pl.kernel`, with `pl.sizes`, `pl.f32[N, K]` and the other names of `polyloom.frontend.python`.
-Every name below is imported from its module when it is first used; `pl.ssa` is the module `polyloom.ssa`.
+Python functions are kernels too: `@pl.kernel`, with `pl.sizes`, `pl.f32[N, K]` and the other names of
+`polyloom.frontend.python`. Every name below is imported from its module when it is first used; `pl.ssa` is the module
+`polyloom.ssa`.
 """
 
 from __future__ import annotations
@@ -42,13 +43,21 @@ __all__ = [
 ]
 _KERNEL = "polyloom.frontend.python.kernel"
 _TYPES = "polyloom.frontend.python.types"
-_MODULES: dict[str, str] = {"Kernel": _KERNEL, "kernel": _KERNEL, **dict.fromkeys(["f32", "i8", "i16", "i32", "size", "sizes", "sqrt"], _TYPES)}
+_MODULES: dict[str, str] = {
+    "Kernel": _KERNEL,
+    "kernel": _KERNEL,
+    **dict.fromkeys(["f32", "i8", "i16", "i32", "size", "sizes", "sqrt"], _TYPES),
+}
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         return _of_a_target(name)
-    return import_module("polyloom.ssa") if name == "ssa" else getattr(import_module(_MODULES.get(name, "polyloom.api")), name)
+    return (
+        import_module("polyloom.ssa")
+        if name == "ssa"
+        else getattr(import_module(_MODULES.get(name, "polyloom.api")), name)
+    )
 
 
 def _of_a_target(name: str) -> object:

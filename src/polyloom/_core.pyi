@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 class Fault(RuntimeError):
-    """A run that went wrong; `args` is (cause, cycle, row, column, unit or -1, text). The cause is a code's last two digits."""
+    """A run that went wrong; `args` is (cause, cycle, row, column, unit or -1, text). The cause is a code's last two
+    digits."""
 
     args: tuple[int, int, int, int, int, str]
 
@@ -20,7 +21,8 @@ class Config:
     """A concrete configuration, read from its bytes."""
 
     def __init__(self, data: bytes, most_bytes: int = ...) -> None:
-        """Raises ValueError where the bytes are no concrete configuration, MemoryError (of the bytes needed) where its wires take more than `most_bytes`."""
+        """Raises ValueError where the bytes are no concrete configuration, MemoryError (of the bytes needed) where its
+        wires take more than `most_bytes`."""
 
     def run_bytes(self, check_only: bool) -> int:
         """The memory that a run takes, at most 2**64 - 1."""
@@ -56,8 +58,8 @@ class Report:
 
     @property
     def coverage(self) -> list[list[list[tuple[bool, list[bool], list[bool], list[int]]]]]:
-        """By class, unit and instruction: executed, which destinations led somewhere, which branch codes occurred, and, by
-        position, the lowest signal that had the branch's values in every reading."""
+        """By class, unit and instruction: executed, which destinations led somewhere, which branch codes occurred, and,
+        by position, the lowest signal that had the branch's values in every reading."""
 
     @property
     def steps(self) -> int:
@@ -112,8 +114,16 @@ class Result:
 
     def take_trace(
         self,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8], NDArray[np.uint32]]:
-        """(element, unit, cycle, instruction, opcode, value), one row an operation. Only the first call returns them."""
+    ) -> tuple[
+        NDArray[np.int32],
+        NDArray[np.int32],
+        NDArray[np.int64],
+        NDArray[np.int32],
+        NDArray[np.uint8],
+        NDArray[np.uint32],
+    ]:
+        """(element, unit, cycle, instruction, opcode, value), one row an operation. Only the first call returns
+        them."""
 
 def run(
     placements: Sequence[tuple[Config, int, int, Sequence[NDArray[np.uint32]]]],
@@ -124,17 +134,19 @@ def run(
     check_only: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> list[Result]:
-    """Runs configurations whose first elements stand at (row, column), each with the words of its arrays (anything for an output).
+    """Runs configurations whose first elements stand at (row, column), each with the words of its arrays (anything for
+    an output).
 
-    `latencies` is units x 256 opcodes in cycles, 0 for an operation that the unit lacks. Raises Fault, and ValueError for
-    programs of another number of units or inputs that are too short. `check_only` needs no inputs and gives `Result.report`. `progress` is
-    called with the cycle some times a second; what it raises ends the run.
+    `latencies` is units x 256 opcodes in cycles, 0 for an operation that the unit lacks. Raises Fault, and ValueError
+    for programs of another number of units or inputs that are too short. `check_only` needs no inputs and gives
+    `Result.report`. `progress` is called with the cycle some times a second; what it raises ends the run.
     """
 
 def dominators(n: int, edges: NDArray[np.int32], root: int, strategy: int) -> NDArray[np.int32]:
     """idom by node, -1 for the root and for nodes not reached; `edges` is (m, 2) in row-major order.
 
-    Strategies are 0 scratch, 1 cached, 2 balanced. The caller has checked all numbers: `polyloom.analysis.dominators` does.
+    Strategies are 0 scratch, 1 cached, 2 balanced. The caller has checked all numbers: `polyloom.analysis.dominators`
+    does.
     """
 
 @final
@@ -148,7 +160,8 @@ class DominatorTree:
 
     @property
     def preorder(self) -> NDArray[np.int32]:
-        """The reached nodes in an order in which every subtree is a range: `preorder[position[v] : position[v] + size[v]]` is v's."""
+        """The reached nodes in an order in which every subtree is a range: `preorder[position[v] : position[v] +
+        size[v]]` is v's."""
 
     @property
     def position(self) -> NDArray[np.int32]:
@@ -170,11 +183,13 @@ class DominatorTree:
     def construct(
         self, node: NDArray[np.int32], variable: NDArray[np.int32], kind: NDArray[np.uint8], variables: int
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-        """(start, variable, reaching, arguments) of native/graph/construct.hpp for touches, nodes ascending: 0 loads, 1 stores, 2 forgets."""
+        """(start, variable, reaching, arguments) of native/graph/construct.hpp for touches, nodes ascending: 0 loads, 1
+        stores, 2 forgets."""
 
 @final
 class RiscvHart:
-    """One RISC-V hart and its memory of zeros (native/riscv/hart.hpp), whose code lies in [code_base, code_base + code_size)."""
+    """One RISC-V hart and its memory of zeros (native/riscv/hart.hpp), whose code lies in [code_base, code_base +
+    code_size)."""
 
     def __init__(self, xlen: int, extensions: int, base: int, size: int, code_base: int, code_size: int) -> None:
         """`extensions` is a set as polyloom.riscv.header.extension_bits writes it. Raises ValueError for code outside
@@ -193,16 +208,19 @@ class RiscvHart:
     def run(self, pc: int, stop: int, limit: int) -> tuple[int, int, int, int, int]:
         """Runs until the program exits, traps, reaches `stop`, or has executed `limit` instructions. Reservations stay.
 
-        Returns (cause, pc, value, executed instructions, word at pc); causes are in the order of native/riscv/hart.hpp."""
+        Returns (cause, pc, value, executed instructions, word at pc); causes are in the order of
+        native/riscv/hart.hpp."""
 
     def written(self, file: int) -> bytes:
         """What the program wrote to file 1 or 2."""
 
 class Instantiation:
-    """What native/instantiate made: polyloom_result of polyloom_instantiate.h, where the fields are explained, and the file.
+    """What native/instantiate made: polyloom_result of polyloom_instantiate.h, where the fields are explained, and the
+    file.
 
-    `status` is 0, or the number of a diagnostic (510 is PL0510), then `file` is empty; 1 to 3 say that scratch or output would exceed
-    2 GiB, or that a number does not fit. `scratch`: bytes that were used. `asked`: the tile sizes of the request."""
+    `status` is 0, or the number of a diagnostic (510 is PL0510), then `file` is empty; 1 to 3 say that scratch or
+    output would exceed 2 GiB, or that a number does not fit. `scratch`: bytes that were used. `asked`: the tile sizes
+    of the request."""
 
     status: int
     position: int
@@ -233,8 +251,9 @@ def instantiate(
 ) -> Instantiation:
     """A concrete file from a symbolic one, values in the order of its parameters, and a region (native/instantiate).
 
-    `candidate`: the only one that is tried. `sizes`: of the tiles, by dimension. `layouts`: by array (strides, base, bank), without
-    strides row-major. Classes are instantiated by so many threads, each in scratch of its own; 0: one after another."""
+    `candidate`: the only one that is tried. `sizes`: of the tiles, by dimension. `layouts`: by array (strides, base,
+    bank), without strides row-major. Classes are instantiated by so many threads, each in scratch of its own; 0: one
+    after another."""
 
 def instantiate_sizes(
     symbolic: bytes,
@@ -250,27 +269,34 @@ def instantiate_sizes(
 def instantiation_seconds(
     symbolic: bytes, values: Sequence[int], rows: int, columns: int, candidate: int, times: int, whole: int
 ) -> tuple[list[tuple[float, float]], list[tuple[float, float, float, float]], int]:
-    """CPU seconds of warm instantiations, and bytes of the file: `times` runs of (concretization through functional-unit programs, all but
-    emission), then `whole` runs of (all but emission, emission, a checksum of its bytes alone, a memcpy of its bytes), each for three
-    seconds at most. Nothing is written where `whole` is 0. Raises RuntimeError for a request that is refused."""
+    """CPU seconds of warm instantiations, and bytes of the file: `times` runs of (concretization through
+    functional-unit programs, all but emission), then `whole` runs of (all but emission, emission, a checksum of its
+    bytes alone, a memcpy of its bytes), each for three seconds at most. Nothing is written where `whole` is 0. Raises
+    RuntimeError for a request that is refused."""
 
 def fletcher64(data: bytes) -> int:
-    """The checksum of files, of the library (native/instantiate/read.c). Raises ValueError where words of 32 bits do not fill the bytes."""
+    """The checksum of files, of the library (native/instantiate/read.c). Raises ValueError where words of 32 bits do
+    not fill the bytes."""
 
 def instantiate_text(status: int) -> str:
     """What a status means."""
 
 def litmus_executions(
-    events: Sequence[tuple[int, int, int, int, int, int, int, int, bool, bool, int]], locations: Sequence[tuple[int, int, bool]], most: int, steps: int
+    events: Sequence[tuple[int, int, int, int, int, int, int, int, bool, bool, int]],
+    locations: Sequence[tuple[int, int, bool]],
+    most: int,
+    steps: int,
 ) -> tuple[list[tuple[list[int], int, int]] | None, int]:
-    """What the allowed executions of a litmus test observe, with the low and the high 64 bits of their number, and the steps that are left.
+    """What the allowed executions of a litmus test observe, with the low and the high 64 bits of their number, and the
+    steps that are left.
 
-    None where sets are extended in more than `most` ways, or where the steps do not suffice. Events and locations are the fields of
-    native/riscv/executions.hpp, in their order. Raises ValueError out of their ranges."""
+    None where sets are extended in more than `most` ways, or where the steps do not suffice. Events and locations are
+    the fields of native/riscv/executions.hpp, in their order. Raises ValueError out of their ranges."""
 
 def riscv_search(
     xlen: int, inputs: Sequence[Sequence[int]], target: Sequence[int], steps: Sequence[int], length: int, most: int
 ) -> list[list[tuple[int, int, int]]]:
-    """Up to `most` sequences of exactly `length` of the allowed steps (native/riscv/search.hpp) that give `target` on all 64 samples.
+    """Up to `most` sequences of exactly `length` of the allowed steps (native/riscv/search.hpp) that give `target` on
+    all 64 samples.
 
     A line is (step, a, b): value 0 is the constant zero, then come the inputs, then the results of the lines before."""

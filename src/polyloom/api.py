@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python interface, which the command line uses too: compile once, instantiate for any size, run and compare.
 
-`compile` -> `Compiled` -> `.instantiate(N=..., pes=(8, 8))` -> `Instance` -> `.run(**arrays)` -> `Result`; where nothing is to be
-chosen in between, `compile(...).run(N=..., **arrays)`. What runs is always the bytes of a file, read back; what comes out is
-compared with the oracles of the source, bit for bit.
+`compile` -> `Compiled` -> `.instantiate(N=..., pes=(8, 8))` -> `Instance` -> `.run(**arrays)` -> `Result`; where
+nothing is to be chosen in between, `compile(...).run(N=..., **arrays)`. What runs is always the bytes of a file, read
+back; what comes out is compared with the oracles of the source, bit for bit.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ _AGAIN: Final = "compile the program again; if the file is as the compiler wrote
 
 @dataclass(frozen=True)
 class Compiled(File):
-    """A program for all sizes, or of a target that compiles for each size, what it will be made of. `subject` is None when it was
-    loaded from a file, called `path`: then runs have nothing to be compared with."""
+    """A program for all sizes, or of a target that compiles for each size, what it will be made of. `subject` is None
+    when it was loaded from a file, called `path`: then runs have nothing to be compared with."""
 
     on: str | None = None
     place: Place | None = None
@@ -84,12 +84,16 @@ class Compiled(File):
         return self._json
 
     def instantiate(self, values: Mapping[str, int] | None = None, /, **more: Any) -> Instance:
-        """The program for parameter values (by keyword, or as a mapping), and options of the target by keyword: on the array `pes` = (rows,
-        columns), and `candidate`, the number of a stored one (`{2: 0}`: that of phase 2); without it the best is taken.
+        """The program for parameter values (by keyword, or as a mapping), and options of the target by keyword: on the
+        array `pes` = (rows, columns), and `candidate`, the number of a stored one (`{2: 0}`: that of phase 2); without
+        it the best is taken.
 
-        Errors: PL0230, PL0505, PL0801, PL0805 and PL0815 for wrong arguments, PL051x (exit 3) where the region or the machine is too small.
+        Errors: PL0230, PL0505, PL0801, PL0805 and PL0815 for wrong arguments, PL051x (exit 3) where the region or the
+        machine is too small.
         """
-        make = self.target.instantiate or need(self.target, "instantiate", registry.having(lambda t: t.instantiate is not None))
+        make = self.target.instantiate or need(
+            self.target, "instantiate", registry.having(lambda t: t.instantiate is not None)
+        )
         known = {o: more[o] for o in _names(self.target, "instantiate") & more.keys() if o not in self.parameters}
         parameters = named(values, {n: v for n, v in more.items() if n not in known}, "PL0230", "N=16")
         options = replace(self._options, **known)
@@ -112,7 +116,8 @@ class Compiled(File):
         fill: Fill | None = None,
         **more: Any,
     ) -> Result:
-        """Run for parameter values and arrays by name; see `Instance.run`. The target compiles or instantiates for these values first, if it has to."""
+        """Run for parameter values and arrays by name; see `Instance.run`. The target compiles or instantiates for
+        these values first, if it has to."""
         own = {n: v for n, v in more.items() if n in _names(self.target, "simulate")}
         early = {n: v for n, v in more.items() if n in _names(self.target, "instantiate")}
         rest = {n: v for n, v in more.items() if n not in own and n not in early}
@@ -124,7 +129,9 @@ class Compiled(File):
         sizes = {n for n in self.signature.sizes if self.signature.argument(n) is None}
         return {n: v for n, v in together.items() if n in sizes}, {n: v for n, v in together.items() if n not in sizes}
 
-    def ready(self, values: Mapping[str, Any], options: Mapping[str, Any] | None = None, progress: Progress | None = None) -> Instance:
+    def ready(
+        self, values: Mapping[str, Any], options: Mapping[str, Any] | None = None, progress: Progress | None = None
+    ) -> Instance:
         """The program that runs for these values of parameters."""
         if self.target.instantiate is not None:
             return self.instantiate(values, **(options or {}))
@@ -154,8 +161,11 @@ def _names(target: Target, verb: str) -> frozenset[str]:
     return frozenset(taken(target.options, verb))
 
 
-def subject_of(source: Any, target: Target, place: Place, reading: Options, own: Any, watch: Watch | None = None) -> Subject:
-    """What was given, in the first form that the target takes it in. Errors: PL0810, and those of reading the preferred form."""
+def subject_of(
+    source: Any, target: Target, place: Place, reading: Options, own: Any, watch: Watch | None = None
+) -> Subject:
+    """What was given, in the first form that the target takes it in. Errors: PL0810, and those of reading the preferred
+    form."""
     written = Written(source, reading, watch)
     forms = [form for form in target.takes if form.accepts(written)]
     if not forms:
@@ -183,14 +193,18 @@ def compile(
 ) -> Compiled:
     """Compile a program (or the file of one, or a kernel) for `on`, such as "tcpa:unit"; errors PL01xx to PL04xx.
 
-    `options` say how a file is read; `own` are options of the target, for the array `mapping`, the file of a mapping of your own
-    (`{2: path}`: that of phase 2)."""
+    `options` say how a file is read; `own` are options of the target, for the array `mapping`, the file of a mapping of
+    your own (`{2: path}`: that of phase 2)."""
     target, place = registry.split(on)
     chosen = target.options(**options_for(target, own, "compile"))
-    return compile_subject(subject_of(source, target, place, options or Options(), chosen), target, place, chosen, progress)
+    return compile_subject(
+        subject_of(source, target, place, options or Options(), chosen), target, place, chosen, progress
+    )
 
 
-def compile_subject(subject: Subject, target: Target, place: Place, options: Any, progress: Progress | None = None) -> Compiled:
+def compile_subject(
+    subject: Subject, target: Target, place: Place, options: Any, progress: Progress | None = None
+) -> Compiled:
     """`compile` for what has been read."""
     start = perf_counter()
     data = b"" if target.per_size else deeply(target.compile)(subject, place, {}, options, progress)
@@ -212,8 +226,8 @@ def decode(name: str, data: bytes) -> Compiled | Instance:
 
 
 def _blamed(error: PolyloomError, path: str) -> PolyloomError:
-    """What would be a defect of the compiler's own mapping is the fault of the file where the mapping comes from one, as is whatever is
-    malformed."""
+    """What would be a defect of the compiler's own mapping is the fault of the file where the mapping comes from one,
+    as is whatever is malformed."""
     return PolyloomError(*(_of_file(d, path) for d in error.diagnostics))
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Binary files: one description of a layout that both writes and reads it, and the container that all files share.
 
-A `Codec` is a pair of inverse functions; records, lists and pools are built from smaller codecs, so no file has a writer and
-a reader that could drift apart. Integers are little-endian of fixed width, or LEB128 (`natural`; `integer` after zigzag).
-The container (docs/formats.md) is a header with a word-wise Fletcher-64 checksum, a table of sections, and the sections; the
-last section holds names, which nothing but people needs. Every fault of a file is a `PolyloomError` that says where it is.
+A `Codec` is a pair of inverse functions; records, lists and pools are built from smaller codecs, so no file has a
+writer and a reader that could drift apart. Integers are little-endian of fixed width, or LEB128 (`natural`; `integer`
+after zigzag). The container (docs/formats.md) is a header with a word-wise Fletcher-64 checksum, a table of sections,
+and the sections; the last section holds names, which nothing but people needs. Every fault of a file is a
+`PolyloomError` that says where it is.
 """
 
 from __future__ import annotations
@@ -30,14 +31,16 @@ _SMALL = 1 << 16
 
 
 def fletcher64(data: bytes) -> int:
-    """Fletcher's checksum of the 32-bit little-endian words of `data`, sums modulo 2**32 - 1, the second one in the upper half.
+    """Fletcher's checksum of the 32-bit little-endian words of `data`, sums modulo 2**32 - 1, the second one in the
+    upper half.
 
     `len(data)` must be a multiple of 4."""
     return _fletcher64(data)
 
 
 def remembered(decode: Callable[[bytes], T]) -> Callable[[bytes], T]:
-    """`decode`, which keeps what it made of the small files that it was given last: bytes never change, and neither may the values.
+    """`decode`, which keeps what it made of the small files that it was given last: bytes never change, and neither may
+    the values.
 
     A file is checked when it is first decoded; one that is refused is not kept."""
     kept = lru_cache(_KEPT)(decode)
@@ -50,7 +53,9 @@ def remembered(decode: Callable[[bytes], T]) -> Callable[[bytes], T]:
 
 def malformed(offset: int, message: str) -> PolyloomError:
     """The file is whole but breaks its format at byte `offset` (PL0705)."""
-    return input_error("PL0705", f"malformed file: byte {offset}: {message}", help="create the file again with this version")
+    return input_error(
+        "PL0705", f"malformed file: byte {offset}: {message}", help="create the file again with this version"
+    )
 
 
 @dataclass(slots=True)
@@ -63,14 +68,17 @@ class Reader:
 
     def take(self, size: int) -> bytes:
         if size > self.end - self.position:
-            raise malformed(self.position, f"{size} bytes are needed, but the section ends after {self.end - self.position}")
+            raise malformed(
+                self.position, f"{size} bytes are needed, but the section ends after {self.end - self.position}"
+            )
         self.position += size
         return self.data[self.position - size : self.position]
 
 
 @dataclass(frozen=True, slots=True)
 class Codec(Generic[T]):
-    """`read` returns what `write` appended; it raises `PolyloomError` (PL0705) on anything that `write` cannot have written."""
+    """`read` returns what `write` appended; it raises `PolyloomError` (PL0705) on anything that `write` cannot have
+    written."""
 
     write: Callable[[bytearray, T], None]
     read: Callable[[Reader], T]
@@ -115,7 +123,9 @@ def natural(what: str, limit: int = 1 << _NATURAL_BITS) -> Codec[int]:
 
 def integer(what: str) -> Codec[int]:
     """A signed number as the natural 2v or, below zero, -2v - 1 (zigzag)."""
-    return mapped(natural(what), lambda v: 2 * v if v >= 0 else -2 * v - 1, lambda n: n >> 1 if n % 2 == 0 else -(n >> 1) - 1)
+    return mapped(
+        natural(what), lambda v: 2 * v if v >= 0 else -2 * v - 1, lambda n: n >> 1 if n % 2 == 0 else -(n >> 1) - 1
+    )
 
 
 def mask(what: str, count: int) -> Codec[tuple[int, ...]]:
@@ -193,7 +203,9 @@ def counted(item: Codec[T], count: Codec[int]) -> Codec[tuple[T, ...]]:
     def read(reader: Reader) -> tuple[T, ...]:
         at, number = reader.position, count.read(reader)
         if number > reader.end - reader.position:
-            raise malformed(at, f"{number} items are announced, but the section ends after {reader.end - reader.position} bytes")
+            raise malformed(
+                at, f"{number} items are announced, but the section ends after {reader.end - reader.position} bytes"
+            )
         return repeated(item, number).read(reader)
 
     return Codec(write, read)
@@ -263,7 +275,8 @@ _END = fixed(4, "length of the file")
 
 
 def pack(kind: FileKind, stamp: int, sections: Sequence[bytes]) -> bytes:
-    """The file of these sections, names last; `stamp` is a 64-bit value that the header carries (the machine's hash)."""
+    """The file of these sections, names last; `stamp` is a 64-bit value that the header carries (the machine's
+    hash)."""
     start, ends, parts = _FIXED + 4 * kind.sections, bytearray(), list[bytes]()
     for content in sections:
         _END.write(ends, start + len(content))
@@ -271,13 +284,20 @@ def pack(kind: FileKind, stamp: int, sections: Sequence[bytes]) -> bytes:
         start += len(content) + -len(content) % 4
     names = fletcher64(sections[-1] + bytes(-len(sections[-1]) % 4))
     checked = b"".join((stamp.to_bytes(8, "little"), names.to_bytes(8, "little"), ends, *parts))
-    return b"".join((kind.magic, kind.version.to_bytes(4, "little"), fletcher64(checked).to_bytes(8, "little"), checked))
+    return b"".join(
+        (kind.magic, kind.version.to_bytes(4, "little"), fletcher64(checked).to_bytes(8, "little"), checked)
+    )
 
 
 def unpack(kind: FileKind, data: bytes) -> tuple[int, tuple[Reader, ...]]:
-    """The stamp and one reader a section. Errors: PL0701 another kind, PL0702 truncated, PL0703 another version, PL0704 altered, PL0705."""
+    """The stamp and one reader a section. Errors: PL0701 another kind, PL0702 truncated, PL0703 another version, PL0704
+    altered, PL0705."""
     if data[:4] != kind.magic[: len(data)]:
-        raise input_error("PL0701", f"not a {kind.name}: the file begins with {data[:4]!r}, not {kind.magic!r}", help=f"give a {kind.name} file")
+        raise input_error(
+            "PL0701",
+            f"not a {kind.name}: the file begins with {data[:4]!r}, not {kind.magic!r}",
+            help=f"give a {kind.name} file",
+        )
     header = _FIXED + 4 * kind.sections
     if len(data) < header:
         raise _truncated(kind, len(data), f"its header alone has {header}")
@@ -286,35 +306,52 @@ def unpack(kind: FileKind, data: bytes) -> tuple[int, tuple[Reader, ...]]:
         raise input_error(
             "PL0703",
             f"this {kind.name} has format version {version}; this program reads version {kind.version}",
-            help="create the file again with this version" if version < kind.version else "update polyloom, or create the file again with this version",
+            help="create the file again with this version"
+            if version < kind.version
+            else "update polyloom, or create the file again with this version",
         )
     ends = [end for (end,) in iter_unpack("<I", data[_FIXED:header])]
     starts = [header, *(end + -end % 4 for end in ends)]
     if len(data) < starts[-1]:
         raise _truncated(kind, len(data), f"its section table asks for {starts[-1]}")
     _check_sums(kind, data, data[starts[-2] : starts[-1]])
-    if version != kind.version or len(data) != starts[-1] or any(end < start for start, end in zip(starts, ends, strict=False)):
+    if (
+        version != kind.version
+        or len(data) != starts[-1]
+        or any(end < start for start, end in zip(starts, ends, strict=False))
+    ):
         raise malformed(4, "the version, the section table and the length of the file do not agree")
     readers = tuple(Reader(data, start, end) for start, end in zip(starts, ends, strict=False))
     return int.from_bytes(data[CHECKED : CHECKED + 8], "little"), readers
 
 
 def _truncated(kind: FileKind, length: int, needs: str) -> PolyloomError:
-    return input_error("PL0702", f"this {kind.name} is truncated: it has {length} bytes, {needs}", help="copy or create the file again")
+    return input_error(
+        "PL0702", f"this {kind.name} is truncated: it has {length} bytes, {needs}", help="copy or create the file again"
+    )
 
 
 def _check_sums(kind: FileKind, data: bytes, names: bytes) -> None:
     checked = data[CHECKED:]
     if len(checked) % 4 or fletcher64(checked) != int.from_bytes(data[8:CHECKED], "little"):
-        raise input_error("PL0704", f"this {kind.name} was altered: its checksum does not match", help="copy or create the file again")
+        raise input_error(
+            "PL0704", f"this {kind.name} was altered: its checksum does not match", help="copy or create the file again"
+        )
     if len(names) % 4 or fletcher64(names) != int.from_bytes(data[CHECKED + 8 : _FIXED], "little"):
-        raise input_error("PL0704", f"a name in this {kind.name} was altered: the hash of its names does not match", help="create the file again")
+        raise input_error(
+            "PL0704",
+            f"a name in this {kind.name} was altered: the hash of its names does not match",
+            help="create the file again",
+        )
 
 
 def check_canonical(data: bytes, again: bytes) -> None:
     """Raise PL0705 unless `again`, the encoding of what was decoded, is `data`."""
     if again != data:
-        offset = next((n for n, (a, b) in enumerate(zip(data, again, strict=False)) if n >= CHECKED and a != b), min(len(data), len(again)))
+        offset = next(
+            (n for n, (a, b) in enumerate(zip(data, again, strict=False)) if n >= CHECKED and a != b),
+            min(len(data), len(again)),
+        )
         raise malformed(offset, "not written in the one way that the format allows")
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The catalogue of diagnostic codes: what `polyloom explain CODE` prints and docs/errors.md lists.
 
-Each entry is (title, explanation with faulty text and its repair). A room adds the codes that it raises, in its own section.
+Each entry is (title, explanation with faulty text and its repair). A room adds the codes that it raises, in its own
+section.
 """
 
 from __future__ import annotations
@@ -10,16 +11,19 @@ CODES: dict[str, tuple[str, str]] = {
     # PL01xx: syntax of the equation language (frontend)
     "PL0101": (
         "unexpected character",
-        "No word of the equation language begins with this character. Operators are spelled out: `u[i] & 1` is written `u[i] and 1`.",
+        "No word of the equation language begins with this character. Operators are spelled out: `u[i] & 1` is "
+        "written `u[i] and 1`.",
     ),
     "PL0102": (
         "syntax error",
-        "The text does not follow the grammar of docs/language.md. `y[i] = 2u[i]` is written `y[i] = 2*u[i]`; a scalar is read as `in[]`;"
+        "The text does not follow the grammar of docs/language.md. `y[i] = 2u[i]` is written `y[i] = 2*u[i]`; a "
+        "scalar is read as `in[]`;"
         " declarations stand before the one `for ... do`, equations after it.",
     ),
     "PL0103": (
         "expression nested too deeply",
-        "An expression has more levels than the compiler can follow. Split it into several equations with variables of their own.",
+        "An expression has more levels than the compiler can follow. Split it into several equations with variables "
+        "of their own.",
     ),
     "PL0104": ("unreadable file", "The file does not exist, may not be read, or is not UTF-8 text."),
     # PL013x, PL014x: Python functions (frontend)
@@ -29,34 +33,40 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0132": (
         "no kernel of this name",
-        "A kernel is a function that is defined by `def` below `@pl.kernel`. A file with several of them needs a name: `polyloom run "
+        "A kernel is a function that is defined by `def` below `@pl.kernel`. A file with several of them needs a "
+        "name: `polyloom run "
         "stencils.py:jacobi N=16`, or `--function jacobi`.",
     ),
     "PL0133": (
         "statement that a kernel cannot have",
-        "A kernel consists of `for ... in range(...)`, `if`, and assignments of numbers to elements of arrays and to variables. Loops run a number of\n"
+        "A kernel consists of `for ... in range(...)`, `if`, and assignments of numbers to elements of arrays and to "
+        "variables. Loops run a number of\n"
         "times that is known before data is, so that there is no `while`, `break` or `return` in the middle:\n"
         "    while x > e: ...       write    for t in range(STEPS): ...    with STEPS as a size",
     ),
     "PL0134": (
         "call of a function",
-        "A kernel calls min, max, abs, pl.sqrt or math.sqrt, and pl.f32(...) and the like for constants. Write the statements of other functions\n"
+        "A kernel calls min, max, abs, pl.sqrt or math.sqrt, and pl.f32(...) and the like for constants. Write the "
+        "statements of other functions\n"
         "where they would be called.",
     ),
     "PL0135": (
         "argument without a type",
-        'Every argument is annotated: `A: pl.f32[N, M + 1]` is an array whose extents are affine in the sizes of `N, M = pl.sizes("N M")`,\n'
+        "Every argument is annotated: `A: pl.f32[N, M + 1]` is an array whose extents are affine in the sizes of `N, "
+        'M = pl.sizes("N M")`,\n'
         "`alpha: pl.f32` a scalar, `n: int` an integer parameter. There are no default values.",
     ),
     "PL0136": (
         "loop whose iterations are not affine",
-        "Loops are `for i in range(start, stop)` or `range(start, stop, -1)`. A bound is a sum of outer loops, sizes and `int` arguments times integer\n"
+        "Loops are `for i in range(start, stop)` or `range(start, stop, -1)`. A bound is a sum of outer loops, sizes "
+        "and `int` arguments times integer\n"
         "constants; a first value may be the `max` of several, a last one the `min`.\n"
         "    range(0, N, 2)       write    range(M)    with M as a size, and A[2 * i]",
     ),
     "PL0137": (
         "index that is not affine",
-        "An index is a sum of loops, sizes and `int` arguments times integer constants, at least 0. `A[i * j]`, `A[i // 2]` and `A[B[i]]` are not;\n"
+        "An index is a sum of loops, sizes and `int` arguments times integer constants, at least 0. `A[i * j]`, `A[i "
+        "// 2]` and `A[B[i]]` are not;\n"
         "the last element of A[N] is `A[N - 1]`.",
     ),
     "PL0138": (
@@ -65,29 +75,37 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0139": (
         "types do not agree",
-        "All operands of an operation, and the target of an assignment, have one of the types i8, i16, i32 and f32; comparisons give i32. There are no\n"
+        "All operands of an operation, and the target of an assignment, have one of the types i8, i16, i32 and f32; "
+        "comparisons give i32. There are no\n"
         "conversions; constants and loop variables take the type of their neighbours.",
     ),
     "PL0140": (
         "unknown name",
-        "A name is no argument, loop, variable or constant of the module. A kernel reads sizes and numbers of its module; arrays are passed as arguments.",
+        "A name is no argument, loop, variable or constant of the module. A kernel reads sizes and numbers of its "
+        "module; arrays are passed as arguments.",
     ),
     "PL0141": (
         "assignment to what cannot change",
-        "Loop variables, sizes, integer parameters and arrays as wholes are not assigned: `B = A` would give an array a second name.",
+        "Loop variables, sizes, integer parameters and arrays as wholes are not assigned: `B = A` would give an array "
+        "a second name.",
     ),
     "PL0142": (
         "not an element type",
-        "Elements are pl.i8, pl.i16, pl.i32 or pl.f32. The arrays calculate in single precision: write `pl.f32` for `float`.",
+        "Elements are pl.i8, pl.i16, pl.i32 or pl.f32. The arrays calculate in single precision: write `pl.f32` for "
+        "`float`.",
     ),
-    "PL0143": ("constant out of range", "A constant takes the type of its neighbours, which cannot hold this one: 200 is no i8, and 0.5 no i32."),
+    "PL0143": (
+        "constant out of range",
+        "A constant takes the type of its neighbours, which cannot hold this one: 200 is no i8, and 0.5 no i32.",
+    ),
     "PL0144": (
         "division of integers by `/`",
         "In Python the quotient is a double. `//` rounds down; on f32 values `/` rounds to single precision.",
     ),
     "PL0145": (
         "call that does not fit the declaration",
-        "A kernel that is called takes NumPy arrays of exactly the declared types, which share no memory; sizes come from their shapes, or by keyword.\n"
+        "A kernel that is called takes NumPy arrays of exactly the declared types, which share no memory; sizes come "
+        "from their shapes, or by keyword.\n"
         "    jacobi(A, B)       write    jacobi(A, B, TSTEPS=10)    where no shape has the size TSTEPS",
     ),
     "PL0147": (
@@ -96,7 +114,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0148": (
         "name without a value here",
-        "A loop's variable has a value in the body of its loop, and a name for an affine expression in the block that assigns it.",
+        "A loop's variable has a value in the body of its loop, and a name for an affine expression in the block that "
+        "assigns it.",
     ),
     # PL015x, PL016x: C (frontend)
     "PL0150": (
@@ -105,60 +124,83 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0151": (
         "refused by the C compiler",
-        "The file is not C, or a header or a definition is missing: give folders by -I and macros by -D as to any C compiler.",
+        "The file is not C, or a header or a definition is missing: give folders by -I and macros by -D as to any C "
+        "compiler.",
     ),
     "PL0152": (
         "function not found",
-        "Without --function, a file must have one function named `kernel_...`, or one function with a loop beside `main`.",
+        "Without --function, a file must have one function named `kernel_...`, or one function with a loop beside "
+        "`main`.",
     ),
     "PL0153": (
         "type not supported",
-        "Elements are signed char, short, int or float. `double A[n]` becomes `float A[n]`; PolyBench's files take -D DATA_TYPE_IS_FLOAT.",
+        "Elements are signed char, short, int or float. `double A[n]` becomes `float A[n]`; PolyBench's files take -D "
+        "DATA_TYPE_IS_FLOAT.",
     ),
     "PL0154": (
         "computed in double precision",
-        "A constant such as `0.5` is a double, and C computes with its neighbours in double precision. Write `0.5f`, or give --single-constants.",
+        "A constant such as `0.5` is a double, and C computes with its neighbours in double precision. Write `0.5f`, "
+        "or give --single-constants.",
     ),
     "PL0155": (
         "extent not known",
-        "C does not say how large an array behind a pointer is: declare `float A[n]` instead of `float *A`, or give --shape A=n. Extents are affine"
+        "C does not say how large an array behind a pointer is: declare `float A[n]` instead of `float *A`, or give "
+        "--shape A=n. Extents are affine"
         " in the function's int parameters.",
     ),
     "PL0156": (
         "statement not supported",
-        "A nest is made of `for`, `if` and assignments; while, do, goto, break, continue, switch and return with a value depend on data.",
+        "A nest is made of `for`, `if` and assignments; while, do, goto, break, continue, switch and return with a "
+        "value depend on data.",
     ),
     "PL0157": (
         "call not supported",
-        "Only sqrtf, fabsf, fminf, fmaxf, fmaf and abs can be called, and functions whose body is one `return` with an expression.",
+        "Only sqrtf, fabsf, fminf, fmaxf, fmaf and abs can be called, and functions whose body is one `return` with "
+        "an expression.",
     ),
     "PL0158": (
         "loop not supported",
-        "A loop counts an int up or down by one: `for (i = 0; i < n; i++)`. `i += 2` is written with a loop over half the range and `2 * i`.",
+        "A loop counts an int up or down by one: `for (i = 0; i < n; i++)`. `i += 2` is written with a loop over half "
+        "the range and `2 * i`.",
     ),
-    "PL0159": ("bound not affine", "The bounds of a loop are affine in surrounding loop variables and parameters: `i < count[j]` depends on data."),
-    "PL0160": ("expression not supported", "An assignment within an expression, `sizeof`, an unsigned or a long value, or a structure's member."),
+    "PL0159": (
+        "bound not affine",
+        "The bounds of a loop are affine in surrounding loop variables and parameters: `i < count[j]` depends on data.",
+    ),
+    "PL0160": (
+        "expression not supported",
+        "An assignment within an expression, `sizeof`, an unsigned or a long value, or a structure's member.",
+    ),
     "PL0161": (
         "pointer arithmetic",
-        "Elements are named by the array and all its subscripts: `A[i][j]`, not `*(*(A + i) + j)`. A pointer cannot be another name of an array.",
+        "Elements are named by the array and all its subscripts: `A[i][j]`, not `*(*(A + i) + j)`. A pointer cannot "
+        "be another name of an array.",
     ),
     "PL0162": (
         "subscript not affine",
-        "A subscript is a sum of loop variables and parameters times integer constants: neither `A[B[i]]` nor `A[i * j]` nor `A[i / 2]`.",
+        "A subscript is a sum of loop variables and parameters times integer constants: neither `A[B[i]]` nor `A[i * "
+        "j]` nor `A[i / 2]`.",
     ),
     "PL0163": (
         "conversion of data",
-        "Values are never converted from one element type to another: with `int x[n]` and `float y[n]`, `y[i] = x[i]` has no counterpart.",
+        "Values are never converted from one element type to another: with `int x[n]` and `float y[n]`, `y[i] = x[i]` "
+        "has no counterpart.",
     ),
     "PL0164": (
         "not exact in a narrow type",
-        "C computes with signed char and short in int. `c[i] = (a[i] + b[i]) / 2` with signed char elements needs nine bits for the sum: use int.",
+        "C computes with signed char and short in int. `c[i] = (a[i] + b[i]) / 2` with signed char elements needs "
+        "nine bits for the sum: use int.",
     ),
     "PL0165": (
         "variable misused",
-        "A loop variable is assigned or used outside of its loop, a parameter of bounds is assigned, or a variable lives outside of the function.",
+        "A loop variable is assigned or used outside of its loop, a parameter of bounds is assigned, or a variable "
+        "lives outside of the function.",
     ),
-    "PL0166": ("scop not usable", "`#pragma scop` and `#pragma endscop` enclose whole statements of a function; nothing outside of them stores values."),
+    "PL0166": (
+        "scop not usable",
+        "`#pragma scop` and `#pragma endscop` enclose whole statements of a function; nothing outside of them stores "
+        "values.",
+    ),
     "PL0167": (
         "C function failed",
         "The compiled function ended its process: by an integer division by zero or by an access outside of an array.",
@@ -166,124 +208,196 @@ CODES: dict[str, tuple[str, str]] = {
     # PL02xx: meaning of a program (frontend, analysis)
     "PL0201": (
         "not expressible by affine inequalities",
-        "A bound or a set needs a remainder, as `2*i >= N and 3*i <= N + 4` does: whether it has a solution depends on N modulo 6. Use unit coefficients.",
+        "A bound or a set needs a remainder, as `2*i >= N and 3*i <= N + 4` does: whether it has a solution depends "
+        "on N modulo 6. Use unit coefficients.",
     ),
     "PL0202": (
         "duplicate name",
-        "Parameters, dimensions, arrays and variables share one space of names; labels of equations have another. Rename one of the two.",
+        "Parameters, dimensions, arrays and variables share one space of names; labels of equations have another. "
+        "Rename one of the two.",
     ),
-    "PL0203": ("reserved name", "Keywords, element types and operations cannot be names: `input max[N]: i32` becomes `input maxima[N]: i32`."),
+    "PL0203": (
+        "reserved name",
+        "Keywords, element types and operations cannot be names: `input max[N]: i32` becomes `input maxima[N]: i32`.",
+    ),
     "PL0204": (
         "unknown name",
-        "A name is neither declared nor defined by an equation, or is no dimension or parameter where one must stand. The nearest known name is suggested.",
+        "A name is neither declared nor defined by an equation, or is no dimension or parameter where one must stand. "
+        "The nearest known name is suggested.",
     ),
-    "PL0205": ("not affine", "Indices and conditions are sums of dimensions and parameters times integer constants below 2**31: `i*j` and `i/2` are not."),
+    "PL0205": (
+        "not affine",
+        "Indices and conditions are sums of dimensions and parameters times integer constants below 2**31: `i*j` and "
+        "`i/2` are not.",
+    ),
     "PL0206": (
         "a value or a condition is missing",
-        "`y[i] = u[i] if i + 1` has a number where a condition must stand; `y[i] = u[i] + N` has a parameter where a value must stand:"
+        "`y[i] = u[i] if i + 1` has a number where a condition must stand; `y[i] = u[i] + N` has a parameter where a "
+        "value must stand:"
         " pass it as a scalar input and write `n[]`. Values are compared by `==`, and not in chains.",
     ),
     "PL0207": (
         "constant out of range",
-        "A constant takes the type of its neighbours: `b[i] + 200` has no meaning when b is i8, nor has `n[i] * 0.5` when n is i32.",
+        "A constant takes the type of its neighbours: `b[i] + 200` has no meaning when b is i8, nor has `n[i] * 0.5` "
+        "when n is i32.",
     ),
     "PL0208": (
         "types do not agree",
-        "All operands of an operation have one type, which is its result's. Comparisons give i32 and `select` begins with an i32.",
+        "All operands of an operation have one type, which is its result's. Comparisons give i32 and `select` begins "
+        "with an i32.",
     ),
-    "PL0209": ("type not decided", "A variable is defined only in terms of others whose types are not known either. Declare it: `variable x: i32`."),
-    "PL0210": ("wrong number of operands or indices", "An operation, an array or a variable was given more or fewer than it takes."),
+    "PL0209": (
+        "type not decided",
+        "A variable is defined only in terms of others whose types are not known either. Declare it: `variable x: "
+        "i32`.",
+    ),
+    "PL0210": (
+        "wrong number of operands or indices",
+        "An operation, an array or a variable was given more or fewer than it takes.",
+    ),
     "PL0211": ("unknown operation", "A call names no operation. `mac(a, b, c)` is written `madd(a, b, c)`."),
     "PL0212": ("input written", "Inputs are only read. Define an internal variable or an output instead."),
-    "PL0213": ("output read", "Outputs are only written. Define an internal variable `Y[i]`, read that, and copy it: `y[i] = Y[i]`."),
+    "PL0213": (
+        "output read",
+        "Outputs are only written. Define an internal variable `Y[i]`, read that, and copy it: `y[i] = Y[i]`.",
+    ),
     "PL0214": (
         "internal variable not uniform",
-        "An internal variable is defined at exactly [i, j, ...] and used at the dimensions plus constants: `x[i-1, j]`, not `x[j, i]` or `x[0, j]`."
+        "An internal variable is defined at exactly [i, j, ...] and used at the dimensions plus constants: `x[i-1, "
+        "j]`, not `x[j, i]` or `x[0, j]`."
         " Pass the value on from iteration to iteration by an equation of its own.",
     ),
     "PL0215": (
         "iteration space not bounded",
-        "Every dimension needs a bound on both sides. A name in `for` that is not declared as a parameter is a dimension.",
+        "Every dimension needs a bound on both sides. A name in `for` that is not declared as a parameter is a "
+        "dimension.",
     ),
-    "PL0216": ("iteration space not convex", "`for 0 <= i < N, i != 3 do` is two spaces. Let the equations say `if i != 3` instead."),
-    "PL0217": ("no output", "A program must declare an output, and equations must write every output that it declares."),
+    "PL0216": (
+        "iteration space not convex",
+        "`for 0 <= i < N, i != 3 do` is two spaces. Let the equations say `if i != 3` instead.",
+    ),
+    "PL0217": (
+        "no output",
+        "A program must declare an output, and equations must write every output that it declares.",
+    ),
     "PL0218": (
         "used but not defined",
-        "For some parameter values an equation uses an instance that none defines. Define it at the border, or restrict the use.",
+        "For some parameter values an equation uses an instance that none defines. Define it at the border, or "
+        "restrict the use.",
     ),
     "PL0219": (
         "defined twice",
-        "For some parameter values two equations define one instance. Make their conditions exclude each other: `if i = 0` and `if i >= 1`.",
+        "For some parameter values two equations define one instance. Make their conditions exclude each other: `if i "
+        "= 0` and `if i >= 1`.",
     ),
     "PL0220": (
         "output element written twice",
-        "For some parameter values an output element is written in two iterations. Restrict the equation, as by `if j = M - 1`.",
+        "For some parameter values an output element is written in two iterations. Restrict the equation, as by `if j "
+        "= M - 1`.",
     ),
-    "PL0221": ("index outside the shape", "For some parameter values an access leaves its array. Restrict the equation, or declare a larger array."),
+    "PL0221": (
+        "index outside the shape",
+        "For some parameter values an access leaves its array. Restrict the equation, or declare a larger array.",
+    ),
     "PL0222": (
         "dependence cycle",
-        "For some parameter values an instance depends on itself, so no order can compute it. One of the uses must go to another iteration.",
+        "For some parameter values an instance depends on itself, so no order can compute it. One of the uses must go "
+        "to another iteration.",
     ),
-    "PL0223": ("negative extent", "For some parameter values an array has a negative extent. Restrict the parameters: `parameter N >= 4`."),
-    "PL0224": ("no parameter values", "The inequalities of `parameter` contradict each other. A parameter is at least 0."),
+    "PL0223": (
+        "negative extent",
+        "For some parameter values an array has a negative extent. Restrict the parameters: `parameter N >= 4`.",
+    ),
+    "PL0224": (
+        "no parameter values",
+        "The inequalities of `parameter` contradict each other. A parameter is at least 0.",
+    ),
     "PL0225": ("variable not defined", "A variable is declared, but no equation defines it."),
-    "PL0230": ("wrong parameter values", "Every parameter needs an integer from 0 to 2147483647 that lies in its domain; other names are refused."),
+    "PL0230": (
+        "wrong parameter values",
+        "Every parameter needs an integer from 0 to 2147483647 that lies in its domain; other names are refused.",
+    ),
     "PL0231": (
         "wrong set of inputs",
-        'A run without arrays makes all of them up. Who gives some gives all that are read; `--fill random`, in Python `fill="random"`, makes up\n'
-        "the rest. An array that is only written may be left out. Scalars that are not given are made up. Other names are refused.\n"
-        "    run gemm.py ... --in A=A.npy      write    ... --in A=A.npy --in B=B.npy --in C=C.npy      or add    --fill random",
+        "A run without arrays makes all of them up. Who gives some gives all that are read; `--fill random`, in "
+        'Python `fill="random"`, makes up\n'
+        "the rest. An array that is only written may be left out. Scalars that are not given are made up. Other names "
+        "are refused.\n"
+        "    run gemm.py ... --in A=A.npy      write    ... --in A=A.npy --in B=B.npy --in C=C.npy      or add    "
+        "--fill random",
     ),
     "PL0232": (
         "input of wrong shape or type",
-        "An input's type and shape must be those that the program declares, for the given parameters; nothing is converted. The same holds of an\n"
+        "An input's type and shape must be those that the program declares, for the given parameters; nothing is "
+        "converted. The same holds of an\n"
         "array that is only written and given to be filled: in Python it must be a NumPy array that can be written to.",
     ),
-    "PL0233": ("integer division by zero", "An integer division by zero has no result. Guard the divisor: `a / select(b == 0, 1, b)`."),
+    "PL0233": (
+        "integer division by zero",
+        "An integer division by zero has no result. Guard the divisor: `a / select(b == 0, 1, b)`.",
+    ),
     "PL0240": (
         "subscript outside the array",
-        "For some values of the sizes an access of a loop nest leaves its array; the message names the smallest such case. Let the loop end\n"
+        "For some values of the sizes an access of a loop nest leaves its array; the message names the smallest such "
+        "case. Let the loop end\n"
         "earlier, put the statement under an `if`, or declare a larger array.",
     ),
-    "PL0241": ("assignment to a value", "A scalar that is passed by value cannot be assigned to. Copy it to a variable of the function first."),
-    "PL0242": ("nothing is computed", "Arrays that are arguments and are assigned to are the outputs; this function has none."),
+    "PL0241": (
+        "assignment to a value",
+        "A scalar that is passed by value cannot be assigned to. Copy it to a variable of the function first.",
+    ),
+    "PL0242": (
+        "nothing is computed",
+        "Arrays that are arguments and are assigned to are the outputs; this function has none.",
+    ),
     "PL0250": (
         "undefined value",
-        "A local variable or an element of a local array is read before anything was assigned to it. Assign a first value:\n"
+        "A local variable or an element of a local array is read before anything was assigned to it. Assign a first "
+        "value:\n"
         "    for j in range(M): s += A[j]      write    s = 0      before the loop.",
     ),
     "PL0251": (
         "origin not affine",
-        "Which iteration computed the value of an access must be an affine expression of the loops around it, without a division: what\n"
-        "`A[2*i] = ...` writes and `... = A[j]` reads comes from i = j/2, and only if j is even. Use a stride of 1, or two arrays.",
+        "Which iteration computed the value of an access must be an affine expression of the loops around it, without "
+        "a division: what\n"
+        "`A[2*i] = ...` writes and `... = A[j]` reads comes from i = j/2, and only if j is even. Use a stride of 1, "
+        "or two arrays.",
     ),
     "PL0261": (
         "not uniform",
-        "An iteration needs a value that another one computed at a distance that is not constant, and that cannot be passed on from\n"
-        "neighbour to neighbour along the loops either: a transposed `A[j, i]` within one nest is an example. Written to an array in one\n"
-        "loop nest and read in a later one, the value is passed through memory between two phases. Where an earlier iteration of the outermost\n"
-        "loop computed it, as in `path[i, j] = min(path[i, j], path[i, k] + path[k, j])`, make a kernel of one step, with `k: int` as an argument,\n"
+        "An iteration needs a value that another one computed at a distance that is not constant, and that cannot be "
+        "passed on from\n"
+        "neighbour to neighbour along the loops either: a transposed `A[j, i]` within one nest is an example. Written "
+        "to an array in one\n"
+        "loop nest and read in a later one, the value is passed through memory between two phases. Where an earlier "
+        "iteration of the outermost\n"
+        "loop computed it, as in `path[i, j] = min(path[i, j], path[i, k] + path[k, j])`, make a kernel of one step, "
+        "with `k: int` as an argument,\n"
         "and run it once for each `k`.",
     ),
     "PL0262": (
         "no order of the loops",
-        "A processor array scans a tile along its loops, each upwards or downwards. Here some dependence contradicts every such order.\n"
+        "A processor array scans a tile along its loops, each upwards or downwards. Here some dependence contradicts "
+        "every such order.\n"
         "Separate the statements into loop nests of their own, or reverse a loop.",
     ),
     "PL0263": (
         "loop variable as data",
-        "The value of a loop variable is an operand, and is counted from the first iterations that need it. There it must be affine in the parameters. "
+        "The value of a loop variable is an operand, and is counted from the first iterations that need it. There it "
+        "must be affine in the parameters. "
         "Begin the loop elsewhere, or pass an array that holds the values.",
     ),
     "PL0264": (
         "several values for one element between phases",
-        "A later phase needs more than one of the values that an element had, and no array is made for them, because a loop around them counts from\n"
+        "A later phase needs more than one of the values that an element had, and no array is made for them, because "
+        "a loop around them counts from\n"
         "below 0, or to no sum of sizes. Store each in an element of its own.",
     ),
     # PL03xx: machine descriptions
     "PL0301": (
         "machine not found",
-        "The name is neither a shipped machine nor a readable file. `polyloom machines` lists the shipped ones. A description of your own\n"
+        "The name is neither a shipped machine nor a readable file. `polyloom machines` lists the shipped ones. A "
+        "description of your own\n"
         "is a UTF-8 file whose name ends in .toml; `based_on` names a shipped machine.",
     ),
     "PL0302": (
@@ -293,213 +407,281 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0303": (
         "unknown key",
-        "No such key exists, so it would have no effect. docs/machines.md lists all keys.\n    fifo_dept = 4      write    fifo_depth = 4",
+        "No such key exists, so it would have no effect. docs/machines.md lists all keys.\n    fifo_dept = 4      "
+        "write    fifo_depth = 4",
     ),
     "PL0304": (
         "wrong type of a value",
-        'Counts are integers without quotes; capacities are integers or the text "unlimited"; switches are true or false.\n'
+        'Counts are integers without quotes; capacities are integers or the text "unlimited"; switches are true or '
+        "false.\n"
         '    channels = "5"     write    channels = 5',
     ),
     "PL0305": (
         "missing key",
-        'A machine gives every capacity, or takes those it does not give from the machine that `based_on` names.\n    based_on = "wide"',
+        "A machine gives every capacity, or takes those it does not give from the machine that `based_on` names.\n    "
+        'based_on = "wide"',
     ),
     "PL0306": (
         "value out of range",
-        "The value is outside the range that instruction words and configuration files can hold; the message names the range.",
+        "The value is outside the range that instruction words and configuration files can hold; the message names "
+        "the range.",
     ),
     "PL0307": (
         "faulty name in a machine file",
-        "A unit's name is used twice or is not a name, an operation does not exist or is listed twice, or a port is not one of the\n"
+        "A unit's name is used twice or is not a name, an operation does not exist or is listed twice, or a port is "
+        "not one of the\n"
         "machine's. Ports are pe0, north0, east0, south0, west0 and so on, up to the number of registers and channels.",
     ),
     # PL0308, PL0309: sizes that no time is spent on
     "PL0308": (
         "too many statements",
-        "Statements are compared with each other when their values are traced and when they are placed in a common space, which takes long for a\n"
-        "function of thousands. Split it into several functions that pass values in arrays; or run it as it is on RISC-V (`--on riscv:rv64gc`),\n"
+        "Statements are compared with each other when their values are traced and when they are placed in a common "
+        "space, which takes long for a\n"
+        "function of thousands. Split it into several functions that pass values in arrays; or run it as it is on "
+        "RISC-V (`--on riscv:rv64gc`),\n"
         "which has no such limit.",
     ),
     "PL0309": (
         "too many equations",
-        "Each operation of an iteration is one equation of a program; so are the equations that pass values on. They are scheduled together,\n"
-        "which takes long for thousands. Split the program into several that pass values in arrays; or split long expressions and long\n"
+        "Each operation of an iteration is one equation of a program; so are the equations that pass values on. They "
+        "are scheduled together,\n"
+        "which takes long for thousands. Split the program into several that pass values in arrays; or split long "
+        "expressions and long\n"
         "loop bodies into loops of their own.",
     ),
     # PL04xx: mapping: allocation, schedule, registers, routes
     "PL0401": (
         "missing operation",
-        "No functional unit of the machine executes an operation on the element type of an equation. Choose one of the members that the\n"
+        "No functional unit of the machine executes an operation on the element type of an equation. Choose one of "
+        "the members that the\n"
         "message names, or add the operation to a unit of the machine description.",
     ),
     "PL0402": (
         "no scan order",
-        "An element runs its iterations one after another in a scan: the dimensions in some order, each counting up or down. No such scan\n"
-        "meets all dependences, for instance `x[i - 1, j + 1]` together with `x[i + 1, j - 1]` and `x[i - 1, j - 1]`. Skew the loop: replace a\n"
+        "An element runs its iterations one after another in a scan: the dimensions in some order, each counting up "
+        "or down. No such scan\n"
+        "meets all dependences, for instance `x[i - 1, j + 1]` together with `x[i + 1, j - 1]` and `x[i - 1, j - 1]`. "
+        "Skew the loop: replace a\n"
         "dimension by its sum with a multiple of another.",
     ),
     "PL0403": (
         "too few general registers",
-        "More values of one iteration live at the same time than an element has general registers. Use a machine with as many as the\nmessage asks for.",
+        "More values of one iteration live at the same time than an element has general registers. Use a machine with "
+        "as many as the\nmessage asks for.",
     ),
     "PL0404": (
         "too few feedback registers",
-        "Every operand that comes from an earlier iteration waits in a feedback register (a FIFO) of its own, unless equations that exclude\n"
+        "Every operand that comes from an earlier iteration waits in a feedback register (a FIFO) of its own, unless "
+        "equations that exclude\n"
         "each other can share one. Use a machine with as many as the message asks for, or read fewer earlier values.",
     ),
     "PL0405": (
         "too few input registers",
-        "Every operand that comes from a neighbouring element or from a bank arrives in an input register of its own, unless both never\n"
+        "Every operand that comes from a neighbouring element or from a bank arrives in an input register of its own, "
+        "unless both never\n"
         "come to one element. Use a machine with as many as the message asks for, or read fewer inputs.",
     ),
     "PL0406": (
         "too few output registers",
-        "Every value that leaves an element, to a neighbour or to a bank, needs an output register. Use a machine with as many as the message\n"
+        "Every value that leaves an element, to a neighbour or to a bank, needs an output register. Use a machine "
+        "with as many as the message\n"
         "asks for, or write fewer outputs.",
     ),
     "PL0410": (
         "mapping does not fit the program",
-        "A mapping file names a dimension, an equation or a unit that does not exist, leaves equations out of a schedule, or uses a dimension\n"
+        "A mapping file names a dimension, an equation or a unit that does not exist, leaves equations out of a "
+        "schedule, or uses a dimension\n"
         "twice. Name what the program and the machine have.",
     ),
     "PL0411": (
         "scan order against a dependence",
-        "The scan order of a mapping file would run an iteration before one that it depends on. Reverse a dimension with a minus sign, or\n"
+        "The scan order of a mapping file would run an iteration before one that it depends on. Reverse a dimension "
+        "with a minus sign, or\n"
         "exchange dimensions; orders are written innermost first.",
     ),
     "PL0412": (
         "given schedule is not valid",
-        "The schedule of a mapping file violates the constraints that the notes list: a value is read before it is ready, two operations\n"
-        "that do not exclude each other share a unit and slot, or definitions of one variable are ready at different offsets.",
+        "The schedule of a mapping file violates the constraints that the notes list: a value is read before it is "
+        "ready, two operations\n"
+        "that do not exclude each other share a unit and slot, or definitions of one variable are ready at different "
+        "offsets.",
     ),
     "PL0450": (
         "malformed scheduling problem",
-        "The description of the loop to be scheduled contradicts itself: an operation without a latency for each of its units, a latency\n"
-        "below 1, a negative distance, or a constraint on an operation that does not exist. Give every allowed unit one latency of at\n"
+        "The description of the loop to be scheduled contradicts itself: an operation without a latency for each of "
+        "its units, a latency\n"
+        "below 1, a negative distance, or a constraint on an operation that does not exist. Give every allowed unit "
+        "one latency of at\n"
         "least 1, and count distances in iterations from the producer to the later consumer.",
     ),
     "PL0451": (
         "no unit for an operation",
-        "None of the machine's units executes the operation. Add the operation to a unit of the machine, or write the loop without it.",
+        "None of the machine's units executes the operation. Add the operation to a unit of the machine, or write the "
+        "loop without it.",
     ),
     "PL0452": (
         "operations wait for each other",
-        "A chain of dependences leads from an operation back to itself within one iteration, so no schedule exists at any initiation\n"
-        "interval. In `A -> B = C -> A` the sign `->` is a dependence and `=` joins operations that must be ready in the same cycle.\n"
+        "A chain of dependences leads from an operation back to itself within one iteration, so no schedule exists at "
+        "any initiation\n"
+        "interval. In `A -> B = C -> A` the sign `->` is a dependence and `=` joins operations that must be ready in "
+        "the same cycle.\n"
         "Let one of the values come from an earlier iteration.",
     ),
     "PL0453": (
         "no schedule",
-        "No initiation interval up to the given limit has a schedule. The notes name the units and the recurrence that bound it from\n"
-        "below. Allow a larger interval or choose a machine with more units. When no interval at all has a schedule, operations that\n"
-        "write one variable, and so must be ready in the same cycle, compete for one unit: give them units of their own.",
+        "No initiation interval up to the given limit has a schedule. The notes name the units and the recurrence "
+        "that bound it from\n"
+        "below. Allow a larger interval or choose a machine with more units. When no interval at all has a schedule, "
+        "operations that\n"
+        "write one variable, and so must be ready in the same cycle, compete for one unit: give them units of their "
+        "own.",
     ),
     "PL0455": (
         "faulty schedule",
-        "Internal: the independent check found a constraint that the scheduler's answer violates. Please report it with the program.",
+        "Internal: the independent check found a constraint that the scheduler's answer violates. Please report it "
+        "with the program.",
     ),
     "PL0460": (
         "too few output registers for propagation",
-        "Every value that is sent to a neighbouring element leaves by an output register of its own. Choose a machine with as many as\n"
+        "Every value that is sent to a neighbouring element leaves by an output register of its own. Choose a machine "
+        "with as many as\n"
         "the message asks for, or propagate fewer values.",
     ),
     "PL0461": (
         "too few input registers for propagation",
-        "Every value that arrives from a neighbouring element needs an input register of its own. Choose a machine with as many as the\n"
+        "Every value that arrives from a neighbouring element needs an input register of its own. Choose a machine "
+        "with as many as the\n"
         "message asks for, or propagate fewer values.",
     ),
     "PL0462": (
         "too few channels",
-        "More values must pass one side of an element than it has channels. The notes count the values side by side; a value to a diagonal\n"
+        "More values must pass one side of an element than it has channels. The notes count the values side by side; "
+        "a value to a diagonal\n"
         "neighbour passes two sides. Choose a machine with more channels, or propagate fewer values.",
     ),
     "PL0463": (
         "adjacency has no path",
-        "The machine's adjacency list does not connect the ports that a propagation channel needs. The help names the fewest pairs\n"
+        "The machine's adjacency list does not connect the ports that a propagation channel needs. The help names the "
+        "fewest pairs\n"
         "(source port, sink port) that make shortest paths possible: add them to `adjacency`.",
     ),
     "PL0464": (
         "routing gave up",
-        "The search for propagation channels ended without an answer. A shorter adjacency list, or none, makes it easier.",
+        "The search for propagation channels ended without an answer. A shorter adjacency list, or none, makes it "
+        "easier.",
     ),
     "PL0465": (
         "faulty route",
-        "Internal: the independent check found that the routes do not do what was asked. Please report it with the program.",
+        "Internal: the independent check found that the routes do not do what was asked. Please report it with the "
+        "program.",
     ),
     "PL0470": (
         "faulty register allocation",
-        "Internal: the independent check found two values in one register at the same time. Please report it with the program.",
+        "Internal: the independent check found two values in one register at the same time. Please report it with the "
+        "program.",
     ),
     # PL05xx: instantiation: parameters, regions, capacities
-    "PL0501": ("too few values", "Of the C library, in firmware: `value_count` is less than the number of parameters. Commands and Python say PL0230."),
-    "PL0502": ("too many values", "Of the C library, in firmware: `value_count` is more than the number of parameters. Commands and Python say PL0230."),
+    "PL0501": (
+        "too few values",
+        "Of the C library, in firmware: `value_count` is less than the number of parameters. Commands and Python say "
+        "PL0230.",
+    ),
+    "PL0502": (
+        "too many values",
+        "Of the C library, in firmware: `value_count` is more than the number of parameters. Commands and Python say "
+        "PL0230.",
+    ),
     "PL0503": (
         "value out of range",
-        "Of the C library, in firmware: parameters are integers from 0 to 2147483647, so that iteration counters of 32 bits can hold them.\n"
+        "Of the C library, in firmware: parameters are integers from 0 to 2147483647, so that iteration counters of "
+        "32 bits can hold them.\n"
         "Commands and Python say PL0230.",
     ),
     "PL0504": (
         "values outside of the program's domain",
-        "Of the C library, in firmware: the program declares for which parameter values it is meant, and it was checked for those only. Choose\n"
+        "Of the C library, in firmware: the program declares for which parameter values it is meant, and it was "
+        "checked for those only. Choose\n"
         "values in that domain, or declare a larger one and compile the program again. Commands and Python say PL0230.",
     ),
     "PL0505": (
         "impossible region",
-        "A region has at least one row and one column, and no more than the machine or than 65535.\n    --on tcpa:0x4      write    --on tcpa:1x4",
+        "A region has at least one row and one column, and no more than the machine or than 65535.\n    --on tcpa:0x4 "
+        "     write    --on tcpa:1x4",
     ),
     "PL0506": (
         "tiles are too small",
-        "Tile sizes that are given must be large enough that the region's tiles together contain every iteration, and at least as long as the\n"
-        "dependences in a dimension that is spread over several elements: a value goes no further than to the next tile.",
+        "Tile sizes that are given must be large enough that the region's tiles together contain every iteration, and "
+        "at least as long as the\n"
+        "dependences in a dimension that is spread over several elements: a value goes no further than to the next "
+        "tile.",
     ),
     "PL0510": (
         "no stored mapping is valid for these bounds",
-        "A dependence within a tile needs more time between its ends than tiles of this size leave, or no order of starting the elements\n"
-        "satisfies the dependences between tiles. Larger tiles leave more time: ask for fewer elements, or for larger bounds.",
+        "A dependence within a tile needs more time between its ends than tiles of this size leave, or no order of "
+        "starting the elements\n"
+        "satisfies the dependences between tiles. Larger tiles leave more time: ask for fewer elements, or for larger "
+        "bounds.",
     ),
     "PL0511": (
         "FIFO too shallow",
-        "More values are under way through a feedback or input register than its FIFO holds. A larger region makes tiles, and with them\n"
+        "More values are under way through a feedback or input register than its FIFO holds. A larger region makes "
+        "tiles, and with them\n"
         "FIFOs, smaller; or use a machine with a greater fifo_depth.",
     ),
     "PL0512": (
         "too many branch targets",
-        "A kernel of a functional unit is followed by more different kernels than one branch can select, and telling kernels apart by what\n"
+        "A kernel of a functional unit is followed by more different kernels than one branch can select, and telling "
+        "kernels apart by what\n"
         "follows them did not reduce that. Use a machine with more branch_flags.",
     ),
     "PL0513": (
         "too many control signals",
-        "Signals that must differ in some iteration cannot be merged. Partial tiles need signals of their own: a region that divides the\n"
+        "Signals that must differ in some iteration cannot be merged. Partial tiles need signals of their own: a "
+        "region that divides the\n"
         "loop bounds needs fewer. Or use a machine with more control_signals.",
     ),
     "PL0514": (
         "iterations too irregular for the control hardware",
-        "The iterations in which a control signal is 1, or in which a bank is accessed, are more convex sets than the machine allows, or are\n"
+        "The iterations in which a control signal is 1, or in which a bank is accessed, are more convex sets than the "
+        "machine allows, or are\n"
         "no boxes on a machine that only has boxes. Use a machine with more signal_sets, or with half_spaces.",
     ),
-    "PL0515": ("counter too narrow", "An iteration counter or a delay of the global controller needs more bits than counter_bits."),
+    "PL0515": (
+        "counter too narrow",
+        "An iteration counter or a delay of the global controller needs more bits than counter_bits.",
+    ),
     "PL0516": (
         "program too long",
-        "A functional unit needs more instructions than its memory holds. Perfect tilings need fewer; or use a machine with a greater\ninstruction_words.",
+        "A functional unit needs more instructions than its memory holds. Perfect tilings need fewer; or use a "
+        "machine with a greater\ninstruction_words.",
     ),
     "PL0517": (
         "too few channels or banks",
-        "Elements that read inputs or write outputs inside of the array need a channel each to a bank at the border. The message names the\n"
-        "largest square that fits. Programs that only access arrays at the border of the iteration space need few channels.",
+        "Elements that read inputs or write outputs inside of the array need a channel each to a bank at the border. "
+        "The message names the\n"
+        "largest square that fits. Programs that only access arrays at the border of the iteration space need few "
+        "channels.",
     ),
     "PL0518": (
         "address generator with too few dimensions",
         "The address depends on more loop dimensions than a generator has counters for (generator_dimensions).",
     ),
-    "PL0519": ("delay too long", "An address generator would have to wait longer than its delay register can express (delay_bits). Use smaller bounds."),
+    "PL0519": (
+        "delay too long",
+        "An address generator would have to wait longer than its delay register can express (delay_bits). Use smaller "
+        "bounds.",
+    ),
     "PL0520": (
         "bank too small",
-        "The array elements that one bank serves span more words than it has (bank_words). A larger region spreads them over more banks.",
+        "The array elements that one bank serves span more words than it has (bank_words). A larger region spreads "
+        "them over more banks.",
     ),
     "PL0530": (
         "contradictory mapping",
-        "Two instructions meet in one slot, a port would be driven twice, or a route leaves the region. The mapper never makes such a\n"
-        "mapping: report it with the program. In a mapping of your own, check the schedule and the routes. Of a file that was loaded (exit 1)\n"
+        "Two instructions meet in one slot, a port would be driven twice, or a route leaves the region. The mapper "
+        "never makes such a\n"
+        "mapping: report it with the program. In a mapping of your own, check the schedule and the routes. Of a file "
+        "that was loaded (exit 1)\n"
         "it says that the file was altered, or made by another program: compile again.",
     ),
     # PL06xx: model and verification: faults
@@ -510,37 +692,46 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0602": (
         "input of another shape or type",
-        "Inputs are given in exactly the shape and type that the program declares for these parameter values: i8, i16 and i32 are\n"
-        "NumPy's int8, int16 and int32, f32 is float32. Convert with `array.astype(numpy.int32)`, reshape a scalar to ().",
+        "Inputs are given in exactly the shape and type that the program declares for these parameter values: i8, i16 "
+        "and i32 are\n"
+        "NumPy's int8, int16 and int32, f32 is float32. Convert with `array.astype(numpy.int32)`, reshape a scalar to "
+        "().",
     ),
     "PL0603": (
         "configuration for another machine",
-        "A concrete configuration holds the name and the hash of the machine that it was made for; another machine has other units,\n"
+        "A concrete configuration holds the name and the hash of the machine that it was made for; another machine "
+        "has other units,\n"
         "latencies or capacities. Compile and instantiate again for this machine, or give the one that the file names.",
     ),
     "PL0604": (
         "rectangles overlap or leave the array",
-        "Configurations that run together stand on disjoint rectangles inside the array. Give each a first element so that they fit\n"
+        "Configurations that run together stand on disjoint rectangles inside the array. Give each a first element so "
+        "that they fit\n"
         "side by side, or ask for a larger array.",
     ),
     "PL0605": (
         "arrays do not fit into memory",
-        "The model holds all input and output arrays of a configuration, its elements, wires and FIFOs; the interpreter holds all variables.\n"
-        "What they need is compared with the memory that there is before it is taken. Use smaller loop bounds, or a smaller region.",
+        "The model holds all input and output arrays of a configuration, its elements, wires and FIFOs; the "
+        "interpreter holds all variables.\n"
+        "What they need is compared with the memory that there is before it is taken. Use smaller loop bounds, or a "
+        "smaller region.",
     ),
     "PL0610": (
         "FIFO overflow",
-        "A feedback or input register held more tokens than its configured depth. Depths are exact in what instantiation writes,\n"
+        "A feedback or input register held more tokens than its configured depth. Depths are exact in what "
+        "instantiation writes,\n"
         "so that the configuration was altered; instantiate it again.",
     ),
     "PL0611": (
         "FIFO underflow",
-        "An instruction read a feedback or input register in a cycle in which no token was ready: the writer comes later than the\n"
+        "An instruction read a feedback or input register in a cycle in which no token was ready: the writer comes "
+        "later than the\n"
         "reader expects, or not at all. Instantiate the configuration again.",
     ),
     "PL0612": (
         "two reads of one FIFO",
-        "Two instructions of an element read the same feedback or input register in one cycle; only one token can leave it.\n"
+        "Two instructions of an element read the same feedback or input register in one cycle; only one token can "
+        "leave it.\n"
         "A value with several readers is copied by one instruction with several destinations.",
     ),
     "PL0613": (
@@ -553,7 +744,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0615": (
         "double write",
-        "Two values arrived at one register, port or array element in one cycle, or an array element was written twice in a run.\n"
+        "Two values arrived at one register, port or array element in one cycle, or an array element was written "
+        "twice in a run.\n"
         "Every element of an output is written at most once.",
     ),
     "PL0616": (
@@ -566,7 +758,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0618": (
         "operation missing",
-        "A functional unit was given an operation that it does not have. `polyloom machines NAME` lists the operations of the units.",
+        "A functional unit was given an operation that it does not have. `polyloom machines NAME` lists the "
+        "operations of the units.",
     ),
     "PL0619": (
         "division by zero",
@@ -583,7 +776,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0622": (
         "tokens left over",
-        "A FIFO still held tokens when every unit had halted and every generator had finished: somebody wrote values that nobody read.",
+        "A FIFO still held tokens when every unit had halted and every generator had finished: somebody wrote values "
+        "that nobody read.",
     ),
     "PL0623": (
         "program counter outside the program",
@@ -599,7 +793,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0626": (
         "value of another type",
-        "A value met an instruction or an array of another element type. The static run of `polyloom verify` finds this.",
+        "A value met an instruction or an array of another element type. The static run of `polyloom verify` finds "
+        "this.",
     ),
     "PL0627": (
         "overlapping sets",
@@ -607,44 +802,55 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0628": (
         "array that is hardly accessed",
-        "The configuration declares an array of hundreds of megabytes of which it accesses less than one word in 256. Nothing of that size is\n"
-        "allocated for a file that may have been altered. Declare a smaller array, or instantiate the configuration again.",
+        "The configuration declares an array of hundreds of megabytes of which it accesses less than one word in 256. "
+        "Nothing of that size is\n"
+        "allocated for a file that may have been altered. Declare a smaller array, or instantiate the configuration "
+        "again.",
     ),
     "PL0640": (
         "a capacity of the machine is exceeded",
-        "The configuration uses more of something than the machine has: registers, FIFO depth, instructions, signals, channels, bits\n"
-        "of a counter or delay; or a symbolic one has limits, units or latencies that are not its machine's. Neither the compiler nor\n"
+        "The configuration uses more of something than the machine has: registers, FIFO depth, instructions, signals, "
+        "channels, bits\n"
+        "of a counter or delay; or a symbolic one has limits, units or latencies that are not its machine's. Neither "
+        "the compiler nor\n"
         "instantiation makes such files: this one was altered or made by another program.",
     ),
     "PL0641": (
         "reference to something that does not exist",
-        "An instruction names a register without depth, a control signal or a branch target that does not exist, or has a constant\nthat its type cannot hold.",
+        "An instruction names a register without depth, a control signal or a branch target that does not exist, or "
+        "has a constant\nthat its type cannot hold.",
     ),
     "PL0642": (
         "faulty connection",
-        "A wrapper or the route of a bank connects ports that are not adjacent or drives a port twice, no value passes a connection,\n"
+        "A wrapper or the route of a bank connects ports that are not adjacent or drives a port twice, no value "
+        "passes a connection,\n"
         "or a bank does not stand at the first port that is free for it.",
     ),
     "PL0643": (
         "set that is not canonical",
-        "A domain must be a list of disjoint convex sets in scan order, each with a tight box and half-spaces in lowest terms that the\n"
+        "A domain must be a list of disjoint convex sets in scan order, each with a tight box and half-spaces in "
+        "lowest terms that the\n"
         "box and the others do not imply. Two descriptions of one set would hide a changed word.",
     ),
     "PL0644": (
         "faulty array layout or address",
-        "Arrays are row-major and have different names; an address generator has no coefficient for a digit with a single value.",
+        "Arrays are row-major and have different names; an address generator has no coefficient for a digit with a "
+        "single value.",
     ),
     "PL0645": (
         "FIFO depth that is not exact",
-        "The depth of every feedback and input register is the most tokens that it ever holds in any element of its class.",
+        "The depth of every feedback and input register is the most tokens that it ever holds in any element of its "
+        "class.",
     ),
     "PL0646": (
         "unused class, wrapper, signal or instruction",
-        "Every class, wrapper and control signal is used, no two are equal, and every instruction is executed by some element.",
+        "Every class, wrapper and control signal is used, no two are equal, and every instruction is executed by some "
+        "element.",
     ),
     "PL0647": (
         "value without a reader, or delivered too early",
-        "Every write to a general register is read, every output register leads somewhere in some element of its class, and inputs\n"
+        "Every write to a general register is read, every output register leads somewhere in some element of its "
+        "class, and inputs\n"
         "are delivered in the very cycle in which they are read.",
     ),
     "PL0648": (
@@ -653,53 +859,65 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0649": (
         "control signal or branch that is not canonical",
-        "A control signal is 1 only in steps in which a branch reads it; a branch reads the lowest signals that serve it, and targets\n"
+        "A control signal is 1 only in steps in which a branch reads it; a branch reads the lowest signals that serve "
+        "it, and targets\n"
         "for codes that cannot occur repeat the target of the lowest code that can.",
     ),
     "PL0650": (
         "output that nothing writes",
-        "The tile has iterations, but no address generator writes this output: its elements stay 0. Either the file was altered, or the\n"
+        "The tile has iterations, but no address generator writes this output: its elements stay 0. Either the file "
+        "was altered, or the\n"
         "program writes the output under a condition that holds for no iteration of these sizes.",
     ),
     "PL0651": (
         "names that cannot be given",
-        "Two parameters or arrays of a symbolic configuration have one name, or a name is empty or has an equals sign, so that no command\n"
+        "Two parameters or arrays of a symbolic configuration have one name, or a name is empty or has an equals "
+        "sign, so that no command\n"
         "can give it a value. The compiler makes no such file. Compile the program again.",
     ),
     # PL07xx: files
     "PL0701": (
         "not this kind of file",
-        "A symbolic configuration (.plsc) begins with PLSC, a concrete one (.plcc) with PLCC. `polyloom simulate fir.plsc` is answered with "
-        "this; write `polyloom instantiate fir.plsc N=1024 T=16 --pes 4x4 -o fir.plcc` first, then `polyloom simulate fir.plcc`.",
+        "A symbolic configuration (.plsc) begins with PLSC, a concrete one (.plcc) with PLCC. `polyloom simulate "
+        "fir.plsc` is answered with "
+        "this; write `polyloom instantiate fir.plsc N=1024 T=16 --pes 4x4 -o fir.plcc` first, then `polyloom simulate "
+        "fir.plcc`.",
     ),
     "PL0702": (
         "truncated file",
-        "The file is shorter than its header or its section table says, as after an interrupted copy. Copy it again, or create it again with "
+        "The file is shorter than its header or its section table says, as after an interrupted copy. Copy it again, "
+        "or create it again with "
         "`polyloom compile` or `polyloom instantiate`.",
     ),
     "PL0703": (
         "file of another version",
-        "The file was written in a format that this version of polyloom does not know. Update polyloom, or create the file again with this version.",
+        "The file was written in a format that this version of polyloom does not know. Update polyloom, or create the "
+        "file again with this version.",
     ),
     "PL0704": (
         "altered file",
-        "The checksum over the file, or the hash of its names, does not match its content: some byte changed after it was written. Files are not "
+        "The checksum over the file, or the hash of its names, does not match its content: some byte changed after it "
+        "was written. Files are not "
         "meant to be edited; copy the file again, or create it again.",
     ),
     "PL0705": (
         "malformed file",
-        "The checksum holds, but the content breaks the format (docs/formats.md) at the byte that the message gives: a number out of range, a field "
-        "cut off by the end of its section, or a value that is not written in the one way that the format allows. Create the file again.",
+        "The checksum holds, but the content breaks the format (docs/formats.md) at the byte that the message gives: "
+        "a number out of range, a field "
+        "cut off by the end of its section, or a value that is not written in the one way that the format allows. "
+        "Create the file again.",
     ),
     "PL0706": (
         "a value does not fit its field",
-        "A file's fields have the width of the hardware's words: addresses and delays 32 bits, register numbers 6 bits, branch targets 16 bits. "
+        "A file's fields have the width of the hardware's words: addresses and delays 32 bits, register numbers 6 "
+        "bits, branch targets 16 bits. "
         "With N=2000000000 an address may exceed them; use smaller loop bounds, or a smaller region.",
     ),
     # PL08xx: command line and Python interface
     "PL0801": (
         "malformed command",
-        "The command line does not have the form of its command: an unknown command or option, a missing operand, a word that is not\n"
+        "The command line does not have the form of its command: an unknown command or option, a missing operand, a "
+        "word that is not\n"
         "NAME=VALUE. `polyloom --help` lists the commands, `polyloom COMMAND --help` what each takes.",
     ),
     "PL0804": (
@@ -708,8 +926,10 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0805": (
         "malformed place",
-        "`--on` takes a target, then a machine, then a region, each after a colon; machine and region may be left out. `tcpa:8x8` is a\n"
-        "region of the machine `wide`; `tcpa:unit:4x4` and `tcpa:mine.toml:4x4` name the machine. A region is ROWSxCOLUMNS.",
+        "`--on` takes a target, then a machine, then a region, each after a colon; machine and region may be left "
+        "out. `tcpa:8x8` is a\n"
+        "region of the machine `wide`; `tcpa:unit:4x4` and `tcpa:mine.toml:4x4` name the machine. A region is "
+        "ROWSxCOLUMNS.",
     ),
     "PL0806": (
         "region without an element",
@@ -717,12 +937,14 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0807": (
         "unreadable file",
-        "The file does not exist, may not be read, or does not hold what is read from it. Arrays are read from files that\n"
+        "The file does not exist, may not be read, or does not hold what is read from it. Arrays are read from files "
+        "that\n"
         "`numpy.save(path, array)` wrote, without pickled objects.",
     ),
     "PL0808": (
         "unwritable output",
-        "The output cannot be written. It is checked before any work is done: the directory must exist and be writable, and what stands\n"
+        "The output cannot be written. It is checked before any work is done: the directory must exist and be "
+        "writable, and what stands\n"
         "there already must be a regular file. An output is written whole or not at all.",
     ),
     "PL0809": (
@@ -731,7 +953,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0810": (
         "wrong kind of file",
-        "A program ends in .py, .c or .pla. A configuration is told by its first bytes, whatever its name: `compile` writes symbolic ones (.plsc),\n"
+        "A program ends in .py, .c or .pla. A configuration is told by its first bytes, whatever its name: `compile` "
+        "writes symbolic ones (.plsc),\n"
         "`instantiate` makes concrete ones (.plcc) of them, and `simulate` runs those.",
     ),
     "PL0811": (
@@ -740,10 +963,14 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0812": (
         "result differs from the reference",
-        "The model ran the emitted configuration, and an output differs from what the interpreter of the equations computes, or from what\n"
-        "the source itself, the Python or C function, computes; the message says from which. Compared are all bits, except that with\n"
-        "`--reassociate` an f32 output may differ from the source's by 1e-5 of the array's largest magnitude, or of 1 if that is more\n"
-        "(exit code 4). This is an error in the compiler or the model, never in the program: please report it with the command.",
+        "The model ran the emitted configuration, and an output differs from what the interpreter of the equations "
+        "computes, or from what\n"
+        "the source itself, the Python or C function, computes; the message says from which. Compared are all bits, "
+        "except that with\n"
+        "`--reassociate` an f32 output may differ from the source's by 1e-5 of the array's largest magnitude, or of 1 "
+        "if that is more\n"
+        "(exit code 4). This is an error in the compiler or the model, never in the program: please report it with "
+        "the command.",
     ),
     "PL0813": (
         "unknown diagnostic code",
@@ -755,41 +982,49 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0815": (
         "unknown candidate",
-        "`--candidate N` takes one of the mappings that the symbolic configuration stores, counted from 0, and `--candidate 2:N` one of those of\n"
+        "`--candidate N` takes one of the mappings that the symbolic configuration stores, counted from 0, and "
+        "`--candidate 2:N` one of those of\n"
         "phase 2. `polyloom show FILE.plsc` lists them. Without the option, the one with the fewest cycles is taken.",
     ),
     "PL0816": (
         "machine of a configuration not found",
-        "The configuration was made for a machine that is not shipped, or whose description has changed since. Give the description:\n"
+        "The configuration was made for a machine that is not shipped, or whose description has changed since. Give "
+        "the description:\n"
         "`polyloom simulate FILE.plcc --on tcpa:mine.toml`; or compile again.",
     ),
     "PL0817": (
         "unknown table",
-        "`polyloom bench NAME` measures one table, `polyloom bench` all of them. `polyloom bench --help` lists the names.",
+        "`polyloom bench NAME` measures one table, `polyloom bench` all of them. `polyloom bench --help` lists the "
+        "names.",
     ),
     "PL0818": (
         "no such phase, or none named",
-        "A mapping, or the number of a stored candidate, belongs to one phase. For a function that runs in several, say which one, counted\n"
+        "A mapping, or the number of a stored candidate, belongs to one phase. For a function that runs in several, "
+        "say which one, counted\n"
         "from 1: `--mapping 1:FILE --candidate 2:0`, or in Python `mapping={1: path}`, `candidate={2: 0}`.",
     ),
     "PL0819": (
         "value of another type",
-        "`alpha=fast` gives no f32, `n=1.5` no i32, and `A=1` no array. Write scalars as numbers of their type, `alpha=1.5`; arrays come\n"
+        "`alpha=fast` gives no f32, `n=1.5` no i32, and `A=1` no array. Write scalars as numbers of their type, "
+        "`alpha=1.5`; arrays come\n"
         "from files, `--in A=A.npy`.",
     ),
     "PL0820": (
         "unknown way to fill arrays",
-        '`run(A=A, fill="random")` makes up the arrays that are not given, from the seed. There is no other way to fill them.',
+        '`run(A=A, fill="random")` makes up the arrays that are not given, from the seed. There is no other way to '
+        "fill them.",
     ),
     "PL0870": (
         "internal error",
-        "Polyloom failed in a way that is its own fault (exit code 70). Please report it with the command and its input. With\n"
+        "Polyloom failed in a way that is its own fault (exit code 70). Please report it with the command and its "
+        "input. With\n"
         "POLYLOOM_DEBUG=1 in the environment the message also shows where it happened.",
     ),
     # PL0900 to PL0939: RISC-V programs, images and selects (riscv)
     "PL0901": (
         "unknown or contradictory instruction set",
-        "An instruction set is named rv32 or rv64, then letters, then further extensions: `rv64gc_zicond_zbb`. The letters are i m a f d c,\n"
+        "An instruction set is named rv32 or rv64, then letters, then further extensions: `rv64gc_zicond_zbb`. The "
+        "letters are i m a f d c,\n"
         "and g for imafd_zicsr_zifencei; the names are zicond, zicsr, zifencei, zbb. Each is given once.",
     ),
     "PL0902": (
@@ -798,210 +1033,281 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0903": (
         "wrong operand",
-        "An operand is missing, of another kind, or outside the range that the encoding has: `addi a0, a0, 4096` is written with `li` and `add`;\n"
+        "An operand is missing, of another kind, or outside the range that the encoding has: `addi a0, a0, 4096` is "
+        "written with `li` and `add`;\n"
         "a branch further than 4 KiB jumps over a `j`.",
     ),
     "PL0904": ("unknown or repeated label", "A label is defined once in a text, `name:`, before or after its use."),
-    "PL0905": ("unknown or malformed directive", "The directives are `.byte`, `.half`, `.word`, `.dword`, `.zero` and `.balign`."),
+    "PL0905": (
+        "unknown or malformed directive",
+        "The directives are `.byte`, `.half`, `.word`, `.dword`, `.zero` and `.balign`.",
+    ),
     "PL0910": (
         "image that does not load",
-        "An image is a static little-endian ELF file for RISC-V of the XLEN given, or raw words. It must lie within the memory.",
+        "An image is a static little-endian ELF file for RISC-V of the XLEN given, or raw words. It must lie within "
+        "the memory.",
     ),
-    "PL0911": ("illegal instruction", "The word at this address is no instruction of the instruction set given. A larger one may have it."),
+    "PL0911": (
+        "illegal instruction",
+        "The word at this address is no instruction of the instruction set given. A larger one may have it.",
+    ),
     "PL0912": ("memory access fault", "A load, store or fetch is outside the memory, or not aligned to its size."),
     "PL0913": (
         "environment call or breakpoint without a meaning",
-        "The environment knows `exit` (93), `exit_group` (94) and `write` (64), by the number in a7. An `ebreak` always stops the run.",
+        "The environment knows `exit` (93), `exit_group` (94) and `write` (64), by the number in a7. An `ebreak` "
+        "always stops the run.",
     ),
     "PL0914": (
         "too many instructions",
-        "The program did not end within the limit: it may run forever. Otherwise raise the limit: `--max-instructions N` of `polyloom run`.",
+        "The program did not end within the limit: it may run forever. Otherwise raise the limit: `--max-instructions "
+        "N` of `polyloom run`.",
     ),
     "PL0915": (
         "the stack is full",
-        "A program has a stack of eight megabytes. A recursion that does not end fills it, as do large local arrays: pass these as parameters.",
+        "A program has a stack of eight megabytes. A recursion that does not end fills it, as do large local arrays: "
+        "pass these as parameters.",
     ),
     "PL0920": (
         "malformed expression",
-        "A select is written in C's operators over names of registers and integers: `c ? a : -b`, `x < y ? a + 1 : a`, `min(a, b)`.",
+        "A select is written in C's operators over names of registers and integers: `c ? a : -b`, `x < y ? a + 1 : "
+        "a`, `min(a, b)`.",
     ),
-    "PL0921": ("no sequence for an expression", "The table has no sequence for this expression, whose operators must be in its rows."),
+    "PL0921": (
+        "no sequence for an expression",
+        "The table has no sequence for this expression, whose operators must be in its rows.",
+    ),
     "PL0930": (
         "floats that the instruction set does not have",
-        "`float` needs the extension f, `double` needs d; there is no floating point made of integers. Give an instruction set that has them, such as\nrv64gc.",
+        "`float` needs the extension f, `double` needs d; there is no floating point made of integers. Give an "
+        "instruction set that has them, such as\nrv64gc.",
     ),
     "PL0931": (
         "not supported by the RISC-V backend",
-        "The C function does what the backend does not compile: an array whose size is known at run time only, a pointer in memory on RV32, an\n"
+        "The C function does what the backend does not compile: an array whose size is known at run time only, a "
+        "pointer in memory on RV32, an\n"
         "atomic access wider than a register, a pointer as a result. The message names the line.",
     ),
-    "PL0932": ("a function that is too long", "A jump of RISC-V reaches one megabyte, and the code of this function is longer. Split the function."),
+    "PL0932": (
+        "a function that is too long",
+        "A jump of RISC-V reaches one megabyte, and the code of this function is longer. Split the function.",
+    ),
     # PL0960 to PL0979: graphs (analysis/dominators, `polyloom dominators`)
     "PL0960": (
         "malformed JSON",
-        "The file is not JSON from the place shown on: a comma, quote or bracket is missing or too many, or values are nested thousands of\n"
-        'levels deep. A graph is written as `{"n": 3, "root": 0, "edges": [[0, 1], [1, 2]]}`, a loop to be scheduled as on docs/schedule.md.',
+        "The file is not JSON from the place shown on: a comma, quote or bracket is missing or too many, or values "
+        "are nested thousands of\n"
+        'levels deep. A graph is written as `{"n": 3, "root": 0, "edges": [[0, 1], [1, 2]]}`, a loop to be scheduled '
+        "as on docs/schedule.md.",
     ),
     "PL0961": (
         "unknown, repeated or missing key",
-        "A graph has the keys `n` (the number of nodes), `edges` (pairs [from, to]) and, unless it is 0, `root`, each once.",
+        "A graph has the keys `n` (the number of nodes), `edges` (pairs [from, to]) and, unless it is 0, `root`, each "
+        "once.",
     ),
     "PL0962": (
         "value of another type",
-        'Nodes and their number are integers, written without a fraction or exponent: `1`, not `1.0`, `"1"` or `true`. Edges are pairs of\n'
+        'Nodes and their number are integers, written without a fraction or exponent: `1`, not `1.0`, `"1"` or '
+        "`true`. Edges are pairs of\n"
         "nodes, `[0, 1]`; in Python an array of integers of shape (m, 2).",
     ),
     "PL0963": (
         "number of nodes out of range",
-        "A graph has at least one node, and nodes are numbered from 0 to n - 1. All of them, also those without edges, take memory (about\n"
+        "A graph has at least one node, and nodes are numbered from 0 to n - 1. All of them, also those without "
+        "edges, take memory (about\n"
         "200 bytes a node and 40 an edge), which must fit into what the machine or the process may have.",
     ),
     "PL0964": (
         "node out of range",
-        "The root, an end of an edge, or a node asked about is not one of 0 to n - 1. Nodes are counted from 0: with `n` = 3 they are 0, 1 and 2.",
+        "The root, an end of an edge, or a node asked about is not one of 0 to n - 1. Nodes are counted from 0: with "
+        "`n` = 3 they are 0, 1 and 2.",
     ),
     "PL0965": (
         "frontiers larger than the limit",
-        "Dominance frontiers can have quadratic size, for instance in nested loops that all end together. Their total is counted first, and\n"
-        "refused over the limit of `--max-frontier` (100 million), which may be raised. Iterated frontiers need no frontiers.",
+        "Dominance frontiers can have quadratic size, for instance in nested loops that all end together. Their total "
+        "is counted first, and\n"
+        "refused over the limit of `--max-frontier` (100 million), which may be raised. Iterated frontiers need no "
+        "frontiers.",
     ),
     "PL0966": (
         "unknown strategy or method",
-        "Dominators are found by the strategy `scratch`, `cached` or `balanced`, frontiers by the method `cooper` or `cytron`; all give the same\n"
+        "Dominators are found by the strategy `scratch`, `cached` or `balanced`, frontiers by the method `cooper` or "
+        "`cytron`; all give the same\n"
         "result (docs/dominators.md).",
     ),
     "PL0967": (
         "benchmark peers not installed",
-        "`polyloom bench dominators` measures networkx, rustworkx and igraph in the same run. Nothing else needs them, so that they are an extra:\n"
+        "`polyloom bench dominators` measures networkx, rustworkx and igraph in the same run. Nothing else needs "
+        "them, so that they are an extra:\n"
         "`pip install 'polyloom[bench]'`.",
     ),
     # PL0940 to PL0949: litmus tests (riscv/rvwmo)
     "PL0940": (
         "syntax of a litmus test",
-        "A test in the herd format is `RISCV name`, an initial state `{ 0:x6=x; x=1; }`, a table of instructions whose cells are separated by\n"
-        "`|` and whose rows end in `;`, and a condition such as `exists (0:x5=1 /\\ [x]=2)`. docs/memory-model.md shows whole ones.",
+        "A test in the herd format is `RISCV name`, an initial state `{ 0:x6=x; x=1; }`, a table of instructions "
+        "whose cells are separated by\n"
+        "`|` and whose rows end in `;`, and a condition such as `exists (0:x5=1 /\\ [x]=2)`. docs/memory-model.md "
+        "shows whole ones.",
     ),
     "PL0941": (
         "unknown name in a litmus test",
-        "The condition names a location, or the initial state a type, that the test does not have, or a place has two initial values.\n"
+        "The condition names a location, or the initial state a type, that the test does not have, or a place has two "
+        "initial values.\n"
         "Locations are those of the initial state: `x=0;`, or the `x` of `0:x6=x;`.",
     ),
     "PL0942": (
         "accesses of mixed sizes",
-        "Every location of a litmus test is accessed with one width, at its first byte, and within its type: the model does not split accesses\n"
+        "Every location of a litmus test is accessed with one width, at its first byte, and within its type: the "
+        "model does not split accesses\n"
         "into bytes. Use `lw` and `sw`, or `ld` and `sd`, for all accesses to a location.",
     ),
     "PL0943": (
         "address or jump without a meaning",
-        "In an execution that the model allows, a hart accesses an address that is no location, jumps to what is no label, or computes with an\n"
+        "In an execution that the model allows, a hart accesses an address that is no location, jumps to what is no "
+        "label, or computes with an\n"
         "address what depends on where locations lie. Give registers addresses in the initial state: `0:x6=x;`.",
     ),
     "PL0944": (
         "too many candidate executions",
-        "The work grows with the product of what loads may read. Fewer stores to one location, fewer observed registers or more fences help;\n"
+        "The work grows with the product of what loads may read. Fewer stores to one location, fewer observed "
+        "registers or more fences help;\n"
         "`--max-executions N` allows more work.",
     ),
     "PL0945": (
         "instruction that the memory model does not have",
-        "Litmus tests are made of integer instructions, branches, loads, stores, atomics and fences. Others have no part in the model, or\n"
+        "Litmus tests are made of integer instructions, branches, loads, stores, atomics and fences. Others have no "
+        "part in the model, or\n"
         "are not ordered by it, as accesses to control and status registers.",
     ),
     "PL0946": (
         "verdict differs from the log",
-        "`polyloom litmus --against LOG` found a test with other states or counts than the log has, or a machine showed a state that the\n"
-        "model forbids. One of the two is wrong, or models something else: docs/memory-model.md tells what is modelled here.",
+        "`polyloom litmus --against LOG` found a test with other states or counts than the log has, or a machine "
+        "showed a state that the\n"
+        "model forbids. One of the two is wrong, or models something else: docs/memory-model.md tells what is "
+        "modelled here.",
     ),
     "PL0947": (
         "function that makes no litmus test",
-        "`polyloom litmus FILE.c` makes litmus tests of small functions: integers, pointers, volatile and atomic loads and stores, fences, comparisons,\n"
-        "selects and branches. Every value has a register of its own. The message names what has no part in the memory model, with its line.",
+        "`polyloom litmus FILE.c` makes litmus tests of small functions: integers, pointers, volatile and atomic "
+        "loads and stores, fences, comparisons,\n"
+        "selects and branches. Every value has a register of its own. The message names what has no part in the "
+        "memory model, with its line.",
     ),
     "PL0948": (
         "value of a parameter, for a litmus test",
-        "A litmus test has fixed values. Give those of the integer parameters, `n=3`; for a pointer `x`, `x=5` is what the other hart writes there.",
+        "A litmus test has fixed values. Give those of the integer parameters, `n=3`; for a pointer `x`, `x=5` is "
+        "what the other hart writes there.",
     ),
     "PL0949": (
         "function without an order to test",
-        "Another hart sees the order of two accesses to different locations that it can reach, of which the first is a volatile or atomic load. The function\n"
-        "has to make both when the load reads what the other hart writes: 1, or 5 with `x=5` where the load is from `x`.",
+        "Another hart sees the order of two accesses to different locations that it can reach, of which the first is "
+        "a volatile or atomic load. The function\n"
+        "has to make both when the load reads what the other hart writes: 1, or 5 with `x=5` where the load is from "
+        "`x`.",
     ),
     # PL097x: static single assignment form (ir/ssa, frontend/c/llvm)
     "PL0970": (
         "syntax of a function in SSA form",
-        "The text has a block's name and a colon, instructions such as `%x: i32 = add %a, 1:i32`, and a terminator such as `jump next(%x)`, one a line;\n"
+        "The text has a block's name and a colon, instructions such as `%x: i32 = add %a, 1:i32`, and a terminator "
+        "such as `jump next(%x)`, one a line;\n"
         "docs/ssa.md shows a whole function.",
     ),
     "PL0971": (
         "function in SSA form not well formed",
-        "A value is defined once, before its uses on every path; jumps give a block the arguments that it asks for; operands have the types that\n"
+        "A value is defined once, before its uses on every path; jumps give a block the arguments that it asks for; "
+        "operands have the types that\n"
         "their operation takes. The message names the block.",
     ),
     "PL0972": (
         "undefined behaviour",
-        "The C standard, or LLVM's reference, gives what happened no meaning: an access outside of an array or at a misaligned address, a division\n"
-        "by zero, a shift by the width or more, a float converted to an integer that cannot hold it, the use of a variable that was never set.",
+        "The C standard, or LLVM's reference, gives what happened no meaning: an access outside of an array or at a "
+        "misaligned address, a division\n"
+        "by zero, a shift by the width or more, a float converted to an integer that cannot hold it, the use of a "
+        "variable that was never set.",
     ),
     "PL0973": (
         "arguments that do not fit a function",
         "Integers and floats are given for scalars, contiguous NumPy arrays for pointers, one for each parameter.",
     ),
-    "PL0974": ("too many steps", "A function in SSA form was interpreted for the allowed number of instructions and did not return."),
+    "PL0974": (
+        "too many steps",
+        "A function in SSA form was interpreted for the allowed number of instructions and did not return.",
+    ),
     "PL0975": (
         "C that SSA form does not have",
-        "Functions are made of integers of at most 64 bits, `float`, `double` and pointers. They call functions of the\n"
-        "same file, those of a table of external functions where one is given, and the intrinsics that docs/ssa.md lists.\n"
-        "There are no vectors but those of such a table, structures as values, variable arguments, `goto *p` or assembler.",
+        "Functions are made of integers of at most 64 bits, `float`, `double` and pointers. They call functions of "
+        "the\n"
+        "same file, those of a table of external functions where one is given, and the intrinsics that docs/ssa.md "
+        "lists.\n"
+        "There are no vectors but those of such a table, structures as values, variable arguments, `goto *p` or "
+        "assembler.",
     ),
     "PL0976": ("unknown pass", "What is to be printed after a pass names one of the target's passes, or `all`."),
     "PL0977": (
         "a pass left something ill-formed",
-        "The verifier between passes found it, and the message names the pass: this is a bug of Polyloom. Report it with\nthe program, please.",
+        "The verifier between passes found it, and the message names the pass: this is a bug of Polyloom. Report it "
+        "with\nthe program, please.",
     ),
-    "PL0978": ("ill-formed machine code", "A rule for code over virtual registers is broken; the message names it. This is a bug of Polyloom."),
+    "PL0978": (
+        "ill-formed machine code",
+        "A rule for code over virtual registers is broken; the message names it. This is a bug of Polyloom.",
+    ),
     "PL0979": (
         "ill-formed equations or schedule",
-        "A rule for recurrence equations, for the dependence graph or for a schedule is broken between two passes; the\n"
+        "A rule for recurrence equations, for the dependence graph or for a schedule is broken between two passes; "
+        "the\n"
         "message names what. This is a bug of Polyloom.",
     ),
     # PL098x: loops to be scheduled (modulo, `polyloom schedule`)
     "PL0980": (
         "unknown, repeated or missing key of a loop",
-        "A loop has the keys `resources`, `nodes` and `edges`; a resource `limit`; a node `name`, `resource`, `latency` and `busy`; an edge\n"
+        "A loop has the keys `resources`, `nodes` and `edges`; a resource `limit`; a node `name`, `resource`, "
+        "`latency` and `busy`; an edge\n"
         "`from`, `to`, `delay`, `distance` and `latency`. Each is given once (docs/schedule.md).",
     ),
     "PL0981": (
         "value of another type or range",
-        'Numbers of a loop are integers, written without a fraction or exponent: `1`, not `1.0`, `"1"` or `true`. Latencies, busy times,\n'
-        "limits and distances are 0 or more, delays any number, none beyond a million. A limit may be `null`, which is any number.",
+        'Numbers of a loop are integers, written without a fraction or exponent: `1`, not `1.0`, `"1"` or `true`. '
+        "Latencies, busy times,\n"
+        "limits and distances are 0 or more, delays any number, none beyond a million. A limit may be `null`, which "
+        "is any number.",
     ),
     "PL0982": (
         "unknown or repeated name in a loop",
         "Nodes have different names; edges name nodes, and nodes name resources, that the loop has.",
     ),
     "PL0983": ("empty loop", 'There is nothing to schedule. Give at least one node: `{"nodes": [{"name": "a"}]}`.'),
-    "PL0984": ("unknown solver", "The solvers are `torus`, `iterative` and `exact`, which is the default (docs/schedule.md)."),
+    "PL0984": (
+        "unknown solver",
+        "The solvers are `torus`, `iterative` and `exact`, which is the default (docs/schedule.md).",
+    ),
     "PL0985": (
         "a circuit within one iteration",
-        "Dependences lead from an operation back to itself, take time and have distance 0: whatever the interval, each would have to wait\n"
-        "for itself. The message names the circuit. Let one of its dependences come from an earlier iteration, with a distance of 1 or more.",
+        "Dependences lead from an operation back to itself, take time and have distance 0: whatever the interval, "
+        "each would have to wait\n"
+        "for itself. The message names the circuit. Let one of its dependences come from an earlier iteration, with a "
+        "distance of 1 or more.",
     ),
     "PL0986": (
         "an operation that nothing can execute",
-        "Each of the operation's choices holds a resource of limit 0, or one resource more often at once than its limit. Raise a limit, or\n"
+        "Each of the operation's choices holds a resource of limit 0, or one resource more often at once than its "
+        "limit. Raise a limit, or\n"
         "give the operation another choice.",
     ),
     "PL0987": (
         "a capacity that no interval satisfies",
-        "Each operation that holds a place of the capacity needs at least one, however long the interval is, and there are fewer places.",
+        "Each operation that holds a place of the capacity needs at least one, however long the interval is, and "
+        "there are fewer places.",
     ),
     "PL0988": (
         "no schedule at any interval",
-        "Negative delays are deadlines. With these the operations have no time to share the resources, even if iterations do not overlap:\n"
+        "Negative delays are deadlines. With these the operations have no time to share the resources, even if "
+        "iterations do not overlap:\n"
         "relax a deadline or raise a limit. With a given limit on the interval, no schedule up to it was found.",
     ),
     "PL0989": (
         "no schedule found",
-        "The solver gave up. Deadlines, which are dependences of negative delay, can be too hard for `torus` and `iterative`: take `exact`.\n"
+        "The solver gave up. Deadlines, which are dependences of negative delay, can be too hard for `torus` and "
+        "`iterative`: take `exact`.\n"
         "With `exact`, allow more work (`--effort`). Intervals beyond 16 million rows are not tried.",
     ),
 }

@@ -104,12 +104,16 @@ class PolyloomError(Exception):
         return self.diagnostics[0].exit_code
 
 
-def input_error(code: str, message: str, *, span: Span | None = None, notes: tuple[str, ...] = (), help: str | None = None) -> PolyloomError:
+def input_error(
+    code: str, message: str, *, span: Span | None = None, notes: tuple[str, ...] = (), help: str | None = None
+) -> PolyloomError:
     """The input is wrong (exit 1)."""
     return PolyloomError(Diagnostic(code, message, INPUT, span, notes, help))
 
 
-def infeasible(code: str, message: str, *, span: Span | None = None, notes: tuple[str, ...] = (), help: str | None = None) -> PolyloomError:
+def infeasible(
+    code: str, message: str, *, span: Span | None = None, notes: tuple[str, ...] = (), help: str | None = None
+) -> PolyloomError:
     """No schedule, route or capacity (exit 3); the message names the binding bound."""
     return PolyloomError(Diagnostic(code, message, INFEASIBLE, span, notes, help))
 
@@ -127,9 +131,12 @@ _LISTED: Final = 40
 
 
 def nearest(name: str, names: Iterable[str], what: str) -> str:
-    """A help line for an unknown name: `did you mean 'x'?` where one is close or they are many, else all the names, which are `what`s."""
+    """A help line for an unknown name: `did you mean 'x'?` where one is close or they are many, else all the names,
+    which are `what`s."""
     known = list(names)
-    close = get_close_matches(name, known, 1, 0.6) or get_close_matches(name.lower(), known, 1, 0.6 if len(known) <= _LISTED else 0)
+    close = get_close_matches(name, known, 1, 0.6) or get_close_matches(
+        name.lower(), known, 1, 0.6 if len(known) <= _LISTED else 0
+    )
     if close:
         return f"did you mean '{close[0]}'?"
     return f"the {re.sub('(?<![aeiou])y$', 'ie', what)}s are {', '.join(known)}" if known else f"there is no {what}"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files: read whole or refused with a reason; outputs checked before any work starts, and written whole or not at all."""
+"""Files: read whole or refused with a reason; outputs checked before any work starts, and written whole or not at
+all."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ _COPIES: Final = 4
 def read(path: str | os.PathLike[str]) -> bytes:
     """Errors: PL0807."""
     if path == "":
-        raise input_error("PL0807", "the name of a file is empty", help="give the path of an existing file that you may read")
+        raise input_error(
+            "PL0807", "the name of a file is empty", help="give the path of an existing file that you may read"
+        )
     try:
         return regular(path)
     except (OSError, TypeError, ValueError) as error:  # ValueError: a path with a zero byte
@@ -30,8 +33,8 @@ def read(path: str | os.PathLike[str]) -> bytes:
 
 
 def regular(path: str | os.PathLike[str]) -> bytes:
-    """What a regular file holds. A pipe or a device, whose reading may have no end, is an OSError, and so is what is too large for the
-    memory; a path with a zero byte is a ValueError."""
+    """What a regular file holds. A pipe or a device, whose reading may have no end, is an OSError, and so is what is
+    too large for the memory; a path with a zero byte is a ValueError."""
     if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
         raise OSError(errno.EINVAL, "it is not a regular file")
     with Path(path).open("rb") as file:
@@ -56,7 +59,9 @@ def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
     for path in outputs:
         real = _real(path)
         if real in sources:
-            raise input_error("PL0809", f"the output '{path}' is the input '{sources[real]}'", help="write to another file")
+            raise input_error(
+                "PL0809", f"the output '{path}' is the input '{sources[real]}'", help="write to another file"
+            )
         if real in seen:
             raise input_error("PL0809", f"the output '{path}' is given twice", help="write to another file")
         seen.add(real)
@@ -65,8 +70,8 @@ def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
 
 
 def write(files: Mapping[str, bytes]) -> None:
-    """Write every file through a temporary neighbour that then takes its name, and the mode of what it overwrites; a link is followed,
-    and stays. Errors: PL0808."""
+    """Write every file through a temporary neighbour that then takes its name, and the mode of what it overwrites; a
+    link is followed, and stays. Errors: PL0808."""
     for path, data in files.items():
         try:
             if (reason := _obstacle(_followed(path)) if path else "the name is empty") is not None:
@@ -104,7 +109,8 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _keep(handle: int, before: os.stat_result) -> None:
-    """Owner, group and mode of the file that is overwritten; another owner's or group's file is not run with the rights of ours."""
+    """Owner, group and mode of the file that is overwritten; another owner's or group's file is not run with the rights
+    of ours."""
     bits = 0o7777
     try:
         os.fchown(handle, before.st_uid, before.st_gid)
@@ -135,4 +141,6 @@ def _obstacle(path: Path) -> str | None:
 
 
 def _unwritable(path: str, reason: str) -> PolyloomError:
-    return input_error("PL0808", f"cannot write '{path}': {reason}", help="give a path in an existing directory that you may write to")
+    return input_error(
+        "PL0808", f"cannot write '{path}': {reason}", help="give a path in an existing directory that you may write to"
+    )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory that this process may have: the least of the machine's, its control group's and its own address-space limit.
+"""The memory that this process may have: the least of the machine's, its control group's and its own address-space
+limit.
 
-Whatever a file or a command declares is compared with it before anything of that size is allocated: `require` is the one place
-where that is done, so that an input which is merely large ends in a message, not in a killed process.
+Whatever a file or a command declares is compared with it before anything of that size is allocated: `require` is the
+one place where that is done, so that an input which is merely large ends in a message, not in a killed process.
 """
 
 from __future__ import annotations

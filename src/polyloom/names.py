@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that the compiler makes. They never are a name of the user's, by one of two means, whatever the user's names are.
+"""Names that the compiler makes. They never are a name of the user's, by one of two means, whatever the user's names
+are.
 
-A name that people see comes from `fresh`, which knows every name around it: those of the source, and those made so far. A name that
-nobody sees is `hidden`: it contains a character that no source language can write.
+A name that people see comes from `fresh`, which knows every name around it: those of the source, and those made so far.
+A name that nobody sees is `hidden`: it contains a character that no source language can write.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Callable
 from typing import Final
 
 HIDDEN: Final = "@"
-"""In the names of dimensions and statements that live for one question to isl, and of what an executed function calls."""
+"""In the names of dimensions and statements that live for one question to isl, and of what an executed function
+calls."""
 
 
 def hidden(name: object) -> str:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """NumPy's files of one array (.npy, versions 1 to 3), read and written.
 
-The reader takes the header apart itself (numpy.lib.format documents it): the magic bytes, two bytes of version, the header's
-length in two bytes, or four from version 2 on, then a Python dictionary as text, then the elements. NumPy evaluates that text as
-Python and allocates what it declares; here the text is matched with a pattern, and the elements must be exactly the rest of the
-file, so that nothing larger than the file is ever allocated.
+The reader takes the header apart itself (numpy.lib.format documents it): the magic bytes, two bytes of version, the
+header's length in two bytes, or four from version 2 on, then a Python dictionary as text, then the elements. NumPy
+evaluates that text as Python and allocates what it declares; here the text is matched with a pattern, and the elements
+must be exactly the rest of the file, so that nothing larger than the file is ever allocated.
 """
 
 from __future__ import annotations
@@ -53,7 +53,11 @@ def parse(data: bytes, name: str) -> npt.NDArray[np.generic]:
     needed, found = prod(shape) * dtype.itemsize, len(data) - begin
     if needed != found:
         what = "is truncated" if needed > found else "goes on after its array"
-        raise _fault(name, f"{what}: {_described(shape)} of {dtype.name} are {needed} bytes, and {found} follow the header", _SAVE)
+        raise _fault(
+            name,
+            f"{what}: {_described(shape)} of {dtype.name} are {needed} bytes, and {found} follow the header",
+            _SAVE,
+        )
     flat = np.frombuffer(data, dtype, prod(shape), begin)
     array = flat.reshape(shape[::-1]).transpose() if is_fortran else flat.reshape(shape)
     return np.array(array, None if dtype.isnative else dtype.newbyteorder("="), order="C")
@@ -74,7 +78,9 @@ def _header(data: bytes, name: str) -> tuple[int, dict[str, str]]:
         raise input_error("PL0807", f"'{name}' is not a NumPy array file", notes=(_beginning(data),), help=_SAVE)
     version = data[len(_MAGIC) : len(_MAGIC) + 2]
     if len(version) == 2 and version not in (b"\1\0", b"\2\0", b"\3\0"):
-        raise _fault(name, f"has version {version[0]}.{version[1]} of the format; versions 1.0, 2.0 and 3.0 are known", _SAVE)
+        raise _fault(
+            name, f"has version {version[0]}.{version[1]} of the format; versions 1.0, 2.0 and 3.0 are known", _SAVE
+        )
     start = len(_MAGIC) + 2
     size = 2 if version == b"\1\0" else 4
     length = int.from_bytes(data[start : start + size], "little")
@@ -82,7 +88,9 @@ def _header(data: bytes, name: str) -> tuple[int, dict[str, str]]:
     if length > _LONGEST:
         raise _fault(name, f"announces a header of {length} bytes; that of an array has at most {_LONGEST}", _SAVE)
     if begin > len(data) or len(data) < start + size:
-        raise _fault(name, f"is truncated: it has {len(data)} bytes, and its header ends after {max(begin, start + size)}", _SAVE)
+        raise _fault(
+            name, f"is truncated: it has {len(data)} bytes, and its header ends after {max(begin, start + size)}", _SAVE
+        )
     try:
         text = data[start + size : begin].decode("utf-8" if version == b"\3\0" else "latin-1")
     except UnicodeDecodeError as error:
@@ -104,7 +112,11 @@ def _entries(text: str, name: str, offset: int) -> dict[str, str]:
     if text[at:].strip() == "}" and len(found) == len(_KINDS):
         return found
     if "'O'" in text or "|O" in text:
-        raise _fault(name, "holds pickled Python objects, which are not read", "convert it: `array.astype(numpy.float32)` or numpy.int32")
+        raise _fault(
+            name,
+            "holds pickled Python objects, which are not read",
+            "convert it: `array.astype(numpy.float32)` or numpy.int32",
+        )
     raise _fault(name, f"has a malformed header, at byte {offset + at}: {text[at : at + 40].strip()!r}", _SAVE)
 
 
@@ -113,13 +125,18 @@ def _dtype(header: dict[str, str], name: str) -> np.dtype[Any]:
         return _record(header["descr"], name)
     text = header["descr"][1:-1]
     if not _TYPE.fullmatch(text):
-        what = "pickled Python objects, which are not read" if text.lstrip("<>|=").startswith("O") else f"elements of the type '{text[:40]}'"
+        what = (
+            "pickled Python objects, which are not read"
+            if text.lstrip("<>|=").startswith("O")
+            else f"elements of the type '{text[:40]}'"
+        )
         raise _fault(name, f"holds {what}", "convert it: `array.astype(numpy.float32)` or numpy.int32")
     return np.dtype(text.replace("b1", "?"))
 
 
 def _record(text: str, name: str) -> np.dtype[Any]:
-    """The type of a struct. Only literals are evaluated, of a header of bounded length; then each field must be a number, a struct or padding."""
+    """The type of a struct. Only literals are evaluated, of a header of bounded length; then each field must be a
+    number, a struct or padding."""
     try:
         fields: object = ast.literal_eval(text)
         if not _are_fields(fields):
@@ -143,7 +160,9 @@ def _is_field(value: object) -> bool:
     if not isinstance(value, tuple) or len(cast("tuple[object, ...]", value)) not in (2, 3):
         return False
     title, kind, *shape = cast("tuple[object, ...]", value)
-    if not isinstance(title, str) or not all(isinstance(s, tuple) and all(type(n) is int and n >= 0 for n in cast("tuple[object, ...]", s)) for s in shape):
+    if not isinstance(title, str) or not all(
+        isinstance(s, tuple) and all(type(n) is int and n >= 0 for n in cast("tuple[object, ...]", s)) for s in shape
+    ):
         return False
     return bool((_TYPE if title else _PADDING).fullmatch(kind)) if isinstance(kind, str) else _are_fields(kind)
 

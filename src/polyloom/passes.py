@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pipeline as a list of named passes, and who watches it: a verifier between passes, and forms after some of them, as text.
+"""A pipeline as a list of named passes, and who watches it: a verifier between passes, and forms after some of them, as
+text.
 
 A pass is a function from one value to the next, with the `Form` of what it gives: how that prints, and what checks it.
 
     passes = (Pass("dce", dce, SSA), Pass("lower", lower, CODE))
     code = run_passes(function, passes, Watch(after=frozenset({"dce"})))
 
-Nothing is hidden here: the order is that of the list. Forms are verified where `POLYLOOM_VERIFY_EACH` is 1 in the environment,
-as in all tests, or where a `Watch` says so.
+Nothing is hidden here: the order is that of the list. Forms are verified where `POLYLOOM_VERIFY_EACH` is 1 in the
+environment, as in all tests, or where a `Watch` says so.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ def _verifies() -> bool:
 
 @dataclass(slots=True)
 class Watch:
-    """Mutable: `texts` has (pass, text) in the order of the run, of the passes in `after`. `verify` checks every form."""
+    """Mutable: `texts` has (pass, text) in the order of the run, of the passes in `after`. `verify` checks every
+    form."""
 
     verify: bool = field(default_factory=_verifies)
     after: frozenset[str] = frozenset()
@@ -93,7 +95,8 @@ _REPORT: Final = "this is a bug of Polyloom: please report it with the program"
 
 
 def run_passes(value: Any, passes: Sequence[Pass[Any, Any]], watch: Watch | None = None) -> Any:
-    """The value after all passes; `watch` sees it after each. Raises PL0977 where a form's verifier refuses what a pass left."""
+    """The value after all passes; `watch` sees it after each. Raises PL0977 where a form's verifier refuses what a pass
+    left."""
     watch = watch or Watch()
     for each in passes:
         value = each.function(value)

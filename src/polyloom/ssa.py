@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Static single assignment form: dominators (`pl.ssa.dominators(n, edges)`), functions of blocks, C functions as such.
 
-`load("dot.c", Options())` is a C function with its variables as values, `interpret(function, arguments)` runs it, `print_ssa` and
-`read` are its text, `verify` its rules, `destruct` leaves SSA form; `Externals` is a table of a machine's functions. docs/ssa.md shows them.
+`load("dot.c", Options())` is a C function with its variables as values, `interpret(function, arguments)` runs it,
+`print_ssa` and `read` are its text, `verify` its rules, `destruct` leaves SSA form; `Externals` is a table of a
+machine's functions. docs/ssa.md shows them.
 """
 
 from polyloom.analysis.dominators import (

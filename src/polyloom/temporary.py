@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Temporary files and folders that do not outlive a run, not even one that is killed: the next run removes what it has left.
+"""Temporary files and folders that do not outlive a run, not even one that is killed: the next run removes what it has
+left.
 
-Each is locked (flock) as long as the process lives that has made it. The kernel gives the lock back however the process ends, so a lock that
-can be taken belongs to a dead one; unlike the number of a process, a lock is not reused, and file systems in a network know it on all
-their hosts. Where one has no locks nothing is removed. Who has taken the lock looks once more whether the name still stands for what
-is locked: between making and locking, another run may take a new file for one that is left, and remove it.
+Each is locked (flock) as long as the process lives that has made it. The kernel gives the lock back however the process
+ends, so a lock that can be taken belongs to a dead one; unlike the number of a process, a lock is not reused, and file
+systems in a network know it on all their hosts. Where one has no locks nothing is removed. Who has taken the lock looks
+once more whether the name still stands for what is locked: between making and locking, another run may take a new file
+for one that is left, and remove it.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ _EXISTING: Final = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 @contextlib.contextmanager
 def file(parent: Path, mode: int) -> Generator[tuple[int, Path]]:
-    """A new file in the folder `parent`, open for writing, with `mode` less the umask; removed at the end unless it was renamed.
+    """A new file in the folder `parent`, open for writing, with `mode` less the umask; removed at the end unless it was
+    renamed.
 
     Removes what dead processes have left there. Its name has a fixed length, because those of files are bounded.
     """
@@ -53,7 +56,8 @@ def _new_file(parent: Path, mode: int) -> tuple[int, Path]:
 
 @contextlib.contextmanager
 def folder() -> Generator[Path]:
-    """A new folder that is this user's alone, for as long as the context lasts. The first one of a process removes those of dead processes.
+    """A new folder that is this user's alone, for as long as the context lasts. The first one of a process removes
+    those of dead processes.
 
     Errors: PL0808 where there is no room for it or for what is written into it.
     """

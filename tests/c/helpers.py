@@ -23,9 +23,13 @@ def canonical(nest: Nest) -> Nest:
 
 
 def renamed(nest: Nest, names: Mapping[str, str], name: str) -> Nest:
-    """`nest` under another name, with other names for parameters and loops; parameters are sorted, locals stand last."""
+    """`nest` under another name, with other names for parameters and loops; parameters are sorted, locals stand
+    last."""
     forms = {old: Affine.symbol(new) for old, new in names.items()}
-    storage = tuple(replace(s, shape=tuple(e.substitute(forms) for e in s.shape)) for s in sorted(nest.storage, key=lambda s: s.role))
+    storage = tuple(
+        replace(s, shape=tuple(e.substitute(forms) for e in s.shape))
+        for s in sorted(nest.storage, key=lambda s: s.role)
+    )
     parameters = tuple(sorted(names.get(p, p) for p in nest.parameters))
     body = tuple([_node(node, names, forms) for node in nest.body])
     return without_spans(Nest(name, parameters, _condition(nest.assumptions, forms), storage, body))
@@ -48,14 +52,20 @@ def _node(node: Node, names: Mapping[str, str], forms: Mapping[str, Affine]) -> 
             body = tuple([_node(inner, names, forms) for inner in node.body])
             return replace(node, name=names.get(node.name, node.name), lower=lower, upper=upper, body=body)
         case If():
-            body, orelse = (tuple([_node(inner, names, forms) for inner in nodes]) for nodes in (node.body, node.orelse))
+            body, orelse = (
+                tuple([_node(inner, names, forms) for inner in nodes]) for nodes in (node.body, node.orelse)
+            )
             return replace(node, condition=_condition(node.condition, forms), body=body, orelse=orelse)
         case Assign():
             return replace(node, target=_reference(node.target, forms), value=_value(node.value, forms))
 
 
 def _condition(condition: Condition, forms: Mapping[str, Affine]) -> Condition:
-    return normalize(Condition(tuple(Polyhedron(tuple(c.substitute(forms) for c in piece.constraints)) for piece in condition.pieces)))
+    return normalize(
+        Condition(
+            tuple(Polyhedron(tuple(c.substitute(forms) for c in piece.constraints)) for piece in condition.pieces)
+        )
+    )
 
 
 def _reference(reference: Reference, forms: Mapping[str, Affine]) -> Reference:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every kernel of examples/kernels in C is the nest that it is in Python, and computes natively what the nest means, bit for bit."""
+"""Every kernel of examples/kernels in C is the nest that it is in Python, and computes natively what the nest means,
+bit for bit."""
 
 from __future__ import annotations
 
@@ -32,7 +33,10 @@ def test_every_kernel_is_there_in_both_languages() -> None:
 @pytest.mark.parametrize("name", MINI)
 def test_c_says_what_python_says(name: str) -> None:
     nest, reference = load(name)
-    if name not in ("heat3d", "seidel2d"):  # these count time from 1 and have one sum where the others count from 0 and have two
+    if name not in (
+        "heat3d",
+        "seidel2d",
+    ):  # these count time from 1 and have one sum where the others count from 0 and have two
         assert comparable(nest) == comparable(python.load(str(KERNELS / f"{name}.py"), Options())[0])
     parameters = {p: PRIMES[name][p.upper()] for p in nest.parameters}
     inputs = arguments(nest, parameters)
@@ -43,7 +47,9 @@ def test_c_says_what_python_says(name: str) -> None:
 
 def test_constant_extents_bound_the_parameters() -> None:
     nest, reference = load("gemm", "CONSTANT_EXTENTS", "NI=9", "NJ=8", "NK=7")
-    assert str(nest.assumptions) == " and ".join(f"-{n} + {extent} >= 0 and {n} >= 0" for n, extent in (("ni", 9), ("nj", 8), ("nk", 7)))
+    assert str(nest.assumptions) == " and ".join(
+        f"-{n} + {extent} >= 0 and {n} >= 0" for n, extent in (("ni", 9), ("nj", 8), ("nk", 7))
+    )
     parameters = {"ni": 5, "nj": 8, "nk": 3}
     inputs = arguments(nest, parameters)
     assert inputs["A"].shape == (9, 7)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The function itself as the oracle: options reach the compiler, libraries are kept, and what goes wrong there stays there."""
+"""The function itself as the oracle: options reach the compiler, libraries are kept, and what goes wrong there stays
+there."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ def write(folder: Path, text: str, name: str = "program.c") -> str:
 
 
 def test_single_constants_are_single_in_both(tmp_path: Path) -> None:
-    path = write(tmp_path, "void f(int n, float A[n]) {\n  for (int i = 0; i < n; i++) A[i] = A[i] * 0.1 + 1e-3 / A[i];\n}\n")
+    path = write(
+        tmp_path, "void f(int n, float A[n]) {\n  for (int i = 0; i < n; i++) A[i] = A[i] * 0.1 + 1e-3 / A[i];\n}\n"
+    )
     with pytest.raises(PolyloomError, match="PL0154"):
         load(path, Options())
     nest, reference = load(path, Options(single_constants=True))
@@ -34,7 +37,10 @@ def test_single_constants_are_single_in_both(tmp_path: Path) -> None:
 def test_includes_and_defines_reach_both(tmp_path: Path) -> None:
     (tmp_path / "include").mkdir()
     write(tmp_path / "include", "static inline int twice(int x) { return 2 * x; }\n", "twice.h")
-    text = '#include "twice.h"\nstatic void kernel_f(int n, int A[n]) {\n  for (int i = 0; i < n; i++) A[i] = A[i] * FACTOR + 1;\n}\n'
+    text = (
+        '#include "twice.h"\nstatic void kernel_f(int n, int A[n]) {\n  for (int i = 0; i < n; i++) A[i] = A[i] * '
+        "FACTOR + 1;\n}\n"
+    )
     options = Options(includes=(str(tmp_path / "include"),), defines=("FACTOR=3",))
     _, reference = load(write(tmp_path, text), options)
     assert reference({"n": 3}, {"A": np.array([1, 2, 3], np.int32)})["A"].tolist() == [4, 7, 10]
@@ -64,7 +70,9 @@ def test_a_fault_of_the_function_is_an_error(tmp_path: Path) -> None:
 
 
 def test_outputs_that_are_not_given_begin_with_zeros(tmp_path: Path) -> None:
-    _, reference = load(write(tmp_path, "void f(int n, int A[n]) {\n  for (int i = 1; i < n; i++) A[i] = i;\n}\n"), Options())
+    _, reference = load(
+        write(tmp_path, "void f(int n, int A[n]) {\n  for (int i = 1; i < n; i++) A[i] = i;\n}\n"), Options()
+    )
     assert reference({"n": 4}, {})["A"].tolist() == [0, 1, 2, 3]
     assert reference({"n": 0}, {})["A"].shape == (0,)
 

@@ -42,9 +42,10 @@ def read_back(nest: Nest) -> tuple[Nest, c.Reference]:
 def _inputs(nest: Nest, parameters: dict[str, int]) -> Arrays:
     """Values of both signs, but divisors."""
     found = arguments(nest, parameters)
-    return {name: array if name.startswith("divisor") else (array * 3 - 4).astype(array.dtype) for name, array in found.items()} | {
-        name: array + 1 for name, array in found.items() if name.startswith("divisor")
-    }
+    return {
+        name: array if name.startswith("divisor") else (array * 3 - 4).astype(array.dtype)
+        for name, array in found.items()
+    } | {name: array + 1 for name, array in found.items() if name.startswith("divisor")}
 
 
 @st.composite
@@ -58,17 +59,28 @@ def values(draw: st.DrawFn, dtype: ElementType, depth: int = 3) -> Expression:
     if operation.name == "select":
         operands[0] = draw(values("i32", depth - 1))
     if divides(operation.name, inner):
-        operands[1] = draw(st.sampled_from([Constant(3, inner), Constant(-2, inner), Reference(f"divisor_{inner}", (OUTER,))]))
+        operands[1] = draw(
+            st.sampled_from([Constant(3, inner), Constant(-2, inner), Reference(f"divisor_{inner}", (OUTER,))])
+        )
     return Apply(operation.name, inner, tuple(operands))
 
 
 def _leaf(dtype: ElementType) -> st.SearchStrategy[Expression]:
     half = 1 << (WIDTH[dtype] - 1)
-    number = st.floats(width=32, allow_nan=False) if dtype == "f32" else st.integers(-half, half - 1) | st.integers(-3, 3)
+    number = (
+        st.floats(width=32, allow_nan=False) if dtype == "f32" else st.integers(-half, half - 1) | st.integers(-3, 3)
+    )
     constant = st.builds(Constant, number, st.just(dtype))
-    index = st.sampled_from([Index(form, dtype) for form in (OUTER, INNER * -2 + 1, OUTER + SIZE, SIZE * 3 - INNER - 7)])
+    index = st.sampled_from(
+        [Index(form, dtype) for form in (OUTER, INNER * -2 + 1, OUTER + SIZE, SIZE * 3 - INNER - 7)]
+    )
     element = st.sampled_from(
-        [Reference(f"a_{dtype}", (OUTER,)), Reference(f"a_{dtype}", (SIZE - INNER - 1,)), Reference(f"x_{dtype}"), Reference(f"t_{dtype}")]
+        [
+            Reference(f"a_{dtype}", (OUTER,)),
+            Reference(f"a_{dtype}", (SIZE - INNER - 1,)),
+            Reference(f"x_{dtype}"),
+            Reference(f"t_{dtype}"),
+        ]
     )
     return element | element | constant | index
 
@@ -80,10 +92,14 @@ def computations(draw: st.DrawFn) -> Nest:
     storage += [Storage(f"x_{dtype}", dtype, (), "argument", False) for dtype in ELEMENT_TYPES]
     storage += [Storage(f"s_{dtype}", dtype, ()) for dtype in ELEMENT_TYPES]
     storage += [Storage(f"t_{dtype}", dtype, (), "local") for dtype in ELEMENT_TYPES]
-    body = [Assign(f"S{n + 1}", Reference(f"t_{dtype}"), Reference(f"x_{dtype}")) for n, dtype in enumerate(ELEMENT_TYPES)]
+    body = [
+        Assign(f"S{n + 1}", Reference(f"t_{dtype}"), Reference(f"x_{dtype}")) for n, dtype in enumerate(ELEMENT_TYPES)
+    ]
     for n in range(STATEMENTS):
         dtype = draw(st.sampled_from(ELEMENT_TYPES))
-        target = draw(st.sampled_from([Reference(f"a_{dtype}", (INNER,)), Reference(f"t_{dtype}"), Reference(f"s_{dtype}")]))
+        target = draw(
+            st.sampled_from([Reference(f"a_{dtype}", (INNER,)), Reference(f"t_{dtype}"), Reference(f"s_{dtype}")])
+        )
         body.append(Assign(f"S{n + 5}", target, draw(values(dtype))))
     inner = Loop("j", (Affine(), OUTER + -1), (SIZE, OUTER + 1), tuple(body), -1)
     nest = Loop("i", (Affine(),), (SIZE,), (inner,))

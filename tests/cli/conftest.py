@@ -26,7 +26,9 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for path in folder().glob("*.pla"):
         shutil.copy(path, tmp_path)
     machine = machine_file.load("paper")
-    symbolic = replace(paper.SYMBOLIC, machine="paper", machine_hash=machine_file.fingerprint(machine), limits=access.limits(machine))
+    symbolic = replace(
+        paper.SYMBOLIC, machine="paper", machine_hash=machine_file.fingerprint(machine), limits=access.limits(machine)
+    )
     concrete = concrete_file.encode(instantiate(symbolic, {"N": 16}, 1, 3))
     (tmp_path / "bits.plsc").write_bytes(symbolic_file.encode(symbolic))
     (tmp_path / "other.plsc").write_bytes(symbolic_file.encode(replace(symbolic, machine_hash=1)))

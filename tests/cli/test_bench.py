@@ -69,7 +69,9 @@ def test_dependences_through_memory_and_values() -> None:
     # seidel2d reads A[i][j + 1] before the next iteration writes it; what it writes comes round as a value.
     problem = dict(modulo_loops.problems())["seidel2d for.body8 x1 on slots"]
     store = next(v for v, o in enumerate(problem.operations) if o.name.startswith("store"))
-    before = [(problem.operations[d.source].name, d.distance, d.latency) for d in problem.dependences if d.sink == store]
+    before = [
+        (problem.operations[d.source].name, d.distance, d.latency) for d in problem.dependences if d.sink == store
+    ]
     assert [distance for _, distance, latency in before if latency == 0] == [0, 1]
     # Six additions of latency 3 and a division of latency 12.
     assert recurrence_bound(problem).value == 30

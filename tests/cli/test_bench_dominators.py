@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How dominators are measured: rows, peers that are too slow or not there, and the exchange with their processes (peers are stubs)."""
+"""How dominators are measured: rows, peers that are too slow or not there, and the exchange with their processes (peers
+are stubs)."""
 
 from __future__ import annotations
 
@@ -30,7 +31,13 @@ def test_rows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert asked == [("networkx", 100), ("rustworkx", 100), ("igraph", 100), ("networkx", 200), ("igraph", 200)]
     assert (small["rustworkx"], large["rustworkx"]) == ("> 60 s", "> 60 s at n = 100")
     for row in (small, large):
-        assert (row["igraph"], row["fastest"], row["5 times"], row["over 10^4"], row["at most 4"]) == (1e6, True, True, None, None)
+        assert (row["igraph"], row["fastest"], row["5 times"], row["over 10^4"], row["at most 4"]) == (
+            1e6,
+            True,
+            True,
+            None,
+            None,
+        )
 
 
 def test_growth_and_who_is_ahead_are_judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -60,14 +67,19 @@ def test_missing_peers(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers, "find_spec", nothing)
     status, out, err = call("bench", "dominators")
     assert (status, out) == (2, "")
-    assert err.startswith("error[PL0967]: the peers networkx, rustworkx, igraph are not installed") and "pip install 'polyloom[bench]'" in err
+    assert (
+        err.startswith("error[PL0967]: the peers networkx, rustworkx, igraph are not installed")
+        and "pip install 'polyloom[bench]'" in err
+    )
 
 
 FOUND = {"networkx": {0: None, 1: 0, 2: 1}, "rustworkx": {0: 0, 1: 0, 2: 1}, "igraph": [-1, 0, 1, -2]}
 
 
 @pytest.mark.parametrize("peer", peers.PEERS)
-def test_what_peers_find_is_written_as_ours(peer: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_peers_find_is_written_as_ours(
+    peer: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     class Graph:
         """Stands for every peer's class."""
 
@@ -101,7 +113,9 @@ def _leaf(n: int, edges: graphs.Edges) -> Callable[[], list[int]]:
     return lambda: [-1, 0]
 
 
-def test_a_long_run_is_the_only_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_long_run_is_the_only_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(peers, "_LONG", 1e-12)
     monkeypatch.setattr(peers, "_igraph", _leaf)
     np.save(tmp_path / "edges.npy", np.array([(0, 1)], np.int32))
@@ -109,7 +123,10 @@ def test_a_long_run_is_the_only_one(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert len(capsys.readouterr().out.split()) == 1
 
 
-CHILD = f"import sys, {peers.__name__} as p; p.LIMIT_SECONDS = 0.2; p._igraph = lambda n, edges: lambda: max(iter(int, 1)); p.child(*sys.argv[1:])"
+CHILD = (
+    f"import sys, {peers.__name__} as p; p.LIMIT_SECONDS = 0.2; p._igraph = lambda n, edges: lambda: "
+    "max(iter(int, 1)); p.child(*sys.argv[1:])"
+)
 
 
 def test_a_peer_that_takes_too_long_is_stopped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -59,7 +59,10 @@ def test_text(call: Call, golden: Golden, scratch: Path) -> None:
     (scratch / "g.json").write_text(GRAPH)
     (scratch / "nested.json").write_text(NESTED)
     commands = ["g.json", "g.json --post", "g.json --frontiers", "nested.json --post --frontiers --strategy cached"]
-    golden("dominators", "\n".join(f"$ polyloom dominators {words}\n{call('dominators', *words.split())[1]}" for words in commands))
+    golden(
+        "dominators",
+        "\n".join(f"$ polyloom dominators {words}\n{call('dominators', *words.split())[1]}" for words in commands),
+    )
 
 
 @pytest.mark.parametrize("strategy", ["scratch", "cached", "balanced"])
@@ -68,7 +71,15 @@ def test_json(call: Call, scratch: Path, strategy: str) -> None:
     data = json.loads(call("dominators", "g.json", "--strategy", strategy, "--json")[1])
     assert data["idom"] == [1, -1, 0, 1, 3, -1, 3]
     assert data["seconds"] > 0 and sorted(data) == ["idom", "seconds"]
-    assert json.loads(call("dominators", "g.json", "--frontiers", "--json")[1])["frontiers"] == [[0, 3], [], [0], [], [4], [], []]
+    assert json.loads(call("dominators", "g.json", "--frontiers", "--json")[1])["frontiers"] == [
+        [0, 3],
+        [],
+        [0],
+        [],
+        [4],
+        [],
+        [],
+    ]
     assert json.loads(call("dominators", "g.json", "--post", "--json")[1])["idom"] == [3, 3, 0, 6, -1, -1, 7]
 
 

@@ -128,7 +128,10 @@ def test_a_link_stays_and_its_file_is_written(call: Call, scratch: Path) -> None
     assert (scratch / "link.plcc").is_symlink()
     assert (scratch / "folder" / "new.plcc").read_bytes() == (scratch / "bits.plcc").read_bytes()
     (scratch / "nowhere.plcc").symlink_to("missing/new.plcc")
-    assert "cannot write 'nowhere.plcc': there is no directory" in call("instantiate", "bits.plsc", "N=16", "--pes", "1x3", "-o", "nowhere.plcc")[2]
+    assert (
+        "cannot write 'nowhere.plcc': there is no directory"
+        in call("instantiate", "bits.plsc", "N=16", "--pes", "1x3", "-o", "nowhere.plcc")[2]
+    )
 
 
 def test_an_interrupt_while_a_module_is_loaded(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,7 +54,14 @@ def test_verify(name: str, call: Call) -> None:
 
 
 def test_machines(call: Call) -> None:
-    assert json.loads(call("machines", "--json")[1])["machines"] == ["tcpa:fau", "tcpa:generic", "tcpa:ideal", "tcpa:paper", "tcpa:unit", "tcpa:wide"]
+    assert json.loads(call("machines", "--json")[1])["machines"] == [
+        "tcpa:fau",
+        "tcpa:generic",
+        "tcpa:ideal",
+        "tcpa:paper",
+        "tcpa:unit",
+        "tcpa:wide",
+    ]
     assert call("machines", "tcpa:unit") == call("machines", "unit")
     assert json.loads(call("machines", "unit", "--json")[1])["name"] == "unit"
 
@@ -84,24 +91,37 @@ def test_help_is_quick(capsys: pytest.CaptureFixture[str]) -> None:
     with capsys.disabled():
         print(f" {time.perf_counter() - start:.2f} s for --help", end="")
     assert "polyloom run examples/matmul.pla" in done.stdout
-    code = "import sys, polyloom.cli; polyloom.cli.main(['--help']); print(sorted({'numpy', 'islpy', 'ortools'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.endswith("[]\n")
+    code = (
+        "import sys, polyloom.cli; polyloom.cli.main(['--help']); print(sorted({'numpy', 'islpy', 'ortools'} & "
+        "set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.endswith(
+        "[]\n"
+    )
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize("words", [["machines"], ["machines", "--json"]])
 def test_full_standard_output(words: list[str]) -> None:
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([sys.executable, "-m", "polyloom", *words], stdout=full, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run(
+            [sys.executable, "-m", "polyloom", *words], stdout=full, stderr=subprocess.PIPE, text=True
+        )
     assert done.returncode == 1
-    assert done.stderr == "error[PL0808]: cannot write the standard output: No space left on device\nhelp: send it where there is room\n"
+    assert (
+        done.stderr
+        == "error[PL0808]: cannot write the standard output: No space left on device\nhelp: send it where there is "
+        "room\n"
+    )
 
 
 def test_names_and_texts_of_any_encoding(call: Call, scratch: Path) -> None:
     """Names of files are bytes, and a standard output need not be UTF-8."""
     name = os.fsdecode(b"b\xff.pla")
     (scratch / "bits.pla").rename(scratch / name)
-    assert call("run", name, "N=16", "--on", "tcpa:paper:1x3")[1].startswith("b? N=16 on tcpa:paper:1x3: outputs equal the reference")
+    assert call("run", name, "N=16", "--on", "tcpa:paper:1x3")[1].startswith(
+        "b? N=16 on tcpa:paper:1x3: outputs equal the reference"
+    )
     (scratch / "\u00fc.plsc").write_bytes((scratch / "bits.plsc").read_bytes())
     command = [sys.executable, "-m", "polyloom", "verify", "\u00fc.plsc"]
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}

@@ -14,7 +14,9 @@ from tests.cli.conftest import Call
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8").partition("## JSON")[2]
-PROMISED = {m[1]: re.findall("`([a-z_]+)`", m[2]) for m in re.finditer(r"^\| `([^`]+)` \| (.*) \|$", PAGE, re.MULTILINE)}
+PROMISED = {
+    m[1]: re.findall("`([a-z_]+)`", m[2]) for m in re.finditer(r"^\| `([^`]+)` \| (.*) \|$", PAGE, re.MULTILINE)
+}
 assert len(PROMISED) > 10
 
 
@@ -41,7 +43,11 @@ def test_promised_keys(words: str, call: Call, scratch: Path) -> None:
 
 def test_a_configuration_has_the_keys_of_its_run(call: Call) -> None:
     run = keys(call, "run bits.pla N=16 --on tcpa:paper:1x3")
-    assert keys(call, "instantiate bits.plsc N=16 --pes 1x3 -o new.plcc") == ["kernel", "parameters", *run[run.index("pes") :]]
+    assert keys(call, "instantiate bits.plsc N=16 --pes 1x3 -o new.plcc") == [
+        "kernel",
+        "parameters",
+        *run[run.index("pes") :],
+    ]
     assert keys(call, "simulate bits.plcc --in in=in.npy") == run
 
 

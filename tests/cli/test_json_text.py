@@ -13,7 +13,11 @@ from polyloom.cli.json_text import Path, parse
 from polyloom.diagnostics import Span
 
 LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=5))
-VALUES = st.recursive(LEAVES, lambda v: st.one_of(st.lists(v, max_size=4), st.dictionaries(st.text(max_size=3), v, max_size=4)), max_leaves=12)
+VALUES = st.recursive(
+    LEAVES,
+    lambda v: st.one_of(st.lists(v, max_size=4), st.dictionaries(st.text(max_size=3), v, max_size=4)),
+    max_leaves=12,
+)
 
 
 def paths(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:

@@ -16,7 +16,10 @@ from polyloom.diagnostics import PolyloomError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 C = "void f(int n, int a[n]) { for (int i = 0; i < n; i++) a[i] = i; }\n"
-PYTHON = 'import polyloom as pl\nn = pl.size("n")\n\n\n@pl.kernel\ndef f(a: pl.i32[n]) -> None:\n    for i in range(n):\n        a[i] = i\n'
+PYTHON = (
+    'import polyloom as pl\nn = pl.size("n")\n\n\n@pl.kernel\ndef f(a: pl.i32[n]) -> None:\n    for i in '
+    "range(n):\n        a[i] = i\n"
+)
 STEMS = (
     *(
         "a b",
@@ -58,7 +61,12 @@ def test_odd_names_of_sources(stem: str, folder: Path, capsys: pytest.CaptureFix
     del folder
     Path(f"{stem}.py").write_text(PYTHON, encoding="utf-8")
     copyfile(EXAMPLES / "fir.pla", f"{stem}.pla")
-    for words in (["verify", f"{stem}.py"], ["show", f"{stem}.pla"], ["run", f"{stem}.py:f", "n=3"], ["compile", f"{stem}.pla", "-o", f"{stem}.plsc"]):
+    for words in (
+        ["verify", f"{stem}.py"],
+        ["show", f"{stem}.pla"],
+        ["run", f"{stem}.py:f", "n=3"],
+        ["compile", f"{stem}.pla", "-o", f"{stem}.plsc"],
+    ):
         assert main(words) == 0, capsys.readouterr().err
     assert main(["verify", f"{stem}.plsc"]) == 0
 
@@ -114,7 +122,13 @@ def _nothing(path: str) -> None:
     del path
 
 
-NO_FILES: dict[str, Callable[[str], None]] = {"a FIFO": _fifo, "a device": _device, "a folder": _folder, "a loop": _loop, "nothing": _nothing}
+NO_FILES: dict[str, Callable[[str], None]] = {
+    "a FIFO": _fifo,
+    "a device": _device,
+    "a folder": _folder,
+    "a loop": _loop,
+    "nothing": _nothing,
+}
 
 
 @pytest.mark.parametrize("kind", NO_FILES)
@@ -136,11 +150,31 @@ def test_what_is_no_file_is_refused(kind: str, end: str, folder: Path, capsys: p
 
 
 @pytest.mark.parametrize(
-    "name", ["", "x" * 300 + ".c", "x" * 300 + ".py", "x" * 300 + ".pla", "x" * 300, "a\0.c", "a\0.py", "a\0.pla", "a\0", "/dev/null", "."]
+    "name",
+    [
+        "",
+        "x" * 300 + ".c",
+        "x" * 300 + ".py",
+        "x" * 300 + ".pla",
+        "x" * 300,
+        "a\0.c",
+        "a\0.py",
+        "a\0.pla",
+        "a\0",
+        "/dev/null",
+        ".",
+    ],
 )
 def test_names_of_nothing(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     del folder
-    for words in (["verify", name], ["show", name], ["run", name], ["run", name, "--on", "riscv:rv64gc"], ["compile", name, "-o", "o"], ["simulate", name]):
+    for words in (
+        ["verify", name],
+        ["show", name],
+        ["run", name],
+        ["run", name, "--on", "riscv:rv64gc"],
+        ["compile", name, "-o", "o"],
+        ["simulate", name],
+    ):
         assert main(words) in (1, 2), words
         assert capsys.readouterr().err.startswith(("error[PL01", "error[PL08")), words
     for call in (pl.compile, pl.load):

@@ -26,7 +26,11 @@ SECTIONS = {
 
 
 def page() -> str:
-    lines = ["# Error codes", "", "`polyloom explain CODE` prints an entry. This page is made of the catalogue, `src/polyloom/codes.py`."]
+    lines = [
+        "# Error codes",
+        "",
+        "`polyloom explain CODE` prints an entry. This page is made of the catalogue, `src/polyloom/codes.py`.",
+    ]
     for prefix, title in SECTIONS.items():
         entries = [(code, *text) for code, text in sorted(CODES.items()) if code.startswith(prefix)]
         lines += ["", f"## {title}"] if entries else []
@@ -43,6 +47,11 @@ def test_page_is_the_catalogue(request: pytest.FixtureRequest) -> None:
 
 def test_every_code_is_explained() -> None:
     sources = Path(polyloom.__file__).parent.rglob("*.py")
-    raised = {code for path in sources if path.name != "codes.py" for code in re.findall(r'"(PL0\d{3})"', path.read_text(encoding="utf-8"))}
+    raised = {
+        code
+        for path in sources
+        if path.name != "codes.py"
+        for code in re.findall(r'"(PL0\d{3})"', path.read_text(encoding="utf-8"))
+    }
     assert sorted(raised - set(CODES)) == []
     assert all(code[:4] in SECTIONS for code in CODES)

@@ -74,18 +74,25 @@ def test_events_are_operations(result: pl.Result) -> None:
     events = result.execution.trace.spans
     assert len(events) == result.execution.operations == 48
     assert events[0] == Event("element (0, 0)", "alu0", "move = 0x0000000b", 0, 1)
-    assert max(e.start + e.cycles for e in events) + 1 == result.cycles  # the last bank write is in the cycle that sees the value
+    assert (
+        max(e.start + e.cycles for e in events) + 1 == result.cycles
+    )  # the last bank write is in the cycle that sees the value
 
 
 def test_activity_shows_every_cycle_with_an_operation(result: pl.Result) -> None:
-    """The run is shorter than the picture is wide: a column a cycle, so that the rectangles of an element add up to its busy cycles."""
+    """The run is shorter than the picture is wide: a column a cycle, so that the rectangles of an element add up to its
+    busy cycles."""
     drawn = activity.picture(result.events)
     width = 720 / (1 + max(e.start for e in result.events))
     rows = re.findall(r'<rect x="[\d.]+" y="(\d+)" width="([\d.]+)"', drawn)
     for row in range(3):
         busy = {e.start for e in result.events if e.group == f"element (0, {row})"}
-        assert sum(float(w) for y, w in rows if int(y) == 14 * row) == pytest.approx(width * len(busy), abs=0.1 * len(rows))
-    assert [drawn.index(f"element (0, {n})") for n in range(3)] == sorted(drawn.index(f"element (0, {n})") for n in range(3))
+        assert sum(float(w) for y, w in rows if int(y) == 14 * row) == pytest.approx(
+            width * len(busy), abs=0.1 * len(rows)
+        )
+    assert [drawn.index(f"element (0, {n})") for n in range(3)] == sorted(
+        drawn.index(f"element (0, {n})") for n in range(3)
+    )
     assert activity.picture(()) == ""
 
 
@@ -103,7 +110,11 @@ def test_an_untraced_run_is_repeated_to_be_drawn(result: pl.Result) -> None:
 def test_perfetto(result: pl.Result) -> None:
     events = json.loads(trace.perfetto(result.execution.trace))["traceEvents"]
     assert [e["ph"] for e in events].count("X") == 48
-    assert {e["args"]["name"] for e in events if e["ph"] == "M"} == {"alu0", "alu1", *(f"element (0, {n})" for n in range(3))}
+    assert {e["args"]["name"] for e in events if e["ph"] == "M"} == {
+        "alu0",
+        "alu1",
+        *(f"element (0, {n})" for n in range(3)),
+    }
 
 
 def test_vcd(result: pl.Result) -> None:

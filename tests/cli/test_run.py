@@ -19,8 +19,22 @@ from polyloom.targets.forms import loops
 
 ON = ("--on", "tcpa:paper:1x3")
 COMMON = ["verified", "kernel", "on", "parameters", "cycles", "operations", "compile_seconds", "run_seconds", "outputs"]
-MAPPING = ["pes", "initiation_interval", "minimum_initiation_interval", "proved_minimal", "bound_by", "predicted_cycles"]
-PROGRAMS = ["processor_classes", "kernel_classes", "control_signals", "instruction_words", "symbolic_bytes", "concrete_bytes"]
+MAPPING = [
+    "pes",
+    "initiation_interval",
+    "minimum_initiation_interval",
+    "proved_minimal",
+    "bound_by",
+    "predicted_cycles",
+]
+PROGRAMS = [
+    "processor_classes",
+    "kernel_classes",
+    "control_signals",
+    "instruction_words",
+    "symbolic_bytes",
+    "concrete_bytes",
+]
 KEYS = [*COMMON, "compared_with", "region", *MAPPING, *PROGRAMS, "phases", "instantiate_seconds"]
 
 
@@ -29,13 +43,33 @@ def test_json_has_the_promised_keys(call: Call) -> None:
     data = json.loads(out)
     assert (status, err) == (0, "")
     assert list(data) == KEYS
-    assert (data["verified"], data["kernel"], data["on"], data["parameters"], data["pes"]) == (True, "bits", ON[1], {"N": 16}, [1, 3])
+    assert (data["verified"], data["kernel"], data["on"], data["parameters"], data["pes"]) == (
+        True,
+        "bits",
+        ON[1],
+        {"N": 16},
+        [1, 3],
+    )
     assert (data["initiation_interval"], data["minimum_initiation_interval"], data["proved_minimal"]) == (2, 2, True)
     assert data["outputs"]["bits"]["dtype"] == "int32"
 
 
 def test_given_inputs_and_written_outputs(call: Call, scratch: Path) -> None:
-    status, out, _ = call("run", "bits.pla", "N=16", *ON, "--in", "in=in.npy", "--out", "bits=out.npy", "--trace", "run.vcd", "--report", "run.html", "--json")
+    status, out, _ = call(
+        "run",
+        "bits.pla",
+        "N=16",
+        *ON,
+        "--in",
+        "in=in.npy",
+        "--out",
+        "bits=out.npy",
+        "--trace",
+        "run.vcd",
+        "--report",
+        "run.html",
+        "--json",
+    )
     bits = np.load(scratch / "out.npy")
     assert status == 0
     assert bits.tolist() == [12345 >> n & 1 for n in range(16)]
@@ -49,7 +83,10 @@ def test_operands_may_follow_options(call: Call) -> None:
 
 
 def test_seed_chooses_the_inputs(call: Call) -> None:
-    sums = {json.loads(call("run", "bits.pla", "N=16", *ON, "--seed", str(n), "--json")[1])["outputs"]["bits"]["sha256"] for n in (0, 0, 1, 2, 3)}
+    sums = {
+        json.loads(call("run", "bits.pla", "N=16", *ON, "--seed", str(n), "--json")[1])["outputs"]["bits"]["sha256"]
+        for n in (0, 0, 1, 2, 3)
+    }
     assert 1 < len(sums) < 5
 
 
@@ -91,4 +128,8 @@ def test_every_part_of_a_run_is_told() -> None:
     source = api.source_of("examples/kernels/trisolv.py")
     instance = api.compile(source, "tcpa:unit:1x1").instantiate(N=4)
     instance.measure({}, progress=lambda step, fraction: told.append((step, fraction)))
-    assert told == [("running", 0.0), ("comparing with its equations", 1 / 3), (f"comparing with the source, {source.path}", 2 / 3)]
+    assert told == [
+        ("running", 0.0),
+        ("comparing with its equations", 1 / 3),
+        (f"comparing with the source, {source.path}", 2 / 3),
+    ]

@@ -18,15 +18,20 @@ from polyloom.cli import main
 LOOP = """{"resources": {"mul": {"limit": 2}, "mem": {"limit": 1}, "any": {"limit": null}},
  "nodes": [{"name": "a", "resource": "mul", "latency": 3, "busy": 1},
            {"name": "b", "resource": ["mul", "mem"]},
-           {"name": "c", "resource": [{"hold": ["mem", {"resource": "mul", "busy": 3}], "latency": 2}, {"resource": "any", "latency": 9}]},
+           {"name": "c", "resource": [{"hold": ["mem", {"resource": "mul", "busy": 3}], "latency": 2},
+                                      {"resource": "any", "latency": 9}]},
            {"name": "d", "resource": {"resource": "any", "busy": 40}, "latency": 0},
            {"name": "e"}],
- "edges": [{"from": "a", "to": "b", "delay": -1}, {"from": "b", "to": "a", "distance": 1, "latency": 2}, {"from": "b", "to": "c"},
-           {"from": "c", "to": "d", "delay": 2}, {"from": "c", "to": "d"}, {"from": "a", "to": "a", "distance": 3}, {"from": "d", "to": "e"}]}
+ "edges": [{"from": "a", "to": "b", "delay": -1}, {"from": "b", "to": "a", "distance": 1, "latency": 2},
+           {"from": "b", "to": "c"},
+           {"from": "c", "to": "d", "delay": 2}, {"from": "c", "to": "d"}, {"from": "a", "to": "a", "distance": 3},
+           {"from": "d", "to": "e"}]}
 """
 
 
-def loop(nodes: str = '[{"name": "a", "resource": "u"}]', edges: str = "[]", resources: str = '{"u": {"limit": 1}}') -> str:
+def loop(
+    nodes: str = '[{"name": "a", "resource": "u"}]', edges: str = "[]", resources: str = '{"u": {"limit": 1}}'
+) -> str:
     return f'{{"resources": {resources},\n "nodes": {nodes},\n "edges": {edges}}}'
 
 
@@ -50,7 +55,9 @@ FAULTS = {
     "latency-huge": loop('[{"name": "a", "latency": 1000001}]'),
     "busy-true": loop('[{"name": "a", "resource": "u", "busy": true}]'),
     "busy-text": loop('[{"name": "a", "resource": "u", "busy": "2"}]'),
-    "resource-unknown": loop('[{"name": "a", "resource": "mull"}]', resources='{"mul": {"limit": 1}, "mem": {"limit": 1}}'),
+    "resource-unknown": loop(
+        '[{"name": "a", "resource": "mull"}]', resources='{"mul": {"limit": 1}, "mem": {"limit": 1}}'
+    ),
     "resource-of-none": '{"nodes": [{"name": "a", "resource": "u"}]}',
     "resource-null": loop('[{"name": "a", "resource": null}]'),
     "choice-of-none": loop('[{"name": "a", "resource": []}]'),
@@ -74,11 +81,16 @@ FAULTS = {
 }
 INFEASIBLE = {
     "circuit": loop(
-        '[{"name": "a"}, {"name": "b"}, {"name": "c"}]', '[{"from": "a", "to": "b"}, {"from": "b", "to": "a", "delay": -1}, {"from": "b", "to": "b"}]'
+        '[{"name": "a"}, {"name": "b"}, {"name": "c"}]',
+        '[{"from": "a", "to": "b"}, {"from": "b", "to": "a", "delay": -1}, {"from": "b", "to": "b"}]',
     ),
-    "circuit-of-three": loop('[{"name": "x"}, {"name": "y"}, {"name": "z"}]', '[{"from": "x", "to": "y"}, {"from": "y", "to": "z"}, {"from": "z", "to": "x"}]'),
+    "circuit-of-three": loop(
+        '[{"name": "x"}, {"name": "y"}, {"name": "z"}]',
+        '[{"from": "x", "to": "y"}, {"from": "y", "to": "z"}, {"from": "z", "to": "x"}]',
+    ),
     "limit-zero": loop(
-        '[{"name": "a", "resource": "u"},\n  {"name": "b", "resource": ["v", {"hold": ["u", "v"]}]}]', resources='{"u": {"limit": 1}, "v": {"limit": 0}}'
+        '[{"name": "a", "resource": "u"},\n  {"name": "b", "resource": ["v", {"hold": ["u", "v"]}]}]',
+        resources='{"u": {"limit": 1}, "v": {"limit": 0}}',
     ),
     "hold-too-many": loop('[{"name": "a", "resource": {"hold": ["u", "u"]}}]'),
     "deadlines": loop(
@@ -97,7 +109,10 @@ OPTIONS = {
 
 def test_text(call: Call, golden: Golden, scratch: Path) -> None:
     (scratch / "loop.json").write_text(LOOP)
-    shown = [f"$ polyloom schedule {words}\n{call('schedule', *words.split())[1]}" for words in ("loop.json", "loop.json --solver torus")]
+    shown = [
+        f"$ polyloom schedule {words}\n{call('schedule', *words.split())[1]}"
+        for words in ("loop.json", "loop.json --solver torus")
+    ]
     golden("schedule", "\n".join(shown))
 
 
@@ -137,7 +152,10 @@ def test_busy_for_longer_than_the_interval(call: Call, golden: Golden, scratch: 
 
 def test_numbers_may_be_large(call: Call, scratch: Path) -> None:
     nodes = ", ".join(f'{{"name": "n{v}", "resource": "u", "busy": 1000000, "latency": 1000000}}' for v in range(8))
-    edge = '{"from": "n0", "to": "n7", "delay": 1000000}, {"from": "n7", "to": "n0", "distance": 1000000, "delay": 1000000}'
+    edge = (
+        '{"from": "n0", "to": "n7", "delay": 1000000}, {"from": "n7", "to": "n0", "distance": 1000000, "delay": '
+        "1000000}"
+    )
     (scratch / "loop.json").write_text(loop(f"[{nodes}]", f"[{edge}]", '{"u": {"limit": 2}}'))
     answer = json.loads(call("schedule", "loop.json", "--json")[1])
     assert (answer["initiation_interval"], answer["proved_minimal"]) == (4_000_000, True)
@@ -179,8 +197,41 @@ def test_options(case: str, call: Call, golden: Golden, scratch: Path) -> None:
     golden(f"schedule-{case}", f"exit {status}\n{err}")
 
 
-VALUES = st.sampled_from(["1", "-1", "1.5", "null", "true", '"a"', '"u"', "[]", "{}", '["u"]', '{"hold": ["u"]}', '{"limit": 1}', '[{"name": "a"}]', "9" * 30])
-KEYS = st.sampled_from(["resources", "nodes", "edges", "name", "resource", "latency", "busy", "from", "to", "delay", "distance", "limit", "hold"])
+VALUES = st.sampled_from(
+    [
+        "1",
+        "-1",
+        "1.5",
+        "null",
+        "true",
+        '"a"',
+        '"u"',
+        "[]",
+        "{}",
+        '["u"]',
+        '{"hold": ["u"]}',
+        '{"limit": 1}',
+        '[{"name": "a"}]',
+        "9" * 30,
+    ]
+)
+KEYS = st.sampled_from(
+    [
+        "resources",
+        "nodes",
+        "edges",
+        "name",
+        "resource",
+        "latency",
+        "busy",
+        "from",
+        "to",
+        "delay",
+        "distance",
+        "limit",
+        "hold",
+    ]
+)
 
 
 @settings(max_examples=150)
@@ -214,7 +265,9 @@ def judge(loop: dict[str, Any], answer: dict[str, Any]) -> list[str]:
     chosen = {name: _entry(node, answer["resource"][name]) for name, node in nodes.items()}
     for edge in loop.get("edges", []):
         latency = edge.get("latency", chosen[edge["from"]]["latency"])
-        if start[edge["to"]] + edge.get("distance", 0) * interval < start[edge["from"]] + latency + edge.get("delay", 0):
+        if start[edge["to"]] + edge.get("distance", 0) * interval < start[edge["from"]] + latency + edge.get(
+            "delay", 0
+        ):
             wrong.append(f"edge {edge}")
     held: dict[tuple[str, int], int] = {}
     for name, entry in chosen.items():
@@ -230,7 +283,11 @@ def judge(loop: dict[str, Any], answer: dict[str, Any]) -> list[str]:
         wrong.append("length")
     if answer["stages"] != 1 + max(s // interval for s in start.values()):
         wrong.append("stages")
-    if not max(answer["resource_bound"], answer["recurrence_bound"]) <= answer["minimum_initiation_interval"] <= interval:
+    if (
+        not max(answer["resource_bound"], answer["recurrence_bound"])
+        <= answer["minimum_initiation_interval"]
+        <= interval
+    ):
         wrong.append("bounds")
     if answer["proved_minimal"] != (answer["minimum_initiation_interval"] == interval):
         wrong.append("proof")

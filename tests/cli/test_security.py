@@ -37,12 +37,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    "words", ["verify k.c", "show k.c", "show k.c:k --ssa 1", "compile k.c --on tcpa:unit -o k.plsc", "compile k.c:k --on riscv -o k.elf", "litmus k.c:k N=1"]
+    "words",
+    [
+        "verify k.c",
+        "show k.c",
+        "show k.c:k --ssa 1",
+        "compile k.c --on tcpa:unit -o k.plsc",
+        "compile k.c:k --on riscv -o k.elf",
+        "litmus k.c:k N=1",
+    ],
 )
 def test_a_c_file_is_only_compiled(words: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its constructor would end the process."""
     status = main(words.split())
-    assert (status, "PL0167" in capsys.readouterr().err) == (int(words.startswith("litmus")), False)  # no access of it is volatile
+    assert (status, "PL0167" in capsys.readouterr().err) == (
+        int(words.startswith("litmus")),
+        False,
+    )  # no access of it is volatile
 
 
 @pytest.mark.parametrize("place", ["tcpa:unit:1x1", "riscv"])
@@ -51,7 +62,9 @@ def test_run_runs_a_c_file_on_the_host(place: str, folder: Path, capsys: pytest.
     assert capsys.readouterr().err.startswith("error[PL0167]")
 
 
-@pytest.mark.parametrize("words", ["verify k.py", "show k.py", "show k.py --ssa 1", "compile k.py -o new.plsc", "run k.py N=4"])
+@pytest.mark.parametrize(
+    "words", ["verify k.py", "show k.py", "show k.py --ssa 1", "compile k.py -o new.plsc", "run k.py N=4"]
+)
 def test_every_command_executes_a_python_file(words: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words.split()) == 0
     assert (folder / "executed").exists()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of Python and C files on the command line: values by their own names, what is compared, what is said to bad input."""
+"""Functions of Python and C files on the command line: values by their own names, what is compared, what is said to bad
+input."""
 
 from __future__ import annotations
 
@@ -67,15 +68,38 @@ def functions(scratch: Path) -> None:
 
 
 def test_scalars_by_name(call: Call, scratch: Path) -> None:
-    words = ("run", "functions.py:scale", "N=2", "M=3", "alpha=-7", "--in", "x=x.npy", "--out", "y=y.npy", *ON, "--json")
+    words = (
+        "run",
+        "functions.py:scale",
+        "N=2",
+        "M=3",
+        "alpha=-7",
+        "--in",
+        "x=x.npy",
+        "--out",
+        "y=y.npy",
+        *ON,
+        "--json",
+    )
     status, out, err = call(*words)
     data = json.loads(out)
-    assert (status, err, data["verified"], data["kernel"], data["parameters"]) == (0, "", True, "scale", {"N": 2, "M": 3})
+    assert (status, err, data["verified"], data["kernel"], data["parameters"]) == (
+        0,
+        "",
+        True,
+        "scale",
+        {"N": 2, "M": 3},
+    )
     assert np.array_equal(np.load(scratch / "y.npy"), -7 * np.load(scratch / "x.npy"))
 
 
 def test_scalars_that_are_not_given_are_seeded(call: Call) -> None:
-    sums = [json.loads(call("run", "functions.py:scale", "N=2", "M=3", *ON, "--seed", s, "--json")[1])["outputs"]["y"]["sha256"] for s in "001"]
+    sums = [
+        json.loads(call("run", "functions.py:scale", "N=2", "M=3", *ON, "--seed", s, "--json")[1])["outputs"]["y"][
+            "sha256"
+        ]
+        for s in "001"
+    ]
     assert sums[0] == sums[1] != sums[2]
 
 
@@ -154,7 +178,9 @@ def test_a_loaded_configuration_takes_scalars_by_name(call: Call, scratch: Path)
 
 
 def test_a_trace_has_the_operations_of_all_phases(call: Call, scratch: Path) -> None:
-    data = json.loads(call("run", "functions.py:twice", "N=4", *ON, "--trace", "run.json", "--report", "run.html", "--json")[1])
+    data = json.loads(
+        call("run", "functions.py:twice", "N=4", *ON, "--trace", "run.json", "--report", "run.html", "--json")[1]
+    )
     events = [e for e in json.loads((scratch / "run.json").read_text())["traceEvents"] if e["ph"] == "X"]
     assert len(events) == data["operations"]
     assert max(e["ts"] + e["dur"] for e in events) <= data["cycles"]
@@ -231,6 +257,11 @@ def test_message(name: str, call: Call, golden: Golden) -> None:
 
 
 def test_options_say_what_they_are_for() -> None:
-    for options in (Options(includes=("x",)), Options(defines=("X",)), Options(shapes=("A=n",)), Options(single_constants=True)):
+    for options in (
+        Options(includes=("x",)),
+        Options(defines=("X",)),
+        Options(shapes=("A=n",)),
+        Options(single_constants=True),
+    ):
         with pytest.raises(pl.PolyloomError, match="PL0801"):
             frontend.load("functions.py", options)

@@ -21,7 +21,17 @@ from polyloom.targets.tcpa.phases import stages
 
 PRODUCT: Final = symbolic(samples.MATMUL, rows=0, columns=1, order=(2, 1, 0))
 MATMUL: Final = symbolic_file.encode(PRODUCT)
-LIMITS: Final = ("fifo_depth", "branch_flags", "control_signals", "signal_sets", "counter_bits", "instruction_words", "channels", "delay_bits", "bank_words")
+LIMITS: Final = (
+    "fifo_depth",
+    "branch_flags",
+    "control_signals",
+    "signal_sets",
+    "counter_bits",
+    "instruction_words",
+    "channels",
+    "delay_bits",
+    "bank_words",
+)
 _HEAD: Final = 36
 
 
@@ -36,12 +46,17 @@ class Case:
 
     def message(self) -> bytes:
         padded = self.file + bytes(-len(self.file) % 4)
-        return struct.pack("<I", len(self.file)) + padded + struct.pack(f"<I{len(self.values)}q2I", len(self.values), *self.values, *self.region)
+        return (
+            struct.pack("<I", len(self.file))
+            + padded
+            + struct.pack(f"<I{len(self.values)}q2I", len(self.values), *self.values, *self.region)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the library says; `position` is that of a fault in the symbolic file, `refused` (kind, index, side, place)."""
+    """What the library says; `position` is that of a fault in the symbolic file, `refused` (kind, index, side,
+    place)."""
 
     status: int
     position: int
@@ -80,7 +95,10 @@ def examples(names: Sequence[str], member: str, regions: Sequence[tuple[int, int
         file = symbolic_file.encode(configuration)
         for sizes in SIZES[name]:
             values = bounds(name, sizes)
-            yield from (Case(f"{name} {sizes}", file, tuple(values[p] for p in configuration.parameters), region) for region in regions)
+            yield from (
+                Case(f"{name} {sizes}", file, tuple(values[p] for p in configuration.parameters), region)
+                for region in regions
+            )
 
 
 def convolutions(regions: Sequence[tuple[int, int]]) -> Iterator[Case]:
@@ -101,7 +119,13 @@ def kernels(names: Iterable[str], regions: Sequence[tuple[int, int]]) -> Iterato
 
 def refusals() -> Iterator[Case]:
     """Wrong requests, limits of a small machine, bounds that overflow, and malformed files."""
-    for values, region in (((5, 7), (2, 2)), ((5, 7, 3, 1), (2, 2)), ((5, 7, -1), (2, 2)), ((5, 7, 1 << 31), (2, 2)), ((5, 7, 3), (0, 2))):
+    for values, region in (
+        ((5, 7), (2, 2)),
+        ((5, 7, 3, 1), (2, 2)),
+        ((5, 7, -1), (2, 2)),
+        ((5, 7, 1 << 31), (2, 2)),
+        ((5, 7, 3), (0, 2)),
+    ):
         yield Case(f"values {values} on {region}", MATMUL, values, region)
     yield Case("large bounds", MATMUL, ((1 << 31) - 1,) * 3, (1, 1))
     for limit in LIMITS:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small hosts: a target of the compiler in the `ziglang` wheel, and the program of QEMU that runs its executables.
 
-Executables are freestanding and static, with the compiler's own arithmetic helpers; they are built below `build/device`, where the
-compiler also keeps its caches. `examples/firmware` has the board that they run on.
+Executables are freestanding and static, with the compiler's own arithmetic helpers; they are built below
+`build/device`, where the compiler also keeps its caches. `examples/firmware` has the board that they run on.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _LINK: Final = ("-Wl,--gc-sections", "-Wl,-e,_start")
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """`name` is QEMU's name of the architecture; `target`, `cpu` and `options` are the compiler's, whose runtime lacks `helpers`."""
+    """`name` is QEMU's name of the architecture; `target`, `cpu` and `options` are the compiler's, whose runtime lacks
+    `helpers`."""
 
     name: str
     target: str
@@ -44,10 +45,12 @@ class Device:
         return f"qemu-{self.name}"
 
 
-# Linkers shorten the calls of RISC-V only where they are told that they may (`relax`); other toolchains tell them by themselves.
-# A function that ends in a jump to another one cannot use the routines of `-msave-restore`.
+# Linkers shorten the calls of RISC-V only where they are told that they may (`relax`); other toolchains tell them by
+# themselves. A function that ends in a jump to another one cannot use the routines of `-msave-restore`.
 SMALL: Final = ("-DPOLYLOOM_INT32", "-msave-restore", "-fno-optimize-sibling-calls")
-RV32: Final = Device("riscv32", "riscv32-freestanding", "generic_rv32+m+a+c+relax", SMALL, (FIRMWARE / "save_restore.S",))
+RV32: Final = Device(
+    "riscv32", "riscv32-freestanding", "generic_rv32+m+a+c+relax", SMALL, (FIRMWARE / "save_restore.S",)
+)
 DEVICES: Final = (
     RV32,
     Device("riscv64", "riscv64-freestanding", "generic_rv64+m+a+c+relax"),
@@ -76,10 +79,14 @@ def build(device: Device, name: str, sources: Iterable[Path]) -> Path:
     files = map(str, (*sources, FIRMWARE / "board_linux.c", *device.helpers, *sorted(LIBRARY.glob("*.c"))))
     includes = (f"-I{LIBRARY}", f"-I{FIRMWARE}")
     compiler = (sys.executable, "-m", "ziglang", "cc", "-target", device.target, f"-mcpu={device.cpu}")
-    subprocess.run([*compiler, *_FLAGS, *device.options, *includes, *files, *_LINK, "-o", str(made)], check=True, env=caches())
+    subprocess.run(
+        [*compiler, *_FLAGS, *device.options, *includes, *files, *_LINK, "-o", str(made)], check=True, env=caches()
+    )
     return made.replace(folder / name)
 
 
 def run(device: Device, program: Path, given: bytes) -> bytes:
     """What `program` writes when it reads `given`. Raises CalledProcessError where it stops with an error."""
-    return subprocess.run([device.emulator, str(program)], input=given, stdout=subprocess.PIPE, check=True, timeout=300).stdout
+    return subprocess.run(
+        [device.emulator, str(program)], input=given, stdout=subprocess.PIPE, check=True, timeout=300
+    ).stdout

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes out of an ELF file of either class and byte order (Tool Interface Standard, version 1.2): sections, functions."""
+"""Sizes out of an ELF file of either class and byte order (Tool Interface Standard, version 1.2): sections,
+functions."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the library costs on small hosts, as text: `python -m tests.device.report`, or `make device`.
 
-Text is code and constants with -Os, all calls of the library without the texts of errors; the compiler's helpers are its own, by name.
-Scratch is the library's high-water mark, stack that of a painted area, from the caller's frame on. Instructions are those of a program
-that does nothing but one instantiation, helpers included, counted by native/riscv; a test compares its count with QEMU's.
+Text is code and constants with -Os, all calls of the library without the texts of errors; the compiler's helpers are
+its own, by name. Scratch is the library's high-water mark, stack that of a painted area, from the caller's frame on.
+Instructions are those of a program that does nothing but one instantiation, helpers included, counted by native/riscv;
+a test compares its count with QEMU's.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ LARGE: Final = {"bits": (1, 32)}
 
 def text(device: Device) -> tuple[int, dict[str, int]]:
     """Bytes of the library, and of every helper of the compiler that it needs."""
-    full, empty = (Elf(build(device, name, [HARNESS.with_name(f"{name}.c")]).read_bytes()) for name in ("probe", "empty"))
+    full, empty = (
+        Elf(build(device, name, [HARNESS.with_name(f"{name}.c")]).read_bytes()) for name in ("probe", "empty")
+    )
     helpers = {name: size for name, (_, size) in full.functions().items() if name in _MEMORY or name.startswith("__")}
     return full.text() - empty.text() - sum(helpers.values()), helpers
 
@@ -48,7 +51,8 @@ def program(device: Device, case: Case) -> Path:
         static const uint8_t file[] = {{{", ".join(map(str, case.file))}}};
         static const int64_t values[] = {{{", ".join(map(str, case.values))}}};
         polyloom_request request = {{
-            .symbolic = file, .symbolic_size = sizeof file, .values = values, .value_count = sizeof values / sizeof *values,
+            .symbolic = file, .symbolic_size = sizeof file,
+            .values = values, .value_count = sizeof values / sizeof *values,
             .rows = {rows}, .columns = {columns}, .candidate = POLYLOOM_ALL}};
     """)
     return build(device, "counted", [HARNESS.with_name("counted.c"), request])

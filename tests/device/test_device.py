@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library on small hosts (32 and 64 bits, both byte orders), under QEMU: the bytes and the refusals of this host."""
+"""The library on small hosts (32 and 64 bits, both byte orders), under QEMU: the bytes and the refusals of this
+host."""
 
 from __future__ import annotations
 
@@ -25,9 +26,13 @@ def test_a_device_makes_the_bytes_of_this_host(device: Device) -> None:
     asked = cases()
     given = list(answers(run(device, harness(device), b"".join(c.message() for c in asked))))
     expected = [on_host(case) for case in asked]
-    differ = [(c.name, a.outcome.status, e.status) for c, a, e in zip(asked, given, expected, strict=True) if a.outcome != e]
+    differ = [
+        (c.name, a.outcome.status, e.status) for c, a, e in zip(asked, given, expected, strict=True) if a.outcome != e
+    ]
     assert differ == []
-    assert {0, 3, 501, 502, 503, 505, 511, 512, 513, 514, 515, 516, 517, 519, 520, 701, 702, 704} <= {e.status for e in expected}
+    assert {0, 3, 501, 502, 503, 505, 511, 512, 513, 514, 515, 516, 517, 519, 520, 701, 702, 704} <= {
+        e.status for e in expected
+    }
 
 
 def test_two_emulators_count_the_same_instructions() -> None:
@@ -57,7 +62,11 @@ def test_32_kib_of_stack_and_scratch_suffice_whatever_the_region(kernel: str) ->
 def test_32_kib_of_stack_and_scratch_suffice_for_a_convolution() -> None:
     if reason := missing(RV32):
         pytest.skip(reason)
-    asked = [case("conv", region, perfect=perfect) for region in ((1, 1), (1, 16), (1, 32), (4, 4), (8, 8), (32, 32)) for perfect in (False, True)]
+    asked = [
+        case("conv", region, perfect=perfect)
+        for region in ((1, 1), (1, 16), (1, 32), (4, 4), (8, 8), (32, 32))
+        for perfect in (False, True)
+    ]
     for needed in answers(run(RV32, harness(RV32), b"".join(c.message() for c in asked))):
         assert needed.outcome.status == 0
         assert needed.scratch + needed.stack <= 32 * 1024

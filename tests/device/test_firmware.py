@@ -19,7 +19,12 @@ pytestmark = pytest.mark.skipif(REASON is not None, reason=str(REASON))
 def make(build: Path, *variables: str) -> subprocess.CompletedProcess[str]:
     tools = (f"PYTHON={sys.executable}", f"POLYLOOM={sys.executable} -m polyloom", f"BUILD={build}")
     path = os.pathsep.join(p for p in sys.path if p)
-    return subprocess.run(["make", "-C", str(FIRMWARE), "check", *tools, *variables], capture_output=True, text=True, env={**caches(), "PYTHONPATH": path})
+    return subprocess.run(
+        ["make", "-C", str(FIRMWARE), "check", *tools, *variables],
+        capture_output=True,
+        text=True,
+        env={**caches(), "PYTHONPATH": path},
+    )
 
 
 def test_the_array_gets_the_file_that_this_machine_writes(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Very many instantiations on this host: buffers are of the size that the query asks for, and nothing around them changes."""
+"""Very many instantiations on this host: buffers are of the size that the query asks for, and nothing around them
+changes."""
 
 from __future__ import annotations
 
@@ -19,14 +20,22 @@ pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no 
 def soak(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("soak") / "soak"
     sources = map(str, (SOURCE, *sorted(LIBRARY.glob("*.c"))))
-    subprocess.run(["cc", "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{LIBRARY}", *sources, "-o", str(made)], check=True)
+    subprocess.run(
+        ["cc", "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{LIBRARY}", *sources, "-o", str(made)], check=True
+    )
     return made
 
 
 def cases() -> list[Case]:
     """Small programs; the values are upper limits, zeros included."""
-    files = {case.file: case.values for case in (*examples(["bits", "fir", "matvec"], "wide", ((1, 1),)), *kernels(["trisolv"], ((1, 1),)))}
-    return [*(Case("", file, (12,) * len(values), (4, 4)) for file, values in files.items()), Case("", MATMUL, (7, 7, 5), (3, 3))]
+    files = {
+        case.file: case.values
+        for case in (*examples(["bits", "fir", "matvec"], "wide", ((1, 1),)), *kernels(["trisolv"], ((1, 1),)))
+    }
+    return [
+        *(Case("", file, (12,) * len(values), (4, 4)) for file, values in files.items()),
+        Case("", MATMUL, (7, 7, 5), (3, 3)),
+    ]
 
 
 def repeat(program: Path, *arguments: int) -> subprocess.CompletedProcess[bytes]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every example in README.md, ARCHITECTURE.md, CONTRIBUTING.md and docs/ runs and prints what the page shows.
 
-Fenced blocks of one page run in order, in one scratch folder that holds examples/. `console` blocks are commands after `$ `
-and their output, both streams together; a command may fail only where the page shows an error. `python` blocks share their
-names; an `output` block after one is what it printed. In expected output `...` stands for any text.
+Fenced blocks of one page run in order, in one scratch folder that holds examples/. `console` blocks are commands after
+`$ ` and their output, both streams together; a command may fail only where the page shows an error. `python` blocks
+share their names; an `output` block after one is what it printed. In expected output `...` stands for any text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ COMMAND = re.compile(r"^\$ (.*\n)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A shell command or a Python text, the line where it stands, and what the page shows for it (None: nothing shown)."""
+    """A shell command or a Python text, the line where it stands, and what the page shows for it (None: nothing
+    shown)."""
 
     line: int
     code: str
@@ -57,7 +58,16 @@ def script(parts: list[Step]) -> str:
 def run(command: list[str], folder: Path) -> tuple[str, int]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "COLUMNS": "120", "NO_COLOR": "1"}
-    done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     return done.stdout, done.returncode
 
 
@@ -80,11 +90,17 @@ def test_page(page: Path, tmp_path: Path) -> None:
         where = f"{page.relative_to(ROOT)}:{step.line}: {step.code.rstrip()}"
         shows_error = not step.is_python and "error[" in (step.expected or "")
         assert (status != 0) == shows_error, f"{where}\nexit code {status}\n{output}"
-        assert step.expected is None or matches(step.expected, output), f"{where}\nexpected:\n{step.expected}\ngot:\n{output}"
+        assert step.expected is None or matches(step.expected, output), (
+            f"{where}\nexpected:\n{step.expected}\ngot:\n{output}"
+        )
 
 
 def test_a_wrong_output_is_noticed() -> None:
     assert matches("a ... c\n", "a b c\n")
     assert not matches("a ... c\n", "a b d\n")
     page = "```console\n$ echo a\na\n$ echo b\nb\n```\n\n```python\nprint(1)\n```\n\n```output\n1\n```\n"
-    assert list(steps(page)) == [Step(2, "echo a\n", False, "a\n"), Step(2, "echo b\n", False, "b\n"), Step(9, "print(1)\n", True, "1\n")]
+    assert list(steps(page)) == [
+        Step(2, "echo a\n", False, "a\n"),
+        Step(2, "echo b\n", False, "b\n"),
+        Step(9, "print(1)\n", True, "1\n"),
+    ]

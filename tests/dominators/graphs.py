@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs for tests, and the definitions of everything by reachability: slow, and independent of any dominator algorithm."""
+"""Graphs for tests, and the definitions of everything by reachability: slow, and independent of any dominator
+algorithm."""
 
 from __future__ import annotations
 
@@ -47,7 +48,10 @@ class Graph:
     def frontiers(self) -> list[list[int]]:
         """w is in the frontier of u that dominates a predecessor of w, but not w strictly."""
         edges = [(v, w) for v, w in self.edges if v in self.dominators]
-        return [sorted({w for v, w in edges if u in self.dominators[v] and u not in self.dominators[w] - {w}}) for u in range(self.n)]
+        return [
+            sorted({w for v, w in edges if u in self.dominators[v] and u not in self.dominators[w] - {w}})
+            for u in range(self.n)
+        ]
 
     def iterated(self, nodes: list[int], within: frozenset[int] | None = None) -> list[int]:
         """The least fixpoint."""

@@ -44,14 +44,21 @@ def reaching(graph: Graph, ends: set[int], within: set[int]) -> set[int]:
 
 def loops(graph: Graph) -> dict[int, set[int]]:
     """By header the members: the descendants that reach it through its descendants."""
-    return {h: reaching(graph, {h}, below) for h, below in descendants(graph).items() if any(v == h and u in below for u, v in graph.edges)}
+    return {
+        h: reaching(graph, {h}, below)
+        for h, below in descendants(graph).items()
+        if any(v == h and u in below for u, v in graph.edges)
+    }
 
 
 def natural(graph: Graph) -> dict[int, tuple[int, ...]]:
     """By header the members: it, and what reaches a source of an edge back to it without passing it."""
     back = [(u, h) for u, h in graph.edges if h in graph.dominators.get(u, ())]
     others = {h: graph.reached(graph.root) - {h} for _, h in back}
-    return {h: tuple(sorted({h} | reaching(graph, {u for u, to in back if to == h and u != h}, {*others[h]}))) for h in sorted(others)}
+    return {
+        h: tuple(sorted({h} | reaching(graph, {u for u, to in back if to == h and u != h}, {*others[h]})))
+        for h in sorted(others)
+    }
 
 
 @given(ANY)
@@ -98,7 +105,8 @@ def test_a_node_is_own_in_its_innermost_loop(graph: Graph) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_families(family: str) -> None:
-    """Nests are as deep as their graph; opposing chains are irreducible; no family takes quadratic time or recursion."""
+    """Nests are as deep as their graph; opposing chains are irreducible; no family takes quadratic time or
+    recursion."""
     n = 20000
     forest = pl.ssa.loop_forest(n, FAMILIES[family](n))
     assert forest.reducible == (family in ("nest", "back", "snca"))

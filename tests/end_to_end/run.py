@@ -38,8 +38,16 @@ def compiled(program: Program, machine: Machine) -> Symbolic:
     return again
 
 
-def run(program: Program, symbolic: Symbolic, machine: Machine, values: Mapping[str, int], region: tuple[int, int], seed: int = 1) -> Finished:
-    """Instantiate, write, read, check and simulate; fails unless every output is right and the prediction bounds the cycles."""
+def run(
+    program: Program,
+    symbolic: Symbolic,
+    machine: Machine,
+    values: Mapping[str, int],
+    region: tuple[int, int],
+    seed: int = 1,
+) -> Finished:
+    """Instantiate, write, read, check and simulate; fails unless every output is right and the prediction bounds the
+    cycles."""
     concrete = instantiate(symbolic, values, *region)
     data = concrete_file.encode(concrete)
     assert concrete_file.decode(data) == concrete

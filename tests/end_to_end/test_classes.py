@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processor classes do not grow with the array (the paper, Table 1): tiles of one size on 4x4, 8x8 and 32x32.
 
-The mapping is the one that is fastest on 8x8; on every region its own tile size is kept, so only the number of tiles changes.
+The mapping is the one that is fastest on 8x8; on every region its own tile size is kept, so only the number of tiles
+changes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,15 @@ def test_classes_do_not_grow(name: str, member: str, perfect: int, imperfect: in
     symbolic = compile_program(load(path(name)), machine_file.load(member))
     for missing, limit in ((0, perfect), (1, imperfect)):
         counts = [
-            len(instantiate(symbolic, FIXED[name] | dict.fromkeys(TILED[name], TILE * side - missing), side, side, candidate=_planar(symbolic)).classes)
+            len(
+                instantiate(
+                    symbolic,
+                    FIXED[name] | dict.fromkeys(TILED[name], TILE * side - missing),
+                    side,
+                    side,
+                    candidate=_planar(symbolic),
+                ).classes
+            )
             for side in SIDES
         ]
         assert counts == counts[:1] * len(SIDES)

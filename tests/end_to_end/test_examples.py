@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The seven example programs on members and regions: perfect and imperfect tilings, bounds of zero and one, and the paper's numbers."""
+"""The seven example programs on members and regions: perfect and imperfect tilings, bounds of zero and one, and the
+paper's numbers."""
 
 from __future__ import annotations
 
@@ -74,7 +75,9 @@ def test_small_members_run_or_refuse_with_a_reason(name: str, member: str) -> No
         ("matvec", "unit", (32, 32), (4, 1), 287),
     ],
 )
-def test_cycles_on_perfect_tilings_are_predicted_and_few(name: str, member: str, sizes: tuple[int, ...], region: tuple[int, int], cycles: int) -> None:
+def test_cycles_on_perfect_tilings_are_predicted_and_few(
+    name: str, member: str, sizes: tuple[int, ...], region: tuple[int, int], cycles: int
+) -> None:
     finished = run(example(name), mapped(name, member), machine_file.load(member), bounds(name, sizes), region)
     assert finished.cycles == finished.predicted
     assert finished.cycles <= cycles
@@ -83,7 +86,11 @@ def test_cycles_on_perfect_tilings_are_predicted_and_few(name: str, member: str,
 def test_bits_on_the_paper_s_machine() -> None:
     symbolic = mapped("bits", "paper")
     finished = run(example("bits"), symbolic, machine_file.load("paper"), {"N": 16}, (1, 3))
-    assert (finished.concrete.initiation_interval, symbolic.bottlenecks[0].minimum, symbolic.bottlenecks[0].proved) == (2, 2, True)
+    assert (finished.concrete.initiation_interval, symbolic.bottlenecks[0].minimum, symbolic.bottlenecks[0].proved) == (
+        2,
+        2,
+        True,
+    )
 
 
 def test_the_first_three_programs() -> None:
@@ -116,5 +123,7 @@ def test_processor_classes_do_not_depend_on_the_region(name: str, sizes: tuple[i
     for size in (4, 8):
         region = (1, size) if name == "bits" else (size, size)
         scaled = tuple(n * size if m < 2 else n for m, n in enumerate(sizes))
-        counts.append(len(run(example(name), mapped(name, "wide"), machine, bounds(name, scaled), region).concrete.classes))
+        counts.append(
+            len(run(example(name), mapped(name, "wide"), machine, bounds(name, scaled), region).concrete.classes)
+        )
     assert counts[0] == counts[1] <= most

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the paper prints for its running example: N = 16, t = 3, p = 6, with its tau and binding given as a mapping.
 
-Corrections, where the paper contradicts itself: kernel classes are those of p = 6, lambda is (2, 12), fd0 is called rd1 in some of its
-listings, and g5 holds for every consumed iteration of a partial tile only.
+Corrections, where the paper contradicts itself: kernel classes are those of p = 6, lambda is (2, 12), fd0 is called rd1
+in some of its listings, and g5 holds for every consumed iteration of a partial tile only.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ def test_the_given_schedule_is_used() -> None:
 
 def test_the_mapper_finds_one_as_good() -> None:
     free = compile_program(example("bits"), machine_file.load("paper"))
-    assert [(s.initiation_interval, b.minimum, b.proved) for s, b in zip(free.schedules, free.bottlenecks, strict=True)] == [(2, 2, True)]
+    assert [
+        (s.initiation_interval, b.minimum, b.proved) for s, b in zip(free.schedules, free.bottlenecks, strict=True)
+    ] == [(2, 2, True)]
     assert max(free.schedules[0].tau) <= max(symbolic().schedules[0].tau)
 
 
@@ -94,7 +96,11 @@ def test_tree_of_section_5_5_and_configuration(golden: Golden) -> None:
 @pytest.mark.parametrize("column", [0, 1])
 def test_folded_conditions_of_a_full_tile(column: int) -> None:
     """Section 6.1: andi moves to slot 0 of the next iteration, which gives rise to the epilogue j = p."""
-    assert steps(column, ALU1) == {"shri fd0 rd0 1": [0, 1, 2, 3, 4], "andi od1 rd0 1": [1, 2, 3, 4, 5, 6], "shri od0 rd0 1": [5]}
+    assert steps(column, ALU1) == {
+        "shri fd0 rd0 1": [0, 1, 2, 3, 4],
+        "andi od1 rd0 1": [1, 2, 3, 4, 5, 6],
+        "shri od0 rd0 1": [5],
+    }
     slots = {i.cycle % 2 for i in issued(column, ALU1) if i.destinations and i.destinations[0].index == 1}
     assert slots == {0}
 
@@ -126,7 +132,10 @@ def test_program_of_alu1_in_class_1() -> None:
 
 
 def test_banks_of_figure_8() -> None:
-    banks = [(g.side, g.position, g.base, g.coefficients, g.domain[0].lower, g.domain[0].upper) for g in concrete().generators]
+    banks = [
+        (g.side, g.position, g.base, g.coefficients, g.domain[0].lower, g.domain[0].upper)
+        for g in concrete().generators
+    ]
     assert sorted(banks) == [
         ("north", 0, 0, (1,), (0,), (5,)),
         ("north", 1, 6, (1,), (0,), (5,)),

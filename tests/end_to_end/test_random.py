@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random programs, bounds, regions and members: the model's outputs equal the interpreter's, and what is refused is refused fairly.
+"""Random programs, bounds, regions and members: the model's outputs equal the interpreter's, and what is refused is
+refused fairly.
 
-One compilation serves several bounds and regions. `CHUNKS * PROGRAMS * PLACEMENTS` cases run in continuous integration, at least
-`SHARE` of them to the end; the rest must be refused for want of a schedule, a route or capacity.
+One compilation serves several bounds and regions. `CHUNKS * PROGRAMS * PLACEMENTS` cases run in continuous integration,
+at least `SHARE` of them to the end; the rest must be refused for want of a schedule, a route or capacity.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ CHUNKS, PROGRAMS, PLACEMENTS, SHARE = 12, 7, 6, 0.6
 REGIONS = ((1, 1), (1, 2), (1, 4), (3, 1), (2, 2), (2, 3), (4, 4), (4, 1), (3, 3), (3, 4))
 MEMBERS = ("unit", "unit", "unit", "wide", "wide", "ideal", "paper", "fau")
 SMALL = 6
-"""The most equations that are mapped to the members with few units and one destination: the search for copies takes long."""
+"""The most equations that are mapped to the members with few units and one destination: the search for copies takes
+long."""
 SEEDS = st.integers(0, 1 << 20)
 # Smaller seeds are not smaller programs, so shrinking would only cost time.
 ONLY_GENERATE = (Phase.explicit, Phase.generate)

@@ -118,7 +118,12 @@ PLACES = st.none() | st.builds(Place, st.integers(0, 65535), words)
 def layouts(draw: DrawFn) -> ArrayLayout:
     rank = draw(st.integers(0, 3))
     return ArrayLayout(
-        draw(names), draw(st.sampled_from(ELEMENT_TYPES)), draw(tuples(words, rank)), draw(tuples(words, rank)), draw(st.booleans()), draw(PLACES)
+        draw(names),
+        draw(st.sampled_from(ELEMENT_TYPES)),
+        draw(tuples(words, rank)),
+        draw(tuples(words, rank)),
+        draw(st.booleans()),
+        draw(PLACES),
     )
 
 
@@ -174,7 +179,9 @@ limits = st.builds(
 
 
 def rows_of(n: int, m: int, most: int = 200) -> SearchStrategy[Row]:
-    return st.builds(Row, tuples(st.integers(-most, most), n), tuples(st.integers(-2, 2), m), st.integers(-(2**40), 2**40))
+    return st.builds(
+        Row, tuples(st.integers(-most, most), n), tuples(st.integers(-2, 2), m), st.integers(-(2**40), 2**40)
+    )
 
 
 @st.composite
@@ -186,7 +193,9 @@ def array_infos(draw: DrawFn, row: SearchStrategy[Row]) -> ArrayInfo:
 class _Graph:
     """Draws nodes in turn; every register operand is a new use or input, every output a new one."""
 
-    def __init__(self, draw: DrawFn, n: int, nodes: int, conditions: int, arrays: tuple[ArrayInfo, ...], row: SearchStrategy[Row]) -> None:
+    def __init__(
+        self, draw: DrawFn, n: int, nodes: int, conditions: int, arrays: tuple[ArrayInfo, ...], row: SearchStrategy[Row]
+    ) -> None:
         self.draw, self.arrays, self.row = draw, arrays, row
         self.condition = st.integers(0, conditions - 1)
         self.writers = some(st.builds(Writer, st.integers(0, nodes - 1), self.condition))
@@ -255,7 +264,9 @@ def symbolics(draw: DrawFn) -> Symbolic:
     conditions = draw(st.lists(some(conjunction.map(lambda c: tuple(sorted(c)))), min_size=1, max_size=3).map(tuple))
     graph = _Graph(draw, n, nodes, len(conditions), arrays, row)
     offsets = tuples(small, nodes)
-    schedule = st.builds(Schedule, st.integers(1, 300), offsets, tuples(st.integers(0, len(limit.units) - 1), nodes), offsets)
+    schedule = st.builds(
+        Schedule, st.integers(1, 300), offsets, tuples(st.integers(0, len(limit.units) - 1), nodes), offsets
+    )
     schedules = draw(st.lists(schedule, min_size=1, max_size=2).map(tuple))
     return Symbolic(
         kernel=draw(names),

@@ -6,7 +6,16 @@
 
 from __future__ import annotations
 
-from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, Connection, Controller, ConvexSet, Domain, ElementProgram, Generator
+from polyloom.targets.tcpa.concrete import (
+    ArrayLayout,
+    Concrete,
+    Connection,
+    Controller,
+    ConvexSet,
+    Domain,
+    ElementProgram,
+    Generator,
+)
 from polyloom.targets.tcpa.isa import OPCODE_NOP, File, Goto, Halt, If, Immediate, Instruction, Next, Register, opcode
 from polyloom.targets.tcpa.symbolic import (
     Access,
@@ -63,9 +72,19 @@ SYMBOLIC = Symbolic(
     parameters=("N",),
     dimensions=("i",),
     assumptions=((Row((0,), (1,), 0),),),
-    extents=(Extent((Bound((Row((0,), (1,), -1),), Row((0,), (0,), 0)),), (Bound((Row((0,), (1,), -1),), Row((0,), (1,), -1)),)),),
+    extents=(
+        Extent(
+            (Bound((Row((0,), (1,), -1),), Row((0,), (0,), 0)),), (Bound((Row((0,), (1,), -1),), Row((0,), (1,), -1)),)
+        ),
+    ),
     arrays=(ArrayInfo("in", "i32", (), False), ArrayInfo("bits", "i32", (Row((0,), (1,), 0),), True)),
-    constraints=(Row((1,), (0,), 0), Row((-1,), (1,), -1), Row((-1,), (0,), 0), Row((1,), (0,), -1), Row((-1,), (1,), -2)),
+    constraints=(
+        Row((1,), (0,), 0),
+        Row((-1,), (1,), -1),
+        Row((-1,), (0,), 0),
+        Row((1,), (0,), -1),
+        Row((-1,), (1,), -2),
+    ),
     conditions=(((0, 1, 2),), ((1, 3),), ((0, 1),), ((0, 4),)),
     nodes=(
         Node(MOVE, FIRST, (InputOperand(0),), None),
@@ -102,7 +121,13 @@ SYMBOLIC = Symbolic(
     bottlenecks=(Bottleneck(2, True, "units {alu0, alu1}: 3 operations S1|S2, S3, S4"),),
 )
 
-RD0, FD0, ID0, OD0, OD1 = Register(File.RD, 0), Register(File.FD, 0), Register(File.IO, 0), Register(File.IO, 0), Register(File.IO, 1)
+RD0, FD0, ID0, OD0, OD1 = (
+    Register(File.RD, 0),
+    Register(File.FD, 0),
+    Register(File.IO, 0),
+    Register(File.IO, 0),
+    Register(File.IO, 1),
+)
 
 
 def _shr(register: Register | None, branch: Next | Goto | If) -> Instruction:

@@ -34,7 +34,9 @@ def repaired(data: bytes) -> bytes:
     """`data` with a checksum and a hash of the names that match; the section table says where these begin."""
     ends = [end for (end,) in iter_unpack("<I", data[32 : 32 + 4 * _sections(data)])]
     begin, end = (n + -n % 4 for n in ends[-2:])
-    data = data[:24] + fletcher64(data[begin:end]).to_bytes(8, "little") + data[32:] if begin <= end <= len(data) else data
+    data = (
+        data[:24] + fletcher64(data[begin:end]).to_bytes(8, "little") + data[32:] if begin <= end <= len(data) else data
+    )
     return data[:8] + fletcher64(data[CHECKED:]).to_bytes(8, "little") + data[CHECKED:]
 
 
@@ -132,7 +134,9 @@ def test_other_versions_kinds_and_longer_files_are_refused(kind: str) -> None:
     assert code_of(decode, other) == "PL0701"
     assert code_of(decode, b"\x7fELF" + data[4:]) == "PL0701"
     version = int.from_bytes(data[4:8], "little")
-    assert {code_of(decode, data[:4] + n.to_bytes(4, "little") + data[8:]) for n in (*range(1, version), version + 1, 99)} == {"PL0703"}
+    assert {
+        code_of(decode, data[:4] + n.to_bytes(4, "little") + data[8:]) for n in (*range(1, version), version + 1, 99)
+    } == {"PL0703"}
     assert code_of(decode, data[:4] + bytes(4) + data[8:]) == "PL0705"
     assert code_of(decode, repaired(data + bytes(4))) == "PL0705"
     assert code_of(decode, data[:-1] + b"\x01") == "PL0704"
@@ -168,14 +172,18 @@ def test_arbitrary_bytes_are_refused(tail: bytes, head: bytes, kind: str) -> Non
 
 def test_a_value_that_does_not_fit_is_refused_by_name() -> None:
     (first, *rest) = CONCRETE.generators
-    with pytest.raises(PolyloomError, match=r"a base address is 2147483648, but the file format holds -2147483648 to 2147483647") as error:
+    with pytest.raises(
+        PolyloomError, match=r"a base address is 2147483648, but the file format holds -2147483648 to 2147483647"
+    ) as error:
         concrete_file.encode(replace(CONCRETE, generators=(replace(first, base=2**31), *rest)))
     assert error.value.exit_code == 3
 
 
 def test_the_names_are_not_counted() -> None:
     longer = replace(SYMBOLIC, kernel="a much longer name", node_names=("first", "second", "third", "fourth"))
-    assert symbolic_file.size_without_names(symbolic_file.encode(longer)) == symbolic_file.size_without_names(FILES["symbolic"][1])
+    assert symbolic_file.size_without_names(symbolic_file.encode(longer)) == symbolic_file.size_without_names(
+        FILES["symbolic"][1]
+    )
     assert concrete_file.size_without_names(FILES["concrete"][1]) == len(FILES["concrete"][1]) - 20
 
 

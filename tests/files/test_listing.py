@@ -30,7 +30,8 @@ def test_the_running_example_is_listed_as_in_the_paper(golden: Golden) -> None:
 
 
 def test_the_schedule_of_the_running_example_is_the_paper_s() -> None:
-    """Section 5.2: lambda = (pi, pi * p); the corrected reading of section 6: lambda_J = 2 and lambda_K = 12 for p = 6."""
+    """Section 5.2: lambda = (pi, pi * p); the corrected reading of section 6: lambda_J = 2 and lambda_K = 12 for p =
+    6."""
     times = timing(SYMBOLIC, SYMBOLIC.candidates[0])
     assert [str(factor) for factor in times.lambda_j] == ["2"]
     assert [(theta, [str(bound) for bound in bounds]) for theta, bounds in times.skew] == [((0, 1), ["2*p0"])]
@@ -55,7 +56,10 @@ def test_polynomials_are_rings() -> None:
 
 def test_instructions_read_as_in_section_6_3() -> None:
     assert notation.instruction(Instruction(opcode("and", "i32"), (OD0,), (RD0, Immediate(1)))) == "andi od0 rd0 1"
-    assert notation.instruction(Instruction(opcode("add", "f32"), (RD0, OD0), (RD0, Immediate(0x3FC00000)))) == "addi.f32 rd0,od0 rd0 1.5"
+    assert (
+        notation.instruction(Instruction(opcode("add", "f32"), (RD0, OD0), (RD0, Immediate(0x3FC00000))))
+        == "addi.f32 rd0,od0 rd0 1.5"
+    )
     assert notation.instruction(Instruction(opcode("add", "i32"), (), (RD0, Immediate(0xFFFFFFFF)))) == "addi - rd0 -1"
     assert notation.branch(If((0, 2), (1, 2, 3, 4)), "q{}".format) == "if ic0, ic2 jmp q4, q3, q2, q1"
     assert notation.branch(Goto(7), "q{}".format) == "goto q7"
@@ -95,4 +99,9 @@ def test_conjunctions_mean_what_they_say() -> None:
     for a, b in product(rows[::2], rows[1::3]):
         text = notation.conjunction((a, b), ("i", "j"))
         for point in points:
-            assert _holds(text, point) == (a.evaluate(point) >= 0 and b.evaluate(point) >= 0), (text, str(a), str(b), point)
+            assert _holds(text, point) == (a.evaluate(point) >= 0 and b.evaluate(point) >= 0), (
+                text,
+                str(a),
+                str(b),
+                point,
+            )

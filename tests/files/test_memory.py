@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory is bounded before it is allocated: small files and short commands that declare far more than there is end in an error.
+"""Memory is bounded before it is allocated: small files and short commands that declare far more than there is end in
+an error.
 
-Every case runs in a process of its own with two gigabytes of address space, where an allocation that is not bounded fails.
+Every case runs in a process of its own with two gigabytes of address space, where an allocation that is not bounded
+fails.
 """
 
 from __future__ import annotations
@@ -49,13 +51,24 @@ def _wide() -> Concrete:
     """A row of elements, with routes that lead far into it."""
     columns, deep = 20000, replace(BITS.generators[0], side="west", position=0, links=19999)
     routes = tuple(replace(deep, channel=n, register=n % 8) for n in range(5000))
-    return _hashed(replace(BITS, columns=columns, element_class=((-1,) * columns,), wrapper=((0,) * columns,), wrappers=((),), generators=routes))
+    return _hashed(
+        replace(
+            BITS,
+            columns=columns,
+            element_class=((-1,) * columns,),
+            wrapper=((0,) * columns,),
+            wrappers=((),),
+            generators=routes,
+        )
+    )
 
 
 FILES: dict[str, Callable[[], Concrete]] = {
     "an output of 1.5 billion words": lambda: _array(1_500_000_000),
     "an output that nothing writes": lambda: _array(1_500_000_000, written=False),
-    "an input of a far stride": lambda: _hashed(replace(BITS, arrays=(replace(BITS.arrays[0], shape=(2,), strides=(HUGE,)), BITS.arrays[1]))),
+    "an input of a far stride": lambda: _hashed(
+        replace(BITS, arrays=(replace(BITS.arrays[0], shape=(2,), strides=(HUGE,)), BITS.arrays[1]))
+    ),
     "a ring of signals": lambda: _controller(steps=HUGE, row_delay=HUGE, column_delay=HUGE),
     "routes of 20,000 links": _wide,
 }
@@ -126,7 +139,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("memory")
     for name in ("bits", "matmul"):
         (made / f"{name}.pla").write_text((examples() / f"{name}.pla").read_text())
-        api.compile(str(examples() / f"{name}.pla"), on="tcpa:paper" if name == "bits" else "tcpa:ideal").save(made / f"{name}.plsc")
+        api.compile(str(examples() / f"{name}.pla"), on="tcpa:paper" if name == "bits" else "tcpa:ideal").save(
+            made / f"{name}.plsc"
+        )
     (made / "bits.plcc").write_bytes(concrete_file.encode(_hashed(BITS)))
     (made / "graph.json").write_text(json.dumps({"n": 10**12, "edges": [[0, 1]]}))
     return made

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's files: whatever numpy.save writes of numbers is read, and every other file is refused with what is wrong in it."""
+"""NumPy's files: whatever numpy.save writes of numbers is read, and every other file is refused with what is wrong in
+it."""
 
 from __future__ import annotations
 
@@ -19,7 +20,25 @@ from polyloom.diagnostics import PolyloomError
 
 HEAD = "{'descr': '<i4', 'fortran_order': False, 'shape': (3,), }"
 BODY = np.arange(3, dtype=np.int32).tobytes()
-KINDS = ("b1", "i1", "u1", "<i2", ">i2", "<i4", ">i4", "<u4", "<i8", ">u8", "<f2", "<f4", ">f4", "<f8", ">f8", "<c8", "<c16")
+KINDS = (
+    "b1",
+    "i1",
+    "u1",
+    "<i2",
+    ">i2",
+    "<i4",
+    ">i4",
+    "<u4",
+    "<i8",
+    ">u8",
+    "<f2",
+    "<f4",
+    ">f4",
+    "<f8",
+    ">f8",
+    "<c8",
+    "<c16",
+)
 
 
 def file(header: str | bytes = HEAD, body: bytes = BODY, version: int = 1, length: int | None = None) -> bytes:
@@ -68,10 +87,16 @@ FAULTS = {
     "objects": saved(np.array([None, 1], object)),
     "records of objects": saved(np.zeros(2, [("a", "<i4"), ("b", "O")])),
     "records of strings": saved(np.zeros(2, [("a", "<i4"), ("b", "U3")])),
-    "records of nothing": file("{'descr': [('a', '<i4', (0,))], 'fortran_order': False, 'shape': (1000000000000,), }", b""),
+    "records of nothing": file(
+        "{'descr': [('a', '<i4', (0,))], 'fortran_order': False, 'shape': (1000000000000,), }", b""
+    ),
     "records without a field": file("{'descr': [], 'fortran_order': False, 'shape': (3,), }"),
-    "records of gigabytes": file("{'descr': [('a', '<i4', (1000000000000,))], 'fortran_order': False, 'shape': (3,), }"),
-    "records nested": file("{'descr': " + "[('a', " * 1000 + "'<i4'" + ")]" * 1000 + ", 'fortran_order': False, 'shape': (3,), }"),
+    "records of gigabytes": file(
+        "{'descr': [('a', '<i4', (1000000000000,))], 'fortran_order': False, 'shape': (3,), }"
+    ),
+    "records nested": file(
+        "{'descr': " + "[('a', " * 1000 + "'<i4'" + ")]" * 1000 + ", 'fortran_order': False, 'shape': (3,), }"
+    ),
     "strings": saved(np.array(["a", "bc"])),
     "dates": saved(np.array(["2020-01-01"], "M8[D]")),
     "type unknown": file(HEAD.replace("<i4", "<q9")),
@@ -161,12 +186,17 @@ def test_no_bytes_raise_anything_else(tail: bytes, kept: int, version: int) -> N
 
 @given(st.integers(0, 2**32 - 1))
 def test_a_changed_file_is_refused_or_read_as_numpy_reads_it(seed: int) -> None:
-    """NumPy ignores what follows an array, and accepts types and headers that are refused here; what is read is the same."""
+    """NumPy ignores what follows an array, and accepts types and headers that are refused here; what is read is the
+    same."""
     random = Random(seed)
-    data = bytearray(saved(np.arange(12).astype(random.choice(KINDS)).reshape(random.choice([(12,), (3, 4), (2, 6, 1)]))))
+    data = bytearray(
+        saved(np.arange(12).astype(random.choice(KINDS)).reshape(random.choice([(12,), (3, 4), (2, 6, 1)])))
+    )
     for _ in range(random.choice((1, 1, 2, 5))):
         at = random.randrange(len(data))
-        data[at : at + random.choice((0, 1, 1))] = bytes(random.choice((b"", b"0", b"9", b"(", b",", b"-", b"L", bytes([random.randrange(256)]))))
+        data[at : at + random.choice((0, 1, 1))] = bytes(
+            random.choice((b"", b"0", b"9", b"(", b",", b"-", b"L", bytes([random.randrange(256)])))
+        )
     found = attempt(bytes(data))
     if found is not None:
         np.testing.assert_array_equal(found, np.load(io.BytesIO(bytes(data))))

@@ -12,7 +12,13 @@ from tests.files.paper import ALL, AND, EARLIER, FIRST, LATER, MOVE, SHR, SYMBOL
 from polyloom.targets.tcpa.isa import File, Immediate, Register
 from polyloom.targets.tcpa.tree import BoundKind, Leaf, Piece, TileBound, build, tile_bounds
 
-RD0, FD0, ID0, OD0, OD1 = Register(File.RD, 0), Register(File.FD, 0), Register(File.IO, 0), Register(File.IO, 0), Register(File.IO, 1)
+RD0, FD0, ID0, OD0, OD1 = (
+    Register(File.RD, 0),
+    Register(File.FD, 0),
+    Register(File.IO, 0),
+    Register(File.IO, 0),
+    Register(File.IO, 1),
+)
 
 
 def test_the_running_example_is_the_tree_of_section_5_5() -> None:
@@ -21,11 +27,18 @@ def test_the_running_example_is_the_tree_of_section_5_5() -> None:
     assert (move[0].tau, s1_or_s2.opcode, s1_or_s2.nodes) == (0, MOVE, (0, 1))
     assert s1_or_s2.destinations == ((Leaf(RD0, (Piece(FIRST), Piece(LATER))),),)
     first_of_tile, rest_of_tile = TileBound(0, BoundKind.AT_MOST, 0), TileBound(0, BoundKind.AT_LEAST, 1)
-    assert s1_or_s2.sources == ((Leaf(ID0, (Piece(FIRST), Piece(LATER, (first_of_tile,)))), Leaf(FD0, (Piece(LATER, (rest_of_tile,)),))),)
+    assert s1_or_s2.sources == (
+        (Leaf(ID0, (Piece(FIRST), Piece(LATER, (first_of_tile,)))), Leaf(FD0, (Piece(LATER, (rest_of_tile,)),))),
+    )
     (s3,) = shift.instructions
-    last_of_tile, before_last = TileBound(0, BoundKind.AT_LEAST_FROM_END, 1), TileBound(0, BoundKind.AT_MOST_FROM_END, 1)
+    last_of_tile, before_last = (
+        TileBound(0, BoundKind.AT_LEAST_FROM_END, 1),
+        TileBound(0, BoundKind.AT_MOST_FROM_END, 1),
+    )
     assert (shift.tau, s3.opcode) == (1, SHR)
-    assert s3.destinations == ((Leaf(FD0, (Piece(EARLIER, (before_last,)),)), Leaf(OD0, (Piece(EARLIER, (last_of_tile,), (0, 1)),))),)
+    assert s3.destinations == (
+        (Leaf(FD0, (Piece(EARLIER, (before_last,)),)), Leaf(OD0, (Piece(EARLIER, (last_of_tile,), (0, 1)),))),
+    )
     assert s3.sources == ((Leaf(RD0, (Piece(ALL),)),), (Leaf(Immediate(1), (Piece(ALL),)),))
     (s4,) = mask.instructions
     assert (mask.tau, s4.opcode, s4.destinations) == (2, AND, ((Leaf(OD1, (Piece(ALL),)),),))
@@ -39,7 +52,8 @@ def _holds(bound: TileBound, j: int, p: int) -> bool:
 @pytest.mark.parametrize("d", [-2, -1, 1, 2])
 @pytest.mark.parametrize("p", [2, 3, 5])
 def test_bounds_tell_the_tile_that_a_dependence_comes_from(d: int, p: int) -> None:
-    """Iteration x = p*k + j reads x - d, which lies in tile k - theta (paper section 5.1); and its producer says the same."""
+    """Iteration x = p*k + j reads x - d, which lies in tile k - theta (paper section 5.1); and its producer says the
+    same."""
     (candidate,) = SYMBOLIC.candidates
     sign = 1 if d > 0 else -1
     for k, j, theta in product((0, 1), range(p), (0, sign)):

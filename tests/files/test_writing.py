@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files are written whole or not at all, keep their mode, and a killed run leaves nothing that outlives the next one."""
+"""Files are written whole or not at all, keep their mode, and a killed run leaves nothing that outlives the next
+one."""
 
 from __future__ import annotations
 
@@ -56,7 +57,9 @@ class Process:
     """A Python program that says a line, and goes on when it is told to."""
 
     def __init__(self, program: str, *arguments: str) -> None:
-        self._process = subprocess.Popen([sys.executable, "-c", program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         assert self._process.stdout is not None
         self.line = self._process.stdout.readline().strip()
 
@@ -93,7 +96,9 @@ def test_an_overwritten_file_keeps_its_mode(given: int, tmp_path: Path) -> None:
     assert (path.read_bytes(), mode(path), os.listdir(tmp_path)) == (b"new", given, ["file"])
 
 
-def test_an_overwritten_file_keeps_its_owner_where_that_is_possible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_overwritten_file_keeps_its_owner_where_that_is_possible(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
     if os.geteuid() == 0:
@@ -130,7 +135,11 @@ def test_a_link_stays_and_what_it_leads_to_keeps_its_mode(tmp_path: Path) -> Non
     (tmp_path / "dangling").symlink_to("elsewhere/new")
     files.write({str(tmp_path / "link"): b"new", str(tmp_path / "dangling"): b"more"})
     assert (tmp_path / "link").is_symlink() and (tmp_path / "dangling").is_symlink()
-    assert (target.read_bytes(), mode(target), (tmp_path / "elsewhere" / "new").read_bytes()) == (b"new", 0o600, b"more")
+    assert (target.read_bytes(), mode(target), (tmp_path / "elsewhere" / "new").read_bytes()) == (
+        b"new",
+        0o600,
+        b"more",
+    )
 
 
 def test_the_longest_name(tmp_path: Path) -> None:
@@ -180,7 +189,12 @@ def test_what_a_living_run_writes_is_not_removed(tmp_path: Path) -> None:
 
 def test_other_files_are_not_removed(tmp_path: Path) -> None:
     """Neither those of alike names, nor what a link with such a name leads to."""
-    names = [".polyloom-0123456789abcdef.new~", ".polyloom-0123456789ABCDEF.new", "polyloom-0123456789abcdef.new", ".polyloom-.new"]
+    names = [
+        ".polyloom-0123456789abcdef.new~",
+        ".polyloom-0123456789ABCDEF.new",
+        "polyloom-0123456789abcdef.new",
+        ".polyloom-.new",
+    ]
     for name in names:
         (tmp_path / name).touch()
     (tmp_path / ".polyloom-0000000000000000.new").symlink_to(names[0])
@@ -191,13 +205,16 @@ def test_other_files_are_not_removed(tmp_path: Path) -> None:
 
 
 def test_writers_at_the_same_time(tmp_path: Path) -> None:
-    """Locks are of open files, so that threads meet each other as processes do. Each sweeps what the others are making."""
+    """Locks are of open files, so that threads meet each other as processes do. Each sweeps what the others are
+    making."""
     failed: list[BaseException] = []
 
     def run(number: int) -> None:
         try:
             for time in range(60):
-                files.write({str(tmp_path / "shared"): bytes([number]) * 3000, str(tmp_path / f"own-{number}"): bytes([time])})
+                files.write(
+                    {str(tmp_path / "shared"): bytes([number]) * 3000, str(tmp_path / f"own-{number}"): bytes([time])}
+                )
                 assert len(set((tmp_path / "shared").read_bytes())) == 1
         except BaseException as error:
             failed.append(error)
@@ -212,7 +229,9 @@ def test_writers_at_the_same_time(tmp_path: Path) -> None:
     assert {(tmp_path / f"own-{number}").read_bytes() for number in range(6)} == {bytes([59])}
 
 
-def test_a_new_file_that_another_run_took_for_left_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_file_that_another_run_took_for_left_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make, made = os.open, list[str]()
 
     def unlucky(path: Path, flags: int, mode: int = 0o777) -> int:
@@ -268,7 +287,9 @@ def test_a_write_protected_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         return wanted == os.R_OK
 
     monkeypatch.setattr(os, "access", for_reading)
-    with pytest.raises(PolyloomError, match=f"cannot write '{tmp_path}/file': the directory '{tmp_path}' is write-protected"):
+    with pytest.raises(
+        PolyloomError, match=f"cannot write '{tmp_path}/file': the directory '{tmp_path}' is write-protected"
+    ):
         files.write({str(tmp_path / "file"): b"new"})
 
 

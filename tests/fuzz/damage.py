@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damage to files and texts: bytes with and without the sums that guard them, values of a decoded configuration, words of a text.
+"""Damage to files and texts: bytes with and without the sums that guard them, values of a decoded configuration, words
+of a text.
 
-A configuration of phases is damaged within one of its phases too. Whatever a function returns may be anything, but what it damages
-is repaired as far as a reader would refuse it at once, so that the damage gets past the first check.
+A configuration of phases is damaged within one of its phases too. Whatever a function returns may be anything, but what
+it damages is repaired as far as a reader would refuse it at once, so that the damage gets past the first check.
 """
 
 from __future__ import annotations
@@ -20,7 +21,30 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import concrete_file, symbolic_file
 from polyloom.targets.tcpa.phases import file as phase_file
 
-NUMBERS: Final = (0, 1, 2, 3, 5, 7, 8, 31, 32, 63, 64, 127, 128, 255, 256, 65535, 65536, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 40, (1 << 63) - 1)
+NUMBERS: Final = (
+    0,
+    1,
+    2,
+    3,
+    5,
+    7,
+    8,
+    31,
+    32,
+    63,
+    64,
+    127,
+    128,
+    255,
+    256,
+    65535,
+    65536,
+    (1 << 31) - 1,
+    1 << 31,
+    (1 << 32) - 1,
+    1 << 40,
+    (1 << 63) - 1,
+)
 _HEADER: Final = 32
 _KINDS: Final = {k.magic: k for k in (symbolic_file.KIND, concrete_file.KIND, phase_file.SYMBOLIC, phase_file.CONCRETE)}
 _CODECS: Final[dict[bytes, tuple[Callable[[bytes], Any], Callable[[Any], bytes]]]] = {
@@ -29,7 +53,27 @@ _CODECS: Final[dict[bytes, tuple[Callable[[bytes], Any], Callable[[Any], bytes]]
 }
 _TOKEN: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]*|[0-9.]+|\s+|.", re.DOTALL)
 _WORDS: Final = (
-    *("0", "1", "-1", "2147483648", "99999999999999999999", "1e999", "0x10", "1.5", "nan", "i", "N", "x", "in", "out", "and", "or", "if", "for", "True"),
+    *(
+        "0",
+        "1",
+        "-1",
+        "2147483648",
+        "99999999999999999999",
+        "1e999",
+        "0x10",
+        "1.5",
+        "nan",
+        "i",
+        "N",
+        "x",
+        "in",
+        "out",
+        "and",
+        "or",
+        "if",
+        "for",
+        "True",
+    ),
     *(
         "'",
         '"',
@@ -104,7 +148,9 @@ def _of_phase(data: bytes, random: Random) -> bytes:
     kind = _KINDS[data[:4]]
     phased = phase_file.decode(kind, data)
     number = random.randrange(len(phased.stages))
-    stages = [replace(s, data=of_configuration(s.data, random)) if n == number else s for n, s in enumerate(phased.stages)]
+    stages = [
+        replace(s, data=of_configuration(s.data, random)) if n == number else s for n, s in enumerate(phased.stages)
+    ]
     try:
         return phase_file.encode(kind, replace(phased, stages=tuple(stages)))
     except PolyloomError:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fuzzing of everything that reads: native code under sanitizers with libFuzzer, and every reader behind the command line.
+"""Fuzzing of everything that reads: native code under sanitizers with libFuzzer, and every reader behind the command
+line.
 
-`python -m tests.fuzz.fuzzing SECONDS [SEED]` divides the time among `FUZZERS` by their shares, and ends with exit code 1 at the first
-finding, which it saves in `build/fuzz` and names. Copy a finding of a native target to `tests/fuzz/found/TARGET/`, whose files are
-seeds of every run; one of a reader goes into the test of what mends it.
+`python -m tests.fuzz.fuzzing SECONDS [SEED]` divides the time among `FUZZERS` by their shares, and ends with exit code
+1 at the first finding, which it saves in `build/fuzz` and names. Copy a finding of a native target to
+`tests/fuzz/found/TARGET/`, whose files are seeds of every run; one of a reader goes into the test of what mends it.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ class Native:
             f"-seed={seed}",
             f"-artifact_prefix={BUILD}/{self.name}-",
         )
-        return subprocess.run([str(target), str(corpus), *limits, "-print_final_stats=1"], stderr=subprocess.PIPE, text=True)
+        return subprocess.run(
+            [str(target), str(corpus), *limits, "-print_final_stats=1"], stderr=subprocess.PIPE, text=True
+        )
 
     def fuzz(self, seconds: float, seed: int) -> str | None:
         """From what earlier runs kept."""
@@ -78,7 +81,8 @@ class Native:
 
 @dataclass(frozen=True, slots=True)
 class Fuzzer:
-    """`fuzz(seconds, seed)` returns what it found, in words, or None; it gets `share` of the time in proportion to the others."""
+    """`fuzz(seconds, seed)` returns what it found, in words, or None; it gets `share` of the time in proportion to the
+    others."""
 
     name: str
     share: float
@@ -98,20 +102,33 @@ def missing() -> str | None:
 def _requests() -> Iterator[bytes]:
     """Examples and kernels with values and regions, as the target of instantiation understands them."""
     regions = ((1, 1), (2, 3))
-    cases = (*examples(["bits", "fir", "jacobi1d"], "wide", regions), *kernels(["trisolv"], regions), *convolutions(regions))
+    cases = (
+        *examples(["bits", "fir", "jacobi1d"], "wide", regions),
+        *kernels(["trisolv"], regions),
+        *convolutions(regions),
+    )
     yield from map(_request, (*cases, Case("matmul", MATMUL, (5, 7, 3), (2, 2))))
 
 
 def _request(case: Case) -> bytes:
     values = (*case.values, *(0,) * (_VALUES - len(case.values)))
-    return struct.pack(f"<7B{_VALUES}i{_VALUES}B", len(case.values), *case.region, 0, 0, 0, 0, *values, *(8,) * _VALUES) + case.file
+    return (
+        struct.pack(f"<7B{_VALUES}i{_VALUES}B", len(case.values), *case.region, 0, 0, 0, 0, *values, *(8,) * _VALUES)
+        + case.file
+    )
 
 
 def _configurations() -> Iterable[bytes]:
     return (data for data in readers.concrete() if data.startswith(b"PLCC"))
 
 
-INSTANTIATE: Final = Native("instantiate", (_HERE / "fuzz_instantiate.c", *sorted(LIBRARY.glob("*.c"))), ("clang", "-std=c11", f"-I{LIBRARY}"), _requests, 4096)
+INSTANTIATE: Final = Native(
+    "instantiate",
+    (_HERE / "fuzz_instantiate.c", *sorted(LIBRARY.glob("*.c"))),
+    ("clang", "-std=c11", f"-I{LIBRARY}"),
+    _requests,
+    4096,
+)
 MODEL: Final = Native(
     "model",
     (_HERE / "fuzz_model.cpp", *sorted((_NATIVE / "tcpa").glob("*.cpp"))),

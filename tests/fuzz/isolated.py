@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs tried in a process of their own, under limits of memory and time, until a time is over or one is found fault with.
+"""Inputs tried in a process of their own, under limits of memory and time, until a time is over or one is found fault
+with.
 
-The process writes an input to a file before it tries it, so that the parent has it whatever happens: a signal, a limit, an exception.
+The process writes an input to a file before it tries it, so that the parent has it whatever happens: a signal, a limit,
+an exception.
 """
 
 from __future__ import annotations
@@ -61,7 +63,8 @@ def limited(seconds: float, action: Callable[[], None]) -> bool:
 
 
 def hunt(seconds: float, seed: int, make: Callable[[Random], bytes], attempt: Callable[[bytes], None]) -> Hunt:
-    """Tries what `make` makes for `seconds`. An exception of `attempt` is a finding, as is every death of its process."""
+    """Tries what `make` makes for `seconds`. An exception of `attempt` is a finding, as is every death of its
+    process."""
     with tempfile.TemporaryDirectory(prefix="polyloom-fuzz-") as folder:
         current, report, count = Path(folder, "input"), Path(folder, "report"), Path(folder, "count")
         sys.stdout.flush()
@@ -74,11 +77,17 @@ def hunt(seconds: float, seed: int, make: Callable[[Random], bytes], attempt: Ca
         if status == 0:
             return Hunt(tried, None)
         ended = os.waitstatus_to_exitcode(status)
-        what = report.read_text() if report.exists() else f"the process ended with {ended if ended >= 0 else signal.Signals(-ended).name}"
+        what = (
+            report.read_text()
+            if report.exists()
+            else f"the process ended with {ended if ended >= 0 else signal.Signals(-ended).name}"
+        )
         return Hunt(tried, Finding(current.read_bytes() if current.exists() else b"", what))
 
 
-def _child(folder: Path, seconds: float, seed: int, make: Callable[[Random], bytes], attempt: Callable[[bytes], None]) -> None:
+def _child(
+    folder: Path, seconds: float, seed: int, make: Callable[[Random], bytes], attempt: Callable[[bytes], None]
+) -> None:
     """Does not return."""
     status = 1
     try:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every reader behind the command line, fed with damaged files: no exit code 70, no crash, no hang, no memory beyond a limit.
+"""Every reader behind the command line, fed with damaged files: no exit code 70, no crash, no hang, no memory beyond a
+limit.
 
-A reader is the seeds that are damaged, the damage, and the commands that get the damaged file. What takes long by its nature, a
-simulation or a search, is stopped after a while; everything else has to answer.
+A reader is the seeds that are damaged, the damage, and the commands that get the damaged file. What takes long by its
+nature, a simulation or a search, is stopped after a while; everything else has to answer.
 """
 
 from __future__ import annotations
@@ -101,9 +102,15 @@ def configuration(path: str) -> None:
 
 
 def instantiated(path: str, values: Iterable[str], region: tuple[int, int], valid: bool) -> None:
-    """What is valid is instantiated, or the machine is too small, or the file is to blame; what is made of it is right."""
+    """What is valid is instantiated, or the machine is too small, or the file is to blame; what is made of it is
+    right."""
     status, err = call("instantiate", path, *values, "--pes", "x".join(map(str, region)), "-o", "made.plcc")
-    if valid and status not in (0, INFEASIBLE) and not (status == INPUT and (path in err or "PL0230" in err)) and "PL0505" not in err:
+    if (
+        valid
+        and status not in (0, INFEASIBLE)
+        and not (status == INPUT and (path in err or "PL0230" in err))
+        and "PL0505" not in err
+    ):
         raise Fault(f"valid, but with {region} and {values} it ends in {status}: {err}")
     if status != 0:
         return
@@ -114,7 +121,8 @@ def instantiated(path: str, values: Iterable[str], region: tuple[int, int], vali
 
 
 def _from_mapping(err: str) -> bool:
-    """Whether an error is not one that a contradictory but well-formed mapping has, such as a schedule that is too early."""
+    """Whether an error is not one that a contradictory but well-formed mapping has, such as a schedule that is too
+    early."""
     return "error[PL07" in err
 
 
@@ -149,7 +157,8 @@ def inputs(path: str) -> Arrays | None:
 @cache
 def _compiled() -> tuple[api.Compiled, ...]:
     mapped = [
-        api.compile(str(EXAMPLES / f"{name}.pla"), on=f"tcpa:{on}") for name, on in (("bits", "paper"), ("fir", "unit"), ("matvec", "wide"), ("lcs", "unit"))
+        api.compile(str(EXAMPLES / f"{name}.pla"), on=f"tcpa:{on}")
+        for name, on in (("bits", "paper"), ("fir", "unit"), ("matvec", "wide"), ("lcs", "unit"))
     ]
     return (*mapped, *(api.compile(case.plan, on="tcpa:unit") for case in (plans.MVT, plans.PARTLY)))
 
@@ -169,17 +178,27 @@ def array(path: str) -> None:
 
 
 def arrays() -> Sequence[bytes]:
-    made = (np.int32(7), np.arange(6, dtype=np.float32).reshape(2, 3), np.asfortranarray(np.ones((3, 2), np.int8)), np.arange(4, dtype=">i4"))
+    made = (
+        np.int32(7),
+        np.arange(6, dtype=np.float32).reshape(2, 3),
+        np.asfortranarray(np.ones((3, 2), np.int8)),
+        np.arange(4, dtype=">i4"),
+    )
     return [npy.encode(np.asarray(a)) for a in made]
 
 
 def machine(path: str) -> None:
     call("machines", path)
-    call("compile", str(EXAMPLES / "bits.pla"), "--on", f"tcpa:{path}", "-o", "made.plsc", seconds=LONG, may_be_long=True)
+    call(
+        "compile", str(EXAMPLES / "bits.pla"), "--on", f"tcpa:{path}", "-o", "made.plsc", seconds=LONG, may_be_long=True
+    )
 
 
 def machines() -> Sequence[bytes]:
-    own = b'based_on = "unit"\nname = "mine"\n[[unit]]\nname = "alu"\noperations = ["add", "mul", "shr", "and", "move"]\nlatency = { add = 2 }\ncount = 2\n'
+    own = (
+        b'based_on = "unit"\nname = "mine"\n[[unit]]\nname = "alu"\noperations = ["add", "mul", "shr", "and", '
+        b'"move"]\nlatency = { add = 2 }\ncount = 2\n'
+    )
     return [*(machine_file.resolve(machine_file.load(name)).encode() for name in ("unit", "paper")), own]
 
 
@@ -188,7 +207,10 @@ def mapping(path: str) -> None:
 
 
 def mappings() -> Sequence[bytes]:
-    return [b'rows = "i"\ncolumns = "j"\norder = ["j", "i"]\ninitiation_interval = 1\n', b'rows = "i"\n[equations.p]\ntau = 1\nunit = "mul0"\n']
+    return [
+        b'rows = "i"\ncolumns = "j"\norder = ["j", "i"]\ninitiation_interval = 1\n',
+        b'rows = "i"\n[equations.p]\ntau = 1\nunit = "mul0"\n',
+    ]
 
 
 def program(path: str) -> None:
@@ -238,7 +260,11 @@ def executable(path: str) -> None:
 @cache
 def executables() -> Sequence[bytes]:
     """For 32 and 64 bits, with data and with a symbol."""
-    return [executable_of(data, PLACE, _words(isa), isa, {"f": 0}) for isa in map(isa_of, ("rv64gc", "rv32im")) for data in (b"\1\2\3\4", b"")]
+    return [
+        executable_of(data, PLACE, _words(isa), isa, {"f": 0})
+        for isa in map(isa_of, ("rv64gc", "rv32im"))
+        for data in (b"\1\2\3\4", b"")
+    ]
 
 
 def _words(isa: Isa) -> bytes:
@@ -289,7 +315,12 @@ def expression(path: str) -> None:
     call("select", text, seconds=LONG, may_be_long=True)
 
 
-EXPRESSIONS: Final = (b"c ? a : -b", b"x <u y ? min(x, 5) : abs(y + 1)", b"(s ? a : b) ^ (a & ~7)", b"a == b ? -1 : c << 2")
+EXPRESSIONS: Final = (
+    b"c ? a : -b",
+    b"x <u y ? min(x, 5) : abs(y + 1)",
+    b"(s ? a : b) ^ (a & ~7)",
+    b"a == b ? -1 : c << 2",
+)
 
 
 READERS: Final = (

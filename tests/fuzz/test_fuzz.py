@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A short run of every fuzzer, every input that a longer one (`make fuzz`) ever found fault with, and that faults are found at all."""
+"""A short run of every fuzzer, every input that a longer one (`make fuzz`) ever found fault with, and that faults are
+found at all."""
 
 from __future__ import annotations
 

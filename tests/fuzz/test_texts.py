@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No construct of C ends in an internal error: every kind of file, constructs one by one and nested, and programs with changed bytes.
+"""No construct of C ends in an internal error: every kind of file, constructs one by one and nested, and programs with
+changed bytes.
 
 `texts.fuzz_c` does the same for as long as one likes, on all targets.
 """
@@ -17,7 +18,10 @@ pytest.importorskip("ziglang", reason="C needs the extra `c`")
 PARTS = 48
 SHORT = 4
 """In a short run as many of the parts."""
-FIXED = [*(text.encode() for text in (*texts.WHOLE, *texts.constructs())), *(data for data in texts.raw_files() if len(data) < 30000)]
+FIXED = [
+    *(text.encode() for text in (*texts.WHOLE, *texts.constructs())),
+    *(data for data in texts.raw_files() if len(data) < 30000),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -33,14 +37,22 @@ def test_every_construct(part: int) -> None:
         assert [*texts.tried(text, [target], [verb], differs_by_right=True)] == []
 
 
-@pytest.mark.parametrize("text", ["void f() {}\n", "void f();\nvoid f() {}\n", "int f() { return 3; }\n", "void f(int n, ...) {}\n"])
+@pytest.mark.parametrize(
+    "text", ["void f() {}\n", "void f();\nvoid f() {}\n", "int f() { return 3; }\n", "void f(int n, ...) {}\n"]
+)
 def test_lists_of_parameters_without_parameters(text: str) -> None:
     """`void f()` was an internal error."""
     assert [*texts.tried(text.encode(), texts.TARGETS, ["run", "show", "compile"])] == []
 
 
 @pytest.mark.parametrize(
-    "text", ["float f(int n) { return n; }", "float f(void) { return 1; }", "void f(double a[2]) { a[0] = 2; }", "double f(float x) { return x; }"]
+    "text",
+    [
+        "float f(int n) { return n; }",
+        "float f(void) { return 1; }",
+        "void f(double a[2]) { a[0] = 2; }",
+        "double f(float x) { return x; }",
+    ],
 )
 def test_floats_without_their_extension(text: str) -> None:
     """A constant that is returned was an internal error."""
@@ -60,7 +72,9 @@ def test_changed_programs() -> None:
     random, programs = Random(2), texts.programs()
     for k in range(8):
         text = texts.mutated(random.choice(programs), random)
-        assert [*texts.tried(text, [texts.TARGETS[k % 3]], ["show" if k % 2 else "compile"], differs_by_right=True)] == []
+        assert [
+            *texts.tried(text, [texts.TARGETS[k % 3]], ["show" if k % 2 else "compile"], differs_by_right=True)
+        ] == []
 
 
 def test_fuzzing_gives_what_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,5 +113,8 @@ def test_what_is_generated_is_c(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_cases_of_generic_selections_are_no_nodes() -> None:
     """A random program within `#pragma scop` found an internal error."""
-    text = "void f(int n, int a[n]) {\n  int x = 2;\n  __builtin_assume(n > 1);\n  a[0] = _Generic(x, int: n > 2, float: 2, default: 3) ? 1 : 2;\n}\n"
+    text = (
+        "void f(int n, int a[n]) {\n  int x = 2;\n  __builtin_assume(n > 1);\n  a[0] = _Generic(x, int: n > 2, "
+        "float: 2, default: 3) ? 1 : 2;\n}\n"
+    )
     assert [*texts.tried(text.encode(), texts.TARGETS, ["run"])] == []

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C texts that no verb may answer with an internal error: constructs of C11 and of GNU C put together at random, and programs with bytes changed.
+"""C texts that no verb may answer with an internal error: constructs of C11 and of GNU C put together at random, and
+programs with bytes changed.
 
-`fuzz_c(seconds, seed)` gives the findings; a finding is a text with what it gave instead of an exit code from 0 to 4 and a message. What
-`constructs` and `random_program` write is C that clang takes, so that it reaches what comes after clang, and without undefined
-behaviour, so that a difference (exit code 4) is a finding, too. Bytes are changed by `mutated`, whose programs may mean anything.
+`fuzz_c(seconds, seed)` gives the findings; a finding is a text with what it gave instead of an exit code from 0 to 4
+and a message. What `constructs` and `random_program` write is C that clang takes, so that it reaches what comes after
+clang, and without undefined behaviour, so that a difference (exit code 4) is a finding, too. Bytes are changed by
+`mutated`, whose programs may mean anything.
 """
 
 from __future__ import annotations
@@ -69,7 +71,8 @@ STATEMENTS: Final = (
     "{{ struct {{ int p, q; }} v = {{ .q = {e} }}; x = v.q + v.p; }}",
     "{{ struct in {{ struct {{ int p; }}; union {{ int q; float r; }}; }} v = {{ 0 }}; v.q = {e}; x = v.p; }}",
     "{{ union {{ int p; unsigned char q[4]; }} v; v.p = {e}; x = v.q[1]; }}",
-    "{{ struct {{ unsigned p : 3; signed q : 5; unsigned : 0; int r : 1; }} v = {{ 1, 2, 0 }}; v.p = {e}; x = v.p + v.q; }}",
+    "{{ struct {{ unsigned p : 3; signed q : 5; unsigned : 0; int r : 1; }} v = {{ 1, 2, 0 }}; v.p = {e}; x = v.p + "
+    "v.q; }}",
     "{{ struct {{ }} e_{k}; x += sizeof e_{k}; }}",
     "{{ struct {{ int c; int d[]; }} *p = 0; x += sizeof *p + (p != 0); }}",
     "{{ int *p = &x; *p = {e}; }}",
@@ -250,7 +253,8 @@ FUNCTIONS: Final = (
     "void f(int n, int a[n], int x, int y) {{ {s} }}",
     "void f(int n, int a[n]) {{ int x = 2, y = 1; __builtin_assume(n > 2); {s} }}",
     "void f(int n, int a[static n]) {{ int x = 2, y = 1; __builtin_assume(n > 2); {s} {s} a[1] = x + y; }}",
-    "void f(int n, int a[const n]) {{ int x = 2, y = 1; __builtin_assume(n > 2); for (int i = 0; i < n; i++) {{ {s} }} }}",
+    "void f(int n, int a[const n]) {{ int x = 2, y = 1; __builtin_assume(n > 2); for (int i = 0; i < n; i++) {{ {s} "
+    "}} }}",
     "int f(int n, int a[restrict n]) {{ int x = a[0], y = 1; __builtin_assume(n > 2); {S} {s} return {e}; }}",
     "__attribute__((noinline, noclone)) void f(int n, int a[n]) {{ int x = 2, y = 1; __builtin_assume(n > 2); {s} }}",
     "static inline void f(int n, int a[n]) {{ int x = 2, y = 1; __builtin_assume(n > 2); {s} }}",
@@ -311,7 +315,8 @@ WHOLE: Final[tuple[str, ...]] = (
     "enum { N = 4 }; void f(int a[N]) { a[3] = 1; }\n",
     "#define N 4\nvoid f(int a[N]) { a[3] = 1; }\n",
     "void f(int n, ...) { }\n",
-    "#include <stdarg.h>\nint f(int n, ...) { va_list l; va_start(l, n); int x = va_arg(l, int); va_end(l); return x; }\n",
+    "#include <stdarg.h>\nint f(int n, ...) { va_list l; va_start(l, n); int x = va_arg(l, int); va_end(l); return x; "
+    "}\n",
     "void f(int (*g)(int)) { g(3); }\n",
     "void f(int g(int)) { g(3); }\n",
     "void f(void (*g)(int a[3], int b)) { }\n",
@@ -401,7 +406,8 @@ WHOLE: Final[tuple[str, ...]] = (
     "static int v; static int *e = &v; int f(int n) { return *e; }\n",
     "static int (*e)(int); int f(int n) { return e ? e(n) : 3; }\n",
     'static const char *e[] = { "a", "b" }; int f(int n) { return e[n & 1][0]; }\n',
-    'struct { int a; union { float b; int c; }; long long d; char e[3]; } g = { 1, 2.0f, 3, "ab" }; int f(int n) { return g.e[n & 1] + g.a; }\n',
+    'struct { int a; union { float b; int c; }; long long d; char e[3]; } g = { 1, 2.0f, 3, "ab" }; int f(int n) { '
+    "return g.e[n & 1] + g.a; }\n",
     "_Complex float g; int f(int n) { return __real__ g == 0; }\n",
     "__int128 g; int f(int n) { return g == 0; }\n",
     "_Thread_local int g; int f(int n) { return g; }\n",
@@ -414,7 +420,8 @@ WHOLE: Final[tuple[str, ...]] = (
     '__attribute__((naked)) int f(int n) { __asm__("ret"); }\n',
     "__attribute__((noreturn)) void f(int n) { for (;;); }\n",
     "__attribute__((vectorcall)) int f(int n) { return n; }\n",
-    "__attribute__((overloadable)) int f(int n) { return n; } __attribute__((overloadable)) int f(float n) { return 1; }\n",
+    "__attribute__((overloadable)) int f(int n) { return n; } __attribute__((overloadable)) int f(float n) { return "
+    "1; }\n",
     'int f(int n) __asm__("other"); int f(int n) { return n; }\n',
     'int f(int n) __asm__("an odd name"); int f(int n) { return n; }\n',
     "inline int f(int n) { return n; }\n",
@@ -483,7 +490,8 @@ WHOLE: Final[tuple[str, ...]] = (
     "int f(int n) { return __DATE__[0]; }\n",
     "int f(int n) { int x = n; { int x = x; (void)x; } return x; }\n",
     "int f(int n) { return sizeof(struct { int a; }[n & 3]); }\n",
-    "void f(int n, int m, int a[n][m]) { for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i][j] = a[j][i]; }\n",
+    "void f(int n, int m, int a[n][m]) { for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i][j] = a[j][i]; "
+    "}\n",
     "void f(int n, float a[n]) { for (int i = 0; i < n; i++) a[i] = a[i] * 0.1; }\n",
     "void f(int n, double a[n]) { for (int i = 0; i < n; i++) a[i] = a[i] * 0.1; }\n",
     "void f(int n, int a[n]) { for (int i = 0; i < n; i++) a[a[i] & 0] = 1; }\n",
@@ -516,7 +524,8 @@ WHOLE: Final[tuple[str, ...]] = (
     "void f(int n, int a[n]) { 1; a[0]; }\n",
     "void f(int n, int a[n]) { *(int (*)[n])a; }\n",
     "void f(int n, int a[n]) { sizeof(a[0] = 3); }\n",
-    "void f(int n, int a[n]) { int b[n]; for (int i = 0; i < n; i++) b[i] = a[i]; for (int i = 0; i < n; i++) a[i] = b[i]; }\n",
+    "void f(int n, int a[n]) { int b[n]; for (int i = 0; i < n; i++) b[i] = a[i]; for (int i = 0; i < n; i++) a[i] = "
+    "b[i]; }\n",
     "void f(int n, int a[n]) { int b[n * n]; b[0] = 1; a[0] = b[0]; }\n",
     "void f(int n, int a[n]) { int b[0]; (void)b; }\n",
     "void f(int n, int a[n]) { int b[] = { 1, 2 }; a[0] = b[1]; }\n",
@@ -534,13 +543,15 @@ WHOLE: Final[tuple[str, ...]] = (
     "void f(int n, char a[n]) { for (int i = 0; i < n; i++) a[i] = '\\377'; }\n",
     "void f(int n, _Bool a[n]) { for (int i = 0; i < n; i++) a[i] = !a[i]; }\n",
     "void f(int n, int a[n]) { for (int i = 0; i < n; i++) { for (int i = 0; i < n; i++) a[i] = 1; } }\n",
-    "void f(int n, int a[n], int b[n]) { for (int i = 0; i < n; i++) a[i] = b[i]; for (int i = 0; i < n; i++) b[i] = a[n - 1 - i]; }\n",
+    "void f(int n, int a[n], int b[n]) { for (int i = 0; i < n; i++) a[i] = b[i]; for (int i = 0; i < n; i++) b[i] = "
+    "a[n - 1 - i]; }\n",
 )
 """Files: of declarations, of declarators, and what is none."""
 
 
 def raw_files() -> Iterator[bytes]:
-    """What is no text of C as one writes it: marks of byte order, zero bytes, other ends of lines, deep and long ones."""
+    """What is no text of C as one writes it: marks of byte order, zero bytes, other ends of lines, deep and long
+    ones."""
     plain = b"void f(int n, int a[n]) {\n  for (int i = 0; i < n; i++) a[i] = 1;\n}\n"
     yield b"\xef\xbb\xbf" + plain
     yield plain.decode().encode("utf-16")
@@ -601,15 +612,23 @@ def random_program(random: Random) -> str:
 
     def statement(depth: int) -> str:
         chosen = random.choice(STATEMENTS)
-        return _filled(chosen, lambda: expression(0), lambda: "y++;" if depth > 2 else statement(depth + 1), lambda: next(labels))
+        return _filled(
+            chosen, lambda: expression(0), lambda: "y++;" if depth > 2 else statement(depth + 1), lambda: next(labels)
+        )
 
     return HEAD + _filled(random.choice(FUNCTIONS), lambda: expression(0), lambda: statement(0), lambda: 0)
 
 
-def _filled(template: str, expression: Callable[[], str], statement: Callable[[], str], label: Callable[[], int]) -> str:
+def _filled(
+    template: str, expression: Callable[[], str], statement: Callable[[], str], label: Callable[[], int]
+) -> str:
     """Each mark of the template with a text of its own, but that labels of one template are the same."""
     k = str(label())
-    made = re.sub(r"\{([esS])\}", lambda m: (expression() if m[1] == "e" else statement()).replace("{", "{{").replace("}", "}}"), template)
+    made = re.sub(
+        r"\{([esS])\}",
+        lambda m: (expression() if m[1] == "e" else statement()).replace("{", "{{").replace("}", "}}"),
+        template,
+    )
     return made.format(k=k)
 
 
@@ -635,7 +654,23 @@ def mutated(data: bytes, random: Random) -> bytes:
             case 2:
                 words[k], words[other] = words[other], words[k]
             case 3:
-                words[k] = random.choice([b"0", b"-1", b"99999999999", b"struct", b"*", b"(", b"}", b"\0", b"\xff", b"#", b'"', b"long", b"void"])
+                words[k] = random.choice(
+                    [
+                        b"0",
+                        b"-1",
+                        b"99999999999",
+                        b"struct",
+                        b"*",
+                        b"(",
+                        b"}",
+                        b"\0",
+                        b"\xff",
+                        b"#",
+                        b'"',
+                        b"long",
+                        b"void",
+                    ]
+                )
             case 4:
                 words.insert(k, words[other])
             case 5:
@@ -688,7 +723,9 @@ def commands(target: str, verb: str, text: bytes) -> list[str]:
     return ["run", file, *size, "--on", target, *([] if target == "tcpa" else ["--max-instructions", MOST])]
 
 
-def tried(text: bytes, targets: Sequence[str], verbs: Sequence[str], *, differs_by_right: bool = False) -> Iterator[Finding]:
+def tried(
+    text: bytes, targets: Sequence[str], verbs: Sequence[str], *, differs_by_right: bool = False
+) -> Iterator[Finding]:
     """The findings of one text."""
     for target in targets:
         for verb in verbs:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The instantiation that the package has, from data to data: what is tested further on has been through the files and the library."""
+"""The instantiation that the package has, from data to data: what is tested further on has been through the files and
+the library."""
 
 from __future__ import annotations
 
@@ -11,7 +12,11 @@ from polyloom.targets.tcpa.request import check_parameters, check_region, signat
 from polyloom.targets.tcpa.symbolic import Symbolic
 
 
-def instantiate(symbolic: Symbolic, parameters: Mapping[str, int], rows: int, columns: int, *, candidate: int | None = None) -> Concrete:
+def instantiate(
+    symbolic: Symbolic, parameters: Mapping[str, int], rows: int, columns: int, *, candidate: int | None = None
+) -> Concrete:
     values = check_parameters(signature(symbolic), parameters)
     check_region(symbolic, rows, columns)
-    return concrete_file.decode(instantiation.instantiate(symbolic_file.encode(symbolic), symbolic, values, rows, columns, candidate=candidate))
+    return concrete_file.decode(
+        instantiation.instantiate(symbolic_file.encode(symbolic), symbolic, values, rows, columns, candidate=candidate)
+    )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A slow, plain model of the timing contract (docs/targets/tcpa.md): an oracle for the words of a configuration.
 
-Every fault of the contract is an AssertionError. Latencies are by operation name; the hop delay is an argument, because the
-words do not hold them.
+Every fault of the contract is an AssertionError. Latencies are by operation name; the hop delay is an argument, because
+the words do not hold them.
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ class _Machine:
                     self.outputs[index] = self.arrivals[cycle].pop(port)
                 else:
                     self._enter(g, cycle, self.data[index])
-            assert not self.arrivals[cycle], f"tokens {self.arrivals[cycle]} arrive at a border in cycle {cycle}, but none is due"
+            assert not self.arrivals[cycle], (
+                f"tokens {self.arrivals[cycle]} arrive at a border in cycle {cycle}, but none is due"
+            )
             seen: set[tuple[Element, Register]] = set()
             for element, register, value in self.pushes.pop(cycle, []):
                 assert (element, register) not in seen, "two writes at once"
@@ -102,7 +104,9 @@ class _Machine:
                 number = c.element_class[element[0]][element[1]]
                 self.high[number, file, index] = max(self.high[number, file, index], len(tokens))
                 listed = c.classes[number].feedback_depths if file is File.FD else c.classes[number].input_depths
-                assert len(tokens) <= (listed[index] if index < len(listed) else 0), f"overflow of {file!r}{index} in {element}"
+                assert len(tokens) <= (listed[index] if index < len(listed) else 0), (
+                    f"overflow of {file!r}{index} in {element}"
+                )
             popped: set[tuple[Element, File, int]] = set()
             for (element, u), place in list(at.items()):
                 if starts[element, u] > cycle:
@@ -118,10 +122,14 @@ class _Machine:
                         at[element, u] = target
                     case If(signals, targets):
                         step = digits.digits_of((cycle - starts[element, u]) // c.initiation_interval, c.extents)
-                        at[element, u] = targets[sum(digits.contains(control.signals[s], step) << b for b, s in enumerate(signals))]
+                        at[element, u] = targets[
+                            sum(digits.contains(control.signals[s], step) << b for b, s in enumerate(signals))
+                        ]
                     case _:
                         at[element, u] = place + 1
-                assert (cycle - starts[element, u]) // c.initiation_interval < control.steps, "the controller has stopped"
+                assert (cycle - starts[element, u]) // c.initiation_interval < control.steps, (
+                    "the controller has stopped"
+                )
             cycle += 1
         assert not any(self.fifos.values()), f"tokens left: { {k: v for k, v in self.fifos.items() if v} }"
         assert not any(self.arrivals.values()), "tokens left on wires"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small programs and a mapper without ambition, so that instantiation can be tested alone.
 
-A program is written as text; `symbolic` gives every variable its own unit, every use its own registers, and every processor
-displacement its own channel. `reference` computes what the program means, by recursion over its instances.
+A program is written as text; `symbolic` gives every variable its own unit, every use its own registers, and every
+processor displacement its own channel. `reference` computes what the program means, by recursion over its instances.
 """
 
 from __future__ import annotations
@@ -61,8 +61,9 @@ UNLIMITED = Limits(
 
 @dataclass(frozen=True)
 class Program:
-    """`sizes` are the loop bounds (0 <= index < size). An equation reads `target = op operand operand if a >= 0 and ...`; an
-    operand is `#3`, `x[0,-1]` (an offset of an internal variable) or `in(i, j)`; a target is `x` or `out(i, j)`."""
+    """`sizes` are the loop bounds (0 <= index < size). An equation reads `target = op operand operand if a >= 0 and
+    ...`; an operand is `#3`, `x[0,-1]` (an offset of an internal variable) or `in(i, j)`; a target is `x` or `out(i,
+    j)`."""
 
     dims: tuple[str, ...]
     params: tuple[str, ...]
@@ -99,7 +100,11 @@ def row(text: str, program: Program) -> Row:
         return int(eval(text, {}, zero | point))
 
     constant = at()
-    return Row(tuple(at(**{n: 1}) - constant for n in program.dims), tuple(at(**{n: 1}) - constant for n in program.params), constant)
+    return Row(
+        tuple(at(**{n: 1}) - constant for n in program.dims),
+        tuple(at(**{n: 1}) - constant for n in program.params),
+        constant,
+    )
 
 
 def offset(operand: str) -> tuple[int, ...]:
@@ -118,7 +123,8 @@ def symbolic(
     latency: int = 1,
     share: bool = False,
 ) -> Symbolic:
-    """`share`: a variable's input and its neighbours' values come through one input register; right where no element has both."""
+    """`share`: a variable's input and its neighbours' values come through one input register; right where no element
+    has both."""
     equations = [parse(e) for e in program.equations]
     reflected = reflected or (False,) * len(program.dims)
     signs = [-1 if r else 1 for r in reflected]
@@ -136,10 +142,13 @@ def symbolic(
             conditions.append(conjunction)
         return conditions.index(conjunction)
 
-    box = [row(d, program) for d in program.dims] + [row(f"{s} - 1 - {d}", program) for d, s in zip(program.dims, program.sizes, strict=True)]
+    box = [row(d, program) for d in program.dims] + [
+        row(f"{s} - 1 - {d}", program) for d, s in zip(program.dims, program.sizes, strict=True)
+    ]
     spaces = [box + [row(c, program) for c in e.conditions] for e in equations]
     arrays = tuple(
-        ArrayInfo(name, "i32", tuple(row(s, program) for s in shape), any(e.target == name for e in equations)) for name, shape in program.arrays.items()
+        ArrayInfo(name, "i32", tuple(row(s, program) for s in shape), any(e.target == name for e in equations))
+        for name, shape in program.arrays.items()
     )
     names = [a.name for a in arrays]
     variables = list(dict.fromkeys(e.target for e in equations))
@@ -162,7 +171,10 @@ def symbolic(
                 writers: list[Writer] = []
                 for w, p in enumerate(equations):
                     if p.target == text.partition("[")[0]:
-                        moved = [replace(r, constant=r.constant + sum(a * x for a, x in zip(r.dims, d, strict=True))) for r in spaces[v]]
+                        moved = [
+                            replace(r, constant=r.constant + sum(a * x for a, x in zip(r.dims, d, strict=True)))
+                            for r in spaces[v]
+                        ]
                         writers.append(Writer(w, condition(spaces[w] + moved)))
                 operands.append(UseOperand(len(uses)))
                 uses.append(Use(v, position, d, tuple(writers)))
@@ -172,13 +184,25 @@ def symbolic(
             outputs.append(OutputUse(v, Access(names.index(e.target), tuple(row(x, program) for x in e.index))))
         nodes.append(Node(opcode(e.operation, "i32"), condition(spaces[v]), tuple(operands), output))
     tau = _offsets(equations, variables, uses, latency)
-    schedule = Schedule(interval, tuple(tau[e.target] for e in equations), tuple(variables.index(e.target) for e in equations), (latency,) * len(equations))
+    schedule = Schedule(
+        interval,
+        tuple(tau[e.target] for e in equations),
+        tuple(variables.index(e.target) for e in equations),
+        (latency,) * len(equations),
+    )
     links: list[tuple[Link, ...]] = []
     routes: list[Route] = []
     for u, use in enumerate(uses):
         d = [s * x for s, x in zip(signs, use.distance, strict=True)]
         producer = use.writers[0].node
-        own = next((n for n, i in enumerate(inputs) if share and equations[i.consumer].target == equations[use.consumer].target), None)
+        own = next(
+            (
+                n
+                for n, i in enumerate(inputs)
+                if share and equations[i.consumer].target == equations[use.consumer].target
+            ),
+            None,
+        )
         held = schedule.tau[use.consumer] - schedule.tau[producer] - latency
         kind = Kind.GENERAL if not any(d) and held < interval else Kind.FEEDBACK
         mine = [Link((0, 0), kind, u)]
@@ -187,11 +211,26 @@ def symbolic(
             hops = [Port("south" if delta[0] > 0 else "north", len(routes))] if delta[0] else []
             hops += [Port("east" if delta[1] > 0 else "west", len(routes))] if delta[1] else []
             mine.append(Link(delta, Kind.CHANNEL, len(routes)))
-            routes.append(Route(delta, len(routes) + len(outputs), tuple(hops), len(routes) + len(inputs) if own is None else own))
+            routes.append(
+                Route(delta, len(routes) + len(outputs), tuple(hops), len(routes) + len(inputs) if own is None else own)
+            )
         links.append(tuple(mine))
-    candidate = Candidate(rows, columns, reflected, order, 0, tuple(links), tuple(routes), tuple(range(len(inputs))), tuple(range(len(outputs))))
+    candidate = Candidate(
+        rows,
+        columns,
+        reflected,
+        order,
+        0,
+        tuple(links),
+        tuple(routes),
+        tuple(range(len(inputs))),
+        tuple(range(len(outputs))),
+    )
     none = (0,) * len(program.dims)
-    extents = tuple(Extent((Bound((), Row(none, (0,) * len(program.params), 0)),), (Bound((), row(f"{s} - 1", program)),)) for s in program.sizes)
+    extents = tuple(
+        Extent((Bound((), Row(none, (0,) * len(program.params), 0)),), (Bound((), row(f"{s} - 1", program)),))
+        for s in program.sizes
+    )
     return Symbolic(
         kernel="test",
         machine="test",

@@ -6,7 +6,11 @@ from __future__ import annotations
 from tests.instantiate.naive import Program
 
 BITS = Program(
-    ("i",), ("N",), ("N",), {"in": (), "bits": ("N",)}, ("x = move in() if -i >= 0", "x = move y[-1] if i - 1 >= 0", "y = shr x #1", "bits(i) = and x #1")
+    ("i",),
+    ("N",),
+    ("N",),
+    {"in": (), "bits": ("N",)},
+    ("x = move in() if -i >= 0", "x = move y[-1] if i - 1 >= 0", "y = shr x #1", "bits(i) = and x #1"),
 )
 MATMUL = Program(
     ("i", "j", "k"),

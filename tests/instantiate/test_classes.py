@@ -44,7 +44,10 @@ def _line(instruction: Instruction) -> str:
         text = "nop"
     else:
         written = [("rd", "fd", "od")[d.file] + str(d.index) for d in instruction.destinations]
-        read = [("rd", "fd", "id")[s.file] + str(s.index) if isinstance(s, Register) else str(s.bits) for s in instruction.sources]
+        read = [
+            ("rd", "fd", "id")[s.file] + str(s.index) if isinstance(s, Register) else str(s.bits)
+            for s in instruction.sources
+        ]
         text = " ".join([operation_of(instruction.opcode)[0], *written, *read])
     match instruction.branch:
         case Next():
@@ -66,7 +69,10 @@ def test_classes_on_perfect_tilings_do_not_depend_on_the_region(size: int) -> No
     assert len(instantiate(bits, {"N": 6 * size}, 1, size).classes) == 1
     assert len(instantiate(product, {"N": 5 * size, "M": 4 * size, "K": 9}, size, size).classes) == 1
     assert len(instantiate(fir, {"N": 4 * size, "T": 3 * size}, size, size).classes) == 6
-    assert len(instantiate(conv, {"M": 2 * size, "C": 2, "H": 3 * size + 2, "W": 6, "R": 3, "S": 2}, size, size).classes) == 1
+    assert (
+        len(instantiate(conv, {"M": 2 * size, "C": 2, "H": 3 * size + 2, "W": 6, "R": 3, "S": 2}, size, size).classes)
+        == 1
+    )
 
 
 @pytest.mark.parametrize("size", [4, 8, 32])
@@ -76,7 +82,14 @@ def test_classes_on_imperfect_tilings_do_not_depend_on_the_region(size: int) -> 
     conv = symbolic(samples.CONV, rows=0, columns=1, order=(5, 4, 3, 2, 1, 0), interval=1)
     assert len(instantiate(product, {"N": 5 * size - 2, "M": 4 * size - 1, "K": 9}, size, size).classes) == 4
     assert len(instantiate(fir, {"N": 4 * size - 1, "T": 3 * size - 1}, size, size).classes) <= 9
-    assert len(instantiate(conv, {"M": 2 * size - 1, "C": 2, "H": 3 * size + 1, "W": 6, "R": 3, "S": 2}, size, size).classes) == 4
+    assert (
+        len(
+            instantiate(
+                conv, {"M": 2 * size - 1, "C": 2, "H": 3 * size + 1, "W": 6, "R": 3, "S": 2}, size, size
+            ).classes
+        )
+        == 4
+    )
 
 
 def test_programs_and_signals_do_not_grow_with_the_iterations() -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What comes from a file is the file's fault: what `verify` calls valid instantiates, or names a limit, or ends in exit 1 that names the file."""
+"""What comes from a file is the file's fault: what `verify` calls valid instantiates, or names a limit, or ends in exit
+1 that names the file."""
 
 from __future__ import annotations
 
@@ -56,7 +57,9 @@ def cases() -> dict[str, Symbolic]:
     nodes = len(fir.nodes)
     return {
         "a bound guarded by a loop dimension": _first_extent(fir, _sloping),
-        "a shape of a loop dimension": replace(fir, arrays=(replace(fir.arrays[0], shape=(_sloping(fir.arrays[0].shape[0]),)), *fir.arrays[1:])),
+        "a shape of a loop dimension": replace(
+            fir, arrays=(replace(fir.arrays[0], shape=(_sloping(fir.arrays[0].shape[0]),)), *fir.arrays[1:])
+        ),
         "a domain of a loop dimension": replace(fir, assumptions=((Row((1, 0), (0, 0), 0),),)),
         "one name for two parameters": replace(fir, parameters=("N",) * len(fir.parameters)),
         "no candidate": replace(fir, candidates=()),
@@ -65,7 +68,9 @@ def cases() -> dict[str, Symbolic]:
         "one register for two inputs": _candidates(fir, input_registers=(0,) * len(fir.inputs)),
         "two operations in one slot": _schedule(fir, tau=(0,) * nodes, unit=tuple(0 for _ in range(nodes))),
         "a latency of its own": _schedule(fir, latency=(9,) * nodes),
-        "a register that does not exist": _candidates(fir, input_registers=tuple(200 + n for n in range(len(fir.inputs)))),
+        "a register that does not exist": _candidates(
+            fir, input_registers=tuple(200 + n for n in range(len(fir.inputs)))
+        ),
         "limits of its own": replace(fir, limits=replace(fir.limits, control_signals=7)),
     }
 

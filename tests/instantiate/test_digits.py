@@ -22,7 +22,9 @@ def points(s: ConvexSet) -> Points:
 
 
 @st.composite
-def raw_sets(draw: st.DrawFn, extents: tuple[int, ...], spaces: int = 3) -> tuple[list[int], list[int], list[HalfSpace]]:
+def raw_sets(
+    draw: st.DrawFn, extents: tuple[int, ...], spaces: int = 3
+) -> tuple[list[int], list[int], list[HalfSpace]]:
     bounds = [sorted((draw(st.integers(0, e - 1)), draw(st.integers(0, e - 1)))) for e in extents]
     vectors = st.tuples(*(st.integers(-3, 3) for _ in extents))
     half = draw(st.lists(st.builds(HalfSpace, vectors, st.integers(-9, 9)), max_size=spaces))
@@ -31,7 +33,11 @@ def raw_sets(draw: st.DrawFn, extents: tuple[int, ...], spaces: int = 3) -> tupl
 
 def enumerate_raw(lower: list[int], upper: list[int], half: list[HalfSpace]) -> Points:
     box = product(*(range(a, b + 1) for a, b in zip(lower, upper, strict=True)))
-    return {x for x in box if all(sum(a * y for a, y in zip(h.coefficients, x, strict=True)) + h.constant >= 0 for h in half)}
+    return {
+        x
+        for x in box
+        if all(sum(a * y for a, y in zip(h.coefficients, x, strict=True)) + h.constant >= 0 for h in half)
+    }
 
 
 extents_strategy = st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple)
@@ -82,7 +88,11 @@ def test_shift_moves_every_iteration_along_the_scan(data: st.DataObject) -> None
     if s is None:
         return
     shifted = list(stepping.shift((s,), steps, extents))
-    moved = {digits.digits_of(digits.number(x, extents) + steps, extents) for x in points(s) if digits.number(x, extents) + steps >= 0}
+    moved = {
+        digits.digits_of(digits.number(x, extents) + steps, extents)
+        for x in points(s)
+        if digits.number(x, extents) + steps >= 0
+    }
     found = [x for t in shifted for x in points(t)]
     assert sorted(found) == sorted(moved)
 
@@ -126,4 +136,6 @@ def test_after_is_everything_later(data: st.DataObject) -> None:
     extents = data.draw(extents_strategy)
     last = digits.digits_of(data.draw(st.integers(0, prod(extents) - 1)), extents)
     later = [x for s in digits.after(last, (0,) * len(extents), tuple(e - 1 for e in extents)) for x in points(s)]
-    assert sorted(digits.number(x, extents) for x in later) == list(range(digits.number(last, extents) + 1, prod(extents)))
+    assert sorted(digits.number(x, extents) for x in later) == list(
+        range(digits.number(last, extents) + 1, prod(extents))
+    )

@@ -21,7 +21,9 @@ def product(limits: Limits, order: tuple[int, int, int] = (2, 1, 0)) -> Symbolic
     return symbolic(samples.MATMUL, rows=0, columns=1, order=order, interval=1, limits=limits)
 
 
-def refused(mapped: Symbolic, values: dict[str, int], rows: int = 4, columns: int = 4, **options: tuple[int, ...]) -> tuple[str, int, str]:
+def refused(
+    mapped: Symbolic, values: dict[str, int], rows: int = 4, columns: int = 4, **options: tuple[int, ...]
+) -> tuple[str, int, str]:
     with pytest.raises(PolyloomError) as caught:
         instantiate(mapped, values, rows, columns, **options)  # pyright: ignore[reportArgumentType]
     (diagnostic,) = caught.value.diagnostics
@@ -76,7 +78,9 @@ def test_capacities(limits: Limits, code: str, message: str) -> None:
 
 
 def test_half_spaces_need_a_controller_that_has_them() -> None:
-    mapped = symbolic(samples.TRIANGLE, rows=0, columns=1, order=(0, 1), interval=1, limits=replace(UNLIMITED, half_spaces=False))
+    mapped = symbolic(
+        samples.TRIANGLE, rows=0, columns=1, order=(0, 1), interval=1, limits=replace(UNLIMITED, half_spaces=False)
+    )
     assert refused(mapped, {"N": 9})[0] == "PL0514"
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fast sets agree with isl: every operation on random unions of boxes and half-spaces, too wide to be enumerated.
 
-isl decides Presburger formulas exactly and shares no code with `digits`. `test_digits` compares with enumeration, on small sets.
+isl decides Presburger formulas exactly and shares no code with `digits`. `test_digits` compares with enumeration, on
+small sets.
 """
 
 from __future__ import annotations
@@ -34,7 +35,13 @@ def isl_set(lower: Sequence[int], upper: Sequence[int], spaces: Iterable[HalfSpa
     """The constraints as they stand."""
     names = ", ".join(f"x{g}" for g in range(len(lower)))
     bounds = [f"{a} <= x{g} <= {b}" for g, (a, b) in enumerate(zip(lower, upper, strict=True))]
-    return isl.Set("{ [" + names + "] : " + " and ".join([*bounds, *(f"{linear(h.coefficients, h.constant)} >= 0" for h in spaces)]) + " }")
+    return isl.Set(
+        "{ ["
+        + names
+        + "] : "
+        + " and ".join([*bounds, *(f"{linear(h.coefficients, h.constant)} >= 0" for h in spaces)])
+        + " }"
+    )
 
 
 def union_of(domain: Iterable[ConvexSet], dimensions: int) -> isl.Set:
@@ -83,7 +90,9 @@ def test_normal_form_emptiness_and_extrema(data: st.DataObject) -> None:
         assert found.upper == tuple(bound(wanted, g, low=False) for g in range(len(raw[0])))
         assert digits.convex(found.lower, found.upper, found.half_spaces) == found
         for h in found.half_spaces:
-            assert not isl_set(found.lower, found.upper, [x for x in found.half_spaces if x != h]).is_equal(wanted), "an implied half-space was kept"
+            assert not isl_set(found.lower, found.upper, [x for x in found.half_spaces if x != h]).is_equal(wanted), (
+                "an implied half-space was kept"
+            )
 
 
 @given(st.data())
@@ -98,7 +107,9 @@ def test_intersection_complement_and_meeting(data: st.DataObject) -> None:
     for s in a:
         for h in s.half_spaces:
             box = isl_set(s.lower, s.upper, ())
-            assert isl_set(s.lower, s.upper, [stepping.negated(h)]).is_equal(box.subtract(isl_set(s.lower, s.upper, [h])))
+            assert isl_set(s.lower, s.upper, [stepping.negated(h)]).is_equal(
+                box.subtract(isl_set(s.lower, s.upper, [h]))
+            )
 
 
 @given(st.data())
@@ -124,7 +135,9 @@ def test_partition(data: st.DataObject) -> None:
     parts = cells.partition(families)
     assert disjoint([s for part in parts.values() for s in part.sets])
     for f, family in enumerate(families):
-        assert union_of((s for key, part in parts.items() if key >> f & 1 for s in part.sets), n).is_equal(union_of(family, n))
+        assert union_of((s for key, part in parts.items() if key >> f & 1 for s in part.sets), n).is_equal(
+            union_of(family, n)
+        )
 
 
 def moved(domain: Domain, steps: int, extents: tuple[int, ...]) -> isl.Set:
@@ -158,7 +171,10 @@ def test_order_of_the_scan(data: st.DataObject) -> None:
     last = tuple(data.draw(st.integers(0, e - 1)) for e in extents)
     top = tuple(e - 1 for e in extents)
     zero = (0,) * len(extents)
-    later = " or ".join("(" + " and ".join([f"x{g} > {last[g]}", *(f"x{h} = {last[h]}" for h in range(g + 1, len(last)))]) + ")" for g in range(len(last)))
+    later = " or ".join(
+        "(" + " and ".join([f"x{g} > {last[g]}", *(f"x{h} = {last[h]}" for h in range(g + 1, len(last)))]) + ")"
+        for g in range(len(last))
+    )
     names = ", ".join(f"x{g}" for g in range(len(extents)))
     bounds = " and ".join(f"0 <= x{g} <= {t}" for g, t in enumerate(top))
     wanted = isl.Set("{ [" + names + "] : " + bounds + " and (" + later + ") }")
@@ -186,7 +202,8 @@ def test_isl_is_asked() -> None:
 
 
 def digits_in(tiles: Tiles, condition: int, element: tuple[int, int]) -> isl.Set:
-    """The digits of a tile's iterations in a condition, by the definition I = lower + P K + J (upper - P K - J, reflected)."""
+    """The digits of a tile's iterations in a condition, by the definition I = lower + P K + J (upper - P K - J,
+    reflected)."""
     t = tiles.tiling
     place = [0] * len(t.sizes)
     for m, k in ((t.candidate.rows, element[0]), (t.candidate.columns, element[1])):
@@ -201,7 +218,9 @@ def digits_in(tiles: Tiles, condition: int, element: tuple[int, int]) -> isl.Set
         piece = box
         for row in (t.symbolic.constraints[c] for c in conjunction):
             constant = (
-                row.constant + sum(a * v for a, v in zip(row.params, t.values, strict=True)) + sum(a * i for a, (i, _) in zip(row.dims, index, strict=True))
+                row.constant
+                + sum(a * v for a, v in zip(row.params, t.values, strict=True))
+                + sum(a * i for a, (i, _) in zip(row.dims, index, strict=True))
             )
             text = linear([row.dims[m] * index[m][1] for m in t.candidate.order], constant)
             names = ", ".join(f"x{g}" for g in range(len(t.extents)))
@@ -214,7 +233,11 @@ def digits_in(tiles: Tiles, condition: int, element: tuple[int, int]) -> isl.Set
 @settings(max_examples=20)
 def test_conditions_of_tiles(data: st.DataObject) -> None:
     """Concretization: every condition in every tile of the region, grouped or not."""
-    program, order = data.draw(st.sampled_from([(samples.FIR, (1, 0)), (samples.TRIANGLE, (0, 1)), (samples.JACOBI, (1, 0)), (samples.MATMUL, (2, 0, 1))]))
+    program, order = data.draw(
+        st.sampled_from(
+            [(samples.FIR, (1, 0)), (samples.TRIANGLE, (0, 1)), (samples.JACOBI, (1, 0)), (samples.MATMUL, (2, 0, 1))]
+        )
+    )
     reflected = tuple(data.draw(st.booleans()) for _ in order) if program is samples.MATMUL else None
     mapped = symbolic(program, rows=0, columns=1, order=order, reflected=reflected)
     values = check_parameters(signature(mapped), {name: data.draw(st.integers(1, 300)) for name in program.params})

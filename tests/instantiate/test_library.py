@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C library's own interface: sizes beforehand, classes in threads, one candidate, given tiles, placed arrays, reasons of refusals."""
+"""The C library's own interface: sizes beforehand, classes in threads, one candidate, given tiles, placed arrays,
+reasons of refusals."""
 
 from __future__ import annotations
 
@@ -65,7 +66,8 @@ def test_threads_give_the_same_bytes(threads: int) -> None:
 
 
 def test_scratch_and_sizes_do_not_grow_with_the_elements() -> None:
-    """Equal tiles on more elements: border accesses alone, so that one scratch suffices for all, and wrappers are those of the borders."""
+    """Equal tiles on more elements: border accesses alone, so that one scratch suffices for all, and wrappers are those
+    of the borders."""
     configuration = mapped("fir", "ideal")
     data = symbolic_file.encode(configuration)
     found = [_core.instantiate_sizes(data, [8 * n] * len(configuration.parameters), n, n) for n in (8, 32, 256)]
@@ -76,10 +78,14 @@ def test_scratch_and_sizes_do_not_grow_with_the_elements() -> None:
 TRIANGLE = symbolic(samples.TRIANGLE, rows=0, columns=1, order=(1, 0), interval=1)
 
 
-@pytest.mark.parametrize(("configuration", "values"), [(MATMUL, [9, 11, 5]), (TRIANGLE, [11])], ids=["matmul", "triangle"])
+@pytest.mark.parametrize(
+    ("configuration", "values"), [(MATMUL, [9, 11, 5]), (TRIANGLE, [11])], ids=["matmul", "triangle"]
+)
 @given(st.data())
 @settings(max_examples=40, deadline=None)
-def test_addresses_that_do_not_fit_are_known_beforehand(configuration: Symbolic, values: list[int], data: st.DataObject) -> None:
+def test_addresses_that_do_not_fit_are_known_beforehand(
+    configuration: Symbolic, values: list[int], data: st.DataObject
+) -> None:
     """The status of the sizes is that of the configuration; addresses have 32 bits, signed."""
     strides = st.integers(-(1 << 29), 1 << 29)
     bases = st.integers(0, 64).map(lambda room: (1 << 31) - room) | st.integers(0, 1 << 31)
@@ -103,7 +109,9 @@ def test_every_candidate_can_be_asked_for() -> None:
         made = _core.instantiate(data, values, 2, 2, candidate)
         assert made.status == 0
         assert made.candidate == candidate
-        assert concrete_file.decode(made.file).extents == tuple(made.sizes(2)[m] for m in configuration.candidates[candidate].order)
+        assert concrete_file.decode(made.file).extents == tuple(
+            made.sizes(2)[m] for m in configuration.candidates[candidate].order
+        )
     assert _core.instantiate(data, values, 2, 2, len(configuration.candidates)).status == 815
 
 
@@ -118,7 +126,13 @@ def test_tile_sizes_can_be_given() -> None:
     assert diagnostic.help == "choose sizes with i >= 3, j >= 4, k >= 3"
 
 
-FAR = Program(("i",), ("N",), ("N",), {"in": ("N",), "out": ("N",)}, ("s = move in(i) if 1 - i >= 0", "s = add in(i) s[-2] if i - 2 >= 0", "out(i) = move s"))
+FAR = Program(
+    ("i",),
+    ("N",),
+    ("N",),
+    {"in": ("N",), "out": ("N",)},
+    ("s = move in(i) if 1 - i >= 0", "s = add in(i) s[-2] if i - 2 >= 0", "out(i) = move s"),
+)
 
 
 def test_given_tiles_are_at_least_as_long_as_dependences() -> None:
@@ -131,7 +145,11 @@ def test_given_tiles_are_at_least_as_long_as_dependences() -> None:
         oracle.instantiate(configuration, {"N": 6}, 1, 6, sizes=(1,))
     assert str(caught.value) == str(expected.value)
     assert caught.value.diagnostics[0].help == "choose sizes with i >= 2"
-    assert [_core.instantiate(data, (6,), 1, n, sizes=(size,)).status for n, size in ((6, 2), (3, 2), (1, 6))] == [0, 0, 0]
+    assert [_core.instantiate(data, (6,), 1, n, sizes=(size,)).status for n, size in ((6, 2), (3, 2), (1, 6))] == [
+        0,
+        0,
+        0,
+    ]
 
 
 def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
@@ -157,7 +175,9 @@ def test_a_configuration_with_placed_arrays_gives_the_same_outputs(name: str, st
     file = _core.instantiate(data, ordered, 2, 2, layouts=layouts).file
     arrays = concrete_file.decode(file).arrays
     assert [a.place for a in arrays] == [Place(bank, base) for _, base, bank in layouts]
-    assert [a.strides for a in arrays] == [strides or a.strides for (strides, _, _), a in zip(layouts, plain.arrays, strict=True)]
+    assert [a.strides for a in arrays] == [
+        strides or a.strides for (strides, _, _), a in zip(layouts, plain.arrays, strict=True)
+    ]
     assert [d.render() for d in verify.verify(file, machine)] == []
     program = example(name)
     inputs = random_inputs(program, values, 1)
@@ -180,7 +200,9 @@ def test_an_array_without_elements_lies_anywhere() -> None:
     ("strides", "bases", "banks", "message"),
     [((), (0, 15, 40), (5, 5, 5), "share words of bank 5"), ((1, 1), (0, 0, 0), (0, 1, 2), "share a word")],
 )
-def test_places_that_overlap_are_noticed(strides: tuple[int, ...], bases: tuple[int, ...], banks: tuple[int, ...], message: str) -> None:
+def test_places_that_overlap_are_noticed(
+    strides: tuple[int, ...], bases: tuple[int, ...], banks: tuple[int, ...], message: str
+) -> None:
     configuration = mapped("matmul", "wide")
     layouts = [(strides, base, bank) for base, bank in zip(bases, banks, strict=True)]
     file = _core.instantiate(symbolic_file.encode(configuration), [4, 4, 4], 2, 2, layouts=layouts).file
@@ -215,4 +237,6 @@ def test_refusals_name_what_is_exceeded(golden: Golden) -> None:
 
 def test_a_status_has_a_text() -> None:
     assert _core.instantiate_text(0) == "done"
-    assert {_core.instantiate_text(n) for n in (*range(501, 507), *range(510, 521), *range(701, 707))}.isdisjoint({"unknown status"})
+    assert {_core.instantiate_text(n) for n in (*range(501, 507), *range(510, 521), *range(701, 707))}.isdisjoint(
+        {"unknown status"}
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C library (native/instantiate) against the Python instantiation: the same bytes, or the same diagnostic's number."""
+"""The C library (native/instantiate) against the Python instantiation: the same bytes, or the same diagnostic's
+number."""
 
 from __future__ import annotations
 
@@ -55,7 +56,10 @@ def test_examples_on_every_region(name: str, member: str) -> None:
 def test_immediates_of_all_32_bits(bits: int) -> None:
     """The least one has no magnitude of 31 bits: max(-2147483648, x) is how a maximum begins."""
     fir = mapped("fir", "wide")
-    changed = [replace(v, operands=tuple(ImmediateOperand(bits) if isinstance(o, ImmediateOperand) else o for o in v.operands)) for v in fir.nodes]
+    changed = [
+        replace(v, operands=tuple(ImmediateOperand(bits) if isinstance(o, ImmediateOperand) else o for o in v.operands))
+        for v in fir.nodes
+    ]
     assert tuple(changed) != fir.nodes or bits == 0
     assert same(replace(fir, nodes=tuple(changed)), {"N": 9, "T": 4}, 2, 2) == 0
 
@@ -106,7 +110,8 @@ def test_limits_of_the_machine(limit: dict[str, int], code: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "region", "codes"), [((5, 7, -1), (2, 2), (503, 230)), ((5, 7, 1 << 31), (2, 2), (503, 230)), ((5, 7, 3), (0, 2), (505, 505))]
+    ("values", "region", "codes"),
+    [((5, 7, -1), (2, 2), (503, 230)), ((5, 7, 1 << 31), (2, 2), (503, 230)), ((5, 7, 3), (0, 2), (505, 505))],
 )
 def test_wrong_input(values: tuple[int, ...], region: tuple[int, int], codes: tuple[int, int]) -> None:
     """Python has one code for whatever is wrong with parameters."""

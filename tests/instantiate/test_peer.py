@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The paper's algorithms on isl (cli/bench/isl) give the library's processor classes, kernels and branches, on every row of its table."""
+"""The paper's algorithms on isl (cli/bench/isl) give the library's processor classes, kernels and branches, on every
+row of its table."""
 
 from __future__ import annotations
 
@@ -19,8 +20,16 @@ from polyloom.targets.tcpa.isa import Goto, Halt, If, Instruction, Next
 Node = tuple[tuple[Instruction, ...], bool]
 """A kernel without its branch, and whether it halts."""
 SLOW = ("conv", "syrk", "lu")
-CASES = [(kernel, region) for kernel in (*EXTENTS, *TRIANGULAR) for region in instantiation.chosen(kernel) if region != LARGE[-1]]
-QUICK = [(kernel, region) for kernel, region in CASES if kernel not in SLOW and region not in LARGE] + [("conv", (4, 4)), ("syrk", (4, 4))]
+CASES = [
+    (kernel, region)
+    for kernel in (*EXTENTS, *TRIANGULAR)
+    for region in instantiation.chosen(kernel)
+    if region != LARGE[-1]
+]
+QUICK = [(kernel, region) for kernel, region in CASES if kernel not in SLOW and region not in LARGE] + [
+    ("conv", (4, 4)),
+    ("syrk", (4, 4)),
+]
 
 
 def flow(program: Sequence[Instruction], interval: int) -> tuple[set[Node], set[tuple[Node, Node]]]:
@@ -94,7 +103,9 @@ def test_classes_and_kernels_of_all(kernel: str, region: Region) -> None:
 def test_the_comparison_can_fail() -> None:
     instruction = Instruction(4)
     assert flow((instruction, Instruction(branch=Halt())), 1) != flow((instruction, Instruction(8, branch=Halt())), 1)
-    assert flow((Instruction(), instruction, Instruction(branch=Halt())), 1) != flow((Instruction(branch=Goto(2)), instruction, Instruction(branch=Halt())), 1)
+    assert flow((Instruction(), instruction, Instruction(branch=Halt())), 1) != flow(
+        (Instruction(branch=Goto(2)), instruction, Instruction(branch=Halt())), 1
+    )
     assert not points(isl.Set("{ [r, c] : r = c }"), (2, 2))[0, 1]
 
 

@@ -20,7 +20,8 @@ _DIMS = ("i", "j", "k")
 
 @st.composite
 def programs(draw: st.DrawFn) -> tuple[Program, dict[str, int]]:
-    """One or two variables, each with an input where its dependence leaves the space or a random half-space, else an update."""
+    """One or two variables, each with an input where its dependence leaves the space or a random half-space, else an
+    update."""
     n = draw(st.integers(1, 3))
     dims = _DIMS[:n]
     sizes = [draw(st.integers(1, 7 if n < 3 else 4)) for _ in dims]
@@ -31,7 +32,9 @@ def programs(draw: st.DrawFn) -> tuple[Program, dict[str, int]]:
         d = draw(st.tuples(*(st.integers(-2, 2) for _ in dims)).filter(any))
         if next(x for x in d if x) < 0:  # lexicographically positive, so that some order exists
             d = tuple(-x for x in d)
-        bounds = [f"{x} - {c}" if c > 0 else f"{s} - 1 - {x} - {-c}" for x, c, s in zip(dims, d, "NMK", strict=False) if c]
+        bounds = [
+            f"{x} - {c}" if c > 0 else f"{s} - 1 - {x} - {-c}" for x, c, s in zip(dims, d, "NMK", strict=False) if c
+        ]
         other = f"v{v - 1}" if v else "#3"
         shifted = f"v{v}[{','.join(str(-c) for c in d)}]"
         equations.append(f"v{v} = add {shifted} {other} if " + " and ".join(bounds))
@@ -45,7 +48,9 @@ def programs(draw: st.DrawFn) -> tuple[Program, dict[str, int]]:
     equations.append(f"out({point}) = move v{count - 1} if {where}")
     params = tuple("NMK"[:n])
     shape = params
-    return Program(dims, params, params, {"in": shape, "out": shape}, tuple(equations)), dict(zip(params, sizes, strict=True))
+    return Program(dims, params, params, {"in": shape, "out": shape}, tuple(equations)), dict(
+        zip(params, sizes, strict=True)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,16 @@ def mappings(draw: st.DrawFn, n: int) -> Mapping:
     rows, columns, *_ = draw(st.permutations([*range(n), None]))
     reflected = tuple(draw(st.booleans()) for _ in range(n))
     order = tuple(draw(st.permutations(range(n))))
-    return Mapping(rows, columns, order, reflected, draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(0, 2)), draw(st.integers(1, 3)))
+    return Mapping(
+        rows,
+        columns,
+        order,
+        reflected,
+        draw(st.integers(1, 3)),
+        draw(st.integers(1, 3)),
+        draw(st.integers(0, 2)),
+        draw(st.integers(1, 3)),
+    )
 
 
 outcomes: list[bool] = []

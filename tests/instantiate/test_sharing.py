@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Branches as functions of shared control signals: where first fit exceeds the machine's, fewer do, and nothing in them is superfluous."""
+"""Branches as functions of shared control signals: where first fit exceeds the machine's, fewer do, and nothing in them
+is superfluous."""
 
 from __future__ import annotations
 
@@ -55,7 +56,11 @@ def branches(draw: st.DrawFn) -> list[dict[int, Domain]]:
     found: list[dict[int, Domain]] = []
     for _ in range(draw(st.integers(1, 12))):
         successor = draw(st.lists(st.integers(0, draw(st.integers(2, 5))), min_size=len(STEPS), max_size=len(STEPS)))
-        points = {w: tuple(ConvexSet(p, p) for p, x in zip(STEPS, successor, strict=True) if x == w) for w in sorted(set(successor)) if w}
+        points = {
+            w: tuple(ConvexSet(p, p) for p, x in zip(STEPS, successor, strict=True) if x == w)
+            for w in sorted(set(successor))
+            if w
+        }
         found += [points] if len(points) > 1 else []
     return found
 
@@ -92,7 +97,8 @@ def test_a_function_of_two_signals_needs_no_third() -> None:
 
 
 def test_codes_to_spare_leave_signals_free() -> None:
-    """Three successors leave one code of two signals to a frequent one: where that is taken, one of both signals serves another branch."""
+    """Three successors leave one code of two signals to a frequent one: where that is taken, one of both signals serves
+    another branch."""
     box = {i: ConvexSet((i, 0), (i, 0)) for i in range(6)}
     three = {0: (box[4],), 1: (box[5],), 2: (box[0], box[1], box[2], box[3])}
     shared = share([three, {0: (box[0], box[2]), 1: (box[1], box[3])}], mapped("fir", "wide").limits)

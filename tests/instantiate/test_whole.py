@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole configurations on the plain model: outputs equal the program's meaning, depths are exact, cycles are predicted."""
+"""Whole configurations on the plain model: outputs equal the program's meaning, depths are exact, cycles are
+predicted."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ def data_of(concrete: Concrete) -> Cells:
     return {key: (i * 2654435761) % 1009 + 1 for i, key in enumerate(points)}
 
 
-def check(program: Program, mapped: Symbolic, values: dict[str, int], rows: int, columns: int, *, latency: int = 1) -> tuple[Concrete, Run]:
+def check(
+    program: Program, mapped: Symbolic, values: dict[str, int], rows: int, columns: int, *, latency: int = 1
+) -> tuple[Concrete, Run]:
     concrete = instantiate(mapped, values, rows, columns)
     data = data_of(concrete)
     run = simulate(concrete, data, latency=latency, hop_delay=mapped.limits.hop_delay)
@@ -35,20 +38,27 @@ def check(program: Program, mapped: Symbolic, values: dict[str, int], rows: int,
     return concrete, run
 
 
-@pytest.mark.parametrize(("n", "columns", "interval"), [(16, 3, 2), (16, 4, 2), (5, 3, 2), (1, 1, 2), (7, 2, 3), (4, 8, 2), (3, 3, 2)])
+@pytest.mark.parametrize(
+    ("n", "columns", "interval"), [(16, 3, 2), (16, 4, 2), (5, 3, 2), (1, 1, 2), (7, 2, 3), (4, 8, 2), (3, 3, 2)]
+)
 def test_bits(n: int, columns: int, interval: int) -> None:
     mapped = symbolic(samples.BITS, rows=None, columns=0, order=(0,), interval=interval)
     check(samples.BITS, mapped, {"N": n}, 1, columns)
 
 
-@pytest.mark.parametrize(("sizes", "region"), [((4, 4, 3), (2, 2)), ((5, 7, 3), (2, 3)), ((6, 6, 2), (3, 3)), ((1, 1, 1), (2, 2)), ((5, 5, 4), (4, 4))])
+@pytest.mark.parametrize(
+    ("sizes", "region"),
+    [((4, 4, 3), (2, 2)), ((5, 7, 3), (2, 3)), ((6, 6, 2), (3, 3)), ((1, 1, 1), (2, 2)), ((5, 5, 4), (4, 4))],
+)
 @pytest.mark.parametrize("order", [(2, 1, 0), (0, 1, 2), (1, 2, 0)])
 def test_matmul(sizes: tuple[int, int, int], region: tuple[int, int], order: tuple[int, ...]) -> None:
     mapped = symbolic(samples.MATMUL, rows=0, columns=1, order=order, interval=1)
     check(samples.MATMUL, mapped, dict(zip("NMK", sizes, strict=True)), *region)
 
 
-@pytest.mark.parametrize(("n", "t", "region"), [(8, 4, (2, 2)), (9, 5, (2, 3)), (12, 12, (4, 4)), (3, 2, (1, 1)), (7, 3, (3, 1))])
+@pytest.mark.parametrize(
+    ("n", "t", "region"), [(8, 4, (2, 2)), (9, 5, (2, 3)), (12, 12, (4, 4)), (3, 2, (1, 1)), (7, 3, (3, 1))]
+)
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_fir(n: int, t: int, region: tuple[int, int], order: tuple[int, ...]) -> None:
     mapped = symbolic(samples.FIR, rows=0, columns=1, order=order, interval=2)
@@ -83,7 +93,13 @@ def test_few_branch_flags_clone_kernels_by_what_follows(flags: int) -> None:
     limits = replace(UNLIMITED, branch_flags=flags)
     mapped = symbolic(samples.MATMUL, rows=0, columns=1, order=(2, 1, 0), interval=1, limits=limits)
     concrete, _ = check(samples.MATMUL, mapped, {"N": 6, "M": 5, "K": 4}, 2, 2)
-    assert all(len(i.branch.targets) <= 1 << flags for c in concrete.classes for p in c.programs for i in p if isinstance(i.branch, If))
+    assert all(
+        len(i.branch.targets) <= 1 << flags
+        for c in concrete.classes
+        for p in c.programs
+        for i in p
+        if isinstance(i.branch, If)
+    )
 
 
 @pytest.mark.parametrize("hop_delay", [0, 1, 3])
@@ -110,7 +126,13 @@ def test_a_wrong_word_is_noticed() -> None:
     shallow = replace(first, feedback_depths=tuple(max(0, d - 1) for d in first.feedback_depths))
     for wrong in (
         replace(concrete, classes=(shallow, *concrete.classes[1:])),
-        replace(concrete, generators=(replace(concrete.generators[0], delay=concrete.generators[0].delay + 1), *concrete.generators[1:])),
+        replace(
+            concrete,
+            generators=(
+                replace(concrete.generators[0], delay=concrete.generators[0].delay + 1),
+                *concrete.generators[1:],
+            ),
+        ),
         replace(concrete, controller=replace(concrete.controller, signals=((), *concrete.controller.signals[1:]))),
         replace(concrete, controller=replace(concrete.controller, column_delay=concrete.controller.column_delay - 1)),
     ):

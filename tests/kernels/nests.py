@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random loop nests as Python texts: imperfect, triangular, upwards and downwards, one to four loops deep, several statements.
+"""Random loop nests as Python texts: imperfect, triangular, upwards and downwards, one to four loops deep, several
+statements.
 
-Arrays have two elements more on every side than loops have iterations, so that every access is inside. `P` and `q` are only read,
-anywhere; what statements write is read at random constant distances, and by iterations that hold one of the indices still.
+Arrays have two elements more on every side than loops have iterations, so that every access is inside. `P` and `q` are
+only read, anywhere; what statements write is read at random constant distances, and by iterations that hold one of the
+indices still.
 """
 
 from __future__ import annotations
@@ -15,10 +17,17 @@ N = pl.size("N")
 
 
 @pl.kernel
-def f(A: pl.{t}[N + 4, N + 4], B: pl.{t}[N + 4, N + 4], x: pl.{t}[N + 4], y: pl.{t}[N + 4], P: pl.{t}[N + 4, N + 4], q: pl.{t}[N + 4], p: pl.{t}) -> None:
+def f(A: pl.{t}[N + 4, N + 4], B: pl.{t}[N + 4, N + 4], x: pl.{t}[N + 4], y: pl.{t}[N + 4],
+      P: pl.{t}[N + 4, N + 4], q: pl.{t}[N + 4], p: pl.{t}) -> None:
 """
 RANGES = ("range(N)", "range(1, N)", "range(N - 1, -1, -1)")
-INNER = ("range({0})", "range({0}, N)", "range({0} + 1, N)", "range(N - 1, {0} - 1, -1)", "range(max(0, {0} - 1), min(N, {0} + 2))")
+INNER = (
+    "range({0})",
+    "range({0}, N)",
+    "range({0} + 1, N)",
+    "range(N - 1, {0} - 1, -1)",
+    "range(max(0, {0} - 1), min(N, {0} + 2))",
+)
 TESTS = ("{0} > 0", "{0} < N - 1", "{0} == 0", "{0} != 1", "{0} < {1}", "{0} >= {1}", "{0} == {1}")
 VALUES = ("{}", "{} + {}", "{} - {}", "{} * {}", "{} * {} + 1", "max({}, {})", "min({}, {})", "({} if {} < p else {})")
 CARRIED = 3
@@ -40,7 +49,8 @@ def _indented(lines: list[str]) -> str:
 
 
 class _Writer:
-    """One nest. `written` are the names of the arrays that its statements write, which others may read, `carried` times so far."""
+    """One nest. `written` are the names of the arrays that its statements write, which others may read, `carried` times
+    so far."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
@@ -74,8 +84,12 @@ class _Writer:
     def statement(self, loops: list[str]) -> list[str]:
         kind, line = self.random.randint(0, 9), f"    {self.assignment(loops)}"
         if kind < 2:
-            test = self.random.choice(TESTS if len(loops) > 1 else TESTS[:4]).format(*self.random.sample(loops, min(2, len(loops))))
-            return [f"if {test}:", line] + (["else:", f"    {self.assignment(loops)}"] if self.random.random() < 0.3 else [])
+            test = self.random.choice(TESTS if len(loops) > 1 else TESTS[:4]).format(
+                *self.random.sample(loops, min(2, len(loops)))
+            )
+            return [f"if {test}:", line] + (
+                ["else:", f"    {self.assignment(loops)}"] if self.random.random() < 0.3 else []
+            )
         return [f"if {self.read(loops)} > {self.read(loops)}:", line] if kind == 2 else [line[4:]]
 
     def assignment(self, loops: list[str]) -> str:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make polybench POLYBENCH=DIR`: the sources of PolyBench/C 4.2.1, as they are, on 4x4 elements of `wide`.
 
-For each DIR/**/NAME/NAME.c with a NAME.h: the function kernel_NAME, in single precision (kernels of integers as they are), at the bounds
-that the header gives for MINI_DATASET, compared with the same function compiled for the processor. Constants without a suffix count as
-single precision. The exit code is 1 if one differs, or if none runs.
+For each DIR/**/NAME/NAME.c with a NAME.h: the function kernel_NAME, in single precision (kernels of integers as they
+are), at the bounds that the header gives for MINI_DATASET, compared with the same function compiled for the processor.
+Constants without a suffix count as single precision. The exit code is 1 if one differs, or if none runs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,11 @@ BOUND = re.compile(r"^\s*#\s*define\s+(\w+)\s+(\d+)\s*$", re.MULTILINE)
 
 def kernels(folder: Path) -> Iterator[Path]:
     """The kernels' files; auxiliary ones have no header of their name, or lie elsewhere."""
-    return (path for path in sorted(folder.rglob("*.c")) if path.parent.name == path.stem and path.with_suffix(".h").is_file())
+    return (
+        path
+        for path in sorted(folder.rglob("*.c"))
+        if path.parent.name == path.stem and path.with_suffix(".h").is_file()
+    )
 
 
 def bounds(path: Path) -> dict[str, int]:
@@ -52,7 +56,14 @@ def measured(path: Path, folder: Path) -> dict[str, object]:
     """A row of the table; `result` is `EQUAL`, or the code of what went wrong."""
     name = f"kernel_{path.stem.replace('-', '_')}"
     options = Options(name, includes=(str(folder / "utilities"),), defines=defines(path), single_constants=True)
-    row: dict[str, object] = {"kernel": path.stem, "result": EQUAL, "pi": None, "cycles": None, "seconds": None, "wrong": False}
+    row: dict[str, object] = {
+        "kernel": path.stem,
+        "result": EQUAL,
+        "pi": None,
+        "cycles": None,
+        "seconds": None,
+        "wrong": False,
+    }
     try:
         made = api.compile(path, on="tcpa:wide", options=options)
         _, result = run(made, bounds(path), REGION)
@@ -67,7 +78,10 @@ def measured(path: Path, folder: Path) -> dict[str, object]:
 def main(folder: Path) -> int:
     rows = [measured(path, folder) for path in kernels(folder)]
     if not rows:
-        print(f"{folder} has no kernel: give the folder of PolyBench/C that holds `utilities` and `linear-algebra`", file=sys.stderr)
+        print(
+            f"{folder} has no kernel: give the folder of PolyBench/C that holds `utilities` and `linear-algebra`",
+            file=sys.stderr,
+        )
         return 1
     print(table([{key: value for key, value in row.items() if key != "wrong"} for row in rows]))
     return int(any(row["wrong"] for row in rows) or all(row["result"] != EQUAL for row in rows))

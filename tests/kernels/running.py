@@ -40,7 +40,12 @@ def in_type(name: str, language: Language, dtype: ElementType, folder: Path) -> 
     if dtype == types(name)[0]:
         return path
     kind = C_TYPES[dtype]
-    header = (KERNELS / "kernels.h").read_text(encoding="utf-8").replace("DATA_TYPE float", f"DATA_TYPE {kind}").replace("x##f", f"({kind})(x)")
+    header = (
+        (KERNELS / "kernels.h")
+        .read_text(encoding="utf-8")
+        .replace("DATA_TYPE float", f"DATA_TYPE {kind}")
+        .replace("x##f", f"({kind})(x)")
+    )
     (folder / "kernels.h").write_text(header, encoding="utf-8")
     copied = folder / path.name
     text = path.read_text(encoding="utf-8").replace("pl.f32", f"pl.{dtype}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sizes at which the kernels of examples/kernels are tested: `MINI` are those of `polyloom bench polybench`, `PRIMES` divide by
-no number of elements."""
+"""The sizes at which the kernels of examples/kernels are tested: `MINI` are those of `polyloom bench polybench`,
+`PRIMES` divide by no number of elements."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom bench polybench` and `generic`: their columns, and fewer cycles than every published figure for the same loops."""
+"""`polyloom bench polybench` and `generic`: their columns, and fewer cycles than every published figure for the same
+loops."""
 
 from __future__ import annotations
 
@@ -10,7 +11,9 @@ from polyloom.cli.answer import table
 from polyloom.cli.bench import generic, polybench
 
 
-@pytest.mark.parametrize("kernel", [k if k in ("gemm", "fir") else pytest.param(k, marks=pytest.mark.long) for k in polybench.PUBLISHED])
+@pytest.mark.parametrize(
+    "kernel", [k if k in ("gemm", "fir") else pytest.param(k, marks=pytest.mark.long) for k in polybench.PUBLISHED]
+)
 def test_fewer_cycles_than_published(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(polybench, "SIZES", {kernel: polybench.SIZES[kernel]})
     (row,) = polybench.rows()

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every kernel of examples/kernels runs on the array as its own source runs, the Python function and the C function alike.
+"""Every kernel of examples/kernels runs on the array as its own source runs, the Python function and the C function
+alike.
 
-`run` compares the model of the array with the equations and with the source that was compiled; here the result is also compared
-with the source in the other language. `make test-long` compiles every kernel from both, for every element type, region and size.
+`run` compares the model of the array with the equations and with the source that was compiled; here the result is also
+compared with the source in the other language. `make test-long` compiles every kernel from both, for every element
+type, region and size.
 """
 
 from __future__ import annotations
@@ -42,14 +44,18 @@ def test_kernel_runs_as_both_sources_do(name: str, language: Language) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "language", "dtype"), PRODUCT)
-def test_kernel_runs_in_every_type_at_every_size(name: str, language: Language, dtype: ElementType, tmp_path: Path) -> None:
+def test_kernel_runs_in_every_type_at_every_size(
+    name: str, language: Language, dtype: ElementType, tmp_path: Path
+) -> None:
     made = compiled(in_type(name, language, dtype, tmp_path), name, dtype)
     for sizes in (MINI, PRIMES):
         for region in REGIONS:
             assert run(made, sizes[name], region)[1].verified
 
 
-@pytest.mark.parametrize(("name", "language", "dtype"), [case for case in PRODUCT if case[2] == "i32" and case[2] != types(case[0])[0]])
+@pytest.mark.parametrize(
+    ("name", "language", "dtype"), [case for case in PRODUCT if case[2] == "i32" and case[2] != types(case[0])[0]]
+)
 def test_another_type_is_the_same_kernel(name: str, language: Language, dtype: ElementType, tmp_path: Path) -> None:
     source = frontend.load(str(in_type(name, language, dtype, tmp_path)))
     assert source.nest is not None

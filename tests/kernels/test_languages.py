@@ -24,7 +24,9 @@ def signature(nest: Nest) -> list[tuple[str, str, str]]:
     return [(s.name, s.dtype, ", ".join(map(str, s.shape)).lower()) for s in nest.storage if s.role == "argument"]
 
 
-@pytest.mark.parametrize("name", [name if name in ALWAYS else pytest.param(name, marks=pytest.mark.long) for name in PRIMES])
+@pytest.mark.parametrize(
+    "name", [name if name in ALWAYS else pytest.param(name, marks=pytest.mark.long) for name in PRIMES]
+)
 def test_python_equals_c(name: str) -> None:
     kernel = load_kernel(str(KERNELS / f"{name}.py"))
     nest, native = c.load(str(KERNELS / f"{name}.c"), Options())

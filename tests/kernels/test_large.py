@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of hundreds of statements are compiled, those of thousands refused: at a statement, with what to do, before time is spent on them."""
+"""Kernels of hundreds of statements are compiled, those of thousands refused: at a statement, with what to do, before
+time is spent on them."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ from polyloom.transform.limits import STATEMENTS
 HAS_C = find_spec("ziglang") is not None
 
 
-def refused(folder: Path, kind: Kind, language: Language, dims: int, count: int, machine: str = "tcpa:paper") -> tuple[Path, Diagnostic]:
+def refused(
+    folder: Path, kind: Kind, language: Language, dims: int, count: int, machine: str = "tcpa:paper"
+) -> tuple[Path, Diagnostic]:
     path = folder / f"large.{language}"
     path.write_text(text(kind, language, dims, count), encoding="utf-8")
     with pytest.raises(PolyloomError) as caught:
@@ -32,8 +35,14 @@ def check_refused(folder: Path, kind: Kind, language: Language, dims: int) -> No
     path, found = refused(folder, kind, language, dims, 3000)
     assert (found.code, found.exit_code) == ("PL0308", INPUT)
     assert found.span is not None and found.help is not None
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if " = " in line and "for " not in line and "pl.size" not in line]
-    assert found.span.source.text[: found.span.start].count("\n") == path.read_text(encoding="utf-8").splitlines().index(lines[STATEMENTS])
+    lines = [
+        line
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if " = " in line and "for " not in line and "pl.size" not in line
+    ]
+    assert found.span.source.text[: found.span.start].count("\n") == path.read_text(
+        encoding="utf-8"
+    ).splitlines().index(lines[STATEMENTS])
 
 
 @pytest.mark.parametrize(("kind", "dims"), [("chain", 1), ("few", 2), ("independent", 3)])
@@ -44,14 +53,20 @@ def test_three_thousand_statements_in_python(kind: Kind, dims: int, tmp_path: Pa
 @pytest.mark.long
 @pytest.mark.parametrize("dims", [1, 2, 3])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("language", ["py", pytest.param("c", marks=pytest.mark.skipif(not HAS_C, reason="needs the extra polyloom[c]"))])
+@pytest.mark.parametrize(
+    "language", ["py", pytest.param("c", marks=pytest.mark.skipif(not HAS_C, reason="needs the extra polyloom[c]"))]
+)
 def test_three_thousand_statements(kind: Kind, language: Language, dims: int, tmp_path: Path) -> None:
     check_refused(tmp_path, kind, language, dims)
 
 
 def test_the_refusals(tmp_path: Path, golden: Golden) -> None:
     """Of statements, of equations, and of what a machine has too few registers for."""
-    cases: tuple[tuple[Kind, Language, int], ...] = (("chain", "py", STATEMENTS + 1), ("chain", "pla", EQUATIONS), ("independent", "pla", 100))
+    cases: tuple[tuple[Kind, Language, int], ...] = (
+        ("chain", "py", STATEMENTS + 1),
+        ("chain", "pla", EQUATIONS),
+        ("independent", "pla", 100),
+    )
     found = [refused(tmp_path, kind, language, 1, count)[1] for kind, language, count in cases]
     assert [d.exit_code for d in found] == [INPUT, INPUT, INFEASIBLE]
     golden("large", "\n\n".join(_shown(d) for d in found))
@@ -59,7 +74,9 @@ def test_the_refusals(tmp_path: Path, golden: Golden) -> None:
 
 def _shown(found: Diagnostic) -> str:
     text = found.span.source.text[found.span.start : found.span.end] if found.span else "nowhere"
-    return "\n".join([f"{found.code}: {found.message}", f"at: {text}", *(f"note: {n}" for n in found.notes), f"help: {found.help}"])
+    return "\n".join(
+        [f"{found.code}: {found.message}", f"at: {text}", *(f"note: {n}" for n in found.notes), f"help: {found.help}"]
+    )
 
 
 @pytest.mark.long

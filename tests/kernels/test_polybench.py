@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The script behind `make polybench`, on a folder that is laid out like PolyBench/C: own kernels, a refused one, a wrong one."""
+"""The script behind `make polybench`, on a folder that is laid out like PolyBench/C: own kernels, a refused one, a
+wrong one."""
 
 from __future__ import annotations
 
@@ -19,13 +20,18 @@ REFUSED = Path(__file__).parent / "refused" / "floyd_warshall.c"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """PolyBench's layout: a header of macros in `utilities`, and every kernel in a folder of its own with a header of bounds."""
+    """PolyBench's layout: a header of macros in `utilities`, and every kernel in a folder of its own with a header of
+    bounds."""
     (tmp_path / "utilities").mkdir()
     header = (KERNELS / "kernels.h").read_text(encoding="utf-8")
     (tmp_path / "utilities" / "polybench.h").write_text("#define CONSTANT_EXTENTS\n" + header, encoding="utf-8")
     (tmp_path / "utilities" / "polybench.c").write_text("int unused;\n", encoding="utf-8")
     for name, place in (("trisolv", "linear-algebra/solvers"), ("matvec", "linear-algebra/blas")):
-        text = (KERNELS / f"{name}.c").read_text(encoding="utf-8").replace('#include "kernels.h"', f'#include <polybench.h>\n#include "{name}.h"')
+        text = (
+            (KERNELS / f"{name}.c")
+            .read_text(encoding="utf-8")
+            .replace('#include "kernels.h"', f'#include <polybench.h>\n#include "{name}.h"')
+        )
         _write(tmp_path / place / name / f"{name}.c", text, PRIMES[name])
     _write(tmp_path / "medley" / "floyd-warshall" / "floyd-warshall.c", REFUSED.read_text(encoding="utf-8"), {"N": 5})
     return tmp_path
@@ -35,7 +41,9 @@ def _write(path: Path, text: str, bounds: dict[str, int]) -> None:
     path.parent.mkdir(parents=True)
     path.write_text(text, encoding="utf-8")
     small, large = ("".join(f"#   define {n} {v * k}\n" for n, v in bounds.items()) for k in (1, 100))
-    path.with_suffix(".h").write_text(f"#  ifdef MINI_DATASET\n{small}#  endif\n\n#  ifdef LARGE_DATASET\n{large}#  endif\n", encoding="utf-8")
+    path.with_suffix(".h").write_text(
+        f"#  ifdef MINI_DATASET\n{small}#  endif\n\n#  ifdef LARGE_DATASET\n{large}#  endif\n", encoding="utf-8"
+    )
 
 
 def test_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,7 +54,9 @@ def test_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "floyd-warshall: error[PL0261]" in shown.err
 
 
-def test_a_difference_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_difference_is_an_error(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def differ(*_: object) -> None:
         raise PolyloomError(Diagnostic("PL0812", "y[0] differs", MISMATCH))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random affine nests, in Python and in C: both run on the array as they run on the processor, or both are refused for one reason.
+"""Random affine nests, in Python and in C: both run on the array as they run on the processor, or both are refused for
+one reason.
 
 The C text is the nest that the Python front end found, printed. A plan that both front ends give is compiled once.
 """
@@ -40,7 +41,9 @@ def outcome(folder: Path, seed: int) -> str:
     sizes, region = {"N": 2 + seed % 4}, REGIONS[seed % len(REGIONS)]
     if _texts(from_python) == _texts(from_c):
         return _run(from_python, from_c, sizes, region)
-    found = {_run(source, source, sizes, region) for source in (from_python, from_c)}  # C's `a < b ? a : b` is a minimum
+    found = {
+        _run(source, source, sizes, region) for source in (from_python, from_c)
+    }  # C's `a < b ? a : b` is a minimum
     assert len(found) == 1
     return found.pop()
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a person reads when a kernel cannot run: the programs in `refused/`, and what `polyloom compile` says about each."""
+"""What a person reads when a kernel cannot run: the programs in `refused/`, and what `polyloom compile` says about
+each."""
 
 from __future__ import annotations
 
@@ -29,8 +30,17 @@ def floyd_warshall_step(path: pl.i32[N, N], k: int) -> None:
             path[i, j] = min(path[i, j], path[i, k] + path[k, j])
 
 
-@pytest.mark.parametrize("name", [pytest.param(p.name, marks=[C] if p.suffix == ".c" else []) for p in sorted(FOLDER.iterdir()) if p.suffix in (".py", ".c")])
-def test_refusal(name: str, golden: Golden, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(p.name, marks=[C] if p.suffix == ".c" else [])
+        for p in sorted(FOLDER.iterdir())
+        if p.suffix in (".py", ".c")
+    ],
+)
+def test_refusal(
+    name: str, golden: Golden, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     monkeypatch.chdir(FOLDER)
     status = main(["compile", name, "--on", MACHINES.get(name, "tcpa:wide"), "-o", str(tmp_path / "made.plsc")])
     shown = capsys.readouterr()

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums over windows of constant extent run on the array as they run on the processor, whatever the extents: 2 as well as 3.
+"""Sums over windows of constant extent run on the array as they run on the processor, whatever the extents: 2 as well
+as 3.
 
-Where two loops have two iterations each, isl describes the previous iteration by one function of both, at no constant distance.
+Where two loops have two iterations each, isl describes the previous iteration by one function of both, at no constant
+distance.
 """
 
 from __future__ import annotations
@@ -56,8 +58,12 @@ def check(folder: Path, seeds: range) -> None:
 
 @pytest.mark.parametrize("dtype", ["f32", "i32"])
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("within", [(2,), (1, 2), (2, 1), (2, 2), (2, 3), (3, 2), (2, 2, 2), (1, 2, 2), (2, 1, 2), (4, 2, 2)])
-def test_the_previous_iteration_is_at_a_constant_distance(within: tuple[int, ...], target: Target, dtype: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "within", [(2,), (1, 2), (2, 1), (2, 2), (2, 3), (3, 2), (2, 2, 2), (1, 2, 2), (2, 1, 2), (4, 2, 2)]
+)
+def test_the_previous_iteration_is_at_a_constant_distance(
+    within: tuple[int, ...], target: Target, dtype: str, tmp_path: Path
+) -> None:
     w = Window(dtype, target, IMAGE, within, 0, tuple(f"d{n}" for n in range(len(within))))
     for language in languages(w):
         source = frontend.load(str(written(tmp_path, w, language)))

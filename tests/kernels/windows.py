@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random sums over windows of constant extents, as Python and as C texts of the same loops.
 
-A window is one to three loops of 1 to 4 iterations; around, between and inside them are loops over sizes and further loops of
-constant extent. What is summed up is a scalar, an element of a local array, or an element of the output, and the window moves over
-the input by 1 to 3 elements per iteration.
+A window is one to three loops of 1 to 4 iterations; around, between and inside them are loops over sizes and further
+loops of constant extent. What is summed up is a scalar, an element of a local array, or an element of the output, and
+the window moves over the input by 1 to 3 elements per iteration.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ SIZES = ("N", "M")
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """A loop that is not summed over; `extent` is a size or a number, and each dimension of the output belongs to one."""
+    """A loop that is not summed over; `extent` is a size or a number, and each dimension of the output belongs to
+    one."""
 
     name: str
     extent: str
@@ -29,8 +30,9 @@ class Around:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """`out[around] = sum over within of inp[stride * around + within]`, the sum in `target`. The last `inside` of the loops `around` stand among
-    those that sum, in the order `summing`: each of their iterations has its own element of the target."""
+    """`out[around] = sum over within of inp[stride * around + within]`, the sum in `target`. The last `inside` of the
+    loops `around` stand among those that sum, in the order `summing`: each of their iterations has its own element of
+    the target."""
 
     dtype: str
     target: Target
@@ -47,7 +49,10 @@ class Window:
 def window(seed: int) -> Window:
     random = Random(seed)
     within = tuple(random.choice((1, 2, 2, 2, 3, 4)) for _ in range(random.choice((1, 2, 2, 3))))
-    extents = [*SIZES[: random.choice((0, 1, 1, 2))], *(str(random.randint(1, 4)) for _ in range(random.choice((0, 0, 1))))] or ["N"]
+    extents = [
+        *SIZES[: random.choice((0, 1, 1, 2))],
+        *(str(random.randint(1, 4)) for _ in range(random.choice((0, 0, 1)))),
+    ] or ["N"]
     random.shuffle(extents)
     around = tuple(Around("yxz"[n], extent, random.randint(1, 3)) for n, extent in enumerate(extents))
     target = random.choice(TARGETS)
@@ -64,7 +69,12 @@ def python_text(w: Window) -> str:
 
 def c_text(w: Window) -> str:
     kind = TYPES[w.dtype]
-    shapes = ", ".join([*(f"int {n}" for n in w.sizes), *(f"{kind} {name}{''.join(f'[{e}]' for e in shape)}" for name, shape in _arrays(w))])
+    shapes = ", ".join(
+        [
+            *(f"int {n}" for n in w.sizes),
+            *(f"{kind} {name}{''.join(f'[{e}]' for e in shape)}" for name, shape in _arrays(w)),
+        ]
+    )
     own = "".join(f"[{e}]" for e in _inner(w)) if w.target == "local" else ""
     local = [] if w.target == "output" else [f"  {kind} s{own};"]
     return "\n".join([f"void f({shapes}) {{", *local, *(f"  {line}" for line in _lines(w, _C)), "}", ""])
@@ -92,7 +102,10 @@ def _python_header(w: Window) -> list[str]:
 def _arrays(w: Window) -> list[tuple[str, list[str]]]:
     """The names and shapes of the arguments: the input has a dimension for each loop."""
     free = len(w.around) - len(w.within)
-    read = [_extent(a, w.within[n - max(free, 0)] if 0 <= n - max(free, 0) < len(w.within) else 1) for n, a in enumerate(w.around)]
+    read = [
+        _extent(a, w.within[n - max(free, 0)] if 0 <= n - max(free, 0) < len(w.within) else 1)
+        for n, a in enumerate(w.around)
+    ]
     more = [str(e) for e in w.within[len(w.around) :]]
     return [("inp", read + more), ("out", [a.extent for a in w.around])]
 
@@ -113,11 +126,18 @@ def _lines(w: Window, language: _Language) -> list[str]:
     total = {"scalar": "s", "local": f"s[{inside}]", "output": f"out[{element}]"}[w.target]
     zero = "0.0" if w.dtype == "f32" else "0"
     free = max(len(w.around) - len(w.within), 0)
-    index = [f"{a.stride} * {a.name}" + (f" + d{n - free}" if 0 <= n - free < len(w.within) else "") for n, a in enumerate(w.around)]
+    index = [
+        f"{a.stride} * {a.name}" + (f" + d{n - free}" if 0 <= n - free < len(w.within) else "")
+        for n, a in enumerate(w.around)
+    ]
     index += [f"d{n}" for n in range(len(w.around), len(w.within))]
     extents = {f"d{n}": str(e) for n, e in enumerate(w.within)} | {a.name: a.extent for a in inner}
     body = _loops([(a.name, a.extent) for a in inner], [f"{total} = {zero}{language.end}"], language)
-    body += _loops([(name, extents[name]) for name in w.summing], [f"{total} += inp[{language.index.join(index)}]{language.end}"], language)
+    body += _loops(
+        [(name, extents[name]) for name in w.summing],
+        [f"{total} += inp[{language.index.join(index)}]{language.end}"],
+        language,
+    )
     if w.target != "output":
         body += _loops([(a.name, a.extent) for a in inner], [f"out[{element}] = {total}{language.end}"], language)
     return _loops([(a.name, a.extent) for a in outer], body, language)
@@ -127,4 +147,8 @@ def _loops(loops: list[tuple[str, str]], body: list[str], language: _Language) -
     if not loops:
         return body
     (name, extent), *rest = loops
-    return [language.loop.format(name, extent), *(f"{language.indent}{line}" for line in _loops(rest, body, language)), *language.close]
+    return [
+        language.loop.format(name, extent),
+        *(f"{language.indent}{line}" for line in _loops(rest, body, language)),
+        *language.close,
+    ]

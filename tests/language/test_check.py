@@ -22,8 +22,12 @@ def constraint(coefficients: tuple[int, int, int], constant: int) -> Affine:
     return Affine.of(dict(zip(("i", "j", "N"), coefficients, strict=True)), constant)
 
 
-CONSTRAINT = st.builds(constraint, st.tuples(st.integers(-2, 2), st.integers(-2, 2), st.integers(-1, 1)), st.integers(-4, 4))
-CONDITION = st.lists(st.lists(CONSTRAINT, max_size=3), max_size=3).map(lambda pieces: Condition(tuple(Polyhedron(tuple(p)) for p in pieces)))
+CONSTRAINT = st.builds(
+    constraint, st.tuples(st.integers(-2, 2), st.integers(-2, 2), st.integers(-1, 1)), st.integers(-4, 4)
+)
+CONDITION = st.lists(st.lists(CONSTRAINT, max_size=3), max_size=3).map(
+    lambda pieces: Condition(tuple(Polyhedron(tuple(p)) for p in pieces))
+)
 POINTS = [{"i": i, "j": j, "N": n} for i, j, n in product(range(-3, 4), range(-3, 4), range(4))]
 
 
@@ -44,7 +48,13 @@ def test_conjunction(a: Condition, b: Condition) -> None:
 
 @given(CONDITION, st.integers(0, 3))
 def test_bounds_of_a_dimension_are_tight(condition: Condition, n: int) -> None:
-    box = Condition((Polyhedron((Affine.of({"i": 1}, 3), Affine.of({"i": -1}, 3), Affine.of({"j": 1}, 3), Affine.of({"j": -1}, 3))),))
+    box = Condition(
+        (
+            Polyhedron(
+                (Affine.of({"i": 1}, 3), Affine.of({"i": -1}, 3), Affine.of({"j": 1}, 3), Affine.of({"j": -1}, 3))
+            ),
+        )
+    )
     positive = Condition((Polyhedron((Affine.symbol("N"),)),))
     boxed = conjunction(condition, box)
     try:
@@ -54,7 +64,11 @@ def test_bounds_of_a_dimension_are_tight(condition: Condition, n: int) -> None:
         return
     inside = [p["i"] for p in POINTS if p["N"] == n and boxed.contains(p)]
     for pieces, extreme in zip(bounds, (min, max), strict=True):
-        found = {num.evaluate({"N": n}) // den for guards, num, den in pieces if all(g.evaluate({"N": n}) >= 0 for g in guards)}
+        found = {
+            num.evaluate({"N": n}) // den
+            for guards, num, den in pieces
+            if all(g.evaluate({"N": n}) >= 0 for g in guards)
+        }
         assert found == ({extreme(inside)} if inside else set())
 
 
@@ -74,7 +88,9 @@ RANGE = st.tuples(st.integers(-1, 4), st.sampled_from(["N", "N - 1", "3", "6"]))
 
 
 @given(RANGE, RANGE, RANGE, st.integers(-2, 2))
-def test_definitions_and_uses_agree_with_enumeration(first: tuple[int, str], second: tuple[int, str], use: tuple[int, str], distance: int) -> None:
+def test_definitions_and_uses_agree_with_enumeration(
+    first: tuple[int, str], second: tuple[int, str], use: tuple[int, str], distance: int
+) -> None:
     spaces = [f"{low} <= i < {high}" for low, high in (first, second, use)]
     text = f"""parameter N
 output y[N]: i32
@@ -128,7 +144,9 @@ def test_cycles_agree_with_enumeration(back: int, forth: int, low: int, high: in
 
 def test_a_program_made_by_hand_is_verified_first() -> None:
     """A variable that no equation defines, which the language cannot leave undeclared either."""
-    program = parse("parameter N >= 1\ninput u[N]: i32\noutput y[N]: i32\nfor 0 <= i < N do\nx[i] = u[i] + 1\ny[i] = x[i]\n")
+    program = parse(
+        "parameter N >= 1\ninput u[N]: i32\noutput y[N]: i32\nfor 0 <= i < N do\nx[i] = u[i] + 1\ny[i] = x[i]\n"
+    )
     check(program)
     missing = replace(program, equations=tuple(e for e in program.equations if e.target.name != "x"))
     with pytest.raises(PolyloomError, match="no equation defines the variable `x`") as raised:

@@ -78,7 +78,10 @@ def nearest_single(value: Fraction) -> np.float32:
     """The f32 nearest to an exact value, ties to even, by trying the neighbours of a rough guess."""
     guess = np.float32(float(value))
     around = [np.nextafter(guess, np.float32(-np.inf)), guess, np.nextafter(guess, np.float32(np.inf))]
-    return min((a for a in around if np.isfinite(a)), key=lambda a: (abs(Fraction(float(a)) - value), int(a.view(np.int32)) & 1))
+    return min(
+        (a for a in around if np.isfinite(a)),
+        key=lambda a: (abs(Fraction(float(a)) - value), int(a.view(np.int32)) & 1),
+    )
 
 
 SINGLES = st.floats(-(2.0**40), 2.0**40, width=32)
@@ -153,7 +156,9 @@ def test_wrong_parameters_are_refused(parameters: dict[str, Any], reason: str) -
 
 def test_parameters_outside_their_domain_are_refused() -> None:
     with pytest.raises(PolyloomError, match="outside the domain") as caught:
-        interpret(parse(DIVIDE.replace("parameter N", "parameter N >= 2, N <= 9")), {"N": 1}, {"u": np.ones(1, np.int32)})
+        interpret(
+            parse(DIVIDE.replace("parameter N", "parameter N >= 2, N <= 9")), {"N": 1}, {"u": np.ones(1, np.int32)}
+        )
     assert caught.value.diagnostics[0].help == "the parameters must satisfy 2 <= N <= 9"
 
 

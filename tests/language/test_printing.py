@@ -31,19 +31,34 @@ def test_windows_text_is_the_same_program() -> None:
 
 ATOMS = st.one_of(
     st.builds(
-        "{} {} {}".format, st.sampled_from(["i", "j", "i + j", "i - 2*j", "N - i"]), st.sampled_from(["<", "<=", "=", "!=", ">=", "≥"]), st.integers(-3, 5)
+        "{} {} {}".format,
+        st.sampled_from(["i", "j", "i + j", "i - 2*j", "N - i"]),
+        st.sampled_from(["<", "<=", "=", "!=", ">=", "≥"]),
+        st.integers(-3, 5),
     ),
-    st.builds("{} <= {} < {}".format, st.integers(-2, 2), st.sampled_from(["i", "j", "i + j"]), st.sampled_from(["N", "5", "2*N + 1"])),
+    st.builds(
+        "{} <= {} < {}".format,
+        st.integers(-2, 2),
+        st.sampled_from(["i", "j", "i + j"]),
+        st.sampled_from(["N", "5", "2*N + 1"]),
+    ),
 )
 CONDITIONS = st.recursive(
     ATOMS,
-    lambda c: st.one_of(c.map("not ({})".format), st.builds("({}) and ({})".format, c, c), st.builds("({}) or ({})".format, c, c)),
+    lambda c: st.one_of(
+        c.map("not ({})".format), st.builds("({}) and ({})".format, c, c), st.builds("({}) or ({})".format, c, c)
+    ),
     max_leaves=5,
 )
 VALUES = st.recursive(
     st.sampled_from(["u[i]", "v[i, j]", "3", "-1"]),
     lambda v: st.one_of(
-        st.builds("({} {} {})".format, v, st.sampled_from(["+", "-", "*", "and", "or", "xor", "shl", "shr", "==", "<", "!="]), v),
+        st.builds(
+            "({} {} {})".format,
+            v,
+            st.sampled_from(["+", "-", "*", "and", "or", "xor", "shl", "shr", "==", "<", "!="]),
+            v,
+        ),
         v.map("-{}".format),
         st.builds("select({}, {}, {})".format, v, v, v),
         st.builds("madd({}, {}, {})".format, v, v, v),

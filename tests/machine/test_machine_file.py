@@ -74,7 +74,19 @@ def test_every_operation_has_a_unit_where_the_member_promises_it() -> None:
     every: list[tuple[str, ElementType]] = [(o.name, t) for o in OPERATIONS for t in o.types]
     for name in ("generic", "paper", "unit", "wide", "ideal"):
         assert all(load(name).units_for(*pair) for pair in every)
-    assert {o for o in BY_NAME if load("fau").units_for(o, "i32")} == {"add", "sub", "neg", "abs", "mul", "and", "or", "xor", "shl", "shr", "move"}
+    assert {o for o in BY_NAME if load("fau").units_for(o, "i32")} == {
+        "add",
+        "sub",
+        "neg",
+        "abs",
+        "mul",
+        "and",
+        "or",
+        "xor",
+        "shl",
+        "shr",
+        "move",
+    }
 
 
 def test_latencies_of_wide() -> None:

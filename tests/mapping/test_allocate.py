@@ -15,7 +15,9 @@ from polyloom.targets.tcpa import allocate
 from polyloom.targets.tcpa.allocate import Order, allocations, is_legal, orders
 from polyloom.targets.tcpa.graph import build
 
-VECTORS = st.integers(1, 3).flatmap(lambda n: st.lists(st.tuples(*[st.integers(-2, 2)] * n).filter(any), min_size=1, max_size=4, unique=True))
+VECTORS = st.integers(1, 3).flatmap(
+    lambda n: st.lists(st.tuples(*[st.integers(-2, 2)] * n).filter(any), min_size=1, max_size=4, unique=True)
+)
 
 
 def runs_forward(order: Order, distances: list[tuple[int, ...]]) -> bool:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole mappings: initiation intervals, the paper's own example, the rules of registers and links, errors, determinism."""
+"""Whole mappings: initiation intervals, the paper's own example, the rules of registers and links, errors,
+determinism."""
 
 from __future__ import annotations
 
@@ -16,7 +17,16 @@ from polyloom.targets.tcpa.compile import compile_program, parse_mapping
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.symbolic import Candidate, Kind, Symbolic, UseOperand
 
-FAST = [("bits", "paper"), ("bits", "unit"), ("matmul", "unit"), ("matmul", "wide"), ("fir", "unit"), ("fir", "wide"), ("matvec", "wide"), ("jacobi1d", "unit")]
+FAST = [
+    ("bits", "paper"),
+    ("bits", "unit"),
+    ("matmul", "unit"),
+    ("matmul", "wide"),
+    ("fir", "unit"),
+    ("fir", "wide"),
+    ("matvec", "wide"),
+    ("jacobi1d", "unit"),
+]
 
 
 @pytest.fixture(scope="module", params=FAST, ids=lambda p: "-".join(p))
@@ -59,7 +69,10 @@ def test_the_running_example_is_mapped_as_in_the_paper() -> None:
 
 
 def test_another_allocation_is_kept_where_conditions_take_many_signals() -> None:
-    kept = [{(c.rows, c.columns) for c in compile_program(counts(c), machine_file.load("wide")).candidates} for c in ("k >= 1", "k >= 1 and i <= j")]
+    kept = [
+        {(c.rows, c.columns) for c in compile_program(counts(c), machine_file.load("wide")).candidates}
+        for c in ("k >= 1", "k >= 1 and i <= j")
+    ]
     assert kept == [{(0, 1)}, {(0, 1), (0, 2), (1, 2)}]
 
 
@@ -101,7 +114,8 @@ def test_fifos_are_shared_by_exclusive_readers_only(symbolic: Symbolic) -> None:
 
 
 def test_general_registers_hold_one_value_at_a_time(symbolic: Symbolic) -> None:
-    """The cycles, modulo pi, in which variables of one register live are apart; no example has variables that exclude each other."""
+    """The cycles, modulo pi, in which variables of one register live are apart; no example has variables that exclude
+    each other."""
     variables = {e.name: e.target.name for e in example(symbolic.kernel).equations}
     for candidate in symbolic.candidates:
         schedule = symbolic.schedules[candidate.schedule]
@@ -111,7 +125,9 @@ def test_general_registers_hold_one_value_at_a_time(symbolic: Symbolic) -> None:
                 node = use.writers[0].node
                 cycles = range(ready(symbolic, candidate, node), schedule.tau[use.consumer] + 1)
                 holders = alive.setdefault(links[0].register, {})
-                holders.setdefault(variables[symbolic.node_names[node]], set()).update(c % schedule.initiation_interval for c in cycles)
+                holders.setdefault(variables[symbolic.node_names[node]], set()).update(
+                    c % schedule.initiation_interval for c in cycles
+                )
         for holders in alive.values():
             occupied = [cycle for cycles in holders.values() for cycle in cycles]
             assert len(occupied) == len(set(occupied))
@@ -120,7 +136,9 @@ def test_general_registers_hold_one_value_at_a_time(symbolic: Symbolic) -> None:
 def test_operands_and_uses_agree(symbolic: Symbolic) -> None:
     for n, use in enumerate(symbolic.uses):
         assert symbolic.nodes[use.consumer].operands[use.position] == UseOperand(n)
-    assert [v for v, node in enumerate(symbolic.nodes) if node.output is not None] == [o.producer for o in symbolic.outputs]
+    assert [v for v, node in enumerate(symbolic.nodes) if node.output is not None] == [
+        o.producer for o in symbolic.outputs
+    ]
 
 
 def test_at_most_eight_candidates_and_one_valid_for_tiles_of_any_size(symbolic: Symbolic) -> None:
@@ -164,7 +182,9 @@ S4 = { tau = 2, unit = "alu1" }
 
 
 def test_a_given_mapping_is_taken() -> None:
-    found = compile_program(example("bits"), machine_file.load("paper"), mapping=parse_mapping(BITS_MAPPING, "bits.toml"))
+    found = compile_program(
+        example("bits"), machine_file.load("paper"), mapping=parse_mapping(BITS_MAPPING, "bits.toml")
+    )
     assert (found.schedules[0].tau, found.schedules[0].unit) == ((0, 0, 1, 2), (0, 0, 1, 1))
     assert [(c.rows, c.columns, c.order) for c in found.candidates] == [(None, 0, (0,))]
     assert found.bottlenecks[0].proved
@@ -178,7 +198,9 @@ def test_a_given_schedule_need_not_be_valid_for_all_tiles() -> None:
     candidate = next(c for c in searched.candidates if c.schedule == number)
     rows = zip(searched.node_names, schedule.tau, schedule.unit, strict=True)
     slots = "\n".join(f'{name} = {{ tau = {tau}, unit = "{searched.limits.units[unit]}" }}' for name, tau, unit in rows)
-    text = f"order = {[searched.dimensions[m] for m in candidate.order]}\ninitiation_interval = 1\n[equations]\n{slots}\n"
+    text = (
+        f"order = {[searched.dimensions[m] for m in candidate.order]}\ninitiation_interval = 1\n[equations]\n{slots}\n"
+    )
     found = compile_program(example("matvec"), machine_file.load("wide"), mapping=parse_mapping(text, "given.toml"))
     assert found.schedules == (schedule,)
     assert {c.order for c in found.candidates} == {candidate.order}
@@ -209,7 +231,11 @@ ERRORS = {
     "mapping_order": (lambda: example("bits"), lambda: machine_file.load("paper"), 'order = ["-i"]\n'),
     "mapping_unit": (lambda: example("bits"), lambda: machine_file.load("paper"), BITS_MAPPING.replace("alu1", "alu2")),
     "mapping_schedule": (lambda: example("bits"), lambda: machine_file.load("paper"), TWICE),
-    "mapping_incomplete": (lambda: example("bits"), lambda: machine_file.load("paper"), BITS_MAPPING.replace("S4", "# S4")),
+    "mapping_incomplete": (
+        lambda: example("bits"),
+        lambda: machine_file.load("paper"),
+        BITS_MAPPING.replace("S4", "# S4"),
+    ),
 }
 
 
@@ -219,4 +245,7 @@ def test_errors_say_what_is_missing(name: str, golden: Golden) -> None:
     with pytest.raises(PolyloomError) as caught:
         compile_program(program(), machine(), mapping=None if mapping is None else parse_mapping(mapping, "given.toml"))
     text = str(caught.value)
-    golden(name, f"exit {caught.value.exit_code}\n" + "\n".join(line for line in text.splitlines() if "examples" not in line))
+    golden(
+        name,
+        f"exit {caught.value.exit_code}\n" + "\n".join(line for line in text.splitlines() if "examples" not in line),
+    )

@@ -22,7 +22,8 @@ SMALL = {
 
 
 def destination_sets(graph: Graph, values: dict[str, int]) -> dict[tuple[str, tuple[int, ...]], set[object]]:
-    """By value (variable, iteration): what it is written to, one register for all uses in the iteration, a FIFO for any other."""
+    """By value (variable, iteration): what it is written to, one register for all uses in the iteration, a FIFO for any
+    other."""
     found: dict[tuple[str, tuple[int, ...]], set[object]] = {}
     for n, use in enumerate(graph.uses):
         for point in points(graph, values):

@@ -16,7 +16,9 @@ def brute(bounds: list[tuple[int, int, int]], rows: int, columns: int) -> int | 
     window = range(-40, 41)
     kept = [(a, b, c) for a, b, c in bounds if not (a and rows == 1) and not (b and columns == 1)]
     points = [(x, y) for x in (window if rows > 1 else [0]) for y in (window if columns > 1 else [0])]
-    costs = [abs(x) * (rows - 1) + abs(y) * (columns - 1) for x, y in points if all(a * x + b * y >= c for a, b, c in kept)]
+    costs = [
+        abs(x) * (rows - 1) + abs(y) * (columns - 1) for x, y in points if all(a * x + b * y >= c for a, b, c in kept)
+    ]
     return min(costs, default=None)
 
 

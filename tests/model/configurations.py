@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The paper's running example as a configuration that runs: N = 16 on 1x3 elements (Figures 5 to 8; pi = 2, p = 6, lambda_K = 12).
+"""The paper's running example as a configuration that runs: N = 16 on 1x3 elements (Figures 5 to 8; pi = 2, p = 6,
+lambda_K = 12).
 
 The last element has the four iterations that are left: its last shift writes nothing, because a destination is written
 exactly where its value has a consumer, and nops follow until the tile's box is passed.
@@ -10,12 +11,27 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyloom.targets.tcpa import concrete_file, machine_file
-from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, Connection, Controller, ConvexSet, Domain, ElementProgram, Generator
+from polyloom.targets.tcpa.concrete import (
+    ArrayLayout,
+    Concrete,
+    Connection,
+    Controller,
+    ConvexSet,
+    Domain,
+    ElementProgram,
+    Generator,
+)
 from polyloom.targets.tcpa.isa import File, Halt, If, Immediate, Instruction, Register, opcode
 
 MACHINE = machine_file.load("paper")
 MOVE, SHR, AND = opcode("move", "i32"), opcode("shr", "i32"), opcode("and", "i32")
-RD0, FD0, ID0, OD0, OD1 = Register(File.RD, 0), Register(File.FD, 0), Register(File.IO, 0), Register(File.IO, 0), Register(File.IO, 1)
+RD0, FD0, ID0, OD0, OD1 = (
+    Register(File.RD, 0),
+    Register(File.FD, 0),
+    Register(File.IO, 0),
+    Register(File.IO, 0),
+    Register(File.IO, 1),
+)
 
 
 def box(lower: int, upper: int) -> Domain:

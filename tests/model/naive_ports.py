@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of banks read channel by channel and element by element, as docs/targets/tcpa.md has them: the oracle of `ports.misplaced`."""
+"""The rules of banks read channel by channel and element by element, as docs/targets/tcpa.md has them: the oracle of
+`ports.misplaced`."""
 
 from __future__ import annotations
 
@@ -11,14 +12,17 @@ from polyloom.targets.tcpa.ports import Port, route
 
 
 def misplaced(c: Concrete, adjacent: frozenset[tuple[Port, Port]] | None) -> Iterator[tuple[Generator, str]]:
-    """Generators whose bank stands elsewhere, and what the rule names. `adjacent`: the allowed (source, sink) pairs; None: every pair."""
+    """Generators whose bank stands elsewhere, and what the rule names. `adjacent`: the allowed (source, sink) pairs;
+    None: every pair."""
     taken: set[tuple[str, int, int]] = set()
     driven = frozenset(k.sink for wrapper in c.wrappers for k in wrapper)
 
     def free(g: Generator, channel: int) -> bool:
         pairs = route(g, c.arrays[g.array].is_output, channel)
         allowed = adjacent is None or all(pair in adjacent for pair in pairs)
-        return allowed and (g.side, g.position, channel) not in taken and not any(sink in driven for _, sink in pairs[1:])
+        return (
+            allowed and (g.side, g.position, channel) not in taken and not any(sink in driven for _, sink in pairs[1:])
+        )
 
     for _, access in groupby(c.generators, key=lambda g: (g.array, g.register)):
         found = sorted(access, key=lambda g: (g.links, way(c, g)[-1]))
@@ -43,7 +47,12 @@ def _lowest(last: int, alike: Sequence[Generator], free: Callable[[Generator, in
 def _common_border(c: Concrete, found: Sequence[Generator]) -> Side | None:
     places = [way(c, g)[-1] for g in found]
     rows, columns = {r for r, _ in places}, {k for _, k in places}
-    ends: tuple[tuple[Side, set[int], int], ...] = (("west", columns, 0), ("north", rows, 0), ("east", columns, c.columns - 1), ("south", rows, c.rows - 1))
+    ends: tuple[tuple[Side, set[int], int], ...] = (
+        ("west", columns, 0),
+        ("north", rows, 0),
+        ("east", columns, c.columns - 1),
+        ("south", rows, c.rows - 1),
+    )
     return next((side for side, lines, end in ends if lines == {end}), None)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model's Python face on the paper's example: results, traces, several configurations at once, and every kind of refusal."""
+"""The model's Python face on the paper's example: results, traces, several configurations at once, and every kind of
+refusal."""
 
 from __future__ import annotations
 
@@ -56,7 +57,9 @@ def test_trace_tells_every_operation() -> None:
 
 
 def test_together_as_alone() -> None:
-    placements = [model.Placement(DATA, row, 3 * column, _inputs(7 * row + column)) for row in range(2) for column in range(2)]
+    placements = [
+        model.Placement(DATA, row, 3 * column, _inputs(7 * row + column)) for row in range(2) for column in range(2)
+    ]
     for placement, result in zip(placements, model.run_together(placements, MACHINE, 2, 6), strict=True):
         alone = model.run(DATA, MACHINE, placement.inputs)
         assert result.outputs["bits"].tolist() == alone.outputs["bits"].tolist()
@@ -64,7 +67,9 @@ def test_together_as_alone() -> None:
 
 
 def _together(row: int, column: int) -> object:
-    return model.run_together([model.Placement(DATA, 0, 0, _inputs()), model.Placement(DATA, row, column, _inputs())], MACHINE, 2, 5)
+    return model.run_together(
+        [model.Placement(DATA, 0, 0, _inputs()), model.Placement(DATA, row, column, _inputs())], MACHINE, 2, 5
+    )
 
 
 def _edited(**changes: Any) -> object:

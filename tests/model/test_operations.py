@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every operation on every type: values streamed through one functional unit against the NumPy semantics of the interpreter."""
+"""Every operation on every type: values streamed through one functional unit against the NumPy semantics of the
+interpreter."""
 
 from __future__ import annotations
 
@@ -60,7 +61,9 @@ def _values(dtype: ElementType, arity: int) -> list[npt.NDArray[Any]]:
         kind = np.iinfo(NUMPY[dtype])
         edges = np.array([0, 1, -1, 2, -7, 31, kind.max, kind.min, kind.max - 1])
         pool = np.concatenate([edges, rng.integers(kind.min, kind.max, 20, endpoint=True)]).astype(NUMPY[dtype])
-    return [a.ravel() for a in np.meshgrid(*[pool] * min(arity, 2))] + [rng.choice(pool, pool.size**2) for _ in range(arity - 2)]
+    return [a.ravel() for a in np.meshgrid(*[pool] * min(arity, 2))] + [
+        rng.choice(pool, pool.size**2) for _ in range(arity - 2)
+    ]
 
 
 @pytest.mark.parametrize(("operation", "dtype"), CASES, ids=lambda c: c if isinstance(c, str) else c.name)

@@ -17,7 +17,9 @@ from polyloom.targets.tcpa import concrete_file, ports
 from polyloom.targets.tcpa.concrete import Concrete, Generator, end_of, way
 
 CASES = (("matmul", (4, 4)), ("fir", (4, 4)), ("matmul", (5, 3)), ("conv", (3, 4)))
-SOME_PAIRS = frozenset(((a, m), (b, n)) for a, m, b, n in product(range(5), range(3), range(5), range(3)) if (a + m * b + n) % 3)
+SOME_PAIRS = frozenset(
+    ((a, m), (b, n)) for a, m, b, n in product(range(5), range(3), range(5), range(3)) if (a + m * b + n) % 3
+)
 
 
 @cache
@@ -28,7 +30,12 @@ def configuration(number: int) -> Concrete:
 
 def other(g: Generator, random: Random) -> Generator:
     """Its bank elsewhere."""
-    changes = {"channel": random.randrange(4), "side": random.choice(concrete_file.SIDES), "links": random.randrange(2), "position": random.randrange(3)}
+    changes = {
+        "channel": random.randrange(4),
+        "side": random.choice(concrete_file.SIDES),
+        "links": random.randrange(2),
+        "position": random.randrange(3),
+    }
     name = random.choice([*changes, "register"])
     return replace(g, **{name: changes.get(name, random.randrange(4))})
 

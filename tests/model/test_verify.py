@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The static check: silent on a right configuration, and one edit for every rule. (tests/sabotage changes every word.)"""
+"""The static check: silent on a right configuration, and one edit for every rule. (tests/sabotage changes every
+word.)"""
 
 from __future__ import annotations
 
@@ -37,10 +38,14 @@ def _instruction(unit: int, at: int, **changes: Any) -> Concrete:
 
 def _dead(constant: Immediate) -> Concrete:
     """With a constant in the instruction of the partial tile whose result goes nowhere."""
-    unit, at = next((u, at) for u, p in enumerate(PARTIAL.programs) for at, i in enumerate(p) if i.sources and not i.destinations)
+    unit, at = next(
+        (u, at) for u, p in enumerate(PARTIAL.programs) for at, i in enumerate(p) if i.sources and not i.destinations
+    )
     program = PARTIAL.programs[unit]
     changed = (*program[:at], replace(program[at], sources=(program[at].sources[0], constant)), *program[at + 1 :])
-    return _with(classes=(FULL, replace(PARTIAL, programs=(*PARTIAL.programs[:unit], changed, *PARTIAL.programs[unit + 1 :]))))
+    return _with(
+        classes=(FULL, replace(PARTIAL, programs=(*PARTIAL.programs[:unit], changed, *PARTIAL.programs[unit + 1 :])))
+    )
 
 
 def _wrapper(*connections: Connection) -> Concrete:

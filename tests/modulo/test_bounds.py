@@ -46,7 +46,9 @@ def test_the_critical_circuit_has_the_greatest_ratio_of_all(seed: int) -> None:
     count = random.randint(1, 5)
     ends = [(random.randrange(count), random.randrange(count)) for _ in range(random.randint(1, 10))]
     arcs = [Arc(a, b, random.randint(-3, 5), random.randint(0, 2)) for a, b in ends]
-    ratios = [(sum(a.weight for a in c), sum(a.distance for a in c)) for n in range(count) for c in _circuits(arcs, n, [])]
+    ratios = [
+        (sum(a.weight for a in c), sum(a.distance for a in c)) for n in range(count) for c in _circuits(arcs, n, [])
+    ]
     found = critical_circuit(count, arcs)
     if any(weight > 0 and distance == 0 for weight, distance in ratios):
         assert found is not None
@@ -99,14 +101,19 @@ def test_capacities() -> None:
     # 3 rows: one place each. 2 rows: two each, which are 8.
     assert (bound.value, bound.reason) == (3, "stations: 6 places for 4 operations that hold one for 12 cycles in all")
     few = Capacity("stations", 3, stations.holds)
-    with pytest.raises(PolyloomError, match="no interval is long enough: 4 operations hold stations, of which there are 3") as caught:
+    with pytest.raises(
+        PolyloomError, match="no interval is long enough: 4 operations hold stations, of which there are 3"
+    ) as caught:
         resource_bound(Problem(loads, capacities=(few,)))
     assert (caught.value.code, caught.value.exit_code) == ("PL0987", 3)
 
 
 def test_recurrences_name_the_circuit() -> None:
     halves = Problem((on("a", 0, latency=3), on("b", 1, latency=4)), UNITS, (Dependence(0, 1), Dependence(1, 0, 2)))
-    assert (recurrence_bound(halves).value, recurrence_bound(halves).reason) == (4, "a -> b -> a (latency 7, distance 2)")
+    assert (recurrence_bound(halves).value, recurrence_bound(halves).reason) == (
+        4,
+        "a -> b -> a (latency 7, distance 2)",
+    )
     itself = Problem((on("a", 0, latency=3),), UNITS, (Dependence(0, 0, 2, delay=2),))
     assert (recurrence_bound(itself).value, recurrence_bound(itself).reason) == (3, "a -> a (latency 5, distance 2)")
     assert recurrence_bound(Problem((on("a", 0),), UNITS)).reason == "no circuit of dependences that takes time"
@@ -114,12 +121,18 @@ def test_recurrences_name_the_circuit() -> None:
     quick = Operation("q", (Choice((Use(0),), 5), Choice((Use(1),), 2)))
     assert recurrence_bound(Problem((quick,), UNITS, (Dependence(0, 0, 1),))).value == 2
     load = Operation("l", (Choice((), 3, 7),))
-    late = Problem((load, on("s", 0, latency=4)), UNITS, (Dependence(0, 1, latency=0), Dependence(1, 0, 1, delay=10, to_result=True)))
+    late = Problem(
+        (load, on("s", 0, latency=4)),
+        UNITS,
+        (Dependence(0, 1, latency=0), Dependence(1, 0, 1, delay=10, to_result=True)),
+    )
     assert recurrence_bound(late).reason == "l -> s -> l (latency 7, distance 1)"
 
 
 def test_a_circuit_within_one_iteration_is_refused() -> None:
-    loop = Problem((on("a", 0), on("b", 1, latency=0)), UNITS, (Dependence(0, 1), Dependence(1, 0), Dependence(0, 0, 1)))
+    loop = Problem(
+        (on("a", 0), on("b", 1, latency=0)), UNITS, (Dependence(0, 1), Dependence(1, 0), Dependence(0, 0, 1))
+    )
     with pytest.raises(PolyloomError) as caught:
         recurrence_bound(loop)
     assert (caught.value.code, caught.value.exit_code) == ("PL0985", 3)
@@ -134,7 +147,10 @@ def test_one_circuit_of_thousands_is_found_fast() -> None:
     count = 2500
     random = Random(1)
     ring = [Arc(v, (v + 1) % count, random.randint(1, 9), int(v == count - 1)) for v in range(count)]
-    chords = [Arc(a, b, random.randint(1, 9), random.randint(1, 3)) for a, b in (random.sample(range(count), 2) for _ in range(3500))]
+    chords = [
+        Arc(a, b, random.randint(1, 9), random.randint(1, 3))
+        for a, b in (random.sample(range(count), 2) for _ in range(3500))
+    ]
     start = thread_time()
     found = critical_circuit(count, [*ring, *chords])
     assert found is not None

@@ -17,7 +17,18 @@ from polyloom.cli.bench import modulo_graphs
 from polyloom.diagnostics import PolyloomError
 from polyloom.modulo.exact import decide
 from polyloom.modulo.placing import Case
-from polyloom.modulo.problem import Capacity, Choice, Dependence, Hold, Operation, Problem, Resource, Solution, Use, validate
+from polyloom.modulo.problem import (
+    Capacity,
+    Choice,
+    Dependence,
+    Hold,
+    Operation,
+    Problem,
+    Resource,
+    Solution,
+    Use,
+    validate,
+)
 from polyloom.modulo.solve import EXACT, ITERATIVE, SOLVERS, TORUS, Solver, solve
 
 
@@ -154,8 +165,16 @@ def test_busy_beyond_the_interval_counts_a_row_repeatedly() -> None:
 
 def test_a_load_chooses_its_latency() -> None:
     # The load may be issued long before the store whose value it reads; it then waits in one of two stations.
-    operations = Operation("load", (Choice((Use(0),), 3, 20),)), Operation("store", (Choice((Use(0),)),)), on("work", 1, latency=9)
-    dependences = (Dependence(0, 2, distance=1), Dependence(2, 1), Dependence(1, 0, 1, delay=1, latency=1, to_result=True))
+    operations = (
+        Operation("load", (Choice((Use(0),), 3, 20),)),
+        Operation("store", (Choice((Use(0),)),)),
+        on("work", 1, latency=9),
+    )
+    dependences = (
+        Dependence(0, 2, distance=1),
+        Dependence(2, 1),
+        Dependence(1, 0, 1, delay=1, latency=1, to_result=True),
+    )
     stations = Capacity("stations", 2, (Hold(0),))
     problem = Problem(operations, (Resource("port"), Resource("unit")), dependences, (stations,))
     solution = solve(problem)
@@ -169,7 +188,9 @@ def test_a_load_chooses_its_latency() -> None:
 def test_choices_of_different_latency() -> None:
     # Two results a round trip must be quick, which only one unit offers; the third takes the slow one.
     quick = Operation("q", (Choice((Use(1),), 4), Choice((Use(0),), 1)))
-    problem = Problem((quick, quick, quick), (Resource("fast"), Resource("slow")), (Dependence(0, 1), Dependence(1, 0, 1)))
+    problem = Problem(
+        (quick, quick, quick), (Resource("fast"), Resource("slow")), (Dependence(0, 1), Dependence(1, 0, 1))
+    )
     solution = solve(problem)
     assert (solution.schedule.interval, solution.schedule.choice) == (2, (1, 1, 0))
 
@@ -219,7 +240,10 @@ def test_malformed_problems_are_refused(problem: Problem, message: str) -> None:
 
 
 def test_an_operation_that_nothing_executes() -> None:
-    problem = Problem((on("a", 0), Operation("b", (Choice((Use(1),)), Choice((Use(0), Use(0)))))), (Resource("u"), Resource("none", 0)))
+    problem = Problem(
+        (on("a", 0), Operation("b", (Choice((Use(1),)), Choice((Use(0), Use(0)))))),
+        (Resource("u"), Resource("none", 0)),
+    )
     with pytest.raises(PolyloomError, match="nothing can execute b: the limits are none: 0, u: 1") as caught:
         solve(problem)
     assert (caught.value.code, caught.value.exit_code) == ("PL0986", 3)

@@ -22,7 +22,9 @@ def counted(uses: tuple[Use, ...], row: int, interval: int) -> dict[tuple[int, i
 
 
 @given(st.data(), st.integers(1, 7), st.sampled_from((1, 2, 3, 5)), st.sampled_from((1, 4, None)))
-def test_rows_are_free_exactly_where_counting_leaves_room(data: st.DataObject, interval: int, first: int, second: int | None) -> None:
+def test_rows_are_free_exactly_where_counting_leaves_room(
+    data: st.DataObject, interval: int, first: int, second: int | None
+) -> None:
     table = Table(interval, (Resource("a", first), Resource("b", second)))
     limits = (first, second)
     placed: list[tuple[tuple[Use, ...], int]] = []
@@ -48,7 +50,13 @@ def test_rows_are_free_exactly_where_counting_leaves_room(data: st.DataObject, i
             placed.append((uses, at))
 
 
-def _fits(placed: list[tuple[tuple[Use, ...], int]], uses: tuple[Use, ...], row: int, interval: int, limits: tuple[int | None, ...]) -> bool:
+def _fits(
+    placed: list[tuple[tuple[Use, ...], int]],
+    uses: tuple[Use, ...],
+    row: int,
+    interval: int,
+    limits: tuple[int | None, ...],
+) -> bool:
     total: dict[tuple[int, int], int] = {}
     for held, at in [*placed, (uses, row)]:
         for cell, times in counted(held, at, interval).items():

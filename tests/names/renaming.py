@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels under other names: a few of the names of a text become words of the compiler's, the others stay, so that it makes theirs again."""
+"""Kernels under other names: a few of the names of a text become words of the compiler's, the others stay, so that it
+makes theirs again."""
 
 from __future__ import annotations
 

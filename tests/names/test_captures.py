@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of the user's that the compiler once took for its own, each on the array with the user's data, from a saved file, and as machine code."""
+"""Names of the user's that the compiler once took for its own, each on the array with the user's data, from a saved
+file, and as machine code."""
 
 from __future__ import annotations
 
@@ -44,10 +45,12 @@ ENTRY = (
 )
 BETWEEN = (
     "@pl.kernel\ndef f(x: pl.f32[N], x_kept: pl.f32[N], y: pl.f32[N]):\n"
-    "    for k in range(N):\n        x[k] = x[k] + x_kept[k]\n    for k in range(N):\n        y[k] = x[N - 1 - k] + x_kept[k]\n"
+    "    for k in range(N):\n        x[k] = x[k] + x_kept[k]\n    for k in range(N):\n        y[k] = x[N - 1 - k] + "
+    "x_kept[k]\n"
     "    for k in range(N):\n        x[k] = y[N - 1 - k] + x_kept[N - 1 - k]\n",
     "void f(int N, float x[N], float x_kept[N], float y[N]) {\n"
-    "  for (int k = 0; k < N; k++) x[k] = x[k] + x_kept[k];\n  for (int k = 0; k < N; k++) y[k] = x[N - 1 - k] + x_kept[k];\n"
+    "  for (int k = 0; k < N; k++) x[k] = x[k] + x_kept[k];\n  for (int k = 0; k < N; k++) y[k] = x[N - 1 - k] + "
+    "x_kept[k];\n"
     "  for (int k = 0; k < N; k++) x[k] = y[N - 1 - k] + x_kept[N - 1 - k];\n}",
     {"N": 5},
     {"x": X, "x_kept": Y},
@@ -68,11 +71,17 @@ def written(folder: Path, name: str, text: str) -> Path:
 @with_c
 @pytest.mark.parametrize("language", ["py", "c"])
 @pytest.mark.parametrize("case", CASES)
-def test_a_name_is_not_taken_for_the_compilers(case: str, language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_is_not_taken_for_the_compilers(
+    case: str, language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     python, c, sizes, inputs, want = CASES[case]
     path = written(tmp_path, f"f.{language}", python if language == "py" else c)
     compiled = pl.compile(path)
-    given = {a.name: inputs.get(a.name, np.zeros(5, np.float32)) for a in compiled.source.plan.inputs} if compiled.source else {}
+    given = (
+        {a.name: inputs.get(a.name, np.zeros(5, np.float32)) for a in compiled.source.plan.inputs}
+        if compiled.source
+        else {}
+    )
     compiled.save(tmp_path / "f.plsc")
     again = api.load(tmp_path / "f.plsc")
     assert isinstance(again, api.Compiled)
@@ -101,12 +110,14 @@ FUNCTIONS = {
         [-2, 0, 2],
     ),
     "an affine name with the name of a size": (
-        "M = pl.size('k')\n@pl.kernel\ndef f(x: pl.i32[M]):\n    for k in range(M):\n        t = k - M\n        x[k] = x[k] + t\n",
+        "M = pl.size('k')\n@pl.kernel\ndef f(x: pl.i32[M]):\n    for k in range(M):\n        t = k - M\n        x[k] "
+        "= x[k] + t\n",
         {"x": np.array([1, 2, 3], np.int32)},
         [-2, 0, 2],
     ),
     "a variable with the name of a size": (
-        "M = pl.size('k')\n@pl.kernel\ndef f(x: pl.i32[M]):\n    for j in range(M):\n        k = x[j] * 2\n        k = k + 1\n        x[j] = k\n",
+        "M = pl.size('k')\n@pl.kernel\ndef f(x: pl.i32[M]):\n    for j in range(M):\n        k = x[j] * 2\n        k "
+        "= k + 1\n        x[j] = k\n",
         {"x": np.array([1, 2, 3], np.int32)},
         [3, 5, 7],
     ),
@@ -114,7 +125,12 @@ FUNCTIONS = {
         "from builtins import range as r, max as most\n@pl.kernel\n"
         "def f(x: pl.i32[N], range: pl.i32[N], __min: pl.i32[N], max: pl.i32[N]):\n"
         "    for k in r(most(0, 0), N):\n        x[k] = range[k] + min(max[k], __min[k])\n",
-        {"x": np.zeros(3, np.int32), "range": np.array([1, 2, 3], np.int32), "__min": np.array([5, 6, 7], np.int32), "max": np.array([9, 5, 9], np.int32)},
+        {
+            "x": np.zeros(3, np.int32),
+            "range": np.array([1, 2, 3], np.int32),
+            "__min": np.array([5, 6, 7], np.int32),
+            "max": np.array([9, 5, 9], np.int32),
+        },
         [6, 7, 10],
     ),
     "words of isl": (
@@ -139,7 +155,10 @@ def test_python_means_what_it_says(what: str, tmp_path: Path) -> None:
 
 
 def test_arguments_of_the_interface_are_names_too(tmp_path: Path) -> None:
-    text = "@pl.kernel\ndef f(self: pl.i32[N], seed: pl.i32[N], trace: pl.i32[N], pes: int, candidate: pl.i32):\n    for k in range(pes, N):\n"
+    text = (
+        "@pl.kernel\ndef f(self: pl.i32[N], seed: pl.i32[N], trace: pl.i32[N], pes: int, candidate: pl.i32):\n    "
+        "for k in range(pes, N):\n"
+    )
     kernel = load_kernel(str(written(tmp_path, "f.py", f"{text}        self[k] = seed[k] + trace[k] * candidate\n")))
     arrays = {name: np.arange(3, dtype=np.int32) for name in ("self", "seed", "trace")}
     instance = pl.compile(kernel).instantiate({"N": 3, "pes": 1})
@@ -150,8 +169,13 @@ def test_arguments_of_the_interface_are_names_too(tmp_path: Path) -> None:
 
 @with_c
 @pytest.mark.parametrize("name", ["exit", "memset", "double", "größe", "_Bool"])
-def test_a_kernel_may_be_called_what_a_function_of_c_cannot(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = f"@pl.kernel\ndef {name}(int: pl.f32[N], α: pl.f32[N]):\n    for switch in range(N):\n        int[switch] = α[switch]\n"
+def test_a_kernel_may_be_called_what_a_function_of_c_cannot(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        f"@pl.kernel\ndef {name}(int: pl.f32[N], α: pl.f32[N]):\n    for switch in range(N):\n        int[switch] "
+        "= α[switch]\n"
+    )
     assert main(["run", str(written(tmp_path, "f.py", text)), "N=3", "--on", "riscv:rv64gc", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["kernel"], list(found["outputs"]), found["verified"]) == (name, ["int"], True)
@@ -166,7 +190,9 @@ static float polyloom_add_f32(float x, float y) { return x - y; }
 
 @with_c
 def test_a_files_own_function_is_no_operation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = written(tmp_path, "f.c", f"{OWN}void f(int n, int x[n]) {{ for (int i = 0; i < n; i++) x[i] = abs(x[i]); }}\n")
+    path = written(
+        tmp_path, "f.c", f"{OWN}void f(int n, int x[n]) {{ for (int i = 0; i < n; i++) x[i] = abs(x[i]); }}\n"
+    )
     assert main(["compile", str(path), "-o", str(tmp_path / "f.plsc")]) == 1
     assert "the file's own function `abs` cannot be called here" in capsys.readouterr().err
 
@@ -174,14 +200,21 @@ def test_a_files_own_function_is_no_operation(tmp_path: Path, capsys: pytest.Cap
 @with_c
 def test_names_of_c_may_be_words_of_python_and_of_ours(tmp_path: Path) -> None:
     text = "void f(int in, int lambda, float x[in], float y[in + lambda]) {\n"
-    path = written(tmp_path, "f.c", f"{OWN}{text}  for (int i = 0; i < in; i++) y[i + lambda] = polyloom_add_f32(x[i], 1.0f);\n}}\n")
+    path = written(
+        tmp_path,
+        "f.c",
+        f"{OWN}{text}  for (int i = 0; i < in; i++) y[i + lambda] = polyloom_add_f32(x[i], 1.0f);\n}}\n",
+    )
     instance = pl.compile(path).instantiate({"in": 3, "lambda": 1})
     assert instance.run(x=X[:3], y=Y[:4]).outputs["y"].tolist() == [0.5, 0, 1, 2]
 
 
 @with_c
 def test_an_extent_is_that_of_its_place(tmp_path: Path) -> None:
-    inner = "int n = m; float t[n]; for (int k = 0; k < n; k++) t[k] = x[k]; for (int k = 0; k < n; k++) x[k] = t[k] + 1.0f;"
+    inner = (
+        "int n = m; float t[n]; for (int k = 0; k < n; k++) t[k] = x[k]; for (int k = 0; k < n; k++) x[k] = t[k] "
+        "+ 1.0f;"
+    )
     path = written(tmp_path, "f.c", f"void f(int n, int m, float x[m]) {{ __builtin_assume(m > n); {{ {inner} }} }}\n")
     assert pl.compile(path).instantiate({"n": 1, "m": 3}).run(x=X[:3]).outputs["x"].tolist() == [2, 3, 4]
 
@@ -190,7 +223,10 @@ def test_names_in_backquotes() -> None:
     text = "parameter `do`\ninput max[`do`]: i32\n"
     with pytest.raises(pl.PolyloomError, match="`max` is reserved"):
         parse(text + "output y[`do`]: i32\nfor 0 <= `i` < `do` do y[i] = max[i]\n")
-    program = parse(text.replace("max", "`max`") + "output `α`[`do`]: i32\nfor 0 <= `true` < `do` do `α`[`true`] = max(`max`[`true`], 3)\n")
+    program = parse(
+        text.replace("max", "`max`")
+        + "output `α`[`do`]: i32\nfor 0 <= `true` < `do` do `α`[`true`] = max(`max`[`true`], 3)\n"
+    )
     assert isinstance(program, Program)
     got = pl.compile(program).instantiate({"do": 3}).run({"max": np.array([1, 5, 2], np.int32)}).outputs["α"]
     assert got.tolist() == [3, 5, 3]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program means the same whatever its names are, also where they are names that the compiler makes or reserves.
 
-Random kernels are compiled and run, and again under names of the compiler's vocabulary, on the same data: the same bits come out of every
-interpreter and of every target, or both are refused for one reason.
+Random kernels are compiled and run, and again under names of the compiler's vocabulary, on the same data: the same bits
+come out of every interpreter and of every target, or both are refused for one reason.
 """
 
 from __future__ import annotations
@@ -93,7 +93,9 @@ def check_texts(source: Source) -> None:
 def check_on_processor(path: Path, sizes: Mapping[str, int], inputs: Arrays, want: Arrays) -> None:
     result = run(str(path), "riscv:rv64gc", Options(), {n: str(v) for n, v in sizes.items()}, inputs, 0)
     assert not result.differences
-    kept = {name: array for name, array in want.items() if name not in result.outputs}  # stores of what was there are no stores
+    kept = {
+        name: array for name, array in want.items() if name not in result.outputs
+    }  # stores of what was there are no stores
     assert_same(kept, {name: inputs[name] for name in kept})
     assert_same({name: want[name].reshape(array.shape) for name, array in result.outputs.items()}, dict(result.outputs))
 
@@ -114,7 +116,12 @@ def case(seed: int, folder: Path, *, of_c: bool, processor: bool) -> str:
         other, size = with_size(other, names.get("N", "N"))
         if random.random() < 0.5:  # a size is called otherwise than its variable
             names["N"] = random.choice(
-                [n for n in (*NAMES, *made, "i") if n.isidentifier() and n not in {names.get(m, m) for m in NAMES if m in text}] or ["i"]
+                [
+                    n
+                    for n in (*NAMES, *made, "i")
+                    if n.isidentifier() and n not in {names.get(m, m) for m in NAMES if m in text}
+                ]
+                or ["i"]
             )
             other, _ = with_size(other, names["N"])
         assert size
@@ -131,7 +138,9 @@ def case(seed: int, folder: Path, *, of_c: bool, processor: bool) -> str:
     check_texts(source)
     if processor:
         check_on_processor(path, sizes, inputs, want)
-    return check_on_array(source, sizes, inputs, want, folder) if seed % 3 else ""  # many branches take long to schedule
+    return (
+        check_on_array(source, sizes, inputs, want, folder) if seed % 3 else ""
+    )  # many branches take long to schedule
 
 
 @pytest.mark.parametrize("seed", range(22))

@@ -20,7 +20,26 @@ from polyloom.ir.pla_text import print_program
 from polyloom.ir.recurrence_text import print_system
 from polyloom.riscv.isa import F_NAMES, X_NAMES
 
-OF_ISL = ("exists", "and", "or", "not", "mod", "floor", "ceil", "floord", "ceild", "min", "max", "infty", "infinity", "NaN", "true", "false", "rat", "implies")
+OF_ISL = (
+    "exists",
+    "and",
+    "or",
+    "not",
+    "mod",
+    "floor",
+    "ceil",
+    "floord",
+    "ceild",
+    "min",
+    "max",
+    "infty",
+    "infinity",
+    "NaN",
+    "true",
+    "false",
+    "rat",
+    "implies",
+)
 """Words of isl's notation of sets."""
 LOCAL = (
     "i",
@@ -47,28 +66,58 @@ LOCAL = (
     "run",
     "values",
 )
-"""Names within what is written for one purpose: dimensions, registers, blocks, functions that are compiled and called."""
+"""Names within what is written for one purpose: dimensions, registers, blocks, functions that are compiled and
+called."""
 
 
 def words() -> tuple[str, ...]:
     """What is reserved somewhere, or has a meaning, whatever the program is."""
-    arguments = (name for call in (api.Instance.run, api.Compiled.instantiate, api.compile) for name in inspect.signature(call).parameters)
-    found = {*OF_ISL, *LOCAL, *OF_C, *OF_EQUATIONS, *FUNCTIONS, *ssa.OPERATIONS, *ssa.FLAGS, *X_NAMES, *F_NAMES, *arguments}
+    arguments = (
+        name
+        for call in (api.Instance.run, api.Compiled.instantiate, api.compile)
+        for name in inspect.signature(call).parameters
+    )
+    found = {
+        *OF_ISL,
+        *LOCAL,
+        *OF_C,
+        *OF_EQUATIONS,
+        *FUNCTIONS,
+        *ssa.OPERATIONS,
+        *ssa.FLAGS,
+        *X_NAMES,
+        *F_NAMES,
+        *arguments,
+    }
     return tuple(sorted(found))
 
 
 def made(source: Source) -> tuple[str, ...]:
-    """Every name in what the compiler shows of a function: the nest as C, its dataflow, the equations and their arrays."""
+    """Every name in what the compiler shows of a function: the nest as C, its dataflow, the equations and their
+    arrays."""
     assert source.nest is not None and source.system is not None
     plan = source.plan
-    texts = (print_c(source.nest), print_system(source.system), *(print_program(phase.program) for phase in plan.phases))
+    texts = (
+        print_c(source.nest),
+        print_system(source.system),
+        *(print_program(phase.program) for phase in plan.phases),
+    )
     arrays = (a.name for a in (*plan.inputs, *plan.outputs, *plan.intermediates))
     return tuple(sorted({*arrays, *(word for text in texts for word in re.findall(r"\w+", text))}))
 
 
 def writable(names: Iterable[str], text: str, of_c: bool) -> Iterator[str]:
-    """The names that a variable of this text can have: keywords cannot, nor what the text calls by its name. In C, Python's keywords can."""
+    """The names that a variable of this text can have: keywords cannot, nor what the text calls by its name. In C,
+    Python's keywords can."""
     used = set(re.findall(r"\w+", text))
     if of_c:
-        return (n for n in (*names, *keyword.kwlist) if n.isidentifier() and n.isascii() and n not in OF_C and n not in used)
-    return (n for n in names if n.isidentifier() and not keyword.iskeyword(n) and not (n in used and (hasattr(builtins, n) or n in ("pl", "math"))))
+        return (
+            n for n in (*names, *keyword.kwlist) if n.isidentifier() and n.isascii() and n not in OF_C and n not in used
+        )
+    return (
+        n
+        for n in names
+        if n.isidentifier()
+        and not keyword.iskeyword(n)
+        and not (n in used and (hasattr(builtins, n) or n in ("pl", "math")))
+    )

@@ -65,7 +65,11 @@ for t in range(T):
 for t in range(T):
     for i in range(1, N - 1):
         for j in range(1, N - 1):
-            A[i, j] = A[i - 1, j - 1] + A[i - 1, j] + A[i - 1, j + 1] + A[i, j - 1] + A[i, j] + A[i, j + 1] + A[i + 1, j - 1] + A[i + 1, j] + A[i + 1, j + 1]
+            A[i, j] = (
+                A[i - 1, j - 1] + A[i - 1, j] + A[i - 1, j + 1]
+                + A[i, j - 1] + A[i, j] + A[i, j + 1]
+                + A[i + 1, j - 1] + A[i + 1, j] + A[i + 1, j + 1]
+            )
 """,
         ({"T": 2, "N": 5},),
     ),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random nests: imperfect, triangular, upwards and downwards, with conditions, temporaries and reads that overlap writes."""
+"""Random nests: imperfect, triangular, upwards and downwards, with conditions, temporaries and reads that overlap
+writes."""
 
 from __future__ import annotations
 
@@ -29,7 +30,10 @@ def _block(draw: st.DrawFn, loops: list[str], depth: int, fresh: Iterator[int]) 
         kind = draw(st.sampled_from(["loop", "loop", "assign", "if"] if depth < DEPTH else ["assign"]))
         if depth == 0 or kind == "loop":
             name = f"{'ijkl'[len(loops)]}{next(fresh)}"
-            lines += [f"for {name} in {draw(_range(loops))}:", *_indented(_block(draw, [*loops, name], depth + 1, fresh))]
+            lines += [
+                f"for {name} in {draw(_range(loops))}:",
+                *_indented(_block(draw, [*loops, name], depth + 1, fresh)),
+            ]
         elif kind == "if":
             lines += [f"if {draw(_condition(loops))}:", *_indented(_block(draw, loops, depth + 1, fresh))]
             lines += ["else:", *_indented(_block(draw, loops, depth + 1, fresh))] if draw(st.booleans()) else []
@@ -52,12 +56,16 @@ def _range(loops: list[str]) -> st.SearchStrategy[str]:
 
 def _condition(loops: list[str]) -> st.SearchStrategy[str]:
     bound = [loop + text for loop in loops for text in (" > 0", " == N - 1", " != 1", f" <= {loops[0]}")]
-    return st.sampled_from([*bound, "N > 2"]) | st.builds("{} or {}".format, st.sampled_from(bound), st.sampled_from(bound))
+    return st.sampled_from([*bound, "N > 2"]) | st.builds(
+        "{} or {}".format, st.sampled_from(bound), st.sampled_from(bound)
+    )
 
 
 def _element(loops: list[str]) -> st.SearchStrategy[str]:
     one = st.sampled_from([*loops, *(f"{x} + {c}" for x in loops for c in (1, 2)), "0", "N"])
-    line = st.sampled_from([*loops, *(f"N - {x}" for x in loops), *(f"{x} + {y}" for x in loops for y in loops), "N + 1"])
+    line = st.sampled_from(
+        [*loops, *(f"N - {x}" for x in loops), *(f"{x} + {y}" for x in loops for y in loops), "N + 1"]
+    )
     return st.builds("A[{}]".format, line) | st.builds("B[{}, {}]".format, one, one) | st.sampled_from(["t", "r[0]"])
 
 
@@ -67,11 +75,22 @@ def _branches(draw: st.DrawFn, loops: list[str]) -> list[str]:
     element = _element(loops)
     condition, target = draw(element), draw(element)
     other = draw(st.sampled_from([condition, draw(element)]))
-    lines = [f"{target} = select({condition} > 0, {draw(_value(loops))}, {target})", f"{target} = select({other} > 0, {target}, {draw(_value(loops))})"]
-    return [f"t = {condition}", *(line.replace(f"{condition} > 0", "t > 0") for line in lines)] if draw(st.booleans()) else lines
+    lines = [
+        f"{target} = select({condition} > 0, {draw(_value(loops))}, {target})",
+        f"{target} = select({other} > 0, {target}, {draw(_value(loops))})",
+    ]
+    return (
+        [f"t = {condition}", *(line.replace(f"{condition} > 0", "t > 0") for line in lines)]
+        if draw(st.booleans())
+        else lines
+    )
 
 
 def _value(loops: list[str]) -> st.SearchStrategy[str]:
     """Copies are as frequent as sums."""
     element = _element(loops)
-    return element | st.builds("{} + 3 * {}".format, element, element) | st.builds("{} - {}".format, element, st.sampled_from([*loops, "5"]))
+    return (
+        element
+        | st.builds("{} + 3 * {}".format, element, element)
+        | st.builds("{} - {}".format, element, st.sampled_from([*loops, "5"]))
+    )

@@ -23,7 +23,11 @@ from polyloom.transform.dataflow import analyse
 
 REFUSED: dict[str, tuple[str, str, str]] = {
     "subscript_too_large": ("A[N]", "for i in range(N):\n    A[i + 1] = 0", ""),
-    "subscript_negative": ("A[N, N]", "for i in range(N):\n    for j in range(i):\n        A[i, j] = A[i, j - 1] + 1", "N >= 3"),
+    "subscript_negative": (
+        "A[N, N]",
+        "for i in range(N):\n    for j in range(i):\n        A[i, j] = A[i, j - 1] + 1",
+        "N >= 3",
+    ),
     "subscript_at_the_end": ("A[16]", "for i in range(N):\n    A[i] = 0", ""),
     "subscript_few": ("x[N + M, M]", "for i in range(N):\n    x[i + 1, 0] = x[1, 0]", "N >= 1"),
     "subscript_constant": ("r[0]", "r[0] = 1", ""),
@@ -32,7 +36,11 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "nothing_computed": ("A[N]; local t", "for i in range(N):\n    t = A[i]", ""),
     "undefined_scalar": ("A[N]; r[1]; local s", "for i in range(N):\n    s = s + A[i]\nr[0] = 1", ""),
     "undefined_at_first": ("A[N]; local s", "for i in range(N):\n    if i >= 2:\n        s = i\n    A[i] = s", ""),
-    "undefined_element": ("A[N]; local t[N, N]", "for i in range(N):\n    for j in range(i):\n        t[i, j] = A[j]\n    A[i] = t[i, i]", ""),
+    "undefined_element": (
+        "A[N]; local t[N, N]",
+        "for i in range(N):\n    for j in range(i):\n        t[i, j] = A[j]\n    A[i] = t[i, i]",
+        "",
+    ),
     "stride": ("A[2 * N]; B[N]", "for i in range(N):\n    A[2 * i] = i\nfor j in range(N):\n    B[j] = A[j]", ""),
     "stride_by_two_loops": (
         "A[3 * N]; B[3 * N]",

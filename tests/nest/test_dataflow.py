@@ -27,12 +27,19 @@ from polyloom.transform.dataflow import analyse, flow
 from polyloom.transform.pieces import source
 from polyloom.transform.undefined import without_undefined
 
-CASES = [pytest.param(name, sizes, id=f"{name}-{'-'.join(map(str, sizes.values()))}") for name, kernel in KERNELS.items() for sizes in kernel.sizes]
+CASES = [
+    pytest.param(name, sizes, id=f"{name}-{'-'.join(map(str, sizes.values()))}")
+    for name, kernel in KERNELS.items()
+    for sizes in kernel.sizes
+]
 
 
 def origins(read: tuple[Piece, ...], at: Mapping[str, int]) -> list[Instance]:
     found = [p.origin for p in read if p.domain.contains(at)]
-    return [(source(o) if isinstance(o, Produced) else f"@{source(o)}", tuple(a.evaluate(at) for a in o.index)) for o in found]
+    return [
+        (source(o) if isinstance(o, Produced) else f"@{source(o)}", tuple(a.evaluate(at) for a in o.index))
+        for o in found
+    ]
 
 
 def check_flow(source: Nest, system: System, sizes: dict[str, int]) -> None:
@@ -57,7 +64,10 @@ def check_flow(source: Nest, system: System, sizes: dict[str, int]) -> None:
 def inputs_of(source: Nest, sizes: dict[str, int], seed: int = 1) -> dict[str, npt.NDArray[Any]]:
     """Large numbers, so that different origins hardly give equal results."""
     generator = np.random.default_rng(seed)
-    return {n: generator.integers(-(2**31), 2**31, a.shape).astype(a.dtype) for n, a in random_inputs(signature_of(source), sizes, seed).items()}
+    return {
+        n: generator.integers(-(2**31), 2**31, a.shape).astype(a.dtype)
+        for n, a in random_inputs(signature_of(source), sizes, seed).items()
+    }
 
 
 def check_only_written(source: Nest, system: System, sizes: dict[str, int]) -> None:

@@ -24,7 +24,11 @@ from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine, Condition
 from polyloom.transform.dataflow import analyse, flow
 
-KERNEL_CASES = [pytest.param(kernel, sizes, id=f"{name}-{n}") for name, kernel in KERNELS.items() for n, sizes in enumerate(kernel.sizes)]
+KERNEL_CASES = [
+    pytest.param(kernel, sizes, id=f"{name}-{n}")
+    for name, kernel in KERNELS.items()
+    for n, sizes in enumerate(kernel.sizes)
+]
 
 
 def _select(condition: object, a: int, b: int) -> int:
@@ -34,7 +38,9 @@ def _select(condition: object, a: int, b: int) -> int:
 def check_python(source: Nest, body: str, sizes: dict[str, int]) -> None:
     """Unbounded integers, wrapped at the end: sums and products do not mind."""
     inputs = {name: value % 9 - 4 for name, value in inputs_of(source, sizes).items()}
-    names: dict[str, Any] = {s.name: np.zeros([e.evaluate(sizes) for e in s.shape], object) if s.shape else 0 for s in source.storage}
+    names: dict[str, Any] = {
+        s.name: np.zeros([e.evaluate(sizes) for e in s.shape], object) if s.shape else 0 for s in source.storage
+    }
     names |= sizes | {name: value.astype(object) if value.shape else int(value) for name, value in inputs.items()}
     names["select"] = _select
     exec(body, names)
@@ -69,7 +75,9 @@ def test_inputs_are_not_changed_and_missing_outputs_begin_with_zeros() -> None:
 def test_a_loop_as_data_wraps() -> None:
     source = nest("A[N]", "for i in range(N):\n    A[i] = 0", dtype="i8")
     value = Index(Affine.of({"i": 50}, 100), "i8")
-    wrapping = replace(source, body=(replace(source.body[0], body=(Assign("S1", Reference("A", (Affine.symbol("i"),)), value),)),))
+    wrapping = replace(
+        source, body=(replace(source.body[0], body=(Assign("S1", Reference("A", (Affine.symbol("i"),)), value),)),)
+    )
     assert interpret(wrapping, {"N": 4}, {})["A"].tolist() == [100, -106, -56, -6]
 
 
@@ -108,7 +116,10 @@ def test_division_by_zero_names_the_iteration(operation: str, interpreter: str) 
 )
 def test_wrong_arguments_are_refused(parameters: dict[str, int], inputs: dict[str, Any], code: str) -> None:
     source = nest("A[N]; B[N]", "for i in range(N):\n    B[i] = A[i]")
-    for call in (lambda: interpret(source, parameters, inputs), lambda: recurrence_interpret.interpret(flow(source), parameters, inputs)):
+    for call in (
+        lambda: interpret(source, parameters, inputs),
+        lambda: recurrence_interpret.interpret(flow(source), parameters, inputs),
+    ):
         with pytest.raises(PolyloomError) as caught:
             call()
         assert caught.value.diagnostics[0].code == code
@@ -148,8 +159,20 @@ def test_twenty_thousand_iterations_take_about_a_second() -> None:
 
 def test_selections_and_comparisons() -> None:
     value = Apply(
-        "select", "f32", (Apply("lt", "f32", (Reference("A", (Affine.symbol("i"),)), Constant(0.5, "f32"))), Constant(2.0, "f32"), Constant(3.0, "f32"))
+        "select",
+        "f32",
+        (
+            Apply("lt", "f32", (Reference("A", (Affine.symbol("i"),)), Constant(0.5, "f32"))),
+            Constant(2.0, "f32"),
+            Constant(3.0, "f32"),
+        ),
     )
     source = nest("A[N]", "for i in range(N):\n    A[i] = 0", dtype="f32")
-    chosen = replace(source, body=(replace(source.body[0], body=(Assign("S1", Reference("A", (Affine.symbol("i"),)), value),)),))
-    assert interpret(chosen, {"N": 3}, {"A": np.array([0.25, 0.5, np.nan], np.float32)})["A"].tolist() == [2.0, 3.0, 3.0]
+    chosen = replace(
+        source, body=(replace(source.body[0], body=(Assign("S1", Reference("A", (Affine.symbol("i"),)), value),)),)
+    )
+    assert interpret(chosen, {"N": 3}, {"A": np.array([0.25, 0.5, np.nan], np.float32)})["A"].tolist() == [
+        2.0,
+        3.0,
+        3.0,
+    ]

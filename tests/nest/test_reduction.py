@@ -59,15 +59,22 @@ def test_single_precision_keeps_its_order_unless_allowed() -> None:
     assert varying(analyse(source))
     system = analyse(source, reassociate=True)
     assert not varying(system)
-    sizes, inputs = {"N": 3, "M": 4}, {"A": np.linspace(0, 1, 12, dtype=np.float32).reshape(3, 4), "r": np.ones(1, np.float32)}
-    exact, found = (i.interpret(s, sizes, inputs)["r"] for i, s in ((nest_interpret, source), (recurrence_interpret, system)))
+    sizes, inputs = (
+        {"N": 3, "M": 4},
+        {"A": np.linspace(0, 1, 12, dtype=np.float32).reshape(3, 4), "r": np.ones(1, np.float32)},
+    )
+    exact, found = (
+        i.interpret(s, sizes, inputs)["r"] for i, s in ((nest_interpret, source), (recurrence_interpret, system))
+    )
     np.testing.assert_allclose(found, exact, rtol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", ["i8", "i16", "i32"])
 @pytest.mark.parametrize("operation", ASSOCIATIVE)
 def test_every_operation_of_integers(operation: str, dtype: ElementType) -> None:
-    value = Apply(operation, dtype, (Reference("A", (Affine.symbol("i"), Affine.symbol("j"))), Reference("r", (Affine(),))))
+    value = Apply(
+        operation, dtype, (Reference("A", (Affine.symbol("i"), Affine.symbol("j"))), Reference("r", (Affine(),)))
+    )
     source = with_value(nest("A[N, M]; r[1]", SUM, dtype=dtype), value)
     system = analyse(source)
     assert not varying(system)
@@ -88,11 +95,21 @@ TERM = st.sampled_from(["A[i, j]", "A[i, j] * i", "7 - A[i, j]", "j"])
 OPERATION = st.sampled_from(["{} + {}", "{} - {}", "({} + {}) - i", "3 - j + ({} - {})", "max({}, {})", "{} * {}"])
 
 
-@given(LOOPS, LOOPS | st.sampled_from(["range(i, N)", "range(i + 1)", "range(max(0, i - 1), min(N, i + 2))"]), TERM, OPERATION, st.booleans())
+@given(
+    LOOPS,
+    LOOPS | st.sampled_from(["range(i, N)", "range(i + 1)", "range(max(0, i - 1), min(N, i + 2))"]),
+    TERM,
+    OPERATION,
+    st.booleans(),
+)
 @settings(max_examples=40)
 def test_random_accumulations(outer: str, inner: str, term: str, operation: str, local: bool) -> None:
     place = "s" if local else "r[0]"
-    lines = [f"for i in {outer.format('N')}:", f"    for j in {inner.format('N')}:", f"        {place} = {operation.format(place, term)}"]
+    lines = [
+        f"for i in {outer.format('N')}:",
+        f"    for j in {inner.format('N')}:",
+        f"        {place} = {operation.format(place, term)}",
+    ]
     source = nest("A[N, N]; r[1]; local s", "\n".join(["s = 4", *lines, "r[0] = r[0] + s"]))
     system = analyse(source)
     for size in (4, 1, 0):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nests of one element type from a few lines in Python's syntax, so that tests of the middle do not need a front end.
 
-`nest("A[N]; s", "for i in range(N): s = s + A[i]")`: declarations are arguments, `local NAME[...]` a local, `const NAME` by value.
+`nest("A[N]; s", "for i in range(N): s = s + A[i]")`: declarations are arguments, `local NAME[...]` a local, `const
+NAME` by value.
 """
 
 from __future__ import annotations
@@ -17,8 +18,22 @@ from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import conjunction
 
-BINARY: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "floordiv", ast.Mod: "mod"}
-COMPARE: dict[type[ast.cmpop], str] = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
+BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "div",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+}
+COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+}
 
 
 def nest(declarations: str, body: str, assume: str = "", dtype: ElementType = "i32", name: str = "test") -> Nest:
@@ -40,7 +55,9 @@ class _Reader:
         names = {n.id for t in (*self.tree.body, assumed) for n in ast.walk(t) if isinstance(n, ast.Name)}
         extents = {n for s in self.storage.values() for e in s.shape for n in e.symbols}
         self.parameters = tuple(sorted(extents | {n for n in names if n.isupper() and n not in self.storage}))
-        self.assumptions = conjunction(self.condition(assumed), Condition((Polyhedron(tuple(map(Affine.symbol, self.parameters))),)))
+        self.assumptions = conjunction(
+            self.condition(assumed), Condition((Polyhedron(tuple(map(Affine.symbol, self.parameters))),))
+        )
 
     def declared(self, text: str) -> Storage:
         role = "local" if text.startswith("local ") else "argument"
@@ -50,7 +67,13 @@ class _Reader:
         return Storage(name.id, self.dtype, tuple(map(self.affine, shape)), role, not text.startswith("const "))
 
     def nest(self) -> Nest:
-        return Nest(self.name, self.parameters, self.assumptions, tuple(self.storage.values()), tuple(self.nodes(self.tree.body)))
+        return Nest(
+            self.name,
+            self.parameters,
+            self.assumptions,
+            tuple(self.storage.values()),
+            tuple(self.nodes(self.tree.body)),
+        )
 
     def nodes(self, statements: list[ast.stmt]) -> Iterator[Node]:
         for statement in statements:
@@ -58,11 +81,20 @@ class _Reader:
                 case ast.For(target=ast.Name(id=name), iter=ast.Call(args=arguments)):
                     yield self.loop(name, arguments, statement)
                 case ast.If(test=test):
-                    yield If(self.condition(test), tuple(self.nodes(statement.body)), tuple(self.nodes(statement.orelse)), self.span(statement))
+                    yield If(
+                        self.condition(test),
+                        tuple(self.nodes(statement.body)),
+                        tuple(self.nodes(statement.orelse)),
+                        self.span(statement),
+                    )
                 case ast.Assign(targets=[target], value=value):
-                    yield Assign(f"S{next(self.labels)}", self.reference(target), self.value(value), self.span(statement))
+                    yield Assign(
+                        f"S{next(self.labels)}", self.reference(target), self.value(value), self.span(statement)
+                    )
                 case ast.AugAssign(target=target, op=op, value=value):
-                    total = Apply(BINARY[type(op)], self.dtype, (self.reference(target), self.value(value)), self.span(statement))
+                    total = Apply(
+                        BINARY[type(op)], self.dtype, (self.reference(target), self.value(value)), self.span(statement)
+                    )
                     yield Assign(f"S{next(self.labels)}", self.reference(target), total, self.span(statement))
                 case _:
                     raise AssertionError(ast.dump(statement))
@@ -72,7 +104,9 @@ class _Reader:
         body = tuple(self.nodes(statement.body))
         ends = [self.bounds(a) for a in arguments[:2]]
         if len(arguments) == 3:
-            return Loop(name, tuple(e + 1 for e in ends[1]), tuple(e + 1 for e in ends[0]), body, -1, self.span(statement))
+            return Loop(
+                name, tuple(e + 1 for e in ends[1]), tuple(e + 1 for e in ends[0]), body, -1, self.span(statement)
+            )
         return Loop(name, ends[0] if len(ends) == 2 else (Affine(),), ends[-1], body, 1, self.span(statement))
 
     def bounds(self, tree: ast.expr) -> tuple[Affine, ...]:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instantiation by enumeration: every iteration, every element, straight from the definitions.
 
-Reads a symbolic configuration and the few numbers that an instantiation chose (candidate, tile sizes, element delays) and
-gives every operation that must be issued, with the registers that the guards' definition demands: an operand is read from the
-register of the link whose displacement separates reader and writer; a destination is written exactly where a consumer takes it.
+Reads a symbolic configuration and the few numbers that an instantiation chose (candidate, tile sizes, element delays)
+and gives every operation that must be issued, with the registers that the guards' definition demands: an operand is
+read from the register of the link whose displacement separates reader and writer; a destination is written exactly
+where a consumer takes it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,17 @@ from itertools import product
 
 from polyloom.targets.tcpa.concrete import Concrete
 from polyloom.targets.tcpa.isa import File, Immediate, Register, Source
-from polyloom.targets.tcpa.symbolic import Access, Bound, ImmediateOperand, InputOperand, Kind, Link, Row, Symbolic, UseOperand
+from polyloom.targets.tcpa.symbolic import (
+    Access,
+    Bound,
+    ImmediateOperand,
+    InputOperand,
+    Kind,
+    Link,
+    Row,
+    Symbolic,
+    UseOperand,
+)
 
 Point = tuple[int, ...]
 Element = tuple[int, int]
@@ -22,7 +33,8 @@ Element = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """What an instantiation chose: the candidate, tile sizes by dimension, the region, lambda_K by (row, column), start."""
+    """What an instantiation chose: the candidate, tile sizes by dimension, the region, lambda_K by (row, column),
+    start."""
 
     candidate: int
     sizes: Point
@@ -44,7 +56,8 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A value in a FIFO of an element, from the cycle in which it can be read to the cycle of its pop, both inclusive."""
+    """A value in a FIFO of an element, from the cycle in which it can be read to the cycle of its pop, both
+    inclusive."""
 
     element: Element
     register: Register
@@ -54,7 +67,8 @@ class Token:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Transfer:
-    """An array element that passes between a bank and the id or od of an element; the token is at the register in `cycle`."""
+    """An array element that passes between a bank and the id or od of an element; the token is at the register in
+    `cycle`."""
 
     element: Element
     register: int
@@ -69,7 +83,10 @@ def placement_of(symbolic: Symbolic, candidate: int, concrete: Concrete) -> Plac
     for m, extent in zip(symbolic.candidates[candidate].order, concrete.extents, strict=True):
         sizes[m] = extent
     control = concrete.controller
-    skew = (-control.row_delay if control.south else control.row_delay, -control.column_delay if control.east else control.column_delay)
+    skew = (
+        -control.row_delay if control.south else control.row_delay,
+        -control.column_delay if control.east else control.column_delay,
+    )
     return Placement(candidate, tuple(sizes), (concrete.rows, concrete.columns), skew, control.start)
 
 
@@ -124,16 +141,23 @@ class Brute:
         return self.begin(element) + self.schedule.initiation_interval * step + self.schedule.tau[node]
 
     def begin(self, element: Element) -> int:
-        away = (k * x if k >= 0 else -k * (n - 1 - x) for k, x, n in zip(self.placement.skew, element, self.placement.region, strict=True))
+        away = (
+            k * x if k >= 0 else -k * (n - 1 - x)
+            for k, x, n in zip(self.placement.skew, element, self.placement.region, strict=True)
+        )
         return self.placement.start + sum(away)
 
     def instances(self) -> Iterator[tuple[int, Point]]:
         """(node, iteration) of every operation."""
-        return ((v, point) for point in self.points() for v in range(len(self.symbolic.nodes)) if self.executes(v, point))
+        return (
+            (v, point) for point in self.points() for v in range(len(self.symbolic.nodes)) if self.executes(v, point)
+        )
 
     def operations(self) -> Iterator[Operation]:
         for v, point in self.instances():
-            yield Operation(v, self.place(point)[0], self.cycle(v, point), self.destinations(v, point), self.sources(v, point))
+            yield Operation(
+                v, self.place(point)[0], self.cycle(v, point), self.destinations(v, point), self.sources(v, point)
+            )
 
     def tokens(self) -> Iterator[Token]:
         """Every value that passes a FIFO. Input generators deliver in the very cycle of the pop."""
@@ -145,7 +169,12 @@ class Brute:
                         source = self.moved(point, self.symbolic.uses[number].distance, -1)
                         link = self.link(number, point, source)
                         if link.kind is not Kind.GENERAL:
-                            yield Token(element, self.register(link, True), self.arrival(self.writer(number, source), source, link), pop)
+                            yield Token(
+                                element,
+                                self.register(link, True),
+                                self.arrival(self.writer(number, source), source, link),
+                                pop,
+                            )
                     case InputOperand(number):
                         yield Token(element, Register(File.IO, self.candidate.input_registers[number]), pop, pop)
                     case ImmediateOperand():
@@ -157,7 +186,9 @@ class Brute:
             for operand in self.symbolic.nodes[w].operands:
                 if isinstance(operand, InputOperand):
                     register = self.candidate.input_registers[operand.input]
-                    yield self.transfer(register, self.cycle(w, point), self.symbolic.inputs[operand.input].access, point)
+                    yield self.transfer(
+                        register, self.cycle(w, point), self.symbolic.inputs[operand.input].access, point
+                    )
 
     def writes(self) -> Iterator[Transfer]:
         """Every array element that an output bank takes."""
@@ -165,10 +196,14 @@ class Brute:
             output = self.symbolic.nodes[v].output
             if output is not None:
                 ready = self.cycle(v, point) + self.schedule.latency[v]
-                yield self.transfer(self.candidate.output_registers[output], ready, self.symbolic.outputs[output].access, point)
+                yield self.transfer(
+                    self.candidate.output_registers[output], ready, self.symbolic.outputs[output].access, point
+                )
 
     def transfer(self, register: int, cycle: int, access: Access, point: Point) -> Transfer:
-        return Transfer(self.place(point)[0], register, cycle, access.array, tuple(self.value(row, point) for row in access.index))
+        return Transfer(
+            self.place(point)[0], register, cycle, access.array, tuple(self.value(row, point) for row in access.index)
+        )
 
     def writer(self, use: int, source: Point) -> int:
         """The node that defines the value that `use` reads from iteration `source`."""

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instantiation equals brute force: what a configuration's words do against what the definitions demand.
 
-`differences` lists, in words, every disagreement between the enumeration (`brute`) and the words (`walk`): operations issued,
-registers, FIFO depths, addresses, delays and the number of processor classes. The one freedom is a write through an output
-port that drives nothing, which may be wider than its guard (section 6.1 of the paper counts its classes so).
+`differences` lists, in words, every disagreement between the enumeration (`brute`) and the words (`walk`): operations
+issued, registers, FIFO depths, addresses, delays and the number of processor classes. The one freedom is a write
+through an output port that drives nothing, which may be wider than its guard (section 6.1 of the paper counts its
+classes so).
 """
 
 from __future__ import annotations
@@ -32,9 +33,18 @@ def differences(symbolic: Symbolic, parameters: Mapping[str, int], candidate: in
     """Everything in which `concrete`, made from `candidate`, is not what the definitions demand."""
     if not any(concrete.extents):
         brute = Brute(symbolic, parameters, placement_of(symbolic, candidate, concrete))
-        return ["an iteration space that is not empty has no configuration"] if any(True for _ in brute.instances()) else []
+        return (
+            ["an iteration space that is not empty has no configuration"]
+            if any(True for _ in brute.instances())
+            else []
+        )
     brute = Brute(symbolic, parameters, placement_of(symbolic, candidate, concrete))
-    return [*_operations(brute, concrete), *_fifos(brute, concrete), *_transfers(brute, concrete), *_classes(brute, concrete)]
+    return [
+        *_operations(brute, concrete),
+        *_fifos(brute, concrete),
+        *_transfers(brute, concrete),
+        *_classes(brute, concrete),
+    ]
 
 
 def _operations(brute: Brute, concrete: Concrete) -> Iterator[str]:
@@ -60,7 +70,9 @@ def _widened(concrete: Concrete, found: Issue, wanted: tuple[Register, ...]) -> 
     """Whether all wanted destinations are written, and no others except through ports that drive nothing."""
     driving = {source for _, source in _connections(concrete, (found.row, found.column))}
     extra = set(found.destinations) - set(wanted)
-    return set(wanted) <= set(found.destinations) and all(r.file is File.IO and (PE, r.index) not in driving for r in extra)
+    return set(wanted) <= set(found.destinations) and all(
+        r.file is File.IO and (PE, r.index) not in driving for r in extra
+    )
 
 
 def _connections(concrete: Concrete, element: Element) -> list[tuple[Port, Port]]:
@@ -68,7 +80,8 @@ def _connections(concrete: Concrete, element: Element) -> list[tuple[Port, Port]
 
 
 def _fifos(brute: Brute, concrete: Concrete) -> Iterator[str]:
-    """Tokens leave in the order in which they came, and the depth of a class is the most that one of its FIFOs holds."""
+    """Tokens leave in the order in which they came, and the depth of a class is the most that one of its FIFOs
+    holds."""
     queues: dict[tuple[Element, Register], list[Token]] = defaultdict(list)
     for token in brute.tokens():
         queues[token.element, token.register].append(token)
@@ -112,7 +125,11 @@ def _accesses(brute: Brute, concrete: Concrete, generator: Generator, is_output:
     side = LOCATION[generator.side]
     row = {NORTH: 0, SOUTH: concrete.rows - 1}.get(side, generator.position)
     column = {WEST: 0, EAST: concrete.columns - 1}.get(side, generator.position)
-    ends = [_source(concrete, (row, column), (side, generator.channel))] if is_output else _sinks(concrete, (row, column), (side, generator.channel))
+    ends = (
+        [_source(concrete, (row, column), (side, generator.channel))]
+        if is_output
+        else _sinks(concrete, (row, column), (side, generator.channel))
+    )
     layout = concrete.arrays[generator.array]
     for step in range(prod(concrete.extents)):
         digits = digits_of(step, concrete.extents)
@@ -141,7 +158,10 @@ def _sinks(concrete: Concrete, element: Element, source: Port) -> list[tuple[Ele
             found.append((element, index, 0))
         elif driver == source:
             beside = _beside(concrete, element, location)
-            found += [(e, i, hops + 1) for e, i, hops in (_sinks(concrete, beside, (OPPOSITE[location], index)) if beside else [])]
+            found += [
+                (e, i, hops + 1)
+                for e, i, hops in (_sinks(concrete, beside, (OPPOSITE[location], index)) if beside else [])
+            ]
     return found
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine for mappings that do without the mapper: one unit a variable, each of which does everything in `latency` cycles."""
+"""A machine for mappings that do without the mapper: one unit a variable, each of which does everything in `latency`
+cycles."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random flat programs that are valid by construction.
 
-Every internal variable is defined everywhere in a box of symbolic bounds: in the interior, where all its dependences stay in the
-box, by a random operation (perhaps two, split by a half-space); on the rest, cut into disjoint faces, by an input or a constant.
-Dependence vectors are lexicographically positive under one random signed permutation; in a small share of programs they all lie
-on one side of a hyperplane instead, so that values exist but a scan order need not.
+Every internal variable is defined everywhere in a box of symbolic bounds: in the interior, where all its dependences
+stay in the box, by a random operation (perhaps two, split by a half-space); on the rest, cut into disjoint faces, by an
+input or a constant. Dependence vectors are lexicographically positive under one random signed permutation; in a small
+share of programs they all lie on one side of a hyperplane instead, so that values exist but a scan order need not.
 """
 
 from __future__ import annotations
@@ -82,9 +82,23 @@ class _Builder:
         assumptions = Condition((Polyhedron(tuple(Affine.symbol(s) for s in self.box.sizes)),))
         space = Condition((Polyhedron(self.box.whole()),))
         known = {v.name for v in variables}
-        links = tuple(Variable(e.target.name, self.dtype) for e in self.equations if e.target.name.startswith("t") and e.target.name not in known)
+        links = tuple(
+            Variable(e.target.name, self.dtype)
+            for e in self.equations
+            if e.target.name.startswith("t") and e.target.name not in known
+        )
         variables += links
-        return Program(name, self.box.sizes, assumptions, dims, space, tuple(self.inputs), outputs, variables, tuple(self.equations))
+        return Program(
+            name,
+            self.box.sizes,
+            assumptions,
+            dims,
+            space,
+            tuple(self.inputs),
+            outputs,
+            variables,
+            tuple(self.equations),
+        )
 
     def _dependence(self, v: int, count: int) -> tuple[int, tuple[int, ...]]:
         """(variable read, distance): a zero distance only reads an earlier variable."""
@@ -100,7 +114,8 @@ class _Builder:
                 return rng.randrange(count), tuple(c if ahead > 0 else -c for c in d)
 
     def _ahead(self, d: list[int]) -> int:
-        """Positive when d points forward: in the scan order, or, in a wild program, along a slope that need not be any scan's."""
+        """Positive when d points forward: in the scan order, or, in a wild program, along a slope that need not be any
+        scan's."""
         if self.wild:
             return sum(c * s for c, s in zip(d, self.slope, strict=True))
         leading = next(m for m in self.order if d[m])
@@ -118,9 +133,25 @@ class _Builder:
             earlier = tuple(c for e in range(m) for c in (self.box.above(e, low[e]), self.box.below(e, high[e])))
             later = tuple(c for e in range(m + 1, n) for c in (self.box.above(e, 0), self.box.below(e, 0)))
             if low[m]:
-                self._face(v, Polyhedron((*earlier, self.box.above(m, 0), self.box.below(m, 0), -self.box.above(m, low[m]) - 1, *later)))
+                self._face(
+                    v,
+                    Polyhedron(
+                        (*earlier, self.box.above(m, 0), self.box.below(m, 0), -self.box.above(m, low[m]) - 1, *later)
+                    ),
+                )
             if high[m]:
-                self._face(v, Polyhedron((*earlier, self.box.above(m, low[m]), self.box.below(m, 0), -self.box.below(m, high[m]) - 1, *later)))
+                self._face(
+                    v,
+                    Polyhedron(
+                        (
+                            *earlier,
+                            self.box.above(m, low[m]),
+                            self.box.below(m, 0),
+                            -self.box.below(m, high[m]) - 1,
+                            *later,
+                        )
+                    ),
+                )
 
     def _interior(self, v: int, operands: list[Operand], where: Polyhedron) -> None:
         while len(operands) < 2 and self.rng.random() < 0.5:
@@ -160,7 +191,11 @@ class _Builder:
         kept = [m for m in range(len(self.box.dims)) if self.rng.random() < 0.5]
         shift = [self.rng.choice((0, 0, 1)) for _ in kept]
         name = f"in{len(self.inputs)}"
-        self.inputs.append(Array(name, self.dtype, tuple(Affine.symbol(self.box.sizes[m]) + s for m, s in zip(kept, shift, strict=True))))
+        self.inputs.append(
+            Array(
+                name, self.dtype, tuple(Affine.symbol(self.box.sizes[m]) + s for m, s in zip(kept, shift, strict=True))
+            )
+        )
         return Reference(name, tuple(Affine.symbol(self.box.dims[m]) + s for m, s in zip(kept, shift, strict=True)))
 
     def _output(self, number: int, v: int) -> Array:
@@ -172,12 +207,16 @@ class _Builder:
         array = Array(f"out{number}", self.dtype, tuple(Affine.symbol(self.box.sizes[m]) for m in kept))
         target = Reference(array.name, tuple(Affine.symbol(self.box.dims[m]) for m in kept))
         source = self._instance_of(f"x{v}", (0,) * n)
-        self.equations.append(Equation(f"E{len(self.equations)}", target, "move", self.dtype, (source,), Condition((where,))))
+        self.equations.append(
+            Equation(f"E{len(self.equations)}", target, "move", self.dtype, (source,), Condition((where,)))
+        )
         return array
 
     def _equation(self, name: str, operation: str, operands: tuple[Operand, ...], where: Polyhedron) -> None:
         target = self._instance_of(name, (0,) * len(self.box.dims))
-        self.equations.append(Equation(f"E{len(self.equations)}", target, operation, self.dtype, operands, Condition((where,))))
+        self.equations.append(
+            Equation(f"E{len(self.equations)}", target, operation, self.dtype, operands, Condition((where,)))
+        )
 
     def _instance(self, v: int, d: tuple[int, ...]) -> Reference:
         return self._instance_of(f"x{v}", d)

@@ -35,7 +35,14 @@ CASES: list[tuple[Program, dict[str, int], int | None, int | None, tuple[int, ..
 
 def mapped(case: int, hop_delay: int = 0) -> tuple[Symbolic, dict[str, int], Concrete]:
     program, values, rows, columns, order, interval, region = CASES[case]
-    result = symbolic(program, rows=rows, columns=columns, order=order, interval=interval, limits=replace(UNLIMITED, hop_delay=hop_delay))
+    result = symbolic(
+        program,
+        rows=rows,
+        columns=columns,
+        order=order,
+        interval=interval,
+        limits=replace(UNLIMITED, hop_delay=hop_delay),
+    )
     return result, values, instantiate(result, values, *region)
 
 
@@ -51,8 +58,13 @@ def test_the_comparison_notices_what_is_wrong() -> None:
     element, generator = concrete.classes[0], concrete.generators[0]
     programs = (element.programs[0][:1] * len(element.programs[0]), *element.programs[1:])
     wrong = (
-        replace(concrete, classes=(replace(element, feedback_depths=(9, *element.feedback_depths[1:])), *concrete.classes[1:])),
-        replace(concrete, classes=(replace(element, input_depths=(9, *element.input_depths[1:])), *concrete.classes[1:])),
+        replace(
+            concrete,
+            classes=(replace(element, feedback_depths=(9, *element.feedback_depths[1:])), *concrete.classes[1:]),
+        ),
+        replace(
+            concrete, classes=(replace(element, input_depths=(9, *element.input_depths[1:])), *concrete.classes[1:])
+        ),
         replace(concrete, generators=(replace(generator, base=generator.base + 1), *concrete.generators[1:])),
         replace(concrete, generators=(replace(generator, delay=generator.delay + 1), *concrete.generators[1:])),
         replace(concrete, generators=concrete.generators[1:]),
@@ -65,7 +77,8 @@ def test_the_comparison_notices_what_is_wrong() -> None:
 @given(st.data())
 @settings(max_examples=100)
 def test_random_mappings(data: st.DataObject) -> None:
-    """Words equal the enumeration, the static check is silent, the native model computes what the program means, in time."""
+    """Words equal the enumeration, the static check is silent, the native model computes what the program means, in
+    time."""
     program, values = data.draw(programs())
     mapping = data.draw(mappings(len(program.dims)))
     bound, machine = fitting(mapping.of(program), mapping.latency)
@@ -77,8 +90,12 @@ def test_random_mappings(data: st.DataObject) -> None:
     assert differences(bound, values, 0, concrete) == []
     encoded = concrete_file.encode(concrete)
     generator = np.random.default_rng(1)
-    inputs = {a.name: generator.integers(-999, 999, a.shape).astype(np.int32) for a in concrete.arrays if not a.is_output}
-    meaning = reference(program, values, {(name, i): int(a[i]) for name, a in inputs.items() for i in np.ndindex(a.shape)})
+    inputs = {
+        a.name: generator.integers(-999, 999, a.shape).astype(np.int32) for a in concrete.arrays if not a.is_output
+    }
+    meaning = reference(
+        program, values, {(name, i): int(a[i]) for name, a in inputs.items() for i in np.ndindex(a.shape)}
+    )
     silent = {a.name for a in concrete.arrays if a.is_output and 0 not in a.shape} - {name for name, _ in meaning}
     found = [d.code for d in verify.verify(encoded, machine)]
     assert found == ["PL0650"] * len(silent if all(concrete.extents) else ())  # an output that no iteration writes

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Is a program valid for given parameter values? Decided by listing every instance, without integer sets.
 
-The rules are those of the equation language: every used instance is defined, none twice, arrays are indexed inside their shape,
-output elements are written once, and no instance depends on itself. `faults` is empty exactly when all hold.
+The rules are those of the equation language: every used instance is defined, none twice, arrays are indexed inside
+their shape, output elements are written once, and no instance depends on itself. `faults` is empty exactly when all
+hold.
 """
 
 from __future__ import annotations
@@ -34,12 +35,16 @@ def _iterations(program: Program, equation: Equation, parameters: Mapping[str, i
     grid = np.indices((width,) * len(program.dimensions)).reshape(len(program.dimensions), -1) - REACH
     inside = np.zeros(grid.shape[1], bool)
     for piece in equation.condition.pieces:
-        inside |= np.logical_and.reduce([_values(c, program.dimensions, grid, parameters) >= 0 for c in piece.constraints])
+        inside |= np.logical_and.reduce(
+            [_values(c, program.dimensions, grid, parameters) >= 0 for c in piece.constraints]
+        )
     for point in grid[:, inside].T:
         yield {**parameters, **dict(zip(program.dimensions, map(int, point), strict=True))}
 
 
-def _values(row: Affine, dimensions: tuple[str, ...], grid: npt.NDArray[np.int64], parameters: Mapping[str, int]) -> npt.NDArray[np.int64]:
+def _values(
+    row: Affine, dimensions: tuple[str, ...], grid: npt.NDArray[np.int64], parameters: Mapping[str, int]
+) -> npt.NDArray[np.int64]:
     constant = row.constant + sum(row.coefficient(p) * n for p, n in parameters.items())
     return np.array([row.coefficient(d) for d in dimensions]) @ grid + constant
 
@@ -49,7 +54,9 @@ def _element(reference: Reference, scope: Scope) -> Instance:
 
 
 def _outside(program: Program, parameters: Mapping[str, int], listed: list[tuple[Equation, Scope]]) -> Iterator[str]:
-    shapes = {a.name: tuple(row.evaluate(dict(parameters)) for row in a.shape) for a in (*program.inputs, *program.outputs)}
+    shapes = {
+        a.name: tuple(row.evaluate(dict(parameters)) for row in a.shape) for a in (*program.inputs, *program.outputs)
+    }
     for equation, scope in listed:
         for reference in (equation.target, *(o for o in equation.operands if isinstance(o, Reference))):
             shape = shapes.get(reference.name)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Follow the programs of a concrete configuration, in plain Python and without data.
 
-Independent of the native model: from the words alone (programs, control signals, controller delays) it gives every issued
-operation with its element, unit and cycle, by the timing rules of docs/targets/tcpa.md.
+Independent of the native model: from the words alone (programs, control signals, controller delays) it gives every
+issued operation with its element, unit and cycle, by the timing rules of docs/targets/tcpa.md.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def in_domain(digits: tuple[int, ...], domain: Domain) -> bool:
 
 def _in_set(digits: tuple[int, ...], piece: ConvexSet) -> bool:
     box = all(lo <= d <= hi for d, lo, hi in zip(digits, piece.lower, piece.upper, strict=True))
-    return box and all(sum(c * d for c, d in zip(h.coefficients, digits, strict=True)) + h.constant >= 0 for h in piece.half_spaces)
+    return box and all(
+        sum(c * d for c, d in zip(h.coefficients, digits, strict=True)) + h.constant >= 0 for h in piece.half_spaces
+    )
 
 
 def signal_table(config: Concrete) -> list[tuple[bool, ...]]:
@@ -71,7 +73,14 @@ def issues(config: Concrete) -> Iterator[Issue]:
                 yield from _unit(config, signals, row, column, unit, program)
 
 
-def _unit(config: Concrete, signals: list[tuple[bool, ...]], row: int, column: int, unit: int, program: tuple[Instruction, ...]) -> Iterator[Issue]:
+def _unit(
+    config: Concrete,
+    signals: list[tuple[bool, ...]],
+    row: int,
+    column: int,
+    unit: int,
+    program: tuple[Instruction, ...],
+) -> Iterator[Issue]:
     if not program:
         return
     start, pc, local = start_cycle(config, row, column), 0, 0
@@ -90,4 +99,6 @@ def _unit(config: Concrete, signals: list[tuple[bool, ...]], row: int, column: i
                 now = signals[local // config.initiation_interval]
                 pc = targets[sum(now[s] << i for i, s in enumerate(selectors))]
         local += 1
-        assert local <= config.controller.steps * config.initiation_interval, "a unit runs past the controller's last step"
+        assert local <= config.controller.steps * config.initiation_interval, (
+            "a unit runs past the controller's last step"
+        )

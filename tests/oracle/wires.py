@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which switches the words of a configuration set: the wrappers', and those of the banks' routes (docs/formats.md, Routes).
+"""Which switches the words of a configuration set: the wrappers', and those of the banks' routes (docs/formats.md,
+Routes).
 
-A route goes straight from the border port of its generator to an element; every wrapper on the way connects its two sides, the
-last one a side and the register. No port may be driven twice.
+A route goes straight from the border port of its generator to an element; every wrapper on the way connects its two
+sides, the last one a side and the register. No port may be driven twice.
 """
 
 from __future__ import annotations

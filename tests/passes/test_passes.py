@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pipelines are lists of named passes: each is seen by who watches, in order, and the one that breaks a form is named."""
+"""Pipelines are lists of named passes: each is seen by who watches, in order, and the one that breaks a form is
+named."""
 
 from __future__ import annotations
 
@@ -98,7 +99,11 @@ def test_only_what_is_asked_for_is_printed() -> None:
 
 def test_unknown_passes(golden: Golden) -> None:
     texts: list[str] = []
-    for names, known in ((["destrukt"], riscv.PASSES), (["graphs", "all"], tcpa.PASSES), (["zzz"], frontend.SSA_PASSES)):
+    for names, known in (
+        (["destrukt"], riscv.PASSES),
+        (["graphs", "all"], tcpa.PASSES),
+        (["zzz"], frontend.SSA_PASSES),
+    ):
         with pytest.raises(PolyloomError) as caught:
             chosen(names, known)
         assert caught.value.exit_code == USAGE

@@ -63,7 +63,10 @@ def program(text: str, name: str) -> Program:
 
 def plan(name: str, arrays: Mapping[str, Array], inputs: str, outputs: str, intermediates: str, *phases: Phase) -> Plan:
     """Arrays by name; the three lists are separated by spaces."""
-    groups = [tuple(Array(n, arrays[n].dtype, arrays[n].shape) for n in group.split()) for group in (inputs, outputs, intermediates)]
+    groups = [
+        tuple(Array(n, arrays[n].dtype, arrays[n].shape) for n in group.split())
+        for group in (inputs, outputs, intermediates)
+    ]
     return Plan(name, ("N",), phases[0].program.assumptions, groups[0], groups[1], groups[2], phases)
 
 
@@ -96,7 +99,12 @@ ATAX = Case(
         "y",
         "tmp",
         Phase(PRODUCT, (("A", "A"), ("start", "zero"), ("x", "x")), (("y", "tmp"),)),
-        Phase(TRANSPOSED, (("A", "A"), ("start", "zero"), ("x", "tmp")), (("y", "y"),), (("v", "tmp[j] is needed by every i"),)),
+        Phase(
+            TRANSPOSED,
+            (("A", "A"), ("start", "zero"), ("x", "tmp")),
+            (("y", "y"),),
+            (("v", "tmp[j] is needed by every i"),),
+        ),
     ),
     lambda a: {"y": a["zero"] + a["A"].T @ (a["zero"] + a["A"] @ a["x"])},
 )

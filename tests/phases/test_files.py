@@ -32,20 +32,32 @@ from polyloom.targets.tcpa.phases.file import CONCRETE, PARAMETRIC, SYMBOLIC, Ph
 
 Call = Callable[..., tuple[int, str, str]]
 _affine = st.builds(Affine.of, st.dictionaries(st.sampled_from(("N", "M")), st.integers(-9, 9)), st.integers(-99, 99))
-_condition = st.builds(Condition, st.lists(st.builds(Polyhedron, st.lists(_affine, max_size=3).map(tuple)), max_size=3).map(tuple))
+_condition = st.builds(
+    Condition, st.lists(st.builds(Polyhedron, st.lists(_affine, max_size=3).map(tuple)), max_size=3).map(tuple)
+)
 _word = st.integers(0, 2**32 - 1).map(lambda n: n.to_bytes(4, "little"))
 
 
 @st.composite
 def phased(draw: st.DrawFn) -> Phased:
     names = draw(st.lists(st.text(max_size=5), min_size=1, max_size=4, unique=True))
-    arrays = tuple(Array(n, draw(st.sampled_from(ELEMENT_TYPES)), tuple(draw(st.lists(_affine, max_size=3)))) for n in names)
+    arrays = tuple(
+        Array(n, draw(st.sampled_from(ELEMENT_TYPES)), tuple(draw(st.lists(_affine, max_size=3)))) for n in names
+    )
     number = st.integers(0, len(names) - 1)
     stage = st.builds(Stage, st.lists(_word, max_size=9).map(b"".join), st.lists(number, max_size=5).map(tuple))
     roles = tuple(draw(st.integers(0, PARAMETRIC)) for _ in names)
     arrays = tuple(replace(a, shape=()) if role == PARAMETRIC else a for a, role in zip(arrays, roles, strict=True))
     values = tuple(draw(_affine) for role in roles if role == PARAMETRIC)
-    return Phased(draw(st.text(max_size=5)), ("M", "N"), draw(_condition), arrays, roles, tuple(draw(st.lists(stage, min_size=1, max_size=3))), values)
+    return Phased(
+        draw(st.text(max_size=5)),
+        ("M", "N"),
+        draw(_condition),
+        arrays,
+        roles,
+        tuple(draw(st.lists(stage, min_size=1, max_size=3))),
+        values,
+    )
 
 
 @settings(max_examples=50)
@@ -61,7 +73,9 @@ def test_files_come_back(value: Phased, kind: FileKind) -> None:
 def test_concrete_files_have_one_form(value: Phased, values: dict[str, int], data: st.DataObject) -> None:
     """What fills the holes of a form gives the bytes that are written of the whole."""
     files = [data.draw(st.lists(_word, max_size=9).map(b"".join)) for _ in value.stages]
-    arrays = tuple(replace(a, shape=tuple(Affine((), max(0, e.evaluate(values))) for e in a.shape)) for a in value.arrays)
+    arrays = tuple(
+        replace(a, shape=tuple(Affine((), max(0, e.evaluate(values))) for e in a.shape)) for a in value.arrays
+    )
     scalars = tuple(Affine((), v.evaluate(values)) for v in value.values)
     made = tuple(replace(stage, data=file) for stage, file in zip(value.stages, files, strict=True))
     whole = Phased(value.name, (), Condition(), arrays, value.roles, made, scalars)
@@ -78,7 +92,9 @@ def repaired(data: bytes) -> bytes:
     """`data` with a checksum and a hash of the names that match."""
     ends = [end for (end,) in iter_unpack("<I", data[32:44])]
     begin, end = (n + -n % 4 for n in ends[-2:])
-    data = data[:24] + fletcher64(data[begin:end]).to_bytes(8, "little") + data[32:] if begin <= end <= len(data) else data
+    data = (
+        data[:24] + fletcher64(data[begin:end]).to_bytes(8, "little") + data[32:] if begin <= end <= len(data) else data
+    )
     return data[:8] + fletcher64(data[CHECKED:]).to_bytes(8, "little") + data[CHECKED:]
 
 
@@ -96,7 +112,11 @@ def test_every_changed_bit_is_noticed(name: str, files: dict[str, bytes]) -> Non
     data, random = files[name], Random(4)
     for _ in range(150):
         at = random.randrange(4, len(data))
-        assert code_of(data[:at] + bytes([data[at] ^ 1 << random.randrange(8)]) + data[at + 1 :]) in ("PL0702", "PL0703", "PL0704")
+        assert code_of(data[:at] + bytes([data[at] ^ 1 << random.randrange(8)]) + data[at + 1 :]) in (
+            "PL0702",
+            "PL0703",
+            "PL0704",
+        )
     assert all(code_of(data[:size]) == "PL0702" for size in range(4, len(data), 37))
     assert code_of(data + bytes(4)) == "PL0704"
 
@@ -125,13 +145,22 @@ def test_compiling_twice_gives_the_same_bytes(files: dict[str, bytes]) -> None:
 
 def test_the_layout_is_documented(golden: Golden) -> None:
     """A change of this golden is a change of the format: docs/formats.md and the version number change with it."""
-    whole = Phased("k", ("N",), Condition((Polyhedron((Affine.symbol("N") - 2,)),)), (Array("x", "f32", (Affine.symbol("N"),)), Array("t", "i8")), (3, 0), ())
+    whole = Phased(
+        "k",
+        ("N",),
+        Condition((Polyhedron((Affine.symbol("N") - 2,)),)),
+        (Array("x", "f32", (Affine.symbol("N"),)), Array("t", "i8")),
+        (3, 0),
+        (),
+    )
     data = phase_file.encode(SYMBOLIC, replace(whole, stages=(Stage(bytes(range(32)), (0, 1)),)))
     golden("bytes", "\n".join(f"{n:4}: {data[n : n + 16].hex(' ', 4)}" for n in range(0, len(data), 16)))
 
 
 @pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], files: dict[str, bytes]) -> Call:
+def call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], files: dict[str, bytes]
+) -> Call:
     """The command line in a folder with files of two phases, some damaged, and inputs."""
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
@@ -185,7 +214,19 @@ def test_the_way_in_steps(call: Call, tmp_path: Path) -> None:
     assert (tmp_path / "new.plcc").read_bytes() == (tmp_path / "atax.plcc").read_bytes()
     for name in ("atax.plsc", "atax.plcc"):
         assert call("verify", name) == (0, f"{name}: valid\n", "")
-    status, out, _ = call("simulate", "new.plcc", "--in", "A=A.npy", "--in", "x=x.npy", "--in", "zero=zero.npy", "--out", "y=y.npy", "--json")
+    status, out, _ = call(
+        "simulate",
+        "new.plcc",
+        "--in",
+        "A=A.npy",
+        "--in",
+        "x=x.npy",
+        "--in",
+        "zero=zero.npy",
+        "--out",
+        "y=y.npy",
+        "--json",
+    )
     data = json.loads(out)
     assert (status, data["verified"], len(data["phases"])) == (0, None, 2)
     inputs = {n: np.load(tmp_path / f"{n}.npy") for n in ("A", "x", "zero")}
@@ -193,7 +234,10 @@ def test_the_way_in_steps(call: Call, tmp_path: Path) -> None:
 
 
 def test_show(call: Call) -> None:
-    for name, title in (("atax.plsc", "symbolic configuration of phases of atax(N)"), ("atax.plcc", "concrete configuration of phases of atax")):
+    for name, title in (
+        ("atax.plsc", "symbolic configuration of phases of atax(N)"),
+        ("atax.plcc", "concrete configuration of phases of atax"),
+    ):
         status, out, err = call("show", name)
         assert (status, err) == (0, "")
         lines = out.splitlines()
@@ -208,7 +252,12 @@ def test_show(call: Call) -> None:
 def test_an_infeasible_phase_is_named() -> None:
     divided = replace(
         MVT.plan.phases[1],
-        program=replace(TRANSPOSED, equations=tuple(replace(e, operation="div" if e.operation == "mul" else e.operation) for e in TRANSPOSED.equations)),
+        program=replace(
+            TRANSPOSED,
+            equations=tuple(
+                replace(e, operation="div" if e.operation == "mul" else e.operation) for e in TRANSPOSED.equations
+            ),
+        ),
     )
     with pytest.raises(PolyloomError) as caught:
         pl.compile(replace(MVT.plan, phases=(MVT.plan.phases[0], divided)), on="tcpa:fau")
@@ -223,7 +272,22 @@ def test_a_phase_has_one_candidate(twice: str, call: Call) -> None:
 
 
 def test_candidates_are_of_phases(call: Call, tmp_path: Path, files: dict[str, bytes]) -> None:
-    assert call("instantiate", "atax.plsc", "N=4", "--pes", "1x2", "--candidate", "2:1", "--candidate", "1:1", "-o", "new.plcc")[0] == 0
+    assert (
+        call(
+            "instantiate",
+            "atax.plsc",
+            "N=4",
+            "--pes",
+            "1x2",
+            "--candidate",
+            "2:1",
+            "--candidate",
+            "1:1",
+            "-o",
+            "new.plcc",
+        )[0]
+        == 0
+    )
     compiled = api.decode("atax.plsc", files["atax.plsc"])
     assert isinstance(compiled, api.Compiled)
     choices = ({1: 1, 2: 1}, {2: 1}, {2: 0})

@@ -47,12 +47,25 @@ COMPILE = cache(single.compile)
 def plans(draw: st.DrawFn) -> Plan:
     steps = draw(st.lists(st.sampled_from((PRODUCT, TRANSPOSED, SQUARE, SCALE)), min_size=1, max_size=4))
     bound = tuple(
-        Phase(p, tuple((a.name, _outside(draw, a)) for a in p.inputs), tuple((a.name, draw(st.sampled_from(_VECTORS))) for a in p.outputs)) for p in steps
+        Phase(
+            p,
+            tuple((a.name, _outside(draw, a)) for a in p.inputs),
+            tuple((a.name, draw(st.sampled_from(_VECTORS))) for a in p.outputs),
+        )
+        for p in steps
     )
     roles = {name: draw(st.sampled_from(("given", "result", "both", "neither"))) for name in _VECTORS}
     inputs = _named("A", "k", *(n for n, role in roles.items() if role in ("given", "both")))
     outputs = _named(*(n for n, role in roles.items() if role in ("result", "both")))
-    return Plan("random", ("N",), PRODUCT.assumptions, inputs, outputs, _named(*(n for n, role in roles.items() if role == "neither")), bound)
+    return Plan(
+        "random",
+        ("N",),
+        PRODUCT.assumptions,
+        inputs,
+        outputs,
+        _named(*(n for n, role in roles.items() if role == "neither")),
+        bound,
+    )
 
 
 def _outside(draw: st.DrawFn, array: Array) -> str:
@@ -67,7 +80,9 @@ def meaning(plan: Plan, size: int, inputs: Arrays) -> dict[str, Any]:
     arrays = {n: np.zeros(size, np.int32) for n in _VECTORS} | dict(inputs)
     for phase in plan.phases:
         ((_, target),) = phase.outputs
-        arrays[target] = MEANING[phase.program.name](arrays[target], {inner: arrays[outer] for inner, outer in phase.inputs})
+        arrays[target] = MEANING[phase.program.name](
+            arrays[target], {inner: arrays[outer] for inner, outer in phase.inputs}
+        )
     return {a.name: arrays[a.name] for a in plan.outputs}
 
 

@@ -71,7 +71,11 @@ def test_an_array_in_fortrans_order_is_overwritten() -> None:
     """A phase overwrites the elements that it writes, however the array lies in memory."""
     phase, matrix = Phase(SCALED, (("from", "x"),), (("to", "x"),)), SCALED.inputs[0]
     x = np.asfortranarray(np.arange(16, dtype=np.int32).reshape(4, 4))
-    result = pl.compile(plan("twice", {"x": matrix}, "x", "x", "", phase, phase), on="tcpa:wide:2x2").instantiate(N=4).run(x=x)
+    result = (
+        pl.compile(plan("twice", {"x": matrix}, "x", "x", "", phase, phase), on="tcpa:wide:2x2")
+        .instantiate(N=4)
+        .run(x=x)
+    )
     assert np.array_equal(result.outputs["x"], np.concatenate((x[:1], 9 * x[1:])))
 
 
@@ -87,7 +91,12 @@ def test_phases_add_up(name: str, compiled: Callable[[str], api.Compiled]) -> No
     data, rows = result.data, cast("list[dict[str, int]]", result.data["phases"])
     assert len(rows) == len(CASES[name].plan.phases) == len(result.views)
     assert rows[0]["transfer_cycles"] == 0
-    assert data["cycles"] == result.cycles == sum(r["cycles"] + r["transfer_cycles"] for r in rows) == data["predicted_cycles"]
+    assert (
+        data["cycles"]
+        == result.cycles
+        == sum(r["cycles"] + r["transfer_cycles"] for r in rows)
+        == data["predicted_cycles"]
+    )
     assert (data["initiation_interval"] is None) == (len(rows) > 1)
     assert {"initiation_interval", "minimum_initiation_interval", "proved_minimal", "bound_by"} < set(rows[0])
     events = result.execution.trace.spans
@@ -140,8 +149,15 @@ def test_a_difference_from_the_equations_is_another_one(monkeypatch: pytest.Monk
         return {a.name: np.zeros(5, np.int32) for a in plan.outputs}
 
     monkeypatch.setattr(loops, "interpret", zeros)
-    source = Source("partly.py", PARTLY.plan, lambda _, inputs: PARTLY.expected(inputs), Nest("partly", ("N",), Condition(), (), ()))
-    (found,) = pl.compile(source).instantiate(N=5).measure({"x": np.ones(5, np.int32), "factor": np.array(2, np.int32)}).differences
+    source = Source(
+        "partly.py", PARTLY.plan, lambda _, inputs: PARTLY.expected(inputs), Nest("partly", ("N",), Condition(), (), ())
+    )
+    (found,) = (
+        pl.compile(source)
+        .instantiate(N=5)
+        .measure({"x": np.ones(5, np.int32), "factor": np.array(2, np.int32)})
+        .differences
+    )
     assert found.message == "x[0] differs from its equations: expected 0, got 2"
 
 
@@ -155,7 +171,9 @@ def test_a_changed_order_is_compared_roughly(monkeypatch: pytest.MonkeyPatch) ->
         return {}
 
     monkeypatch.setattr(loops, "interpret", equal)
-    source = replace(frontend.of_plan(SQUARE), nest=Nest("f", (), Condition(), (), ()), exact=False, reference=reference)
+    source = replace(
+        frontend.of_plan(SQUARE), nest=Nest("f", (), Condition(), (), ()), exact=False, reference=reference
+    )
     for last, count in ((1.009, 0), (1.011, 1), (np.inf, 1), (np.nan, 1)):
         got = {"to": np.array([1000, np.inf, np.nan, last], np.float32)}
         assert len(differences(source, got)) == count

@@ -54,7 +54,10 @@ def counted(steps: list[tuple[dict[str, Pairs], dict[str, Pairs]]]) -> list[int]
 @settings(max_examples=60)
 @given(st.lists(st.tuples(_arrays, _arrays), max_size=5))
 def test_cycles_are_those_of_the_busiest_bank(steps: list[tuple[dict[str, Pairs], dict[str, Pairs]]]) -> None:
-    given_steps = [({n: accesses(p) for n, p in reads.items()}, {n: accesses(p) for n, p in writes.items()}) for reads, writes in steps]
+    given_steps = [
+        ({n: accesses(p) for n, p in reads.items()}, {n: accesses(p) for n, p in writes.items()})
+        for reads, writes in steps
+    ]
     assert list(transfer_cycles(given_steps)) == counted(steps)
 
 
@@ -69,7 +72,9 @@ def touched(concrete: Concrete, generator: Generator) -> set[int]:
     found = set[int]()
     for s in generator.domain:
         for digits in product(*(range(low, high + 1) for low, high in zip(s.lower, s.upper, strict=True))):
-            if all(sum(a * d for a, d in zip(h.coefficients, digits, strict=True)) + h.constant >= 0 for h in s.half_spaces):
+            if all(
+                sum(a * d for a, d in zip(h.coefficients, digits, strict=True)) + h.constant >= 0 for h in s.half_spaces
+            ):
                 found.add(generator.base + sum(a * d for a, d in zip(generator.coefficients, digits, strict=True)))
     return found
 
@@ -103,7 +108,13 @@ def test_a_matrix_that_is_read_along_its_columns_has_to_move() -> None:
 def test_what_stays_in_its_bank_costs_nothing() -> None:
     plan = ATAX.plan
     again = type(plan)(
-        "again", plan.parameters, plan.assumptions, plan.inputs, plan.outputs, plan.intermediates, (plan.phases[0], plan.phases[0], plan.phases[1])
+        "again",
+        plan.parameters,
+        plan.assumptions,
+        plan.inputs,
+        plan.outputs,
+        plan.intermediates,
+        (plan.phases[0], plan.phases[0], plan.phases[1]),
     )
     twice = pl.compile(again, on="tcpa:wide:2x2").instantiate(N=5)
     assert phases.transfers(twice.data)[:2] == (0, 0)

@@ -14,7 +14,9 @@ WEIGHT = 0.25
 
 
 @pl.kernel
-def constructs(A: pl.f32[N, M + 1], x: pl.f32[N], b: pl.i32[N], c: pl.i8[N], d: pl.i16[2 * N], alpha: pl.f32, n: int) -> None:
+def constructs(
+    A: pl.f32[N, M + 1], x: pl.f32[N], b: pl.i32[N], c: pl.i8[N], d: pl.i16[2 * N], alpha: pl.f32, n: int
+) -> None:
     assert N >= 1 and M >= 1
     total = 0.0
     count = 0

@@ -131,7 +131,8 @@ FILES: dict[str, str] = {
     "default": f"{_START}@pl.kernel\ndef f(alpha: pl.f32 = 1.0) -> None:\n    pass\n",
     "any_arguments": f"{_START}@pl.kernel\ndef f(*arrays: pl.f32) -> None:\n    pass\n",
     "argument_named_as_size": f"{_START}SIZE = N\n\n\n@pl.kernel\ndef f(N: pl.f32[SIZE]) -> None:\n    N[0] = 1.0\n",
-    "several_kernels": f"{_START}@pl.kernel\ndef f(x: pl.f32[N]) -> None:\n    x[0] = 1.0\n\n\n@pl.kernel\ndef g(x: pl.f32[N]) -> None:\n    x[0] = 1.0\n",
+    "several_kernels": f"{_START}@pl.kernel\ndef f(x: pl.f32[N]) -> None:\n    x[0] = 1.0\n\n\n@pl.kernel\ndef g(x: "
+    "pl.f32[N]) -> None:\n    x[0] = 1.0\n",
 }
 
 

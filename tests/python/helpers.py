@@ -20,10 +20,14 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def arguments(nest: Nest, parameters: Mapping[str, int], seed: int = 0) -> Arrays:
-    """Values for every argument: real numbers in [1, 2), integers from 0 to 3; square matrices dominate on their diagonal,
-    so that decompositions have results."""
+    """Values for every argument: real numbers in [1, 2), integers from 0 to 3; square matrices dominate on their
+    diagonal, so that decompositions have results."""
     generator = np.random.default_rng(seed)
-    return {s.name: _values(generator, s.dtype, tuple(e.evaluate(parameters) for e in s.shape)) for s in nest.storage if s.role == "argument"}
+    return {
+        s.name: _values(generator, s.dtype, tuple(e.evaluate(parameters) for e in s.shape))
+        for s in nest.storage
+        if s.role == "argument"
+    }
 
 
 def _values(generator: np.random.Generator, dtype: Any, shape: tuple[int, ...]) -> npt.NDArray[Any]:

@@ -33,7 +33,15 @@ class Writer:
 
     def kernel(self) -> str:
         body = self.block(3, self.random.randint(2, 5))
-        step = self.pick(["range(N)", "range(1, N)", "range(N - 1, -1, -1)", "reversed(range(min(N, n)))", "range(min(N, n) - 1, -1, -1)"])
+        step = self.pick(
+            [
+                "range(N)",
+                "range(1, N)",
+                "range(N - 1, -1, -1)",
+                "reversed(range(min(N, n)))",
+                "range(min(N, n) - 1, -1, -1)",
+            ]
+        )
         header = HEADER.format(dtype=self.dtype, constants="0.5, 3" if self.dtype == "f32" else "7, 3")
         return header + indent(f"for i in {step}:\n{indent(body, '    ')}\n", "    ")
 
@@ -51,13 +59,14 @@ class Writer:
             self.loops.append("j")
             body = self.block(depth - 1 if depth else 0, 2)
             self.loops.pop()
-            return (
-                f"for j in {self.pick(['range(i)', 'range(i, N)', 'range(max(0, i - 1), min(N, i + 2))', 'range(N - 1, i - 1, -1)'])}:\n{indent(body, '    ')}"
-            )
+            ranges = ["range(i)", "range(i, N)", "range(max(0, i - 1), min(N, i + 2))", "range(N - 1, i - 1, -1)"]
+            return f"for j in {self.pick(ranges)}:\n{indent(body, '    ')}"
         if kind == 3:
             return f"k = {self.loops[-1]} + 1\ny[k] = {self.value(2)}".replace("k", f"k{self.random.getrandbits(32)}")
         if kind == 4:
-            return f"z[{self.index()}] = {self.pick([self.test(1), f'{self.integer()} * 3', f'z[i] + {self.integer()}'])}"
+            return (
+                f"z[{self.index()}] = {self.pick([self.test(1), f'{self.integer()} * 3', f'z[i] + {self.integer()}'])}"
+            )
         return f"{self.target()} {self.pick(['=', '=', '+=', '-=', '*='])} {self.value(3)}"
 
     def branch(self, depth: int) -> str:
@@ -96,13 +105,23 @@ class Writer:
 
     def leaf(self) -> str:
         own = ["SCALE", "0.25", "-1.5", "3"] if self.dtype == "f32" else ["SCALE", "5", "-7", "SHIFT"]
-        return self.pick(["v", "w", "p", f"x[{self.index()}]", f"y[{self.index()} + 2]", f"y[{self.index()}]", self.index(), *own])
+        return self.pick(
+            ["v", "w", "p", f"x[{self.index()}]", f"y[{self.index()} + 2]", f"y[{self.index()}]", self.index(), *own]
+        )
 
     def value(self, depth: int) -> str:
         if not depth:
             return self.leaf()
         a, b = self.value(depth - 1), self.value(depth - 1)
-        common = [f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"min({a}, {b})", f"max({a}, {b}, {self.leaf()})", f"abs({a})", f"(-{a})"]
+        common = [
+            f"({a} + {b})",
+            f"({a} - {b})",
+            f"({a} * {b})",
+            f"min({a}, {b})",
+            f"max({a}, {b}, {self.leaf()})",
+            f"abs({a})",
+            f"(-{a})",
+        ]
         choices = [*common, self.leaf(), f"({a} if {self.test(depth - 1)} else {b})"]
         return self.pick(choices + (self.real(a, b) if self.dtype == "f32" else self.integral(a, b)))
 
@@ -111,4 +130,13 @@ class Writer:
 
     def integral(self, a: str, b: str) -> list[str]:
         divided = [f"({a} {symbol} {b} if {b} != 0 else {a})" for symbol in ("//", "%")]
-        return [*divided, f"({a} & {b})", f"({a} | {b})", f"({a} ^ {b})", f"(~{a})", f"({a} << 1)", f"({a} >> {b})", f"pl.{self.dtype}(2)"]
+        return [
+            *divided,
+            f"({a} & {b})",
+            f"({a} | {b})",
+            f"({a} ^ {b})",
+            f"(~{a})",
+            f"({a} << 1)",
+            f"({a} >> {b})",
+            f"pl.{self.dtype}(2)",
+        ]

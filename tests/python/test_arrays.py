@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which arrays a run takes: all or none of those that are read, unless the rest is asked for; what is only written is filled in place."""
+"""Which arrays a run takes: all or none of those that are read, unless the rest is asked for; what is only written is
+filled in place."""
 
 from __future__ import annotations
 

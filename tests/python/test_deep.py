@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums of hundreds of terms and other deep trees: compiled, or refused by a located error; never the end of Python's stack."""
+"""Sums of hundreds of terms and other deep trees: compiled, or refused by a located error; never the end of Python's
+stack."""
 
 from __future__ import annotations
 
@@ -16,7 +17,10 @@ from polyloom.frontend import load
 
 TERMS = 700
 SUM = " + ".join(f"a[i] * {k}" for k in range(TERMS))
-PYTHON = 'import polyloom as pl\nn = pl.size("n")\n\n\n@pl.kernel\ndef f(a: pl.i32[n], b: pl.i32[n]) -> None:\n    for i in range(n):\n        '
+PYTHON = (
+    'import polyloom as pl\nn = pl.size("n")\n\n\n@pl.kernel\ndef f(a: pl.i32[n], b: pl.i32[n]) -> None:\n    '
+    "for i in range(n):\n        "
+)
 C = f"void f(int n, int a[n], int b[n]) {{\n  for (int i = 0; i < n; i++) b[i] = {SUM};\n}}\n"
 
 
@@ -40,7 +44,10 @@ def test_deep_work_is_done_again_with_room() -> None:
     assert sys.getrecursionlimit() == limit
 
 
-LATER = [pytest.param(verb, marks=pytest.mark.long) for verb in ("show f.c --ssa 0", "compile f.c --on riscv:rv64gc -o f.elf")]
+LATER = [
+    pytest.param(verb, marks=pytest.mark.long)
+    for verb in ("show f.c --ssa 0", "compile f.c --on riscv:rv64gc -o f.elf")
+]
 
 
 @pytest.mark.parametrize("verb", ["run f.c n=3 --on riscv:rv32imac --json", *LATER])
@@ -67,8 +74,15 @@ DEEP = {
     "negated.py": f"{PYTHON}b[i] = {'- ' * 20000}a[i]\n",
     "brackets.py": f"{PYTHON}b[i] = {'(' * 5000}a[i]{')' * 5000}\n",
     "calls.py": f"{PYTHON}b[i] = {'abs(' * 150}a[i]{')' * 150}\n",
-    "statements.py": PYTHON + "".join(f"{'    ' * (k + 2)}if a[i] > {k}:\n".lstrip() if k == 0 else f"{'    ' * (k + 2)}if a[i] > {k}:\n" for k in range(120)),
-    "loops.py": PYTHON + "".join(f"{'    ' * (k + 2) if k else ''}for j{k} in range(n):\n" for k in range(30)) + "    " * 32 + "b[i] = 1\n",
+    "statements.py": PYTHON
+    + "".join(
+        f"{'    ' * (k + 2)}if a[i] > {k}:\n".lstrip() if k == 0 else f"{'    ' * (k + 2)}if a[i] > {k}:\n"
+        for k in range(120)
+    ),
+    "loops.py": PYTHON
+    + "".join(f"{'    ' * (k + 2) if k else ''}for j{k} in range(n):\n" for k in range(30))
+    + "    " * 32
+    + "b[i] = 1\n",
     "brackets.pla": "program f(N)\n" + "(" * 100000 + "\n",
     "negated.pla": "x[i] = " + "-" * 100000 + "1\n",
     "brackets.c": f"int f(int a) {{ return {'(' * 10000}a{')' * 10000}; }}\n",
@@ -95,10 +109,14 @@ def test_what_exceeds_all_room_is_refused_with_the_file(folder: Path, monkeypatc
 
 
 @pytest.mark.parametrize("on", ["tcpa", "riscv:rv64gc"])
-def test_a_tree_that_clang_writes_without_end_is_refused(on: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_tree_that_clang_writes_without_end_is_refused(
+    on: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """It indents trees, so that what it writes grows with the square of the depth."""
     pytest.importorskip("ziglang", reason="C needs the extra `c`")
     (folder / "f.c").write_text(C, encoding="utf-8")
     monkeypatch.setattr("polyloom.frontend.c.clang._MOST", 1 << 20)
     assert main(["run", "f.c", "n=3", "--on", on]) == 1
-    assert capsys.readouterr().err.startswith("error[PL0103]: f.c: an expression or a statement is nested too deeply\nhelp: split it")
+    assert capsys.readouterr().err.startswith(
+        "error[PL0103]: f.c: an expression or a statement is nested too deeply\nhelp: split it"
+    )

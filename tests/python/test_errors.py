@@ -119,11 +119,17 @@ def test_faulty_call_is_explained(name: str, golden: Golden) -> None:
     [
         ("division", "    b[0] = b[0] // b[1]"),
         ("outside", "    for i in range(N + 1):\n        b[i] = 0"),
-        ("undefined", "    for i in range(N):\n        if b[i] > 0:\n            v = 1\n        b[i] = v\n        v = 2"),
+        (
+            "undefined",
+            "    for i in range(N):\n        if b[i] > 0:\n            v = 1\n        b[i] = v\n        v = 2",
+        ),
     ],
 )
 def test_fault_of_a_run_is_explained(name: str, body: str, golden: Golden) -> None:
-    Path("f.py").write_text(f"import polyloom as pl\n\nN = pl.size('N')\n\n\n@pl.kernel\ndef f(b: pl.i32[N]) -> None:\n{body}\n", encoding="utf-8")
+    Path("f.py").write_text(
+        f"import polyloom as pl\n\nN = pl.size('N')\n\n\n@pl.kernel\ndef f(b: pl.i32[N]) -> None:\n{body}\n",
+        encoding="utf-8",
+    )
     with pytest.raises(PolyloomError) as caught:
         load_kernel("f.py")(np.zeros(3, np.int32))
     golden(f"errors/run_{name}", str(caught.value))

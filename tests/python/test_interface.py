@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The user's side: kernels in a module, sizes, calls on arrays, semantics of single operations, what type checkers say."""
+"""The user's side: kernels in a module, sizes, calls on arrays, semantics of single operations, what type checkers
+say."""
 
 from __future__ import annotations
 
@@ -104,7 +105,11 @@ def test_integer_division_floors_and_shift_amounts_count_modulo_the_width() -> N
     a = np.array([7, -7, 6, 0, -2147483648], np.int32)
     q, r, s = (np.zeros(5, np.int32) for _ in range(3))
     divided(a, q, r, s)
-    assert [q.tolist(), r.tolist(), s.tolist()] == [[v // -3 for v in a.tolist()], [v % -3 for v in a.tolist()], [v >> 1 for v in a.tolist()]]
+    assert [q.tolist(), r.tolist(), s.tolist()] == [
+        [v // -3 for v in a.tolist()],
+        [v % -3 for v in a.tolist()],
+        [v >> 1 for v in a.tolist()],
+    ]
 
 
 @pytest.mark.filterwarnings("error")
@@ -137,7 +142,8 @@ def test_kernels_of_a_function_see_its_variables() -> None:
 def test_a_file_may_import_its_neighbours(tmp_path: Path) -> None:
     (tmp_path / "shared_sizes.py").write_text("import polyloom as pl\n\nN = pl.size('N')\nSTEP = 2\n", encoding="utf-8")
     (tmp_path / "f.py").write_text(
-        "import polyloom as pl\nimport shared_sizes as s\n\n\n@pl.kernel\ndef f(b: pl.i32[s.N]) -> None:\n    for i in range(s.N):\n        b[i] = s.STEP\n",
+        "import polyloom as pl\nimport shared_sizes as s\n\n\n@pl.kernel\ndef f(b: pl.i32[s.N]) -> None:\n    for i "
+        "in range(s.N):\n        b[i] = s.STEP\n",
         encoding="utf-8",
     )
     b = np.zeros(2, np.int32)
@@ -146,8 +152,14 @@ def test_a_file_may_import_its_neighbours(tmp_path: Path) -> None:
 
 
 def test_kernels_are_cheap_to_import() -> None:
-    code = "import sys, polyloom as pl; pl.kernel, pl.sizes('N M'); print([m for m in ('ortools', 'polyloom.api') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout == "[]\n"
+    code = (
+        "import sys, polyloom as pl; pl.kernel, pl.sizes('N M'); print([m for m in ('ortools', 'polyloom.api') if "
+        "m in sys.modules])"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+        == "[]\n"
+    )
 
 
 def test_every_construct_compiles_and_runs() -> None:
@@ -169,10 +181,17 @@ MISTAKES = ("x[i] = b[i]", "b[i] = 0.5", "x[i] = x[i] + b[i]", "x[b[i]] = 0.0", 
 def test_type_checkers_accept_kernels_and_refuse_mistakes(tmp_path: Path) -> None:
     """Strict, as in a user's project: every construct passes, each mistake is reported on its line."""
     shutil.copy(Path(__file__).parent / "constructs.py", tmp_path)
-    head = 'import polyloom as pl\n\nN = pl.size("N")\n\n\n@pl.kernel\ndef f(x: pl.f32[N], b: pl.i32[N]) -> None:\n    for i in range(N):\n'
+    head = (
+        'import polyloom as pl\n\nN = pl.size("N")\n\n\n@pl.kernel\ndef f(x: pl.f32[N], b: pl.i32[N]) -> None:\n   '
+        " for i in range(N):\n"
+    )
     (tmp_path / "mistakes.py").write_text(head + "".join(f"        {line}\n" for line in MISTAKES), encoding="utf-8")
-    (tmp_path / "pyrightconfig.json").write_text(f'{{"typeCheckingMode": "strict", "extraPaths": ["{ROOT / "src"}"]}}', encoding="utf-8")
-    found = subprocess.run([checker(), "--pythonpath", sys.executable, "."], capture_output=True, text=True, check=False, cwd=tmp_path).stdout
+    (tmp_path / "pyrightconfig.json").write_text(
+        f'{{"typeCheckingMode": "strict", "extraPaths": ["{ROOT / "src"}"]}}', encoding="utf-8"
+    )
+    found = subprocess.run(
+        [checker(), "--pythonpath", sys.executable, "."], capture_output=True, text=True, check=False, cwd=tmp_path
+    ).stdout
     reported = {int(line.split(":")[1]) for line in found.splitlines() if "mistakes.py:" in line and " - error" in line}
     assert reported == set(range(9, 9 + len(MISTAKES))), found
     assert not [line for line in found.splitlines() if " - error" in line and "mistakes.py" not in line], found

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every kernel of examples/kernels: called as the Python function that it is, it computes what its nest means, bit for bit."""
+"""Every kernel of examples/kernels: called as the Python function that it is, it computes what its nest means, bit for
+bit."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ def test_every_kernel_has_sizes() -> None:
     assert {path.stem for path in KERNELS.glob("*.py")} == MINI.keys() == PRIMES.keys()
 
 
-@pytest.mark.parametrize(("name", "parameters"), CASES, ids=lambda case: case if isinstance(case, str) else "-".join(map(str, case.values())))
+@pytest.mark.parametrize(
+    ("name", "parameters"), CASES, ids=lambda case: case if isinstance(case, str) else "-".join(map(str, case.values()))
+)
 def test_function_equals_nest(name: str, parameters: dict[str, int]) -> None:
     kernel = load_kernel(str(KERNELS / f"{name}.py"))
     assert set(kernel.nest.parameters) == set(parameters)

@@ -27,17 +27,22 @@ GAIN = 0.1
 def f(A: pl.f32[N, M], x: pl.f32[N], b: pl.i32[N], c: pl.i8[N], alpha: pl.f32, n: int, delta: int) -> None:
 """
 BODIES = {
-    "imperfect": "for i in range(N):\n    x[i] = 0.0\n    for j in range(M):\n        x[i] += A[i, j]\n    x[i] *= alpha",
+    "imperfect": "for i in range(N):\n    x[i] = 0.0\n    for j in range(M):\n        x[i] += A[i, j]\n    x[i] *= "
+    "alpha",
     "decreasing": "for i in range(N - 1, -1, -1):\n    for j in reversed(range(M)):\n        A[i, j] = 2 * A[i, j]",
     "bounds": "for i in range(max(0, n - 1), min(N, n + 2)):\n    x[i] = 1.0",
     "shifted_bounds": "for i in range(min(N, M) - 1, max(0, n) - 1, -1):\n    x[i] = 1.0",
-    "affine_branches": "for i in range(N):\n    if i == 0 or i == N - 1:\n        x[i] = 0.0\n    elif not i < COUNT:\n        x[i] = 1.0\n"
+    "affine_branches": "for i in range(N):\n    if i == 0 or i == N - 1:\n        x[i] = 0.0\n    elif not i < "
+    "COUNT:\n        x[i] = 1.0\n"
     "    else:\n        x[i] = 2.0",
-    "selected": "for i in range(N):\n    if x[i] > alpha:\n        x[i] = alpha\n    elif x[i] < -alpha:\n        x[i] = -alpha",
+    "selected": "for i in range(N):\n    if x[i] > alpha:\n        x[i] = alpha\n    elif x[i] < -alpha:\n        "
+    "x[i] = -alpha",
     "held_test": "best = x[0]\nfor i in range(1, N):\n    if x[i] > best:\n        best = x[i]\n        b[0] = i",
     "own_variable": "for i in range(N):\n    if b[i] > 0:\n        twice = 2 * b[i]\n        b[i] = twice + twice",
-    "mixed_test": "for i in range(N):\n    if i > 0 and x[i - 1] > 0:\n        x[i] = 0.0\n    else:\n        x[i] = 1.0",
-    "repeated_test": "for i in range(N):\n    if i >= 1:\n        x[i] = (x[i - 1] if not i < 1 else 0.0) + (1.0 if 0 < i else 2.0)",
+    "mixed_test": "for i in range(N):\n    if i > 0 and x[i - 1] > 0:\n        x[i] = 0.0\n    else:\n        x[i] = "
+    "1.0",
+    "repeated_test": "for i in range(N):\n    if i >= 1:\n        x[i] = (x[i - 1] if not i < 1 else 0.0) + (1.0 if 0 "
+    "< i else 2.0)",
     "conditional_value": "for i in range(N):\n    x[i] = 1.0 + (x[i - 1] if i > 0 else alpha)",
     "guarded_division": "for i in range(N):\n    b[i] = b[i] // b[0] if b[0] != 0 else -1",
     "guarded_operand": "for i in range(N):\n    if b[0] != 0 and b[i] % b[0] == 0:\n        b[i] = 0",
@@ -46,7 +51,8 @@ BODIES = {
     "named_index": "for i in range(N - 1):\n    k = i + 1\n    last = N - k\n    x[k] = x[i] + k\n    b[last] = 0",
     "assigned_scalar": "for i in range(N):\n    alpha = alpha * 0.5\n    x[i] = alpha",
     "integer_scalar": "for i in range(N):\n    b[i] += delta",
-    "constants": "for i in range(N):\n    x[i] = -GAIN * (1 / 3)\n    c[i] = -(COUNT + 1)\n    b[i] = pl.i32(COUNT) << 2",
+    "constants": "for i in range(N):\n    x[i] = -GAIN * (1 / 3)\n    c[i] = -(COUNT + 1)\n    b[i] = pl.i32(COUNT) "
+    "<< 2",
     "assumption": '"""Two elements."""\nassert N >= 2\nx[0] = x[1]',
     "chained_subscripts": "for i in range(N):\n    A[i][0] = A[i][1]",
     "bits": "for i in range(N):\n    b[i] = ~b[i] & (b[i] >> 1 ^ 5 | b[0] << 2)",
@@ -80,7 +86,10 @@ def test_kernels_hold_for_all_sizes(path: Path) -> None:
 def test_sizes_and_integer_arguments_are_parameters_in_the_order_of_the_text(tmp_path: Path) -> None:
     nest = kernel_of("for i in range(n):\n    b[i] = delta", tmp_path).nest
     assert nest.parameters == ("N", "M", "n")
-    assert [(s.name, s.dtype, s.writable) for s in nest.storage if not s.shape] == [("alpha", "f32", False), ("delta", "i32", False)]
+    assert [(s.name, s.dtype, s.writable) for s in nest.storage if not s.shape] == [
+        ("alpha", "f32", False),
+        ("delta", "i32", False),
+    ]
 
 
 def test_loops_of_one_name_are_told_apart(tmp_path: Path) -> None:
@@ -90,7 +99,10 @@ def test_loops_of_one_name_are_told_apart(tmp_path: Path) -> None:
 
 def test_parameters_and_extents_are_not_negative(tmp_path: Path) -> None:
     path = tmp_path / "f.py"
-    path.write_text("import polyloom as pl\n\nN = pl.size('N')\n\n\n@pl.kernel\ndef f(x: pl.f32[N - 2]) -> None:\n    x[0] = 1.0\n", encoding="utf-8")
+    path.write_text(
+        "import polyloom as pl\n\nN = pl.size('N')\n\n\n@pl.kernel\ndef f(x: pl.f32[N - 2]) -> None:\n    x[0] = 1.0\n",
+        encoding="utf-8",
+    )
     assumptions = load_kernel(str(path)).nest.assumptions
     assert [assumptions.contains({"N": n}) for n in (1, 2, 3)] == [False, True, True]
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random kernels: what Python executes, branch by branch, is what the nest means, in which every test of data is a select."""
+"""Random kernels: what Python executes, branch by branch, is what the nest means, in which every test of data is a
+select."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ def check(folder: Path, dtype: str, random: Random) -> None:
             "z": generator.integers(-99, 99, size),
             "p": generator.integers(-5, 6, ()),
         }
-        arrays = {s.name: np.asarray(inputs[s.name]).astype(NUMPY[s.dtype]) for s in kernel.nest.storage if s.name in inputs}
+        arrays = {
+            s.name: np.asarray(inputs[s.name]).astype(NUMPY[s.dtype]) for s in kernel.nest.storage if s.name in inputs
+        }
         parameters = {name: {"N": size, "n": 3}[name] for name in kernel.nest.parameters}
         arrays |= {"n": np.array(3, np.int32)} if "n" not in parameters else {}
         assert_same(meaning(kernel.nest, parameters, arrays), kernel.reference(parameters, arrays))

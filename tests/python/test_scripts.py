@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts do with the Python interface: other processes, threads, errors told apart by code, arguments that mean nothing."""
+"""What scripts do with the Python interface: other processes, threads, errors told apart by code, arguments that mean
+nothing."""
 
 from __future__ import annotations
 
@@ -69,9 +70,16 @@ def test_other_processes_and_threads_instantiate(solver: Compiled) -> None:
 
 
 def test_instantiating_again_decodes_nothing(bits: Compiled, solver: Compiled, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bytes do not change: neither the symbolic file nor the one that was made is read in Python again, nor is one written twice."""
+    """The bytes do not change: neither the symbolic file nor the one that was made is read in Python again, nor is one
+    written twice."""
     expected = [compiled.instantiate(N=12).data for compiled in (bits, solver)]
-    for module, name in ((symbolic_file, "decode"), (concrete_file, "decode"), (phase_file, "decode"), (phase_file, "encode"), (stages, "decode")):
+    for module, name in (
+        (symbolic_file, "decode"),
+        (concrete_file, "decode"),
+        (phase_file, "decode"),
+        (phase_file, "encode"),
+        (stages, "decode"),
+    ):
         monkeypatch.setattr(module, name, None)
     assert [compiled.instantiate(N=12).data for compiled in (bits, solver)] == expected
     assert solver.instantiate(N=13).data != expected[1]

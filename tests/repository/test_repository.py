@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for every file of the repository: licence headers, no paths or hosts of one workplace, links that lead somewhere."""
+"""Rules for every file of the repository: licence headers, no paths or hosts of one workplace, links that lead
+somewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ SOURCES = {".py", ".pyi", ".c", ".h", ".cpp", ".hpp", ".toml"}
 BUILD_FILES = {"Makefile", "CMakeLists.txt", ".ci/run"}
 HEADER = "SPDX-License-Identifier: Apache-2.0"
 # Absolute paths below the usual roots of somebody's machine, and hosts of package indexes.
-FORBIDDEN = re.compile(r"(?<![\w.~-])/(?:home|root|tmp|work|mnt|srv|opt|Users)/\w|\b(?:files\.)?python" + r"hosted\.org|\bpypi" + r"\.org")
+FORBIDDEN = re.compile(
+    r"(?<![\w.~-])/(?:home|root|tmp|work|mnt|srv|opt|Users)/\w|\b(?:files\.)?python" + r"hosted\.org|\bpypi" + r"\.org"
+)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)[^)]*\)")
 
 
@@ -27,7 +30,11 @@ def files() -> tuple[str, ...]:
         listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
     except (OSError, subprocess.CalledProcessError):
         found = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
-        listed = [str(p) for p in found if not any(part == "build" or (part.startswith((".", "__pycache__")) and part != ".ci") for part in p.parts)]
+        listed = [
+            str(p)
+            for p in found
+            if not any(part == "build" or (part.startswith((".", "__pycache__")) and part != ".ci") for part in p.parts)
+        ]
     return tuple(sorted(name for name in listed if name and (ROOT / name).is_file()))
 
 
@@ -52,7 +59,12 @@ def test_no_path_or_host_of_one_workplace() -> None:
 
 def test_links_lead_somewhere() -> None:
     pages = [name for name in files() if name.endswith(".md")]
-    broken = [f"{name}: {link}" for name in pages for link in LINK.findall(text(name)) if not ((ROOT / name).parent / link).exists()]
+    broken = [
+        f"{name}: {link}"
+        for name in pages
+        for link in LINK.findall(text(name))
+        if not ((ROOT / name).parent / link).exists()
+    ]
     assert broken == []
 
 

@@ -17,7 +17,18 @@ def assemble(lines: Sequence[str], isa: Isa, folder: Path) -> bytes:
     source, made = folder / "text.s", folder / "text.o"
     option = [f".option {'rvc' if line.startswith('c.') else 'norvc'}\n{line}" for line in lines]
     source.write_text("\n".join([".option norelax", *option, ""]), encoding="utf-8")
-    command = [sys.executable, "-m", "ziglang", "clang", f"--target=riscv{isa.xlen}", f"-march={isa}", "-c", str(source), "-o", str(made)]
+    command = [
+        sys.executable,
+        "-m",
+        "ziglang",
+        "clang",
+        f"--target=riscv{isa.xlen}",
+        f"-march={isa}",
+        "-c",
+        str(source),
+        "-o",
+        str(made),
+    ]
     subprocess.run(command, check=True, cwd=folder)
     return _text(made.read_bytes())
 

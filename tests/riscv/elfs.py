@@ -28,7 +28,9 @@ class Elf:
         offset = start + header
         identity = b"\x7fELF" + bytes([2 if self.wide else 1, self.order, 1]) + bytes(9)
         head = "<HHIQQQIHHHHHH" if self.wide else "<HHIIIIIHHHHHH"
-        made = identity + struct.pack(head, self.kind, self.machine, 1, self.address, start, 0, self.flags, start, header, 1, 0, 0, 0)
+        made = identity + struct.pack(
+            head, self.kind, self.machine, 1, self.address, start, 0, self.flags, start, header, 1, 0, 0, 0
+        )
         length, size = len(self.code), len(self.code) + self.size
         if self.wide:
             made += struct.pack("<IIQQQQQQ", self.segment, 7, offset, self.address, self.address, length, size, 4096)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""IEEE 754 arithmetic said once more: exact rationals, rounded once. The oracle of the interpreter's integer arithmetic."""
+"""IEEE 754 arithmetic said once more: exact rationals, rounded once. The oracle of the interpreter's integer
+arithmetic."""
 
 from __future__ import annotations
 
@@ -62,7 +63,9 @@ class Format:
     def read(self, bits: int) -> Number:
         negative, magnitude = bool(bits >> self.bits - 1), bits % (1 << self.bits - 1)
         if magnitude >= self.infinity:
-            return NotANumber(not magnitude >> self.precision - 2 & 1) if magnitude > self.infinity else Infinite(negative)
+            return (
+                NotANumber(not magnitude >> self.precision - 2 & 1) if magnitude > self.infinity else Infinite(negative)
+            )
         biased, fraction = divmod(magnitude, 1 << self.precision - 1)
         significand = fraction + (1 << self.precision - 1) * (biased > 0)
         value = Fraction(significand) * Fraction(2) ** (max(biased, 1) - self.greatest - self.precision + 1)
@@ -89,7 +92,9 @@ class Format:
             return self.sign(negative) | units, flags
         exponent = _exponent(Fraction(rounded))
         significand = rounded / _power(exponent - self.precision + 1)
-        return self.sign(negative) | (exponent + self.greatest) << self.precision - 1 | int(significand) % (1 << self.precision - 1), flags
+        return self.sign(negative) | (exponent + self.greatest) << self.precision - 1 | int(significand) % (
+            1 << self.precision - 1
+        ), flags
 
 
 SINGLE, DOUBLE = Format("s", 32, 24), Format("d", 64, 53)
@@ -178,7 +183,11 @@ def fused(form: Format, mode: str, a: int, b: int, c: int) -> Answer:
         return nan
     negative = factors[0].negative != factors[1].negative
     if isinstance(p, Infinite) or isinstance(q, Infinite):
-        return (form.nan, NV) if isinstance(r, Infinite) and r.negative != negative else (form.sign(negative) | form.infinity, 0)
+        return (
+            (form.nan, NV)
+            if isinstance(r, Infinite) and r.negative != negative
+            else (form.sign(negative) | form.infinity, 0)
+        )
     if isinstance(r, Infinite):
         return c, 0
     assert isinstance(p, Real) and isinstance(q, Real) and isinstance(r, Real)
@@ -226,7 +235,9 @@ def convert(source: Format, form: Format, mode: str, a: int) -> Answer:
     p = source.read(a)
     if isinstance(p, NotANumber):
         return form.nan, NV * p.signaling
-    return (form.sign(p.negative) | form.infinity, 0) if isinstance(p, Infinite) else form.round(p.value, mode, p.negative)
+    return (
+        (form.sign(p.negative) | form.infinity, 0) if isinstance(p, Infinite) else form.round(p.value, mode, p.negative)
+    )
 
 
 def _order(form: Format, a: int) -> tuple[Fraction, bool]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What integer instructions mean, said once more: on unsigned Python integers below 2**XLEN, by the manual's sentences."""
+"""What integer instructions mean, said once more: on unsigned Python integers below 2**XLEN, by the manual's
+sentences."""
 
 from __future__ import annotations
 

@@ -20,11 +20,14 @@ from polyloom.riscv.isa import Field, Instruction, Row, meanings, table
 
 ISAS = [names.parse("rv64gc_zicond_zbb"), names.parse("rv32gc_zicond_zbb")]
 SAMPLES = 8
-needs_clang = pytest.mark.skipif(find_spec("ziglang") is None, reason="the extra [c] is not installed: clang's encodings are not compared")
+needs_clang = pytest.mark.skipif(
+    find_spec("ziglang") is None, reason="the extra [c] is not installed: clang's encodings are not compared"
+)
 
 
 def legal(row: Row, field: Field) -> list[int]:
-    """The values of a field that make no hint of a compressed instruction: clang assembles hints under other names only."""
+    """The values of a field that make no hint of a compressed instruction: clang assembles hints under other names
+    only."""
     values = [value for value in field.range if value not in field.forbidden]
     may_be_hint = row.size == 2 and (field.role, field.kind) in (("rd", "x"), ("imm", "number"))
     return [value for value in values if value or not may_be_hint]
@@ -57,12 +60,69 @@ def test_words_are_those_of_clang(isa: names.Isa, tmp_path: Path) -> None:
 @pytest.mark.parametrize("isa", ISAS, ids=str)
 def test_pseudo_instructions_are_those_of_clang(isa: names.Isa, tmp_path: Path) -> None:
     lines = [
-        *["nop", "ret", "fence", "mv a0, a1", "not a0, a1", "neg a0, a1", "seqz a0, a1", "snez a0, a1", "sltz a0, a1", "sgtz a0, a1", "zext.b a0, a1"],
-        *["sgt a0, a1, a2", "sgtu a0, a1, a2", "jr a0", "jalr a0", "j 16", "jal 16", "beqz a0, 8", "bnez a0, 8", "blez a0, 8", "bgez a0, 8", "bltz a0, 8"],
-        *["bgtz a0, 8", "bgt a0, a1, 8", "ble a0, a1, 8", "bgtu a0, a1, 8", "bleu a0, a1, 8", "fmv.s fa0, fa1", "fabs.s fa0, fa1", "fneg.s fa0, fa1"],
-        *["fmv.d fa0, fa1", "fabs.d fa0, fa1", "fneg.d fa0, fa1", "fgt.s a0, fa1, fa2", "fge.d a0, fa1, fa2", "csrr a0, fcsr", "csrw frm, a1"],
-        *["csrs fflags, a1", "csrc 0x3, a1", "csrwi frm, 1", "csrsi frm, 1", "csrci frm, 1", "frcsr a0", "fscsr a0", "frrm a0", "fsrm a0", "frflags a0"],
-        *["fsflags a0", "lw a0, (a1)", "lr.w.aqrl a0, (a1)", *(["negw a0, a1", "sext.w a0, a1"] if isa.xlen == 64 else [])],
+        *[
+            "nop",
+            "ret",
+            "fence",
+            "mv a0, a1",
+            "not a0, a1",
+            "neg a0, a1",
+            "seqz a0, a1",
+            "snez a0, a1",
+            "sltz a0, a1",
+            "sgtz a0, a1",
+            "zext.b a0, a1",
+        ],
+        *[
+            "sgt a0, a1, a2",
+            "sgtu a0, a1, a2",
+            "jr a0",
+            "jalr a0",
+            "j 16",
+            "jal 16",
+            "beqz a0, 8",
+            "bnez a0, 8",
+            "blez a0, 8",
+            "bgez a0, 8",
+            "bltz a0, 8",
+        ],
+        *[
+            "bgtz a0, 8",
+            "bgt a0, a1, 8",
+            "ble a0, a1, 8",
+            "bgtu a0, a1, 8",
+            "bleu a0, a1, 8",
+            "fmv.s fa0, fa1",
+            "fabs.s fa0, fa1",
+            "fneg.s fa0, fa1",
+        ],
+        *[
+            "fmv.d fa0, fa1",
+            "fabs.d fa0, fa1",
+            "fneg.d fa0, fa1",
+            "fgt.s a0, fa1, fa2",
+            "fge.d a0, fa1, fa2",
+            "csrr a0, fcsr",
+            "csrw frm, a1",
+        ],
+        *[
+            "csrs fflags, a1",
+            "csrc 0x3, a1",
+            "csrwi frm, 1",
+            "csrsi frm, 1",
+            "csrci frm, 1",
+            "frcsr a0",
+            "fscsr a0",
+            "frrm a0",
+            "fsrm a0",
+            "frflags a0",
+        ],
+        *[
+            "fsflags a0",
+            "lw a0, (a1)",
+            "lr.w.aqrl a0, (a1)",
+            *(["negw a0, a1", "sext.w a0, a1"] if isa.xlen == 64 else []),
+        ],
         *[f"li a0, {value}" for value in (0, -1, 2047, -2048, 0x7FFFF800, 0x7FFFFFFF, -0x80000000, 0x12345000)],
     ]
     assert assemble("\n".join(lines), isa).data == clang.assemble(lines, isa, tmp_path)
@@ -89,7 +149,9 @@ def test_what_decodes_encodes(isa: names.Isa, word: int) -> None:
 def test_rows_are_well_formed() -> None:
     for row in table():
         assert row.match & ~row.mask == 0, row.mnemonic
-        assert sum(field.mask.bit_count() for field in row.fields) + row.mask.bit_count() == 8 * row.size, f"fields of {row.mnemonic} overlap"
+        assert sum(field.mask.bit_count() for field in row.fields) + row.mask.bit_count() == 8 * row.size, (
+            f"fields of {row.mnemonic} overlap"
+        )
 
 
 def test_zero_and_ones_are_illegal() -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every floating-point instruction on the interpreter gives the bits and the flags of floats.py, in every rounding mode, with
-the flag NX clear (all in integers) and set (the host's arithmetic where it is safe); and NumPy's bits."""
+"""Every floating-point instruction on the interpreter gives the bits and the flags of floats.py, in every rounding
+mode, with the flag NX clear (all in integers) and set (the host's arithmetic where it is safe); and NumPy's bits."""
 
 from __future__ import annotations
 
@@ -77,7 +77,11 @@ def edges(form: Format) -> list[int]:
 def bits_of(form: Format) -> st.SearchStrategy[int]:
     """Edges, anything, numbers near one, and numbers near the least normal one."""
     near = _with_exponent(form, form.greatest - 3, form.greatest + 3)
-    return st.sampled_from(edges(form)) | st.integers(0, (1 << form.bits) - 1) | _of_both_signs(form, near | st.integers(0, 4 << form.precision - 1))
+    return (
+        st.sampled_from(edges(form))
+        | st.integers(0, (1 << form.bits) - 1)
+        | _of_both_signs(form, near | st.integers(0, 4 << form.precision - 1))
+    )
 
 
 def _with_exponent(form: Format, least: int, greatest: int) -> st.SearchStrategy[int]:
@@ -95,7 +99,14 @@ TRIPLES = {form: st.tuples(bits_of(form), bits_of(form), bits_of(form)) for form
 @cache
 def rounding_bench(form: Format) -> Bench:
     sources = {1: "fa0", 2: "fa0, fa1", 3: "fa0, fa1, fa2"}
-    return bench([f"{name}.{form.letter} fa3, {sources[count]}, {mode}" for name, (count, _) in ROUNDED.items() for mode in MODES], WIDE)
+    return bench(
+        [
+            f"{name}.{form.letter} fa3, {sources[count]}, {mode}"
+            for name, (count, _) in ROUNDED.items()
+            for mode in MODES
+        ],
+        WIDE,
+    )
 
 
 def load(on: Bench, form: Format, *values: int) -> None:
@@ -130,7 +141,10 @@ def test_rounded(form: Format, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_unrounded(form: Format, data: st.DataObject) -> None:
     a, b, _ = data.draw(TRIPLES[form])
-    tests = {f"{name}.{form.letter} a3, fa0" + ("" if name == "fclass" else ", fa1"): meaning for name, meaning in TESTS.items()}
+    tests = {
+        f"{name}.{form.letter} a3, fa0" + ("" if name == "fclass" else ", fa1"): meaning
+        for name, meaning in TESTS.items()
+    }
     bitwise = {f"{name}.{form.letter} fa3, fa0, fa1": meaning for name, meaning in BITWISE.items()}
     on = unrounded_bench(form, *tests, *bitwise)
     load(on, form, a, b)
@@ -158,7 +172,11 @@ def conversion_bench(form: Format, mode: str) -> Bench:
 
 @FORMATS
 @pytest.mark.parametrize("mode", MODES)
-@given(data=st.data(), integer=st.sampled_from([0, 1, 2**31, 2**32 - 1, 2**63, 2**64 - 1, 2**24 + 1, 2**53 + 1]) | st.integers(0, 2**64 - 1))
+@given(
+    data=st.data(),
+    integer=st.sampled_from([0, 1, 2**31, 2**32 - 1, 2**63, 2**64 - 1, 2**24 + 1, 2**53 + 1])
+    | st.integers(0, 2**64 - 1),
+)
 def test_conversions(form: Format, mode: str, data: st.DataObject, integer: int) -> None:
     a = data.draw(bits_of(form) | _of_both_signs(form, _with_exponent(form, form.greatest - 2, form.greatest + 66)))
     on = conversion_bench(form, mode)
@@ -201,7 +219,16 @@ def test_numpy_agrees(form: Format, data: st.DataObject) -> None:
 
 
 def test_moves_loads_and_stores() -> None:
-    lines = ["flw fa0, (a0)", "fsw fa0, 16(a0)", "fld fa1, (a0)", "fsd fa1, 24(a0)", "fmv.x.w a1, fa1", "fmv.x.d a2, fa1", "fmv.w.x fa2, a2", "fmv.d.x fa3, a2"]
+    lines = [
+        "flw fa0, (a0)",
+        "fsw fa0, 16(a0)",
+        "fld fa1, (a0)",
+        "fsd fa1, 24(a0)",
+        "fmv.x.w a1, fa1",
+        "fmv.x.d a2, fa1",
+        "fmv.w.x fa2, a2",
+        "fmv.d.x fa3, a2",
+    ]
     on = bench(lines, WIDE)
     on.machine.write(SCRATCH, bytes.fromhex("000000c000000840"))
     on.machine.set_x(10, SCRATCH)
@@ -255,6 +282,8 @@ def test_reserved_rounding_mode_is_illegal() -> None:
 
 def test_every_float_instruction_is_tested() -> None:
     stated = {f"{name}.{letter}" for name in (*ROUNDED, *TESTS, *BITWISE) for letter in "sd"}
-    stated |= {f"fcvt.{kind}.{letter}" for kind in INTEGERS for letter in "sd"} | {f"fcvt.{letter}.{kind}" for kind in INTEGERS for letter in "sd"}
+    stated |= {f"fcvt.{kind}.{letter}" for kind in INTEGERS for letter in "sd"} | {
+        f"fcvt.{letter}.{kind}" for kind in INTEGERS for letter in "sd"
+    }
     stated |= {"fcvt.s.d", "fcvt.d.s", "flw", "fsw", "fld", "fsd", "fmv.x.w", "fmv.x.d", "fmv.w.x", "fmv.d.x"}
     assert {name for name in meanings() if name[0] == "f" and not name.startswith("fence")} == stated

@@ -15,7 +15,27 @@ from polyloom.riscv.isa import find, meanings
 from polyloom.riscv.names import Isa
 
 ISAS = pytest.mark.parametrize("isa", [WIDE, NARROW], ids=str)
-EDGES = [0, 1, 2, 31, 32, 63, 127, 128, 255, 0x7FFF, 0x8000, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 2, 2**64 - 1]
+EDGES = [
+    0,
+    1,
+    2,
+    31,
+    32,
+    63,
+    127,
+    128,
+    255,
+    0x7FFF,
+    0x8000,
+    2**31 - 1,
+    2**31,
+    2**32 - 1,
+    2**32,
+    2**63 - 1,
+    2**63,
+    2**64 - 2,
+    2**64 - 1,
+]
 VALUES = st.sampled_from(EDGES) | st.integers(0, 2**64 - 1)
 IMMEDIATE = [-2048, -1, 0, 1, 5, 31, 63, 2047]
 
@@ -26,7 +46,11 @@ def in_isa(names: dict[str, integers.Meaning], isa: Isa) -> list[str]:
 
 @cache
 def binary(isa: Isa) -> Bench:
-    return bench([f"{name} a2, a0, a1" for name in in_isa(integers.REGISTERS, isa)] + [f"{name} a2, a0" for name in in_isa(integers.UNARY, isa)], isa)
+    return bench(
+        [f"{name} a2, a0, a1" for name in in_isa(integers.REGISTERS, isa)]
+        + [f"{name} a2, a0" for name in in_isa(integers.UNARY, isa)],
+        isa,
+    )
 
 
 @ISAS
@@ -114,12 +138,18 @@ def test_atomics(isa: Isa, a: int, b: int) -> None:
         on.machine.write(SCRATCH, old.to_bytes(8, "little"))
         on.step(line)
         assert (line, on.machine.x[12]) == (line, integers.signed(old, bits) % (1 << isa.xlen))
-        assert on.machine.read(SCRATCH, 8) == (integers.ATOMICS[name](old, other, bits) % (1 << bits)).to_bytes(8, "little")
+        assert on.machine.read(SCRATCH, 8) == (integers.ATOMICS[name](old, other, bits) % (1 << bits)).to_bytes(
+            8, "little"
+        )
 
 
 @ISAS
 def test_upper_immediates_and_jumps(isa: Isa) -> None:
-    on = machine("lui a0, 0xfffff\nauipc a1, 0x80000\njal a2, 8\nebreak\nauipc a3, 0\njalr a4, 13(a3)\nebreak\nli a7, 93\nli a0, 3\necall", isa)
+    on = machine(
+        "lui a0, 0xfffff\nauipc a1, 0x80000\njal a2, 8\nebreak\nauipc a3, 0\njalr a4, 13(a3)\nebreak\nli a7, 93\nli "
+        "a0, 3\necall",
+        isa,
+    )
     assert on.run().exit_code == 3
     size = 1 << isa.xlen
     assert on.x[11] == (BASE + 4 - 2**31) % size
@@ -129,7 +159,11 @@ def test_upper_immediates_and_jumps(isa: Isa) -> None:
 
 @ISAS
 def test_zero_stays_zero(isa: Isa) -> None:
-    on = machine("li a0, 5\nadd zero, a0, a0\nlw zero, 0(sp)\njal zero, 4\namoadd.w zero, a0, (sp)\nc.mv a1, a0\nadd a1, zero, zero", isa)
+    on = machine(
+        "li a0, 5\nadd zero, a0, a0\nlw zero, 0(sp)\njal zero, 4\namoadd.w zero, a0, (sp)\nc.mv a1, a0\nadd a1, zero, "
+        "zero",
+        isa,
+    )
     on.run(stop=BASE + 26)
     assert (on.x[0], on.x[11]) == (0, 0)
 
@@ -141,13 +175,53 @@ def test_load_reserved_and_store_conditional() -> None:
     on.set_x(10, SCRATCH)
     on.set_x(11, 7)
     on.run(stop=BASE + 24)
-    assert on.x[12:17] == [2**64 - 1, 0, 1, 7, 1], "the value, success, failure without a reservation, the value, failure elsewhere"
+    assert on.x[12:17] == [2**64 - 1, 0, 1, 7, 1], (
+        "the value, success, failure without a reservation, the value, failure elsewhere"
+    )
     assert on.read(SCRATCH, 8) == b"\7\0\0\0\xff\xff\xff\xff"
 
 
 def test_every_integer_instruction_is_tested() -> None:
     """What is left is in the tests above by name, or in test_floats.py."""
-    stated = {*integers.REGISTERS, *integers.IMMEDIATES, *integers.UNARY, *integers.BRANCHES, *(f"{n}.{w}" for n in integers.ATOMICS for w in "wd")}
-    by_name = {"lui", "auipc", "jal", "jalr", "lb", "lbu", "lh", "lhu", "lw", "lwu", "ld", "sb", "sh", "sw", "sd", "lr.w", "sc.w", "lr.d", "sc.d"}
-    environment = {"fence", "fence.tso", "fence.i", "ecall", "ebreak", "csrrw", "csrrs", "csrrc", "csrrwi", "csrrsi", "csrrci"}
+    stated = {
+        *integers.REGISTERS,
+        *integers.IMMEDIATES,
+        *integers.UNARY,
+        *integers.BRANCHES,
+        *(f"{n}.{w}" for n in integers.ATOMICS for w in "wd"),
+    }
+    by_name = {
+        "lui",
+        "auipc",
+        "jal",
+        "jalr",
+        "lb",
+        "lbu",
+        "lh",
+        "lhu",
+        "lw",
+        "lwu",
+        "ld",
+        "sb",
+        "sh",
+        "sw",
+        "sd",
+        "lr.w",
+        "sc.w",
+        "lr.d",
+        "sc.d",
+    }
+    environment = {
+        "fence",
+        "fence.tso",
+        "fence.i",
+        "ecall",
+        "ebreak",
+        "csrrw",
+        "csrrs",
+        "csrrc",
+        "csrrwi",
+        "csrrsi",
+        "csrrci",
+    }
     assert {name for name in meanings() if name[0] != "f" or name.startswith("fence")} == stated | by_name | environment

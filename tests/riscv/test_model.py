@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images load and run; what stops a run is told with its address; bad images are refused. Golden texts of all errors."""
+"""Images load and run; what stops a run is told with its address; bad images are refused. Golden texts of all
+errors."""
 
 from __future__ import annotations
 
@@ -103,7 +104,13 @@ def test_stop(name: str, golden: Golden) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "name"), [("addw a0, a0, a0", "rv32i"), ("c.nop", "rv64i"), ("min a0, a0, a0", "rv64gc"), ("fadd.d fa0, fa0, fa0", "rv32imaf")]
+    ("text", "name"),
+    [
+        ("addw a0, a0, a0", "rv32i"),
+        ("c.nop", "rv64i"),
+        ("min a0, a0, a0", "rv64gc"),
+        ("fadd.d fa0, fa0, fa0", "rv32imaf"),
+    ],
 )
 def test_what_the_set_lacks_is_illegal(text: str, name: str) -> None:
     isa = names.parse(name)
@@ -147,7 +154,12 @@ def test_bad_image(name: str, golden: Golden) -> None:
 
 
 def test_bad_raw_image() -> None:
-    for data, base, text in ((b"", 0, "no instructions"), (b"\1", 0, "no instructions"), (NOP, 2**32, "beyond 32 bits"), (NOP, 4097, "starts at 0x1001")):
+    for data, base, text in (
+        (b"", 0, "no instructions"),
+        (b"\1", 0, "no instructions"),
+        (NOP, 2**32, "beyond 32 bits"),
+        (NOP, 4097, "starts at 0x1001"),
+    ):
         with pytest.raises(PolyloomError, match=text):
             image.raw(data, NARROW, base)
 
@@ -163,7 +175,9 @@ def test_memory_is_bounded() -> None:
     assert on.read(SCRATCH, 4) == b"1234"
 
 
-@pytest.mark.skipif(find_spec("ziglang") is None, reason="the extra [c] is not installed: no program of a compiler runs")
+@pytest.mark.skipif(
+    find_spec("ziglang") is None, reason="the extra [c] is not installed: no program of a compiler runs"
+)
 @pytest.mark.parametrize(("isa", "abi"), [("rv64gc_zicond_zbb", "lp64d"), ("rv32gc", "ilp32d"), ("rv32im", "ilp32")])
 def test_a_compiled_program(isa: str, abi: str, tmp_path: Path) -> None:
     source = """
@@ -186,11 +200,17 @@ def test_a_compiled_program(isa: str, abi: str, tmp_path: Path) -> None:
         }
     """
     if "d" not in abi:
-        source = source.replace("(long)((double)sieve(1000) * scale)", "sieve(1000) / 2").replace("static volatile double scale = 0.5;", "")
+        source = source.replace("(long)((double)sieve(1000) * scale)", "sieve(1000) / 2").replace(
+            "static volatile double scale = 0.5;", ""
+        )
     (tmp_path / "a.c").write_text(source)
     zig = [sys.executable, "-m", "ziglang"]
     target = [f"--target=riscv{isa[2:4]}-unknown-elf", f"-march={isa}", f"-mabi={abi}", "-mno-relax"]
-    subprocess.run([*zig, "clang", *target, "-O2", "-ffreestanding", "-fno-pic", "-c", "a.c", "-o", "a.o"], check=True, cwd=tmp_path)
+    subprocess.run(
+        [*zig, "clang", *target, "-O2", "-ffreestanding", "-fno-pic", "-c", "a.c", "-o", "a.o"],
+        check=True,
+        cwd=tmp_path,
+    )
     subprocess.run([*zig, "ld.lld", "-static", "-o", "a.elf", "a.o"], check=True, cwd=tmp_path)
     on = Machine(image.elf((tmp_path / "a.elf").read_bytes(), names.parse(isa)))
     assert on.run().exit_code == 84

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every row of the select table is proved for all inputs; lengths are at or below those that are known; what is made of the rows
-runs on the interpreter."""
+"""Every row of the select table is proved for all inputs; lengths are at or below those that are known; what is made of
+the rows runs on the interpreter."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def variables(expression: Expression, xlen: int) -> tuple[dict[str, Term], list[
 def proved(form: str, lines: tuple[Line, ...], xlen: int) -> str:
     expression = parse(form)
     values, assumptions = variables(expression, xlen)
-    return bitvectors.refute(bitvectors.result(lines, values, xlen) == bitvectors.term(expression, values, xlen), *assumptions)
+    return bitvectors.refute(
+        bitvectors.result(lines, values, xlen) == bitvectors.term(expression, values, xlen), *assumptions
+    )
 
 
 @pytest.mark.parametrize("xlen", [32, pytest.param(64, marks=pytest.mark.long)])
@@ -58,7 +60,9 @@ def test_selects_are_right_for_all_inputs_of_64_bits() -> None:
     assert [(form, lines, wrong) for form, lines in found if (wrong := proved(form, lines, 64))] == []
 
 
-FORMS_OF_CSEL = {f"{c} ? {arms}" for c in "cs" for arm in ("b", "b + 1", "~b", "-b") for arms in (f"a : {arm}", f"{arm} : a")}
+FORMS_OF_CSEL = {
+    f"{c} ? {arms}" for c in "cs" for arm in ("b", "b + 1", "~b", "-b") for arms in (f"a : {arm}", f"{arm} : a")
+}
 
 
 @pytest.mark.parametrize("xlen", [32, 64])
@@ -144,13 +148,22 @@ def test_lengths(text: str) -> None:
 def test_two_compilers_are_beaten() -> None:
     """LLVM 19 and GCC 14 with Zicond and Zbb need 4 instructions for csneg and csinv, and 5 for their compares."""
     both = names.parse("rv64gc_zicond_zbb")
-    for text, theirs in (("c ? a : -b", 4), ("c ? a : ~b", 4), ("x < y ? a : -b", 5), ("x < y ? a : ~b", 5), ("x < y ? -b : b", 5)):
+    for text, theirs in (
+        ("c ? a : -b", 4),
+        ("c ? a : ~b", 4),
+        ("x < y ? a : -b", 5),
+        ("x < y ? a : ~b", 5),
+        ("x < y ? -b : b", 5),
+    ):
         found = select(parse(text), both)
         assert found.length == theirs - 1
         assert found.proved_minimal, text
 
 
-@pytest.mark.parametrize(("form", "extensions"), [("c ? a : -b", "zicond"), ("s ? a : b + 1", ""), ("x < 0 ? -x : x", "zbb"), ("c ? a & b : a", "zicond")])
+@pytest.mark.parametrize(
+    ("form", "extensions"),
+    [("c ? a : -b", "zicond"), ("s ? a : b + 1", ""), ("x < 0 ? -x : x", "zbb"), ("c ? a & b : a", "zicond")],
+)
 def test_the_table_is_what_a_search_finds(form: str, extensions: str) -> None:
     wanted = frozenset({extensions} - {""})
     stored = next((searched, lines) for text, among, searched, lines in results() if text == form and among == wanted)
@@ -158,7 +171,9 @@ def test_the_table_is_what_a_search_finds(form: str, extensions: str) -> None:
 
 
 def test_the_table_has_every_form() -> None:
-    assert [(form, among) for form, among, _, _ in results()] == [(form, among) for form in dict.fromkeys(search.forms()) for among in SETS]
+    assert [(form, among) for form, among, _, _ in results()] == [
+        (form, among) for form in dict.fromkeys(search.forms()) for among in SETS
+    ]
 
 
 @pytest.mark.long
@@ -180,7 +195,10 @@ def leaf(name: str | int) -> Meant:
 
 
 def meant(pattern: str, meaning: Callable[..., int], *parts: Meant) -> Meant:
-    return Meant(pattern.format(*(part.text for part in parts)), lambda values, x: meaning(*(part.value(values, x) for part in parts), x) % (1 << x))
+    return Meant(
+        pattern.format(*(part.text for part in parts)),
+        lambda values, x: meaning(*(part.value(values, x) for part in parts), x) % (1 << x),
+    )
 
 
 _R = integers.REGISTERS
@@ -219,7 +237,9 @@ UNARY: dict[str, Callable[[int, int], int]] = {
     "abs({})": lambda a, x: abs(integers.signed(a, x)),
     "sgn({})": lambda a, x: (integers.signed(a, x) > 0) - (integers.signed(a, x) < 0),
 }
-LEAVES = st.sampled_from(["a", "b", "c", "x", "s", "s1", 0, 1, -1, 2, 7, 1000, -2048, 2047, 2048, 100000, -(2**31)]).map(leaf)
+LEAVES = st.sampled_from(
+    ["a", "b", "c", "x", "s", "s1", 0, 1, -1, 2, 7, 1000, -2048, 2047, 2048, 100000, -(2**31)]
+).map(leaf)
 
 
 def chosen(p: int, q: int, r: int, x: int) -> int:
@@ -240,7 +260,9 @@ def of_three(c: Meant, a: Meant, b: Meant) -> Meant:
 
 def larger(inner: st.SearchStrategy[Meant]) -> st.SearchStrategy[Meant]:
     one, two = st.sampled_from(list(UNARY)), st.sampled_from(list(BINARY))
-    return st.one_of(st.builds(of_two, two, inner, inner), st.builds(of_one, one, inner), st.builds(of_three, inner, inner, inner))
+    return st.one_of(
+        st.builds(of_two, two, inner, inner), st.builds(of_one, one, inner), st.builds(of_three, inner, inner, inner)
+    )
 
 
 NODES = st.recursive(LEAVES, larger, max_leaves=6)
@@ -248,25 +270,42 @@ VALUES = st.sampled_from([0, 1, 2, 2**31, 2**32 - 1, 2**63, 2**64 - 1]) | st.int
 
 
 @settings(max_examples=60)
-@given(expression=NODES, values=st.fixed_dictionaries(dict.fromkeys("abcx", VALUES) | {"s": st.integers(0, 1), "s1": st.integers(0, 1)}))
+@given(
+    expression=NODES,
+    values=st.fixed_dictionaries(dict.fromkeys("abcx", VALUES) | {"s": st.integers(0, 1), "s1": st.integers(0, 1)}),
+)
 def test_sequences_compute_what_the_expression_says(expression: Meant, values: dict[str, int]) -> None:
     for isa in ISAS:
         known = {name: value % (1 << isa.xlen) for name, value in values.items()}
         found = select(parse(expression.text), isa)
-        assert (expression.text, str(isa), search.run(found.lines, known, isa.xlen)) == (expression.text, str(isa), expression.value(known, isa.xlen))
+        assert (expression.text, str(isa), search.run(found.lines, known, isa.xlen)) == (
+            expression.text,
+            str(isa),
+            expression.value(known, isa.xlen),
+        )
 
 
-REGISTERS = {"a": "a0", "b": "a1", "c": "a2", "x": "a3", "y": "a4", "s": "a5", "rd": "a6", "zero": "zero"} | {f"t{n}": f"x{20 + n}" for n in range(12)}
+REGISTERS = {"a": "a0", "b": "a1", "c": "a2", "x": "a3", "y": "a4", "s": "a5", "rd": "a6", "zero": "zero"} | {
+    f"t{n}": f"x{20 + n}" for n in range(12)
+}
 
 
 @pytest.mark.parametrize("isa", ISAS, ids=str)
 def test_rows_run_on_the_interpreter(isa: names.Isa) -> None:
     """Every sixth form, plainly and with short branches, and some compositions, on edge values."""
-    texts = [*list(dict.fromkeys(form for form, _, _, _ in results()))[::6], "x < 10 ? 7 : 1000", "x < y ? 8 : 0", "min(max(x, a), b)", "c ? 100000 : b"]
+    texts = [
+        *list(dict.fromkeys(form for form, _, _, _ in results()))[::6],
+        "x < 10 ? 7 : 1000",
+        "x < y ? 8 : 0",
+        "min(max(x, a), b)",
+        "c ? 100000 : b",
+    ]
     for text in texts:
         expression = parse(text)
         for found in (select(expression, isa), selection(expression, isa)):
-            lines = [" ".join([line.mnemonic, ", ".join(REGISTERS.get(o, o) for o in line.operands)]) for line in found.lines]
+            lines = [
+                " ".join([line.mnemonic, ", ".join(REGISTERS.get(o, o) for o in line.operands)]) for line in found.lines
+            ]
             machine = Machine(raw(assemble("\n".join([*lines, "ret"]), isa, BASE).data, isa, BASE))
             for values in samples(expression, isa.xlen):
                 for name, value in values.items():
@@ -279,7 +318,8 @@ def samples(expression: Expression, xlen: int) -> list[dict[str, int]]:
     edges = [0, 1, (1 << xlen - 1) - 1, 1 << xlen - 1, (1 << xlen) - 1, 0x9E3779B97F4A7C15 % (1 << xlen)]
     used = inputs(expression)
     made: list[dict[str, int]] = [
-        {name: edges[(n // 6**place) % 6] for place, name in enumerate(used)} for n in range(0, 6 ** len(used), max(1, 6 ** len(used) // 20))
+        {name: edges[(n // 6**place) % 6] for place, name in enumerate(used)}
+        for n in range(0, 6 ** len(used), max(1, 6 ** len(used) // 20))
     ]
     return [{name: value & 1 if is_boolean(name) else value for name, value in values.items()} for values in made]
 
@@ -300,8 +340,20 @@ def test_pairs_of_short_branches() -> None:
 
 
 def test_canonical_forms() -> None:
-    same = [("a > b", "b < a"), ("!(a < b) ? x : y", "a < b ? y : x"), ("a - 3", "a + -3"), ("3 + a", "a + 3"), ("!!c ? a : b", "c ? a : b")]
-    same += [("x <= y ? a : b", "y < x ? b : a"), ("x > 5", "x >= 6"), ("5 < x", "x > 5"), ("(c != 0) ? a : b", "c ? a : b"), ("0 - a", "-a")]
+    same = [
+        ("a > b", "b < a"),
+        ("!(a < b) ? x : y", "a < b ? y : x"),
+        ("a - 3", "a + -3"),
+        ("3 + a", "a + 3"),
+        ("!!c ? a : b", "c ? a : b"),
+    ]
+    same += [
+        ("x <= y ? a : b", "y < x ? b : a"),
+        ("x > 5", "x >= 6"),
+        ("5 < x", "x > 5"),
+        ("(c != 0) ? a : b", "c ? a : b"),
+        ("0 - a", "-a"),
+    ]
     for one, other in same:
         assert parse(one) == parse(other)
     assert choose("c", 1, 0) == Node("?", ("c", 1, 0))

@@ -47,7 +47,9 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     (tmp_path / "sum.bin").write_bytes(words)
     (tmp_path / "data.bin").write_bytes(bytes(16))
     (tmp_path / "sum.elf").write_bytes(Elf(words, size=DATA + 64 - CODE).data)
-    (tmp_path / "named.elf").write_bytes(executable(b"", CODE, words + bytes(DATA - CODE), ISA, {"code": 0, "data": DATA - CODE}))
+    (tmp_path / "named.elf").write_bytes(
+        executable(b"", CODE, words + bytes(DATA - CODE), ISA, {"code": 0, "data": DATA - CODE})
+    )
     pl.compile(BITS, on="tcpa:paper").instantiate(N=4, pes=(1, 1)).save(tmp_path / "bits.plcc")
     np.save(tmp_path / "a.npy", np.array([1, 20, 300], np.int32))
 
@@ -61,7 +63,9 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 def test_an_executable_starts_at_its_entry(call: Call) -> None:
     place = [f"{DATA:#x}=a.npy", f"{DATA + 12:#x}:i32[1]=sum.npy"]
-    status, out, err = call("simulate", "sum.elf", "--on", "riscv:rv64gc", "--in", place[0], "--out", place[1], "--json")
+    status, out, err = call(
+        "simulate", "sum.elf", "--on", "riscv:rv64gc", "--in", place[0], "--out", place[1], "--json"
+    )
     assert (status, err) == (0, "")
     found = json.loads(out)
     assert (found["verified"], found["exit_code"], found["on"]) == (None, 7, "riscv:rv64gc")

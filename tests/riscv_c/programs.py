@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random functions of `ir.ssa` over all types: arithmetic, conversions, selects, memory, diamonds, loops and switches, without faults.
+"""Random functions of `ir.ssa` over all types: arithmetic, conversions, selects, memory, diamonds, loops and switches,
+without faults.
 
-Shifts are by less than the width, divisors are small and not 0. Whatever is computed is stored to an array, or returned. `programs` are several
-functions that call each other and themselves while a number is positive, which each call makes less.
+Shifts are by less than the width, divisors are small and not 0. Whatever is computed is stored to an array, or
+returned. `programs` are several functions that call each other and themselves while a number is positive, which each
+call makes less.
 """
 
 from __future__ import annotations
@@ -69,7 +71,9 @@ class Maker:
         self.values.setdefault(value.type, []).append(value)
         return value
 
-    def emit(self, operation: str, type: Type, *operands: Operand, callee: str = "", access: Access | None = None) -> Value:
+    def emit(
+        self, operation: str, type: Type, *operands: Operand, callee: str = "", access: Access | None = None
+    ) -> Value:
         result = self.fresh(type)
         self.made.append(Instruction(operation, operands, (result,), (), access, callee))
         return self.add(result)
@@ -100,7 +104,21 @@ def instruction(maker: Maker) -> None:
     if maker.callees and draw(st.integers(0, 5)) == 0:
         _function_call(maker)
         return
-    kind = draw(st.sampled_from(("arithmetic", "arithmetic", "compare", "select", "select", "cast", "call", "memory", *(["float", "fcompare"] * maker.floats))))
+    kind = draw(
+        st.sampled_from(
+            (
+                "arithmetic",
+                "arithmetic",
+                "compare",
+                "select",
+                "select",
+                "cast",
+                "call",
+                "memory",
+                *(["float", "fcompare"] * maker.floats),
+            )
+        )
+    )
     type = draw(st.sampled_from(INTEGERS))
     match kind:
         case "arithmetic":
@@ -125,7 +143,11 @@ def instruction(maker: Maker) -> None:
 
 
 def _arithmetic(maker: Maker, type: Type) -> None:
-    operation = maker.draw(st.sampled_from(("add", "sub", "mul", "and", "or", "xor", "shl", "lshr", "ashr", "udiv", "urem", "sdiv", "srem")))
+    operation = maker.draw(
+        st.sampled_from(
+            ("add", "sub", "mul", "and", "or", "xor", "shl", "lshr", "ashr", "udiv", "urem", "sdiv", "srem")
+        )
+    )
     a, b = maker.operand(type), maker.operand(type)
     if operation in ("shl", "lshr", "ashr"):
         b = maker.emit("and", type, b, integer(type, WIDTH[type] - 1))
@@ -161,7 +183,11 @@ def _cast(maker: Maker, type: Type) -> None:
 
 
 def _call(maker: Maker, type: Type) -> None:
-    callee = maker.draw(st.sampled_from((*_UNARY, *_BINARY, "bswap", "fshl", "fshr", *(["fabs", "copysign", "minnum", "maxnum"] * maker.floats))))
+    callee = maker.draw(
+        st.sampled_from(
+            (*_UNARY, *_BINARY, "bswap", "fshl", "fshr", *(["fabs", "copysign", "minnum", "maxnum"] * maker.floats))
+        )
+    )
     real = maker.draw(st.sampled_from(FLOATS))
     if callee in ("fabs", "copysign", "minnum", "maxnum"):
         maker.emit("call", real, *(maker.operand(real) for _ in range(1 + (callee != "fabs"))), callee=callee)
@@ -221,7 +247,8 @@ def _regions(maker: Maker) -> None:
 
 @st.composite
 def programs(draw: st.DrawFn, floats: bool = True) -> Function:
-    """A function of %array, of %left, which bounds how deep calls go, and of up to a dozen scalars, with up to two others."""
+    """A function of %array, of %left, which bounds how deep calls go, and of up to a dozen scalars, with up to two
+    others."""
     prototypes = tuple(_prototype(draw, name, floats) for name in ("f", "g", "h")[: draw(st.integers(1, 3))])
     first, *others = (_body(draw, prototype, prototypes, floats) for prototype in prototypes)
     return replace(first, others=tuple(others))

@@ -61,7 +61,9 @@ def _executable(code: Code, name: str) -> bytes:
 def test_allocations_are_right(name: str) -> None:
     for code in (_code(name), schedule(_code(name))):
         after = check(code, allocate(code))
-        assert not [r for b in after.blocks for op in b.ops for group in registers(op, WIDE) for r in group if r.is_virtual]
+        assert not [
+            r for b in after.blocks for op in b.ops for group in registers(op, WIDE) for r in group if r.is_virtual
+        ]
     assert allocate(_code("pressure")).slots > 0
     assert allocate(_code("gcd")).slots == 0
 
@@ -95,7 +97,9 @@ def _is_refused(before: Code, after: Code) -> bool:
 
 def _with_another_register(code: Code) -> Iterator[Code]:
     """The code with one register that is read replaced by one that is written somewhere."""
-    others = sorted({r for b in code.blocks for op in b.ops for r in registers(op, WIDE)[0] if r.bank == "x" and r != SP})
+    others = sorted(
+        {r for b in code.blocks for op in b.ops for r in registers(op, WIDE)[0] if r.bank == "x" and r != SP}
+    )
     for k, block in enumerate(code.blocks):
         for i, op in enumerate(block.ops):
             for n, letter in enumerate(shape(op.mnemonic, WIDE)[: len(op.operands)]):
@@ -140,7 +144,11 @@ def test_pairs_stay_together_until_they_are_words(isa: str) -> None:
         data = assemble(expand(code))
         sizes = [2 if word & 3 < 3 else 4 for word in _words(data)]
         listed = [(mnemonic, values[-1]) for mnemonic, values in _meanings(data, machine)]
-        over = [op for k, op in enumerate(listed[:-1]) if op[0] in BRANCHES and op[1] == sizes[k] + sizes[k + 1] and listed[k + 1][0] not in ("jal", "jalr")]
+        over = [
+            op
+            for k, op in enumerate(listed[:-1])
+            if op[0] in BRANCHES and op[1] == sizes[k] + sizes[k + 1] and listed[k + 1][0] not in ("jal", "jalr")
+        ]
         assert len(over) >= len(pairs)
 
 
@@ -156,7 +164,21 @@ def _words(data: bytes) -> Iterator[int]:
 def test_the_checker_wants_one_register_for_what_is_kept_and_written() -> None:
     """Even where both hold the value."""
     value = Reg("x", 40)
-    before = Code("f", WIDE, (Block("a", (Op("mv", (value, A0)), Op("bne+add", (value, value, A1, ZERO, A1, A1)), Op("mv", (A0, value)), Op("ret", (A0,)))),))
+    before = Code(
+        "f",
+        WIDE,
+        (
+            Block(
+                "a",
+                (
+                    Op("mv", (value, A0)),
+                    Op("bne+add", (value, value, A1, ZERO, A1, A1)),
+                    Op("mv", (A0, value)),
+                    Op("ret", (A0,)),
+                ),
+            ),
+        ),
+    )
     after = check(before, allocate(before))
     assert after.blocks[0].ops[1].operands[:2] == (A0, A0)
     parted = (Op("mv", (A2, A0)), Op("bne+add", (A2, A0, A1, ZERO, A1, A1)), Op("mv", (A0, A2)), Op("ret", (A0,)))
@@ -168,10 +190,29 @@ def test_the_checker_wants_values_on_all_paths() -> None:
     """Where only one of two paths sets the register."""
     value = Reg("x", 40)
     branch, jump = Op("beq", (A1, ZERO, "b")), Op("j", ("c",))
-    before = Code("f", WIDE, (Block("a", (Op("mv", (value, A0)), branch, jump)), Block("b", (jump,)), Block("c", (Op("mv", (A0, value)), Op("ret", (A0,))))))
-    after = Code("f", WIDE, (Block("a", (Op("mv", (A2, A0)), branch, jump)), Block("b", (jump,)), Block("c", (Op("mv", (A0, A2)), Op("ret", (A0,))))))
+    before = Code(
+        "f",
+        WIDE,
+        (
+            Block("a", (Op("mv", (value, A0)), branch, jump)),
+            Block("b", (jump,)),
+            Block("c", (Op("mv", (A0, value)), Op("ret", (A0,)))),
+        ),
+    )
+    after = Code(
+        "f",
+        WIDE,
+        (
+            Block("a", (Op("mv", (A2, A0)), branch, jump)),
+            Block("b", (jump,)),
+            Block("c", (Op("mv", (A0, A2)), Op("ret", (A0,)))),
+        ),
+    )
     assert check(before, after) is after
-    stray = replace(after, blocks=(after.blocks[0], Block("b", (Op("spill", (A1, 0)), Op("reload", (A2, 0)), jump)), after.blocks[2]))
+    stray = replace(
+        after,
+        blocks=(after.blocks[0], Block("b", (Op("spill", (A1, 0)), Op("reload", (A2, 0)), jump)), after.blocks[2]),
+    )
     with pytest.raises(Wrong, match="a2, which does not always hold"):
         check(before, stray)
 
@@ -184,7 +225,14 @@ def test_the_checker_knows_what_calls_change() -> None:
     before = Code("f", WIDE, (Block("a", (*moved, Op("call", ("g", A0)), *used)),))
     for number in range(5, 32):
         x, f = Reg("x", number), Reg("f", number)
-        ops = Op("mv", (x, A1)), Op("fmv", (f, Reg("f", 11))), Op("call", ("g", A0)), Op("mv", (A1, x)), Op("fmv", (Reg("f", 11), f)), Op("ret", (A0,))
+        ops = (
+            Op("mv", (x, A1)),
+            Op("fmv", (f, Reg("f", 11))),
+            Op("call", ("g", A0)),
+            Op("mv", (A1, x)),
+            Op("fmv", (Reg("f", 11), f)),
+            Op("ret", (A0,)),
+        )
         after = Code("f", WIDE, (Block("a", ops),))
         assert _is_refused(before, after) == (number not in abi.SAVED)
     kept = check(before, allocate(before)).blocks[0].ops
@@ -196,7 +244,11 @@ def test_the_checker_knows_what_calls_change() -> None:
 
 @pytest.mark.parametrize("name", ["across", "floats_across", "longs_across", "quicksort", "fibonacci"])
 def test_an_allocator_that_forgets_what_calls_change_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = next(c for c in lowered(_function(name), WIDE, Layout(_function(name).data)) if c.calls and c.name not in ("quicksort", "fibonacci"))
+    code = next(
+        c
+        for c in lowered(_function(name), WIDE, Layout(_function(name).data))
+        if c.calls and c.name not in ("quicksort", "fibonacci")
+    )
     check(code, allocate(code))
     monkeypatch.setattr(machine_code, "CLOBBERED", ())
     assert _is_refused(code, allocate(code))
@@ -248,18 +300,29 @@ def test_what_the_caller_keeps_is_kept(name: str, isa: names.Isa) -> None:
 
 
 def test_arguments_are_where_the_convention_has_them() -> None:
-    """psABI: an i64 on RV32 takes two registers, the last of which may be followed by the stack, where it is else aligned to eight."""
+    """psABI: an i64 on RV32 takes two registers, the last of which may be followed by the stack, where it is else
+    aligned to eight."""
     types: tuple[Type, ...] = (I32, I64, F32, I64, I64, I32, I64, F64)
     found = abi.places(types, NARROW)
     f0, f1 = Reg("f", 10), Reg("f", 11)
     x = [Reg("x", 10 + n) for n in range(8)]
     stack = abi.Stack
     assert found == ((x[0],), (x[1], x[2]), (f0,), (x[3], x[4]), (x[5], x[6]), (x[7],), (stack(0), stack(4)), (f1,))
-    assert abi.places((I64,) * 7 + (I32, I64), NARROW)[3:6] == ((x[6], x[7]), (stack(0), stack(4)), (stack(8), stack(12)))
+    assert abi.places((I64,) * 7 + (I32, I64), NARROW)[3:6] == (
+        (x[6], x[7]),
+        (stack(0), stack(4)),
+        (stack(8), stack(12)),
+    )
     assert abi.places((I32,) * 7 + (I64, I64), NARROW)[7:] == ((x[7], stack(0)), (stack(8), stack(12)))
     assert abi.places((F64,) * 9, WIDE)[8] == (x[0],)
     assert abi.places((F32, PTR), names.parse("rv64imac")) == ((x[0],), (x[1],))
-    assert [abi.name(names.parse(isa)) for isa in ("rv64gc", "rv32gc", "rv32imac", "rv64if", "rv32if")] == ["lp64d", "ilp32d", "ilp32", "lp64f", "ilp32f"]
+    assert [abi.name(names.parse(isa)) for isa in ("rv64gc", "rv32gc", "rv32imac", "rv64if", "rv32if")] == [
+        "lp64d",
+        "ilp32d",
+        "ilp32",
+        "lp64f",
+        "ilp32f",
+    ]
 
 
 @pytest.mark.parametrize("name", ["linear", "characters", "machine", "horner", "packed"])
@@ -290,7 +353,11 @@ def test_branches_reach_far(count: int) -> None:
     """A compressed branch, a plain one, and one that was inverted over a jump, forwards and back."""
     body = Block("b", tuple(Op("addi", (A0, A0, 1)) for _ in range(count)))
     loop = Block("c", (Op("addi", (A1, A1, -1)), Op("bne", (A1, ZERO, "b")), Op("beq", (ZERO, ZERO, "d"))))
-    code = Code("f", WIDE, (Block("a", (Op("beq", (A1, ZERO, "d")),)), body, loop, Block("d", (Op("jalr", (ZERO, 0, Reg("x", 1))),))))
+    code = Code(
+        "f",
+        WIDE,
+        (Block("a", (Op("beq", (A1, ZERO, "d")),)), body, loop, Block("d", (Op("jalr", (ZERO, 0, Reg("x", 1))),))),
+    )
     machine = Machine(raw(assemble(code), WIDE, 0x1000))
     assert machine.call(0x1000, 5, 3)[0] == 5 + 3 * count
     assert machine.call(0x1000, 5, 0)[0] == 5
@@ -299,7 +366,9 @@ def test_branches_reach_far(count: int) -> None:
 @pytest.mark.long
 def test_a_function_of_more_than_a_megabyte_is_refused() -> None:
     body = Block("b", tuple(Op("mul", (A0, A0, A0)) for _ in range(270_000)))
-    code = Code("f", WIDE, (Block("a", (Op("beq", (A1, ZERO, "d")),)), body, Block("d", (Op("jalr", (ZERO, 0, Reg("x", 1))),))))
+    code = Code(
+        "f", WIDE, (Block("a", (Op("beq", (A1, ZERO, "d")),)), body, Block("d", (Op("jalr", (ZERO, 0, Reg("x", 1))),)))
+    )
     with pytest.raises(PolyloomError, match="PL0932"):
         assemble(code)
 

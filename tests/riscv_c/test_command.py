@@ -153,7 +153,9 @@ def test_code_that_is_not_optimized(call: Call) -> None:
 
 
 def test_inputs_are_made_up_from_a_seed(call: Call) -> None:
-    first, again, other = (_json(call, f"dot n=100 --seed {seed} --on riscv")["outputs"]["return"]["sha256"] for seed in (1, 1, 2))
+    first, again, other = (
+        _json(call, f"dot n=100 --seed {seed} --on riscv")["outputs"]["return"]["sha256"] for seed in (1, 1, 2)
+    )
     assert first == again != other
 
 
@@ -161,7 +163,10 @@ def test_outputs_are_what_is_written(call: Call) -> None:
     np.save("a.npy", np.arange(6, dtype=np.float64).reshape(2, 3))
     np.save("times.npy", np.array([255], np.uint8))
     for isa in ("rv64gc", "rv32gc"):
-        found = _json(call, f"scale n=2 m=3 by=0.5 --in a=a.npy --in times=times.npy --out a=b.npy --out times=t.npy --on riscv:{isa}")
+        found = _json(
+            call,
+            f"scale n=2 m=3 by=0.5 --in a=a.npy --in times=times.npy --out a=b.npy --out times=t.npy --on riscv:{isa}",
+        )
         assert list(found["outputs"]) == ["a", "times"]
         assert np.array_equal(np.load("b.npy"), np.load("a.npy") / 2)
         assert np.load("t.npy").tolist() == [0]
@@ -169,7 +174,9 @@ def test_outputs_are_what_is_written(call: Call) -> None:
 
 def test_what_is_only_written_may_be_left_out(call: Call) -> None:
     for more in ("", " --in s=int.npy"):
-        assert _json(call, f"sums n=3 --in a=int.npy --in c=int.npy --in t=int.npy{more} --out s=s.npy --on riscv:rv64gc")["verified"]
+        assert _json(
+            call, f"sums n=3 --in a=int.npy --in c=int.npy --in t=int.npy{more} --out s=s.npy --on riscv:rv64gc"
+        )["verified"]
         assert np.load("s.npy").tolist() == [0, 2, 4]
     for fill in ("--in s=int.npy", "--fill random"):
         assert _json(call, f"squeezed n=3 --in a=int.npy {fill} --on riscv:rv64gc")["verified"]
@@ -184,7 +191,9 @@ def test_structures(call: Call) -> None:
     np.save("p.npy", points)
     np.save("first.npy", first)
     for isa in ("rv64gc_zbb", "rv32gc"):
-        found = _json(call, f"move n=3 up=1 --in p=p.npy --in first=first.npy --out p=q.npy --out return=r.npy --on riscv:{isa}")
+        found = _json(
+            call, f"move n=3 up=1 --in p=p.npy --in first=first.npy --out p=q.npy --out return=r.npy --on riscv:{isa}"
+        )
         assert list(found["outputs"]) == ["return", "p"]
         moved = np.load("q.npy")
         assert moved["x"].tolist() == [11, 12, 13]
@@ -239,7 +248,9 @@ def test_a_run_without_an_end_is_ended(call: Call, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("words", ["unset n=3 --ssa 0", "astray n=3"])
-def test_what_c_leaves_undefined_explains_a_run_without_an_end(words: str, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_c_leaves_undefined_explains_a_run_without_an_end(
+    words: str, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever the model makes of it."""
     monkeypatch.setattr(function, "STEPS", 10000)
     status, _, err = call(f"{words} --on riscv:rv64gc --max-instructions 100000")
@@ -259,9 +270,14 @@ def test_progress_is_reported_between_slices(monkeypatch: pytest.MonkeyPatch) ->
     def note(step: str, fraction: float) -> None:
         shown.append((step, fraction))
 
-    run_function(str(COMMANDS), "riscv:rv64gc", Options(function="dot"), {"n": "1000"}, {}, 0, limit=10000, progress=note)
+    run_function(
+        str(COMMANDS), "riscv:rv64gc", Options(function="dot"), {"n": "1000"}, {}, 0, limit=10000, progress=note
+    )
     slices = [("running", k / 10 / 3) for k in range(1, len(shown) - 3)]
-    compared = [(f"comparing with {what}", (n + 1) / 3) for n, what in enumerate(("the interpreter of SSA form", "the host's own function"))]
+    compared = [
+        (f"comparing with {what}", (n + 1) / 3)
+        for n, what in enumerate(("the interpreter of SSA form", "the host's own function"))
+    ]
     assert shown == [("compiling", 0), ("running", 0), *slices, *compared]
     assert 8 < len(shown) < 15
 
@@ -270,7 +286,9 @@ def test_a_difference_is_an_error(call: Call, monkeypatch: pytest.MonkeyPatch) -
     """One word of the executable changed: products are subtracted instead of added."""
 
     def changed(code: Code) -> tuple[bytes, dict[str, int]]:
-        return labelled(replace(code, blocks=tuple(Block(b.name, tuple(_subtracted(op) for op in b.ops)) for b in code.blocks)))
+        return labelled(
+            replace(code, blocks=tuple(Block(b.name, tuple(_subtracted(op) for op in b.ops)) for b in code.blocks))
+        )
 
     monkeypatch.setattr(link, "labelled", changed)
     status, out, err = call("dot n=3 --in a=int.npy --in c=int.npy --on riscv:rv64gc --json")
@@ -286,16 +304,36 @@ def _subtracted(op: Op) -> Op:
 def test_compile_writes_an_executable(call: Call, capsys: pytest.CaptureFixture[str]) -> None:
     del call  # the folder
     isa = names.parse("rv32imac")
-    assert main(["compile", "commands.c", "--function", "quotient", "--on", "riscv:rv32imac", "-o", "quotient.elf"]) == 0
+    assert (
+        main(["compile", "commands.c", "--function", "quotient", "--on", "riscv:rv32imac", "-o", "quotient.elf"]) == 0
+    )
     assert "quotient.elf: quotient for riscv:rv32imac" in capsys.readouterr().out
     machine = Machine(elf(Path("quotient.elf").read_bytes(), isa))
     assert machine.call(machine.entry, 100, 7)[0] == 14
-    assert main(["compile", "commands.c", "--function", "quotient", "--on", "riscv", "-o", "q.elf", "--mapping", "commands.c"]) == 2
+    assert (
+        main(
+            [
+                "compile",
+                "commands.c",
+                "--function",
+                "quotient",
+                "--on",
+                "riscv",
+                "-o",
+                "q.elf",
+                "--mapping",
+                "commands.c",
+            ]
+        )
+        == 2
+    )
     assert "the target riscv has no option --mapping" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("isa", ["rv32imac", "rv64gc"])
-def test_an_executable_is_listed_and_its_words_are_verified(isa: str, call: Call, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_executable_is_listed_and_its_words_are_verified(
+    isa: str, call: Call, capsys: pytest.CaptureFixture[str]
+) -> None:
     del call  # the folder
     assert main(["compile", "commands.c", "--function", "quotient", "--on", f"riscv:{isa}", "-o", "q.elf"]) == 0
     capsys.readouterr()
@@ -362,4 +400,6 @@ def test_the_listing(call: Call, golden: Golden) -> None:
 def test_the_function_that_others_may_call_is_meant(capsys: pytest.CaptureFixture[str]) -> None:
     """Not the `static` one that it calls, although that is the only one with a loop."""
     assert main(["run", str(Path(__file__).parents[2] / "examples" / "queens.c"), "n=5", "--on", "riscv:rv64gc"]) == 0
-    assert capsys.readouterr().out.startswith("queens n=5 on riscv:rv64gc: outputs equal interpreter and host\nreturn = 10\n")
+    assert capsys.readouterr().out.startswith(
+        "queens n=5 on riscv:rv64gc: outputs equal interpreter and host\nreturn = 10\n"
+    )

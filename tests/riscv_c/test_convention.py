@@ -41,13 +41,31 @@ CASES = [
 
 @cache
 def _by_clang(isa: names.Isa) -> bytes:
-    """The functions of the file as clang compiles them, with calls that stay calls; tables and runtime functions are not needed."""
+    """The functions of the file as clang compiles them, with calls that stay calls; tables and runtime functions are
+    not needed."""
     zig = [sys.executable, "-m", "ziglang"]
     with TemporaryDirectory() as folder:
-        target = [f"--target=riscv{isa.xlen}-unknown-elf", f"-march={isa}", f"-mabi={abi.name(isa)}", "-mno-relax", "-fno-pic"]
+        target = [
+            f"--target=riscv{isa.xlen}-unknown-elf",
+            f"-march={isa}",
+            f"-mabi={abi.name(isa)}",
+            "-mno-relax",
+            "-fno-pic",
+        ]
         options = [*target, "-O1", "-w", "-fwrapv", "-ffp-contract=off", "-fsigned-char"]
         subprocess.run([*zig, "clang", *options, "-c", str(CALLS), "-o", "a.o"], check=True, cwd=folder)
-        link = [*zig, "ld.lld", "-static", "--image-base=0x40000", "--unresolved-symbols=ignore-all", "-e", "across", "-o", "a.elf", "a.o"]
+        link = [
+            *zig,
+            "ld.lld",
+            "-static",
+            "--image-base=0x40000",
+            "--unresolved-symbols=ignore-all",
+            "-e",
+            "across",
+            "-o",
+            "a.elf",
+            "a.o",
+        ]
         subprocess.run(link, check=True, cwd=folder, capture_output=True)
         return Path(folder, "a.elf").read_bytes()
 
@@ -60,7 +78,9 @@ def _led(image: Image, jumps: Mapping[int, int]) -> Image:
     """With a jump to the other address at each."""
     segments = list(image.segments)
     for place, target in jumps.items():
-        k, segment = next((k, s) for k, s in enumerate(segments) if s.is_code and s.address <= place < s.address + len(s.data))
+        k, segment = next(
+            (k, s) for k, s in enumerate(segments) if s.is_code and s.address <= place < s.address + len(s.data)
+        )
         jump = assemble(f"jal x0, {target - place}", image.isa).data
         at = place - segment.address
         segments[k] = replace(segment, data=segment.data[:at] + jump + segment.data[at + len(jump) :])
@@ -68,7 +88,8 @@ def _led(image: Image, jumps: Mapping[int, int]) -> Image:
 
 
 def _joined(isa: names.Isa, function: Function, ours_first: bool) -> Image:
-    """An image that enters at our function, or at clang's, and goes on in what the other made of the functions that it calls."""
+    """An image that enters at our function, or at clang's, and goes on in what the other made of the functions that it
+    calls."""
     own, other = compile_function(function, isa).elf, _by_clang(isa)
     places = _places(own), _places(other)
     caller, callee = places if ours_first else places[::-1]

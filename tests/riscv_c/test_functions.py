@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C functions on RISC-V give what the host's compiler and the interpreter of SSA form give, for every instruction set."""
+"""C functions on RISC-V give what the host's compiler and the interpreter of SSA form give, for every instruction
+set."""
 
 from __future__ import annotations
 
@@ -33,7 +34,13 @@ PATH, CALLS = (Path(__file__).with_name(name) for name in ("functions.c", "calls
 
 def _names(path: Path) -> tuple[str, ...]:
     """The functions of a file that are no helpers of others."""
-    return tuple(re.findall(r"^(?!static|CALLED|struct|typedef|const)\w[\w ]*?(\w+)\([^;]*\{", path.read_text(encoding="utf-8"), re.MULTILINE))
+    return tuple(
+        re.findall(
+            r"^(?!static|CALLED|struct|typedef|const)\w[\w ]*?(\w+)\([^;]*\{",
+            path.read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
+    )
 
 
 NAMES, CALLING = _names(PATH), _names(CALLS)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The integer types of a signature are those of the target's C: widths and signs by the tables of the RISC-V calling convention.
+"""The integer types of a signature are those of the target's C: widths and signs by the tables of the RISC-V calling
+convention.
 
 What is expected is computed here in Python, so that two sides that are wrong in the same way do not agree.
 """
@@ -24,12 +25,31 @@ from polyloom.frontend.source import Options
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
 TYPES: Final = {
-    **{name: (bits, bits) for bits in (8, 16, 32, 64) for name in (f"int{bits}_t", f"uint{bits}_t", f"int_least{bits}_t", f"uint_least{bits}_t")},
-    **{name: (bits, bits) for name, bits in {"int_fast8_t": 8, "uint_fast8_t": 8, "int_fast64_t": 64, "uint_fast64_t": 64}.items()},
+    **{
+        name: (bits, bits)
+        for bits in (8, 16, 32, 64)
+        for name in (f"int{bits}_t", f"uint{bits}_t", f"int_least{bits}_t", f"uint_least{bits}_t")
+    },
+    **{
+        name: (bits, bits)
+        for name, bits in {"int_fast8_t": 8, "uint_fast8_t": 8, "int_fast64_t": 64, "uint_fast64_t": 64}.items()
+    },
     **dict.fromkeys(("int_fast16_t", "uint_fast16_t", "int_fast32_t", "uint_fast32_t"), (32, 32)),
-    **dict.fromkeys(("size_t", "ptrdiff_t", "intptr_t", "uintptr_t", "long", "unsigned long", "my_word", "my_size"), (32, 64)),
+    **dict.fromkeys(
+        ("size_t", "ptrdiff_t", "intptr_t", "uintptr_t", "long", "unsigned long", "my_word", "my_size"), (32, 64)
+    ),
     **dict.fromkeys(("intmax_t", "uintmax_t", "long long", "unsigned long long", "my_wide"), (64, 64)),
-    **{name: (bits, bits) for name, bits in {"char": 8, "unsigned char": 8, "short": 16, "unsigned short": 16, "int": 32, "unsigned": 32}.items()},
+    **{
+        name: (bits, bits)
+        for name, bits in {
+            "char": 8,
+            "unsigned char": 8,
+            "short": 16,
+            "unsigned short": 16,
+            "int": 32,
+            "unsigned": 32,
+        }.items()
+    },
     "enum signed_enum": (32, 32),
     "my_enum": (32, 32),
     "enum packed_enum": (8, 8),
@@ -78,7 +98,10 @@ def check(folder: Path, types: Sequence[str], result: str, xlen: int, seed: int)
     forms = [dtype(t, xlen) for t in types]
     limits = [(int(np.iinfo(form).min), int(np.iinfo(form).max)) for form in forms]
     scalars = [(low, high, high // 3)[random.integers(3)] for low, high in limits]
-    arrays = {f"a{k}": np.array([edges[n] for n in random.integers(0, 2, 3)], form) for k, (form, edges) in enumerate(zip(forms, limits, strict=True))}
+    arrays = {
+        f"a{k}": np.array([edges[n] for n in random.integers(0, 2, 3)], form)
+        for k, (form, edges) in enumerate(zip(forms, limits, strict=True))
+    }
     given = {f"p{k}": str(n) for k, n in enumerate(scalars)}
     found = run(str(path), MEMBERS[xlen], Options(), given, arrays, seed)
     assert found.data["verified"], found.differences
@@ -106,21 +129,35 @@ def test_every_type_is_the_targets(xlen: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("xlen", [32, pytest.param(64, marks=pytest.mark.long)])
-@pytest.mark.parametrize("result", ["uint64_t", "int64_t", "intmax_t", "my_wide", "size_t", "long", "int_fast16_t", "enum wide_enum", "uint8_t"])
+@pytest.mark.parametrize(
+    "result",
+    ["uint64_t", "int64_t", "intmax_t", "my_wide", "size_t", "long", "int_fast16_t", "enum wide_enum", "uint8_t"],
+)
 def test_results_are_the_targets(result: str, xlen: int, tmp_path: Path) -> None:
     check(tmp_path, ["uint64_t", "int64_t", result], result, xlen, 7)
 
 
 @settings(max_examples=6)
-@given(st.lists(st.sampled_from(sorted(TYPES)), min_size=1, max_size=9), st.sampled_from(sorted(TYPES)), st.sampled_from([32, 64]), st.integers(0, 999))
-def test_random_signatures(tmp_path_factory: pytest.TempPathFactory, types: list[str], result: str, xlen: int, seed: int) -> None:
+@given(
+    st.lists(st.sampled_from(sorted(TYPES)), min_size=1, max_size=9),
+    st.sampled_from(sorted(TYPES)),
+    st.sampled_from([32, 64]),
+    st.integers(0, 999),
+)
+def test_random_signatures(
+    tmp_path_factory: pytest.TempPathFactory, types: list[str], result: str, xlen: int, seed: int
+) -> None:
     check(tmp_path_factory.mktemp("c"), types, result, xlen, seed)
 
 
 @pytest.mark.parametrize(("xlen", "size", "offset"), [(32, 13, 9), (64, 21, 13)])
 def test_packed_structures_have_the_layout_that_clang_gives(xlen: int, size: int, offset: int, tmp_path: Path) -> None:
     path = tmp_path / "f.c"
-    path.write_text("struct __attribute__((packed)) s { char a; int b; long c[2]; };\nvoid f(struct s p[2]) { p[1].c[1] = p[0].b; }\n", encoding="utf-8")
+    path.write_text(
+        "struct __attribute__((packed)) s { char a; int b; long c[2]; };\nvoid f(struct s p[2]) { p[1].c[1] = p[0].b; "
+        "}\n",
+        encoding="utf-8",
+    )
     form = run(str(path), MEMBERS[xlen], Options(), {}, {}, 0).outputs["p"].dtype
     assert form.itemsize == size
     assert form.fields is not None
@@ -130,7 +167,10 @@ def test_packed_structures_have_the_layout_that_clang_gives(xlen: int, size: int
 def test_the_text_itself_may_ask_for_the_target(tmp_path: Path) -> None:
     """The host's function is the one that the target compiles, not what the host's macros choose."""
     path = tmp_path / "f.c"
-    path.write_text("#if __riscv_xlen == 32\ntypedef int word;\n#elif __riscv_xlen\ntypedef long word;\n#endif\nword f(word a) { return a * a + sizeof a; }\n")
+    path.write_text(
+        "#if __riscv_xlen == 32\ntypedef int word;\n#elif __riscv_xlen\ntypedef long word;\n#endif\nword f(word a) { "
+        "return a * a + sizeof a; }\n"
+    )
     for xlen, (a, expected) in product((32, 64), [(70000, 4900000000)]):
         found = run(str(path), MEMBERS[xlen], Options(), {"a": str(a)}, {}, 0)
         assert found.data["verified"]
@@ -140,7 +180,10 @@ def test_the_text_itself_may_ask_for_the_target(tmp_path: Path) -> None:
 def test_a_width_that_disagrees_with_the_code_is_a_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As it was where the host's typedefs decided: the wrong declaration cut the results of both sides alike."""
     path = tmp_path / "f.c"
-    path.write_text("unsigned long long f(int a) { return 1ull << a; }\nvoid g(unsigned long long a, int b[1]) { b[0] = a; }\n", encoding="utf-8")
+    path.write_text(
+        "unsigned long long f(int a) { return 1ull << a; }\nvoid g(unsigned long long a, int b[1]) { b[0] = a; }\n",
+        encoding="utf-8",
+    )
     monkeypatch.setitem(vars(import_module("polyloom.frontend.c.prototype"))["_TYPES"], "unsigned long long", "u4")
     with pytest.raises(PolyloomError, match="the result is declared as uint32, and the code returns i64"):
         run(str(path), "riscv:rv32imac", Options(function="f"), {"a": "33"}, {}, 0)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The memory model in its other form: every total order of memory operations, tried one after the other.
 
-A program is given by its operations and their dependencies, not by instructions: what follows from registers is known here by
-construction. An order counts if it respects preserved program order, rule by rule as the manual words them, when every load
-returns what the load value axiom says, and if it is atomic. `text` writes the same program as a litmus test.
+A program is given by its operations and their dependencies, not by instructions: what follows from registers is known
+here by construction. An order counts if it respects preserved program order, rule by rule as the manual words them,
+when every load returns what the load value axiom says, and if it is atomic. `text` writes the same program as a litmus
+test.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ Kind = Literal["load", "store", "amo", "lr", "sc"]
 
 @dataclass(frozen=True)
 class Op:
-    """A memory operation. A store writes `value`, or what the load `copies` read. `address`, `data`, `control` and `copies` are
-    places in the hart's program of earlier operations that return a value."""
+    """A memory operation. A store writes `value`, or what the load `copies` read. `address`, `data`, `control` and
+    `copies` are places in the hart's program of earlier operations that return a value."""
 
     kind: Kind
     location: str
@@ -55,9 +56,14 @@ SETS = {"r": (True, False), "w": (False, True), "rw": (True, True)}
 
 
 def outcomes(program: Program) -> dict[str, int]:
-    """Every allowed final state and the number of its executions: different choices of what is read, of the order of stores to each
-    location, and of the store-conditionals that succeed."""
-    conditionals = [(h, i) for h, items in enumerate(program) for i, item in enumerate(items) if isinstance(item, Op) and item.kind == "sc"]
+    """Every allowed final state and the number of its executions: different choices of what is read, of the order of
+    stores to each location, and of the store-conditionals that succeed."""
+    conditionals = [
+        (h, i)
+        for h, items in enumerate(program)
+        for i, item in enumerate(items)
+        if isinstance(item, Op) and item.kind == "sc"
+    ]
     found: dict[object, str] = {}
     for success in product((False, True), repeat=len(conditionals)):
         failed = {c for c, s in zip(conditionals, success, strict=True) if not s}
@@ -68,12 +74,20 @@ def outcomes(program: Program) -> dict[str, int]:
 
 
 def _orders(program: Program, failed: set[Id], found: dict[object, str]) -> None:
-    ids = [(h, i) for h, items in enumerate(program) for i, item in enumerate(items) if isinstance(item, Op) and (h, i) not in failed]
+    ids = [
+        (h, i)
+        for h, items in enumerate(program)
+        for i, item in enumerate(items)
+        if isinstance(item, Op) and (h, i) not in failed
+    ]
     for order in permutations(ids):
         place = {each: n for n, each in enumerate(order)}
         read = {each: _source(program, order, place, each) for each in ids if _op(program, each).reads}
         if _preserved(program, ids, place, read) and _atomic(program, ids, order, place, read):
-            stores = {name: tuple(s for s in order if _op(program, s).writes and _op(program, s).location == name) for name in "xyz"}
+            stores = {
+                name: tuple(s for s in order if _op(program, s).writes and _op(program, s).location == name)
+                for name in "xyz"
+            }
             key = (frozenset(failed), frozenset(read.items()), tuple(stores.items()))
             found[key] = _state(program, failed, read, stores)
 
@@ -119,7 +133,13 @@ def _ppo(program: Program, ids: list[Id], read: dict[Id, Id | None], a: Id, b: I
         or second.address == a[1]
         or (second.writes and a[1] in (second.data, second.copies))
         or (second.writes and a[1] in second.control)
-        or (second.reads and any(read[b] == m and a[1] in (_op(program, m).address, _op(program, m).data, _op(program, m).copies) for m in between))
+        or (
+            second.reads
+            and any(
+                read[b] == m and a[1] in (_op(program, m).address, _op(program, m).data, _op(program, m).copies)
+                for m in between
+            )
+        )
         or (second.writes and any(_op(program, m).address == a[1] for m in between))
     )
 
@@ -128,7 +148,9 @@ def _fences(item: Barrier, first: Op, second: Op) -> bool:
     if item.tso:
         return _fences(Barrier("r", "rw"), first, second) or _fences(Barrier("w", "w"), first, second)
     (before_r, before_w), (after_r, after_w) = SETS[item.before], SETS[item.after]
-    return ((first.reads and before_r) or (first.writes and before_w)) and ((second.reads and after_r) or (second.writes and after_w))
+    return ((first.reads and before_r) or (first.writes and before_w)) and (
+        (second.reads and after_r) or (second.writes and after_w)
+    )
 
 
 def _acquires(op: Op) -> bool:
@@ -146,7 +168,8 @@ def _strong(op: Op) -> bool:
 
 
 def _pair(program: Program, conditional: Id) -> Id | None:
-    """The load-reserved of a store-conditional that may succeed: the last one or conditional before it is one, of the same location."""
+    """The load-reserved of a store-conditional that may succeed: the last one or conditional before it is one, of the
+    same location."""
     hart, at = conditional
     for n in range(at - 1, -1, -1):
         item = program[hart][n]
@@ -155,7 +178,9 @@ def _pair(program: Program, conditional: Id) -> Id | None:
     return None
 
 
-def _atomic(program: Program, ids: list[Id], order: tuple[Id, ...], place: dict[Id, int], read: dict[Id, Id | None]) -> bool:
+def _atomic(
+    program: Program, ids: list[Id], order: tuple[Id, ...], place: dict[Id, int], read: dict[Id, Id | None]
+) -> bool:
     for b in ids:
         if _op(program, b).kind == "sc":
             pair = _pair(program, b)
@@ -195,13 +220,24 @@ ADDRESSES = {"x": 6, "y": 7, "z": 8}
 
 
 def text(program: Program) -> str:
-    """The litmus test: operation `at` of a hart returns its value in register x(10 + at); all of them and x, y, z are observed."""
+    """The litmus test: operation `at` of a hart returns its value in register x(10 + at); all of them and x, y, z are
+    observed."""
     columns = [_column(items) for items in program]
     rows = max(map(len, columns))
     cells = [[column[n] if n < len(column) else "" for column in columns] for n in range(rows)]
     head = "".join(f"{h}:x6=x; {h}:x7=y; {h}:x8=z; " for h in range(len(program)))
-    shown = [f"{h}:x{10 + n};" for h, items in enumerate(program) for n, item in enumerate(items) if isinstance(item, Op) and item.kind != "store"]
-    lines = ["RISCV generated", f"{{ {head}}}", " | ".join(f"P{h}" for h in range(len(program))) + " ;", *(" | ".join(row) + " ;" for row in cells)]
+    shown = [
+        f"{h}:x{10 + n};"
+        for h, items in enumerate(program)
+        for n, item in enumerate(items)
+        if isinstance(item, Op) and item.kind != "store"
+    ]
+    lines = [
+        "RISCV generated",
+        f"{{ {head}}}",
+        " | ".join(f"P{h}" for h in range(len(program))) + " ;",
+        *(" | ".join(row) + " ;" for row in cells),
+    ]
     return "\n".join([*lines, f"locations [{' '.join([*shown, 'x; y; z;'])}]", "exists x=1", ""])
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Litmus tests from a few words: columns of instructions over x, y and z, whose addresses are in x6, x7 and x8 of every hart."""
+"""Litmus tests from a few words: columns of instructions over x, y and z, whose addresses are in x6, x7 and x8 of every
+hart."""
 
 from __future__ import annotations
 
@@ -48,7 +49,9 @@ CONDITIONS = {
 
 _ALL = {"RR", "RW", "WR", "WW"}
 _READS = {"RR", "RW"}
-FENCES = {f"fence {p},{s}": {a + b for a in p.upper() for b in s.upper()} for p in ("r", "w", "rw") for s in ("r", "w", "rw")}
+FENCES = {
+    f"fence {p},{s}": {a + b for a in p.upper() for b in s.upper()} for p in ("r", "w", "rw") for s in ("r", "w", "rw")
+}
 LINKS: dict[str, set[str]] = {
     "po": set(),
     **FENCES,
@@ -69,12 +72,15 @@ LINKS: dict[str, set[str]] = {
 def cycle(shape: str, links: Sequence[str]) -> str:
     """A shape with a link in each hart that has two accesses."""
     remaining = iter(links)
-    columns = [_linked(accesses, next(remaining)) if len(accesses) == 2 else _access(accesses[0]) for accesses in SHAPES[shape]]
+    columns = [
+        _linked(accesses, next(remaining)) if len(accesses) == 2 else _access(accesses[0]) for accesses in SHAPES[shape]
+    ]
     return litmus(f"{shape} {' '.join(links)}", columns, f"exists ({CONDITIONS[shape]})")
 
 
 def applies(shape: str, links: Sequence[str]) -> bool:
-    """Whether every link can stand where it is: dependencies begin at a load, data ones end at a store, annotations fit."""
+    """Whether every link can stand where it is: dependencies begin at a load, data ones end at a store, annotations
+    fit."""
     pairs = [accesses for accesses in SHAPES[shape] if len(accesses) == 2]
     return all(_fits(pair[0][0] + pair[1][0], link) for pair, link in zip(pairs, links, strict=True))
 
@@ -116,7 +122,11 @@ def _linked(accesses: tuple[Access, ...], link: str) -> str:
         case "czero":
             parts = [_access(first), "li x29,0", _access(second, data=f"czero.eqz x5,x29,x10; addi x5,x5,{value}")]
         case "czero address":
-            parts = [_access(first), f"czero.eqz x28,x{base},x10; czero.nez x29,x{base},x10; or x28,x28,x29", _access(second, base=28)]
+            parts = [
+                _access(first),
+                f"czero.eqz x28,x{base},x10; czero.nez x29,x{base},x10; or x28,x28,x29",
+                _access(second, base=28),
+            ]
         case "aq":
             parts = [_access(first, ".aq"), _access(second)]
         case "rl":

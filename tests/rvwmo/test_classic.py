@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The classic tests, with every fence and dependency between their accesses, and those that tell the rules apart.
 
-RVWMO is multi-copy atomic: a cycle of a shape is forbidden exactly if every hart preserves the order of its two accesses (The RISC-V
-Instruction Set Manual, Volume I, appendix "RVWMO Explanatory Material"). Verdicts and counts of the named tests are those that herd7
-7.57 with its riscv.cat prints for the tests of the same shapes in the public collection litmus-tests/litmus-tests-riscv.
+RVWMO is multi-copy atomic: a cycle of a shape is forbidden exactly if every hart preserves the order of its two
+accesses (The RISC-V Instruction Set Manual, Volume I, appendix "RVWMO Explanatory Material"). Verdicts and counts of
+the named tests are those that herd7 7.57 with its riscv.cat prints for the tests of the same shapes in the public
+collection litmus-tests/litmus-tests-riscv.
 """
 
 from __future__ import annotations
@@ -48,21 +49,33 @@ NAMED: dict[str, tuple[tuple[str, ...], str, str, int, int]] = {
     "CoWW": (("li x5,1; sw x5,0(x6); li x9,2; sw x9,0(x6)",), "exists (x=1)", "Never", 0, 1),
     "CoRW1": (("lw x10,0(x6); li x5,1; sw x5,0(x6)",), "exists (0:x10=1)", "Never", 0, 1),
     "PPOCA": (
-        (_WRITER, f"lw x10,0(x7); li x9,1; bne x10,x0,L0; L0: sw x9,0(x8); lw x11,0(x8); {_addr('x12', 'x11', 'x6')}; lw x13,0(x12)"),
+        (
+            _WRITER,
+            f"lw x10,0(x7); li x9,1; bne x10,x0,L0; L0: sw x9,0(x8); lw x11,0(x8); {_addr('x12', 'x11', 'x6')}; lw "
+            "x13,0(x12)",
+        ),
         "exists (1:x10=1 /\\ 1:x11=1 /\\ 1:x13=0)",
         "Sometimes",
         1,
         3,
     ),
     "PPOAA": (
-        (_WRITER, f"lw x10,0(x7); li x9,1; {_addr('x14', 'x10', 'x8')}; sw x9,0(x14); lw x11,0(x8); {_addr('x12', 'x11', 'x6')}; lw x13,0(x12)"),
+        (
+            _WRITER,
+            f"lw x10,0(x7); li x9,1; {_addr('x14', 'x10', 'x8')}; sw x9,0(x14); lw x11,0(x8); "
+            f"{_addr('x12', 'x11', 'x6')}; lw x13,0(x12)",
+        ),
         "exists (1:x10=1 /\\ 1:x11=1 /\\ 1:x13=0)",
         "Never",
         0,
         3,
     ),
     "RSW": (
-        (_STRONG, f"lw x10,0(x7); {_addr('x14', 'x10', 'x8')}; lw x15,0(x14); lw x11,0(x8); {_addr('x12', 'x11', 'x6')}; lw x13,0(x12)"),
+        (
+            _STRONG,
+            f"lw x10,0(x7); {_addr('x14', 'x10', 'x8')}; lw x15,0(x14); lw x11,0(x8); {_addr('x12', 'x11', 'x6')}; lw "
+            "x13,0(x12)",
+        ),
         "exists (1:x10=1 /\\ 1:x13=0)",
         "Sometimes",
         1,
@@ -71,7 +84,8 @@ NAMED: dict[str, tuple[tuple[str, ...], str, str, int, int]] = {
     "RDW": (
         (
             _STRONG,
-            f"lw x10,0(x7); {_addr('x14', 'x10', 'x8')}; lw x15,0(x14); lw x11,0(x8); {_addr('x12', 'x11', 'x6')}; lw x13,0(x12)",
+            f"lw x10,0(x7); {_addr('x14', 'x10', 'x8')}; lw x15,0(x14); lw x11,0(x8); {_addr('x12', 'x11', 'x6')}; lw "
+            "x13,0(x12)",
             "li x5,1; sw x5,0(x8)",
         ),
         "exists (1:x10=1 /\\ 1:x15=0 /\\ 1:x11=1 /\\ 1:x13=0)",
@@ -80,28 +94,40 @@ NAMED: dict[str, tuple[tuple[str, ...], str, str, int, int]] = {
         11,
     ),
     "AMO-FENCE": (
-        ("li x5,1; sw x5,0(x6); amoswap.w.aq.rl x0,x5,(x8); lw x10,0(x7)", "li x5,1; sw x5,0(x7); amoswap.w.aq.rl x0,x5,(x9); lw x10,0(x6)"),
+        (
+            "li x5,1; sw x5,0(x6); amoswap.w.aq.rl x0,x5,(x8); lw x10,0(x7)",
+            "li x5,1; sw x5,0(x7); amoswap.w.aq.rl x0,x5,(x9); lw x10,0(x6)",
+        ),
         "exists (0:x10=0 /\\ 1:x10=0)",
         "Never",
         0,
         3,
     ),
     "2+2Swap": (
-        ("li x5,2; amoswap.w x10,x5,0(x6); li x9,1; amoswap.w x11,x9,0(x7)", "li x5,2; amoswap.w x10,x5,0(x7); li x9,1; amoswap.w x11,x9,0(x6)"),
+        (
+            "li x5,2; amoswap.w x10,x5,0(x6); li x9,1; amoswap.w x11,x9,0(x7)",
+            "li x5,2; amoswap.w x10,x5,0(x7); li x9,1; amoswap.w x11,x9,0(x6)",
+        ),
         "exists (x=2 /\\ y=2 /\\ 0:x10=1 /\\ 0:x11=0 /\\ 1:x10=1 /\\ 1:x11=0)",
         "Sometimes",
         1,
         3,
     ),
     "2+2Swap+Acqs": (
-        ("li x5,2; amoswap.w.aq x10,x5,0(x6); li x9,1; amoswap.w x11,x9,0(x7)", "li x5,2; amoswap.w.aq x10,x5,0(x7); li x9,1; amoswap.w x11,x9,0(x6)"),
+        (
+            "li x5,2; amoswap.w.aq x10,x5,0(x6); li x9,1; amoswap.w x11,x9,0(x7)",
+            "li x5,2; amoswap.w.aq x10,x5,0(x7); li x9,1; amoswap.w x11,x9,0(x6)",
+        ),
         "exists (x=2 /\\ y=2 /\\ 0:x10=1 /\\ 0:x11=0 /\\ 1:x10=1 /\\ 1:x11=0)",
         "Never",
         0,
         3,
     ),
     "ForwardAMO": (
-        ("lw x10,0(x6); fence rw,rw; li x5,1; sw x5,0(x7)", "lw x10,0(x7); li x5,1; amoswap.w.rl x1,x5,0(x8); lw x11,0(x8); beq x11,x0,L0; sw x5,0(x6); L0:"),
+        (
+            "lw x10,0(x6); fence rw,rw; li x5,1; sw x5,0(x7)",
+            "lw x10,0(x7); li x5,1; amoswap.w.rl x1,x5,0(x8); lw x11,0(x8); beq x11,x0,L0; sw x5,0(x6); L0:",
+        ),
         "exists (0:x10=1 /\\ 1:x10=1 /\\ 1:x11=1)",
         "Never",
         0,
@@ -125,7 +151,10 @@ NAMED: dict[str, tuple[tuple[str, ...], str, str, int, int]] = {
         1,
     ),
     "S+sc-success": (
-        ("li x5,1; sw x5,0(x7); fence w,w; sw x5,0(x6)", "lw x10,0(x6); lr.w x11,0(x8); sc.w x11,x10,0(x8); andi x12,x11,64; addi x12,x12,2; sw x12,0(x7)"),
+        (
+            "li x5,1; sw x5,0(x7); fence w,w; sw x5,0(x6)",
+            "lw x10,0(x6); lr.w x11,0(x8); sc.w x11,x10,0(x8); andi x12,x11,64; addi x12,x12,2; sw x12,0(x7)",
+        ),
         "exists (1:x10=1 /\\ y=1)",
         "Sometimes",
         1,
@@ -151,7 +180,9 @@ def test_named(name: str) -> None:
 
 def test_values_come_from_somewhere() -> None:
     """Load buffering whose stores write what was read has no value but 0."""
-    found = check(litmus("LB+datas", ("lw x10,0(x6); sw x10,0(x7)", "lw x10,0(x7); sw x10,0(x6)"), "exists (0:x10=1 \\/ 1:x10=1)"))
+    found = check(
+        litmus("LB+datas", ("lw x10,0(x6); sw x10,0(x7)", "lw x10,0(x7); sw x10,0(x6)"), "exists (0:x10=1 \\/ 1:x10=1)")
+    )
     assert found.states == ("0:x10=0; 1:x10=0;",)
 
 
@@ -179,13 +210,22 @@ def test_pointers() -> None:
 def test_indirect_jump_is_a_control_dependency() -> None:
     jump = "lw x10,0(x7); xor x11,x10,x10; add x11,x11,x9; jalr x0,0(x11); L0: {}"
     initial = "1:x9=P1:L0;"
-    store = litmus("S+jalr", ("li x5,2; sw x5,0(x6); fence w,w; sw x5,0(x7)", jump.format("li x5,1; sw x5,0(x6)")), "exists (1:x10=2 /\\ x=2)", initial)
+    store = litmus(
+        "S+jalr",
+        ("li x5,2; sw x5,0(x6); fence w,w; sw x5,0(x7)", jump.format("li x5,1; sw x5,0(x6)")),
+        "exists (1:x10=2 /\\ x=2)",
+        initial,
+    )
     load = litmus("MP+jalr", (_WRITER, jump.format("lw x12,0(x6)")), "exists (1:x10=1 /\\ 1:x12=0)", initial)
     assert (check(store).verdict, check(load).verdict) == ("Never", "Sometimes")
 
 
 def test_filter_and_locations() -> None:
-    text = litmus("SB", ("li x5,1; sw x5,0(x6); lw x10,0(x7)", "li x5,1; sw x5,0(x7); lw x10,0(x6)"), "locations [x; 1:x10;] filter (0:x10=0) forall (0:x10=0)")
+    text = litmus(
+        "SB",
+        ("li x5,1; sw x5,0(x6); lw x10,0(x7)", "li x5,1; sw x5,0(x7); lw x10,0(x6)"),
+        "locations [x; 1:x10;] filter (0:x10=0) forall (0:x10=0)",
+    )
     found = check(text)
     assert found.states == ("0:x10=0; 1:x10=0; [x]=1;", "0:x10=0; 1:x10=1; [x]=1;")
     assert (found.positive, found.negative, found.condition_holds) == (2, 0, True)

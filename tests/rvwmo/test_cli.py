@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom litmus`: the form of its answer, its exit codes, files that are no tests, and the comparison with logs of tools and machines."""
+"""`polyloom litmus`: the form of its answer, its exit codes, files that are no tests, and the comparison with logs of
+tools and machines."""
 
 from __future__ import annotations
 
@@ -154,13 +155,18 @@ def test_what_cannot_be_judged_is_listed(folder: Path, capsys: pytest.CaptureFix
     assert "refused: SB.litmus: 'y' is accessed with 1 and with 4 bytes" in capsys.readouterr().out
 
 
-def test_one_malformed_file_does_not_lose_the_others(folder: Path, capsys: pytest.CaptureFixture[str], golden: Callable[[str, str], None]) -> None:
+def test_one_malformed_file_does_not_lose_the_others(
+    folder: Path, capsys: pytest.CaptureFixture[str], golden: Callable[[str, str], None]
+) -> None:
     (folder / "bad.litmus").write_text(SB.replace("lw x8,0(x7)", "lw x8,0)x7("))
     assert main(["litmus", "SB.litmus", "bad.litmus", "nowhere.litmus", "more/MP.litmus"]) == 1
     captured = capsys.readouterr()
     golden("batch", f"{captured.out}--- stderr\n{captured.err}")
     assert main(["litmus", "SB.litmus", "bad.litmus", "nowhere.litmus", "more/MP.litmus", "--json"]) == 1
-    names = [(each.get("name"), each.get("path"), each.get("code"), each.get("line")) for each in json.loads(capsys.readouterr().out)]
+    names = [
+        (each.get("name"), each.get("path"), each.get("code"), each.get("line"))
+        for each in json.loads(capsys.readouterr().out)
+    ]
     assert names == [
         ("SB", None, None, None),
         (None, "bad.litmus", "PL0940", 6),
@@ -182,7 +188,10 @@ def test_a_malformed_file_that_a_log_knows(folder: Path, capsys: pytest.CaptureF
     (folder / "other.litmus").write_text("AArch64 other\n{}\n")
     assert main(["litmus", ".", "--against", "herd.log"]) == 1
     captured = capsys.readouterr()
-    assert captured.out == "1 agree, 0 differ, 1 refused\nrefused: bad.litmus: unexpected character '?'\n2 not in the log\n"
+    assert (
+        captured.out
+        == "1 agree, 0 differ, 1 refused\nrefused: bad.litmus: unexpected character '?'\n2 not in the log\n"
+    )
     assert captured.err.startswith("error[PL0940]: unexpected character '?'\n --> bad.litmus:6:5\n")
     assert main(["litmus", "SB.litmus", "nowhere.litmus", "--against", "herd.log"]) == 1
 
@@ -194,7 +203,9 @@ def test_hardware_shows_a_subset(hash: str, folder: Path, capsys: pytest.Capture
     assert capsys.readouterr().out == "1 agree, 0 differ, 0 refused\n"
 
 
-def test_hardware_shows_what_is_forbidden(folder: Path, capsys: pytest.CaptureFixture[str], golden: Callable[[str, str], None]) -> None:
+def test_hardware_shows_what_is_forbidden(
+    folder: Path, capsys: pytest.CaptureFixture[str], golden: Callable[[str, str], None]
+) -> None:
     (folder / "machine.log").write_text(HARDWARE.format(hash="").replace("x=1; y=-1;", "x=7; y=-1;", 1))
     assert main(["litmus", "SB.litmus", "--against", "machine.log", "--against", "herd.log", "--json"]) == 4
     data = json.loads(capsys.readouterr().out)
@@ -204,7 +215,9 @@ def test_hardware_shows_what_is_forbidden(folder: Path, capsys: pytest.CaptureFi
     golden("hardware", f"{captured.out}--- stderr\n{captured.err}")
 
 
-def test_a_tools_histogram_with_an_observation_is_of_a_machine(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_tools_histogram_with_an_observation_is_of_a_machine(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """litmus7 prints how often; herd7 prints all states, and a subset of these is a difference."""
     observed = HARDWARE.format(hash="Observation SB Sometimes 1 500093\n")
     (folder / "machine.log").write_text(observed)
@@ -216,7 +229,9 @@ def test_a_tools_histogram_with_an_observation_is_of_a_machine(folder: Path, cap
 
 
 def test_a_test_that_has_another_hash_is_another_test(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    other = LOG.replace("Sometimes 1 3\nTime SB 0.00\n", "Sometimes 2 2\nTime SB 0.00\nHash=760e481b3c7b9ad1c78990727e5fcf50\n")
+    other = LOG.replace(
+        "Sometimes 1 3\nTime SB 0.00\n", "Sometimes 2 2\nTime SB 0.00\nHash=760e481b3c7b9ad1c78990727e5fcf50\n"
+    )
     (folder / "herd.log").write_text(other)
     assert main(["litmus", "SB.litmus", "--against", "herd.log"]) == 0
     assert "another Hash: SB.litmus" in capsys.readouterr().out
@@ -225,7 +240,11 @@ def test_a_test_that_has_another_hash_is_another_test(folder: Path, capsys: pyte
 
 
 def test_a_test_is_found_under_another_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    log = HARDWARE.format(hash=f"Hash={computed(read(Source('SB', SB)))}\n").replace("SB", "Renamed").replace("x=1", "x=7")
+    log = (
+        HARDWARE.format(hash=f"Hash={computed(read(Source('SB', SB)))}\n")
+        .replace("SB", "Renamed")
+        .replace("x=1", "x=7")
+    )
     (folder / "machine.log").write_text(log)
     assert main(["litmus", "SB.litmus", "--against", "machine.log"]) == 4
     capsys.readouterr()
@@ -238,7 +257,8 @@ def test_logs_that_end_early_are_left_out() -> None:
 
 
 def test_hashes_are_those_of_the_tools() -> None:
-    """Of a log of a machine in the collection litmus-tests/litmus-tests-riscv (hw-results), and of that collection's file ISA13."""
+    """Of a log of a machine in the collection litmus-tests/litmus-tests-riscv (hw-results), and of that collection's
+    file ISA13."""
     assert computed(read(Source("", SWAPS))) == "760e481b3c7b9ad1c78990727e5fcf50"
     assert computed(read(Source("", CONTROL))) == "4b7cc27655fc88b787996b02dcf86e17"
     assert declared(('"Cycle"', "hash =A05b05209e12b622034855bb94db48cd ")) == "a05b05209e12b622034855bb94db48cd"
@@ -247,7 +267,13 @@ def test_hashes_are_those_of_the_tools() -> None:
 
 @pytest.mark.parametrize(
     ("change", "same"),
-    [(("2+2Swap", "other"), True), (("exists", "~exists"), True), (("{\n", "{\n\n"), True), (("x0,2 ", "x0,3 "), False), (("x=2 /\\ ", ""), False)],
+    [
+        (("2+2Swap", "other"), True),
+        (("exists", "~exists"), True),
+        (("{\n", "{\n\n"), True),
+        (("x0,2 ", "x0,3 "), False),
+        (("x=2 /\\ ", ""), False),
+    ],
 )
 def test_a_hash_is_of_what_a_test_does(change: tuple[str, str], same: bool) -> None:
     changed = SWAPS.replace(*change)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom litmus FILE.c`: the document's claim from C, in both directions, and what it says where no test can be made."""
+"""`polyloom litmus FILE.c`: the document's claim from C, in both directions, and what it says where no test can be
+made."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ REFUSED = """
 int scalar(volatile int *x, volatile int *y, int n) { int r = *x; *y = n; return r; }
 int product(volatile int *x, volatile int *y) { int r = *x;
   *y = r * r; return r; }
-int chosen(volatile int *x, volatile int *y) { switch (*x) { case 1: *y = 1; break; case 2: *y = 5; break; case 7: *y = *x; } return 0; }
+int chosen(volatile int *x, volatile int *y) {
+  switch (*x) { case 1: *y = 1; break; case 2: *y = 5; break; case 7: *y = *x; }
+  return 0; }
 int plain(int *x, volatile int *y) { int r = *x; *y = 1; return r; }
 int one(volatile int *x) { return *x + *x; }
 int five(volatile int *x, volatile int *y) { if (*x == 5) *y = 1; return 0; }
@@ -59,7 +62,10 @@ def verdicts(words: str, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("store --ssa 0", {"LB": "Sometimes", "S": "Sometimes"}),  # of clang's making: constant arms are selected at -O0, too
+        (
+            "store --ssa 0",
+            {"LB": "Sometimes", "S": "Sometimes"},
+        ),  # of clang's making: constant arms are selected at -O0, too
         ("store", {"LB": "Sometimes", "S": "Sometimes"}),
         ("store --isa rv64gc", {"LB": "Sometimes", "S": "Sometimes"}),
         ("store --ordering branch", {"LB": "Never", "S": "Never"}),
@@ -100,7 +106,9 @@ def test_emitted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         assert capsys.readouterr().out.startswith(f"{each['name']}: Never")
 
 
-def test_errors(golden: Golden, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors(
+    golden: Golden, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "refused.c").write_text(REFUSED)
     parts: list[str] = []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checker and the enumeration of all total orders agree on random programs: states, and the number of executions of each side."""
+"""The checker and the enumeration of all total orders agree on random programs: states, and the number of executions of
+each side."""
 
 from __future__ import annotations
 
@@ -62,9 +63,15 @@ def test_agrees(program: Program) -> None:
 
 @pytest.mark.parametrize("dependent", [False, True])
 def test_rule_12_across_locations(dependent: bool) -> None:
-    """A load that is forwarded from a store comes after what the store's data depend on, also where another location comes between."""
+    """A load that is forwarded from a store comes after what the store's data depend on, also where another location
+    comes between."""
     writer: tuple[Item, ...] = (Op("store", "x", 1), Barrier("w", "w"), Op("store", "y", 1))
-    reader: tuple[Item, ...] = (Op("load", "y"), Op("store", "z", 1, data=0 if dependent else None), Op("load", "z"), Op("load", "x", address=2))
+    reader: tuple[Item, ...] = (
+        Op("load", "y"),
+        Op("store", "z", 1, data=0 if dependent else None),
+        Op("load", "z"),
+        Op("load", "x", address=2),
+    )
     program = (writer, reader, (Op("store", "z", 2),))
     expected = outcomes(program)
     assert check(text(program)).states == tuple(sorted(expected))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ordering-preserving pass, judged by the memory model: what a branch forbids stays forbidden, and without the pass it is not."""
+"""The ordering-preserving pass, judged by the memory model: what a branch forbids stays forbidden, and without the pass
+it is not."""
 
 from __future__ import annotations
 
@@ -39,10 +40,19 @@ NEEDED = {
     "two selects": LOAD + SELECT + "%u: i32 = select %c, %n, 3:i32\n" + STORE + "%v: i32 = add %t, %u\nreturn %v\n}\n",
     "two stores": LOAD + SELECT + STORE + "store 2:i32, %z align 4\n" + END,
     "dependent store, then another": LOAD + SELECT + "store %t, %z align 4\n" + STORE + END,
-    "store on one way": LOAD + SELECT + "%d: i1 = eq %n, 1:i32\nbranch %d, do, end\ndo:\n" + STORE + "jump end\nend:\n" + END,
+    "store on one way": LOAD
+    + SELECT
+    + "%d: i1 = eq %n, 1:i32\nbranch %d, do, end\ndo:\n"
+    + STORE
+    + "jump end\nend:\n"
+    + END,
     "dependence on one way": LOAD
     + SELECT
-    + "%d: i1 = eq %n, 1:i32\nbranch %d, a, b\na:\njump end(0:i32)\nb:\njump end(%t)\nend(%u: i32):\n%v: i32 = or %u, 1:i32\nstore %v, %y align 4\n"
+    + (
+        "%d: i1 = eq %n, 1:i32\nbranch %d, a, b\na:\njump end(0:i32)\nb:\njump end(%t)\nend(%u: i32):\n"
+        "%v: i32 = or %u, "
+        "1:i32\nstore %v, %y align 4\n"
+    )
     + END,
     "branch on another load": "%q: i32 = load %z align 4 volatile\n%d: i1 = ne %q, 5:i32\n"
     + LOAD
@@ -56,7 +66,10 @@ NEEDED = {
 """Functions whose store, as they stand, may come before the load, which a branch in place of the select forbids."""
 OTHERWISE = {
     "data": LOAD + SELECT + "store %t, %y align 4 volatile\n" + END,
-    "address": LOAD + SELECT + "%o: i64 = zext %t\n%p: i64 = and %o, 0:i64\n%a: ptr = offset %y, %p\nstore 1:i32, %a align 4\n" + END,
+    "address": LOAD
+    + SELECT
+    + "%o: i64 = zext %t\n%p: i64 = and %o, 0:i64\n%a: ptr = offset %y, %p\nstore 1:i32, %a align 4\n"
+    + END,
     "branch": LOAD + SELECT + "branch %c, do, do\ndo:\n" + STORE + END,
     "earlier branch": LOAD + "branch %c, do, do\ndo:\n" + SELECT + STORE + END,
     "acquire": LOAD.replace("volatile", "acquire") + SELECT + STORE + END,
@@ -102,31 +115,53 @@ def test_leaves_alone_what_needs_nothing(name: str) -> None:
 @pytest.mark.parametrize("isa", ISAS)
 def test_on_every_instruction_set(isa: str) -> None:
     before = function(NEEDED["store"])
-    assert [set(verdicts(f, isa)) for f in (before, ordered(before, "branch"), ordered(before, "fence"))] == [{"Sometimes"}, {"Never"}, {"Never"}]
+    assert [set(verdicts(f, isa)) for f in (before, ordered(before, "branch"), ordered(before, "fence"))] == [
+        {"Sometimes"},
+        {"Never"},
+        {"Never"},
+    ]
 
 
 def test_if_conversion_and_the_pass() -> None:
-    """The claim whole: branches, if-converted, with the order kept; and the converse, a select that orders a load by its address."""
+    """The claim whole: branches, if-converted, with the order kept; and the converse, a select that orders a load by
+    its address."""
     branches = with_branches(function(NEEDED["store"]))
     converted = if_convert(branches, Cost(branch=100))
     assert "select" in print_ssa(converted)
-    assert [set(verdicts(f)) for f in (branches, converted, *(ordered(converted, how) for how in HOWS))] == [{"Never"}, {"Sometimes"}, {"Never"}, {"Never"}]
+    assert [set(verdicts(f)) for f in (branches, converted, *(ordered(converted, how) for how in HOWS))] == [
+        {"Never"},
+        {"Sometimes"},
+        {"Never"},
+        {"Never"},
+    ]
 
 
 def test_an_address_is_ordered_by_a_select_alone() -> None:
     select = function(LOAD + "%p: ptr = select %c, %y, %z\n%t: i32 = load %p align 4 volatile\nreturn %t\n}\n")
-    found = [[judge(test).verdict for test in patterns(f, names.parse("rv64gc_zicond"), {})] for f in (select, with_branches(select))]
+    found = [
+        [judge(test).verdict for test in patterns(f, names.parse("rv64gc_zicond"), {})]
+        for f in (select, with_branches(select))
+    ]
     assert found == [["Never"], ["Sometimes"]]
 
 
 def test_a_loop_waits_for_the_load_of_every_round() -> None:
     """Here the last round's load is ordered by a branch, but not the one before, whose select the store comes after."""
-    loop = "jump loop(0:i32)\nloop(%i: i32):\n" + LOAD + "branch %c, again, end\nagain:\n" + SELECT + "%j: i32 = add %i, %t\njump loop(%j)\nend:\n"
+    loop = (
+        "jump loop(0:i32)\nloop(%i: i32):\n"
+        + LOAD
+        + "branch %c, again, end\nagain:\n"
+        + SELECT
+        + "%j: i32 = add %i, %t\njump loop(%j)\nend:\n"
+    )
     carried = (
         "jump loop(0:i32, 0:i32)\nloop(%i: i32, %old: i32):\n"
         + LOAD
         + SELECT
-        + "store %old, %y align 4\n%j: i32 = add %i, %t\n%k: i1 = slt %j, 9:i32\nbranch %k, loop(%j, %r), end\nend:\nreturn %j\n}\n"
+        + (
+            "store %old, %y align 4\n%j: i32 = add %i, %t\n%k: i1 = slt %j, 9:i32\nbranch %k, loop(%j, %r), end\nend:\n"
+            "return %j\n}\n"
+        )
     )
     ordered_by_branch = function(loop + STORE + "return %i\n}\n")
     assert ordered(ordered_by_branch, "fence") == ordered_by_branch
@@ -135,9 +170,15 @@ def test_a_loop_waits_for_the_load_of_every_round() -> None:
 
 def test_golden(golden: Golden) -> None:
     """What the pass makes of every function, and the tests of some."""
-    parts = [f"# {name}, {how}\n{print_ssa(ordered(function(body), how))}" for name, body in NEEDED.items() for how in HOWS]
+    parts = [
+        f"# {name}, {how}\n{print_ssa(ordered(function(body), how))}" for name, body in NEEDED.items() for how in HOWS
+    ]
     golden("ordering", "\n".join(parts))
-    shown = [ordered(function(NEEDED["store"]), "branch"), ordered(function(NEEDED["store"]), "fence"), function(NEEDED["store"])]
+    shown = [
+        ordered(function(NEEDED["store"]), "branch"),
+        ordered(function(NEEDED["store"]), "fence"),
+        function(NEEDED["store"]),
+    ]
     tests = [test for each in shown for test in patterns(each, names.parse("rv64gc_zicond"), {"n": 1})]
     golden("ordering-tests", "\n".join(emit(test) + f"(* {judge(test).verdict} *)\n" for test in tests))
 
@@ -154,8 +195,13 @@ def programs(draw: DrawFn) -> Function:
                 lines.append(f"%v{n}: i32 = load %{draw(st.sampled_from('xz'))} align 4 volatile")
                 values.append(f"%v{n}")
             case "select":
-                a, b = draw(st.sampled_from([("3:i32", value), ("1:i32", "2:i32"), (draw(st.sampled_from(values)), "1:i32")]))
-                lines += [f"%c{n}: i1 = ne {value}, {draw(st.integers(0, 1))}:i32", f"%v{n}: i32 = select %c{n}, {a}, {b}"]
+                a, b = draw(
+                    st.sampled_from([("3:i32", value), ("1:i32", "2:i32"), (draw(st.sampled_from(values)), "1:i32")])
+                )
+                lines += [
+                    f"%c{n}: i1 = ne {value}, {draw(st.integers(0, 1))}:i32",
+                    f"%v{n}: i32 = select %c{n}, {a}, {b}",
+                ]
                 values.append(f"%v{n}")
             case "arithmetic":
                 lines.append(f"%v{n}: i32 = add {value}, 1:i32")
@@ -187,7 +233,14 @@ def with_branches(function: Function) -> Function:
             if instruction.operation == "select" and instruction.result:
                 condition, a, b = instruction.operands
                 rest = f"after.{instruction.result.name}"
-                made.append(Block(name, parameters, block.instructions[start:n], Branch(condition, Edge(rest, (a,)), Edge(rest, (b,)))))
+                made.append(
+                    Block(
+                        name,
+                        parameters,
+                        block.instructions[start:n],
+                        Branch(condition, Edge(rest, (a,)), Edge(rest, (b,))),
+                    )
+                )
                 name, parameters, start = rest, (instruction.result,), n + 1
         made.append(Block(name, parameters, block.instructions[start:], block.terminator))
     return verify(replace(function, blocks=tuple(made)))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Executions counted by prefixes of the memory order agree with those counted location by location, and large tests are judged."""
+"""Executions counted by prefixes of the memory order agree with those counted location by location, and large tests are
+judged."""
 
 from __future__ import annotations
 
@@ -64,7 +65,9 @@ def event(number: int, writes: bool, field: int = -1) -> tuple[int, int, int, in
 
 def test_counts_beyond_64_bits() -> None:
     """Three stores have six orders, and a load four stores to read: at fifteen locations more than fits 64 bits."""
-    found, _ = _core.litmus_executions([event(n, n % 4 < 3) for n in range(60)], [(0, -1, False)] * 15, 1 << 20, 1 << 20)
+    found, _ = _core.litmus_executions(
+        [event(n, n % 4 < 3) for n in range(60)], [(0, -1, False)] * 15, 1 << 20, 1 << 20
+    )
     assert found is not None
     assert [high << 64 | low for _, low, high in found] == [(6 * 4) ** 15]
 

@@ -10,7 +10,20 @@ from tests.conftest import Golden
 
 from polyloom.diagnostics import PolyloomError, Source
 from polyloom.riscv.rvwmo import check
-from polyloom.riscv.rvwmo.litmus import And, Declaration, Equal, Instruction, Litmus, Not, Or, Place, Proposition, Register, Statement, emit
+from polyloom.riscv.rvwmo.litmus import (
+    And,
+    Declaration,
+    Equal,
+    Instruction,
+    Litmus,
+    Not,
+    Or,
+    Place,
+    Proposition,
+    Register,
+    Statement,
+    emit,
+)
 from polyloom.riscv.rvwmo.reader import read
 from polyloom.riscv.rvwmo.values import Pointer
 
@@ -40,7 +53,9 @@ def test_everything() -> None:
     assert test.declarations[7] == Declaration(Register(1, 9), Pointer("P1:LC00"))
     assert test.harts[0][1] == Statement(Instruction("sw", ("x5", "0(x10)")))
     assert test.harts[1][3] == Statement(Instruction("czero.eqz", ("x1", "x2", "x3")), ("LR", "LC"))
-    assert test.condition == And((Or((Equal(Register(1, 10), 1), Equal("z", Pointer("p")))), Not(Not(Equal("x", 1))), And()))
+    assert test.condition == And(
+        (Or((Equal(Register(1, 10), 1), Equal("z", Pointer("p")))), Not(Not(Equal("x", 1))), And())
+    )
     assert read(Source("again", emit(test))) == test
 
 
@@ -62,8 +77,12 @@ def propositions() -> st.SearchStrategy[Proposition]:
 
 
 def statements() -> st.SearchStrategy[tuple[Statement, ...]]:
-    instructions = st.sampled_from([Instruction("lw", ("x5", "0(x6)")), Instruction("fence", ("rw", "w")), Instruction("bne", ("x5", "x0", "L0"))])
-    return st.lists(st.builds(Statement, instructions, st.sampled_from([(), ("L0",), ("L1", "L2")])), min_size=1, max_size=4).map(tuple)
+    instructions = st.sampled_from(
+        [Instruction("lw", ("x5", "0(x6)")), Instruction("fence", ("rw", "w")), Instruction("bne", ("x5", "x0", "L0"))]
+    )
+    return st.lists(
+        st.builds(Statement, instructions, st.sampled_from([(), ("L0",), ("L1", "L2")])), min_size=1, max_size=4
+    ).map(tuple)
 
 
 @given(
@@ -71,7 +90,11 @@ def statements() -> st.SearchStrategy[tuple[Statement, ...]]:
         Litmus,
         name=st.sampled_from(["MP", "SB+fence.rw.rw-[rf-fr]+addr"]),
         harts=st.tuples(statements(), statements()),
-        declarations=st.lists(st.builds(Declaration, places(), st.one_of(st.none(), constants()), st.sampled_from([None, "int"]), st.booleans())).map(tuple),
+        declarations=st.lists(
+            st.builds(
+                Declaration, places(), st.one_of(st.none(), constants()), st.sampled_from([None, "int"]), st.booleans()
+            )
+        ).map(tuple),
         quantifier=st.sampled_from(["exists", "forall", "~exists"]),
         condition=propositions(),
         locations=st.lists(places(), max_size=2).map(tuple),
@@ -118,8 +141,10 @@ ERRORS = {
     "no-address": HEAD + "P0 ;\nlw x5,0(x8) ;\nexists x=1\n",
     "read-address": HEAD + "P0 ;\nld x5,0(x6) ;\nlw x8,0(x5) ;\nexists x=1\n",
     "arithmetic": HEAD + "P0 ;\nsll x5,x6,x7 ;\nexists x=1\n",
-    "arithmetic-of-what-is-read": "RISCV T\n{ int *p=x; 0:x6=p; }\nP0 ;\nld x5,0(x6) ;\nslli x5,x5,1 ;\nexists 0:x5=1\n",
-    "branch-on-what-is-read": "RISCV T\n{ int *p=x; 0:x6=p; }\nP0 ;\nld x5,0(x6) ;\nblt x5,x6,L0 ;\nsd x6,0(x6) ;\nL0: ;\nexists p=x\n",
+    "arithmetic-of-what-is-read": "RISCV T\n{ int *p=x; 0:x6=p; }\nP0 ;\nld x5,0(x6) ;\nslli x5,x5,1 ;\nexists "
+    "0:x5=1\n",
+    "branch-on-what-is-read": "RISCV T\n{ int *p=x; 0:x6=p; }\nP0 ;\nld x5,0(x6) ;\nblt x5,x6,L0 ;\nsd x6,0(x6) ;\n"
+    "L0: ;\nexists p=x\n",
     "jump-to-what-is-read": HEAD + "P0 ;\nld x5,0(x6) ;\njr x5 ;\nexists x=1\n",
     "jump": HEAD + "P0 ;\njr x6 ;\nexists x=1\n",
 }
@@ -158,7 +183,13 @@ def test_a_bound_on_work(name: str) -> None:
 
 @given(st.text(alphabet="RISCV T{}();:=|,\n01x5 lwsexist/\\~[]*.-&P", max_size=60))
 def test_noise_is_refused_politely(noise: str) -> None:
-    for text in (noise, f"RISCV {noise}", HEAD + noise, HEAD + f"P0 ;\n{noise}", HEAD + f"P0 ;\nlw x5,0(x6) ;\nexists {noise}"):
+    for text in (
+        noise,
+        f"RISCV {noise}",
+        HEAD + noise,
+        HEAD + f"P0 ;\n{noise}",
+        HEAD + f"P0 ;\nlw x5,0(x6) ;\nexists {noise}",
+    ):
         try:
             check(text)
         except PolyloomError as error:

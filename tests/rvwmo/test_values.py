@@ -13,7 +13,10 @@ from polyloom.riscv.rvwmo import check
 from polyloom.riscv.rvwmo.instructions import ISA
 from polyloom.riscv.rvwmo.values import OPERATIONS, Apply, Pointer, Read, UndefinedError, apply, evaluate, signed
 
-INTEGERS = st.one_of(st.sampled_from([0, 1, -1, 63, 64, 1 << 31, -(1 << 31), (1 << 63) - 1, -(1 << 63)]), st.integers(-(1 << 63), (1 << 63) - 1))
+INTEGERS = st.one_of(
+    st.sampled_from([0, 1, -1, 63, 64, 1 << 31, -(1 << 31), (1 << 63) - 1, -(1 << 63)]),
+    st.integers(-(1 << 63), (1 << 63) - 1),
+)
 UNKNOWN = Read(0, 0)
 
 
@@ -69,15 +72,29 @@ FINAL = {
 }
 
 
-COMPUTING = [row for row in table() if find(row.mnemonic, ISA) is row and row.operands in ("rd,rs1,rs2", "rd,rs1", "rd,rs1,i12", "rd,rs1,sh5", "rd,rs1,sh6")]
+COMPUTING = [
+    row
+    for row in table()
+    if find(row.mnemonic, ISA) is row
+    and row.operands in ("rd,rs1,rs2", "rd,rs1", "rd,rs1,i12", "rd,rs1,sh5", "rd,rs1,sh6")
+]
 
 
 @pytest.mark.parametrize("row", COMPUTING, ids=lambda row: row.mnemonic)
 def test_every_computing_instruction_runs(row: Row) -> None:
     """With known operands and with ones that are read."""
-    operands = row.operands.replace("rd", "x5").replace("rs1", "x9").replace("rs2", "x10").replace("i12", "3").replace("sh5", "3").replace("sh6", "3")
+    operands = (
+        row.operands.replace("rd", "x5")
+        .replace("rs1", "x9")
+        .replace("rs2", "x10")
+        .replace("i12", "3")
+        .replace("sh5", "3")
+        .replace("sh6", "3")
+    )
     known = check(litmus("known", (f"li x9,5; li x10,6; {row.mnemonic} {operands}",), "locations [0:x5;]"))
-    later = check(litmus("later", (f"lw x9,0(x6); lw x10,0(x7); {row.mnemonic} {operands}",), "locations [0:x5;]", "x=5; y=6;"))
+    later = check(
+        litmus("later", (f"lw x9,0(x6); lw x10,0(x7); {row.mnemonic} {operands}",), "locations [0:x5;]", "x=5; y=6;")
+    )
     assert known.states == later.states
 
 
@@ -87,5 +104,10 @@ def test_final_register(column: str) -> None:
 
 
 def test_narrow_stores_leave_the_upper_bytes() -> None:
-    text = litmus("narrow", ("li x5,-1; sh x5,0(x6); sb x5,0(x7); sw x5,0(x8)",), "forall (x=0x1ffff /\\ y=255 /\\ z=4294967295)", "int x=0x10000; uint64_t z;")
+    text = litmus(
+        "narrow",
+        ("li x5,-1; sh x5,0(x6); sb x5,0(x7); sw x5,0(x8)",),
+        "forall (x=0x1ffff /\\ y=255 /\\ z=4294967295)",
+        "int x=0x10000; uint64_t z;",
+    )
     assert check(text).states == ("[x]=131071; [y]=255; [z]=4294967295;",)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The comparison with the meaning can fail: a program that differs a little from the one that was compiled is told apart."""
+"""The comparison with the meaning can fail: a program that differs a little from the one that was compiled is told
+apart."""
 
 from __future__ import annotations
 
@@ -42,15 +43,21 @@ def test_another_meaning_is_noticed(name: str, sizes: tuple[int, ...]) -> None:
 
 def _late(symbolic: Symbolic, node: int, cycles: int) -> Symbolic:
     """The same mapping with a wrong latency of one node, as if a schedule had not been checked."""
-    schedules = tuple(replace(s, latency=tuple(c + cycles if v == node else c for v, c in enumerate(s.latency))) for s in symbolic.schedules)
+    schedules = tuple(
+        replace(s, latency=tuple(c + cycles if v == node else c for v, c in enumerate(s.latency)))
+        for s in symbolic.schedules
+    )
     return replace(symbolic, schedules=schedules)
 
 
 @pytest.mark.parametrize("name", ["bits", "matmul", "lcs"])
 def test_a_wrong_latency_in_the_mapping_is_noticed(name: str) -> None:
-    """Guards, depths and delays then belong to another machine: every producer of a value through a FIFO or a bank is found out."""
+    """Guards, depths and delays then belong to another machine: every producer of a value through a FIFO or a bank is
+    found out."""
     machine, symbolic = machine_file.load("unit"), mapped(name, "unit")
-    producers = {w.node for u in symbolic.uses if any(u.distance) for w in u.writers} | {o.producer for o in symbolic.outputs}
+    producers = {w.node for u in symbolic.uses if any(u.distance) for w in u.writers} | {
+        o.producer for o in symbolic.outputs
+    }
     sizes = dict(CASES)[name]
     noticed = 0
     for node in sorted(producers):

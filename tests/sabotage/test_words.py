@@ -20,13 +20,23 @@ from polyloom.targets.tcpa import concrete_file, machine_file
 SEEDS = range(16)
 # Nobody can notice a changed operation on a neutral constant, or one whose value nothing takes: these have neither.
 SUMS = Program(
-    ("i",), ("N",), ("N",), {"in": ("N",), "out": ("N",)}, ("s = mul in(i) #3 if -i >= 0", "s = add in(i) s[-1] if i - 1 >= 0", "out(i) = and s #-2")
+    ("i",),
+    ("N",),
+    ("N",),
+    {"in": ("N",), "out": ("N",)},
+    ("s = mul in(i) #3 if -i >= 0", "s = add in(i) s[-1] if i - 1 >= 0", "out(i) = and s #-2"),
 )
-DOWN = replace(SUMS, equations=("s = mul in(i) #3 if i - N + 1 >= 0", "s = add in(i) s[1] if N - 2 - i >= 0", "out(i) = shr s #2"))
-PRODUCT = replace(samples.MATMUL, equations=tuple(e.replace("c = add m #0", "c = move m") for e in samples.MATMUL.equations))
+DOWN = replace(
+    SUMS, equations=("s = mul in(i) #3 if i - N + 1 >= 0", "s = add in(i) s[1] if N - 2 - i >= 0", "out(i) = shr s #2")
+)
+PRODUCT = replace(
+    samples.MATMUL, equations=tuple(e.replace("c = add m #0", "c = move m") for e in samples.MATMUL.equations)
+)
 
 
-def _mapped(name: str, program: Program, values: dict[str, int], region: tuple[int, int], hop_delay: int = 0, **mapping: object) -> Subject:
+def _mapped(
+    name: str, program: Program, values: dict[str, int], region: tuple[int, int], hop_delay: int = 0, **mapping: object
+) -> Subject:
     limits = replace(UNLIMITED, hop_delay=hop_delay)
     bound, machine = fitting(symbolic(program, limits=limits, **mapping))  # pyright: ignore[reportArgumentType]
     data = concrete_file.encode(instantiate(bound, values, *region))
@@ -56,7 +66,8 @@ SUBJECTS = (
 )
 
 
-# What nobody can notice, because no input tells it from the right program: the line of the listing, and what became of it.
+# What nobody can notice, because no input tells it from the right program: the line of the listing, and what became of
+# it.
 UNNOTICED = {
     # The border of the table enters a maximum with lengths, which are not negative: every constant up to 0 is right.
     "lcs on unit": {"movei rd0 0 / next -> movei rd0 -1 / next", "movei rd0 0 / next -> movei rd0 -2147483648 / next"},

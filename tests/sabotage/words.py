@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damage to the words of a configuration, and who notices it.
 
-A word is changed, the checksum is repaired, and then one of three must object: the static check, a fault of the model, or the
-comparison of the outputs with the right ones, for a few sets of inputs.
+A word is changed, the checksum is repaired, and then one of three must object: the static check, a fault of the model,
+or the comparison of the outputs with the right ones, for a few sets of inputs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,13 @@ def damages(data: bytes, word: int, rng: random.Random) -> Iterator[bytes]:
     """The file with one word changed: its lowest, its highest and a random bit, one more, one less."""
     at = 4 * word
     value = int.from_bytes(data[at : at + 4], "little")
-    for changed in {value ^ 1, value ^ 1 << 31, value ^ 1 << rng.randrange(32), (value + 1) % (1 << 32), (value - 1) % (1 << 32)}:
+    for changed in {
+        value ^ 1,
+        value ^ 1 << 31,
+        value ^ 1 << rng.randrange(32),
+        (value + 1) % (1 << 32),
+        (value - 1) % (1 << 32),
+    }:
         yield repaired(data[:at] + changed.to_bytes(4, "little") + data[at + 4 :])
 
 
@@ -74,8 +80,9 @@ def difference(data: bytes, other: bytes) -> str:
 
 
 def runs_of(data: bytes, machine: Machine, seeds: Sequence[int]) -> tuple[tuple[Arrays, Arrays], ...]:
-    """Inputs, and the outputs of the undamaged configuration (which other tests compare with the meaning): zeros, of which a
-    changed constant makes something else, then in turn few distinct values, which are often equal, and any bits."""
+    """Inputs, and the outputs of the undamaged configuration (which other tests compare with the meaning): zeros, of
+    which a changed constant makes something else, then in turn few distinct values, which are often equal, and any
+    bits."""
     arrays = [a for a in concrete_file.decode(data).arrays if not a.is_output]
     found: list[tuple[Arrays, Arrays]] = []
     for seed in seeds:
@@ -83,7 +90,11 @@ def runs_of(data: bytes, machine: Machine, seeds: Sequence[int]) -> tuple[tuple[
         most = 0 if seed == 0 else 2 if seed % 2 else 1 << 30
         inputs: Arrays = {}
         for a in arrays:
-            values = generator.uniform(-9, 9, a.shape) if a.dtype == "f32" and most > 2 else generator.integers(-most, most, a.shape, endpoint=True)
+            values = (
+                generator.uniform(-9, 9, a.shape)
+                if a.dtype == "f32" and most > 2
+                else generator.integers(-most, most, a.shape, endpoint=True)
+            )
             inputs[a.name] = np.asarray(values).astype(NUMPY[a.dtype])
         found.append((inputs, model.run(data, machine, inputs).outputs))
     return tuple(found)

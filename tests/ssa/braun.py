@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A second way to SSA form, as the oracle of construction: Braun et al., "Simple and Efficient Construction of Static Single
-Assignment Form" (2013), with all blocks sealed. Minimal and pruned where control flow is reducible; no dominators, no liveness."""
+"""A second way to SSA form, as the oracle of construction: Braun et al., "Simple and Efficient Construction of Static
+Single Assignment Form" (2013), with all blocks sealed. Minimal and pruned where control flow is reducible; no
+dominators, no liveness."""
 
 from __future__ import annotations
 

@@ -37,7 +37,10 @@ _UNSIGNED: dict[Type, Any] = {I8: ctypes.c_uint8, I16: ctypes.c_uint16}
 @cache
 def _library(path: Path, model: str) -> ctypes.CDLL:
     unit = f"#pragma GCC visibility push(default)\n#include {json.dumps(str(path))}\n#pragma GCC visibility pop\n"
-    library = "float fminf(float a, float b) { return a != a || b < a ? b : a; }\nfloat fmaxf(float a, float b) { return a != a || b > a ? b : a; }\n"
+    library = (
+        "float fminf(float a, float b) { return a != a || b < a ? b : a; }\nfloat fmaxf(float a, float b) { "
+        "return a != a || b > a ? b : a; }\n"
+    )
     return ctypes.CDLL(str(shared_library(unit + library, Options(), model)))
 
 
@@ -45,7 +48,9 @@ def call(path: Path, function: Function, arguments: Sequence[Argument], model: s
     """The function itself; arrays are changed in place. `model` is a target whose C the file is."""
     native = _library(path, model)[function.name]
     native.restype = _TYPES[function.result] if function.result else None
-    native.argtypes = [(_UNSIGNED if k in function.unsigned else _TYPES)[p.type] for k, p in enumerate(function.parameters)]
+    native.argtypes = [
+        (_UNSIGNED if k in function.unsigned else _TYPES)[p.type] for k, p in enumerate(function.parameters)
+    ]
     found = native(*(a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments))
     return int(found) if function.result == I1 else found
 
@@ -58,14 +63,24 @@ def same(a: Number | None, b: Number | None) -> bool:
 
 
 def arguments(function: Function, random: np.random.Generator) -> list[Argument]:
-    """For pointers 64 bytes of small integers, which are small numbers as floats too; edge and random values for scalars."""
-    make: dict[bool, Callable[[Type], Argument]] = {True: lambda type: _float(type, random), False: lambda type: _integer(type, random)}
-    return [random.integers(-9, 9, 16).astype(np.int32) if p.type == PTR else make[p.type in FLOATS](p.type) for p in function.parameters]
+    """For pointers 64 bytes of small integers, which are small numbers as floats too; edge and random values for
+    scalars."""
+    make: dict[bool, Callable[[Type], Argument]] = {
+        True: lambda type: _float(type, random),
+        False: lambda type: _integer(type, random),
+    }
+    return [
+        random.integers(-9, 9, 16).astype(np.int32) if p.type == PTR else make[p.type in FLOATS](p.type)
+        for p in function.parameters
+    ]
 
 
 def _integer(type: Type, random: np.random.Generator) -> int:
     chosen = int(random.choice([0, 1, -1, 3, 7, 2**31 - 1, -(2**31), 100]))
-    return wrapped(type, chosen if random.random() < 0.5 else int(random.integers(-(2**63), 2**63 - 1)) >> int(random.integers(0, 63)))
+    return wrapped(
+        type,
+        chosen if random.random() < 0.5 else int(random.integers(-(2**63), 2**63 - 1)) >> int(random.integers(0, 63)),
+    )
 
 
 def _float(type: Type, random: np.random.Generator) -> float:

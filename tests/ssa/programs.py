@@ -10,7 +10,21 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from polyloom.ir.ssa import Access, Block, Branch, Edge, Function, Instruction, Jump, Operand, Return, Switch, Terminator, Value, integer
+from polyloom.ir.ssa import (
+    Access,
+    Block,
+    Branch,
+    Edge,
+    Function,
+    Instruction,
+    Jump,
+    Operand,
+    Return,
+    Switch,
+    Terminator,
+    Value,
+    integer,
+)
 from polyloom.ir.ssa_types import I1, I32, I64, PTR
 
 WORD = Access(4)
@@ -46,7 +60,8 @@ class Maker:
 
 @st.composite
 def functions(draw: st.DrawFn, reducible: bool = False) -> Function:
-    """A function of %n: i32. With `reducible`, jumps backwards go only to blocks that dominate, those of an open loop."""
+    """A function of %n: i32. With `reducible`, jumps backwards go only to blocks that dominate, those of an open
+    loop."""
     maker, size = Maker(), draw(st.integers(2, 9))
     for name in NAMES:
         maker.made.append(Instruction("alloca", (integer(I64, 4),), (Value(name, PTR),), access=WORD))
@@ -57,7 +72,12 @@ def functions(draw: st.DrawFn, reducible: bool = False) -> Function:
     for k in range(size):
         for _ in range(draw(st.integers(0, 3))):
             target, a = draw(st.sampled_from(NAMES[:3])), draw(st.sampled_from(NAMES[:3]))
-            maker.update(draw(st.sampled_from(("add", "sub", "xor", "mul"))), target, a, draw(st.one_of(st.sampled_from(NAMES[:3]), st.integers(-4, 4))))
+            maker.update(
+                draw(st.sampled_from(("add", "sub", "xor", "mul"))),
+                target,
+                a,
+                draw(st.one_of(st.sampled_from(NAMES[:3]), st.integers(-4, 4))),
+            )
         blocks.append(_ended(draw, maker, k, size, reducible))
     results = [maker.load(name) for name in draw(st.sets(st.sampled_from(NAMES), min_size=1).map(sorted))]
     total = results[0]

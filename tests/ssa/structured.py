@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random structured functions of %n and the array %p: nested conditionals and counted loops over variables in memory, whose bodies
-compute, divide (by what may be zero only where a condition excludes it), load and store."""
+"""Random structured functions of %n and the array %p: nested conditionals and counted loops over variables in memory,
+whose bodies compute, divide (by what may be zero only where a condition excludes it), load and store."""
 
 from __future__ import annotations
 
@@ -47,7 +47,16 @@ class _Text:
         return self.new(f"offset %p, {self.new(f'zext {index}', 'i64')}", "ptr")
 
     def statements(self, depth: int) -> None:
-        kinds = ("compute", "compute", "compute", "guarded", "constant", "load", "store", *(("if", "if-else", "loop") if depth else ()))
+        kinds = (
+            "compute",
+            "compute",
+            "compute",
+            "guarded",
+            "constant",
+            "load",
+            "store",
+            *(("if", "if-else", "loop") if depth else ()),
+        )
         for _ in range(self.draw(st.integers(1, 3))):
             self.statement(self.draw(st.sampled_from(kinds)), depth)
 
@@ -58,17 +67,31 @@ class _Text:
                 self.store(self.new(f"{operation} {self.load()}, {self.operand()}"))
             case "guarded":
                 divisor = self.load()
-                self.branch(self.new(f"sgt {divisor}, 0:i32", "i1"), lambda: self.store(self.new(f"sdiv {self.load()}, {divisor}")))
+                self.branch(
+                    self.new(f"sgt {divisor}, 0:i32", "i1"),
+                    lambda: self.store(self.new(f"sdiv {self.load()}, {divisor}")),
+                )
             case "constant":
-                self.store(self.new(f"{self.draw(st.sampled_from(('sdiv', 'urem')))} {self.load()}, {self.draw(st.integers(1, 9))}:i32"))
+                self.store(
+                    self.new(
+                        f"{self.draw(st.sampled_from(('sdiv', 'urem')))} {self.load()}, "
+                        f"{self.draw(st.integers(1, 9))}:i32"
+                    )
+                )
             case "load":
-                self.store(self.new(f"load {self.element()} align 4{self.draw(st.sampled_from(('', ' volatile', ' monotonic')))}"))
+                self.store(
+                    self.new(
+                        f"load {self.element()} align 4{self.draw(st.sampled_from(('', ' volatile', ' monotonic')))}"
+                    )
+                )
             case "store":
                 self.lines.append(f"store {self.load()}, {self.element()} align 4")
             case "loop":
                 self.loop(depth)
             case _:
-                condition = self.new(f"{self.draw(st.sampled_from(('slt', 'eq', 'uge')))} {self.load()}, {self.operand()}", "i1")
+                condition = self.new(
+                    f"{self.draw(st.sampled_from(('slt', 'eq', 'uge')))} {self.load()}, {self.operand()}", "i1"
+                )
                 orelse = (lambda: self.statements(depth - 1)) if kind == "if-else" else None
                 self.branch(condition, lambda: self.statements(depth - 1), orelse)
 
@@ -87,7 +110,11 @@ class _Text:
         self.lines += ["store 3:i32, %i align 4", f"jump {head}", f"{head}:"]
         self.statements(depth - 1)
         left = self.new(f"sub {self.new('load %i align 4')}, 1:i32")
-        self.lines += [f"store {left}, %i align 4", f"branch {self.new(f'sgt {left}, 0:i32', 'i1')}, {head}, {after}", f"{after}:"]
+        self.lines += [
+            f"store {left}, %i align 4",
+            f"branch {self.new(f'sgt {left}, 0:i32', 'i1')}, {head}, {after}",
+            f"{after}:",
+        ]
 
 
 @st.composite

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C functions in SSA form: what clang compiles natively and what the interpreter does with them at -O0 and -O1 is the same."""
+"""C functions in SSA form: what clang compiles natively and what the interpreter does with them at -O0 and -O1 is the
+same."""
 
 from __future__ import annotations
 
@@ -65,7 +66,10 @@ def test_a_static_function_is_kept() -> None:
 def test_functions_stay_calls_where_they_would_grow(depth: int, stay: bool, tmp_path: Path) -> None:
     """Each calls the one before four times: 64 copies are made, 262144 are not."""
     lines = ["int f0(int x) { return x < 0 ? 1 : 2; }"]
-    lines += [f"int f{k}(int x) {{ return f{k - 1}(x) + f{k - 1}(x - {k}) - f{k - 1}(-x) * f{k - 1}({k} - x); }}" for k in range(1, depth + 1)]
+    lines += [
+        f"int f{k}(int x) {{ return f{k - 1}(x) + f{k - 1}(x - {k}) - f{k - 1}(-x) * f{k - 1}({k} - x); }}"
+        for k in range(1, depth + 1)
+    ]
     path = tmp_path / "growth.c"
     path.write_text("\n".join(lines), encoding="utf-8")
     function = load_ssa(str(path), Options(function=f"f{depth}"), 0)
@@ -75,7 +79,9 @@ def test_functions_stay_calls_where_they_would_grow(depth: int, stay: bool, tmp_
 
 def test_what_is_refused_is_named(golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(PROGRAMS.parent)
-    names = re.findall(r"^(?!typedef|static)\w[\w ]*?(\w+)\(.*\{", Path("refused.c").read_text(encoding="utf-8"), re.MULTILINE)
+    names = re.findall(
+        r"^(?!typedef|static)\w[\w ]*?(\w+)\(.*\{", Path("refused.c").read_text(encoding="utf-8"), re.MULTILINE
+    )
     texts: list[str] = []
     for name in names:
         with pytest.raises(PolyloomError) as caught:

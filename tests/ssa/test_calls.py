@@ -99,7 +99,15 @@ def test_passes_change_the_whole_program(change: object) -> None:
 
 
 def test_calls_are_neither_joined_nor_removed() -> None:
-    text = HEAD + "    %x: i32 = call @g %n\n    %y: i32 = call @g %n\n    %z: i32 = call @g %n\n    %s: i32 = add %x, %y\n    return %s\n" + CALLEE
+    text = (
+        HEAD
+        + (
+            "    %x: i32 = call @g %n\n    %y: i32 = call @g %n\n    %z: i32 = call @g %n\n"
+            "    %s: i32 = add %x, %y\n   "
+            " return %s\n"
+        )
+        + CALLEE
+    )
     assert print_ssa(dce(common(read(text)))).count("call @g") == 3
 
 
@@ -110,14 +118,23 @@ def test_recursion_may_be_deep_and_takes_steps() -> None:
 
 
 def test_local_memory_ends_with_its_call() -> None:
-    callee = "}\nfunction g(%n: i32) -> ptr {\nentry:\n    %a: ptr = alloca 4:i64 align 4\n    store %n, %a align 4\n    return %a\n}\n"
-    dangling = HEAD + "    %a: ptr = call @g %n\n    %b: ptr = call @g 7:i32\n    %x: i32 = load %a align 4 !6\n    return %x\n" + callee
+    callee = (
+        "}\nfunction g(%n: i32) -> ptr {\nentry:\n    %a: ptr = alloca 4:i64 align 4\n    store %n, %a align 4\n "
+        "   return %a\n}\n"
+    )
+    dangling = (
+        HEAD
+        + "    %a: ptr = call @g %n\n    %b: ptr = call @g 7:i32\n    %x: i32 = load %a align 4 !6\n    return %x\n"
+        + callee
+    )
     with pytest.raises(PolyloomError, match=r"PL0972.*@f, line 6, block entry: 4 bytes at address"):
         interpret(verify(read(dangling)), [1, np.zeros(1, np.int32)])
 
 
 def test_what_is_undefined_passes_through_calls_and_faults_where_it_is_used() -> None:
-    body = "    %u: i32 = call @g undef:i32\n    %c: i1 = eq %n, 0:i32\n    %x: i32 = select %c, %u, %n\n    return %x\n"
+    body = (
+        "    %u: i32 = call @g undef:i32\n    %c: i1 = eq %n, 0:i32\n    %x: i32 = select %c, %u, %n\n    return %x\n"
+    )
     function = read(HEAD + body + CALLEE)
     assert interpret(function, [5, np.zeros(1, np.int32)]) == 5
     with pytest.raises(PolyloomError, match=r"PL0972.*never set"):
@@ -132,4 +149,8 @@ def test_stores_are_found_through_calls() -> None:
     assert stored(read(head + one)) == {"b"}
     assert stored(read(head + swapping.format("store 1:i8, %x align 1\n"))) == {"a", "b"}
     assert stored(read(head + swapping.format("%l: i8 = load %x align 1\n"))) == frozenset()
-    assert stored(read(head + swapping.format("%p: ptr = load %x align 8\n    store 1:i8, %p align 1\n"))) == {"a", "b", "c"}
+    assert stored(read(head + swapping.format("%p: ptr = load %x align 8\n    store 1:i8, %p align 1\n"))) == {
+        "a",
+        "b",
+        "c",
+    }

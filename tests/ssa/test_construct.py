@@ -40,7 +40,9 @@ def test_keeps_the_meaning(function: Function, n: int) -> None:
     expected = outcome(function, n)
     assert expected != "PL0974"
     constructed = verify(construct(function))
-    assert not any(i.operation in ("alloca", "load", "store") for block in constructed.blocks for i in block.instructions)
+    assert not any(
+        i.operation in ("alloca", "load", "store") for block in constructed.blocks for i in block.instructions
+    )
     assert read(print_ssa(constructed)) == constructed
     assert outcome(constructed, n) == expected
     assert outcome(destruct(constructed), n) == expected
@@ -51,7 +53,11 @@ def test_keeps_the_meaning(function: Function, n: int) -> None:
 @given(functions(reducible=True))
 @settings(max_examples=80)
 def test_agrees_with_braun(function: Function) -> None:
-    made = {(block.name, re.sub(r"\.\d+$", "", p.name)) for block in construct(function).blocks[1:] for p in block.parameters}
+    made = {
+        (block.name, re.sub(r"\.\d+$", "", p.name))
+        for block in construct(function).blocks[1:]
+        for p in block.parameters
+    }
     assert made == braun.parameters(function, set(NAMES))
 
 
@@ -59,7 +65,11 @@ def test_agrees_with_braun(function: Function) -> None:
 @settings(max_examples=50)
 def test_needs_no_more_than_braun(function: Function) -> None:
     """Where control flow is irreducible, Braun's method may leave parameters that are too many, never too few."""
-    made = {(block.name, re.sub(r"\.\d+$", "", p.name)) for block in construct(function).blocks[1:] for p in block.parameters}
+    made = {
+        (block.name, re.sub(r"\.\d+$", "", p.name))
+        for block in construct(function).blocks[1:]
+        for p in block.parameters
+    }
     assert made <= braun.parameters(function, set(NAMES))
 
 
@@ -84,7 +94,9 @@ def _check_copies(sources: tuple[int, ...]) -> None:
     targets = [Value(name, I32) for name in "abcd"]
     state: dict[Operand, int] = {value: k for k, value in enumerate(values)}
     expected = [state[values[source]] for source in sources]
-    for target, operand in sequential([(t, values[s]) for t, s in zip(targets, sources, strict=True)], lambda name: f"{name}.kept"):
+    for target, operand in sequential(
+        [(t, values[s]) for t, s in zip(targets, sources, strict=True)], lambda name: f"{name}.kept"
+    ):
         state[target] = state[operand]
     assert [state[target] for target in targets] == expected
 

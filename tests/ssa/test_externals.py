@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C and C++ that call a machine's intrinsics: a table of external functions makes them named calls of vectors, which passes respect."""
+"""C and C++ that call a machine's intrinsics: a table of external functions makes them named calls of vectors, which
+passes respect."""
 
 from __future__ import annotations
 
@@ -92,7 +93,9 @@ class Machine:
         return memory.load(I32, at, 4)
 
 
-def load(name: str, level: int = 1, target: str = TARGETS[0], file: str = "intrinsics.c", table: Externals = TABLE) -> Function:
+def load(
+    name: str, level: int = 1, target: str = TARGETS[0], file: str = "intrinsics.c", table: Externals = TABLE
+) -> Function:
     return ssa(str(HERE / file), Options(function=name), level, target, table)
 
 
@@ -114,7 +117,12 @@ def _lane(column: list[int], n: int, c: int) -> int:
 @pytest.mark.parametrize(("n", "c"), [(1, 0), (4, 0), (5, 2), (8, 9)])
 def test_vectors_pass_through_loops_phis_and_selects(level: int, target: str, n: int, c: int) -> None:
     function = load("kernel", level, target)
-    for made in (function, verify(dce(common(function))), verify(merge_blocks(if_convert(function, Cost(branch=1000)))), destruct(function)):
+    for made in (
+        function,
+        verify(dce(common(function))),
+        verify(merge_blocks(if_convert(function, Cost(branch=1000)))),
+        destruct(function),
+    ):
         machine = Machine()
         wanted = expected(machine.rows.tolist(), n, c)
         assert interpret(made, [n, c], externals=machine.hooks) is None
@@ -163,7 +171,8 @@ def calls(function: Function) -> list[str]:
 
 
 def test_passes_respect_effects() -> None:
-    """An unused call goes only without effects, equal ones are merged only without, and the order of the others is kept."""
+    """An unused call goes only without effects, equal ones are merged only without, and the order of the others is
+    kept."""
     function = load("effects", 0)
     assert calls(function) == ["row", "add", "row", "tick", "add", "put", "add", "put", "fill"]
     assert calls(dce(function)) == ["row", "row", "tick", "add", "put", "add", "put", "fill"]
@@ -190,7 +199,9 @@ end(%r: i32):
 }
 """
     free = Cost(branch=1000)
-    assert len(if_convert(read(text.replace("NAME", "pure")), free).blocks) < len(if_convert(read(text.replace("NAME", "read")), free).blocks)
+    assert len(if_convert(read(text.replace("NAME", "pure")), free).blocks) < len(
+        if_convert(read(text.replace("NAME", "read")), free).blocks
+    )
 
 
 def test_stores_are_known() -> None:
@@ -200,7 +211,9 @@ def test_stores_are_known() -> None:
 
 def test_what_is_wrong_is_named(golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(HERE)
-    names = re.findall(r"^(?!typedef)\w[\w *]*?(\w+)\(.*\{", Path("intrinsics_refused.c").read_text(encoding="utf-8"), re.MULTILINE)
+    names = re.findall(
+        r"^(?!typedef)\w[\w *]*?(\w+)\(.*\{", Path("intrinsics_refused.c").read_text(encoding="utf-8"), re.MULTILINE
+    )
     texts: list[str] = []
     for name in names:
         with pytest.raises(PolyloomError) as caught:

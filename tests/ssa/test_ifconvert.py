@@ -61,7 +61,12 @@ def test_dead_code_elimination_keeps_the_meaning(function: ssa.Function, n: int)
 def test_any_jumps(function: ssa.Function, n: int) -> None:
     constructed = ssa.construct(function)
     expected = outcome(constructed, n)
-    for changed in (ssa.dce(constructed), ssa.if_convert(constructed, FREE), ssa.merge_blocks(constructed), ssa.dce(function)):
+    for changed in (
+        ssa.dce(constructed),
+        ssa.if_convert(constructed, FREE),
+        ssa.merge_blocks(constructed),
+        ssa.dce(function),
+    ):
         assert expected == "PL0972" or outcome(ssa.verify(changed), n) == expected
 
 
@@ -158,8 +163,14 @@ nowhere(%k: i32):
 def test_hammocks(golden: Golden) -> None:
     """From the inside outwards; the division is paid for or not."""
     function = ssa.verify(ssa.read(HAMMOCK))
-    texts = {"cheap": ssa.if_convert(function), "free": ssa.if_convert(function, FREE), "kept": ssa.if_convert(function, FREE, keep=["low"])}
-    golden("ifconvert", "\n".join(f"{name}\n{ssa.print_ssa(ssa.verify(converted))}" for name, converted in texts.items()))
+    texts = {
+        "cheap": ssa.if_convert(function),
+        "free": ssa.if_convert(function, FREE),
+        "kept": ssa.if_convert(function, FREE, keep=["low"]),
+    }
+    golden(
+        "ifconvert", "\n".join(f"{name}\n{ssa.print_ssa(ssa.verify(converted))}" for name, converted in texts.items())
+    )
     for converted in texts.values():
         for n in (1, 2, 5, 9):
             check(function, converted, n)
@@ -173,7 +184,10 @@ def test_a_cost_decides() -> None:
     """A select of three, a branch of five: one select and four instructions are converted, five are not."""
     for count, branches in ((4, 0), (5, 1)):
         body = "".join(f"    %x{k}: i32 = add %{'n' if k == 0 else f'x{k - 1}'}, 1:i32\n" for k in range(count))
-        text = f"function f(%n: i32) -> i32 {{\nentry:\n    %c: i1 = slt %n, 4:i32\n    branch %c, more, end(%n)\nmore:\n{body}    jump end(%x{count - 1})\n"
+        text = (
+            f"function f(%n: i32) -> i32 {{\nentry:\n    %c: i1 = slt %n, 4:i32\n    branch %c, more, end(%n)\n"
+            f"more:\n{body}    jump end(%x{count - 1})\n"
+        )
         function = ssa.if_convert(ssa.read(text + "end(%r: i32):\n    return %r\n}\n"))
         assert sum(isinstance(block.terminator, Branch) for block in function.blocks) == branches
         assert sum(len(edges_of(block.terminator)) for block in function.blocks) == 3 * branches

@@ -30,13 +30,20 @@ FAULTS = {
     "undefined": ("%x: i32 = copy undef:i32 !3", 0, 0),
     "kept": ("store undef:i32, %p align 4 !3\n%x: i32 = copy 1:i32", 0, 0),
     "constant": ("store %n, @g align 4 !3\n%x: i32 = copy 1:i32", 0, 0),
-    "overlap": ("call memcpy %p, %p, 0:i64\n%q: ptr = offset @g, 1:i64\ncall memmove %p, %q, 4:i64 !3\n%x: i32 = copy 1:i32", 0, 0),
+    "overlap": (
+        "call memcpy %p, %p, 0:i64\n%q: ptr = offset @g, 1:i64\ncall memmove %p, %q, 4:i64 !3\n%x: i32 = copy 1:i32",
+        0,
+        0,
+    ),
 }
 
 
 def run(body: str, n: int, offset: int) -> object:
     lines = "\n    ".join(["%p: ptr = offset %a, %k", *body.split("\n")])
-    text = f"data @g align 4 constant 01020304\nfunction f(%a: ptr, %k: i64, %n: i32) -> i32 {{\nentry:\n    {lines}\n    return %x !4\n}}\n"
+    text = (
+        f"data @g align 4 constant 01020304\nfunction f(%a: ptr, %k: i64, %n: i32) -> i32 {{\nentry:\n    {lines}\n"
+        f"    return %x !4\n}}\n"
+    )
     return interpret(verify(read(text)), [np.array([5], np.int32), offset, n])
 
 
@@ -53,7 +60,9 @@ def test_what_is_not_used_is_no_fault() -> None:
     assert run("%y: i32 = shl 1:i32, %n\n%c: i1 = eq %n, 0:i32\n%x: i32 = select %c, %y, 9:i32", 40, 0) == 9
 
 
-@pytest.mark.parametrize(("body", "expected"), [("%x: i32 = call fshl %n, %n, 8:i32", 0x00030200), ("%x: i32 = call bswap %n", 0x02030000)])
+@pytest.mark.parametrize(
+    ("body", "expected"), [("%x: i32 = call fshl %n, %n, 8:i32", 0x00030200), ("%x: i32 = call bswap %n", 0x02030000)]
+)
 def test_intrinsics(body: str, expected: int) -> None:
     assert run(body, 0x00000302, 0) == expected
 
@@ -61,7 +70,13 @@ def test_intrinsics(body: str, expected: int) -> None:
 TINY = 1 + 2.0**-52
 FUSED = [
     (F32, 1 + 2.0**-12, 1 + 2.0**-12, -1.0, 2.0**-11 + 2.0**-24),
-    (F32, 1 + 2.0**-12, 1 + 2.0**-12, 2.0**-80, 1 + 2.0**-11 + 2.0**-23),  # just above half a unit: rounded twice it would be 1 + 2^-11
+    (
+        F32,
+        1 + 2.0**-12,
+        1 + 2.0**-12,
+        2.0**-80,
+        1 + 2.0**-11 + 2.0**-23,
+    ),  # just above half a unit: rounded twice it would be 1 + 2^-11
     (F32, 1 + 2.0**-12, 1 + 2.0**-12, -(2.0**-80), 1 + 2.0**-11),
     (F64, TINY, TINY, -1 - 2.0**-51, 2.0**-104),
     (F64, 1e308, 10.0, -math.inf, -math.inf),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python kernels in SSA form, through the C text of their nests, compute the bits that the kernels themselves compute on NumPy arrays."""
+"""Python kernels in SSA form, through the C text of their nests, compute the bits that the kernels themselves compute
+on NumPy arrays."""
 
 from __future__ import annotations
 
@@ -17,14 +18,35 @@ from polyloom.ir.ssa_interpret import Argument
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
 KERNELS = Path(__file__).parents[2] / "examples" / "kernels"
-NAMES = ("gemm", "atax", "bicg", "mvt", "gesummv", "syrk", "trmm", "trisolv", "cholesky", "lu", "jacobi2d", "heat3d", "lcs", "smith_waterman", "fir", "conv2d")
+NAMES = (
+    "gemm",
+    "atax",
+    "bicg",
+    "mvt",
+    "gesummv",
+    "syrk",
+    "trmm",
+    "trisolv",
+    "cholesky",
+    "lu",
+    "jacobi2d",
+    "heat3d",
+    "lcs",
+    "smith_waterman",
+    "fir",
+    "conv2d",
+)
 SIZE = 5
 
 
 def arrays(nest: Nest, sizes: dict[str, int]) -> dict[str, np.ndarray]:
     """Small positive numbers, with a heavy diagonal so that factorizations exist."""
     random = np.random.default_rng(7)
-    return {s.name: _filled(s, tuple(extent.evaluate(sizes) for extent in s.shape), random) for s in nest.storage if s.role == "argument"}
+    return {
+        s.name: _filled(s, tuple(extent.evaluate(sizes) for extent in s.shape), random)
+        for s in nest.storage
+        if s.role == "argument"
+    }
 
 
 def _filled(storage: Storage, shape: tuple[int, ...], random: np.random.Generator) -> np.ndarray:

@@ -116,11 +116,17 @@ def test_a_refusal_stands_in_the_file_it_is_about(folder: Path) -> None:
 
 
 def test_headers_of_a_table_are_not_shown() -> None:
-    """In C++ code, the user's own innermost line: not the template's caller, and not what a header of the machine's wraps."""
+    """In C++ code, the user's own innermost line: not the template's caller, and not what a header of the machine's
+    wraps."""
     shown = load("lanes::total<4, true>", file="intrinsics.cpp")
     adds = [i.place for block in shown.blocks for i in block.instructions if i.called == "add"]
     assert {Path(place.file).name for place in adds} == {"intrinsics.cpp", "intrinsics.h"}
     hidden = Externals(TABLE.functions, TABLE.spaces, (str(HERE / "intrinsics.h"),))
     function = load("lanes::total<4, true>", file="intrinsics.cpp", table=hidden)
-    lines = {(Path(i.place.file).name, i.place.line) for block in function.blocks for i in block.instructions if i.called == "add"}
+    lines = {
+        (Path(i.place.file).name, i.place.line)
+        for block in function.blocks
+        for i in block.instructions
+        if i.called == "add"
+    }
     assert lines == {("intrinsics.cpp", 9), ("intrinsics.cpp", 21)}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pointers have the width of the data model that a source is read for: in memory, as integers, as distances, in every pass and on RISC-V."""
+"""Pointers have the width of the data model that a source is read for: in memory, as integers, as distances, in every
+pass and on RISC-V."""
 
 from __future__ import annotations
 
@@ -112,7 +113,10 @@ def test_the_wrong_width_is_refused(path: str) -> None:
 
 
 def test_addresses_wrap_at_their_width() -> None:
-    text = "pointers 32\nfunction f(%p: ptr) -> i1 {\nentry:\n    %q: ptr = offset %p, -1:i32\n    %c: i1 = ugt %q, %p\n    return %c\n}\n"
+    text = (
+        "pointers 32\nfunction f(%p: ptr) -> i1 {\nentry:\n    %q: ptr = offset %p, -1:i32\n    %c: i1 = ugt %q, "
+        "%p\n    return %c\n}\n"
+    )
     assert interpret(verify(read(text)), [0]) == 1
     assert interpret(verify(read(text)), [5]) == 0
     assert interpret(verify(read(text)), [2**32]) == 1

@@ -52,7 +52,8 @@ BROKEN = {
     "entry": HEAD + "    jump entry\n}",
     "target": HEAD + "    jump nowhere\n}",
     "order": HEAD + "    %x: i32 = add %y, %a\n    %y: i32 = add %a, %a\n    return %x\n}",
-    "dominance": HEAD + "    %c: i1 = eq %a, 0:i32\n    branch %c, b, d\nb:\n    %x: i32 = add %a, %a\n    jump d\nd:\n    return %x\n}",
+    "dominance": HEAD
+    + "    %c: i1 = eq %a, 0:i32\n    branch %c, b, d\nb:\n    %x: i32 = add %a, %a\n    jump d\nd:\n    return %x\n}",
     "itself": HEAD + "    jump b\nb:\n    %x: i32 = add %x, %a\n    jump b\n}",
     "result": HEAD + "    return %p\n}",
     "order-of-load": HEAD + "    %x: i32 = load %p align 4 release\n    return %x\n}",
@@ -97,7 +98,9 @@ def test_wrong_texts(golden: Golden) -> None:
     golden("wrong", "\n\n".join(f"{name}\n{_message(text)}" for name, text in WRONG.items()))
 
 
-@pytest.mark.parametrize("bits", [0, 1, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7FC00001, 0x3DCCCCCD, 0x7F7FFFFF])
+@pytest.mark.parametrize(
+    "bits", [0, 1, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7FC00001, 0x3DCCCCCD, 0x7F7FFFFF]
+)
 def test_floats_keep_their_bits(bits: int) -> None:
     constant = Constant(F32, bits)
     text = f"function f() -> f32 {{\nentry:\n    return {print_operand(constant)}\n}}\n"

@@ -38,7 +38,16 @@ def test_a_type_reads_back_as_the_same_object(type: Type) -> None:
 
 def test_scalars_print_as_ever() -> None:
     assert " ".join(map(str, SCALARS)) == "i1 i8 i16 i32 i64 f32 f64 ptr"
-    assert [str(t) for t in (I32.with_lanes(8), F32.with_lanes("N"), I1.with_lanes(4), Type("ptr", space=3), Type("ptr", 2, space=3))] == [
+    assert [
+        str(t)
+        for t in (
+            I32.with_lanes(8),
+            F32.with_lanes("N"),
+            I1.with_lanes(4),
+            Type("ptr", space=3),
+            Type("ptr", 2, space=3),
+        )
+    ] == [
         "i32x8",
         "f32xN",
         "maskx4",
@@ -48,7 +57,25 @@ def test_scalars_print_as_ever() -> None:
     assert (WIDTH[PTR], SIZE[I1], WIDTH[F32], ADDRESSES[32], ADDRESSES[64]) == (64, 1, 32, I32, I64)
 
 
-@pytest.mark.parametrize("text", ["i33", "i32x0", "i32x", "mask", "i1x8", "maskx0", "f32.1", "ptr.0", "mask.2x8", "i8x99999", "", "x8", "i32x8x8", "I32"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i33",
+        "i32x0",
+        "i32x",
+        "mask",
+        "i1x8",
+        "maskx0",
+        "f32.1",
+        "ptr.0",
+        "mask.2x8",
+        "i8x99999",
+        "",
+        "x8",
+        "i32x8x8",
+        "I32",
+    ],
+)
 def test_what_is_no_type_is_none(text: str) -> None:
     assert Type.read(text) is None
 

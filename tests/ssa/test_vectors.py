@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vectors, masks and address spaces: they print and read back, obey the verifier, and compute lane by lane what NumPy computes."""
+"""Vectors, masks and address spaces: they print and read back, obey the verifier, and compute lane by lane what NumPy
+computes."""
 
 from __future__ import annotations
 
@@ -125,7 +126,9 @@ def test_broken_rules(golden: Golden) -> None:
     """Each is the whole function but for one instruction."""
     assert verify(read(HEAD + "    return %a\n}"))
     texts = {name: f"{HEAD}    {line}\n    return %a\n}}" for name, line in BROKEN.items()}
-    texts |= {f"call: {name}": f"{EXTERNAL}{HEAD}    {line}\n    return %a\n}}" for name, line in CALLS.items()} | PROGRAMS
+    texts |= {
+        f"call: {name}": f"{EXTERNAL}{HEAD}    {line}\n    return %a\n}}" for name, line in CALLS.items()
+    } | PROGRAMS
     golden("vectors-broken", "\n\n".join(f"{name}\n{_message(text)}" for name, text in texts.items()))
 
 
@@ -143,13 +146,29 @@ INTEGER: dict[str, Callable[[Any, Any], Any]] = {
     "xor": np.bitwise_xor,
 }
 CALLED: dict[str, Callable[[Any, Any], Any]] = {"smin": np.minimum, "smax": np.maximum}
-FLOATING: dict[str, Callable[[Any, Any], Any]] = {"fadd": np.add, "fsub": np.subtract, "fmul": np.multiply, "fdiv": np.divide}
-RELATIONS = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
+FLOATING: dict[str, Callable[[Any, Any], Any]] = {
+    "fadd": np.add,
+    "fsub": np.subtract,
+    "fmul": np.multiply,
+    "fdiv": np.divide,
+}
+RELATIONS = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
 
 
 def _function(operation: str, operands: tuple[Value, ...], result: Type, callee: str = "") -> Function:
     made = Value("r", result)
-    return Function("f", result, (Block("entry", operands, (Instruction(operation, operands, (made,), callee=callee),), Return(made)),))
+    return Function(
+        "f",
+        result,
+        (Block("entry", operands, (Instruction(operation, operands, (made,), callee=callee),), Return(made)),),
+    )
 
 
 @st.composite
@@ -192,7 +211,9 @@ def test_floats_are_those_of_numpy(pair: tuple[Type, Any, Any], name: str) -> No
 def test_comparisons_give_masks_that_choose(pair: tuple[Type, Any, Any], data: st.DataObject) -> None:
     type, a, b = pair
     is_float = type.scalar in (F32, F64)
-    name = data.draw(st.sampled_from([c for c in (FLOAT_COMPARISONS if is_float else COMPARISONS) if c[-2:] in RELATIONS]))
+    name = data.draw(
+        st.sampled_from([c for c in (FLOAT_COMPARISONS if is_float else COMPARISONS) if c[-2:] in RELATIONS])
+    )
     views = (a, b) if is_float or name[0] != "u" else (x.view(x.dtype.str.replace("i", "u")) for x in (a, b))
     expected = RELATIONS[name[-2:]](*views)
     mask = I1.with_lanes(type.lanes)
@@ -238,7 +259,15 @@ entry:
 def test_reductions(pair: tuple[Type, Any, Any]) -> None:
     type, a, _ = pair
     value = Value("a", type)
-    folds = {"add": np.add, "mul": np.multiply, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "smin": np.minimum, "smax": np.maximum}
+    folds = {
+        "add": np.add,
+        "mul": np.multiply,
+        "and": np.bitwise_and,
+        "or": np.bitwise_or,
+        "xor": np.bitwise_xor,
+        "smin": np.minimum,
+        "smax": np.maximum,
+    }
     for name, fold in folds.items():
         with np.errstate(all="ignore"):
             expected = int(fold.reduce(a, dtype=a.dtype))
@@ -253,7 +282,10 @@ def test_a_sum_of_floats_goes_from_lane_to_lane() -> None:
 
 def test_masks_reduce_to_any_and_all() -> None:
     mask = Value("m", I1.with_lanes(4))
-    assert [evaluate(_function("call", (mask,), I1, name), [[1, 0, 1, 1]]) for name in ("reduce.or", "reduce.and", "reduce.add")] == [1, 0, 1]
+    assert [
+        evaluate(_function("call", (mask,), I1, name), [[1, 0, 1, 1]])
+        for name in ("reduce.or", "reduce.and", "reduce.add")
+    ] == [1, 0, 1]
 
 
 NAMED = """function f(%p: ptr, %x: i32xN) -> i32 {
@@ -398,7 +430,9 @@ two:
     found = liveness(verify(read(text)))
     assert found.live_out[0] == {"a", "b", "y"}
     assert found.live_in[1:] == ({"a"}, {"b", "y"})
-    assert "%b" in print_ssa(dce(read(text.replace("return %a", "return %b")))), "one needed result keeps the call with both"
+    assert "%b" in print_ssa(dce(read(text.replace("return %a", "return %b")))), (
+        "one needed result keeps the call with both"
+    )
 
 
 def test_equal_vectors_are_computed_once() -> None:

@@ -15,13 +15,18 @@ from polyloom.targets.tcpa.colour import Interval, check_colours, colour, colour
 
 def fewest(n: int, edges: list[tuple[int, int]]) -> int:
     """The chromatic number, by trying all colourings."""
-    return next(k for k in range(n + 1) if any(all(c[i] != c[j] for i, j in edges) for c in product(range(k), repeat=n)))
+    return next(
+        k for k in range(n + 1) if any(all(c[i] != c[j] for i, j in edges) for c in product(range(k), repeat=n))
+    )
 
 
 @st.composite
 def arcs(draw: st.DrawFn) -> tuple[tuple[Interval, ...], int, frozenset[tuple[int, int]]]:
     period = draw(st.integers(1, 6))
-    values = tuple(Interval(first, first + draw(st.integers(0, period - 1))) for first in draw(st.lists(st.integers(0, 12), min_size=1, max_size=6)))
+    values = tuple(
+        Interval(first, first + draw(st.integers(0, period - 1)))
+        for first in draw(st.lists(st.integers(0, 12), min_size=1, max_size=6))
+    )
     pairs = list(combinations(range(len(values)), 2))
     return values, period, frozenset(draw(st.sets(st.sampled_from(pairs), max_size=3))) if pairs else frozenset()
 
@@ -31,14 +36,24 @@ def arcs(draw: st.DrawFn) -> tuple[tuple[Interval, ...], int, frozenset[tuple[in
 def test_arcs_take_the_fewest_registers(instance: tuple[tuple[Interval, ...], int, frozenset[tuple[int, int]]]) -> None:
     values, period, compatible = instance
     alive = [{c % period for c in range(v.ready, v.last + 1)} for v in values]
-    edges = [pair for pair in combinations(range(len(values)), 2) if alive[pair[0]] & alive[pair[1]] and pair not in compatible]
+    edges = [
+        pair
+        for pair in combinations(range(len(values)), 2)
+        if alive[pair[0]] & alive[pair[1]] and pair not in compatible
+    ]
     colours, bound = colour(values, period, compatible)
     assert all(colours[i] != colours[j] for i, j in edges)
     assert len(set(colours)) == bound == fewest(len(values), edges)
 
 
 @settings(max_examples=60)
-@given(st.integers(0, 7).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.tuples(st.integers(0, max(0, n - 1)), st.integers(0, max(0, n - 1)))))))
+@given(
+    st.integers(0, 7).flatmap(
+        lambda n: st.tuples(
+            st.just(n), st.sets(st.tuples(st.integers(0, max(0, n - 1)), st.integers(0, max(0, n - 1))))
+        )
+    )
+)
 def test_graphs_take_the_fewest_colours(graph: tuple[int, set[tuple[int, int]]]) -> None:
     n, drawn = graph
     edges = [(i, j) for i, j in drawn if i != j and n]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Propagation channels: the paper's figure, enumeration on small wrappers, messages, and the checker against sabotage."""
+"""Propagation channels: the paper's figure, enumeration on small wrappers, messages, and the checker against
+sabotage."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ SIDES = ("north", "east", "south", "west")
 NEIGHBOURS = [(r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if (r, c) != (0, 0)]
 
 
-def machine(channels: int | None = None, registers: int | None = None, adjacency: tuple[tuple[str, str], ...] | None = None) -> Machine:
+def machine(
+    channels: int | None = None, registers: int | None = None, adjacency: tuple[tuple[str, str], ...] | None = None
+) -> Machine:
     return Machine(
         name="test",
         units=(),
@@ -108,13 +111,22 @@ def coexist(one: tuple[str, ...], other: tuple[str, ...], same: bool) -> bool:
     shared = 0
     while same and shared < min(len(one), len(other)) - 1 and one[shared] == other[shared]:
         shared += 1
-    apart = not set(one[max(1, shared) : -1]) & set(other[max(1, shared) : -1]) and not set(one[1:shared]) & set(other[shared:-1])
+    apart = not set(one[max(1, shared) : -1]) & set(other[max(1, shared) : -1]) and not set(one[1:shared]) & set(
+        other[shared:-1]
+    )
     return apart and one[-1] != other[-1] and (one[0] == other[0]) == same
 
 
 @settings(max_examples=60)
-@given(st.sets(st.sampled_from(PAIRS), min_size=10), st.sampled_from(NEIGHBOURS), st.sampled_from(NEIGHBOURS), st.booleans())
-def test_restricted_wrappers_agree_with_enumeration(pairs: set[tuple[str, str]], one: tuple[int, int], other: tuple[int, int], same: bool) -> None:
+@given(
+    st.sets(st.sampled_from(PAIRS), min_size=10),
+    st.sampled_from(NEIGHBOURS),
+    st.sampled_from(NEIGHBOURS),
+    st.booleans(),
+)
+def test_restricted_wrappers_agree_with_enumeration(
+    pairs: set[tuple[str, str]], one: tuple[int, int], other: tuple[int, int], same: bool
+) -> None:
     m = machine(1, 2, tuple(sorted(pairs)))
     demands = Demand(one, 0), Demand(other, 0 if same else 1)
     possible = [
@@ -137,7 +149,10 @@ def test_restricted_wrappers_agree_with_enumeration(pairs: set[tuple[str, str]],
 
 
 @settings(max_examples=25)
-@given(st.lists(st.builds(Demand, st.sampled_from(NEIGHBOURS), st.integers(0, 2)), min_size=1, max_size=4), st.integers(1, 2))
+@given(
+    st.lists(st.builds(Demand, st.sampled_from(NEIGHBOURS), st.integers(0, 2)), min_size=1, max_size=4),
+    st.integers(1, 2),
+)
 def test_a_list_of_all_pairs_routes_what_no_list_does(demands: list[Demand], channels: int) -> None:
     ports = [f"{side}{n}" for side in SIDES for n in range(channels)]
     pes = [f"pe{n}" for n in range(4)]
@@ -159,7 +174,8 @@ def test_a_list_of_all_pairs_routes_what_no_list_does(demands: list[Demand], cha
         (
             machine(1, 4),
             (Demand((0, 1), 0), Demand((1, 1), 1), Demand((0, 1), 2)),
-            "error[PL0462]: propagation channels need 3 channels a side, the machine has 1\nnote: 3 values must pass east\n"
+            "error[PL0462]: propagation channels need 3 channels a side, the machine has 1\nnote: 3 values must pass "
+            "east\n"
             "note: 1 value must pass south\nhelp: set channels = 3 or more in the machine description (2 more)",
         ),
         (
@@ -183,12 +199,15 @@ def test_a_list_of_all_pairs_routes_what_no_list_does(demands: list[Demand], cha
         (
             machine(1, 2, (("pe0", "east0"), ("west0", "pe0"), ("north0", "pe1"))),
             (Demand((0, 1), 0), Demand((1, 1), 0)),
-            "error[PL0463]: the wrapper's adjacency has no path for a value to the element one step east and one step south\n"
+            "error[PL0463]: the wrapper's adjacency has no path for a value to the element one step east and one step "
+            "south\n"
             "help: add (west0, south0) to adjacency in the machine description",
         ),
     ],
 )
-def test_messages_name_what_is_short_and_the_smallest_change(m: Machine, demands: tuple[Demand, ...], message: str) -> None:
+def test_messages_name_what_is_short_and_the_smallest_change(
+    m: Machine, demands: tuple[Demand, ...], message: str
+) -> None:
     with pytest.raises(PolyloomError) as caught:
         route(m, demands)
     assert caught.value.exit_code == 3

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A target of another package, registered by an entry point: every verb and the Python interface take it, and none of them knows it."""
+"""A target of another package, registered by an entry point: every verb and the Python interface take it, and none of
+them knows it."""
 
 from __future__ import annotations
 
@@ -95,9 +96,15 @@ def test_every_verb_takes_it(folder: Path) -> None:
 
 def test_what_it_lacks_is_refused_by_name(folder: Path) -> None:
     status, _, err = call(folder, "run bits.pla N=4 --on toy --candidate 1")
-    assert (status, err) == (2, "error[PL0801]: the target toy has no option --candidate\nhelp: leave it out; tcpa has it\n")
+    assert (status, err) == (
+        2,
+        "error[PL0801]: the target toy has no option --candidate\nhelp: leave it out; tcpa has it\n",
+    )
     status, _, err = call(folder, "run bits.pla N=4 --twice")
-    assert (status, err) == (2, "error[PL0801]: the target tcpa has no option --twice\nhelp: leave it out; toy has it\n")
+    assert (status, err) == (
+        2,
+        "error[PL0801]: the target tcpa has no option --twice\nhelp: leave it out; toy has it\n",
+    )
     call(folder, "compile bits.pla --on toy -o bits.toy")
     status, _, err = call(folder, "instantiate bits.toy N=4 -o bits.plcc")
     assert (status, err.splitlines()[1]) == (2, "help: tcpa does")
@@ -109,7 +116,8 @@ def test_python(folder: Path) -> None:
         "compiled = pl.compile('bits.pla', on='toy:slow')\n"
         "result = compiled.run(N=4, **{'in': np.array(11, np.int32)})\n"
         "print(result.verified, result.outputs['bits'].tolist(), result.cycles == 2 * result.execution.operations)\n"
-        "print(compiled.run(N=4, twice=True).verified, '<h2>Toys' in result._repr_html_(), pl.toy_place('') == 'fast')\n"
+        "print(compiled.run(N=4, twice=True).verified, '<h2>Toys' in result._repr_html_(), pl.toy_place('') == "
+        "'fast')\n"
         "compiled.save('saved.toy')\n"
         "print(pl.load('saved.toy').run(N=4, **{'in': np.array(3, np.int32)}).outputs['bits'].tolist())\n"
         "print(pickle.loads(pickle.dumps(result)).verified)\n"

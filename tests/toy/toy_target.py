@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A target of the tests: it takes a plan, a function and an image, and interprets what it wrote down.
+"""A target of the tests: takes a plan, a function, an image; its file, `TOY1` and a JSON object, is interpreted.
 
-Its file is `TOY1` and one JSON object. The member `slow` takes two cycles for an operation. What stands here is all that a package
-outside of Polyloom writes to add a target; nothing else knows of it.
-"""
+The member `slow` takes two cycles per operation. A package outside of Polyloom writes no more than this."""
 
 from __future__ import annotations
 
@@ -58,7 +56,8 @@ def compile(subject: Subject, where: str, values: Mapping[str, int], options: An
     elif subject.form == "function":
         made["text"] = print_ssa(subject.content.function)
         made["sizes"], made["scalars"] = subject.signature.sizes, subject.signature.parameters
-        made["arguments"] = [[a.name, a.dtype.str, list(map(str, a.shape)), a.is_input, a.is_output] for a in subject.signature.arguments]
+        given = subject.signature.arguments
+        made["arguments"] = [[a.name, a.dtype.str, list(map(str, a.shape)), a.is_input, a.is_output] for a in given]
     else:
         made["text"] = base64.b64encode(b"".join(i.data for i in subject.content)).decode()
     return MAGIC + json.dumps(made).encode()
@@ -135,10 +134,11 @@ def execute(options: Request) -> Answer:
 
 
 TARGET = Target(
-    name="toy", title="a toy", takes=(loops.PLAN, function.form(lambda where, options: function.Model("riscv64-unknown-elf", 8)), image.IMAGE),
-    kinds=(KIND,), owns=lambda data: KIND if data.startswith(MAGIC) else None, place=place, example="toy:slow", signature=signature,
-    compile=compile, run=run, show=lambda data: read(data)["text"], options=Options, members=lambda: tuple(MEMBERS),
-    facts=facts, summary=lambda data: [("joy", str(data["joy"]))], report=report, verify=verify,
+    name="toy", title="a toy", kinds=(KIND,), place=place, example="toy:slow", options=Options, signature=signature,
+    takes=(loops.PLAN, function.form(lambda _place, _options: function.Model("riscv64-unknown-elf", 8)), image.IMAGE),
+    owns=lambda data: KIND if data.startswith(MAGIC) else None, members=lambda: tuple(MEMBERS), compile=compile,
+    run=run, show=lambda data: read(data)["text"], facts=facts, report=report, verify=verify,
+    summary=lambda data: [("joy", str(data["joy"]))],
 )  # fmt: skip
 ENTRY = Entry(
     "toy", "toy_target:TARGET", verbs={"play": ("play with the toy", "toy_target")}, bench={"toys": "toy_target:rows"},

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loop variables and parameters as data: counted on the array, begun by constants or by scalars that parameters determine."""
+"""Loop variables and parameters as data: counted on the array, begun by constants or by scalars that parameters
+determine."""
 
 from __future__ import annotations
 
@@ -22,12 +23,24 @@ from polyloom.ir.pla_text import print_program
 from polyloom.ir.plan_interpret import interpret as interpret_plan
 from polyloom.transform import plan
 
-BOUNDS = ("range(N)", "range(N - 1, -1, -1)", "range(i, N)", "range(N - 1 - i, N)", "range(i, -1, -1)", "range(max(0, i - 2), min(N, M))")
+BOUNDS = (
+    "range(N)",
+    "range(N - 1, -1, -1)",
+    "range(i, N)",
+    "range(N - 1 - i, N)",
+    "range(i, -1, -1)",
+    "range(max(0, i - 2), min(N, M))",
+)
 VALUES = ("i", "j", "i - j", "100 * i + 50 * j", "3 * j - N", "N", "M - i")
 
 
 def nest_of(value: str, outer: str, inner: str, dtype: ElementType) -> Nest:
-    lines = [f"for i in {outer}:", f"    for j in {inner}:", f"        A[i, j] = A[i, j] * 3 - ({value})", f"        x[j] = x[j] + ({value})"]
+    lines = [
+        f"for i in {outer}:",
+        f"    for j in {inner}:",
+        f"        A[i, j] = A[i, j] * 3 - ({value})",
+        f"        x[j] = x[j] + ({value})",
+    ]
     return nest("A[N, N]; x[N]", "\n".join(lines), dtype=dtype)
 
 
@@ -39,11 +52,17 @@ def test_values_are_those_of_the_loops(value: str, outer: str, inner: str, dtype
     for size in (4, 1):
         sizes = {p: size + (p == "M") for p in source.parameters}
         inputs = arguments(source, sizes)
-        assert_same(meaning(source, sizes, inputs), interpret_plan(made, sizes, {a.name: inputs[a.name] for a in made.inputs}))
+        assert_same(
+            meaning(source, sizes, inputs), interpret_plan(made, sizes, {a.name: inputs[a.name] for a in made.inputs})
+        )
 
 
 def test_golden(golden: Golden) -> None:
-    (phase,) = plan(nest("x[N]", "for i in range(N - 1, -1, -1):\n    for j in range(i, N):\n        x[i] = x[i] * 2 + i - 3 * j + N"))[1].phases
+    (phase,) = plan(
+        nest(
+            "x[N]", "for i in range(N - 1, -1, -1):\n    for j in range(i, N):\n        x[i] = x[i] * 2 + i - 3 * j + N"
+        )
+    )[1].phases
     golden("count", print_program(phase.program) + "".join(f"# {n} {why}\n" for n, why in phase.reasons))
 
 

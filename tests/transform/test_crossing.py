@@ -42,4 +42,7 @@ def test_a_variable_of_each_row(begin: str, end: str, inner: str, extent: str, t
     for size in 0, 1, 2, 5:
         parameters = {"N": size, "M": size + 1}
         inputs = arguments(nest, parameters)
-        assert_same(meaning(nest, parameters, inputs), interpret(made, parameters, {a.name: inputs[a.name] for a in made.inputs}))
+        assert_same(
+            meaning(nest, parameters, inputs),
+            interpret(made, parameters, {a.name: inputs[a.name] for a in made.inputs}),
+        )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of localization on their own: orders, kernels of accesses, and goldens of what they make of known kernels."""
+"""The parts of localization on their own: orders, kernels of accesses, and goldens of what they make of known
+kernels."""
 
 from __future__ import annotations
 
@@ -33,7 +34,11 @@ def test_an_order_is_found_exactly_when_there_is_one(vectors: list[tuple[int, ..
 def test_kernel_is_a_basis(rows: list[tuple[int, ...]]) -> None:
     basis = kernel(rows, 4)
     assert all(sum(a * b for a, b in zip(row, u, strict=True)) == 0 for row in rows for u in basis)
-    inside = {v for v in product(range(-2, 3), repeat=4) if all(sum(a * b for a, b in zip(row, v, strict=True)) == 0 for row in rows)}
+    inside = {
+        v
+        for v in product(range(-2, 3), repeat=4)
+        if all(sum(a * b for a, b in zip(row, v, strict=True)) == 0 for row in rows)
+    }
     assert len(kernel(basis, 4)) == 4 - len(basis)
     assert all(sum(a * b for a, b in zip(v, w, strict=True)) == 0 for v in inside for w in kernel(basis, 4))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every kernel becomes uniform equations that pass all checks of the equation language and mean what the nest means, bit for bit."""
+"""Every kernel becomes uniform equations that pass all checks of the equation language and mean what the nest means,
+bit for bit."""
 
 from __future__ import annotations
 
@@ -69,7 +70,10 @@ def test_plan_means_what_the_nest_means(case: tuple[str, Plan], size: int) -> No
     nest = load_kernel(str(KERNELS / f"{name}.py")).nest
     parameters = {p: size + n % 2 for n, p in enumerate(nest.parameters)}
     inputs = arguments(nest, parameters)
-    expected, got = meaning(nest, parameters, inputs), interpret(made, parameters, {a.name: inputs[a.name] for a in made.inputs})
+    expected, got = (
+        meaning(nest, parameters, inputs),
+        interpret(made, parameters, {a.name: inputs[a.name] for a in made.inputs}),
+    )
     if name in REASSOCIATED:
         assert all(np.allclose(expected[n], got[n], rtol=1e-5) for n in expected)
     else:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What must hold for all parameter values, decided by isl; each failure comes with a smallest counterexample.
 
-Section 4 of the paper: every used instance is defined, none twice. Further: spaces are bounded, arrays are indexed inside
-their shape, output elements are written once, and no instance depends on itself.
+Section 4 of the paper: every used instance is defined, none twice. Further: spaces are bounded, arrays are indexed
+inside their shape, output elements are written once, and no instance depends on itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from polyloom.sets.isl import is_empty, parameter_set, sample, shifted, to_set
 
 
 def check(program: Program) -> None:
-    """Raise every failure of the first rule that fails; what makes a program well formed (`ir.pla_verify`) comes first."""
+    """Raise every failure of the first rule that fails; what makes a program well formed (`ir.pla_verify`) comes
+    first."""
     verify(program)
     enforce(RULES, _Context.of(program))
 
@@ -39,7 +40,10 @@ class _Context:
     @staticmethod
     def of(program: Program) -> _Context:
         domain = parameter_set(program.assumptions, program.parameters)
-        distinct = {c: to_set(c, program.dimensions, program.parameters).intersect_params(domain) for c in {e.condition for e in program.equations}}
+        distinct = {
+            c: to_set(c, program.dimensions, program.parameters).intersect_params(domain)
+            for c in {e.condition for e in program.equations}
+        }
         defining: dict[str, list[int]] = {}
         for n, e in enumerate(program.equations):
             defining.setdefault(e.target.name, []).append(n)
@@ -59,13 +63,17 @@ class _Context:
 
 def domain_is_not_empty(context: _Context) -> Iterator[Diagnostic]:
     if is_empty(context.domain):
-        yield Diagnostic("PL0224", "no parameter values satisfy the parameters' domain", help="remove one of its inequalities")
+        yield Diagnostic(
+            "PL0224", "no parameter values satisfy the parameters' domain", help="remove one of its inequalities"
+        )
 
 
 def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
     for array in (*context.program.inputs, *context.program.outputs):
         for extent in array.shape:
-            bad = parameter_set(Condition((Polyhedron((-extent + -1,)),)), context.program.parameters).intersect(context.domain)
+            bad = parameter_set(Condition((Polyhedron((-extent + -1,)),)), context.program.parameters).intersect(
+                context.domain
+            )
             point = sample(bad)
             if point is not None:
                 message = f"`{array.name}` has the extent {extent} = {extent.evaluate(point)}{context.when(point)}"
@@ -82,7 +90,10 @@ def spaces_are_bounded(context: _Context) -> Iterator[Diagnostic]:
     }
     for dim in program.dimensions:
         if dim in unbounded:
-            help = f"bound it on both sides, as in `0 <= {dim} < N`; a name that is not declared as a parameter is a dimension"
+            help = (
+                f"bound it on both sides, as in `0 <= {dim} < N`; a name that is not declared as a parameter is a "
+                "dimension"
+            )
             yield Diagnostic("PL0215", f"the dimension `{dim}` is unbounded", span=unbounded[dim].span, help=help)
 
 
@@ -94,13 +105,24 @@ def indices_are_inside(context: _Context) -> Iterator[Diagnostic]:
                 yield from _outside(context, equation, points, reference, arrays[reference.name])
 
 
-def _outside(context: _Context, equation: Equation, points: isl.Set, reference: Reference, array: Array) -> Iterator[Diagnostic]:
-    bounds = [b for index, extent in zip(reference.index, array.shape, strict=True) for b in (-index + -1, index - extent)]
+def _outside(
+    context: _Context, equation: Equation, points: isl.Set, reference: Reference, array: Array
+) -> Iterator[Diagnostic]:
+    bounds = [
+        b for index, extent in zip(reference.index, array.shape, strict=True) for b in (-index + -1, index - extent)
+    ]
     outside = Condition(tuple(Polyhedron((b,)) for b in bounds))
-    point = sample(points.intersect(to_set(outside, context.program.dimensions, context.program.parameters))) if bounds else None
+    point = (
+        sample(points.intersect(to_set(outside, context.program.dimensions, context.program.parameters)))
+        if bounds
+        else None
+    )
     if point is not None:
         shape = f"[{', '.join(str(e.evaluate(point)) for e in array.shape)}]"
-        message = f"{equation.name} accesses {_element(reference, point)} outside `{array.name}`, whose shape is {shape}{context.when(point)}"
+        message = (
+            f"{equation.name} accesses {_element(reference, point)} outside `{array.name}`, whose shape is "
+            f"{shape}{context.when(point)}"
+        )
         help = f"restrict {equation.name} by an `if`, or declare a larger `{array.name}`"
         yield Diagnostic("PL0221", message, span=reference.span, notes=(f"{context.at(point)}",), help=help)
 
@@ -114,7 +136,10 @@ def used_instances_are_defined(context: _Context) -> Iterator[Diagnostic]:
                 continue
             point = sample(points.subtract(shifted(defined[operand.name], program.distance(operand))))
             if point is not None:
-                message = f"{_element(operand, point)}, which {equation.name} uses, is defined by no equation{context.when(point)}"
+                message = (
+                    f"{_element(operand, point)}, which {equation.name} uses, is defined by no "
+                    f"equation{context.when(point)}"
+                )
                 help = f"add an equation for `{operand.name}`, or restrict {equation.name} by an `if`"
                 yield Diagnostic("PL0218", message, span=operand.span, notes=(f"used {context.at(point)}",), help=help)
 
@@ -125,7 +150,10 @@ def instances_are_defined_once(context: _Context) -> Iterator[Diagnostic]:
             point = sample(context.points[a].intersect(context.points[b]))
             if point is not None:
                 first, second = context.program.equations[a], context.program.equations[b]
-                message = f"{_element(first.target, point)} is defined by {first.name} and by {second.name}{context.when(point)}"
+                message = (
+                    f"{_element(first.target, point)} is defined by {first.name} and by "
+                    f"{second.name}{context.when(point)}"
+                )
                 yield Diagnostic("PL0219", message, span=second.span, help="make their conditions exclude each other")
 
 
@@ -143,17 +171,22 @@ def output_elements_are_written_once(context: _Context) -> Iterator[Diagnostic]:
                 message = f"{element} at {ways}{context.when(point)}"
             else:
                 message = f"{element} and by {second.name}{context.when(point)}"
-            yield Diagnostic("PL0220", message, span=second.span, help="restrict the equations so that each element is written once")
+            yield Diagnostic(
+                "PL0220", message, span=second.span, help="restrict the equations so that each element is written once"
+            )
 
 
 def _collisions(context: _Context, a: int, b: int) -> isl.Set:
-    """Pairs of iterations (I, I') at which equations a and b write one element; for one equation, I is lexicographically first."""
+    """Pairs of iterations (I, I') at which equations a and b write one element; for one equation, I is
+    lexicographically first."""
     program = context.program
     dims, primed = program.dimensions, {d: Affine.symbol(d + "'") for d in program.dimensions}
     both = (*dims, *(d + "'" for d in dims))
     left, right = program.equations[a], program.equations[b]
     same = [i - j.substitute(primed) for i, j in zip(left.target.index, right.target.index, strict=True)]
-    orders = [()] if a != b else [(*_equal(dims[:m], primed), primed[d] - Affine.symbol(d) + -1) for m, d in enumerate(dims)]
+    orders = (
+        [()] if a != b else [(*_equal(dims[:m], primed), primed[d] - Affine.symbol(d) + -1) for m, d in enumerate(dims)]
+    )
     pieces = [
         Polyhedron((*p.constraints, *(c.substitute(primed) for c in q.constraints), *same, *(-s for s in same), *order))
         for p in left.condition.pieces
@@ -178,7 +211,13 @@ def no_instance_depends_on_itself(context: _Context) -> Iterator[Diagnostic]:
         equations = [context.program.equations[n] for n in cycle[0]]
         message = f"{_element(equations[0].target, point)} depends on itself{context.when(point)}"
         note = f"by way of {' <- '.join(e.name for e in equations)}"
-        yield Diagnostic("PL0222", message, span=equations[0].span, notes=(note,), help="use the value of an earlier iteration, such as x[i-1]")
+        yield Diagnostic(
+            "PL0222",
+            message,
+            span=equations[0].span,
+            notes=(note,),
+            help="use the value of an earlier iteration, such as x[i-1]",
+        )
 
 
 Rule = Callable[[_Context], Iterator[Diagnostic]]

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dependence cycles of total distance zero: instances that depend on themselves (Karp, Miller, Winograd, JACM 14(3), 1967).
+"""Dependence cycles of total distance zero: instances that depend on themselves (Karp, Miller, Winograd, JACM 14(3),
+1967).
 
-An edge leads from an equation to one that defines its operand x[I - d]. Within a strongly connected component, edges whose
-distances have one sign in a dimension cannot all be part of a zero cycle: those that are nonzero there are dropped, and the
-components of the rest are looked at again. What survives is searched for a walk back to the same instance.
+An edge leads from an equation to one that defines its operand x[I - d]. Within a strongly connected component, edges
+whose distances have one sign in a dimension cannot all be part of a zero cycle: those that are nonzero there are
+dropped, and the components of the rest are looked at again. What survives is searched for a walk back to the same
+instance.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from polyloom.ir.pla import Program, Reference
 from polyloom.sets.isl import shifted
 
 SEARCH_LIMIT = 4000
-"""Set operations after which the search gives up; only programs without a lexicographically positive order get that far."""
+"""Set operations after which the search gives up; only programs without a lexicographically positive order get that
+far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,10 @@ def suspicious(edges: Sequence[Edge]) -> Iterator[list[Edge]]:
     nodes = sorted({n for e in edges for n in (e.reader, e.writer)})
     for group in components({n: [e.writer for e in edges if e.reader == n] for n in nodes}):
         inside = [e for e in edges if e.reader in group and e.writer in group]
-        rest = next(filter(lambda r: len(r) < len(inside), map(lambda s, inside=inside: _still(inside, s), _signs(inside))), None)
+        rest = next(
+            filter(lambda r: len(r) < len(inside), map(lambda s, inside=inside: _still(inside, s), _signs(inside))),
+            None,
+        )
         if rest is not None:
             yield from suspicious(rest)
         elif inside:

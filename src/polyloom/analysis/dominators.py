@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dominators and post-dominators of a rooted graph, dominance frontiers, and iterated dominance frontiers.
 
-u dominates w when every path from the root to w passes u; idom(w) is the last such u other than w. The algorithm is Lengauer
-and Tarjan's (1979) as "Reworking Lengauer-Tarjan" develops it, in its three strategies, which differ in time alone. A graph is
-its number of nodes n, an integer array of edges (from, to) of shape (m, 2) and a root; repeated edges and self loops are
-allowed. The work is native (native/graph).
+u dominates w when every path from the root to w passes u; idom(w) is the last such u other than w. The algorithm is
+Lengauer and Tarjan's (1979) as "Reworking Lengauer-Tarjan" develops it, in its three strategies, which differ in time
+alone. A graph is its number of nodes n, an integer array of edges (from, to) of shape (m, 2) and a root; repeated edges
+and self loops are allowed. The work is native (native/graph).
 """
 
 from __future__ import annotations
@@ -55,14 +55,16 @@ class Frontiers:
 def dominators(n: SupportsIndex, edges: Edges, root: SupportsIndex = 0, strategy: Strategy = "balanced") -> Nodes:
     """idom by node, int32 (n,); -1 for the root and for nodes that it does not reach.
 
-    Time is O(m n) for "scratch", O(m log n) for "cached", O(m alpha(m, n)) for "balanced". Errors: PL0962 to PL0964, PL0966.
+    Time is O(m n) for "scratch", O(m log n) for "cached", O(m alpha(m, n)) for "balanced". Errors: PL0962 to PL0964,
+    PL0966.
     """
     count, array, start = checked(n, edges, root)
     return _dominators(count, array, start, _index(strategy, get_args(Strategy), "strategy"))
 
 
 def post_dominators(n: SupportsIndex, edges: Edges, strategy: Strategy = "balanced") -> Nodes:
-    """Immediate post-dominators, int32 (n,): n, the virtual exit, after nodes that nothing else is sure to follow; -1 for nodes that reach no exit."""
+    """Immediate post-dominators, int32 (n,): n, the virtual exit, after nodes that nothing else is sure to follow; -1
+    for nodes that reach no exit."""
     count, array, _ = checked(n, edges, 0)
     return dominators(count + 1, reversed_edges(count, array), count, strategy)[:count]
 
@@ -75,7 +77,9 @@ def reversed_edges(n: int, edges: Nodes) -> Nodes:
     return np.concatenate([edges[:, ::-1], np.stack([np.full_like(exits, n), exits], axis=1)])
 
 
-def dominator_tree(n: SupportsIndex, edges: Edges, root: SupportsIndex = 0, strategy: Strategy = "balanced") -> DominatorTree:
+def dominator_tree(
+    n: SupportsIndex, edges: Edges, root: SupportsIndex = 0, strategy: Strategy = "balanced"
+) -> DominatorTree:
     """The tree in preorder, which answers any number of questions; errors as for `dominators`."""
     count, array, start = checked(n, edges, root)
     return DominatorTree(count, array, start, _index(strategy, get_args(Strategy), "strategy"))
@@ -98,7 +102,9 @@ def dominance_frontiers(
     total = int(tree.frontier_sizes().sum())
     if total > limit:
         raise input_error(
-            "PL0965", f"the dominance frontiers have {total} members, more than {limit}", help="raise the limit; iterated frontiers need no frontiers"
+            "PL0965",
+            f"the dominance frontiers have {total} members, more than {limit}",
+            help="raise the limit; iterated frontiers need no frontiers",
         )
     return Frontiers(*tree.frontiers(chosen == 1))
 
@@ -106,15 +112,20 @@ def dominance_frontiers(
 def iterated_frontier(tree: DominatorTree, nodes: Integers, within: npt.NDArray[np.bool_] | None = None) -> Nodes:
     """The union of the frontiers of `nodes`, of the frontiers of that, and so on; int32, ascending.
 
-    Nodes w with `within[w]` false, of shape (n,), are left out and lead no further: with the blocks into which a variable is live, the
-    result is where pruned static single assignment form has its arguments. Sreedhar and Gao (1995): O(n + m), without frontiers.
+    Nodes w with `within[w]` false, of shape (n,), are left out and lead no further: with the blocks into which a
+    variable is live, the result is where pruned static single assignment form has its arguments. Sreedhar and Gao
+    (1995): O(n + m), without frontiers.
     """
     asked = integers("nodes", nodes).reshape(-1)
     if (fault := find_outside("nodes", asked, len(tree.idom))) is not None:
         raise fault.error()
     mask = np.zeros(0, np.bool_) if within is None else np.ascontiguousarray(within, np.bool_)
     if within is not None and mask.shape != tree.idom.shape:
-        raise input_error("PL0962", f"within has the shape {mask.shape}", help=f"give one value for each of the {len(tree.idom)} nodes")
+        raise input_error(
+            "PL0962",
+            f"within has the shape {mask.shape}",
+            help=f"give one value for each of the {len(tree.idom)} nodes",
+        )
     return tree.iterated_frontier(np.ascontiguousarray(asked, np.int32), mask)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an instruction of `ir.ssa` does beyond giving its results, in the words of external functions.
 
-Functions of the program may do anything. Volatile and atomic accesses and fences are `ordered`: they stay, once, in their
-order.
+Functions of the program may do anything. Volatile and atomic accesses and fences are `ordered`: they stay, once, in
+their order.
 """
 
 from __future__ import annotations

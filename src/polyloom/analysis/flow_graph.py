@@ -47,19 +47,32 @@ def checked(n: SupportsIndex, edges: Edges, root: SupportsIndex) -> tuple[int, N
     if array.size == 0:
         array = np.empty((0, 2), np.int32)
     if array.ndim != 2 or array.shape[1] != 2:
-        raise input_error("PL0962", f"edges has the shape {array.shape}", help="give an array of shape (m, 2): a row (from, to) for each edge")
+        raise input_error(
+            "PL0962",
+            f"edges has the shape {array.shape}",
+            help="give an array of shape (m, 2): a row (from, to) for each edge",
+        )
     if (fault := find_fault(count, array, start)) is not None:
         raise fault.error()
     return count, np.ascontiguousarray(array, np.int32), start
 
 
 def find_fault(n: int, edges: npt.NDArray[np.generic], root: int) -> Fault | None:
-    """The first fault of a graph of integers; `edges` has the shape (m, 2), and holds objects where integers are huge."""
+    """The first fault of a graph of integers; `edges` has the shape (m, 2), and holds objects where integers are
+    huge."""
     if n < 1:
-        return Fault(("n",), "PL0963", f"n is {_short(n)}: a graph has at least one node, its root", "write the number of nodes, from 1 on")
+        return Fault(
+            ("n",),
+            "PL0963",
+            f"n is {_short(n)}: a graph has at least one node, its root",
+            "write the number of nodes, from 1 on",
+        )
     needed = n * _NODE_BYTES + len(edges) * _EDGE_BYTES
     if needed > _ANYWHERE and (max(n, len(edges)) > _MOST or needed > available_bytes()):
-        why = f"n is {_short(n)}, which with {len(edges)} edges needs {size_text(needed)} of memory; there are {size_text(available_bytes())}"
+        why = (
+            f"n is {_short(n)}, which with {len(edges)} edges needs {size_text(needed)} of memory; there are "
+            f"{size_text(available_bytes())}"
+        )
         return Fault(("n",), "PL0963", why, "number only the nodes that edges reach, from 0 on")
     return find_outside("edges", edges, n) if 0 <= root < n else _outside(("root",), root, n)
 
@@ -75,7 +88,12 @@ def find_outside(name: str, nodes: npt.NDArray[np.generic], n: int) -> Fault | N
 
 def _outside(place: Path, node: int, n: int) -> Fault:
     title = "".join([str(place[0]), *(f"[{k}]" for k in place[1:])])
-    return Fault(place, "PL0964", f"{title} is {_short(node)}, which is no node of a graph with n = {n}", f"write a node from 0 to {n - 1}")
+    return Fault(
+        place,
+        "PL0964",
+        f"{title} is {_short(node)}, which is no node of a graph with n = {n}",
+        f"write a node from 0 to {n - 1}",
+    )
 
 
 def integers(name: str, values: Integers | Edges) -> npt.NDArray[np.integer]:
@@ -97,7 +115,9 @@ def _integer(name: str, value: SupportsIndex) -> int:
     try:
         return index(value)
     except TypeError:
-        raise input_error("PL0962", f"{name} is {value!r}, which is not an integer", help=f"give {name} as an int") from None
+        raise input_error(
+            "PL0962", f"{name} is {value!r}, which is not an integer", help=f"give {name} as an int"
+        ) from None
 
 
 def _short(value: int) -> str:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which values are live at the beginning and the end of blocks: those that some path uses before it defines them anew.
 
-Backward dataflow over sets as bits of integers, with a worklist: live_in = used | (live_out - defined). Arguments of a jump are used
-at the end of the block that jumps, the parameters of its target are defined there: they are live in none of the two for that.
+Backward dataflow over sets as bits of integers, with a worklist: live_in = used | (live_out - defined). Arguments of a
+jump are used at the end of the block that jumps, the parameters of its target are defined there: they are live in none
+of the two for that.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ def liveness(function: Function) -> Liveness:
     used, defined = zip(*(_exposed(block, number) for block in function.blocks), strict=True)
     live_in = live(successors, used, defined)
     live_out = [_union(live_in, follow) for follow in successors]
-    return Liveness(*(tuple(frozenset(names[k] for k in _members(bits)) for bits in sets) for sets in (live_in, live_out)))
+    return Liveness(
+        *(tuple(frozenset(names[k] for k in _members(bits)) for bits in sets) for sets in (live_in, live_out))
+    )
 
 
 def successors_of(function: Function) -> list[list[int]]:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops of a rooted graph: the loop nesting forest, which nodes make it irreducible, and natural loops.
 
-Relative to a depth-first search, the loop of h has the descendants of h that reach h through descendants of h alone; loops so defined
-nest (Tarjan, "Testing Flow Graph Reducibility", 1974; Havlak, "Nesting of Reducible and Irreducible Loops", 1997). From the innermost
-outwards, a loop is found backwards from the sources of edges to h and contracted into h; an edge that joins two branches of the
-search waits for their common ancestor (Ramalingam, "Identifying Loops in Almost Linear Time", 1999). Where an edge enters a loop
-elsewhere than at its header, the loop is irreducible; all others are the natural loops of their headers, whatever the search.
+Relative to a depth-first search, the loop of h has the descendants of h that reach h through descendants of h alone;
+loops so defined nest (Tarjan, "Testing Flow Graph Reducibility", 1974; Havlak, "Nesting of Reducible and Irreducible
+Loops", 1997). From the innermost outwards, a loop is found backwards from the sources of edges to h and contracted into
+h; an edge that joins two branches of the search waits for their common ancestor (Ramalingam, "Identifying Loops in
+Almost Linear Time", 1999). Where an edge enters a loop elsewhere than at its header, the loop is irreducible; all
+others are the natural loops of their headers, whatever the search.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from polyloom.analysis.flow_graph import Edges, checked
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`parent` is the position in the forest of the loop around it, or -1; `latches` are the members with an edge to the header.
+    """`parent` is the position in the forest of the loop around it, or -1; `latches` are the members with an edge to
+    the header.
 
     `own` are the nodes of which this is the innermost loop, the header first. An irreducible loop has further entries.
     """
@@ -36,7 +38,8 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class LoopForest:
-    """Loops after those around them, in preorder of their headers; by node, the position of its innermost loop, or -1."""
+    """Loops after those around them, in preorder of their headers; by node, the position of its innermost loop, or
+    -1."""
 
     loops: tuple[Loop, ...]
     innermost: tuple[int, ...]
@@ -55,7 +58,8 @@ class LoopForest:
 
 
 def loop_forest(n: SupportsIndex, edges: Edges, root: SupportsIndex = 0) -> LoopForest:
-    """The forest of the nodes that the root reaches, by a search that follows edges in their order. Errors: PL0962 to PL0964."""
+    """The forest of the nodes that the root reaches, by a search that follows edges in their order. Errors: PL0962 to
+    PL0964."""
     count, array, start = checked(n, edges, root)
     search = _search(_lists(count, array.tolist()), start)
     around = _around(search, count)
@@ -63,7 +67,8 @@ def loop_forest(n: SupportsIndex, edges: Edges, root: SupportsIndex = 0) -> Loop
 
 
 def natural_loops(n: SupportsIndex, edges: Edges, root: SupportsIndex = 0) -> dict[int, tuple[int, ...]]:
-    """By header the members, ascending: what reaches, without passing the header, a source dominated by it of an edge to it."""
+    """By header the members, ascending: what reaches, without passing the header, a source dominated by it of an edge
+    to it."""
     count, array, start = checked(n, edges, root)
     tree = dominator_tree(count, array, start)
     position: list[int] = tree.position.tolist()
@@ -94,12 +99,14 @@ def _lists(n: int, edges: list[tuple[int, int]]) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A depth-first search: `back` has by node the sources of edges from its descendants, `joins` by node the other edges whose ends have
-    it as their nearest common ancestor."""
+    """A depth-first search: `back` has by node the sources of edges from its descendants, `joins` by node the other
+    edges whose ends have it as their nearest common ancestor."""
 
     preorder: list[int] = field(default_factory=list[int])
     back: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict[int, list[int]](list))
-    joins: defaultdict[int, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict[int, list[tuple[int, int]]](list))
+    joins: defaultdict[int, list[tuple[int, int]]] = field(
+        default_factory=lambda: defaultdict[int, list[tuple[int, int]]](list)
+    )
 
 
 def _search(successors: list[list[int]], root: int) -> _Search:
@@ -155,8 +162,8 @@ def _around(search: _Search, n: int) -> list[int]:
 def _entered(search: _Search, around: list[int]) -> set[int]:
     """The headers of loops that are entered elsewhere.
 
-    An edge enters every loop around its target whose header comes after the common ancestor of its ends; from a node, the
-    outermost of these loops is passed on to the next loop around.
+    An edge enters every loop around its target whose header comes after the common ancestor of its ends; from a node,
+    the outermost of these loops is passed on to the next loop around.
     """
     place = {node: k for k, node in enumerate(search.preorder)}
     outermost = dict(place)
@@ -184,5 +191,7 @@ def _forest(search: _Search, around: list[int], entered: set[int]) -> LoopForest
     for k, header in enumerate(headers):
         parent = index.get(around[header], -1)
         depth = loops[parent].depth + 1 if parent >= 0 else 1
-        loops.append(Loop(header, parent, depth, header in entered, tuple(dict.fromkeys(search.back[header])), tuple(own[k])))
+        loops.append(
+            Loop(header, parent, depth, header in entered, tuple(dict.fromkeys(search.back[header])), tuple(own[k]))
+        )
     return LoopForest(tuple(loops), tuple(innermost))

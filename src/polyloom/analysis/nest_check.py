@@ -47,7 +47,12 @@ class _Context:
 
 def domain_is_not_empty(context: _Context) -> Iterator[Diagnostic]:
     if is_empty(context.domain):
-        yield Diagnostic("PL0224", "no parameter values satisfy what is known of them", span=context.nest.span, help="remove one of the contradictions")
+        yield Diagnostic(
+            "PL0224",
+            "no parameter values satisfy what is known of them",
+            span=context.nest.span,
+            help="remove one of the contradictions",
+        )
 
 
 def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
@@ -57,16 +62,30 @@ def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
             point = sample(parameter_set(_any([-extent - 1]), nest.parameters).intersect(context.domain))
             if point is not None:
                 message = f"`{storage.name}` has the extent {extent} = {extent.evaluate(point)}{context.when(point)}"
-                yield Diagnostic("PL0223", message, span=storage.span, help=f"declare an extent that is never negative, such as {extent - extent.constant}")
+                yield Diagnostic(
+                    "PL0223",
+                    message,
+                    span=storage.span,
+                    help=f"declare an extent that is never negative, such as {extent - extent.constant}",
+                )
 
 
 def something_is_computed(context: _Context) -> Iterator[Diagnostic]:
     arguments = [s.name for s in context.nest.storage if s.role == "argument"]
     writers = [s for s in context.statements if s.assign.target.name in arguments]
     if all(context.points(s).is_empty() for s in writers):
-        what = "none of its assignments to an argument is ever executed" if writers else "it assigns to none of its arguments"
+        what = (
+            "none of its assignments to an argument is ever executed"
+            if writers
+            else "it assigns to none of its arguments"
+        )
         message = f"`{context.nest.name}` computes nothing: {what}"
-        yield Diagnostic("PL0242", message, span=context.nest.span, help="assign results to the elements of an array that is an argument")
+        yield Diagnostic(
+            "PL0242",
+            message,
+            span=context.nest.span,
+            help="assign results to the elements of an array that is an argument",
+        )
 
 
 def subscripts_are_inside(context: _Context) -> Iterator[Diagnostic]:
@@ -86,10 +105,13 @@ def _outside(context: _Context, statement: Statement, reference: Reference, poin
         if point is not None:
             size = " x ".join(str(e.evaluate(point)) for e in shape)
             element = f"{reference.name}[{', '.join(str(a.evaluate(point)) for a in reference.index)}]"
-            message = f"{element} is outside the {size} element{'' if size == '1' else 's'} of `{reference.name}`{context.when(point, statement.loops)}"
-            help = (
-                _assumption(context, outside)
-                or f"`{index}` must stay from 0 to `{extent - 1}`: shorten a loop, add an `if`, or declare a larger `{reference.name}`"
+            message = (
+                f"{element} is outside the {size} element{'' if size == '1' else 's'} of "
+                f"`{reference.name}`{context.when(point, statement.loops)}"
+            )
+            help = _assumption(context, outside) or (
+                f"`{index}` must stay from 0 to `{extent - 1}`: shorten a loop, add an `if`, or declare a larger "
+                f"`{reference.name}`"
             )
             yield Diagnostic("PL0240", message, span=reference.span or statement.assign.span, help=help)
             return
@@ -102,7 +124,10 @@ def _assumption(context: _Context, points: isl.Set) -> str | None:
         larger = parameter_set(_any([Affine.symbol(name) - least]), context.nest.parameters)
         if values.intersect(larger).is_empty():
             known = f"{name} >= {least}"
-            return f"add an `if`, or say that `{known}` at the head of the function: `assert {known}` in Python, `__builtin_assume({known});` in C"
+            return (
+                f"add an `if`, or say that `{known}` at the head of the function: `assert {known}` in Python, "
+                f"`__builtin_assume({known});` in C"
+            )
     return None
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which parameters a function of `ir.ssa` may store through: those from which an address of a store may have been made.
 
-Pointers are followed backwards through copies, distances, selects and arguments of blocks; one that was loaded, made of an integer, or
-returned may be any parameter. A call stores through its arguments as the called function does through its parameters: the least
-solution. An external function that writes does so through every pointer that it is given.
+Pointers are followed backwards through copies, distances, selects and arguments of blocks; one that was loaded, made of
+an integer, or returned may be any parameter. A call stores through its arguments as the called function does through
+its parameters: the least solution. An external function that writes does so through every pointer that it is given.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ def stored(function: Function) -> frozenset[str]:
             break
         known = found
     places = known[function.name]
-    return frozenset(p.name for k, p in enumerate(function.parameters) if p.type.element == "ptr" and (places is None or k in places))
+    return frozenset(
+        p.name for k, p in enumerate(function.parameters) if p.type.element == "ptr" and (places is None or k in places)
+    )
 
 
 def _stored(function: Function, known: _Known) -> frozenset[int] | None:
@@ -63,7 +65,8 @@ def _places(instruction: Instruction, known: _Known, externals: Externals) -> fr
 
 
 def _sources(function: Function) -> dict[str, list[Operand]]:
-    """By value the pointers that it is made of; nothing for the function's own memory, no entry where that is not known."""
+    """By value the pointers that it is made of; nothing for the function's own memory, no entry where that is not
+    known."""
     parameters = {block.name: block.parameters for block in function.blocks}
     found: dict[str, list[Operand]] = {p.name: [] for block in function.blocks[1:] for p in block.parameters}
     for block in function.blocks:

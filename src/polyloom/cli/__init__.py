@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: one module a verb. stdout is data, stderr is messages; exit codes are those of `polyloom.diagnostics`."""
+"""The command line: one module a verb. stdout is data, stderr is messages; exit codes are those of
+`polyloom.diagnostics`."""
 
 from polyloom.cli.entry import main
 

@@ -10,7 +10,8 @@ from polyloom.diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`data` is printed under `--json`, else `text`; `diagnostics` go to stderr, the first one's exit code is the process's."""
+    """`data` is printed under `--json`, else `text`; `diagnostics` go to stderr, the first one's exit code is the
+    process's."""
 
     data: object
     text: str = ""
@@ -23,7 +24,9 @@ def table(rows: list[dict[str, object]]) -> str:
         return ""
     cells = [list(rows[0])] + [[_cell(value) for value in row.values()] for row in rows]
     widths = [max(3, *(len(line[n]) for line in cells)) for n in range(len(cells[0]))]
-    lines = ["| " + " | ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)) + " |" for line in cells]
+    lines = [
+        "| " + " | ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)) + " |" for line in cells
+    ]
     return "\n".join([lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]])
 
 

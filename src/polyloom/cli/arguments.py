@@ -73,7 +73,12 @@ class Parser(argparse.ArgumentParser):
         if extra:
             known = [o for action in self._actions for o in action.option_strings if o.startswith("--")]
             what = f"{self.prog} takes no {'option' if extra[0].startswith('-') else 'operand'} '{extra[0]}'"
-            raise usage_error(what, nearest(extra[0].partition("=")[0], known, "option") if extra[0].startswith("-") else f"leave out {' '.join(extra)}")
+            raise usage_error(
+                what,
+                nearest(extra[0].partition("=")[0], known, "option")
+                if extra[0].startswith("-")
+                else f"leave out {' '.join(extra)}",
+            )
         assert isinstance(options, Request)
         return options
 
@@ -92,8 +97,22 @@ def parameter_operands(parser: Parser, what: str = "values of the parameters") -
 
 
 def array_options(parser: Parser) -> None:
-    parser.add_argument("--in", dest="inputs", metavar="NAME=FILE.npy", action="append", default=[], help="take an input from a NumPy file")
-    parser.add_argument("--out", dest="outputs", metavar="NAME=FILE.npy", action="append", default=[], help="write an output to a NumPy file")
+    parser.add_argument(
+        "--in",
+        dest="inputs",
+        metavar="NAME=FILE.npy",
+        action="append",
+        default=[],
+        help="take an input from a NumPy file",
+    )
+    parser.add_argument(
+        "--out",
+        dest="outputs",
+        metavar="NAME=FILE.npy",
+        action="append",
+        default=[],
+        help="write an output to a NumPy file",
+    )
 
 
 def positive(text: str, option: str) -> int:
@@ -120,7 +139,9 @@ def pairs(words: Sequence[str], what: str, example: str) -> dict[str, str]:
     for word in words:
         name, equals, text = word.partition("=")
         if not equals or not name or not text:
-            raise usage_error(f"'{word}' gives no {what}", f"write a name, an equals sign and a value, for instance {example}")
+            raise usage_error(
+                f"'{word}' gives no {what}", f"write a name, an equals sign and a value, for instance {example}"
+            )
         if name in found:
             raise usage_error(f"{what} {name} is given twice", f"give {name} once")
         found[name] = text

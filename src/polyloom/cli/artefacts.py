@@ -28,7 +28,9 @@ def check_trace(path: str | None) -> None:
         raise usage_error(message, "write for instance --trace run.json")
 
 
-def artefacts(options: Request, result: Result, outputs: Mapping[str, str], passes: Sequence[tuple[str, str]] = ()) -> dict[str, bytes]:
+def artefacts(
+    options: Request, result: Result, outputs: Mapping[str, str], passes: Sequence[tuple[str, str]] = ()
+) -> dict[str, bytes]:
     """The bytes by path; `passes` are forms between passes, which the page shows in columns."""
     made = {path: npy.encode(result.outputs[name]) for name, path in outputs.items()}
     if options.trace:

@@ -43,7 +43,13 @@ def execute(options: Request) -> Answer:
         made = compiled.ready(values(subject.signature, words)[0], None, progress) if target.per_size else compiled
     files.write({options.output: made.data})
     facts = target.made(made.data)
-    data = {"kernel": compiled.kernel, "on": compiled.on, **facts, "compile_seconds": compiled.seconds, **of_target.as_data(watch)}
+    data = {
+        "kernel": compiled.kernel,
+        "on": compiled.on,
+        **facts,
+        "compile_seconds": compiled.seconds,
+        **of_target.as_data(watch),
+    }
     shown = f"({', '.join(compiled.parameters)})" if target.instantiate is not None else f" for {compiled.on}"
     line = f"{options.output}: {compiled.kernel}{shown}, {len(made.data)} bytes"
     return Answer(data, "\n".join(part for part in (of_target.printed(watch), line) if part))

@@ -28,7 +28,11 @@ def execute(options: Request) -> Answer:
     text = "\n".join(f"{'ok    ' if good else 'FAILED'}  {name:14} {what}" for name, good, what in rows)
     data = {"ok": not failed, "checks": [{"name": name, "ok": good, "found": what} for name, good, what in rows]}
     help = "install polyloom again: `pip install --force-reinstall polyloom`"
-    found = (Diagnostic("PL0814", f"this installation is not whole: {', '.join(failed)}", INPUT, help=help),) if failed else ()
+    found = (
+        (Diagnostic("PL0814", f"this installation is not whole: {', '.join(failed)}", INPUT, help=help),)
+        if failed
+        else ()
+    )
     return Answer(data, text, found)
 
 

@@ -12,7 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from polyloom import files
-from polyloom.analysis.dominators import MAX_FRONTIER, Frontiers, Nodes, Strategy, dominance_frontiers, dominators, reversed_edges
+from polyloom.analysis.dominators import (
+    MAX_FRONTIER,
+    Frontiers,
+    Nodes,
+    Strategy,
+    dominance_frontiers,
+    dominators,
+    reversed_edges,
+)
 from polyloom.analysis.flow_graph import find_fault
 from polyloom.cli import arguments as shared
 from polyloom.cli.answer import Answer, table
@@ -26,10 +34,21 @@ _EXAMPLE: Final = 'write a graph as {"n": 3, "root": 0, "edges": [[0, 1], [1, 2]
 
 def arguments(parser: Parser) -> None:
     shared.file_operand(parser, 'a graph (.json): {"n": ..., "root": ..., "edges": [[u, v], ...]}')
-    parser.add_argument("--strategy", metavar="NAME", default="balanced", help=f"one of {', '.join(get_args(Strategy))}; the result is the same")
-    parser.add_argument("--post", action="store_true", help="post-dominators: a virtual exit, numbered n, follows all nodes without successors")
+    parser.add_argument(
+        "--strategy",
+        metavar="NAME",
+        default="balanced",
+        help=f"one of {', '.join(get_args(Strategy))}; the result is the same",
+    )
+    parser.add_argument(
+        "--post",
+        action="store_true",
+        help="post-dominators: a virtual exit, numbered n, follows all nodes without successors",
+    )
     parser.add_argument("--frontiers", action="store_true", help="dominance frontiers too")
-    parser.add_argument("--max-frontier", metavar="N", default=str(MAX_FRONTIER), help="refuse frontiers of more members in all")
+    parser.add_argument(
+        "--max-frontier", metavar="N", default=str(MAX_FRONTIER), help="refuse frontiers of more members in all"
+    )
 
 
 def execute(options: Request) -> Answer:
@@ -42,7 +61,9 @@ def execute(options: Request) -> Answer:
     begin = perf_counter()
     idom = dominators(nodes, graph, start, strategy)[:n]
     seconds = perf_counter() - begin
-    frontiers = _lists(dominance_frontiers(nodes, graph, start, strategy, limit=limit), n) if options.frontiers else None
+    frontiers = (
+        _lists(dominance_frontiers(nodes, graph, start, strategy, limit=limit), n) if options.frontiers else None
+    )
     data: dict[str, object] = {"idom": idom.tolist(), "seconds": seconds}
     if frontiers is not None:
         data["frontiers"] = frontiers
@@ -67,9 +88,13 @@ def _members(document: Document) -> dict[str, object]:
     members = cast("dict[str, object]", document.value)
     for key in members:
         if key not in _KEYS:
-            raise input_error("PL0961", f"a graph has no key '{key}'", span=document.key_span((key,)), help=nearest(key, _KEYS, "key"))
+            raise input_error(
+                "PL0961", f"a graph has no key '{key}'", span=document.key_span((key,)), help=nearest(key, _KEYS, "key")
+            )
     if (repeated := document.repeated_key()) is not None:
-        raise input_error("PL0961", f"the key '{repeated[0]}' is given twice", span=repeated[1], help=f"give '{repeated[0]}' once")
+        raise input_error(
+            "PL0961", f"the key '{repeated[0]}' is given twice", span=repeated[1], help=f"give '{repeated[0]}' once"
+        )
     for key in ("n", "edges"):
         if key not in members:
             raise input_error("PL0961", f"the graph has no key '{key}'", span=document.value_span(()), help=_EXAMPLE)
@@ -118,9 +143,13 @@ def _lists(frontiers: Frontiers, n: int) -> list[list[int]]:
 
 
 def _table(idom: Nodes, frontiers: list[list[int]] | None, root: int | None) -> str:
-    rows: list[dict[str, object]] = [{"node": v, "idom": _dominator(v, int(d), root, len(idom))} for v, d in enumerate(idom)]
+    rows: list[dict[str, object]] = [
+        {"node": v, "idom": _dominator(v, int(d), root, len(idom))} for v, d in enumerate(idom)
+    ]
     if frontiers is not None:
-        rows = [{**row, "frontier": " ".join(map(str, frontier))} for row, frontier in zip(rows, frontiers, strict=True)]
+        rows = [
+            {**row, "frontier": " ".join(map(str, frontier))} for row, frontier in zip(rows, frontiers, strict=True)
+        ]
     return table(rows)
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`main`: choose the verb, print its answer, turn errors into messages and an exit code.
 
-A verb is a module, `polyloom.cli.VERB` or one that a target brings, with `arguments(parser)` and `execute(options) -> Answer`; only the chosen one is
-imported, so that `polyloom --help` answers at once. With `--json` an error is also an object on stdout.
+A verb is a module, `polyloom.cli.VERB` or one that a target brings, with `arguments(parser)` and `execute(options) ->
+Answer`; only the chosen one is imported, so that `polyloom --help` answers at once. With `--json` an error is also an
+object on stdout.
 """
 
 from __future__ import annotations
@@ -62,7 +63,9 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _dispatch(words: Sequence[str]) -> Answer:
     if not words or list(words) == ["--json"]:
-        raise usage_error("no command was given", f"write one of {', '.join(_verbs())}; `polyloom --help` describes them")
+        raise usage_error(
+            "no command was given", f"write one of {', '.join(_verbs())}; `polyloom --help` describes them"
+        )
     if words[0] in ("-h", "--help", "help"):
         return Answer({"verbs": {verb: about for verb, (about, _) in _verbs().items()}}, _help())
     if words[0] == "--version":
@@ -86,7 +89,12 @@ def _verbs() -> dict[str, tuple[str, str]]:
 
 
 def _help() -> str:
-    lines = ["Write a loop once, compile it once, run it at any size.", "", "usage: polyloom COMMAND ..., each with --help and --json", ""]
+    lines = [
+        "Write a loop once, compile it once, run it at any size.",
+        "",
+        "usage: polyloom COMMAND ..., each with --help and --json",
+        "",
+    ]
     lines += [f"  {verb:12} {what}" for verb, (what, _) in _verbs().items()]
     example = "  polyloom run examples/matmul.pla N=20 M=20 K=20 --on tcpa:unit:4x4"
     return "\n".join([*lines, "", "for example", example])
@@ -94,7 +102,9 @@ def _help() -> str:
 
 def _print(text: str) -> None:
     """What the terminal's encoding lacks is written as an escape."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"  # without a standard output there is nothing that has one
+    encoding = (
+        getattr(sys.stdout, "encoding", None) or "utf-8"
+    )  # without a standard output there is nothing that has one
     try:
         if text:
             print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
@@ -102,7 +112,9 @@ def _print(text: str) -> None:
         raise
     except OSError as error:
         _drop_output()
-        raise input_error("PL0808", f"cannot write the standard output: {error.strerror}", help="send it where there is room") from None
+        raise input_error(
+            "PL0808", f"cannot write the standard output: {error.strerror}", help="send it where there is room"
+        ) from None
 
 
 def _drop_output() -> None:
@@ -119,7 +131,9 @@ def _report(diagnostics: tuple[Diagnostic, ...]) -> int:
 
 def _fail(diagnostics: tuple[Diagnostic, ...], as_json: bool) -> int:
     if as_json:
-        _print(json.dumps({"error": as_object(diagnostics[0]), "errors": [as_object(d) for d in diagnostics]}, indent=2))
+        _print(
+            json.dumps({"error": as_object(diagnostics[0]), "errors": [as_object(d) for d in diagnostics]}, indent=2)
+        )
     return _report(diagnostics)
 
 
@@ -139,11 +153,18 @@ def as_object(diagnostic: Diagnostic) -> dict[str, object]:
 
 def _by_interrupt(error: BaseException | None) -> bool:
     """Native modules that are interrupted while they are loaded raise an ImportError because of it."""
-    return error is not None and (isinstance(error, KeyboardInterrupt) or _by_interrupt(error.__cause__ or error.__context__))
+    return error is not None and (
+        isinstance(error, KeyboardInterrupt) or _by_interrupt(error.__cause__ or error.__context__)
+    )
 
 
 def _internal(error: Exception) -> Diagnostic:
     if os.environ.get("POLYLOOM_DEBUG") == "1":
         traceback.print_exception(error)
     what = f"{type(error).__name__}: {error}".splitlines()[0]
-    return Diagnostic("PL0870", f"internal error: {what}", INTERNAL, help="please report it with this command; POLYLOOM_DEBUG=1 shows where it happened")
+    return Diagnostic(
+        "PL0870",
+        f"internal error: {what}",
+        INTERNAL,
+        help="please report it with this command; POLYLOOM_DEBUG=1 shows where it happened",
+    )

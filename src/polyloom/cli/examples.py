@@ -16,7 +16,11 @@ def folder() -> Path:
     for place in (_PACKAGE / "examples", _PACKAGE.parents[1] / "examples"):
         if (place / "matmul.pla").is_file():
             return place
-    raise input_error("PL0814", "the example programs are not installed", help="install polyloom again: `pip install --force-reinstall polyloom`")
+    raise input_error(
+        "PL0814",
+        "the example programs are not installed",
+        help="install polyloom again: `pip install --force-reinstall polyloom`",
+    )
 
 
 def path(kernel: str) -> str:

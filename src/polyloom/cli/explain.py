@@ -32,7 +32,11 @@ def execute(options: Request) -> Answer:
         return Answer({"codes": titles}, "\n".join(f"{code}  {title}" for code, title in titles.items()))
     code = options.name.upper()
     if code not in known:
-        help = nearest(code, known, "code") if _CODE.fullmatch(code) else "a code has the form PL0804; `polyloom explain` lists them"
+        help = (
+            nearest(code, known, "code")
+            if _CODE.fullmatch(code)
+            else "a code has the form PL0804; `polyloom explain` lists them"
+        )
         raise input_error("PL0813", f"there is no code '{options.name}'", help=help)
     title, text = known[code]
     return Answer({"code": code, "title": title, "text": text}, f"{code}: {title}\n\n{text}")

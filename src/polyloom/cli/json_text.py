@@ -80,7 +80,8 @@ class Document:
         return place, value
 
     def _members(self, start: int) -> Iterator[tuple[str | int, Span, Span]]:
-        """Key or index, its span (for an index the item's) and the value's span, of the container that begins at `start`."""
+        """Key or index, its span (for an index the item's) and the value's span, of the container that begins at
+        `start`."""
         is_object = self.source.text[start] == "{"
         at, number = self._skip(start + 1), 0
         while self.source.text[at] not in "]}":
@@ -106,7 +107,9 @@ def parse(data: bytes, name: str, help: str) -> Document:
     try:
         source = Source(name, data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise input_error("PL0960", f"'{name}' is not text in UTF-8: byte {error.start} is 0x{data[error.start]:02x}", help=help) from None
+        raise input_error(
+            "PL0960", f"'{name}' is not text in UTF-8: byte {error.start} is 0x{data[error.start]:02x}", help=help
+        ) from None
     try:
         return Document(_loads(source.text), source)
     except json.JSONDecodeError as error:
@@ -127,4 +130,6 @@ def _loads(text: str) -> object:
 def _malformed(source: Source, at: int, help: str) -> PolyloomError:
     if not source.text[at:].strip():
         return input_error("PL0960", "the JSON text ends too early", span=Span(source, at, at + 1), help=help)
-    return input_error("PL0960", f"malformed JSON: {source.text[at]!r} cannot stand here", span=Span(source, at, at + 1), help=help)
+    return input_error(
+        "PL0960", f"malformed JSON: {source.text[at]!r} cannot stand here", span=Span(source, at, at + 1), help=help
+    )

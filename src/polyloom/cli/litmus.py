@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom litmus`: what the RISC-V memory model says of litmus tests, or of a C function; with `--against`, whether logs agree.
+"""`polyloom litmus`: what the RISC-V memory model says of litmus tests, or of a C function; with `--against`, whether
+logs agree.
 
 A file that is no litmus test does not keep the others from being judged.
 
-Of a C function tests are made that show whether its accesses are ordered; the pass of `riscv.ordering` may keep the order of branches.
+Of a C function tests are made that show whether its accesses are ordered; the pass of `riscv.ordering` may keep the
+order of branches.
 """
 
 from __future__ import annotations
@@ -50,15 +52,33 @@ _NOT_MODELLED: Final = frozenset({"PL0942", "PL0943", "PL0944", "PL0945"})
 
 
 def arguments(parser: Parser) -> None:
-    parser.add_argument("files", metavar="FILE", nargs="+", help="litmus tests in the herd format, or directories of them; or one C file and NAME=VALUE...")
-    parser.add_argument("--max-executions", metavar="N", default=str(MAX_EXECUTIONS), help=f"give up after so many candidates ({MAX_EXECUTIONS})")
     parser.add_argument(
-        "--against", metavar="LOG", action="append", default=[], help="compare with a log of herd, or of hardware; tests that it lacks are left out"
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="litmus tests in the herd format, or directories of them; or one C file and NAME=VALUE...",
+    )
+    parser.add_argument(
+        "--max-executions",
+        metavar="N",
+        default=str(MAX_EXECUTIONS),
+        help=f"give up after so many candidates ({MAX_EXECUTIONS})",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="LOG",
+        action="append",
+        default=[],
+        help="compare with a log of herd, or of hardware; tests that it lacks are left out",
     )
     sources.function_options(parser)
     sources.level_option(parser, "C: clang's code at -O0 with its branches, or at -O1 with selects (1)")
     parser.add_argument("--isa", default=_ISA, help="C: what selects are made of (rv64gc_zicond)")
-    parser.add_argument("--ordering", choices=("branch", "fence"), help="C: order stores after selects of racy values as branches would, by these or by fences")
+    parser.add_argument(
+        "--ordering",
+        choices=("branch", "fence"),
+        help="C: order stores after selects of racy values as branches would, by these or by fences",
+    )
     parser.add_argument("--emit", action="store_true", help="C: print the tests instead of judging them")
 
 
@@ -67,7 +87,9 @@ def execute(options: Request) -> Answer:
     if file_of(options.files[0]).endswith(".c"):
         tests = _of_function(options)
         if options.emit:
-            return Answer([{"name": test.name, "test": emit(test)} for test in tests], "\n".join(map(emit, tests)).rstrip("\n"))
+            return Answer(
+                [{"name": test.name, "test": emit(test)} for test in tests], "\n".join(map(emit, tests)).rstrip("\n")
+            )
         return _answer([judge(test, limit) for test in tests])
     _refuse_c(options)
     paths = _tests(options.files)
@@ -80,7 +102,10 @@ def _refuse_c(options: Request) -> None:
     """Of a request for litmus tests, what is for a C file. Errors: PL0801."""
     for name, option in _FOR_C.items():
         if getattr(options, name) not in (None, False, [], _ISA):
-            raise usage_error(f"{option} means nothing for litmus tests", "leave it out; it is for a C file, of whose function tests are made")
+            raise usage_error(
+                f"{option} means nothing for litmus tests",
+                "leave it out; it is for a C file, of whose function tests are made",
+            )
     for operand in options.files:
         if file_of(operand).endswith(".c"):
             raise usage_error(f"'{operand}' is a C file, which stands alone", f"write `polyloom litmus {operand}`")
@@ -95,7 +120,10 @@ def _of_function(options: Request) -> tuple[Litmus, ...]:
     if isa.xlen != 64:
         raise usage_error(f"the memory model is that of RV64, not of {isa}", "write for instance --isa rv64gc_zicond")
     if isa.short_branches:
-        raise usage_error(f"tests have no pairs of a branch and its shadow, which {isa} asks for", "leave out +sfb, and write --ordering branch")
+        raise usage_error(
+            f"tests have no pairs of a branch and its shadow, which {isa} asks for",
+            "leave out +sfb, and write --ordering branch",
+        )
     function = ssa(file, sources.options_of(options), sources.level_of(options))
     return patterns(ordered(function, options.ordering) if options.ordering else function, isa, parameters(words))
 
@@ -130,7 +158,9 @@ def _tests(operands: Sequence[str]) -> list[str]:
     for operand in operands:
         inside = sorted(map(str, Path(operand).rglob("*.litmus"))) if operand and Path(operand).is_dir() else [operand]
         if not inside:
-            raise input_error("PL0807", f"there is no litmus test in '{operand}'", help="the names of litmus tests end in .litmus")
+            raise input_error(
+                "PL0807", f"there is no litmus test in '{operand}'", help="the names of litmus tests end in .litmus"
+            )
         found += inside
     return found
 
@@ -154,7 +184,9 @@ def _read(path: str) -> str:
     try:
         return files.read(path).decode("utf-8")
     except UnicodeDecodeError:
-        raise input_error("PL0807", f"'{path}' is not UTF-8 text", help="give a litmus test in the herd format") from None
+        raise input_error(
+            "PL0807", f"'{path}' is not UTF-8 text", help="give a litmus test in the herd format"
+        ) from None
 
 
 def _data(verdict: Verdict) -> dict[str, object]:
@@ -186,8 +218,9 @@ def _text(verdict: Verdict) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """A test and the logs: they agree, they differ, the log's test of this name has another hash, or there is none. `forbidden` are the
-    states that a machine showed and the model forbids; there are none where another tool's verdict is another."""
+    """A test and the logs: they agree, they differ, the log's test of this name has another hash, or there is none.
+    `forbidden` are the states that a machine showed and the model forbids; there are none where another tool's verdict
+    is another."""
 
     path: str
     outcome: Literal["agree", "differ", "other hash", "absent"]

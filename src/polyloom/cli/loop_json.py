@@ -13,7 +13,8 @@ from polyloom.diagnostics import PolyloomError, Span, input_error, nearest
 from polyloom.modulo.problem import LARGEST, Choice, Dependence, Operation, Problem, Resource, Use
 
 EXAMPLE: Final = (
-    'write a loop as {"resources": {"mul": {"limit": 1}}, "nodes": [{"name": "a", "resource": "mul", "latency": 3}, {"name": "b"}],'
+    'write a loop as {"resources": {"mul": {"limit": 1}}, "nodes": [{"name": "a", "resource": "mul", "latency": 3}, '
+    '{"name": "b"}],'
     ' "edges": [{"from": "a", "to": "b"}, {"from": "b", "to": "a", "distance": 1}]}'
 )
 Label = str | list[str] | None
@@ -34,7 +35,9 @@ def read(path: str) -> Loop:
     """The loop in a file. Errors: PL0960 and PL0980 to PL0983, shown at their place."""
     document = parse(files.read(path), path, EXAMPLE)
     if (repeated := document.repeated_anywhere()) is not None:
-        raise input_error("PL0980", f"the key '{repeated[0]}' is given twice", span=repeated[1], help=f"give '{repeated[0]}' once")
+        raise input_error(
+            "PL0980", f"the key '{repeated[0]}' is given twice", span=repeated[1], help=f"give '{repeated[0]}' once"
+        )
     return _Reader(document).loop()
 
 
@@ -66,7 +69,9 @@ class _Reader:
         for name, described in cast(Members, value).items():
             path: Path = ("resources", name)
             limit = self.members(path, described, "a resource", ("limit",), ("limit",))["limit"]
-            yield Resource(name, None if limit is None else self.number((*path, "limit"), limit, 0, "or null for any number"))
+            yield Resource(
+                name, None if limit is None else self.number((*path, "limit"), limit, 0, "or null for any number")
+            )
 
     def _node(self, path: Path, value: object) -> tuple[Operation, tuple[Label, ...]]:
         members = self.members(path, value, "a node", ("name", "resource", "latency", "busy"), ("name",))
@@ -93,20 +98,31 @@ class _Reader:
         if not isinstance(value, dict):
             return Choice((Use(self.resource(path, value), timing.busy),), timing.latency), cast(str, value)
         if "hold" not in value:
-            members = self.members(path, cast(object, value), "a choice", ("resource", "hold", "latency", "busy"), ("resource",))
+            members = self.members(
+                path, cast(object, value), "a choice", ("resource", "hold", "latency", "busy"), ("resource",)
+            )
             mine = timing.with_members(self, path, members)
             name = members["resource"]
             return Choice((Use(self.resource((*path, "resource"), name), mine.busy),), mine.latency), cast(str, name)
         members = self.members(path, cast(object, value), "a choice that holds several", ("hold", "latency", "busy"))
         mine = timing.with_members(self, path, members)
-        held = [self._held((*path, "hold", n), entry, mine) for n, entry in enumerate(self.items((*path, "hold"), members["hold"], "resources"))]
-        return Choice(tuple(held), mine.latency), [name for use in held for name, n in self.resources.items() if n == use.resource]
+        held = [
+            self._held((*path, "hold", n), entry, mine)
+            for n, entry in enumerate(self.items((*path, "hold"), members["hold"], "resources"))
+        ]
+        return Choice(tuple(held), mine.latency), [
+            name for use in held for name, n in self.resources.items() if n == use.resource
+        ]
 
     def _held(self, path: Path, value: object, timing: Timing) -> Use:
         if not isinstance(value, dict):
             return Use(self.resource(path, value), timing.busy)
-        members = self.members(path, cast(object, value), "a resource that is held", ("resource", "busy"), ("resource",))
-        return Use(self.resource((*path, "resource"), members["resource"]), timing.with_members(self, path, members).busy)
+        members = self.members(
+            path, cast(object, value), "a resource that is held", ("resource", "busy"), ("resource",)
+        )
+        return Use(
+            self.resource((*path, "resource"), members["resource"]), timing.with_members(self, path, members).busy
+        )
 
     def _edge(self, path: Path, value: object) -> Dependence:
         members = self.members(path, value, "an edge", ("from", "to", "delay", "distance", "latency"), ("from", "to"))
@@ -152,13 +168,20 @@ class _Reader:
                 raise input_error("PL0980", f"{what} has no key '{key}'", span=span, help=nearest(key, keys, "key"))
         for key in needed:
             if key not in members:
-                raise input_error("PL0980", f"{what} needs the key '{key}'", span=self.document.value_span(path), help=EXAMPLE)
+                raise input_error(
+                    "PL0980", f"{what} needs the key '{key}'", span=self.document.value_span(path), help=EXAMPLE
+                )
         return members
 
     def mistyped(self, path: Path, wanted: str) -> NoReturn:
         span = self.document.value_span(path)
-        title = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".") or "the loop"
-        raise input_error("PL0981", f"{title} is {self.document.text(span)}, which is not {wanted}", span=span, help=EXAMPLE)
+        title = (
+            "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+            or "the loop"
+        )
+        raise input_error(
+            "PL0981", f"{title} is {self.document.text(span)}, which is not {wanted}", span=span, help=EXAMPLE
+        )
 
     def wrong_name(self, path: Path, message: str, help: str) -> PolyloomError:
         return input_error("PL0982", message, span=self.document.value_span(path), help=help)

@@ -19,7 +19,9 @@ _DEST: Final = "option_of_target_"
 
 def on_option(parser: Parser) -> None:
     examples = ", ".join(target.example for target in registry.targets())
-    parser.add_argument("--on", metavar="TARGET", help=f"TARGET[:PLACE], such as {examples} ({registry.default().name})")
+    parser.add_argument(
+        "--on", metavar="TARGET", help=f"TARGET[:PLACE], such as {examples} ({registry.default().name})"
+    )
 
 
 def target_options(parser: Parser, verb: str) -> None:
@@ -55,7 +57,8 @@ def _flags(verb: str) -> dict[str, _Flag]:
 
 
 def given_options(request: Request, target: Target, verb: str) -> dict[str, Any]:
-    """The options that are given, as values. Errors: PL0801 for one that the target does not have, and what reading them raises."""
+    """The options that are given, as values. Errors: PL0801 for one that the target does not have, and what reading
+    them raises."""
     known, found = taken(target.options, verb), dict[str, Any]()
     for name, flag in _flags(verb).items():
         text = getattr(request, f"{_DEST}{name}", None)

@@ -53,7 +53,9 @@ def execute(options: Request) -> Answer:
         compiled = api.compile_subject(subject, target, place, chosen, progress)
         later = {name: value for name, value in own.items() if name in taken(target.options, "instantiate")}
         instance = compiled.ready(sizes, later, progress)
-        result = instance.measure(given, seed=options.seed, fill=options.fill, trace=options.trace is not None, progress=progress)
+        result = instance.measure(
+            given, seed=options.seed, fill=options.fill, trace=options.trace is not None, progress=progress
+        )
     files.write(artefacts(options, result, outputs, watch.collected()))
     text = "\n".join(part for part in (of_target.printed(watch), result.report()) if part)
     return Answer({**result.data, **of_target.as_data(watch)}, text, result.differences)

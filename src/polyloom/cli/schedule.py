@@ -28,7 +28,9 @@ def arguments(parser: Parser) -> None:
     shared.file_operand(parser, "a loop (.json): resources, nodes and edges, see docs/schedule.md")
     names = ", ".join(f"{s.name} ({s.about})" for s in SOLVERS.values())
     parser.add_argument("--solver", metavar="NAME", default=EXACT.name, help=f"one of {names}; {EXACT.name} without it")
-    parser.add_argument("--effort", metavar="N", default=str(int(EFFORT)), help=f"deterministic work, about seconds ({EFFORT:.0f})")
+    parser.add_argument(
+        "--effort", metavar="N", default=str(int(EFFORT)), help=f"deterministic work, about seconds ({EFFORT:.0f})"
+    )
 
 
 def execute(options: Request) -> Answer:
@@ -43,12 +45,16 @@ def execute(options: Request) -> Answer:
         if error.exit_code != INFEASIBLE:
             raise
         return _infeasible(loop, solver, error.diagnostics[0])
-    return Answer(_data(loop, solution, perf_counter() - begin), "" if options.json else _text(options.file, loop, solution))
+    return Answer(
+        _data(loop, solution, perf_counter() - begin), "" if options.json else _text(options.file, loop, solution)
+    )
 
 
 def _solver(name: str) -> Solver:
     if name not in SOLVERS:
-        raise PolyloomError(Diagnostic("PL0984", f"there is no solver '{name}'", USAGE, help=nearest(name, SOLVERS, "solver")))
+        raise PolyloomError(
+            Diagnostic("PL0984", f"there is no solver '{name}'", USAGE, help=nearest(name, SOLVERS, "solver"))
+        )
     return SOLVERS[name]
 
 
@@ -58,7 +64,9 @@ def _infeasible(loop: Loop, solver: Solver, diagnostic: Diagnostic) -> Answer:
     if diagnostic.code == "PL0985":
         data["circuit"] = list(circuit_members(loop.problem))
     if diagnostic.code == "PL0986":
-        node = next(n for n, o in enumerate(loop.problem.operations) if not any(is_possible(loop.problem, c) for c in o.choices))
+        node = next(
+            n for n, o in enumerate(loop.problem.operations) if not any(is_possible(loop.problem, c) for c in o.choices)
+        )
         data["node"] = loop.problem.operations[node].name
         diagnostic = replace(diagnostic, span=node_span(loop, node))
     return Answer(data | {"error": as_object(diagnostic), "errors": [as_object(diagnostic)]}, diagnostics=(diagnostic,))
@@ -120,7 +128,10 @@ def _reservations(problem: Problem, solution: Solution, limited: list[int]) -> l
                 if times > 0 and use.resource in limited:
                     cells.setdefault((row, use.resource), []).append(name + (f" x{times}" if times > 1 else ""))
     titles = {r: f"{problem.resources[r].name}/{problem.resources[r].limit}" for r in limited}
-    return [{"row": row, **{titles[r]: ", ".join(cells.get((row, r), [])) for r in limited}} for row in range(schedule.interval)]
+    return [
+        {"row": row, **{titles[r]: ", ".join(cells.get((row, r), [])) for r in limited}}
+        for row in range(schedule.interval)
+    ]
 
 
 def _starts(loop: Loop, solution: Solution) -> list[dict[str, object]]:

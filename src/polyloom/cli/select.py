@@ -11,14 +11,24 @@ from polyloom.riscv.select import Selection, select
 
 
 def arguments(parser: Parser) -> None:
-    parser.add_argument("expression", metavar="EXPR", help="C's operators over names; s is 0 or 1, <u is unsigned, min(a, b), abs(a), ...")
+    parser.add_argument(
+        "expression",
+        metavar="EXPR",
+        help="C's operators over names; s is 0 or 1, <u is unsigned, min(a, b), abs(a), ...",
+    )
     parser.add_argument("--isa", default="rv64gc", help="such as rv64gc_zicond_zbb")
-    parser.add_argument("--short-branches", action="store_true", help="the core makes a branch over one instruction cheap")
+    parser.add_argument(
+        "--short-branches", action="store_true", help="the core makes a branch over one instruction cheap"
+    )
 
 
 def execute(options: Request) -> Answer:
     isa, expression = names.parse(options.isa), parse(options.expression)
-    found = short_branch.selection(expression, isa) if options.short_branches or isa.short_branches else select(expression, isa)
+    found = (
+        short_branch.selection(expression, isa)
+        if options.short_branches or isa.short_branches
+        else select(expression, isa)
+    )
     data = {
         "expression": options.expression,
         "isa": str(isa),
@@ -34,4 +44,6 @@ def _summary(found: Selection) -> str:
     count = f"{found.length} instruction{'s' * (found.length != 1)}"
     if found.proved_minimal:
         return f"{count}: none shorter exists"
-    return f"{count}: " + ("shorter ones were not searched for" if found.searched is None else f"none of up to {found.searched} exists")
+    return f"{count}: " + (
+        "shorter ones were not searched for" if found.searched is None else f"none of up to {found.searched} exists"
+    )

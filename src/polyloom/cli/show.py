@@ -40,14 +40,21 @@ def execute(options: Request) -> Answer:
 
 
 def _listing(name: str, data: bytes, on: str | None) -> Answer:
-    """By the target that wrote the file; a foreign one by the target that is named, or the only one that takes images."""
+    """By the target that wrote the file; a foreign one by the target that is named, or the only one that takes
+    images."""
     owner = registry.owner(data)
     if owner is not None:
         target = owner[0]
         api.decode(name, data)
     else:
         takers = registry.takers_of(image.IMAGE.name)
-        named = registry.split(on)[0] if on is not None else takers[0] if len(takers) == 1 and data.startswith(image.ELF) else None
+        named = (
+            registry.split(on)[0]
+            if on is not None
+            else takers[0]
+            if len(takers) == 1 and data.startswith(image.ELF)
+            else None
+        )
         target = named or registry.owned(name, data)[0]
     listing = target.show(data)
     return Answer(listing if target.as_json is None else target.as_json(data), listing.rstrip("\n"))
@@ -67,9 +74,15 @@ def _blocks(function: Function) -> Answer:
         around = names[forest.loops[loop.parent].header] if loop.parent >= 0 else None
         members = [names[loop.header], *(names[node] for node in forest.members(k) if node != loop.header)]
         found.append({"header": members[0], "blocks": members, "inside": around, "irreducible": loop.irreducible})
-        lines.append(f"# {'irreducible loop' if loop.irreducible else 'loop'} {' '.join(members)}{f', inside {around}' if around else ''}")
+        lines.append(
+            f"# {'irreducible loop' if loop.irreducible else 'loop'} "
+            f"{' '.join(members)}{f', inside {around}' if around else ''}"
+        )
     text = print_ssa(function)
-    return Answer({"function": function.name, "blocks": len(names), "loops": found, "ssa": text}, "\n".join((text.rstrip("\n"), *lines)))
+    return Answer(
+        {"function": function.name, "blocks": len(names), "loops": found, "ssa": text},
+        "\n".join((text.rstrip("\n"), *lines)),
+    )
 
 
 def _text(source: Source) -> Iterator[str]:
@@ -84,7 +97,11 @@ def _text(source: Source) -> Iterator[str]:
         yield f"Phase {number} of {len(plan.phases)}" if len(plan.phases) > 1 else "Equations"
         names = [f"{inner} is {outer}" for inner, outer in (*phase.inputs, *phase.outputs) if inner != outer]
         yield from ("", *([f"# {', '.join(names)}"] if names else []), print_program(phase.program))
-        yield from (("Added variables", "", *(f"{name}: {reason}" for name, reason in phase.reasons), "") if phase.reasons else ())
+        yield from (
+            ("Added variables", "", *(f"{name}: {reason}" for name, reason in phase.reasons), "")
+            if phase.reasons
+            else ()
+        )
 
 
 def _data(source: Source) -> dict[str, object]:
@@ -113,7 +130,10 @@ def _phase(phase: Phase) -> dict[str, object]:
         "reads": dict(phase.inputs),
         "writes": dict(phase.outputs),
         "dimensions": list(program.dimensions),
-        "equations": [{"name": e.name, "target": e.target.name, "operation": e.operation, "dtype": e.dtype} for e in program.equations],
+        "equations": [
+            {"name": e.name, "target": e.target.name, "operation": e.operation, "dtype": e.dtype}
+            for e in program.equations
+        ],
         "reasons": dict(phase.reasons),
         "text": print_program(program),
     }

@@ -25,8 +25,13 @@ from polyloom.targets.target import Target, need
 
 
 def arguments(parser: Parser) -> None:
-    help = "a program: a concrete configuration (.plcc), an executable, or with --on FILE@ADDRESS with raw words; several are placed together"
-    parser.add_argument("words", metavar="FILE", nargs="+", help=f"{help}; then values of parameters and scalars, NAME=VALUE")
+    help = (
+        "a program: a concrete configuration (.plcc), an executable, or with --on FILE@ADDRESS with raw words; "
+        "several are placed together"
+    )
+    parser.add_argument(
+        "words", metavar="FILE", nargs="+", help=f"{help}; then values of parameters and scalars, NAME=VALUE"
+    )
     shared.array_options(parser)
     of_target.on_option(parser)
     of_target.target_options(parser, "simulate")
@@ -46,7 +51,9 @@ def execute(options: Request) -> Answer:
     check_names(outputs, instance.signature)
     given = {**shared.pairs(words, "parameter", "N=64"), **given_arrays(inputs)}
     with bar() as progress:
-        result = instance.measure(given, trace=options.trace is not None, wanted=tuple(outputs), progress=progress, **own)
+        result = instance.measure(
+            given, trace=options.trace is not None, wanted=tuple(outputs), progress=progress, **own
+        )
     files.write(artefacts(options, result, outputs))
     lines = [f"{name}: {array.dtype}{list(array.shape)}" for name, array in result.outputs.items()]
     cycles = "" if result.cycles is None else f"{result.cycles} cycles, "
@@ -76,7 +83,9 @@ def _instance(paths: list[str], on: str | None) -> Instance:
         raise input_error("PL0810", f"'{first.path}' is a {kind.title}", help=help)
     if placed is not None and placed[0] is not target:
         help = f"leave --on out, or write --on {target.example}"
-        raise input_error("PL0810", f"'{first.path}' is a {kind.title}, which the target {placed[0].name} does not run", help=help)
+        raise input_error(
+            "PL0810", f"'{first.path}' is a {kind.title}, which the target {placed[0].name} does not run", help=help
+        )
     loaded = api.decode(first.path, first.data)
     assert isinstance(loaded, Instance)
     return loaded if placed is None else Instance(target, first.data, place=placed[1])

@@ -21,10 +21,18 @@ def operand(parser: Parser, more: str = "") -> None:
 def function_options(parser: Parser) -> None:
     """How a file of functions is read."""
     parser.add_argument("--function", metavar="NAME", help="the function, where the file has several")
-    parser.add_argument("-I", dest="includes", metavar="DIR", action="append", default=[], help="C: search DIR for headers")
-    parser.add_argument("-D", dest="defines", metavar="NAME[=VALUE]", action="append", default=[], help="C: define a macro")
-    parser.add_argument("--shape", dest="shapes", metavar="A=n,m", action="append", default=[], help="C: the extents of a bare pointer")
-    parser.add_argument("--single-constants", action="store_true", help="C: constants without a suffix are single precision")
+    parser.add_argument(
+        "-I", dest="includes", metavar="DIR", action="append", default=[], help="C: search DIR for headers"
+    )
+    parser.add_argument(
+        "-D", dest="defines", metavar="NAME[=VALUE]", action="append", default=[], help="C: define a macro"
+    )
+    parser.add_argument(
+        "--shape", dest="shapes", metavar="A=n,m", action="append", default=[], help="C: the extents of a bare pointer"
+    )
+    parser.add_argument(
+        "--single-constants", action="store_true", help="C: constants without a suffix are single precision"
+    )
     parser.add_argument("--reassociate", action="store_true", help="f32 reductions may change their order")
 
 
@@ -40,11 +48,19 @@ def level_of(request: Request) -> int:
 
 def options_of(request: Request) -> Options:
     """What `operand` declared."""
-    return Options(request.function, tuple(request.includes), tuple(request.defines), tuple(request.shapes), request.single_constants, request.reassociate)
+    return Options(
+        request.function,
+        tuple(request.includes),
+        tuple(request.defines),
+        tuple(request.shapes),
+        request.single_constants,
+        request.reassociate,
+    )
 
 
 def values(words: Mapping[str, str], signature: Signature) -> tuple[dict[str, int], dict[str, str]]:
-    """The parameters that are no arguments, and the texts of scalars; both are checked. Errors: PL0230, PL0232, PL0804, PL0819."""
+    """The parameters that are no arguments, and the texts of scalars; both are checked. Errors: PL0230, PL0232, PL0804,
+    PL0819."""
     checked, scalars = inputs.values(signature, words)
     own = {name: value for name, value in checked.items() if signature.argument(name) is None}
     return own, {name: words[name] for name in scalars}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom verify`: what can be known of a program, or of a configuration, without running it. A Python file is executed to find its kernels."""
+"""`polyloom verify`: what can be known of a program, or of a configuration, without running it. A Python file is
+executed to find its kernels."""
 
 from __future__ import annotations
 

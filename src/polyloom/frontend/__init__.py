@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sources: what reads a file, a function or a program, and gives its meaning as a plan and its own behaviour as a reference.
+"""Sources: what reads a file, a function or a program, and gives its meaning as a plan and its own behaviour as a
+reference.
 
-`load` chooses by the file's ending: `.pla` holds equations, `.py` Python functions, `.c` C functions. A function becomes a nest,
-is checked for all parameter values, and becomes a plan through `transform.plan`; equations are a plan of one phase already.
+`load` chooses by the file's ending: `.pla` holds equations, `.py` Python functions, `.c` C functions. A function
+becomes a nest, is checked for all parameter values, and becomes a plan through `transform.plan`; equations are a plan
+of one phase already.
 """
 
 from __future__ import annotations
@@ -27,7 +29,19 @@ from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_externals import Externals
 from polyloom.passes import Form, Pass, Watch, run_passes
 
-__all__ = ["Options", "Source", "c_nest", "file_of", "is_source", "load", "nest_ssa", "of_nest", "of_plan", "python_nest", "ssa"]
+__all__ = [
+    "Options",
+    "Source",
+    "c_nest",
+    "file_of",
+    "is_source",
+    "load",
+    "nest_ssa",
+    "of_nest",
+    "of_plan",
+    "python_nest",
+    "ssa",
+]
 
 _FUNCTIONS: Final = (".py", ".c")
 _MEANT_FOR: Final = {
@@ -42,8 +56,8 @@ _MEANT_FOR: Final = {
 
 
 def load(path: str, options: Options | None = None, watch: Watch | None = None) -> Source:
-    """The program in the file `path`, or the function NAME of `FILE:NAME`; PL0810 for another kind of file. `watch` sees the passes
-    that make equations of a function (`transform.PASSES`)."""
+    """The program in the file `path`, or the function NAME of `FILE:NAME`; PL0810 for another kind of file. `watch`
+    sees the passes that make equations of a function (`transform.PASSES`)."""
     file, chosen = _named(path, options or Options())
     if not is_source(path):
         help = "give a file whose name ends in .py or .c (a function), or in .pla (equations)"
@@ -62,9 +76,9 @@ def ssa(
     externals: Externals | None = None,
     watch: Watch | None = None,
 ) -> Function:
-    """A C or C++ function, or a Python one through the C text of its nest, in SSA form from LLVM's IR at -O0 or -O1; variables in memory
-    are made values. Functions that `externals` has may be called; `watch` sees `SSA_PASSES`. Errors: PL0801, PL015x, PL0975, and for
-    Python PL010x and PL024x."""
+    """A C or C++ function, or a Python one through the C text of its nest, in SSA form from LLVM's IR at -O0 or -O1;
+    variables in memory are made values. Functions that `externals` has may be called; `watch` sees `SSA_PASSES`.
+    Errors: PL0801, PL015x, PL0975, and for Python PL010x and PL024x."""
     from polyloom.frontend.c.llvm import CPP_ENDINGS
 
     file, chosen = _named(path, options)
@@ -76,7 +90,9 @@ def ssa(
     return function
 
 
-def _ssa_passes(options: Options, level: int, target: str | None, externals: Externals | None) -> tuple[Pass[Any, Any], ...]:
+def _ssa_passes(
+    options: Options, level: int, target: str | None, externals: Externals | None
+) -> tuple[Pass[Any, Any], ...]:
     from polyloom.frontend.c.llvm import TARGET, load_ssa
     from polyloom.ir.ssa_text import print_ssa
     from polyloom.ir.ssa_verify import verify
@@ -92,7 +108,8 @@ SSA_PASSES: Final = ("import", "construct")
 
 
 def nest_ssa(nest: Nest, level: int = 0, target: str | None = None, watch: Watch | None = None) -> Function:
-    """A nest in SSA form through its C text, whose lines are those of the function. Parameters come first, then arrays. Errors: PL015x."""
+    """A nest in SSA form through its C text, whose lines are those of the function. Parameters come first, then arrays.
+    Errors: PL015x."""
     with temporary.folder() as folder:
         file = Path(folder, "nest.c")
         file.write_text(deeply(print_c)(nest), encoding="utf-8")
@@ -145,7 +162,9 @@ def _function(file: str, options: Options, watch: Watch | None) -> Source:
     return of_nest(*read(file, options), file, reassociate=options.reassociate, watch=watch)
 
 
-def of_nest(nest: Nest, reference: Reference, path: str, *, reassociate: bool = False, watch: Watch | None = None) -> Source:
+def of_nest(
+    nest: Nest, reference: Reference, path: str, *, reassociate: bool = False, watch: Watch | None = None
+) -> Source:
     """The source of a nest whose function is `reference`. Errors: PL0308, PL024x, and what cannot be made uniform."""
     try:
         system, plan = deeply(_planned)(nest, reassociate, watch)
@@ -184,7 +203,9 @@ def _check(file: str, options: Options) -> None:
     """PL0801 for an option that means nothing for this kind of file."""
     for field, (option, endings) in _MEANT_FOR.items():
         if getattr(options, field) and not file.endswith(endings):
-            raise _usage(f"{option} means nothing for '{file}'", f"leave it out; it is for {' and '.join(endings)} files")
+            raise _usage(
+                f"{option} means nothing for '{file}'", f"leave it out; it is for {' and '.join(endings)} files"
+            )
 
 
 def _usage(message: str, help: str) -> PolyloomError:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data-dependent branches as selections (if-conversion: Allen, Kennedy, Porterfield, Warren, POPL 1983, without guards).
+"""Data-dependent branches as selections (if-conversion: Allen, Kennedy, Porterfield, Warren, POPL 1983, without
+guards).
 
-Both branches execute; what is stored where a condition does not hold is what was there. The branches advance together, so two
-assignments to one element become one selection. An operation that may fault gets a harmless operand where it would not execute.
+Both branches execute; what is stored where a condition does not hold is what was there. The branches advance together,
+so two assignments to one element become one selection. An operation that may fault gets a harmless operand where it
+would not execute.
 """
 
 from __future__ import annotations
@@ -43,7 +45,10 @@ def guarded(expression: Expression, condition: Expression, holds: bool) -> Expre
     operands = tuple(guarded(operand, condition, holds) for operand in expression.operands)
     if divides(expression.operation, expression.dtype) and not _harmless(operands[1]):
         one = Constant(1, expression.dtype)
-        operands = operands[0], choice(condition, *((operands[1], one) if holds else (one, operands[1])), expression.dtype)
+        operands = (
+            operands[0],
+            choice(condition, *((operands[1], one) if holds else (one, operands[1])), expression.dtype),
+        )
     return replace(expression, operands=operands)
 
 
@@ -59,7 +64,8 @@ def inlines(body: Nodes, orelse: Nodes) -> bool:
 
 
 def merge(condition: Expression, body: Nodes, orelse: Nodes, dtype: Types, free: Collection[str]) -> Nodes:
-    """`body` where `condition` is not 0, `orelse` elsewhere. Targets in `free` are temporary: they are stored in any case."""
+    """`body` where `condition` is not 0, `orelse` elsewhere. Targets in `free` are temporary: they are stored in any
+    case."""
     result = list[Node]()
     for one, other in _pair(body, orelse):
         if isinstance(one, Assign) and isinstance(other, Assign):
@@ -87,11 +93,17 @@ def _only(node: Node, condition: Expression, holds: bool, dtype: Types, free: Co
             value = guarded(node.value, condition, holds)
             if target.name in free:
                 return replace(node, value=value)
-            return replace(node, value=choice(condition, *((value, target) if holds else (target, value)), dtype(target.name), node.span))
+            return replace(
+                node,
+                value=choice(
+                    condition, *((value, target) if holds else (target, value)), dtype(target.name), node.span
+                ),
+            )
 
 
 def _pair(body: Nodes, orelse: Nodes) -> list[tuple[Node | None, Node | None]]:
-    """Both sequences in one, with as many assignments to the same element together as possible (a longest common subsequence)."""
+    """Both sequences in one, with as many assignments to the same element together as possible (a longest common
+    subsequence)."""
     lengths = [[0] * (len(orelse) + 1) for _ in range(len(body) + 1)]
     for m in reversed(range(len(body))):
         for n in reversed(range(len(orelse))):
@@ -99,7 +111,12 @@ def _pair(body: Nodes, orelse: Nodes) -> list[tuple[Node | None, Node | None]]:
             lengths[m][n] = max(together, lengths[m + 1][n], lengths[m][n + 1])
     pairs, m, n = list[tuple[Node | None, Node | None]](), 0, 0
     while m < len(body) or n < len(orelse):
-        if m < len(body) and n < len(orelse) and _aligned(body[m], orelse[n]) and lengths[m][n] == 1 + lengths[m + 1][n + 1]:
+        if (
+            m < len(body)
+            and n < len(orelse)
+            and _aligned(body[m], orelse[n])
+            and lengths[m][n] == 1 + lengths[m + 1][n + 1]
+        ):
             pairs.append((body[m], orelse[n]))
             m, n = m + 1, n + 1
         elif m < len(body) and lengths[m + 1][n] == lengths[m][n]:

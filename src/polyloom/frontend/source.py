@@ -23,8 +23,8 @@ Reference = Callable[[Mapping[str, int], Arrays], Arrays]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a file is to be read. `shapes` are texts such as "A=n,m" for bare pointers of C; `reassociate` lets f32 reductions
-    change their order; `single_constants` takes unsuffixed C constants as single precision."""
+    """How a file is to be read. `shapes` are texts such as "A=n,m" for bare pointers of C; `reassociate` lets f32
+    reductions change their order; `single_constants` takes unsuffixed C constants as single precision."""
 
     function: str | None = None
     includes: tuple[str, ...] = ()

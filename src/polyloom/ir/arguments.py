@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameter values and inputs of a run: their checks, and inputs made up from a seed.
 
-Programs, plans and configurations of several phases have the same `Signature`; a scalar is an input of rank 0 that is no output.
+Programs, plans and configurations of several phases have the same `Signature`; a scalar is an input of rank 0 that is
+no output.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _DRAWN_BYTES = 12
 
 
 class Signature(Protocol):
-    """What a caller has to know: `inputs` must be given, `outputs` come back, `assumptions` is the parameters' domain."""
+    """What a caller has to know: `inputs` must be given, `outputs` come back, `assumptions` is the parameters'
+    domain."""
 
     @property
     def name(self) -> str: ...
@@ -49,7 +51,8 @@ def describe(signature: Signature) -> str:
 
 
 def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[str, int]:
-    """The values as integers in the signature's order; raises PL0230 when some are missing, unknown or outside the domain."""
+    """The values as integers in the signature's order; raises PL0230 when some are missing, unknown or outside the
+    domain."""
     for name in values:
         if name not in signature.parameters:
             raise _parameter(f"`{signature.name}` has no parameter `{name}`", f"it is {describe(signature)}")
@@ -63,8 +66,13 @@ def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[st
         _check_integer(name, values[name])
     result = {name: index(values[name]) for name in signature.parameters}
     if not signature.assumptions.contains(result):
-        given, domain = ", ".join(f"{n} = {v}" for n, v in result.items()), print_condition(signature.assumptions, signature.parameters)
-        raise _parameter(f"{given} is outside the domain of `{signature.name}`", f"the parameters must satisfy {domain}")
+        given, domain = (
+            ", ".join(f"{n} = {v}" for n, v in result.items()),
+            print_condition(signature.assumptions, signature.parameters),
+        )
+        raise _parameter(
+            f"{given} is outside the domain of `{signature.name}`", f"the parameters must satisfy {domain}"
+        )
     return result
 
 
@@ -75,7 +83,9 @@ def named(what: str, names: Sequence[str]) -> str:
 
 
 def _check_integer(name: str, value: Any) -> None:
-    if type(value) is int and 0 <= value < PARAMETER_LIMIT:  # nearly always, and asking for a protocol takes longer than all the rest
+    if (
+        type(value) is int and 0 <= value < PARAMETER_LIMIT
+    ):  # nearly always, and asking for a protocol takes longer than all the rest
         return
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise _parameter(f"`{name}` = {value!r} is not an integer", f"give an integer, as in `{name}=16`")
@@ -93,10 +103,21 @@ def check_inputs(signature: Signature, parameters: Mapping[str, int], inputs: Ma
     names = [a.name for a in signature.inputs]
     for name in inputs:
         if name not in names:
-            raise input_error("PL0231", f"`{signature.name}` has no input `{name}`", help=f"its inputs are {', '.join(names) or 'none'}")
+            raise input_error(
+                "PL0231",
+                f"`{signature.name}` has no input `{name}`",
+                help=f"its inputs are {', '.join(names) or 'none'}",
+            )
     if missing := [name for name in names if name not in inputs]:
-        raise input_error("PL0231", f"the {named('input', missing)} {_are(missing)} missing", help=f"the inputs are {', '.join(names)}")
-    return {array.name: _check_array(array, shape_of(array, parameters), inputs[array.name], "input") for array in signature.inputs}
+        raise input_error(
+            "PL0231",
+            f"the {named('input', missing)} {_are(missing)} missing",
+            help=f"the inputs are {', '.join(names)}",
+        )
+    return {
+        array.name: _check_array(array, shape_of(array, parameters), inputs[array.name], "input")
+        for array in signature.inputs
+    }
 
 
 def _are(names: Sequence[str]) -> str:
@@ -110,7 +131,11 @@ def random_inputs(signature: Signature, parameters: Mapping[str, int], seed: int
     except (TypeError, ValueError):
         raise input_error("PL0804", f"the seed is {seed!r}", help="give an integer from 0 on") from None
     shapes = {array.name: shape_of(array, parameters) for array in signature.inputs}
-    memory.require(sum(prod(s) * _DRAWN_BYTES for s in shapes.values()), f"the inputs of `{signature.name}`", "use smaller loop bounds, or give the arrays")
+    memory.require(
+        sum(prod(s) * _DRAWN_BYTES for s in shapes.values()),
+        f"the inputs of `{signature.name}`",
+        "use smaller loop bounds, or give the arrays",
+    )
     return {array.name: _random(generator, array, shapes[array.name]) for array in signature.inputs}
 
 
@@ -123,8 +148,14 @@ def _check_array(array: Array, shape: tuple[int, ...], value: object, what: str)
     found = np.asarray(value)
     if found.dtype != NUMPY[array.dtype]:
         kind = f"numpy.{NUMPY[array.dtype].name}"
-        help = f"convert it: `.astype({kind})`" if what == "input" else f"make it of this type, `numpy.zeros({shape}, {kind})`, or leave it out"
-        raise input_error("PL0232", f"the {what} `{array.name}` has the type {found.dtype}, not {array.dtype}", help=help)
+        help = (
+            f"convert it: `.astype({kind})`"
+            if what == "input"
+            else f"make it of this type, `numpy.zeros({shape}, {kind})`, or leave it out"
+        )
+        raise input_error(
+            "PL0232", f"the {what} `{array.name}` has the type {found.dtype}, not {array.dtype}", help=help
+        )
     if found.shape != shape:
         declared = ", ".join(map(str, array.shape))
         message = f"the {what} `{array.name}` has the shape {found.shape}, not {shape}"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The meaning of a program, without an order: an instance is evaluated once its operands are.
 
-Every variable has a dense array over the box around the iteration space, every equation a counter of missing operands at each
-iteration; an instance is ready when its counter reaches 0. Ready instances are evaluated in NumPy batches where many are
-ready, one at a time where few are. Iterations are positions in the flattened box; the box is padded so that adding a
-dependence vector never leads from one iteration of the box to another by wrapping around.
+Every variable has a dense array over the box around the iteration space, every equation a counter of missing operands
+at each iteration; an instance is ready when its counter reaches 0. Ready instances are evaluated in NumPy batches where
+many are ready, one at a time where few are. Iterations are positions in the flattened box; the box is padded so that
+adding a dependence vector never leads from one iteration of the box to another by wrapping around.
 """
 
 from __future__ import annotations
@@ -35,15 +35,20 @@ BATCH = 256
 """Above this many pending single instances, they are batched again."""
 
 
-def interpret(program: Program, parameters: Mapping[str, Any], inputs: Mapping[str, Any], held: Mapping[str, Any] | None = None) -> Arrays:
+def interpret(
+    program: Program, parameters: Mapping[str, Any], inputs: Mapping[str, Any], held: Mapping[str, Any] | None = None
+) -> Arrays:
     """The outputs by name; elements that no equation writes are those of `held`, 0 without it.
 
-    Raises PL0230 to PL0232 for wrong arguments, PL0233 for an integer division by zero, and PL0222 when instances depend on
-    themselves or on undefined ones (which `analysis.check` refuses beforehand).
+    Raises PL0230 to PL0232 for wrong arguments, PL0233 for an integer division by zero, and PL0222 when instances
+    depend on themselves or on undefined ones (which `analysis.check` refuses beforehand).
     """
     values = check_parameters(program, parameters)
     arrays = check_inputs(program, values, inputs)
-    outputs = {a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) if held is None else np.array(held[a.name]) for a in program.outputs}
+    outputs = {
+        a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) if held is None else np.array(held[a.name])
+        for a in program.outputs
+    }
     box = _Box.around(program, values)
     if box is None:
         return outputs
@@ -56,7 +61,8 @@ def interpret(program: Program, parameters: Mapping[str, Any], inputs: Mapping[s
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """Iterations from `lower` (inclusive) with `extents`; a row of the flattened box has `extents + padding` positions."""
+    """Iterations from `lower` (inclusive) with `extents`; a row of the flattened box has `extents + padding`
+    positions."""
 
     lower: tuple[int, ...]
     extents: tuple[int, ...]
@@ -80,7 +86,9 @@ class _Box:
         strides = tuple(prod(widths[m + 1 :]) for m in range(len(widths)))
         margin = sum(r * s for r, s in zip(reach, strides, strict=True))
         box = _Box(lower, extents, strides, margin, prod(widths) + 2 * margin)
-        memory.require(box.size * _bytes_each(program), f"the interpreter of `{program.name}`", "use smaller loop bounds")
+        memory.require(
+            box.size * _bytes_each(program), f"the interpreter of `{program.name}`", "use smaller loop bounds"
+        )
         return box
 
     def offset(self, distance: tuple[int, ...]) -> int:
@@ -99,7 +107,8 @@ class _Box:
 
 
 def _bytes_each(program: Program) -> int:
-    """What the interpreter keeps for each iteration, without its coordinates: values, operands from inputs, counters."""
+    """What the interpreter keeps for each iteration, without its coordinates: values, operands from inputs,
+    counters."""
     internal = {v.name for v in program.variables}
     gathered = sum(isinstance(o, Reference) and o.name not in internal for e in program.equations for o in e.operands)
     return 4 * (len(internal) + gathered) + 5 * len(program.equations)
@@ -149,7 +158,9 @@ class _Run:
             result = np.zeros(self.box.size, NUMPY[dtype])
         return _Task(equation, sources, result, missing, coordinates, positions, [])
 
-    def source(self, operand: Operand, inputs: Arrays, coordinates: Positions, positions: Positions) -> tuple[npt.NDArray[Any], int] | Value:
+    def source(
+        self, operand: Operand, inputs: Arrays, coordinates: Positions, positions: Positions
+    ) -> tuple[npt.NDArray[Any], int] | Value:
         if isinstance(operand, Constant):
             return np.asarray(operand.value, NUMPY[operand.dtype])[()]
         if operand.name in self.internal:
@@ -165,7 +176,9 @@ class _Run:
         rows = (_evaluate(row, self.program.dimensions, coordinates, self.values) for row in reference.index)
         return tuple(np.broadcast_to(row, coordinates.shape[1:]) for row in rows)
 
-    def check_inside(self, reference: Reference, index: tuple[Positions, ...], shape: tuple[int, ...], coordinates: Positions) -> None:
+    def check_inside(
+        self, reference: Reference, index: tuple[Positions, ...], shape: tuple[int, ...], coordinates: Positions
+    ) -> None:
         for row, extent in zip(index, shape, strict=True):
             bad = np.flatnonzero((row < 0) | (row >= extent))
             if bad.size:
@@ -220,7 +233,9 @@ class _Run:
                 stack.clear()
 
     def value(self, task: _Task, at: Positions | int) -> Value:
-        operands: list[Value] = [source[0][at + source[1]] if isinstance(source, tuple) else source for source in task.sources]
+        operands: list[Value] = [
+            source[0][at + source[1]] if isinstance(source, tuple) else source for source in task.sources
+        ]
         equation = task.equation
         if divides(equation.operation, equation.dtype):
             self.check_divisor(equation, np.broadcast_to(operands[1], np.shape(at)), at)
@@ -236,7 +251,9 @@ class _Run:
         for task in self.tasks:
             left = task.positions[task.missing[task.positions] >= 0]
             if left.size:
-                raise _stuck(task.equation, _named(self.program.dimensions, self.box.iteration(int(left[0]))), task.equation.span)
+                raise _stuck(
+                    task.equation, _named(self.program.dimensions, self.box.iteration(int(left[0]))), task.equation.span
+                )
 
     def store(self, outputs: Arrays) -> None:
         """Scatter the results of output equations into the arrays."""
@@ -250,12 +267,19 @@ class _Run:
 
 
 def _stuck(equation: Equation, where: str, span: Span | None) -> PolyloomError:
-    return input_error("PL0222", f"{equation.name} at {where} waits for a value that depends on it, or that nothing defines", span=span)
+    return input_error(
+        "PL0222", f"{equation.name} at {where} waits for a value that depends on it, or that nothing defines", span=span
+    )
 
 
 def _distances(program: Program) -> set[tuple[int, ...]]:
     internal = {v.name for v in program.variables}
-    return {program.distance(o) for e in program.equations for o in e.operands if isinstance(o, Reference) and o.name in internal}
+    return {
+        program.distance(o)
+        for e in program.equations
+        for o in e.operands
+        if isinstance(o, Reference) and o.name in internal
+    }
 
 
 def _substituted(condition: Condition, constants: Mapping[str, Affine]) -> Condition:

@@ -3,10 +3,11 @@
 
     for i = max(lower...) .. min(upper...) step 1|-1 { if (affine) { S: A[f(i)] = operation(...) } else { ... } }
 
-Bounds, conditions and indices are affine in the surrounding loops and the parameters; everything else is data. Loops have names
-that are unique in the nest, so a symbol means one loop. Both front ends make this, `transform.dataflow` takes it apart, `ir.nest_c`
-prints it as a C function that the C front end reads back, `ir.nest_interpret` executes it in its order.
-A `Reference` reads or writes an element, whatever its index; a `Constant` is an immediate, as in `ir.pla`.
+Bounds, conditions and indices are affine in the surrounding loops and the parameters; everything else is data. Loops
+have names that are unique in the nest, so a symbol means one loop. Both front ends make this, `transform.dataflow`
+takes it apart, `ir.nest_c` prints it as a C function that the C front end reads back, `ir.nest_interpret` executes it
+in its order. A `Reference` reads or writes an element, whatever its index; a `Constant` is an immediate, as in
+`ir.pla`.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine, Condition, Polyhedron
 
 Role = Literal["argument", "local"]
-"""An argument is what the caller passes (arrays, and scalars by value); a local lives in the function and begins undefined."""
+"""An argument is what the caller passes (arrays, and scalars by value); a local lives in the function and begins
+undefined."""
 
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """An array or a scalar (`shape` is `()`); extents are affine in the parameters. `writable` is False for scalars passed by value."""
+    """An array or a scalar (`shape` is `()`); extents are affine in the parameters. `writable` is False for scalars
+    passed by value."""
 
     name: str
     dtype: ElementType
@@ -38,7 +41,8 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The value of an affine expression of loops and parameters, used as data (wrapping to `dtype`, rounded once to f32)."""
+    """The value of an affine expression of loops and parameters, used as data (wrapping to `dtype`, rounded once to
+    f32)."""
 
     value: Affine
     dtype: ElementType
@@ -70,7 +74,8 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`name` from max(lower) up to, not including, min(upper), one at a time; with step -1 the same values, downwards."""
+    """`name` from max(lower) up to, not including, min(upper), one at a time; with step -1 the same values,
+    downwards."""
 
     name: str
     lower: tuple[Affine, ...]
@@ -114,9 +119,11 @@ Step = tuple[int, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """An assignment with everything around it: `loops` outermost first, `domain` over them, and its place `order` in the nest.
+    """An assignment with everything around it: `loops` outermost first, `domain` over them, and its place `order` in
+    the nest.
 
-    Of two instances, the one whose sequence (position, direction * loop value, position, ...) is lexicographically smaller runs first.
+    Of two instances, the one whose sequence (position, direction * loop value, position, ...) is lexicographically
+    smaller runs first.
     """
 
     assign: Assign
@@ -200,18 +207,28 @@ def _both(a: tuple[Polyhedron, ...], b: tuple[Polyhedron, ...]) -> tuple[Polyhed
     return tuple(Polyhedron((*p.constraints, *q.constraints)) for p in a for q in b)
 
 
-def _walk(nodes: tuple[Node, ...], loops: tuple[str, ...], order: tuple[Step, ...], domain: tuple[Polyhedron, ...], at: int = 0) -> Iterator[Statement]:
+def _walk(
+    nodes: tuple[Node, ...],
+    loops: tuple[str, ...],
+    order: tuple[Step, ...],
+    domain: tuple[Polyhedron, ...],
+    at: int = 0,
+) -> Iterator[Statement]:
     for node in nodes:
         match node:
             case Assign():
                 yield Statement(node, loops, Condition(domain), (*order, (at, "", 1)))
             case Loop(name=name):
                 symbol = Affine.symbol(name)
-                bounds = Polyhedron((*(symbol - low for low in node.lower), *(high - symbol - 1 for high in node.upper)))
+                bounds = Polyhedron(
+                    (*(symbol - low for low in node.lower), *(high - symbol - 1 for high in node.upper))
+                )
                 yield from _walk(node.body, (*loops, name), (*order, (at, name, node.step)), _both(domain, (bounds,)))
             case If():
                 yield from _walk(node.body, loops, order, _both(domain, node.condition.pieces), at)
-                yield from _walk(node.orelse, loops, order, _both(domain, negate(node.condition).pieces), at + _width(node.body))
+                yield from _walk(
+                    node.orelse, loops, order, _both(domain, negate(node.condition).pieces), at + _width(node.body)
+                )
         at += _width((node,))
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A nest as a C function that the C front end reads back as an equal nest, and that any C compiler compiles to its meaning.
+"""A nest as a C function that the C front end reads back as an equal nest, and that any C compiler compiles to its
+meaning.
 
-Operations have their spelling in C where that says exactly the same: elements of signed char and short are cast back to their type
-after every operation. Others are calls of `polyloom_OPERATION_TYPE`, which are defined before the function. Assumptions on the parameters
-that their use does not imply stand in `__builtin_assume`.
+Operations have their spelling in C where that says exactly the same: elements of signed char and short are cast back to
+their type after every operation. Others are calls of `polyloom_OPERATION_TYPE`, which are defined before the function.
+Assumptions on the parameters that their use does not imply stand in `__builtin_assume`.
 """
 
 from __future__ import annotations
@@ -24,15 +25,35 @@ from polyloom.sets.normal import normalize
 
 TYPES: dict[ElementType, str] = {"i8": "signed char", "i16": "short", "i32": "int", "f32": "float"}
 PREFIX = "polyloom_"
-_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "rem": "%", "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>"}
+_INFIX = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "rem": "%",
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+    "shl": "<<",
+    "shr": ">>",
+}
 _RELATIONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-_CALLS = {("sqrt", "f32"): "sqrtf", ("abs", "f32"): "fabsf", ("min", "f32"): "fminf", ("max", "f32"): "fmaxf", ("madd", "f32"): "fmaf"}
+_CALLS = {
+    ("sqrt", "f32"): "sqrtf",
+    ("abs", "f32"): "fabsf",
+    ("min", "f32"): "fminf",
+    ("max", "f32"): "fmaxf",
+    ("madd", "f32"): "fmaf",
+}
 _KEYWORDS = (
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register restrict return short "
+    "auto break case char const continue default do double else enum extern float for goto if inline int long "
+    "register restrict return short "
     "signed sizeof static struct switch typedef union unsigned void volatile while "
-    "alignas alignof bool constexpr false nullptr static_assert thread_local true typeof typeof_unqual asm linux unix main va_start va_end va_copy"
+    "alignas alignof bool constexpr false nullptr static_assert thread_local true typeof typeof_unqual asm linux unix "
+    "main va_start va_end va_copy"
 )
-"""Of C17 and C23 (6.4.1), of GNU C, macros that compilers define, and functions that a program cannot define as it likes."""
+"""Of C17 and C23 (6.4.1), of GNU C, macros that compilers define, and functions that a program cannot define as it
+likes."""
 RESERVED = {*_KEYWORDS.split(), *_CALLS.values()}
 _IMPLEMENTATION = re.compile(rf"{PREFIX}|_[A-Z_]")
 """What the beginning of a name tells to be ours, or the compiler's (C17 7.1.3)."""
@@ -66,7 +87,9 @@ def print_c(nest: Nest) -> str:
     body = [*printer.locals(), *printer.assumptions(), *printer.block(nest.body, "  ")]
     name = c_name(nest)
     lines = [f"void {name}({', '.join(printer.parameters()) or 'void'}) {{", *body, "}"]
-    declared = sorted({f"float {call}({', '.join(['float'] * BY_NAME[operation].arity)});" for operation, call in printer.called})
+    declared = sorted(
+        {f"float {call}({', '.join(['float'] * BY_NAME[operation].arity)});" for operation, call in printer.called}
+    )
     return "\n".join([*declared, *(helper(*called) for called in sorted(printer.helpers)), *lines, ""])
 
 
@@ -76,13 +99,15 @@ def c_name(nest: Nest) -> str:
 
 
 def assumed(parameters: Sequence[str], storage: Iterable[Storage]) -> Condition:
-    """What holds for a C function's parameters unless it says more: they are at least 0, and so are extents that subtract."""
+    """What holds for a C function's parameters unless it says more: they are at least 0, and so are extents that
+    subtract."""
     extents = [e for s in storage for e in s.shape if e.constant < 0 or any(c < 0 for _, c in e.terms)]
     return normalize(Condition((Polyhedron((*map(Affine.symbol, parameters), *extents)),)))
 
 
 def identifiers(nest: Nest) -> dict[str, str]:
-    """What `print_c` calls parameters, storage and loops: as the nest does, where C can, and never two of them alike."""
+    """What `print_c` calls parameters, storage and loops: as the nest does, where C can, and never two of them
+    alike."""
     return _identifiers(nest)[1]
 
 
@@ -91,13 +116,20 @@ def _identifiers(nest: Nest) -> tuple[str, dict[str, str]]:
     taken = {*RESERVED}
     function = _identifier(nest.name, taken | FUNCTIONS)
     taken.add(function)
-    return function, {name: _identifier(name, taken) for name in (*nest.parameters, *(s.name for s in nest.storage), *loops(nest.body))}
+    return function, {
+        name: _identifier(name, taken)
+        for name in (*nest.parameters, *(s.name for s in nest.storage), *loops(nest.body))
+    }
 
 
 def _identifier(name: str, taken: set[str]) -> str:
     """Of ASCII letters, which every tool writes as they are."""
     plain = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return fresh(f"v_{plain}" if _IMPLEMENTATION.match(plain) or plain[:1].isdigit() else plain, taken, lambda base, number: base + "_" * number)
+    return fresh(
+        f"v_{plain}" if _IMPLEMENTATION.match(plain) or plain[:1].isdigit() else plain,
+        taken,
+        lambda base, number: base + "_" * number,
+    )
 
 
 def helper(operation: str, dtype: ElementType) -> str:
@@ -110,7 +142,8 @@ def helper(operation: str, dtype: ElementType) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Printer:
-    """`names` are the identifiers of the nest's names; `helpers` and `called` collect the functions that the text needs."""
+    """`names` are the identifiers of the nest's names; `helpers` and `called` collect the functions that the text
+    needs."""
 
     nest: Nest
     names: dict[str, str]
@@ -242,7 +275,8 @@ def _single(number: float) -> str:
 
 
 def _is_spelled(value: Apply) -> bool:
-    """Whether C's operators say exactly `value`, and the reader takes them for it: it folds affine expressions and recognizes minima."""
+    """Whether C's operators say exactly `value`, and the reader takes them for it: it folds affine expressions and
+    recognizes minima."""
     operation, dtype, operands = value.operation, value.dtype, value.operands
     if operation in _RELATIONS:
         return True
@@ -250,15 +284,23 @@ def _is_spelled(value: Apply) -> bool:
         return _is_plain_choice(value)
     if operation in ("shl", "shr"):
         amount = operands[1]
-        return isinstance(amount, Constant) and 0 <= amount.value < WIDTH[dtype] and not isinstance(operands[0], Constant | Index)
+        return (
+            isinstance(amount, Constant)
+            and 0 <= amount.value < WIDTH[dtype]
+            and not isinstance(operands[0], Constant | Index)
+        )
     if operation == "neg":
         return not isinstance(operands[0], Constant | Index)
-    return operation in _INFIX and (dtype == "f32" or not all(isinstance(operand, Constant | Index) for operand in operands))
+    return operation in _INFIX and (
+        dtype == "f32" or not all(isinstance(operand, Constant | Index) for operand in operands)
+    )
 
 
 def _is_plain_choice(value: Apply) -> bool:
     condition, *arms = value.operands
-    if any(isinstance(part, Index) for part in _parts(condition)) or not any(isinstance(part, Reference) for part in _parts(condition)):
+    if any(isinstance(part, Index) for part in _parts(condition)) or not any(
+        isinstance(part, Reference) for part in _parts(condition)
+    ):
         return False
     if any(isinstance(part, Apply) and divides(part.operation, part.dtype) for arm in arms for part in _parts(arm)):
         return False

@@ -25,7 +25,8 @@ from polyloom.sets import Affine
 
 
 def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> Arrays:
-    """Every argument array that the checked `nest` assigns to. Those that `inputs` leaves out begin with 0, like locals.
+    """Every argument array that the checked `nest` assigns to. Those that `inputs` leaves out begin with 0, like
+    locals.
 
     Raises PL0230 to PL0232 for wrong arguments, PL0233 for an integer division by zero.
     """
@@ -40,10 +41,19 @@ def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, An
 
 
 def signature_of(nest: Nest) -> Plan:
-    """What a caller gives and gets, as a plan without phases: all arguments are inputs, those assigned to are outputs."""
+    """What a caller gives and gets, as a plan without phases: all arguments are inputs, those assigned to are
+    outputs."""
     arguments = tuple(_array(s) for s in nest.storage if s.role == "argument")
     written = {s.assign.target.name for s in statements(nest)}
-    return Plan(nest.name, nest.parameters, nest.assumptions, arguments, tuple(a for a in arguments if a.name in written), (), ())
+    return Plan(
+        nest.name,
+        nest.parameters,
+        nest.assumptions,
+        arguments,
+        tuple(a for a in arguments if a.name in written),
+        (),
+        (),
+    )
 
 
 def _array(storage: Storage) -> Array:
@@ -87,7 +97,12 @@ class _Source:
             return
         fault, where = f"f{len(self.scope.values)}", self.scope.tuple([Affine.symbol(loop) for loop in loops])
         self.scope.values[fault] = (node, loops)
-        yield from (f"{margin}try:", f"{margin} {text}", f"{margin}except ZeroDivisionError:", f"{margin} raise fault(*{fault}, {where}) from None")
+        yield from (
+            f"{margin}try:",
+            f"{margin} {text}",
+            f"{margin}except ZeroDivisionError:",
+            f"{margin} raise fault(*{fault}, {where}) from None",
+        )
 
     def extreme(self, chosen: str, bounds: tuple[Affine, ...]) -> str:
         texts = [self.scope.affine(b) for b in bounds]

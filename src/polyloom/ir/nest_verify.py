@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What makes a `Nest` well formed, as a list of rules; each is local to names and types and needs no integer sets.
 
-Front ends make well-formed nests of what they accept; the rules find mistakes in nests made by hand or by a transformation.
-What must hold for all parameter values is checked by `analysis.nest_check`.
+Front ends make well-formed nests of what they accept; the rules find mistakes in nests made by hand or by a
+transformation. What must hold for all parameter values is checked by `analysis.nest_check`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,10 @@ def _expressions(expression: Expression) -> Iterator[Expression]:
 def names_are_unique(nest: Nest) -> Iterator[Diagnostic]:
     loops = [(p.node.name, p.node.span) for p in _places(nest.body) if isinstance(p.node, Loop)]
     items: list[tuple[str, Span | None]] = [(n, nest.span) for n in nest.parameters]
-    for group in ([*items, *((s.name, s.span) for s in nest.storage), *loops], [(a.name, a.span) for a in _assigns(nest)]):
+    for group in (
+        [*items, *((s.name, s.span) for s in nest.storage), *loops],
+        [(a.name, a.span) for a in _assigns(nest)],
+    ):
         seen: set[str] = set()
         for name, span in group:
             if name in seen:
@@ -101,7 +104,9 @@ def references_are_known(nest: Nest) -> Iterator[Diagnostic]:
             if reference.name not in ranks:
                 yield Diagnostic("PL0204", f"unknown name `{reference.name}`", span=reference.span)
             elif len(reference.index) != ranks[reference.name]:
-                message = f"`{reference.name}` has {ranks[reference.name]} dimensions, but {len(reference.index)} subscripts"
+                message = (
+                    f"`{reference.name}` has {ranks[reference.name]} dimensions, but {len(reference.index)} subscripts"
+                )
                 yield Diagnostic("PL0210", message, span=reference.span, help="give one subscript for each dimension")
 
 
@@ -118,7 +123,9 @@ def operations_are_known(nest: Nest) -> Iterator[Diagnostic]:
                 yield Diagnostic("PL0210", message, span=expression.span)
             elif expression.dtype not in operation.types:
                 help = f"{operation.name} is defined for {', '.join(operation.types)}"
-                yield Diagnostic("PL0208", f"{operation.name} has no meaning for {expression.dtype}", span=expression.span, help=help)
+                yield Diagnostic(
+                    "PL0208", f"{operation.name} has no meaning for {expression.dtype}", span=expression.span, help=help
+                )
 
 
 def types_agree(nest: Nest) -> Iterator[Diagnostic]:
@@ -126,11 +133,17 @@ def types_agree(nest: Nest) -> Iterator[Diagnostic]:
         for expression in _expressions(assign.value):
             if isinstance(expression, Apply):
                 yield from _operands_agree(expression, nest)
-            elif isinstance(expression, Constant) and constant_in(expression.value, expression.dtype) != expression.value:
-                yield Diagnostic("PL0207", f"{expression.value} is not a value of type {expression.dtype}", span=expression.span)
+            elif (
+                isinstance(expression, Constant) and constant_in(expression.value, expression.dtype) != expression.value
+            ):
+                yield Diagnostic(
+                    "PL0207", f"{expression.value} is not a value of type {expression.dtype}", span=expression.span
+                )
         wanted, found = nest[assign.target.name].dtype, dtype_of(assign.value, nest)
         if wanted != found:
-            yield Diagnostic("PL0208", f"`{assign.target.name}` is {wanted}, but its new value is {found}", span=assign.span)
+            yield Diagnostic(
+                "PL0208", f"`{assign.target.name}` is {wanted}, but its new value is {found}", span=assign.span
+            )
 
 
 def _operands_agree(expression: Apply, nest: Nest) -> Iterator[Diagnostic]:
@@ -139,14 +152,23 @@ def _operands_agree(expression: Apply, nest: Nest) -> Iterator[Diagnostic]:
         found = dtype_of(operand, nest)
         if found != wanted:
             what = f"`{operand.name}`" if isinstance(operand, Reference) else "an operand"
-            yield Diagnostic("PL0208", f"{expression.operation} needs {wanted} here, but {what} is {found}", span=operand.span or expression.span)
+            yield Diagnostic(
+                "PL0208",
+                f"{expression.operation} needs {wanted} here, but {what} is {found}",
+                span=operand.span or expression.span,
+            )
 
 
 def targets_are_writable(nest: Nest) -> Iterator[Diagnostic]:
     for assign in _assigns(nest):
         if not nest[assign.target.name].writable:
             help = "copy it to a variable of the function, and assign to that"
-            yield Diagnostic("PL0241", f"`{assign.target.name}` is passed by value and is assigned to", span=assign.target.span, help=help)
+            yield Diagnostic(
+                "PL0241",
+                f"`{assign.target.name}` is passed by value and is assigned to",
+                span=assign.target.span,
+                help=help,
+            )
 
 
 RULES: tuple[Rule, ...] = (

@@ -11,7 +11,12 @@ import numpy as np
 
 from polyloom.ir.operations import ElementType
 
-NUMPY: dict[ElementType, np.dtype[Any]] = {"i8": np.dtype("i1"), "i16": np.dtype("<i2"), "i32": np.dtype("<i4"), "f32": np.dtype("<f4")}
+NUMPY: dict[ElementType, np.dtype[Any]] = {
+    "i8": np.dtype("i1"),
+    "i16": np.dtype("<i2"),
+    "i32": np.dtype("<i4"),
+    "f32": np.dtype("<f4"),
+}
 WIDTH: dict[ElementType, int] = {"i8": 8, "i16": 16, "i32": 32, "f32": 32}
 
 

@@ -2,10 +2,10 @@
 """The named operations of a piecewise linear algorithm: one table row each.
 
 Semantics: two's complement, wrapping; `shr` is arithmetic and shift amounts count modulo the
-width; comparisons give i32 0 or 1; f32 is IEEE single, `madd` rounds once. Integer `div` and `rem` truncate as C's / and %,
-`floordiv` and `mod` floor as Python's // and %; all four fault on a zero divisor.
-min(a, b) and max(a, b) are NaN-aware and ties return the first operand: b if a is a NaN, else b if b < a (max: b > a), else a.
-All operands of an operation have one element type, except the first operand of `select`, which is i32.
+width; comparisons give i32 0 or 1; f32 is IEEE single, `madd` rounds once. Integer `div` and `rem` truncate as C's /
+and %, `floordiv` and `mod` floor as Python's // and %; all four fault on a zero divisor.
+min(a, b) and max(a, b) are NaN-aware and ties return the first operand: b if a is a NaN, else b if b < a (max: b > a),
+else a. All operands of an operation have one element type, except the first operand of `select`, which is i32.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ INTEGERS: tuple[ElementType, ...] = ("i8", "i16", "i32")
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`name` in text and in machine files; `symbol` is the infix or prefix spelling in the equation language, if any."""
+    """`name` in text and in machine files; `symbol` is the infix or prefix spelling in the equation language, if
+    any."""
 
     name: str
     arity: int

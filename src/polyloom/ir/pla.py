@@ -4,7 +4,8 @@
     Si: x[I] = op(y[I - d], in[Q I + q], constant, ...) if I in condition
 
 A `Program` here is *flat*: every equation applies one operation. Internal variables are indexed uniformly: a target by
-exactly the dimensions, an operand by the dimensions minus a constant vector `d`. Inputs and outputs are indexed affinely.
+exactly the dimensions, an operand by the dimensions minus a constant vector `d`. Inputs and outputs are indexed
+affinely.
 """
 
 from __future__ import annotations
@@ -73,8 +74,8 @@ class Equation:
 class Program:
     """A flat piecewise linear algorithm.
 
-    `assumptions` is the parameters' domain. Every equation's `condition` already includes `space`, so the condition spaces
-    stand alone; `space` is kept for printing and for tiling.
+    `assumptions` is the parameters' domain. Every equation's `condition` already includes `space`, so the condition
+    spaces stand alone; `space` is kept for printing and for tiling.
     """
 
     name: str

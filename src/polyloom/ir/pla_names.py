@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names in a text of the equation language. Those that it has other uses for, or no letters, stand in backquotes: `` `max`[i] ``.
+"""Names in a text of the equation language. Those that it has other uses for, or no letters, stand in backquotes: ``
+`max`[i] ``.
 
 Functions may have any name that Python or C has, and what is made of them prints and reads back.
 """
@@ -15,7 +16,26 @@ from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES
 from polyloom.ir.pla import Array, Constant, Equation, Operand, Program, Reference, Variable
 from polyloom.sets import Affine, Condition, Polyhedron
 
-KEYWORDS: Final = frozenset({"parameter", "input", "output", "variable", "for", "do", "if", "and", "or", "xor", "not", "shl", "shr", "true", "false", "inf"})
+KEYWORDS: Final = frozenset(
+    {
+        "parameter",
+        "input",
+        "output",
+        "variable",
+        "for",
+        "do",
+        "if",
+        "and",
+        "or",
+        "xor",
+        "not",
+        "shl",
+        "shr",
+        "true",
+        "false",
+        "inf",
+    }
+)
 RESERVED: Final = KEYWORDS | set(BY_NAME) | set(ELEMENT_TYPES)
 PLAIN: Final = r"[A-Za-z_][A-Za-z0-9_]*(?:\.[a-z]*[0-9]+)*"
 QUOTED: Final = r"`(?u:[^\W\d][\w$]*)(?:\.[a-z]*[0-9]+)*`"
@@ -58,7 +78,13 @@ def _renamed(program: Program, names: Mapping[str, str]) -> Program:
 
     def equation(one: Equation) -> Equation:
         operands = tuple(map(operand, one.operands))
-        return replace(one, name=names[one.name], target=reference(one.target), operands=operands, condition=condition(one.condition))
+        return replace(
+            one,
+            name=names[one.name],
+            target=reference(one.target),
+            operands=operands,
+            condition=condition(one.condition),
+        )
 
     return Program(
         program.name,

@@ -79,16 +79,25 @@ def _without(piece: Polyhedron, known: Polyhedron) -> Polyhedron:
 
 
 def _polyhedron(piece: Polyhedron, first: tuple[str, ...]) -> str:
-    """Equations, then inequalities, by the first symbol of `first` in them; `lower <= i` and `i < upper` become one chain."""
+    """Equations, then inequalities, by the first symbol of `first` in them; `lower <= i` and `i < upper` become one
+    chain."""
     present = set(piece.constraints)
-    equal = [c for c in piece.constraints if -c in present and (_leading(c, first), c.terms) > (_leading(-c, first), (-c).terms)]
+    equal = [
+        c
+        for c in piece.constraints
+        if -c in present and (_leading(c, first), c.terms) > (_leading(-c, first), (-c).terms)
+    ]
     rest = sorted((c for c in piece.constraints if -c not in present), key=lambda c: _leading(c, first), reverse=True)
     parts = [_equality(c, first) for c in sorted(equal, key=lambda c: _leading(c, first), reverse=True)]
     while rest:
         low = rest.pop(0)
         name = next((n for n in first if low.coefficient(n)), "")
         high = rest[0] if rest else Affine()
-        if low.coefficient(name) == 1 and low.symbols.intersection(first) == frozenset((name,)) and _sides(high)[1] == Affine.symbol(name):
+        if (
+            low.coefficient(name) == 1
+            and low.symbols.intersection(first) == frozenset((name,))
+            and _sides(high)[1] == Affine.symbol(name)
+        ):
             parts.append(f"{Affine.symbol(name) - low} <= {_relation(rest.pop(0), first)}")
         else:
             parts.append(_relation(low, first))
@@ -104,7 +113,9 @@ def _relation(affine: Affine, first: tuple[str, ...]) -> str:
     """`affine >= 0` with positive terms on both sides and a symbol of `first` on the left, if there is one."""
     left, right = _sides(affine)
     constant = affine.constant
-    leading = min(affine.terms, key=lambda t: (t[0] not in first, first.index(t[0]) if t[0] in first else 0), default=("", 1))
+    leading = min(
+        affine.terms, key=lambda t: (t[0] not in first, first.index(t[0]) if t[0] in first else 0), default=("", 1)
+    )
     strict = constant == -1 and bool(left.terms) and bool(right.terms)
     if leading[1] > 0:
         return f"{left} > {right}" if strict else f"{left} >= {right - constant}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What makes a `Program` well formed, as a list of rules; each is local to names and types and needs no integer sets.
 
-The rules follow section 4 of the paper: inputs are only read, outputs only written, internal variables indexed uniformly.
-What must hold for all parameter values is checked by `analysis.check`.
+The rules follow section 4 of the paper: inputs are only read, outputs only written, internal variables indexed
+uniformly. What must hold for all parameter values is checked by `analysis.check`.
 """
 
 from __future__ import annotations
@@ -55,18 +55,24 @@ def operations_are_known(program: Program) -> Iterator[Diagnostic]:
             yield Diagnostic("PL0210", message, span=equation.span)
         elif equation.dtype not in operation.types:
             help = f"{operation.name} is defined for {', '.join(operation.types)}"
-            yield Diagnostic("PL0208", f"{operation.name} has no meaning for {equation.dtype}", span=equation.span, help=help)
+            yield Diagnostic(
+                "PL0208", f"{operation.name} has no meaning for {equation.dtype}", span=equation.span, help=help
+            )
 
 
 def references_are_known(program: Program) -> Iterator[Diagnostic]:
-    lengths = {a.name: len(a.shape) for a in (*program.inputs, *program.outputs)} | dict.fromkeys(_internal(program), len(program.dimensions))
+    lengths = {a.name: len(a.shape) for a in (*program.inputs, *program.outputs)} | dict.fromkeys(
+        _internal(program), len(program.dimensions)
+    )
     for equation in program.equations:
         for reference in _references(equation):
             if reference.name not in lengths:
                 yield Diagnostic("PL0204", f"unknown name `{reference.name}`", span=reference.span)
             elif len(reference.index) != lengths[reference.name]:
                 want = lengths[reference.name]
-                message = f"`{reference.name}` takes {want} {'index' if want == 1 else 'indices'}, not {len(reference.index)}"
+                message = (
+                    f"`{reference.name}` takes {want} {'index' if want == 1 else 'indices'}, not {len(reference.index)}"
+                )
                 yield Diagnostic("PL0210", message, span=reference.span, help=_as_declared(program, reference.name))
 
 
@@ -75,7 +81,9 @@ def inputs_are_read_and_outputs_written(program: Program) -> Iterator[Diagnostic
     for equation in program.equations:
         if equation.target.name in inputs:
             help = "define an internal variable or an output instead"
-            yield Diagnostic("PL0212", f"the input `{equation.target.name}` is written", span=equation.target.span, help=help)
+            yield Diagnostic(
+                "PL0212", f"the input `{equation.target.name}` is written", span=equation.target.span, help=help
+            )
         for operand in equation.operands:
             if isinstance(operand, Reference) and operand.name in outputs:
                 help = "define an internal variable, read that, and copy it to the output"
@@ -87,11 +95,18 @@ def internal_variables_are_uniform(program: Program) -> Iterator[Diagnostic]:
     for equation in program.equations:
         target = equation.target
         if target.name in internal and target.index != identity:
-            message = f"`{target.name}` is internal, so it is defined at [{', '.join(program.dimensions)}] and nowhere else"
-            yield Diagnostic("PL0214", message, span=target.span, help="shift the uses instead, or declare it as an output")
+            message = (
+                f"`{target.name}` is internal, so it is defined at [{', '.join(program.dimensions)}] and nowhere else"
+            )
+            yield Diagnostic(
+                "PL0214", message, span=target.span, help="shift the uses instead, or declare it as an output"
+            )
         for operand in equation.operands:
             if isinstance(operand, Reference) and operand.name in internal and not _uniform(operand, identity):
-                message = f"`{operand.name}` is internal, so its index must be [{', '.join(program.dimensions)}] plus constants"
+                message = (
+                    f"`{operand.name}` is internal, so its index must be [{', '.join(program.dimensions)}] plus "
+                    "constants"
+                )
                 help = "pass the value from iteration to iteration by an equation of its own"
                 yield Diagnostic("PL0214", message, span=operand.span, help=help)
 
@@ -107,7 +122,9 @@ def types_agree(program: Program) -> Iterator[Diagnostic]:
             found = operand.dtype if isinstance(operand, Constant) else dtypes[operand.name]
             if found != dtype:
                 what = "a constant" if isinstance(operand, Constant) else f"`{operand.name}`"
-                yield Diagnostic("PL0208", f"{equation.operation} needs {dtype} here, but {what} is {found}", span=operand.span)
+                yield Diagnostic(
+                    "PL0208", f"{equation.operation} needs {dtype} here, but {what} is {found}", span=operand.span
+                )
             if isinstance(operand, Constant) and constant_in(operand.value, operand.dtype) != operand.value:
                 yield Diagnostic("PL0207", f"{operand.value} is not a value of type {operand.dtype}", span=operand.span)
 
@@ -116,7 +133,12 @@ def outputs_are_written(program: Program) -> Iterator[Diagnostic]:
     written = {e.target.name for e in program.equations}
     if not program.outputs:
         span = program.equations[0].span if program.equations else None
-        yield Diagnostic("PL0217", "the program has no output", span=span, help="declare one, such as `output y[N]: i32`, and define its elements")
+        yield Diagnostic(
+            "PL0217",
+            "the program has no output",
+            span=span,
+            help="declare one, such as `output y[N]: i32`, and define its elements",
+        )
     for output in program.outputs:
         if output.name not in written:
             help = f"write an equation for `{output.name}[...]`, or remove the declaration"
@@ -128,7 +150,9 @@ def variables_are_defined(program: Program) -> Iterator[Diagnostic]:
     for variable in program.variables:
         if variable.name not in defined:
             help = "write an equation for it, or remove the declaration"
-            yield Diagnostic("PL0225", f"no equation defines the variable `{variable.name}`", span=variable.span, help=help)
+            yield Diagnostic(
+                "PL0225", f"no equation defines the variable `{variable.name}`", span=variable.span, help=help
+            )
 
 
 RULES: tuple[Rule, ...] = (

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A plan: one or more piecewise linear algorithms, the phases, that run one after another on named arrays.
 
-Arrays live beside the processor array. A phase reads some and writes others; which array an input or output of its program is,
-its bindings say. An argument that a function reads and writes is one array here, although a program knows it under two names.
-An equation program (`.pla`) is a plan of one phase whose arrays have the names of its inputs and outputs.
+Arrays live beside the processor array. A phase reads some and writes others; which array an input or output of its
+program is, its bindings say. An argument that a function reads and writes is one array here, although a program knows
+it under two names. An equation program (`.pla`) is a plan of one phase whose arrays have the names of its inputs and
+outputs.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from polyloom.sets import Affine, Condition
 
 @dataclass(frozen=True, slots=True)
 class Parametric:
-    """A scalar that nobody gives: the value of an affine expression of the parameters, wrapped to `dtype` or rounded once to f32."""
+    """A scalar that nobody gives: the value of an affine expression of the parameters, wrapped to `dtype` or rounded
+    once to f32."""
 
     name: str
     value: Affine
@@ -26,9 +28,9 @@ class Parametric:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """`inputs` and `outputs` pair each of the program's names, in its order, with an array of the plan. `reasons` pairs variables
-    that are not the user's with a sentence that says why they are there. An output whose array exists before the phase
-    overwrites elements of it; the others keep their values. An input may also be one of `parametric`."""
+    """`inputs` and `outputs` pair each of the program's names, in its order, with an array of the plan. `reasons` pairs
+    variables that are not the user's with a sentence that says why they are there. An output whose array exists before
+    the phase overwrites elements of it; the others keep their values. An input may also be one of `parametric`."""
 
     program: Program
     inputs: tuple[tuple[str, str], ...]
@@ -39,9 +41,9 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`inputs` must be given (an output among them begins with the given values, other outputs with 0); `outputs` are the results;
-    `intermediates` pass values from phase to phase. The three share one name space; an array in both `inputs` and `outputs` is
-    the same one. Every phase has the plan's parameters and assumptions."""
+    """`inputs` must be given (an output among them begins with the given values, other outputs with 0); `outputs` are
+    the results; `intermediates` pass values from phase to phase. The three share one name space; an array in both
+    `inputs` and `outputs` is the same one. Every phase has the plan's parameters and assumptions."""
 
     name: str
     parameters: tuple[str, ...]
@@ -59,5 +61,7 @@ class Plan:
 
 def of_program(program: Program) -> Plan:
     """The plan of one phase that is `program` itself."""
-    phase = Phase(program, tuple((a.name, a.name) for a in program.inputs), tuple((a.name, a.name) for a in program.outputs))
+    phase = Phase(
+        program, tuple((a.name, a.name) for a in program.inputs), tuple((a.name, a.name) for a in program.outputs)
+    )
     return Plan(program.name, program.parameters, program.assumptions, program.inputs, program.outputs, (), (phase,))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The meaning of a plan: its phases one after another on named arrays, each by the interpreter of its equations.
 
-`chain` is the one place that knows how arrays pass from phase to phase; whoever executes phases, interpreter or model, goes
-through it, and an execution of one phase overwrites elements of what its outputs held before.
+`chain` is the one place that knows how arrays pass from phase to phase; whoever executes phases, interpreter or model,
+goes through it, and an execution of one phase overwrites elements of what its outputs held before.
 """
 
 from __future__ import annotations
@@ -57,10 +57,20 @@ def interpret(plan: Plan, parameters: Mapping[str, Any], inputs: Mapping[str, An
     return chain(plan, plan.phases, values, inputs, execute)
 
 
-def chain(signature: Chained, phases: Sequence[Bindings], values: Mapping[str, int], inputs: Mapping[str, Any], execute: Execute) -> Arrays:
+def chain(
+    signature: Chained,
+    phases: Sequence[Bindings],
+    values: Mapping[str, int],
+    inputs: Mapping[str, Any],
+    execute: Execute,
+) -> Arrays:
     """The outputs after all phases. Given arrays are not changed. Errors: PL0231 and PL0232 for the inputs."""
     made = (*signature.outputs, *signature.intermediates)
-    memory.require(sum(prod(shape_of(a, values)) * _COPIES for a in made), f"the outputs of `{signature.name}`", "use smaller loop bounds")
+    memory.require(
+        sum(prod(shape_of(a, values)) * _COPIES for a in made),
+        f"the outputs of `{signature.name}`",
+        "use smaller loop bounds",
+    )
     arrays = {a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) for a in made}
     arrays |= {p.name: element(p.value.evaluate(values), p.dtype) for p in signature.parametric}
     arrays |= check_inputs(signature, values, inputs)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Affine expressions, conditions and values as Python source, for interpreters that compile what they execute.
 
-`Scope` gives every symbol an identifier and collects the functions and constants that the source mentions, under the names that it
-uses: NumPy scalars, and the operations of `ir.semantics`. An integer division by zero raises `ZeroDivisionError`.
+`Scope` gives every symbol an identifier and collects the functions and constants that the source mentions, under the
+names that it uses: NumPy scalars, and the operations of `ir.semantics`. An integer division by zero raises
+`ZeroDivisionError`.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ class Scope:
                 self.values[f"to_{dtype}"] = partial(element, dtype=dtype)
                 return f"to_{dtype}({self.affine(value)})"
             case Apply(operation=operation, dtype=dtype, operands=operands):
-                self.values[f"{operation}_{dtype}"] = _faulting(function(operation, dtype)) if divides(operation, dtype) else function(operation, dtype)
+                self.values[f"{operation}_{dtype}"] = (
+                    _faulting(function(operation, dtype)) if divides(operation, dtype) else function(operation, dtype)
+                )
                 return f"{operation}_{dtype}({', '.join([self.value(o, reads) for o in operands])})"
             case _:
                 return next(reads)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reduced dependence graph (the paper, section 4, Figure 3): equations are nodes, uses of internal variables are edges.
+"""The reduced dependence graph (the paper, section 4, Figure 3): equations are nodes, uses of internal variables are
+edges.
 
-A use is one operand x[I - d] of one consumer. Its edges come from every equation that defines x for some iteration that the
-consumer reads; each carries the producer iterations whose value is read, because what a producer writes, and when, follows
-from its consumers. The graph stays in the program's coordinates; tiling and allocation come later.
+A use is one operand x[I - d] of one consumer. Its edges come from every equation that defines x for some iteration that
+the consumer reads; each carries the producer iterations whose value is read, because what a producer writes, and when,
+follows from its consumers. The graph stays in the program's coordinates; tiling and allocation come later.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from polyloom.sets import Condition
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Equation `node` produces for a use in the iterations of `condition` (of the producer: C_v and C_w shifted by -d)."""
+    """Equation `node` produces for a use in the iterations of `condition` (of the producer: C_v and C_w shifted by
+    -d)."""
 
     node: int
     condition: Condition
@@ -43,8 +45,8 @@ class Use:
 class Graph:
     """Nodes are `program.equations`. Pairs are of ascending indices.
 
-    `exclusive`: equations that never execute in the same iteration. `overlaps`: uses of one variable for which some iteration
-    produces one value, so that it has to be sent to both.
+    `exclusive`: equations that never execute in the same iteration. `overlaps`: uses of one variable for which some
+    iteration produces one value, so that it has to be sent to both.
     """
 
     program: Program
@@ -79,4 +81,7 @@ def _lines(graph: Graph) -> Iterator[str]:
             if use.consumer == n:
                 distance = "" if use.is_local else f" d = ({', '.join(map(str, use.distance))})"
                 for writer in use.writers:
-                    yield f"  {'ABC'[use.position]} <- {graph.equations[writer.node].name}{distance} {{{writer.condition}}}"
+                    yield (
+                        f"  {'ABC'[use.position]} <- {graph.equations[writer.node].name}{distance} "
+                        f"{{{writer.condition}}}"
+                    )

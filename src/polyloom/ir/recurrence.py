@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Systems of affine recurrence equations: a nest in single assignment, where every read names the instance that wrote it.
+"""Systems of affine recurrence equations: a nest in single assignment, where every read names the instance that wrote
+it.
 
     S[I] = value(R[f(I)], A[g(I)], ...) for I in domain
 
-Each statement of a nest is one equation over its own loops; a read takes its value, piece by piece, from an instance of a statement,
-from what an argument held at entry, or is a constant. `transform.dataflow` makes this by last-writer analysis (Feautrier, "Dataflow analysis of
-array and scalar references", 1991); `transform.embed` and `transform.localize` make a piecewise linear algorithm of it.
+Each statement of a nest is one equation over its own loops; a read takes its value, piece by piece, from an instance of
+a statement, from what an argument held at entry, or is a constant. `transform.dataflow` makes this by last-writer
+analysis (Feautrier, "Dataflow analysis of array and scalar references", 1991); `transform.embed` and
+`transform.localize` make a piecewise linear algorithm of it.
 """
 
 from __future__ import annotations
@@ -57,9 +59,11 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """`statement` with the origins of its reads: `reads[n]` belongs to the n-th of `ir.nest.accesses(statement.assign.value)`.
+    """`statement` with the origins of its reads: `reads[n]` belongs to the n-th of
+    `ir.nest.accesses(statement.assign.value)`.
 
-    The pieces of a read are disjoint and cover the statement's domain (dead instances, which nothing needs, are cut from it).
+    The pieces of a read are disjoint and cover the statement's domain (dead instances, which nothing needs, are cut
+    from it).
     """
 
     statement: Statement
@@ -104,7 +108,8 @@ class Final:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A whole nest. `storage` holds the arguments only. Output elements that no `Final` writes keep what they held at entry.
+    """A whole nest. `storage` holds the arguments only. Output elements that no `Final` writes keep what they held at
+    entry.
 
     `reasons` pairs equations that are not the user's with a sentence that says why they are there."""
 
@@ -123,7 +128,13 @@ class System:
     @property
     def names(self) -> frozenset[str]:
         """Of parameters, arrays and variables. Equations and the loops of each have names to themselves."""
-        return frozenset((*self.parameters, *(s.name for s in self.storage), *(e.statement.assign.target.name for e in self.equations)))
+        return frozenset(
+            (
+                *self.parameters,
+                *(s.name for s in self.storage),
+                *(e.statement.assign.target.name for e in self.equations),
+            )
+        )
 
     @property
     def labels(self) -> set[str]:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of a system of recurrence equations, without an order: an instance is computed when something needs it, once.
+"""The meaning of a system of recurrence equations, without an order: an instance is computed when something needs it,
+once.
 
-Evaluation starts at the finals and follows origins with a stack of its own. It checks what the system promises: each read has
-exactly one piece, each origin is inside its statement's domain, no instance needs itself, no element has two final writers.
+Evaluation starts at the finals and follows origins with a stack of its own. It checks what the system promises: each
+read has exactly one piece, each origin is inside its statement's domain, no instance needs itself, no element has two
+final writers.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ Instance = tuple[int, Point]
 def interpret(system: System, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> Arrays:
     """Every array that a final writes; the rest of it is as given, or 0.
 
-    Raises PL0230 to PL0232 for wrong arguments, PL0233 for an integer division by zero, PL0222 where the system breaks a promise.
+    Raises PL0230 to PL0232 for wrong arguments, PL0233 for an integer division by zero, PL0222 where the system breaks
+    a promise.
     """
     signature = _signature(system)
     values = check_parameters(signature, parameters)
@@ -52,13 +55,16 @@ def points(final: Final, system: System, values: Mapping[str, int]) -> list[Poin
     for n, name in enumerate(system.parameters):
         domain = domain.fix_val(isl.dim_type.param, n, isl.Val(values[name]))
     flat = domain.project_out(isl.dim_type.param, 0, len(system.parameters))
-    flat.foreach_point(lambda p: found.append(tuple(int(str(p.get_coordinate_val(isl.dim_type.set, n))) for n in range(len(loops)))))
+    flat.foreach_point(
+        lambda p: found.append(tuple(int(str(p.get_coordinate_val(isl.dim_type.set, n))) for n in range(len(loops))))
+    )
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    """Functions of the loops' values: whether they are in the domain, the origins of the reads; and of these and the reads, the value."""
+    """Functions of the loops' values: whether they are in the domain, the origins of the reads; and of these and the
+    reads, the value."""
 
     equation: Recurrence
     inside: Callable[..., bool]
@@ -70,7 +76,9 @@ class _Run:
     def __init__(self, system: System, values: dict[str, int], arrays: Arrays) -> None:
         self.system, self.values, self.scope = system, values, Scope()
         self.arrays = [arrays[s.name] for s in system.storage]
-        self.number = {e.name: n for n, e in enumerate(system.equations)} | {f"@{s.name}": ~n for n, s in enumerate(system.storage)}
+        self.number = {e.name: n for n, e in enumerate(system.equations)} | {
+            f"@{s.name}": ~n for n, s in enumerate(system.storage)
+        }
         self.scope.values |= {self.scope.name(p): values[p] for p in system.parameters}
         self.equations = [self.compiled(e) for e in system.equations]
         self.done: dict[Instance, Any] = {}
@@ -87,7 +95,10 @@ class _Run:
         return eval(f"lambda {', '.join(arguments)}: {text}", self.scope.values)
 
     def piece(self, piece: Piece) -> str:
-        return f"({self.scope.condition(piece.domain)}, ({self.source(piece.origin)}, {self.scope.tuple(piece.origin.index)}))"
+        return (
+            f"({self.scope.condition(piece.domain)}, ({self.source(piece.origin)}, "
+            f"{self.scope.tuple(piece.origin.index)}))"
+        )
 
     def source(self, origin: Origin) -> int:
         """The number of what `origin` is an instance or an element of; a constant is an array of its own."""
@@ -146,7 +157,9 @@ class _Run:
         try:
             return self.equations[number].value(*point, *(self.done[s] for s in sources))
         except ZeroDivisionError:
-            raise input_error("PL0233", f"{self.name(instance)} divides by zero", span=self.equations[number].equation.span) from None
+            raise input_error(
+                "PL0233", f"{self.name(instance)} divides by zero", span=self.equations[number].equation.span
+            ) from None
 
     def name(self, instance: Instance) -> str:
         return f"{self.equations[instance[0]].equation.name}{list(instance[1])}"
@@ -158,4 +171,12 @@ class _Run:
 def _signature(system: System) -> Plan:
     arrays = tuple(Array(s.name, s.dtype, s.shape, s.span) for s in system.storage)
     written = {f.name for f in system.finals}
-    return Plan(system.name, system.parameters, system.assumptions, arrays, tuple(a for a in arrays if a.name in written), (), ())
+    return Plan(
+        system.name,
+        system.parameters,
+        system.assumptions,
+        arrays,
+        tuple(a for a in arrays if a.name in written),
+        (),
+        (),
+    )

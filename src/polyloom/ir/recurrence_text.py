@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the dataflow of a nest: what every statement computes, and which instance each of its reads takes its value from.
+"""Prints the dataflow of a nest: what every statement computes, and which instance each of its reads takes its value
+from.
 
 S2[i, k, j]: C[i, j] = C[i, j] + (A[i, k] * B[k, j]) for 0 <= i < N and 0 <= k < K and 0 <= j < M
   reads C[i, j] from S1[i, j] if k = 0
@@ -25,7 +26,9 @@ def print_system(system: System) -> str:
     """The whole text, ending in a newline; the condition of a piece leaves out what the statement's own domain says."""
     equations = [line for equation in system.equations for line in _equation(equation, system)]
     finals = [_final(final, system) for final in system.finals]
-    return "\n".join([f"{system.name} if {print_condition(system.assumptions, system.parameters)}", *equations, *finals, ""])
+    return "\n".join(
+        [f"{system.name} if {print_condition(system.assumptions, system.parameters)}", *equations, *finals, ""]
+    )
 
 
 def print_value(expression: Expression) -> str:
@@ -40,7 +43,10 @@ def print_value(expression: Expression) -> str:
         case _:
             operands, symbol = expression.operands, BY_NAME[expression.operation].symbol
             if symbol is not None and len(operands) == 2:
-                return f" {symbol} ".join(print_value(o) if isinstance(o, Reference | Constant | Index) else f"({print_value(o)})" for o in operands)
+                return f" {symbol} ".join(
+                    print_value(o) if isinstance(o, Reference | Constant | Index) else f"({print_value(o)})"
+                    for o in operands
+                )
             return f"{expression.operation}({', '.join(map(print_value, operands))})"
 
 
@@ -48,10 +54,15 @@ def _equation(equation: Recurrence, system: System) -> Iterator[str]:
     assign = equation.statement.assign
     domain = from_set(to_set(equation.domain, equation.loops, system.parameters))
     where = f" for {print_condition(domain, equation.loops)}" if equation.loops else ""
-    yield f"{_at(equation.name, tuple(map(Affine.symbol, equation.loops)))}: {print_value(assign.target)} = {print_value(assign.value)}{where}"
+    yield (
+        f"{_at(equation.name, tuple(map(Affine.symbol, equation.loops)))}: {print_value(assign.target)} = "
+        f"{print_value(assign.value)}{where}"
+    )
     for access, read in zip(accesses(equation.value), equation.reads, strict=True):
         for piece in read:
-            yield f"  reads {print_value(access)} {_origin(piece.origin, access)}{_where(piece.domain, equation, system)}"
+            yield (
+                f"  reads {print_value(access)} {_origin(piece.origin, access)}{_where(piece.domain, equation, system)}"
+            )
 
 
 def _origin(origin: Origin, access: Reference) -> str:
@@ -59,7 +70,11 @@ def _origin(origin: Origin, access: Reference) -> str:
         return f"from {_at(origin.statement, origin.index)}"
     if isinstance(origin, Immediate):
         return f"as the constant {print_operand(origin.constant)}"
-    return "as given" if (origin.name, origin.index) == (access.name, access.index) else f"as {_at(origin.name, origin.index)} was given"
+    return (
+        "as given"
+        if (origin.name, origin.index) == (access.name, access.index)
+        else f"as {_at(origin.name, origin.index)} was given"
+    )
 
 
 def _final(final: Final, system: System) -> str:
@@ -74,6 +89,8 @@ def _at(name: str, index: Sequence[Affine]) -> str:
 
 def _where(condition: Condition, equation: Recurrence, system: System) -> str:
     """` if ...`, without what the equation's domain says; nothing where the two are equal."""
-    domain = to_set(equation.domain, equation.loops, system.parameters).intersect_params(parameter_set(system.assumptions, system.parameters))
+    domain = to_set(equation.domain, equation.loops, system.parameters).intersect_params(
+        parameter_set(system.assumptions, system.parameters)
+    )
     left = from_set(to_set(condition, equation.loops, system.parameters), domain)
     return "" if Polyhedron() in left.pieces else f" if {print_condition(left, (*equation.loops, *system.parameters))}"

@@ -38,9 +38,18 @@ def origins_are_known(system: System) -> Iterator[Diagnostic]:
     sizes = {e.name: len(e.loops) for e in system.equations} | {s.name: len(s.shape) for s in system.storage}
     for equation in system.equations:
         for origin in _origins(equation):
-            name = origin.statement if isinstance(origin, Produced) else origin.name if isinstance(origin, Stored) else None
+            name = (
+                origin.statement
+                if isinstance(origin, Produced)
+                else origin.name
+                if isinstance(origin, Stored)
+                else None
+            )
             if name is not None and len(origin.index) != sizes.get(name):
-                yield _fault(f"{equation.name} reads {name} with {len(origin.index)} indices; it has {sizes.get(name, 'no definition')}")
+                yield _fault(
+                    f"{equation.name} reads {name} with {len(origin.index)} indices; it has "
+                    f"{sizes.get(name, 'no definition')}"
+                )
     for final in system.finals:
         if final.statement not in sizes or len(final.index) != sizes.get(final.name):
             yield _fault(f"{final.name} becomes {final.statement}, with {len(final.index)} indices")

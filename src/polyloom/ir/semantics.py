@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operations on NumPy arrays and on NumPy scalars alike: one executable definition (ir/operations.py says what they mean).
+"""The operations on NumPy arrays and on NumPy scalars alike: one executable definition (ir/operations.py says what they
+mean).
 
-Integer arithmetic wraps because NumPy's does. f32 multiply-add rounds once: the product of two singles is exact in double,
-the sum is rounded to odd (Boldo, Melquiond, IEEE TC 57(4), 2008), and rounding that to single equals rounding the exact sum.
+Integer arithmetic wraps because NumPy's does. f32 multiply-add rounds once: the product of two singles is exact in
+double, the sum is rounded to odd (Boldo, Melquiond, IEEE TC 57(4), 2008), and rounding that to single equals rounding
+the exact sum.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ Function = Callable[..., Any]
 
 
 def apply(operation: str, dtype: ElementType, operands: Sequence[Any]) -> Any:
-    """`operation` on operands of `dtype`; call it within `np.errstate(all="ignore")`. Integer division by zero is undefined."""
+    """`operation` on operands of `dtype`; call it within `np.errstate(all="ignore")`. Integer division by zero is
+    undefined."""
     return function(operation, dtype)(*operands)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a program takes and gives: its parameters, and its arguments with types, shapes and roles.
 
-Plans, C functions, configurations and executables have a signature of this one type, so that inputs are made up, checked and
-named in one place for every target. A scalar is an argument of rank 0.
+Plans, C functions, configurations and executables have a signature of this one type, so that inputs are made up,
+checked and named in one place for every target. A scalar is an argument of rank 0.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class Extent:
 
     @staticmethod
     def read(text: str) -> Extent | None:
-        """Of a text such as `2 * n + 1` or `n*m`; None where it is something else. C and Python agree on these expressions."""
+        """Of a text such as `2 * n + 1` or `n*m`; None where it is something else. C and Python agree on these
+        expressions."""
         words = list(dict.fromkeys(_WORD.findall(text)))
         plain = _WORD.sub(lambda word: f"v{words.index(word[0])}", text)  # a name may be a word of Python's
         try:
@@ -142,9 +143,9 @@ def type_name(dtype: Dtype) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """`parameters` are what `NAME=VALUE` gives and a run's data show as such; those of `sizes` must be given. A parameter may be an
-    argument too, as in C. `assumptions` is the domain of the parameters. Where `is_open`, there may be more than `arguments`, and the target
-    knows their names: symbols, addresses."""
+    """`parameters` are what `NAME=VALUE` gives and a run's data show as such; those of `sizes` must be given. A
+    parameter may be an argument too, as in C. `assumptions` is the domain of the parameters. Where `is_open`, there may
+    be more than `arguments`, and the target knows their names: symbols, addresses."""
 
     name: str
     parameters: tuple[str, ...]

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions in static single assignment form: basic blocks with arguments, over bytes of memory.
 
-    function f(%n: i32, %a: ptr) -> i32 { entry: ... loop(%i: i32): %x: i32 = load %p align 4 ... branch %c, loop(%j), done }
+    function f(%n: i32, %a: ptr) -> i32 { entry: ... loop(%i: i32): %x: i32 = load %p align 4 ... branch %c, loop(%j),
+    done }
 
-A value has one definition, a parameter of a block or the result of an instruction, which dominates its uses. A jump passes
-arguments to its target (what others write as phi functions). Integers have no sign, operations do; arithmetic wraps, except that
-`nsw`, `nuw` and `exact` make a result undefined that they exclude. Pointers have the width of the data model that the source was read
-for, memory is little-endian. What computes lane by lane takes vectors of one number of lanes as it takes scalars (`ir.ssa_types`).
-`ir.ssa_text` prints and reads it, `ir.ssa_verify` has its rules, `ir.ssa_interpret` its meaning; C becomes it in `frontend.c.llvm`.
+A value has one definition, a parameter of a block or the result of an instruction, which dominates its uses. A jump
+passes arguments to its target (what others write as phi functions). Integers have no sign, operations do; arithmetic
+wraps, except that `nsw`, `nuw` and `exact` make a result undefined that they exclude. Pointers have the width of the
+data model that the source was read for, memory is little-endian. What computes lane by lane takes vectors of one number
+of lanes as it takes scalars (`ir.ssa_types`). `ir.ssa_text` prints and reads it, `ir.ssa_verify` has its rules,
+`ir.ssa_interpret` its meaning; C becomes it in `frontend.c.llvm`.
 """
 
 from __future__ import annotations
@@ -26,8 +28,24 @@ from polyloom.ir.ssa_types import ADDRESSES, F32, F64, FLOATS, I8, I16, I32, I64
 ARITHMETIC: Final = ("add", "sub", "mul", "sdiv", "udiv", "srem", "urem", "shl", "lshr", "ashr", "and", "or", "xor")
 FLOATING: Final = ("fadd", "fsub", "fmul", "fdiv")
 COMPARISONS: Final = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-"""Of integers and of pointers. Those of floats begin with `f`, then `o` (false) or `u` (true) where an operand is a NaN."""
-FLOAT_COMPARISONS: Final = ("foeq", "fone", "folt", "fole", "fogt", "foge", "ford", "fueq", "fune", "fult", "fule", "fugt", "fuge", "funo")
+"""Of integers and of pointers. Those of floats begin with `f`, then `o` (false) or `u` (true) where an operand is a
+NaN."""
+FLOAT_COMPARISONS: Final = (
+    "foeq",
+    "fone",
+    "folt",
+    "fole",
+    "fogt",
+    "foge",
+    "ford",
+    "fueq",
+    "fune",
+    "fult",
+    "fule",
+    "fugt",
+    "fuge",
+    "funo",
+)
 CASTS: Final[dict[str, tuple[tuple[Type, ...], tuple[Type, ...]]]] = {
     "trunc": (INTEGERS, INTEGERS),
     "zext": (INTEGERS, INTEGERS),
@@ -42,17 +60,18 @@ CASTS: Final[dict[str, tuple[tuple[Type, ...], tuple[Type, ...]]]] = {
     "inttoptr": ((I32, I64), (PTR,)),
     "bitcast": ((I32, I64, *FLOATS), (I32, I64, *FLOATS)),
 }
-"""By name: the types of the operand, and those of the result. `fptosi` and `fptoui` of what does not fit are undefined; `ptrtoint` and
-`inttoptr` keep the width."""
+"""By name: the types of the operand, and those of the result. `fptosi` and `fptoui` of what does not fit are undefined;
+`ptrtoint` and `inttoptr` keep the width."""
 OTHERS: Final = ("copy", "fneg", "select", "offset", "load", "store", "fence", "alloca", "call")
 """`offset p, i` is p + i bytes; `alloca n` is the address of n bytes that begin undefined and live as long as the call.
 
-A `select` between vectors takes a mask, or an i1 for all lanes. `load p, m, v` and `store v, p, m` access the lanes that the mask m has; a load gives
-those of v for the others. Where p is a vector of pointers, each lane has an address of its own.
+A `select` between vectors takes a mask, or an i1 for all lanes. `load p, m, v` and `store v, p, m` access the lanes
+that the mask m has; a load gives those of v for the others. Where p is a vector of pointers, each lane has an address
+of its own.
 """
 LANES: Final = ("splat", "extract", "insert", "iota")
-"""`splat x` has x in every lane, `extract v, k` is lane k, `insert v, x, k` has x there (k is an i32; beyond the last it gives no
-value), `iota` has 0, 1, 2 and so on."""
+"""`splat x` has x in every lane, `extract v, k` is lane k, `insert v, x, k` has x there (k is an i32; beyond the last
+it gives no value), `iota` has 0, 1, 2 and so on."""
 OPERATIONS: Final = (*ARITHMETIC, *FLOATING, *COMPARISONS, *FLOAT_COMPARISONS, *CASTS, *OTHERS, *LANES)
 FLAGS: Final = ("nsw", "nuw", "exact")
 
@@ -65,11 +84,12 @@ INTRINSICS: Final[dict[str, tuple[int, tuple[Type, ...]]]] = {
     **dict.fromkeys(("copysign", "minnum", "maxnum"), (2, FLOATS)),
     "fma": (3, FLOATS),
 }
-"""What is called, without side effects: the number of operands, all of the result's type, and the types. `ctlz` and `cttz` of 0
-are the width; fshl(a, b, c) is the upper half of (a:b) << c; `minnum` and `maxnum` prefer numbers to NaNs;
+"""What is called, without side effects: the number of operands, all of the result's type, and the types. `ctlz` and
+`cttz` of 0 are the width; fshl(a, b, c) is the upper half of (a:b) << c; `minnum` and `maxnum` prefer numbers to NaNs;
 `fma` rounds once."""
 EFFECTS: Final = ("memcpy", "memmove", "memset")
-"""What is called for what it does to memory. Operands: target, source or byte, number of bytes (an integer as wide as a pointer)."""
+"""What is called for what it does to memory. Operands: target, source or byte, number of bytes (an integer as wide as a
+pointer)."""
 
 REDUCTIONS: Final[dict[str, tuple[str, tuple[Type, ...]]]] = {
     **{f"reduce.{name}": (name, INTEGERS) for name in ("add", "mul", "and", "or", "xor")},
@@ -85,8 +105,8 @@ ORDERS: Final[dict[str, tuple[Order, ...]]] = {
     "store": ("", "unordered", "monotonic", "release", "seq_cst"),
     "fence": ("acquire", "release", "acq_rel", "seq_cst", "load_store"),
 }
-"""The atomic orders of LLVM's language reference that an operation can have; "" is no atomic access. Beyond it, a fence `load_store`
-orders what was read before what is stored later, and nothing else, on targets that have one."""
+"""The atomic orders of LLVM's language reference that an operation can have; "" is no atomic access. Beyond it, a fence
+`load_store` orders what was read before what is stored later, and nothing else, on targets that have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +119,8 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """An integer in the range of its type taken as signed (0 or 1 for i1), an address for ptr, the bits of a float; the same in every lane of a vector."""
+    """An integer in the range of its type taken as signed (0 or 1 for i1), an address for ptr, the bits of a float; the
+    same in every lane of a vector."""
 
     type: Type
     value: int
@@ -129,7 +150,8 @@ Operand = Value | Constant | Undef | Address
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands in the source: line and column from 1 on, 0 where that is not known. The file is named as the compiler found it."""
+    """Where something stands in the source: line and column from 1 on, 0 where that is not known. The file is named as
+    the compiler found it."""
 
     file: str = ""
     line: int = 0
@@ -155,7 +177,8 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """`results = operation operands`; `callee` is the intrinsic of a call, or `@` and the name of a function of the program or an external one.
+    """`results = operation operands`; `callee` is the intrinsic of a call, or `@` and the name of a function of the
+    program or an external one.
 
     Only calls of external functions have several results.
     """
@@ -250,16 +273,18 @@ class Data:
 
 RESULT: Final = -1
 NARROW: Final = (I8, I16)
-"""What can be extended with zeros in a call: i1 has no other extension, 32 bits are always extended with the sign on RISC-V."""
+"""What can be extended with zeros in a call: i1 has no other extension, 32 bits are always extended with the sign on
+RISC-V."""
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
     """Control enters at the first block, whose parameters are the function's and to which nothing jumps.
 
-    `unsigned` has the positions of parameters of type i8 or i16, and `RESULT`, that are unsigned in C: conventions of calls extend
-    them with zeros. Nothing else depends on it. `others` are the functions that it and they call, itself left out: they have no others, and its data
-    and external functions. `pointers` is the width of pointers in bits, 32 or 64, for the whole program; `place` that of the definition.
+    `unsigned` has the positions of parameters of type i8 or i16, and `RESULT`, that are unsigned in C: conventions of
+    calls extend them with zeros. Nothing else depends on it. `others` are the functions that it and they call, itself
+    left out: they have no others, and its data and external functions. `pointers` is the width of pointers in bits, 32
+    or 64, for the whole program; `place` that of the definition.
     """
 
     name: str
@@ -280,7 +305,10 @@ class Function:
     @property
     def members(self) -> tuple[Function, ...]:
         """Each function of the program, with the data and with all of the others."""
-        return tuple(replace(f, data=self.data, externals=self.externals, others=tuple(g for g in self.program if g is not f)) for f in self.program)
+        return tuple(
+            replace(f, data=self.data, externals=self.externals, others=tuple(g for g in self.program if g is not f))
+            for f in self.program
+        )
 
     @property
     def address(self) -> Type:
@@ -314,7 +342,9 @@ def operand_of(terminator: Terminator) -> Operand | None:
             return None
 
 
-def with_edges(terminator: Terminator, operand: Callable[[Operand], Operand], edge: Callable[[Edge], Edge]) -> Terminator:
+def with_edges(
+    terminator: Terminator, operand: Callable[[Operand], Operand], edge: Callable[[Edge], Edge]
+) -> Terminator:
     """The terminator with other operands and edges, which are asked for in the order of `edges_of`."""
     place = terminator.place
     match terminator:
@@ -334,7 +364,9 @@ def with_edges(terminator: Terminator, operand: Callable[[Operand], Operand], ed
 def flow_edges(function: Function) -> npt.NDArray[np.int32]:
     """(m, 2): blocks by position, from and to, in the order of the text."""
     position = {block.name: k for k, block in enumerate(function.blocks)}
-    pairs = [(k, position[edge.block]) for k, block in enumerate(function.blocks) for edge in edges_of(block.terminator)]
+    pairs = [
+        (k, position[edge.block]) for k, block in enumerate(function.blocks) for edge in edges_of(block.terminator)
+    ]
     return np.array(pairs, np.int32).reshape(-1, 2)
 
 
@@ -350,7 +382,9 @@ def floating(type: Type, number: float) -> Constant:
 
 def number(constant: Constant) -> float:
     """The float that a constant's bits are."""
-    found: float = struct.unpack(_FORMS[constant.type.bits], constant.value.to_bytes(constant.type.bits // 8, "little"))[0]
+    found: float = struct.unpack(
+        _FORMS[constant.type.bits], constant.value.to_bytes(constant.type.bits // 8, "little")
+    )[0]
     return found
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that are defined elsewhere, such as the intrinsics of a machine: their types, and what passes may do with calls.
+"""Functions that are defined elsewhere, such as the intrinsics of a machine: their types, and what passes may do with
+calls.
 
 Effects are a set. Without any, a call is a function of its operands without faults: it may be left out, merged with an
-equal one, and run where nobody asked for it. Any effect keeps every call, once, in the order of the program. `reads` and
-`writes` say that memory is read, or changed through the pointers among the operands; `ordered` is any other state.
+equal one, and run where nobody asked for it. Any effect keeps every call, once, in the order of the program. `reads`
+and `writes` say that memory is read, or changed through the pointers among the operands; `ordered` is any other state.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ class External:
 class Externals:
     """What a frontend may call beyond the file: functions by name, and what a pointer into an address space stands for.
 
-    C has a vector as a pointer to an incomplete type, in an address space of its own: `spaces` maps that to the vector's
-    type, everywhere. Lines of files in `headers`, files or folders, are not shown: what stands there is placed at its user's.
+    C has a vector as a pointer to an incomplete type, in an address space of its own: `spaces` maps that to the
+    vector's type, everywhere. Lines of files in `headers`, files or folders, are not shown: what stands there is placed
+    at its user's.
     """
 
     functions: tuple[External, ...] = ()

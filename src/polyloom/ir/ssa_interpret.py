@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a function of `ir.ssa` over NumPy arrays: the meaning that every transformation and every target must keep.
 
-Arrays are passed as pointers to their bytes and are changed in place. An access outside of objects or misaligned and a division by
-zero are faults. What too large a shift, overflow against a flag or a variable that was never set gives is a `Poison`, which passes
-through arithmetic and calls; its use is a fault: as a condition, an address, a divisor, a result, or in an array of the caller's.
-Volatile and atomic accesses are plain ones here, in the order of the program: there is one hart. External functions are callables of
-Python, which are given the memory and the operands as they are, poison included. Each address space has memory of its own.
+Arrays are passed as pointers to their bytes and are changed in place. An access outside of objects or misaligned and a
+division by zero are faults. What too large a shift, overflow against a flag or a variable that was never set gives is a
+`Poison`, which passes through arithmetic and calls; its use is a fault: as a condition, an address, a divisor, a
+result, or in an array of the caller's. Volatile and atomic accesses are plain ones here, in the order of the program:
+there is one hart. External functions are callables of Python, which are given the memory and the operands as they are,
+poison included. Each address space has memory of its own.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ Argument = int | float | npt.NDArray[Any]
 Given = Argument | Sequence[int | float]
 """An argument, or the lanes of a vector."""
 Hook = Callable[..., Any]
-"""`hook(memory, *operands)` gives the result, a tuple of several, or None where there is none; vectors are sequences of lanes."""
+"""`hook(memory, *operands)` gives the result, a tuple of several, or None where there is none; vectors are sequences of
+lanes."""
 STEPS: Final = 10**8
 
 
@@ -72,9 +74,10 @@ def interpret(
 ) -> Number | None:
     """What the function returns: integers in the range of their type taken as signed, None where there is nothing.
 
-    One argument a parameter: arrays (contiguous, writable) for pointers, the lanes of vectors. `externals` are the functions of
-    other places by name, `lanes` what named numbers of lanes are. Raises PL0972 for what is undefined, PL0974 after
-    `steps` blocks and instructions, PL0973 for arguments that do not fit, and where a vector is returned (`evaluate` gives that).
+    One argument a parameter: arrays (contiguous, writable) for pointers, the lanes of vectors. `externals` are the
+    functions of other places by name, `lanes` what named numbers of lanes are. Raises PL0972 for what is undefined,
+    PL0974 after `steps` blocks and instructions, PL0973 for arguments that do not fit, and where a vector is returned
+    (`evaluate` gives that).
     """
     found = evaluate(function, arguments, steps, externals=externals, lanes=lanes)
     if isinstance(found, tuple):
@@ -116,7 +119,12 @@ class _Run:
         self.blocks = {member.name: {block.name: block for block in member.blocks} for member in function.program}
         self.memory = Memory(function.pointers)
         self.spaces = defaultdict[int, Memory](lambda: Memory(function.pointers), {0: self.memory})
-        self.data = {d.name: self.memory.place(np.frombuffer(bytearray(d.initial), np.uint8), max(d.align, 1), True, not d.constant) for d in function.data}
+        self.data = {
+            d.name: self.memory.place(
+                np.frombuffer(bytearray(d.initial), np.uint8), max(d.align, 1), True, not d.constant
+            )
+            for d in function.data
+        }
         self.places: dict[tuple[int, int], int] = {}
         self.frames: list[_Frame] = []
         self.values: dict[str, Result] = {}
@@ -167,7 +175,9 @@ class _Run:
             case np.ndarray() if type.element == "ptr" and argument.flags.c_contiguous:
                 key = id(argument), type.space
                 if key not in self.places:
-                    self.places[key] = self.spaces[type.space].place(_bytes(argument), 64, writable=argument.flags.writeable)
+                    self.places[key] = self.spaces[type.space].place(
+                        _bytes(argument), 64, writable=argument.flags.writeable
+                    )
                 return self.places[key]
             case int() | float() if not type.lanes and not (isinstance(argument, float) and type not in FLOATS):
                 return self._given(type, argument, f"the argument for %{parameter.name}")
@@ -184,7 +194,9 @@ class _Run:
         except (TypeError, ValueError, OverflowError):
             raise input_error("PL0973", f"{what} does not fit its type {type}", help=_FITTING) from None
         if len(lanes) != (count := self._count(type)):
-            raise input_error("PL0973", f"{what} has {len(lanes)} lanes, and its type {type} has {count}", help=_FITTING)
+            raise input_error(
+                "PL0973", f"{what} has {len(lanes)} lanes, and its type {type} has {count}", help=_FITTING
+            )
         return lanes
 
     def _count(self, type: Type) -> int:
@@ -209,7 +221,9 @@ class _Run:
             self._step(instruction.place)
             is_function = instruction.callee[:1] == "@"
             if is_function and instruction.called in self.functions:
-                self._call(self.functions[instruction.called], [self._value(operand) for operand in instruction.operands])
+                self._call(
+                    self.functions[instruction.called], [self._value(operand) for operand in instruction.operands]
+                )
                 return True
             try:
                 if is_function:
@@ -226,12 +240,18 @@ class _Run:
         """One call of Python, which gives all results."""
         name, results = instruction.called, instruction.results
         if name not in self.hooks:
-            help = f"give a callable for it, such as externals={{'{name}': function}}; it gets the memory and the operands"
-            raise input_error("PL0973", f"the external function @{name} is called, and nothing is given for it", help=help)
+            help = (
+                f"give a callable for it, such as externals={{'{name}': function}}; it gets the memory and the operands"
+            )
+            raise input_error(
+                "PL0973", f"the external function @{name} is called, and nothing is given for it", help=help
+            )
         given = self.hooks[name](self.memory, *map(self._value, instruction.operands))
         many: Sequence[Any] = given if len(results) > 1 else [given] * len(results)
         if not isinstance(many, list | tuple) or len(many) != len(results):
-            raise input_error("PL0973", f"what is given for @{name} does not give {len(results)} results", help=_FITTING)
+            raise input_error(
+                "PL0973", f"what is given for @{name} does not give {len(results)} results", help=_FITTING
+            )
         for value, made in zip(results, many, strict=True):
             self.values[value.name] = self._given(value.type, made, f"what is given for @{name}")
 
@@ -331,7 +351,9 @@ class _Run:
             case "call" if instruction.callee in REDUCTIONS:
                 return lanes.reduced(instruction.callee, type, self._lanes(operands[0]))
             case _ if type.lanes:
-                return lanes.by_lane(partial(self._computed, instruction, type), [self._lanes(o) for o in operands], self._count(type))
+                return lanes.by_lane(
+                    partial(self._computed, instruction, type), [self._lanes(o) for o in operands], self._count(type)
+                )
             case _:
                 return self._computed(instruction, type, *map(self._value, operands))
 
@@ -347,7 +369,9 @@ class _Run:
             memory.store(type, cast("Number | Poison", self._value(stored)), self._defined(pointer), align)
             return None
         count = self._count(type)
-        places = memory.places(type, self._lanes(pointer) if pointer.type.lanes else self._defined(pointer), count, align)
+        places = memory.places(
+            type, self._lanes(pointer) if pointer.type.lanes else self._defined(pointer), count, align
+        )
         mask = self._lanes(more[0]) if more else (1,) * count
         each = align if pointer.type.lanes else 1
         if stored is None:
@@ -363,7 +387,9 @@ class _Run:
             case "extract":
                 return lanes.extract(cast("Vector", given[0]), cast("Number | Poison", given[1]))
             case "insert":
-                return lanes.insert(cast("Vector", given[0]), cast("Number | Poison", given[1]), cast("Number | Poison", given[2]))
+                return lanes.insert(
+                    cast("Vector", given[0]), cast("Number | Poison", given[1]), cast("Number | Poison", given[2])
+                )
             case _:
                 return tuple(wrapped(type.scalar, k) for k in range(self._count(type)))
 
@@ -381,7 +407,11 @@ class _Run:
             return Poison(f"{made}, in {words}" if words else str(made))
 
     def _effect(self, callee: str, operands: Sequence[Operand]) -> None:
-        target, source, size = self._defined(operands[0]), operands[1], semantics.unsigned(self.function.address, self._defined(operands[2]))
+        target, source, size = (
+            self._defined(operands[0]),
+            operands[1],
+            semantics.unsigned(self.function.address, self._defined(operands[2])),
+        )
         if callee == "memset":
             self.memory.fill(target, cast("int | Poison", self._value(source)), size)
         else:
@@ -407,7 +437,10 @@ class _Run:
                 return intrinsic(instruction.callee, type, operands, instruction.flags)
 
 
-_FITTING: Final = "give integers and floats for scalars, contiguous arrays for pointers, arrays of as many numbers as there are lanes for vectors"
+_FITTING: Final = (
+    "give integers and floats for scalars, contiguous arrays for pointers, arrays of as many numbers as "
+    "there are lanes for vectors"
+)
 
 
 def _scalar(type: Type, value: Any, pointers: int) -> Number | Poison:

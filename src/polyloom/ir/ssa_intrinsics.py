@@ -29,9 +29,13 @@ def _by_sign(choose: Callable[[int, int], int], view: Callable[[Type, int], int]
     return lambda type, a, b: choose(view(type, a), view(type, b))
 
 
-def _saturated(function: Callable[[int, int], int], view: Callable[[Type, int], int]) -> Callable[[Type, int, int], int]:
+def _saturated(
+    function: Callable[[int, int], int], view: Callable[[Type, int], int]
+) -> Callable[[Type, int, int], int]:
     def saturate(type: Type, a: int, b: int) -> int:
-        least, most = (0, (1 << type.bits) - 1) if view is unsigned else (-(1 << (type.bits - 1)), (1 << (type.bits - 1)) - 1)
+        least, most = (
+            (0, (1 << type.bits) - 1) if view is unsigned else (-(1 << (type.bits - 1)), (1 << (type.bits - 1)) - 1)
+        )
         return max(least, min(most, function(view(type, a), view(type, b))))
 
     return saturate
@@ -41,7 +45,11 @@ def _funnel(left: bool) -> Callable[[Type, int, int, int], int]:
     def shift(type: Type, a: int, b: int, c: int) -> int:
         width = type.bits
         amount = unsigned(type, c) % width
-        return ((unsigned(type, a) << width | unsigned(type, b)) << amount) >> width if left else (unsigned(type, a) << width | unsigned(type, b)) >> amount
+        return (
+            ((unsigned(type, a) << width | unsigned(type, b)) << amount) >> width
+            if left
+            else (unsigned(type, a) << width | unsigned(type, b)) >> amount
+        )
 
     return shift
 
@@ -81,7 +89,8 @@ def _root(a: float) -> float:
 
 
 def _fused(type: Type, a: float, b: float, c: float) -> float:
-    """a * b + c rounded once. For a single the exact sum is first rounded to odd in double, which leaves enough to round again."""
+    """a * b + c rounded once. For a single the exact sum is first rounded to odd in double, which leaves enough to
+    round again."""
     if not all(map(math.isfinite, (a, b, c))):
         return c if math.isfinite(a) and math.isfinite(b) else a * b + c
     exact = Fraction(a) * Fraction(b) + Fraction(c)

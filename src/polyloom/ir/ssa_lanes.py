@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vectors for the interpreter of `ir.ssa`: tuples of lanes, each a number or a `Poison` of its own; a mask has 0 and 1.
 
-What computes on scalars computes on vectors lane by lane. A lane without a value makes only that lane of a result one without.
+What computes on scalars computes on vectors lane by lane. A lane without a value makes only that lane of a result one
+without.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def select(condition: Result, then: Result, orelse: Result) -> Result:
     """By an i1 whole, by a mask lane by lane; where the condition has no value, neither has the result."""
     if not isinstance(condition, tuple):
         return condition if isinstance(condition, Poison) else then if condition else orelse
-    rows: list[tuple[Lane, Lane, Lane]] = list(zip(condition, cast("Vector", then), cast("Vector", orelse), strict=True))
+    rows: list[tuple[Lane, Lane, Lane]] = list(
+        zip(condition, cast("Vector", then), cast("Vector", orelse), strict=True)
+    )
     return tuple([c if isinstance(c, Poison) else a if c else b for c, a, b in rows])
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory for the interpreter of `ir.ssa`: objects of bytes (NumPy arrays, or new ones) at addresses with gaps between them.
+"""Memory for the interpreter of `ir.ssa`: objects of bytes (NumPy arrays, or new ones) at addresses with gaps between
+them.
 
-An access must lie within one object and be aligned as it says. Objects that begin undefined remember which bytes were written;
-a value read from undefined bytes is undefined. Addresses are made in order of allocation, so that runs repeat.
+An access must lie within one object and be aligned as it says. Objects that begin undefined remember which bytes were
+written; a value read from undefined bytes is undefined. Addresses are made in order of allocation, so that runs repeat.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ class Memory:
         base = -(-self.end // align) * align
         if base + len(data) >> self.pointers:
             help = "give smaller arrays, or read the source for a target with pointers of 64 bits"
-            raise input_error("PL0973", f"{len(data)} bytes more are beyond what pointers of {self.pointers} bits reach", help=help)
+            raise input_error(
+                "PL0973", f"{len(data)} bytes more are beyond what pointers of {self.pointers} bits reach", help=help
+            )
         self.objects.append(Object(base, data, np.full(len(data), defined), writable))
         self.bases.append(base)
         self.end = base + len(data) + _GAP
@@ -88,9 +91,13 @@ class Memory:
         return [self._aligned(address, align) + step * k for k in range(count)]
 
     def gather(self, type: Type, places: Sequence[int | Poison], mask: Vector, others: Vector, align: int) -> Vector:
-        """The lanes at these places where the mask has them, else those of `others`; only the former are accessed, aligned to `align` each."""
+        """The lanes at these places where the mask has them, else those of `others`; only the former are accessed,
+        aligned to `align` each."""
         lanes = zip(places, mask, others, strict=True)
-        return tuple(m if isinstance(m, Poison) else self.load(type.scalar, _known(at), align) if m else other for at, m, other in lanes)
+        return tuple(
+            m if isinstance(m, Poison) else self.load(type.scalar, _known(at), align) if m else other
+            for at, m, other in lanes
+        )
 
     def scatter(self, type: Type, stored: Vector, places: Sequence[int | Poison], mask: Vector, align: int) -> None:
         """Lane after lane, so that of two at the same address the last stays."""

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the text of a function that `ir.ssa_text` prints: `read(print_ssa(f)) == f`.
 
-Where files and columns of places matter, the text is that of `print_ssa(f, places=True)`. By recursive descent, line by line;
-lines that begin with `#` are none. The types of values are collected first, because a use may stand before its definition.
+Where files and columns of places matter, the text is that of `print_ssa(f, places=True)`. By recursive descent, line by
+line; lines that begin with `#` are none. The types of values are collected first, because a use may stand before its
+definition.
 """
 
 from __future__ import annotations
@@ -66,7 +67,11 @@ class _Reader:
     def __init__(self, source: Source) -> None:
         self.source, self.next, self.line = source, 0, 0
         self.pointers, self.home = 64, ""
-        self.lines = [(match.start(), match[0]) for match in re.finditer(r"[^\n]+", source.text) if match[0].strip() and match[0].lstrip()[0] != "#"]
+        self.lines = [
+            (match.start(), match[0])
+            for match in re.finditer(r"[^\n]+", source.text)
+            if match[0].strip() and match[0].lstrip()[0] != "#"
+        ]
         self.values: dict[str, Value] = {}
         self.words: list[tuple[str, str, int]] = []
 
@@ -85,7 +90,9 @@ class _Reader:
 
     def _function(self) -> Function:
         end = next((place for place, text in self.lines[self.next :] if text.lstrip().startswith("function ")), None)
-        self.values = {n: Value(n, t) for n, text in _DEFINED.findall(self.source.text[self.line : end]) if (t := Type.read(text))}
+        self.values = {
+            n: Value(n, t) for n, text in _DEFINED.findall(self.source.text[self.line : end]) if (t := Type.read(text))
+        }
         self._keyword("function")
         name = self._word("a name")
         unsigned: set[int] = set()
@@ -134,7 +141,9 @@ class _Reader:
             return ()
         found: tuple[Effect, ...] = tuple(effect for effect in EFFECT_NAMES if self._take(effect))
         if not found or self.words:
-            self._fail(f"expected effects: {NO_EFFECT}, or of {', '.join(EFFECT_NAMES)} those that there are, in this order")
+            self._fail(
+                f"expected effects: {NO_EFFECT}, or of {', '.join(EFFECT_NAMES)} those that there are, in this order"
+            )
         return found
 
     def _data(self) -> Iterator[Data]:
@@ -201,7 +210,9 @@ class _Reader:
                 return Switch(self._operand(), self._after_comma(), tuple(self._cases()), self._end())
             case "return":
                 self.words.pop(0)
-                return Return(self._operand() if self.words and not self.words[0][1].startswith("!") else None, self._end())
+                return Return(
+                    self._operand() if self.words and not self.words[0][1].startswith("!") else None, self._end()
+                )
             case "unreachable":
                 self.words.pop(0)
                 return Unreachable(self._end())
@@ -288,7 +299,10 @@ class _Reader:
         name = self._word("a type")
         if (type := Type.read(name)) is None:
             self.words[:0] = [word] if word else []
-            self._fail(f"there is no type '{name}'; the types are {', '.join(map(str, SCALARS))}, ptr.1 and so on, vectors such as i32x8 or i32xN, maskx8")
+            self._fail(
+                f"there is no type '{name}'; the types are {', '.join(map(str, SCALARS))}, ptr.1 and so on, vectors "
+                "such as i32x8 or i32xN, maskx8"
+            )
         return type
 
     def _file(self) -> str:
@@ -358,9 +372,16 @@ class _Reader:
             self._fail("the text ends before the function does: it ends in '}'")
         self.line, text = self.lines[self.next]
         self.next += 1
-        self.words = [(cast("str", m.lastgroup), m[cast("str", m.lastgroup)], self.line + m.start(cast("str", m.lastgroup))) for m in _WORD.finditer(text)]
+        self.words = [
+            (cast("str", m.lastgroup), m[cast("str", m.lastgroup)], self.line + m.start(cast("str", m.lastgroup)))
+            for m in _WORD.finditer(text)
+        ]
 
     def _fail(self, message: str) -> NoReturn:
-        start, length = (self.words[0][2], len(self.words[0][1])) if self.words else (len(self.source.text[self.line :].split("\n")[0]) + self.line, 1)
+        start, length = (
+            (self.words[0][2], len(self.words[0][1]))
+            if self.words
+            else (len(self.source.text[self.line :].split("\n")[0]) + self.line, 1)
+        )
         help = "docs/ssa.md shows the text of a function; `%x: i32 = add %a, 1:i32` is an instruction"
         raise input_error("PL0970", message, span=Span(self.source, start, start + length), help=help)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operations of `ir.ssa` give, on Python's numbers: integers in the range of their type taken as signed, floats as float.
+"""What the operations of `ir.ssa` give, on Python's numbers: integers in the range of their type taken as signed,
+floats as float.
 
-Sources are LLVM's language reference and, for floats, IEEE 754 with rounding to nearest. A single is computed in double and
-rounded once more, which for + - * / and square roots is exact (Figueroa, 1995). What is undefined raises `Undefined`.
+Sources are LLVM's language reference and, for floats, IEEE 754 with rounding to nearest. A single is computed in double
+and rounded once more, which for + - * / and square roots is exact (Figueroa, 1995). What is undefined raises
+`Undefined`.
 """
 
 from __future__ import annotations
@@ -26,12 +28,17 @@ class Undefined(Exception):
 
 
 class Poison(Undefined):
-    """The operation has no result, which matters only if that is used: LLVM moves such operations to where they were not asked for."""
+    """The operation has no result, which matters only if that is used: LLVM moves such operations to where they were
+    not asked for."""
 
 
 def arithmetic(operation: str, type: Type, a: int, b: int, flags: tuple[str, ...] = ()) -> int:
     """An operation of `ssa.ARITHMETIC`."""
-    exact = _SIGNED[operation](type, a, b) if operation in _SIGNED else _UNSIGNED[operation](type, unsigned(type, a), unsigned(type, b))
+    exact = (
+        _SIGNED[operation](type, a, b)
+        if operation in _SIGNED
+        else _UNSIGNED[operation](type, unsigned(type, a), unsigned(type, b))
+    )
     if flags:
         _check(operation, type, a, b, flags)
     return wrapped(type, exact)

@@ -8,9 +8,10 @@
         branch %c, small(%n), large !7
     ...}
 
-`!7` is the line of the source, and with `places` `!7:3` that and the column, `!"util.h":7:3` where the file is not the function's. A datum's bytes are in
-hexadecimal. Constants carry their type, floats that decimals do not give are bits (`0x7fc00000:f32`). The functions that are
-called, as in `call @g %n`, follow. Lines `external @f(i32x8, ptr) -> (i32x8, i32) reads ordered` come before all that; a line `pointers 32` comes first.
+`!7` is the line of the source, and with `places` `!7:3` that and the column, `!"util.h":7:3` where the file is not the
+function's. A datum's bytes are in hexadecimal. Constants carry their type, floats that decimals do not give are bits
+(`0x7fc00000:f32`). The functions that are called, as in `call @g %n`, follow. Lines `external @f(i32x8, ptr) -> (i32x8,
+i32) reads ordered` come before all that; a line `pointers 32` comes first.
 """
 
 from __future__ import annotations
@@ -60,7 +61,13 @@ def _head(function: Function) -> Iterator[str]:
         yield f"pointers {function.pointers}"
     yield from map(print_external, function.externals)
     for datum in function.data:
-        words = ("data", f"@{datum.name}", f"align {datum.align}", *(["constant"] if datum.constant else []), *([datum.initial.hex()] if datum.initial else []))
+        words = (
+            "data",
+            f"@{datum.name}",
+            f"align {datum.align}",
+            *(["constant"] if datum.constant else []),
+            *([datum.initial.hex()] if datum.initial else []),
+        )
         yield " ".join(words)
 
 
@@ -68,7 +75,10 @@ def print_external(external: External) -> str:
     """A line for an external function, with its effects or `none`."""
     results = ", ".join(map(str, external.results))
     given = f" -> {results if len(external.results) == 1 else f'({results})'}" if external.results else ""
-    return f"external @{external.name}({', '.join(map(str, external.parameters))}){given} {' '.join(external.effects) or NO_EFFECT}"
+    return (
+        f"external @{external.name}({', '.join(map(str, external.parameters))}){given} "
+        f"{' '.join(external.effects) or NO_EFFECT}"
+    )
 
 
 def _function(function: Function, places: bool) -> Iterator[str]:
@@ -82,7 +92,11 @@ def _function(function: Function, places: bool) -> Iterator[str]:
 
     extended = [f"{p}{_ZEROEXT * (k in function.unsigned)}" for k, p in enumerate(map(_parameter, function.parameters))]
     result = f" -> {function.result}{_ZEROEXT * (RESULT in function.unsigned)}" if function.result else ""
-    origin = f" !{_quoted(home)}:{function.place.line}:{function.place.column}" if places and function.place != NOWHERE else ""
+    origin = (
+        f" !{_quoted(home)}:{function.place.line}:{function.place.column}"
+        if places and function.place != NOWHERE
+        else ""
+    )
     yield f"function {function.name}({', '.join(extended)}){result} {{{origin}"
     for k, block in enumerate(function.blocks):
         yield f"{block.name}({_parameters(block.parameters)}):" if k and block.parameters else f"{block.name}:"
@@ -162,7 +176,9 @@ def _terminator(terminator: Terminator) -> str:
         case Branch(condition, then, orelse):
             return f"branch {print_operand(condition)}, {_edge(then)}, {_edge(orelse)}"
         case Switch(value, default, cases):
-            return ", ".join((f"switch {print_operand(value)}", _edge(default), *(f"{case}: {_edge(edge)}" for case, edge in cases)))
+            return ", ".join(
+                (f"switch {print_operand(value)}", _edge(default), *(f"{case}: {_edge(edge)}" for case, edge in cases))
+            )
         case Return(value):
             return "return" if value is None else f"return {print_operand(value)}"
         case Unreachable():

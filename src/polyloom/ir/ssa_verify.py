@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a function of `ir.ssa` well formed, as a list of rules: names, types, arguments of jumps, and that definitions dominate uses.
+"""What makes a function of `ir.ssa` well formed, as a list of rules: names, types, arguments of jumps, and that
+definitions dominate uses.
 
-Blocks that the entry does not reach obey all rules but the last: nothing dominates there (so LLVM's verifier has it, too).
+Blocks that the entry does not reach obey all rules but the last: nothing dominates there (so LLVM's verifier has it,
+too).
 """
 
 from __future__ import annotations
@@ -46,7 +48,8 @@ _Types = tuple[Type, ...]
 
 
 def verify(function: Function) -> Function:
-    """The function itself; raises PL0971 with every violation of the first rule that is violated, by it or by one of the others."""
+    """The function itself; raises PL0971 with every violation of the first rule that is violated, by it or by one of
+    the others."""
     return _verified(function, RULES)
 
 
@@ -65,19 +68,28 @@ def _verified(function: Function, rules: Sequence[Rule]) -> Function:
 
 def _functions(function: Function) -> Iterator[str]:
     """The functions of a program have distinct names."""
-    yield from (f"the function @{name} occurs {n} times" for name, n in Counter(f.name for f in function.program).items() if n > 1)
+    yield from (
+        f"the function @{name} occurs {n} times"
+        for name, n in Counter(f.name for f in function.program).items()
+        if n > 1
+    )
 
 
 def _program(function: Function) -> Iterator[str]:
     """Functions of a program have pointers of one width; external ones have other names, and effects in their order."""
     names = {f.name for f in function.program}
     yield from (
-        f"@{f.name} has pointers of {f.pointers} bits, @{function.name} of {function.pointers}" for f in function.others if f.pointers != function.pointers
+        f"@{f.name} has pointers of {f.pointers} bits, @{function.name} of {function.pointers}"
+        for f in function.others
+        if f.pointers != function.pointers
     )
     yield from (f"pointers of {function.pointers} bits" for _ in range(function.pointers not in ADDRESSES))
     for name, number in Counter(e.name for e in function.externals).items():
         if number > 1 or name in names:
-            yield f"the external function @{name} {f'occurs {number} times' if number > 1 else 'is a function of the program'}"
+            yield (
+                f"the external function @{name} "
+                f"{f'occurs {number} times' if number > 1 else 'is a function of the program'}"
+            )
     for external in function.externals:
         if external.effects != tuple(e for e in EFFECT_NAMES if e in external.effects):
             yield f"the external function @{external.name} has the effects ({', '.join(external.effects)})"
@@ -85,13 +97,21 @@ def _program(function: Function) -> Iterator[str]:
 
 def _names(function: Function) -> Iterator[str]:
     """Blocks and data have one definition each."""
-    yield from (f"the block {name} occurs {n} times" for name, n in Counter(b.name for b in function.blocks).items() if n > 1)
-    yield from (f"the datum @{name} occurs {n} times" for name, n in Counter(d.name for d in function.data).items() if n > 1)
+    yield from (
+        f"the block {name} occurs {n} times" for name, n in Counter(b.name for b in function.blocks).items() if n > 1
+    )
+    yield from (
+        f"the datum @{name} occurs {n} times" for name, n in Counter(d.name for d in function.data).items() if n > 1
+    )
 
 
 def _single(function: Function) -> Iterator[str]:
     """Values have one definition each."""
-    yield from (f"%{name} is defined {n} times" for name, n in Counter(v.name for b in function.blocks for v in definitions(b)).items() if n > 1)
+    yield from (
+        f"%{name} is defined {n} times"
+        for name, n in Counter(v.name for b in function.blocks for v in definitions(b)).items()
+        if n > 1
+    )
 
 
 def _constants(function: Function) -> Iterator[str]:
@@ -126,7 +146,10 @@ def _jumps(function: Function) -> Iterator[str]:
             elif target is function.blocks[0]:
                 yield f"block {block.name}: jumps to the entry {edge.block}"
             elif [a.type for a in edge.arguments] != [p.type for p in target.parameters]:
-                yield f"block {block.name}: the arguments of {edge.block} are ({_types(edge.arguments)}), its parameters ({_types(target.parameters)})"
+                yield (
+                    f"block {block.name}: the arguments of {edge.block} are ({_types(edge.arguments)}), its "
+                    f"parameters ({_types(target.parameters)})"
+                )
 
 
 def _ends(function: Function) -> Iterator[str]:
@@ -139,10 +162,19 @@ def _ends(function: Function) -> Iterator[str]:
                 yield f"block {block.name}: switch over {value.type}, with {len(cases)} cases"
             case Switch(value, _, cases):
                 numbers = [case for case, _ in cases]
-                yield from (f"block {block.name}: case {c} is out of the range of {value.type}" for c in numbers if wrapped(value.type, c) != c)
-                yield from (f"block {block.name}: case {c} occurs {n} times" for c, n in Counter(numbers).items() if n > 1)
+                yield from (
+                    f"block {block.name}: case {c} is out of the range of {value.type}"
+                    for c in numbers
+                    if wrapped(value.type, c) != c
+                )
+                yield from (
+                    f"block {block.name}: case {c} occurs {n} times" for c, n in Counter(numbers).items() if n > 1
+                )
             case Return(value) if (value.type if value else None) != function.result:
-                yield f"block {block.name}: returns {value.type if value else 'nothing'}, the function {function.result or 'nothing'}"
+                yield (
+                    f"block {block.name}: returns {value.type if value else 'nothing'}, the function "
+                    f"{function.result or 'nothing'}"
+                )
             case _:
                 pass
 
@@ -154,15 +186,25 @@ def _instructions(function: Function) -> Iterator[str]:
     for block in function.blocks:
         for instruction in block.instructions:
             if instruction.called and known.get(instruction.called) != _signature(instruction):
-                yield f"block {block.name}: `{print_instruction(instruction)}` calls no function with these types of operands and result"
+                yield (
+                    f"block {block.name}: `{print_instruction(instruction)}` calls no function with these types of "
+                    "operands and result"
+                )
             elif not instruction.called and not _well_typed(instruction, function.pointers):
-                yield f"block {block.name}: `{print_instruction(instruction)}` has operands of types ({_types(instruction.operands)})"
+                yield (
+                    f"block {block.name}: `{print_instruction(instruction)}` has operands of types "
+                    f"({_types(instruction.operands)})"
+                )
             elif not _well_accessed(instruction):
-                yield f"block {block.name}: `{print_instruction(instruction)}` has an order or an alignment that it cannot have"
+                yield (
+                    f"block {block.name}: `{print_instruction(instruction)}` has an order or an alignment that it "
+                    "cannot have"
+                )
 
 
 def _well_typed(instruction: Instruction, pointers: int) -> bool:
-    """Lane by lane: all operands and the result have as many lanes, and the types of lanes are those of the operation."""
+    """Lane by lane: all operands and the result have as many lanes, and the types of lanes are those of the
+    operation."""
     types = tuple([operand.type for operand in instruction.operands])
     if len(instruction.results) > 1:
         return False
@@ -171,7 +213,12 @@ def _well_typed(instruction: Instruction, pointers: int) -> bool:
     if name in _OTHERS:
         return _OTHERS[name](types, result, ADDRESSES[pointers])
     if name == "call" and instruction.callee in REDUCTIONS:
-        return len(types) == 1 and bool(types[0].lanes) and types[0].scalar == result and result in REDUCTIONS[instruction.callee][1]
+        return (
+            len(types) == 1
+            and bool(types[0].lanes)
+            and types[0].scalar == result
+            and result in REDUCTIONS[instruction.callee][1]
+        )
     if name == "call" and instruction.callee in EFFECTS:
         return result is None and types == (PTR, I8 if instruction.callee == "memset" else PTR, ADDRESSES[pointers])
     if result is None or len({type.lanes for type in (*types, result)}) > 1:
@@ -203,7 +250,9 @@ def _scalars(instruction: Instruction, types: tuple[Type, ...], result: Type, po
 
 
 def _signature(instruction: Instruction) -> tuple[_Types, _Types]:
-    return tuple([operand.type for operand in instruction.operands]), tuple([result.type for result in instruction.results])
+    return tuple([operand.type for operand in instruction.operands]), tuple(
+        [result.type for result in instruction.results]
+    )
 
 
 def _castable(name: str, source: Type, target: Type, pointers: int) -> bool:
@@ -241,13 +290,21 @@ _OTHERS: dict[str, Callable[[_Types, Type | None, Type], bool]] = {
     "select": lambda types, result, _: len(types) == 3 and _select(types, result),
     "offset": _offset,
     "load": lambda types, result, _: _load(types, result),
-    "store": lambda types, result, _: result is None and len(types) in (2, 3) and _accessible(types[0], types[1], types[2:]),
+    "store": lambda types, result, _: (
+        result is None and len(types) in (2, 3) and _accessible(types[0], types[1], types[2:])
+    ),
     "fence": lambda types, result, _: result is None and not types,
     "alloca": lambda types, result, address: result is not None and result == PTR and types == (address,),
     "splat": lambda types, result, _: result is not None and bool(result.lanes) and types == (result.scalar,),
-    "extract": lambda types, result, _: len(types) == 2 and bool(types[0].lanes) and types == (types[0], I32) and types[0].scalar == result,
-    "insert": lambda types, result, _: result is not None and bool(result.lanes) and types == (result, result.scalar, I32),
-    "iota": lambda types, result, _: result is not None and bool(result.lanes) and not types and result.scalar in INTEGERS and not result.mask,
+    "extract": lambda types, result, _: (
+        len(types) == 2 and bool(types[0].lanes) and types == (types[0], I32) and types[0].scalar == result
+    ),
+    "insert": lambda types, result, _: (
+        result is not None and bool(result.lanes) and types == (result, result.scalar, I32)
+    ),
+    "iota": lambda types, result, _: (
+        result is not None and bool(result.lanes) and not types and result.scalar in INTEGERS and not result.mask
+    ),
 }
 
 
@@ -257,7 +314,12 @@ def _well_accessed(instruction: Instruction) -> bool:
         return access is None
     if access is not None and access.order and _is_vector(instruction):
         return False  # no machine accesses several lanes at once, atomically
-    return access is not None and access.align > 0 and access.align & (access.align - 1) == 0 and access.order in ORDERS.get(instruction.operation, ("",))
+    return (
+        access is not None
+        and access.align > 0
+        and access.align & (access.align - 1) == 0
+        and access.order in ORDERS.get(instruction.operation, ("",))
+    )
 
 
 def _is_vector(instruction: Instruction) -> bool:
@@ -265,7 +327,8 @@ def _is_vector(instruction: Instruction) -> bool:
 
 
 def _dominance(function: Function) -> Iterator[str]:
-    """A definition dominates its uses: within a block it stands before them; an argument is used at the end of the block that jumps."""
+    """A definition dominates its uses: within a block it stands before them; an argument is used at the end of the
+    block that jumps."""
     tree = DominatorTree(len(function.blocks), flow_edges(function), 0, 2)
     position, size = tree.position, tree.size
     place = {value.name: (k, order) for k, block in enumerate(function.blocks) for value, order in _ordered(block)}
@@ -277,7 +340,10 @@ def _dominance(function: Function) -> Iterator[str]:
                 where, defined = place[operand.name]
                 above = position[where] >= 0 and position[where] <= position[k] < position[where] + size[where]
                 if not above or (where == k and defined >= order):
-                    yield f"block {block.name}: %{operand.name}, defined in block {function.blocks[where].name}, does not dominate its use"
+                    yield (
+                        f"block {block.name}: %{operand.name}, defined in block {function.blocks[where].name}, does "
+                        "not dominate its use"
+                    )
 
 
 def _ordered(block: Block) -> Iterator[tuple[Value, int]]:
@@ -307,7 +373,21 @@ def _unsigned(function: Function) -> Iterator[str]:
     types = [*(p.type for p in function.parameters), function.result]
     for k in sorted(function.unsigned):
         if not RESULT <= k < len(function.parameters) or types[k] not in NARROW:
-            yield f"{'the result' if k == RESULT else f'parameter {k}'} is extended with zeros, but is neither i8 nor i16"
+            yield (
+                f"{'the result' if k == RESULT else f'parameter {k}'} is extended with zeros, but is neither i8 nor i16"
+            )
 
 
-RULES: tuple[Rule, ...] = (_functions, _program, _names, _single, _constants, _unsigned, _uses, _jumps, _ends, _instructions, _dominance)
+RULES: tuple[Rule, ...] = (
+    _functions,
+    _program,
+    _names,
+    _single,
+    _constants,
+    _unsigned,
+    _uses,
+    _jumps,
+    _ends,
+    _instructions,
+    _dominance,
+)

@@ -2,8 +2,8 @@
 """Where the keys and values of a TOML text stand.
 
 The standard library's reader gives values without positions. `locate` walks the tokens of a text that this reader has
-already accepted, so it need not check anything, and records for every path, such as `("unit", 2, "latency", "add")`, the
-ranges of the key (for a table: its header) and of the value.
+already accepted, so it need not check anything, and records for every path, such as `("unit", 2, "latency", "add")`,
+the ranges of the key (for a table: its header) and of the value.
 """
 
 from __future__ import annotations

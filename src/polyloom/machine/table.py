@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of a TOML text, read by type: a wrong, missing, unknown or out-of-range entry is an error at its line and column.
+"""Tables of a TOML text, read by type: a wrong, missing, unknown or out-of-range entry is an error at its line and
+column.
 
 A `Table` hands out entries by key and expected type. `Table.only` refuses the keys that nothing reads.
 """
@@ -18,7 +19,14 @@ from polyloom.machine.locate import Path, Places, locate
 UNLIMITED: Final = "unlimited"
 """What a text says for a capacity without limit, which is `None` in Python."""
 
-_KINDS: Final[Mapping[type, str]] = {bool: "true or false", int: "an integer", float: "a number", str: "a text", list: "an array", dict: "a table"}
+_KINDS: Final[Mapping[type, str]] = {
+    bool: "true or false",
+    int: "an integer",
+    float: "a number",
+    str: "a text",
+    list: "an array",
+    dict: "a table",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +82,19 @@ class Table:
         items = cast("list[object]", value) if isinstance(value, list) else []
         if not items or not all(isinstance(item, dict) for item in items):
             raise self.wrong_type(key, f"one or more [[{key}]] sections")
-        return tuple(Table(self.source, self.places, cast("dict[str, object]", item), (*self.path, key, n)) for n, item in enumerate(items))
+        return tuple(
+            Table(self.source, self.places, cast("dict[str, object]", item), (*self.path, key, n))
+            for n, item in enumerate(items)
+        )
 
     def only(self, known: Iterable[str]) -> None:
         """Error PL0303 at the first key that is not `known`."""
         names = tuple(known)
         for key in self.content:
             if key not in names:
-                raise input_error("PL0303", f"unknown key '{key}'", span=self.span(key), help=nearest(key, names, "key"))
+                raise input_error(
+                    "PL0303", f"unknown key '{key}'", span=self.span(key), help=nearest(key, names, "key")
+                )
 
     def wrong_type(self, key: str, expected: str, *inner: int) -> PolyloomError:
         """Error PL0304 at the value of `key`, or at an item in it."""
@@ -90,7 +103,12 @@ class Table:
         for number in inner:
             value = cast("list[object]", value)[number]
         found = _KINDS.get(type(value), "a date or time")
-        return input_error("PL0304", f"{what} must be {expected}, not {found}", span=self.value_span(key, *inner), help=f"write {expected}")
+        return input_error(
+            "PL0304",
+            f"{what} must be {expected}, not {found}",
+            span=self.value_span(key, *inner),
+            help=f"write {expected}",
+        )
 
     def span(self, key: str | None = None) -> Span:
         """The place of a key, or the header of this table."""
@@ -107,7 +125,12 @@ class Table:
     def _entry(self, key: str) -> object:
         if key in self.content:
             return self.content[key]
-        raise input_error("PL0305", f"the key '{key}' is missing", span=self.span(), help=f"add `{key} = ...`; docs/machines.md lists every key")
+        raise input_error(
+            "PL0305",
+            f"the key '{key}' is missing",
+            span=self.span(),
+            help=f"add `{key} = ...`; docs/machines.md lists every key",
+        )
 
     def _ranged(self, key: str, value: object, least: int, most: int, expected: str) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
@@ -115,7 +138,9 @@ class Table:
         if least <= value <= most:
             return value
         help = f"write {expected.replace('integer', f'integer from {least} to {most}')}"
-        raise input_error("PL0306", f"'{key}' is {value}, outside {least} to {most}", span=self.value_span(key), help=help)
+        raise input_error(
+            "PL0306", f"'{key}' is {value}, outside {least} to {most}", span=self.value_span(key), help=help
+        )
 
 
 def parse(text: str, name: str) -> Table:

@@ -3,5 +3,6 @@
 and no machine.
 
 `problem` is what every client sees, `solve` solves it with one of three solvers. `guarded/` adds what operations under
-conditions need (cells shared by operations that exclude each other, results ready together), for clients that have them.
+conditions need (cells shared by operations that exclude each other, results ready together), for clients that have
+them.
 """

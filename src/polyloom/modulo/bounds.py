@@ -28,7 +28,9 @@ def resource_bound(problem: Problem) -> Bound:
     """The greatest bound by resources and capacities, at least 1. PL0987 for a capacity that no interval satisfies."""
     choices = possible(problem)
     found = [_set_bound(problem, choices, union) for union in _unions(problem, choices)]
-    found += [_cell_bound(problem, choices, r) for r, resource in enumerate(problem.resources) if resource.limit is not None]
+    found += [
+        _cell_bound(problem, choices, r) for r, resource in enumerate(problem.resources) if resource.limit is not None
+    ]
     found += [_capacity_bound(problem, choices, c) for c in problem.capacities]
     best = max(found, default=Bound(1, "no limited resource"), key=lambda bound: bound.value)
     return best if best.value > 0 else Bound(1, "no limited resource")
@@ -36,7 +38,10 @@ def resource_bound(problem: Problem) -> Bound:
 
 def _unions(problem: Problem, choices: Sequence[tuple[int, ...]]) -> list[frozenset[int]]:
     """Limited resources alone, the sets that operations choose from, and unions of these."""
-    sets = {frozenset(r for k in ks for r in _limited(problem, problem.operations[v].choices[k])) for v, ks in enumerate(choices)}
+    sets = {
+        frozenset(r for k in ks for r in _limited(problem, problem.operations[v].choices[k]))
+        for v, ks in enumerate(choices)
+    }
     unions: set[frozenset[int]] = set()
     for mine in sorted(sets - {frozenset()}, key=sorted):
         unions |= {mine} if len(unions) > UNIONS else {mine, *(mine | other for other in unions)}
@@ -68,7 +73,10 @@ def _demand(problem: Problem, union: frozenset[int], members: Sequence[int], nee
     named = [problem.operations[v].name + (f" (busy {needs[v]})" if needs[v] > 1 else "") for v in members[:_NAMED]]
     more = f" and {len(members) - _NAMED} more" if len(members) > _NAMED else ""
     cells = sum(needs)
-    return f"{names}: {count(cells, 'row')} for {count(len(members), 'operation')}, {offered} at a time ({', '.join(named)}{more})"
+    return (
+        f"{names}: {count(cells, 'row')} for {count(len(members), 'operation')}, {offered} at a time "
+        f"({', '.join(named)}{more})"
+    )
 
 
 def count(number: int, noun: str) -> str:
@@ -81,13 +89,19 @@ def _cell_bound(problem: Problem, choices: Sequence[tuple[int, ...]], resource: 
     assert limit is not None
     found = Bound(0, "")
     for v, ks in enumerate(choices):
-        busy = [[u.busy for u in problem.operations[v].choices[k].uses if u.resource == resource and u.busy] for k in ks]
+        busy = [
+            [u.busy for u in problem.operations[v].choices[k].uses if u.resource == resource and u.busy] for k in ks
+        ]
         if not all(busy):
             continue
         value = min(_least_alone(held, limit) for held in busy)
         if value > found.value:
             name = problem.operations[v].name
-            found = Bound(value, f"{problem.resources[resource].name}: {name} alone is busy for {min(map(max, busy))} cycles", (v,))
+            found = Bound(
+                value,
+                f"{problem.resources[resource].name}: {name} alone is busy for {min(map(max, busy))} cycles",
+                (v,),
+            )
     return found
 
 
@@ -103,15 +117,24 @@ def _capacity_bound(problem: Problem, choices: Sequence[tuple[int, ...]], capaci
     members = tuple(dict.fromkeys(h.operation for h, b in zip(capacity.holds, busy, strict=True) if b))
     if sum(b > 0 for b in busy) > capacity.limit:
         what = f"{count(len(members), 'operation')} hold {capacity.name}, of which there are {capacity.limit}"
-        raise infeasible("PL0987", f"no interval is long enough: {what}", help="raise the limit, or give the operations another way to run")
+        raise infeasible(
+            "PL0987",
+            f"no interval is long enough: {what}",
+            help="raise the limit, or give the operations another way to run",
+        )
     value = _least(lambda interval: sum(-(-b // interval) for b in busy) <= capacity.limit, max(busy, default=1))
-    held = f"{capacity.name}: {count(capacity.limit, 'place')} for {count(len(members), 'operation')} that hold one for {sum(busy)} cycles in all"
+    held = (
+        f"{capacity.name}: {count(capacity.limit, 'place')} for {count(len(members), 'operation')} that hold one "
+        f"for {sum(busy)} cycles in all"
+    )
     return Bound(value, held, members)
 
 
 def least_hold(problem: Problem, choices: Sequence[tuple[int, ...]], operation: int, busy: int | None) -> int:
     """For how many cycles an operation holds a place at least."""
-    return busy if busy is not None else min(problem.operations[operation].choices[k].latency for k in choices[operation])
+    return (
+        busy if busy is not None else min(problem.operations[operation].choices[k].latency for k in choices[operation])
+    )
 
 
 def _least(holds: Callable[[int], bool], most: int) -> int:

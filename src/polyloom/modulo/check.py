@@ -15,7 +15,9 @@ from polyloom.modulo.problem import Problem, Schedule
 def check(problem: Problem, schedule: Schedule) -> None:
     """Raise PL0455 (internal) when `schedule` violates a constraint of `problem`."""
     if found := violations(problem, schedule):
-        raise PolyloomError(Diagnostic("PL0455", f"the scheduler made a faulty schedule: {found[0]}", INTERNAL, notes=found[1:]))
+        raise PolyloomError(
+            Diagnostic("PL0455", f"the scheduler made a faulty schedule: {found[0]}", INTERNAL, notes=found[1:])
+        )
 
 
 def violations(problem: Problem, schedule: Schedule) -> tuple[str, ...]:
@@ -30,7 +32,9 @@ def _malformed(problem: Problem, schedule: Schedule) -> Iterator[str]:
         yield f"the initiation interval is {schedule.interval}"
     sizes = [len(schedule.start), len(schedule.choice), len(schedule.latency)]
     if any(size != len(problem.operations) for size in sizes):
-        yield f"{len(problem.operations)} operations have {sizes[0]} starts, {sizes[1]} choices and {sizes[2]} latencies"
+        yield (
+            f"{len(problem.operations)} operations have {sizes[0]} starts, {sizes[1]} choices and {sizes[2]} latencies"
+        )
         return
     for v, operation in enumerate(problem.operations):
         if schedule.start[v] < 0:
@@ -48,7 +52,9 @@ def _early(problem: Problem, schedule: Schedule) -> Iterator[str]:
     for d in problem.dependences:
         latency = schedule.latency[d.source] if d.latency is None else d.latency
         ready = schedule.start[d.source] + latency + d.delay
-        reads = schedule.start[d.sink] + (schedule.latency[d.sink] if d.to_result else 0) + schedule.interval * d.distance
+        reads = (
+            schedule.start[d.sink] + (schedule.latency[d.sink] if d.to_result else 0) + schedule.interval * d.distance
+        )
         if reads < ready:
             names = problem.operations[d.sink].name, problem.operations[d.source].name
             yield f"{names[0]} follows {names[1]} (distance {d.distance}) in cycle {reads}, before {ready}"

@@ -46,7 +46,9 @@ def is_small(room: Room) -> bool:
 
 def is_simple(room: Room, operation: int) -> bool:
     """Whether each of its ways holds one cell at most, which any free cell of the resource can be."""
-    return all(not f or (len(f) == 1 and len(f[0][1]) == 1 and f[0][1][0][1:] == (1, 1)) for _, f in room.ways[operation])
+    return all(
+        not f or (len(f) == 1 and len(f[0][1]) == 1 and f[0][1][0][1:] == (1, 1)) for _, f in room.ways[operation]
+    )
 
 
 def needs_row(room: Room, operation: int) -> bool:
@@ -265,7 +267,15 @@ def _augment(room: Room, operation: int, way: list[int], left: list[int], users:
     return False
 
 
-def _shift(room: Room, resource: int, came: dict[int, tuple[int, int]], operation: int, way: list[int], left: list[int], users: list[dict[int, None]]) -> None:
+def _shift(
+    room: Room,
+    resource: int,
+    came: dict[int, tuple[int, int]],
+    operation: int,
+    way: list[int],
+    left: list[int],
+    users: list[dict[int, None]],
+) -> None:
     left[resource] -= 1
     while True:
         taker, n = came[resource]

@@ -70,7 +70,8 @@ def _room(case: Case, interval: int) -> Room | None:
     """The choices that fit the interval; None where an operation has none, or where these make a circuit too long."""
     limits = [r.limit for r in case.problem.resources]
     fitting = tuple(
-        tuple(k for k in ks if footprint(case.problem.operations[v].choices[k].uses, interval, limits) is not None) for v, ks in enumerate(case.choices)
+        tuple(k for k in ks if footprint(case.problem.operations[v].choices[k].uses, interval, limits) is not None)
+        for v, ks in enumerate(case.choices)
     )
     if not all(fitting):
         return None
@@ -91,7 +92,11 @@ def _components(room: Room) -> Iterator[int]:
 def _needs_row(room: Room, operation: int) -> bool:
     if not any(f for _, f in room.ways[operation]):
         return False
-    return len(room.graph.components[room.graph.component_of[operation]]) > 1 or not is_simple(room, operation) or _is_elastic(room, operation)
+    return (
+        len(room.graph.components[room.graph.component_of[operation]]) > 1
+        or not is_simple(room, operation)
+        or _is_elastic(room, operation)
+    )
 
 
 def _is_elastic(room: Room, operation: int) -> bool:
@@ -154,7 +159,9 @@ class _Model:
             assert limit is not None
             self.model.add(_total(terms) <= limit)
         self._fill()
-        elastic = {self.room.graph.component_of[v] for v in range(len(self.problem.operations)) if _is_elastic(self.room, v)}
+        elastic = {
+            self.room.graph.component_of[v] for v in range(len(self.problem.operations)) if _is_elastic(self.room, v)
+        }
         self._latencies(elastic)
         self._capacities()
         return True
@@ -202,7 +209,9 @@ class _Model:
             for first, length, count in runs:
                 for row, literal in enumerate(rows):
                     for k in range(first, first + length):
-                        self.cells.setdefault((resource, (row + k) % self.room.interval), []).append(literal if count == 1 else count * literal)
+                        self.cells.setdefault((resource, (row + k) % self.room.interval), []).append(
+                            literal if count == 1 else count * literal
+                        )
 
     def _fill(self) -> None:
         """The simple operations find cells: on each resource, those that are left are enough."""
@@ -234,7 +243,10 @@ class _Model:
             for v in graph.components[number]:
                 self._latency(v)
         for d in self.problem.dependences:
-            if graph.component_of[d.source] != graph.component_of[d.sink] or graph.component_of[d.source] not in components:
+            if (
+                graph.component_of[d.source] != graph.component_of[d.sink]
+                or graph.component_of[d.source] not in components
+            ):
                 continue
             latency = self.latency[d.source] if d.latency is None else d.latency
             ready = self.start[d.source] + latency + d.delay
@@ -297,7 +309,10 @@ def decide_open(case: Case, effort: float) -> Decision:
     """
     problem = case.problem
     model = cp_model.CpModel()
-    weights = [abs(d.delay) + (_longest(problem, d.source) if d.latency is None else d.latency) + _longest(problem, d.sink) for d in problem.dependences]
+    weights = [
+        abs(d.delay) + (_longest(problem, d.source) if d.latency is None else d.latency) + _longest(problem, d.sink)
+        for d in problem.dependences
+    ]
     busy = [u.busy for o in problem.operations for c in o.choices for u in c.uses]
     horizon = (len(problem.operations) + 1) * max([1, *weights, *busy])
     start = [model.new_int_var(0, horizon, "") for _ in problem.operations]
@@ -333,7 +348,10 @@ def decide_open(case: Case, effort: float) -> Decision:
     spent = search.response_proto.deterministic_time
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return Decision(None, status == cp_model.INFEASIBLE, spent)
-    choice = tuple(next(k for k, literal in zip(ks, mine, strict=True) if search.value(literal)) for ks, mine in zip(case.choices, taken, strict=True))
+    choice = tuple(
+        next(k for k, literal in zip(ks, mine, strict=True) if search.value(literal))
+        for ks, mine in zip(case.choices, taken, strict=True)
+    )
     starts = [search.value(s) for s in start]
     found = Schedule(1, tuple(s - min(starts) for s in starts), choice, tuple(search.value(x) for x in latency))
     return Decision(replace(found, interval=_long_enough(problem, found)), False, spent)
@@ -350,7 +368,9 @@ def _long_enough(problem: Problem, schedule: Schedule) -> int:
         needed += [start + u.busy for u in problem.operations[v].choices[schedule.choice[v]].uses]
     for d in problem.dependences:
         if d.distance:
-            ready = schedule.start[d.source] + (schedule.latency[d.source] if d.latency is None else d.latency) + d.delay
+            ready = (
+                schedule.start[d.source] + (schedule.latency[d.source] if d.latency is None else d.latency) + d.delay
+            )
             reads = schedule.start[d.sink] + (schedule.latency[d.sink] if d.to_result else 0)
             needed.append(-(-(ready - reads) // d.distance))
     needed += [h.busy or 0 for c in problem.capacities for h in c.holds]

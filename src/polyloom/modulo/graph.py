@@ -97,7 +97,9 @@ def possible(problem: Problem) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(k for k, c in enumerate(o.choices) if is_possible(problem, c)) for o in problem.operations)
 
 
-def build(problem: Problem, choices: Sequence[tuple[int, ...]], demand: Demand, most: Sequence[int | None] | None = None) -> Graph:
+def build(
+    problem: Problem, choices: Sequence[tuple[int, ...]], demand: Demand, most: Sequence[int | None] | None = None
+) -> Graph:
     """The graph for these choices; `most[v]` limits the latency of v further."""
     waiting = {d.sink for d in problem.dependences if d.to_result}
     kept = tuple(_consistent(problem, v, ks) if demand is Demand.MOST else ks for v, ks in enumerate(choices))
@@ -137,7 +139,9 @@ def _range(choices: Sequence[Choice], demand: Demand) -> tuple[int, int]:
     return max(c.latency for c in choices), max(max(c.latency for c in choices), min(c.longest for c in choices))
 
 
-def _arc(problem: Problem, d: Dependence, choices: Sequence[tuple[int, ...]], result: dict[int, int], demand: Demand) -> Arc:
+def _arc(
+    problem: Problem, d: Dependence, choices: Sequence[tuple[int, ...]], result: dict[int, int], demand: Demand
+) -> Arc:
     source, sink, weight = d.source, d.sink, d.delay
     if d.latency is not None:
         weight += d.latency

@@ -43,8 +43,14 @@ class _Attempt:
         graph = room.graph
         self.operations = len(graph.problem.operations)
         self.height = heights(graph, room.interval)
-        self.into = [[(a.source, a.weight - room.interval * a.distance) for a in arcs if a.source != a.sink] for arcs in graph.incoming]
-        self.out = [[(a.sink, a.weight - room.interval * a.distance) for a in arcs if a.source != a.sink] for arcs in graph.outgoing]
+        self.into = [
+            [(a.source, a.weight - room.interval * a.distance) for a in arcs if a.source != a.sink]
+            for arcs in graph.incoming
+        ]
+        self.out = [
+            [(a.sink, a.weight - room.interval * a.distance) for a in arcs if a.source != a.sink]
+            for arcs in graph.outgoing
+        ]
         self.time: list[int | None] = [None] * len(graph.owner)
         self.last = [-1] * len(graph.owner)
         self.way = [0] * self.operations

@@ -167,17 +167,23 @@ def validate(problem: Problem) -> None:
         if any(h.operation not in range(len(problem.operations)) for h in capacity.holds):
             raise input_error("PL0450", f"the capacity {capacity.name} names an operation that does not exist")
         if any(not 0 <= (h.busy or 0) <= LARGEST for h in capacity.holds):
-            raise input_error("PL0450", f"the capacity {capacity.name} is held for less than 0 or more than {LARGEST} cycles")
+            raise input_error(
+                "PL0450", f"the capacity {capacity.name} is held for less than 0 or more than {LARGEST} cycles"
+            )
 
 
 def _validate_operation(problem: Problem, operation: Operation) -> None:
     uses = [use for choice in operation.choices for use in choice.uses]
     if not operation.choices:
-        raise input_error("PL0450", f"operation {operation.name} has no choice", help="a choice without resources is one, too")
+        raise input_error(
+            "PL0450", f"operation {operation.name} has no choice", help="a choice without resources is one, too"
+        )
     if any(u.resource not in range(len(problem.resources)) for u in uses):
         raise input_error("PL0450", f"operation {operation.name} names a resource that does not exist")
     if any(not 0 <= u.busy <= LARGEST for u in uses):
-        raise input_error("PL0450", f"operation {operation.name} holds a resource for less than 0 or more than {LARGEST} cycles")
+        raise input_error(
+            "PL0450", f"operation {operation.name} holds a resource for less than 0 or more than {LARGEST} cycles"
+        )
     if any(not 0 <= c.latency <= c.longest <= LARGEST for c in operation.choices):
         raise input_error("PL0450", f"operation {operation.name} has a latency below 0 or above {LARGEST}")
     if not any(is_possible(problem, c) for c in operation.choices):

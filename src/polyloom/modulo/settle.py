@@ -71,21 +71,32 @@ def _rounded(time: int, row: int | None, interval: int) -> int:
     return time if row is None else time + (row - time) % interval
 
 
-def latency_limits(problem: Problem, choices: Sequence[tuple[int, ...]], interval: int) -> tuple[int | None, ...] | None:
+def latency_limits(
+    problem: Problem, choices: Sequence[tuple[int, ...]], interval: int
+) -> tuple[int | None, ...] | None:
     """Limits for chosen latencies under which every capacity suffices; None where it cannot.
 
     Each operation gets the places that it needs at least. Those that are left go round among the operations whose
     result waits for something, because only these gain from a longer latency.
     """
     ranged = {h.operation for c in problem.capacities for h in c.holds if h.busy is None}
-    places = {v: -(-max(problem.operations[v].choices[k].latency for k in choices[v]) // interval) for v in sorted(ranged)}
+    places = {
+        v: -(-max(problem.operations[v].choices[k].latency for k in choices[v]) // interval) for v in sorted(ranged)
+    }
     left = [c.limit for c in problem.capacities]
     for n, capacity in enumerate(problem.capacities):
         for h in capacity.holds:
-            left[n] -= places[h.operation] if h.busy is None else -(-least_hold(problem, choices, h.operation, h.busy) // interval)
+            left[n] -= (
+                places[h.operation]
+                if h.busy is None
+                else -(-least_hold(problem, choices, h.operation, h.busy) // interval)
+            )
     if any(rest < 0 for rest in left):
         return None
-    uses: dict[int, list[int]] = {v: [n for n, c in enumerate(problem.capacities) for h in c.holds if h.operation == v and h.busy is None] for v in places}
+    uses: dict[int, list[int]] = {
+        v: [n for n, c in enumerate(problem.capacities) for h in c.holds if h.operation == v and h.busy is None]
+        for v in places
+    }
     wanted = {d.sink for d in problem.dependences if d.to_result}
     growing = [v for v in places if v in wanted]
     while growing:

@@ -99,13 +99,25 @@ def _exact(task: Task) -> Outcome:
     return Outcome(outcome.schedule, minimum)
 
 
-TORUS: Final = Solver("torus", "greedy on a slice of the table that wraps round", lambda task: _climb(torus.place, task))
-ITERATIVE: Final = Solver("iterative", "by heights, then circuits first, with eviction", lambda task: _climb(iterative.place, task))
+TORUS: Final = Solver(
+    "torus", "greedy on a slice of the table that wraps round", lambda task: _climb(torus.place, task)
+)
+ITERATIVE: Final = Solver(
+    "iterative", "by heights, then circuits first, with eviction", lambda task: _climb(iterative.place, task)
+)
 EXACT: Final = Solver("exact", "iterative, then a search of every interval below", _exact)
 SOLVERS: Final = {s.name: s for s in (TORUS, ITERATIVE, EXACT)}
 
 
-def solve(problem: Problem, solver: Solver = EXACT, *, at_least: int = 1, limit: int | None = None, effort: float = EFFORT, feasible: bool = False) -> Solution:
+def solve(
+    problem: Problem,
+    solver: Solver = EXACT,
+    *,
+    at_least: int = 1,
+    limit: int | None = None,
+    effort: float = EFFORT,
+    feasible: bool = False,
+) -> Solution:
     """A checked schedule with the least initiation interval from `at_least` to `limit` that the solver finds.
 
     `effort` is deterministic work, about seconds; with `feasible`, `exact` stops at the first schedule. Errors: those
@@ -116,14 +128,21 @@ def solve(problem: Problem, solver: Solver = EXACT, *, at_least: int = 1, limit:
     low = max(at_least, *(b.value for b in bounds))
     if low > _LONGEST:
         help = "divide all latencies and busy times by a common factor"
-        raise infeasible("PL0989", f"an interval of {low} or more is longer than any that is tried, {_LONGEST}", notes=_notes(bounds), help=help)
+        raise infeasible(
+            "PL0989",
+            f"an interval of {low} or more is longer than any that is tried, {_LONGEST}",
+            notes=_notes(bounds),
+            help=help,
+        )
     high = min(_LONGEST, max(low, open_interval(problem))) if limit is None else limit
     outcome = solver.run(Task(Case(problem), low, high, effort, feasible, limit)) if low <= high else Outcome(None, low)
     if outcome.schedule is None:
         raise _no_schedule(bounds, solver, outcome, limit)
     check(problem, outcome.schedule)
     schedule = outcome.schedule
-    return Solution(schedule, outcome.minimum, *bounds, _reason(bounds, schedule.interval, outcome.minimum, at_least), solver.name)
+    return Solution(
+        schedule, outcome.minimum, *bounds, _reason(bounds, schedule.interval, outcome.minimum, at_least), solver.name
+    )
 
 
 def open_interval(problem: Problem) -> int:
@@ -159,6 +178,13 @@ def _no_schedule(bounds: tuple[Bound, Bound], solver: Solver, outcome: Outcome, 
         return infeasible("PL0988", "the operations have no schedule at any interval", notes=_notes(bounds), help=help)
     if limit is not None:
         message = f"no schedule with an interval of at most {limit} was found by '{solver.name}'"
-        return infeasible("PL0988", message, notes=_notes(bounds), help="allow a longer interval, or raise the limit of a resource")
+        return infeasible(
+            "PL0988", message, notes=_notes(bounds), help="allow a longer interval, or raise the limit of a resource"
+        )
     help = "take the solver 'exact'" if solver is not EXACT else "allow more work"
-    return infeasible("PL0989", f"no schedule was found by '{solver.name}', and none is known not to exist", notes=_notes(bounds), help=help)
+    return infeasible(
+        "PL0989",
+        f"no schedule was found by '{solver.name}', and none is known not to exist",
+        notes=_notes(bounds),
+        help=help,
+    )

@@ -126,7 +126,8 @@ def footprint(uses: Sequence[Use], interval: int, limits: Sequence[int | None]) 
 
 
 def profile(busy: Sequence[int], interval: int) -> tuple[Run, ...]:
-    """How often the rows after the start are held by something that is busy for so many cycles, once for each number."""
+    """How often the rows after the start are held by something that is busy for so many cycles, once for each
+    number."""
     whole = sum(b // interval for b in busy)
     rests = [b % interval for b in busy]
     breaks = [0, *sorted({r for r in rests if r}), interval]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run in space and time: a row an element (any group of events), of many a row of elements; a column a span of cycles, darker where more is issued.
+"""A run in space and time: a row an element (any group of events), of many a row of elements; a column a span of
+cycles, darker where more is issued.
 
 The wavefront that fills the array, the steady state and the way out are seen at a glance.
 """
@@ -34,15 +35,26 @@ def picture(events: Sequence[Span]) -> str:
     issued = Counter((named[e.group], e.start // span) for e in events)
     groups = sorted({g for g, _ in issued}, key=_natural)
     most, height = max(issued.values()), 14 if len(groups) <= _LABELLED else 4
-    parts = [p for row, g in enumerate(groups) for p in _row(g, row * height, height, [-(-_LEVELS * issued[g, n] // most) for n in range(-(-cycles // span))])]
+    parts = [
+        p
+        for row, g in enumerate(groups)
+        for p in _row(g, row * height, height, [-(-_LEVELS * issued[g, n] // most) for n in range(-(-cycles // span))])
+    ]
     below = len(groups) * height + 14
-    parts.append(f'<text x="{_MARGIN}" y="{below}">cycle 0</text><text x="{_MARGIN + _WIDTH}" y="{below}" text-anchor="end">cycle {cycles - 1}</text>')
+    parts.append(
+        f'<text x="{_MARGIN}" y="{below}">cycle 0</text><text x="{_MARGIN + _WIDTH}" y="{below}" '
+        f'text-anchor="end">cycle {cycles - 1}</text>'
+    )
     size = f'width="{_MARGIN + _WIDTH + 8}" height="{below + 6}" viewBox="0 0 {_MARGIN + _WIDTH + 8} {below + 6}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="monospace" font-size="11" fill="#223">{"".join(parts)}</svg>'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="monospace" font-size="11" '
+        f'fill="#223">{"".join(parts)}</svg>'
+    )
 
 
 def _names(groups: set[str]) -> dict[str, str]:
-    """What the row of each group is called: where they are many, those with the same first number, `element (3, 0)` and so on, share `element (3, …)`."""
+    """What the row of each group is called: where they are many, those with the same first number, `element (3, 0)` and
+    so on, share `element (3, …)`."""
     return {g: sub(r"([0-9]+), [0-9]+", r"\1, …", g) if len(groups) > _LABELLED else g for g in groups}
 
 
@@ -57,7 +69,10 @@ def _row(group: str, top: int, height: int, levels: Sequence[int]) -> Iterator[s
     for level, start, end in _runs(levels):
         if level:
             x, width = _MARGIN + _WIDTH * start / len(levels), _WIDTH * (end - start) / len(levels)
-            yield f'<rect x="{x:.1f}" y="{top}" width="{width:.1f}" height="{height - 1}" fill="hsl(152 45% {88 - 48 * level // _LEVELS}%)"/>'
+            yield (
+                f'<rect x="{x:.1f}" y="{top}" width="{width:.1f}" height="{height - 1}" fill="hsl(152 45% '
+                f'{88 - 48 * level // _LEVELS}%)"/>'
+            )
 
 
 def _runs(levels: Iterable[int]) -> Iterator[tuple[int, int, int]]:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One HTML page without a network: summary, activity, pressure and reservation table, the array with its routes, control flow.
+"""One HTML page without a network: summary, activity, pressure and reservation table, the array with its routes,
+control flow.
 
-The array is drawn once an element, coloured by the program that it runs; arrows are the links that carry values, squares are
-banks. A control flow graph stands on a line: arcs above lead forward, arcs below lead back.
+The array is drawn once an element, coloured by the program that it runs; arrows are the links that carry values,
+squares are banks. A control flow graph stands on a line: arcs above lead forward, arcs below lead back.
 """
 
 from __future__ import annotations
@@ -20,11 +21,16 @@ from polyloom.targets.trace import Span
 _STYLE: Final = """
 .polyloom { font: 14px/1.5 system-ui, sans-serif; color: #223; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
 .polyloom h1 { font-size: 1.3rem } .polyloom h2 { font-size: 1rem; margin: 2rem 0 .5rem; color: #456 }
-.polyloom table { border-collapse: collapse } .polyloom td, .polyloom th { padding: .15rem .8rem .15rem 0; text-align: left; vertical-align: top }
-.polyloom .grid td, .polyloom .grid th { border: 1px solid #ccd; padding: .15rem .5rem; font-family: ui-monospace, monospace; font-size: 12px }
-.polyloom svg { display: block; margin: .5rem 0; max-width: 100%; height: auto } .polyloom svg text { font: 11px ui-monospace, monospace; fill: #223 }
+.polyloom table { border-collapse: collapse }
+.polyloom td, .polyloom th { padding: .15rem .8rem .15rem 0; text-align: left;
+  vertical-align: top }
+.polyloom .grid td, .polyloom .grid th { border: 1px solid #ccd; padding: .15rem .5rem;
+  font-family: ui-monospace, monospace; font-size: 12px }
+.polyloom svg { display: block; margin: .5rem 0; max-width: 100%; height: auto }
+.polyloom svg text { font: 11px ui-monospace, monospace; fill: #223 }
 .polyloom .columns { display: flex; gap: 1.5rem; overflow-x: auto } .polyloom .columns pre { font-size: 12px }
-.polyloom .bar { display: inline-block; height: .7rem; background: #5b8; border-radius: 2px } .polyloom .bad { color: #b22 }
+.polyloom .bar { display: inline-block; height: .7rem; background: #5b8; border-radius: 2px }
+.polyloom .bad { color: #b22 }
 """
 _CELL: Final = 44
 _FLOWS: Final = 24
@@ -43,7 +49,10 @@ def document(
     title = escape(text.headline(data))
     details = f"<details><summary>Listing</summary>{listing(listing_text)}</details>" if listing_text else ""
     details = _columns(passes) + details
-    return f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{title}</title>\n<body>{body(data, summary, views, events, details)}</body></html>\n'
+    return (
+        f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{title}</title>\n'
+        f"<body>{body(data, summary, views, events, details)}</body></html>\n"
+    )
 
 
 def _columns(passes: Sequence[tuple[str, str]]) -> str:
@@ -54,7 +63,9 @@ def _columns(passes: Sequence[tuple[str, str]]) -> str:
     return f'<details open><summary>Passes</summary><div class="columns">{"".join(columns)}</div></details>'
 
 
-def body(data: Mapping[str, Json], summary: Rows, views: Sequence[Report], events: Sequence[Span], more: str = "") -> str:
+def body(
+    data: Mapping[str, Json], summary: Rows, views: Sequence[Report], events: Sequence[Span], more: str = ""
+) -> str:
     """The page's content, which is also what a notebook shows."""
     bad = "" if data["verified"] is not False else ' class="bad"'
     sections = [
@@ -88,7 +99,13 @@ def _table(table: Table) -> str:
 
 
 def _pressure(view: Report) -> str:
-    return _rows((escape(p.unit), f'<span class="bar" style="width:{10 * p.used / p.available:.2f}rem"></span> {p.used}/{p.available}') for p in view.pressure)
+    return _rows(
+        (
+            escape(p.unit),
+            f'<span class="bar" style="width:{10 * p.used / p.available:.2f}rem"></span> {p.used}/{p.available}',
+        )
+        for p in view.pressure
+    )
 
 
 def _lanes(lanes: Sequence[Lane]) -> str:
@@ -128,9 +145,16 @@ def _colour(label: str) -> str:
 def _array(grid: Grid) -> str:
     rows, columns = len(grid.labels), len(grid.labels[0]) if grid.labels else 0
     parts = [_square(r, c, label) for r, row in enumerate(grid.labels) for c, label in enumerate(row)]
-    parts += [f'<rect x="{_at(c) + 10}" y="{_at(r) + 10}" width="12" height="12" fill="#889"><title>bank at ({r}, {c})</title></rect>' for r, c in grid.banks]
+    parts += [
+        f'<rect x="{_at(c) + 10}" y="{_at(r) + 10}" width="12" height="12" fill="#889"><title>bank at ({r}, '
+        f"{c})</title></rect>"
+        for r, c in grid.banks
+    ]
     parts += [_arrow(*wire) for wire in grid.wires]
-    arrow = '<marker id="tip" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="5" markerHeight="5" orient="auto"><path d="M0 0L6 3L0 6z" fill="#446"/></marker>'
+    arrow = (
+        '<marker id="tip" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="5" markerHeight="5" '
+        'orient="auto"><path d="M0 0L6 3L0 6z" fill="#446"/></marker>'
+    )
     return _svg((columns + 2) * _CELL, (rows + 2) * _CELL, f"<defs>{arrow}</defs>" + "".join(parts))
 
 
@@ -141,7 +165,10 @@ def _at(index: int) -> int:
 def _square(row: int, column: int, label: str) -> str:
     x, y = _at(column), _at(row)
     title = f"element ({row}, {column}), " + (f"program {label}" if label else "idle")
-    box = f'<rect x="{x}" y="{y}" width="32" height="32" rx="4" fill="{_colour(label)}" stroke="#99a"><title>{title}</title></rect>'
+    box = (
+        f'<rect x="{x}" y="{y}" width="32" height="32" rx="4" fill="{_colour(label)}" '
+        f'stroke="#99a"><title>{title}</title></rect>'
+    )
     return box + f'<text x="{x + 16}" y="{y + 20}" text-anchor="middle">{label}</text>'
 
 
@@ -157,7 +184,10 @@ def _flow(flow: Flow) -> str:
     parts = [f'<text x="4" y="12">{escape(flow.title)}</text>']
     for number, block in enumerate(flow.blocks):
         x = 8 + step * number
-        parts.append(f'<rect x="{x}" y="{middle}" width="54" height="22" rx="4" fill="#eef2f8" stroke="#99a"><title>{escape(block)}</title></rect>')
+        parts.append(
+            f'<rect x="{x}" y="{middle}" width="54" height="22" rx="4" fill="#eef2f8" '
+            f'stroke="#99a"><title>{escape(block)}</title></rect>'
+        )
         parts.append(f'<text x="{x + 27}" y="{middle + 15}" text-anchor="middle">q{number + 1}</text>')
     for start, end, condition in flow.edges:
         parts.append(_arc(8 + step * start + 27, 8 + step * end + 27, middle, condition))
@@ -181,4 +211,7 @@ def _left_out(view: Report) -> str:
 
 
 def _svg(width: int, height: int, content: str) -> str:
-    return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">{content}</svg>'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} '
+        f'{height}">{content}</svg>'
+    )

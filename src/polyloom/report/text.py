@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text of a run, in the order that llvm-mca made familiar: summary, pressure, schedule, and the bottleneck with its reason."""
+"""The text of a run, in the order that llvm-mca made familiar: summary, pressure, schedule, and the bottleneck with its
+reason."""
 
 from __future__ import annotations
 
@@ -15,15 +16,24 @@ _BAR: Final = 20
 Rows = Sequence[tuple[str, str]]
 
 
-def page(data: Mapping[str, Json], summary: Rows, scalars: Mapping[str, str], views: Sequence[Report], listing: str = "") -> str:
-    """`data` is what `run --json` prints, `summary` the rows that a reader wants first, `scalars` are outputs of one number, with a view
-    for each phase."""
+def page(
+    data: Mapping[str, Json], summary: Rows, scalars: Mapping[str, str], views: Sequence[Report], listing: str = ""
+) -> str:
+    """`data` is what `run --json` prints, `summary` the rows that a reader wants first, `scalars` are outputs of one
+    number, with a view for each phase."""
     head = [headline(data), *(f"{name} = {value}" for name, value in scalars.items()), ""]
     sections = ["\n".join([*head, *(f"  {what:20} {value}" for what, value in summary)])]
     for title, view in titled(views):
         bottleneck = f"Bottleneck: {view.bottleneck}" if view.bottleneck else ""
         tables = ["\n".join(_table(table)) for table in view.tables]
-        sections += [title, *tables, "\n".join(_pressure(view)), "\n".join(_schedule(view)), "\n".join(_lanes(view)), bottleneck]
+        sections += [
+            title,
+            *tables,
+            "\n".join(_pressure(view)),
+            "\n".join(_schedule(view)),
+            "\n".join(_lanes(view)),
+            bottleneck,
+        ]
     return "\n\n".join(s for s in (*sections, listing) if s)
 
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces of a run: Chrome JSON, which Perfetto opens (each group is a process, each lane a thread, a cycle a microsecond), and VCD waves.
+"""Traces of a run: Chrome JSON, which Perfetto opens (each group is a process, each lane a thread, a cycle a
+microsecond), and VCD waves.
 
-No two spans of a thread overlap: the spans of a pipelined unit are spread over as many threads as it has operations in flight.
+No two spans of a thread overlap: the spans of a pipelined unit are spread over as many threads as it has operations in
+flight.
 """
 
 from __future__ import annotations
@@ -57,7 +59,14 @@ class _Threads:
 
     def span(self, span: Span, number: int) -> Object:
         place = self.place(span.group, span.lane, number)
-        return {"ph": "X", "name": span.name, **place, "ts": span.start, "dur": span.cycles, **_arguments(span.arguments)}
+        return {
+            "ph": "X",
+            "name": span.name,
+            **place,
+            "ts": span.start,
+            "dur": span.cycles,
+            **_arguments(span.arguments),
+        }
 
     def instant(self, instant: Instant) -> Object:
         place = self.place(instant.group, instant.lane)
@@ -78,7 +87,8 @@ def _arguments(pairs: Sequence[tuple[str, str]]) -> Object:
 
 
 def vcd(trace: Trace) -> bytes:
-    """IEEE 1364 value change dump: a string variable per unit, which names what it issued in that cycle; empty: nothing."""
+    """IEEE 1364 value change dump: a string variable per unit, which names what it issued in that cycle; empty:
+    nothing."""
     spans = trace.spans
     lanes = {lane: _identifier(n) for n, lane in enumerate(dict.fromkeys((s.group, s.lane) for s in spans))}
     lines = ["$timescale 1 ns $end", "$scope module array $end"]
@@ -91,7 +101,8 @@ def vcd(trace: Trace) -> bytes:
 
 
 def _changes(spans: Iterable[Span], lanes: dict[tuple[str, str], str]) -> Iterable[str]:
-    """Values at each cycle with a change: a unit's operation, and nothing in the cycle after it unless it issues again."""
+    """Values at each cycle with a change: a unit's operation, and nothing in the cycle after it unless it issues
+    again."""
     values: dict[int, dict[str, str]] = {}
     for span in spans:
         identifier = lanes[span.group, span.lane]

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Assembly text to bytes: two passes over statements whose sizes are known from the text alone.
 
-A line is `label: mnemonic operands # comment`. Operands are those of instructions.txt, with ABI or numeric register names,
-integers in Python's notation, and labels where an offset stands. Pseudo-instructions are rewritten first (pseudo.txt; `li`
-into the shortest chain of lui, addi and slli). Nothing is relaxed or compressed: an offset out of range is an error.
+A line is `label: mnemonic operands # comment`. Operands are those of instructions.txt, with ABI or numeric register
+names, integers in Python's notation, and labels where an offset stands. Pseudo-instructions are rewritten first
+(pseudo.txt; `li` into the shortest chain of lui, addi and slli). Nothing is relaxed or compressed: an offset out of
+range is an error.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def assemble(text: str, isa: Isa, base: int = 0, name: str = "<assembly>") -> As
     for label, mnemonic, operands in _statements(Source(name, text)):
         if label is not None:
             if label.text in labels:
-                raise input_error("PL0904", f"the label '{label.text}' is defined twice", span=label.span, help="rename one of them")
+                raise input_error(
+                    "PL0904", f"the label '{label.text}' is defined twice", span=label.span, help="rename one of them"
+                )
             labels[label.text] = address
         if mnemonic is None:
             continue
@@ -62,15 +65,26 @@ def _statements(source: Source) -> Iterator[tuple[Text | None, Text | None, Text
         if found is None:
             start = place + len(code) - len(code.lstrip())
             raise input_error(
-                "PL0905", "this is neither a label nor an instruction", span=Span(source, start, place + len(code)), help="write `label: mnemonic operands`"
+                "PL0905",
+                "this is neither a label nor an instruction",
+                span=Span(source, start, place + len(code)),
+                help="write `label: mnemonic operands`",
             )
         end = Span(source, place + len(code.rstrip()), place + len(code.rstrip()))
-        yield _part(source, place, found, 1), _part(source, place, found, 2), _part(source, place, found, 3) or Text("", end)
+        yield (
+            _part(source, place, found, 1),
+            _part(source, place, found, 2),
+            _part(source, place, found, 3) or Text("", end),
+        )
         place += len(line)
 
 
 def _part(source: Source, place: int, found: re.Match[str], group: int) -> Text | None:
-    return Text(found[group], Span(source, place + found.start(group), place + found.end(group))) if found[group] is not None else None
+    return (
+        Text(found[group], Span(source, place + found.start(group), place + found.end(group)))
+        if found[group] is not None
+        else None
+    )
 
 
 def _size(mnemonic: Text, operands: Text, address: int, isa: Isa) -> int:
@@ -109,7 +123,12 @@ def _split(operands: Text) -> Iterator[Text]:
 def _row(mnemonic: Text, isa: Isa) -> Row:
     if mnemonic.text.startswith("."):
         directives = [*_DATA, ".zero", ".balign"]
-        raise input_error("PL0905", f"there is no directive '{mnemonic.text}'", span=mnemonic.span, help=nearest(mnemonic.text, directives, "directive"))
+        raise input_error(
+            "PL0905",
+            f"there is no directive '{mnemonic.text}'",
+            span=mnemonic.span,
+            help=nearest(mnemonic.text, directives, "directive"),
+        )
     name = MNEMONIC.fullmatch(mnemonic.text)
     assert name is not None
     row = find(mnemonic.text, isa) or find(name[1], isa)
@@ -123,6 +142,17 @@ def _row(mnemonic: Text, isa: Isa) -> Row:
     shapes = [", ".join(pseudo[0]) for (name, _), pseudo in pseudos().items() if name == mnemonic.text]
     if shapes or mnemonic.text == "li":
         help = " or ".join(f"{mnemonic.text} {shape}".rstrip() for shape in shapes or ["rd, integer"])
-        raise input_error("PL0903", f"'{mnemonic.text}' does not take these operands", span=mnemonic.span, help=f"write {help}")
-    names = [*(r.mnemonic for rows in by_mnemonic().values() for r in rows if r.is_in(isa)), *(n for n, _ in pseudos()), "li"]
-    raise input_error("PL0902", f"there is no instruction '{mnemonic.text}'", span=mnemonic.span, help=nearest(mnemonic.text, names, "instruction"))
+        raise input_error(
+            "PL0903", f"'{mnemonic.text}' does not take these operands", span=mnemonic.span, help=f"write {help}"
+        )
+    names = [
+        *(r.mnemonic for rows in by_mnemonic().values() for r in rows if r.is_in(isa)),
+        *(n for n, _ in pseudos()),
+        "li",
+    ]
+    raise input_error(
+        "PL0902",
+        f"there is no instruction '{mnemonic.text}'",
+        span=mnemonic.span,
+        help=nearest(mnemonic.text, names, "instruction"),
+    )

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instructions to words and back, from the table alone.
 
-A word is the first row that matches it, those with the most fixed bits first: `c.ebreak` before `c.jalr` before `c.add`.
+A word is the first row that matches it, those with the most fixed bits first: `c.ebreak` before `c.jalr` before
+`c.add`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of other tools: they start at their entry and end with the call `exit`; arrays are put to and taken from places in memory.
+"""Programs of other tools: they start at their entry and end with the call `exit`; arrays are put to and taken from
+places in memory.
 
-A place is `NAME[:TYPE][[EXTENTS]]`: a symbol or an address, the type of the elements, the extents. What is given says itself how
-large it is; what is taken needs a type (bytes without one), and extents where no symbol tells a size.
+A place is `NAME[:TYPE][[EXTENTS]]`: a symbol or an address, the type of the elements, the extents. What is given says
+itself how large it is; what is taken needs a type (bytes without one), and extents where no symbol tells a size.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ _TYPES: Final = {f"{kind}{8 * size}": f"<{kind}{size}" for kind in "iu" for size
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """`size` is the number of bytes that a symbol has, or 0; `dtype` and `shape` are None where they are not written."""
+    """`size` is the number of bytes that a symbol has, or 0; `dtype` and `shape` are None where they are not
+    written."""
 
     address: int
     size: int
@@ -54,7 +56,9 @@ def resolve(text: str, known: Mapping[str, tuple[int, int]]) -> Place:
     """The place that a text names. Errors: PL0811."""
     found = _PLACE.fullmatch(text)
     if found is None:
-        raise _unknown(f"'{text}' names no place", "write a symbol or an address, as in `result:i32[16]` or `0x8000:f32[4][4]`")
+        raise _unknown(
+            f"'{text}' names no place", "write a symbol or an address, as in `result:i32[16]` or `0x8000:f32[4][4]`"
+        )
     if found["type"] is not None and found["type"] not in _TYPES:
         raise _unknown(f"'{text}' has the type `{found['type']}`", nearest(found["type"], _TYPES, "type"))
     address, size = _address(found["name"], known)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The instruction table for the native interpreter: native/riscv/table.hpp, made from the same rows.
 
-Rows with the most fixed bits come first, so that the first match counts. Every instruction is one of the meanings, with six
-operands by role. An operand is a field of the word or, where a compressed instruction implies it, a constant, stored as its
-complement; a role that is not there is the constant 0.
+Rows with the most fixed bits come first, so that the first match counts. Every instruction is one of the meanings, with
+six operands by role. An operand is a field of the word or, where a compressed instruction implies it, a constant,
+stored as its complement; a role that is not there is the constant 0.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ def _row(row: Row) -> str:
     writes = any(field.role == "rd" and field.kind == "x" for field in base.fields)
     bits = extension_bits(row.extensions)
     return (
-        f"{{{row.match:#010x}, {row.mask:#010x}, {bits:#05x}, {row.xlen}, {row.size}, Op::{_name(base.mnemonic)}, {str(writes).lower()}, "
+        f"{{{row.match:#010x}, {row.mask:#010x}, {bits:#05x}, {row.xlen}, {row.size}, Op::{_name(base.mnemonic)}, "
+        f"{str(writes).lower()}, "
         f"{{{operands}}}, {{{checked[0]}, {checked[1]}}}}}"
     )

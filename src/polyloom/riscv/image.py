@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the interpreter loads: segments of memory, from a static ELF file or from raw words.
 
-Sources: the Tool Interface Standard's ELF specification, version 1.2, and the RISC-V ELF psABI specification (machine 243, flags).
+Sources: the Tool Interface Standard's ELF specification, version 1.2, and the RISC-V ELF psABI specification (machine
+243, flags).
 """
 
 from __future__ import annotations
@@ -41,9 +42,12 @@ class Image:
 
 
 def raw(data: bytes, isa: Isa, base: int = 0) -> Image:
-    """Words that stand at `base`, where the program starts. Errors: PL0910 for an odd or empty length, or an address beyond XLEN."""
+    """Words that stand at `base`, where the program starts. Errors: PL0910 for an odd or empty length, or an address
+    beyond XLEN."""
     if not data or len(data) % 2:
-        raise _error(f"an image of {len(data)} bytes holds no instructions", "give whole instructions, of two or four bytes each")
+        raise _error(
+            f"an image of {len(data)} bytes holds no instructions", "give whole instructions, of two or four bytes each"
+        )
     return _checked(Image(isa, (Segment(base, data, len(data), True),), base))
 
 
@@ -60,7 +64,9 @@ def elf(data: bytes, isa: Isa) -> Image:
         raise _error("this ELF file is not little-endian", "RISC-V programs are")
     wide = data[4] == 2
     if wide != (isa.xlen == 64):
-        raise _error(f"the file is for {64 if wide else 32} bits, {isa} for {isa.xlen}", "compile the program for the same XLEN")
+        raise _error(
+            f"the file is for {64 if wide else 32} bits, {isa} for {isa.xlen}", "compile the program for the same XLEN"
+        )
     try:
         return _checked(_read(data, isa, wide))
     except (struct.error, OverflowError):
@@ -68,14 +74,19 @@ def elf(data: bytes, isa: Isa) -> Image:
 
 
 def _read(data: bytes, isa: Isa, wide: bool) -> Image:
-    kind, machine, _, entry, table, _, flags, _, size, count = struct.unpack_from("<HHIQQQIHHH" if wide else "<HHIIIIIHHH", data, 16)
+    kind, machine, _, entry, table, _, flags, _, size, count = struct.unpack_from(
+        "<HHIQQQIHHH" if wide else "<HHIIIIIHHH", data, 16
+    )
     if machine != _RISCV:
         raise _error(f"the ELF file is for machine {machine}, not for RISC-V ({_RISCV})", f"compile it for {isa}")
     if kind != _EXECUTABLE:
         raise _error(f"the ELF file is {_KINDS.get(kind, 'no executable')}, not a static executable", _LINK)
     for bit, extension in _FLAGS.items():
         if flags & bit and extension not in isa.extensions:
-            raise _error(f"the file needs the extension {extension}, which {isa} does not have", f"compile it for {isa}, or give a larger instruction set")
+            raise _error(
+                f"the file needs the extension {extension}, which {isa} does not have",
+                f"compile it for {isa}, or give a larger instruction set",
+            )
     headers = [_header(data, table + n * size, wide) for n in range(count)]
     if any(header[0] == _INTERPRETER for header in headers):
         raise _error("the ELF file is linked dynamically", _LINK)
@@ -106,7 +117,10 @@ def _checked(image: Image) -> Image:
         raise _error("the image has no code", "link the program again")
     step = 2 if "c" in image.isa.extensions else 4
     if image.entry % step:
-        raise _error(f"the program starts at {image.entry:#x}, but instructions of {image.isa} stand at multiples of {step}", "give an aligned address")
+        raise _error(
+            f"the program starts at {image.entry:#x}, but instructions of {image.isa} stand at multiples of {step}",
+            "give an aligned address",
+        )
     if any(segment.address < 0 or segment.address + segment.size > 1 << image.isa.xlen for segment in image.segments):
         raise _error(f"the image lies beyond {image.isa.xlen} bits of addresses", "link it at a lower address")
     return image

@@ -2,8 +2,8 @@
 """The instruction table, from which encoder, decoder, assembler, disassembler and the native interpreter follow.
 
 A row is a mnemonic, its operands, and the bits that are fixed. The rows are data (instructions.txt over fields.txt). An
-operand has a role (rd, rs1, rs2, rs3, rm, imm), which is all that the meaning of an instruction depends on, and a field, which
-is where its bits are. A compressed instruction means the one that it stands for, with operands by role.
+operand has a role (rd, rs1, rs2, rs3, rm, imm), which is all that the meaning of an instruction depends on, and a
+field, which is where its bits are. A compressed instruction means the one that it stands for, with operands by role.
 """
 
 from __future__ import annotations
@@ -22,8 +22,21 @@ Kind = Literal["x", "f", "number", "offset", "upper", "csr", "fence", "rm", "ord
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 _TEMPORARY, _SAVED, _ARGUMENT = ([f"{letter}{n}" for n in range(12)] for letter in "tsa")
-X_NAMES: Final = ("zero", "ra", "sp", "gp", "tp", *_TEMPORARY[:3], *_SAVED[:2], *_ARGUMENT[:8], *_SAVED[2:], *_TEMPORARY[3:7])
-F_NAMES: Final = tuple(f"f{name}" for name in (*_TEMPORARY[:8], *_SAVED[:2], *_ARGUMENT[:8], *_SAVED[2:], *_TEMPORARY[8:]))
+X_NAMES: Final = (
+    "zero",
+    "ra",
+    "sp",
+    "gp",
+    "tp",
+    *_TEMPORARY[:3],
+    *_SAVED[:2],
+    *_ARGUMENT[:8],
+    *_SAVED[2:],
+    *_TEMPORARY[3:7],
+)
+F_NAMES: Final = tuple(
+    f"f{name}" for name in (*_TEMPORARY[:8], *_SAVED[:2], *_ARGUMENT[:8], *_SAVED[2:], *_TEMPORARY[8:])
+)
 OPERAND: Final = re.compile(r"[a-z][\w']*(?:!\d)?")
 """An operand's name in the column of operands; what else stands there is written as it is."""
 _WORD: Final = re.compile(r"[a-z][\w']*(?:!\d)?|-?\d+")
@@ -87,7 +100,8 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An instruction. `xlen` is 0 where both have it; `expansion` is a base mnemonic and, for each of its operands, a role or a number."""
+    """An instruction. `xlen` is 0 where both have it; `expansion` is a base mnemonic and, for each of its operands, a
+    role or a number."""
 
     mnemonic: str
     operands: str
@@ -113,7 +127,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Instruction:
-    """A row and a value for each of its fields: a register number, or the immediate itself (an offset, the value of lui's operand)."""
+    """A row and a value for each of its fields: a register number, or the immediate itself (an offset, the value of
+    lui's operand)."""
 
     row: Row
     values: tuple[int, ...]
@@ -190,9 +205,19 @@ def _bits(text: str) -> tuple[int, int]:
 def _row(words: list[str]) -> Row:
     mnemonic, operands, match, xlen, extensions, *expansion = words
     found = tuple(fields()[word] for word in _WORD.findall(operands) if word in fields())
-    stands_for = (expansion[1], tuple[Role | int, ...](map(_source, _WORD.findall("".join(expansion[2:]))))) if expansion else None
+    stands_for = (
+        (expansion[1], tuple[Role | int, ...](map(_source, _WORD.findall("".join(expansion[2:])))))
+        if expansion
+        else None
+    )
     return Row(
-        mnemonic, "" if operands == "-" else operands, int(match, 16), int(xlen) if xlen != "*" else 0, frozenset(extensions.split("+")), found, stands_for
+        mnemonic,
+        "" if operands == "-" else operands,
+        int(match, 16),
+        int(xlen) if xlen != "*" else 0,
+        frozenset(extensions.split("+")),
+        found,
+        stands_for,
     )
 
 

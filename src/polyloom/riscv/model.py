@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs programs on the native interpreter (native/riscv/hart.hpp): one hart, one memory, no timing.
 
-The memory is the span of the image's segments and, above them, room for a stack; x2 points to its end. The environment knows
-three calls of Linux: exit (93), exit_group (94) and write (64) to files 1 and 2. Everything else that stops a run is an error.
+The memory is the span of the image's segments and, above them, room for a stack; x2 points to its end. The environment
+knows three calls of Linux: exit (93), exit_group (94) and write (64) to files 1 and 2. Everything else that stops a run
+is an error.
 """
 
 from __future__ import annotations
@@ -21,7 +22,19 @@ from polyloom.riscv.image import Image
 from polyloom.riscv.names import Isa
 
 RA, SP, A0 = 1, 2, 10
-_CAUSES: Final = ("exit", "stop", "limit", "illegal", "fetch", "load", "store", "misaligned", "breakpoint", "call", "misaligned")
+_CAUSES: Final = (
+    "exit",
+    "stop",
+    "limit",
+    "illegal",
+    "fetch",
+    "load",
+    "store",
+    "misaligned",
+    "breakpoint",
+    "call",
+    "misaligned",
+)
 _LARGEST: Final = 1 << 33
 _PAGE: Final = 4096
 STACK: Final = 1 << 20
@@ -32,14 +45,16 @@ SLICE: Final = 1 << 25
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How a run ended: by an exit code, or (None) at the address where it was to stop; and how many instructions it executed."""
+    """How a run ended: by an exit code, or (None) at the address where it was to stop; and how many instructions it
+    executed."""
 
     exit_code: int | None
     instructions: int
 
 
 class Machine:
-    """A hart with an image in its memory, and registers that are 0, but for sp. Errors: PL0910 for an image that does not fit."""
+    """A hart with an image in its memory, and registers that are 0, but for sp. Errors: PL0910 for an image that does
+    not fit."""
 
     def __init__(self, image: Image, room: int = STACK) -> None:
         """`room` is the number of bytes above the image."""
@@ -52,9 +67,13 @@ class Machine:
         try:
             if self.size > min(_LARGEST, available_bytes()):
                 raise MemoryError
-            self._hart: Final = _core.RiscvHart(image.isa.xlen, extension_bits(image.isa.extensions), self.base, self.size, start, stop - start)
+            self._hart: Final = _core.RiscvHart(
+                image.isa.xlen, extension_bits(image.isa.extensions), self.base, self.size, start, stop - start
+            )
         except MemoryError:
-            raise input_error("PL0910", f"the image needs {self.size} bytes of memory", help="link its segments closer together") from None
+            raise input_error(
+                "PL0910", f"the image needs {self.size} bytes of memory", help="link its segments closer together"
+            ) from None
         for segment in image.segments:
             self._hart.write(segment.address, segment.data)
         self.entry: Final = image.entry
@@ -110,9 +129,17 @@ class Machine:
         """What the program wrote to its standard error."""
         return self._hart.written(2)
 
-    def run(self, pc: int | None = None, *, stop: int | None = None, limit: int = LIMIT, watch: Callable[[int], None] | None = None) -> Run:
-        """Runs from `pc` (the image's entry) to an exit or to the address `stop`. `watch` is called with the number of instructions executed after
-        every `SLICE` of them, where signals are heeded; without it a run is one slice. Errors: PL0911 to PL0914."""
+    def run(
+        self,
+        pc: int | None = None,
+        *,
+        stop: int | None = None,
+        limit: int = LIMIT,
+        watch: Callable[[int], None] | None = None,
+    ) -> Run:
+        """Runs from `pc` (the image's entry) to an exit or to the address `stop`. `watch` is called with the number of
+        instructions executed after every `SLICE` of them, where signals are heeded; without it a run is one slice.
+        Errors: PL0911 to PL0914."""
         at, end, executed = self.entry if pc is None else pc, _nowhere(self) if stop is None else stop, 0
         while True:
             cause, at, value, count, word = self._hart.run(at, end, min(limit - executed, SLICE) if watch else limit)
@@ -135,7 +162,10 @@ class Machine:
 
     def _check(self, address: int, length: int) -> None:
         if not self.base <= address <= address + length <= self.base + self.size:
-            message = f"{length} bytes at {address:#x} are outside the memory, which is {self.base:#x} to {self.base + self.size:#x}"
+            message = (
+                f"{length} bytes at {address:#x} are outside the memory, which is {self.base:#x} to "
+                f"{self.base + self.size:#x}"
+            )
             raise input_error("PL0912", message, help="give the machine more room")
 
 
@@ -147,24 +177,50 @@ def _nowhere(machine: Machine) -> int:
 def _trap(cause: str, pc: int, value: int, word: int, isa: Isa) -> PolyloomError:
     here = f"at {pc:#x}"
     if cause == "limit":
-        return input_error("PL0914", f"the program did not end after its limit of instructions, {here}", help="raise the limit, or mend its loop")
+        return input_error(
+            "PL0914",
+            f"the program did not end after its limit of instructions, {here}",
+            help="raise the limit, or mend its loop",
+        )
     if cause == "fetch":
-        return input_error("PL0912", f"the program jumped to {value:#x}, where no code is", help="look at the return address, or at a pointer to a function")
+        return input_error(
+            "PL0912",
+            f"the program jumped to {value:#x}, where no code is",
+            help="look at the return address, or at a pointer to a function",
+        )
     found = decode(word, isa)
     if cause == "illegal" and found is None:
         digits = 8 if word & 3 == 3 else 4
         return input_error(
-            "PL0911", f"{here}: the word 0x{word:0{digits}x} is no instruction of {isa}", help="give the instruction set that the program is for"
+            "PL0911",
+            f"{here}: the word 0x{word:0{digits}x} is no instruction of {isa}",
+            help="give the instruction set that the program is for",
         )
     text = text_of(found) if found is not None else f"{word:#x}"
     if cause == "illegal":
         return input_error(
-            "PL0911", f"{here}: `{text}` is illegal: there is no such register, or no such rounding mode", help="the registers are fflags, frm and fcsr"
+            "PL0911",
+            f"{here}: `{text}` is illegal: there is no such register, or no such rounding mode",
+            help="the registers are fflags, frm and fcsr",
         )
     if cause == "breakpoint":
-        return input_error("PL0913", f"{here}: breakpoint", help="remove the ebreak, or the call of abort that leads to it")
+        return input_error(
+            "PL0913", f"{here}: breakpoint", help="remove the ebreak, or the call of abort that leads to it"
+        )
     if cause == "call":
-        return input_error("PL0913", f"{here}: the environment has no call {value}", help="it has exit (93), exit_group (94) and write (64)")
+        return input_error(
+            "PL0913",
+            f"{here}: the environment has no call {value}",
+            help="it has exit (93), exit_group (94) and write (64)",
+        )
     if cause == "misaligned":
-        return input_error("PL0912", f"{here}: `{text}` accesses {value:#x}, which is not aligned", help="align the data to the size of the access")
-    return input_error("PL0912", f"{here}: `{text}` accesses {value:#x}, outside the memory", help="look at the pointer and at the bounds of the loop")
+        return input_error(
+            "PL0912",
+            f"{here}: `{text}` accesses {value:#x}, which is not aligned",
+            help="align the data to the size of the access",
+        )
+    return input_error(
+        "PL0912",
+        f"{here}: `{text}` accesses {value:#x}, outside the memory",
+        help="look at the pointer and at the bounds of the loop",
+    )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of instruction sets: `rv64gc_zicond_zbb`, after the naming chapter of The RISC-V Instruction Set Manual.
 
-`g` is imafd_zicsr_zifencei; d implies f, and f implies zicsr. Names are read in any order, in either case, and written in
-canonical order. `+sfb` behind it is no extension, but tunes for cores that execute a branch over one instruction cheaply (short forward branches).
+`g` is imafd_zicsr_zifencei; d implies f, and f implies zicsr. Names are read in any order, in either case, and written
+in canonical order. `+sfb` behind it is no extension, but tunes for cores that execute a branch over one instruction
+cheaply (short forward branches).
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _HELP: Final = "write for instance rv64gc, rv32imac or rv64gc_zicond_zbb"
 
 @dataclass(frozen=True, slots=True)
 class Isa:
-    """`xlen` is 32 or 64; `extensions` holds letters and names, implied ones included; `short_branches` is the tuning."""
+    """`xlen` is 32 or 64; `extensions` holds letters and names, implied ones included; `short_branches` is the
+    tuning."""
 
     xlen: int
     extensions: frozenset[str]
@@ -39,7 +41,8 @@ class Isa:
 
 
 def parse(text: str, option: str = "--isa") -> Isa:
-    """The instruction set of that name, which the option gives. Errors: PL0901 for what is no name, unknown or contradictory."""
+    """The instruction set of that name, which the option gives. Errors: PL0901 for what is no name, unknown or
+    contradictory."""
     found = re.fullmatch(r"rv(\d+)([a-z]*)((?:_[a-z0-9]*)*)(?:\+(.*))?", text.lower())
     if found is None:
         raise _error(option, text, 0, len(text), f"'{text}' names no RISC-V instruction set", _HELP)
@@ -55,20 +58,45 @@ def parse(text: str, option: str = "--isa") -> Isa:
         _check(option, text, name, place, [n for n, p in parts if p < place])
         extensions.update(_GENERAL if name == "g" else (name, *_IMPLIED.get(name, ())))
     if "i" not in extensions:
-        raise _error(option, text, 0, len(text), f"{text} has no base instruction set", f"write rv{found[1]}i or rv{found[1]}g first")
+        raise _error(
+            option,
+            text,
+            0,
+            len(text),
+            f"{text} has no base instruction set",
+            f"write rv{found[1]}i or rv{found[1]}g first",
+        )
     if found[4] not in (None, TUNING):
-        raise _error(option, text, found.start(4) - 1, len(text), f"the tuning '+{found[4]}' is not known", f"write +{TUNING}, or nothing")
+        raise _error(
+            option,
+            text,
+            found.start(4) - 1,
+            len(text),
+            f"the tuning '+{found[4]}' is not known",
+            f"write +{TUNING}, or nothing",
+        )
     return Isa(int(found[1]), frozenset(extensions), found[4] is not None)
 
 
 def _check(option: str, text: str, name: str, place: int, before: list[str]) -> None:
     end = place + max(1, len(name))
     if (name == "e" and not {"i", "g"}.isdisjoint(before)) or (name in ("i", "g") and "e" in before):
-        raise _error(option, text, place, end, "the bases e and i contradict each other", "write i: the model has 32 registers")
+        raise _error(
+            option, text, place, end, "the bases e and i contradict each other", "write i: the model has 32 registers"
+        )
     if name in before or (name in _GENERAL and "g" in before):
-        raise _error(option, text, place, end, f"'{name}' is given twice", "give every extension once; g is imafd_zicsr_zifencei")
+        raise _error(
+            option, text, place, end, f"'{name}' is given twice", "give every extension once; g is imafd_zicsr_zifencei"
+        )
     if name not in (*LETTERS, "g", *NAMES):
-        raise _error(option, text, place, end, f"the extension '{name}' is not modelled", nearest(name, ["g", *LETTERS, *NAMES], "extension"))
+        raise _error(
+            option,
+            text,
+            place,
+            end,
+            f"the extension '{name}' is not modelled",
+            nearest(name, ["g", *LETTERS, *NAMES], "extension"),
+        )
 
 
 def _error(option: str, text: str, start: int, end: int, message: str, help: str) -> PolyloomError:

@@ -12,8 +12,19 @@ from typing import Final
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error, nearest
 from polyloom.riscv.expression import FUNCTIONS, Expression, binary, choose, comparison, unary
 
-_TOKEN: Final = re.compile(r"\s*(?:(0[xX][0-9a-fA-F]+|\d+)|([A-Za-z_]\w*)|((?:<=|>=|<|>|>>)u(?!\w)|<<|>>|<=|>=|==|!=|&(?!&)|\|(?!\|)|[-+*^~!?:(),<>])|$)")
-_LEVELS: Final = (("|",), ("^",), ("&",), ("==", "!="), ("<", "<u", "<=", "<=u", ">", ">u", ">=", ">=u"), ("<<", ">>", ">>u"), ("+", "-"), ("*",))
+_TOKEN: Final = re.compile(
+    r"\s*(?:(0[xX][0-9a-fA-F]+|\d+)|([A-Za-z_]\w*)|((?:<=|>=|<|>|>>)u(?!\w)|<<|>>|<=|>=|==|!=|&(?!&)|\|(?!\|)|[-+*^~!?:(),<>])|$)"
+)
+_LEVELS: Final = (
+    ("|",),
+    ("^",),
+    ("&",),
+    ("==", "!="),
+    ("<", "<u", "<=", "<=u", ">", ">u", ">=", ">=u"),
+    ("<<", ">>", ">>u"),
+    ("+", "-"),
+    ("*",),
+)
 _OPERATORS: Final = "write names, whole numbers and C's operators, but for / % && || = and those on memory"
 _DEEPEST: Final = 50
 _LONGEST: Final = 100
@@ -42,7 +53,12 @@ class _Parser:
             self.tokens += [(found[n], found.start(n)) for n in (1, 2, 3) if found[n] is not None]
             place = found.end()
         if len(self.tokens) > _LONGEST or any(len(word) > _LONGEST for word, _ in self.tokens):
-            raise self._error(0, len(text), f"the expression has more than {_LONGEST} words, or a word of more characters", "write it in parts")
+            raise self._error(
+                0,
+                len(text),
+                f"the expression has more than {_LONGEST} words, or a word of more characters",
+                "write it in parts",
+            )
         self.tokens.append(("", len(text)))
 
     def whole(self) -> Expression:
@@ -70,7 +86,9 @@ class _Parser:
         while self._next() in _LEVELS[number]:
             operator = self._take()
             other = self._level(number + 1)
-            made = (comparison if operator[0] in "=!<>" and operator[:2] not in ("<<", ">>") else binary)(operator, made, other)
+            made = (comparison if operator[0] in "=!<>" and operator[:2] not in ("<<", ">>") else binary)(
+                operator, made, other
+            )
         return made
 
     def _unary(self) -> Expression:
@@ -96,7 +114,9 @@ class _Parser:
 
     def _call(self, name: str, place: int) -> Expression:
         if name not in FUNCTIONS:
-            raise self._error(place, place + len(name), f"there is no function '{name}'", nearest(name, FUNCTIONS, "function"))
+            raise self._error(
+                place, place + len(name), f"there is no function '{name}'", nearest(name, FUNCTIONS, "function")
+            )
         self._expect("(")
         arguments = [self._conditional()]
         while self._accept(","):
@@ -105,13 +125,21 @@ class _Parser:
         count, function = FUNCTIONS[name]
         if len(arguments) != count:
             raise self._error(
-                place, place + len(name), f"'{name}' takes {count} operand{'s' * (count > 1)}, not {len(arguments)}", f"write {name}({', '.join('ab'[:count])})"
+                place,
+                place + len(name),
+                f"'{name}' takes {count} operand{'s' * (count > 1)}, not {len(arguments)}",
+                f"write {name}({', '.join('ab'[:count])})",
             )
         return function(arguments[0], arguments[-1])
 
     def _name(self, name: str, place: int) -> str:
         if re.fullmatch(r"rd|zero|t\d+", name):
-            raise self._error(place, place + len(name), f"'{name}' names a register of the sequence", "use another name, such as a, b, c, x or y")
+            raise self._error(
+                place,
+                place + len(name),
+                f"'{name}' names a register of the sequence",
+                "use another name, such as a, b, c, x or y",
+            )
         return name
 
     def _next(self) -> str:
@@ -129,7 +157,12 @@ class _Parser:
 
     def _unexpected(self, what: str) -> PolyloomError:
         word, place = self.tokens[0]
-        return self._error(place, place + max(1, len(word)), f"expected {what}, found {repr(word) if word else 'the end'}", "write for instance 'c ? a : -b'")
+        return self._error(
+            place,
+            place + max(1, len(word)),
+            f"expected {what}, found {repr(word) if word else 'the end'}",
+            "write for instance 'c ? a : -b'",
+        )
 
     def _error(self, start: int, end: int, message: str, help: str) -> PolyloomError:
         return input_error("PL0920", message, span=Span(self.source, start, end), help=help)

@@ -46,9 +46,14 @@ def values(row: Row, statement: Statement, labels: Mapping[str, int]) -> Iterato
     template, _, modifier = row.operands.partition(";")
     found = _pattern(row.operands).fullmatch(statement.operands.text)
     if found is None:
-        shown = OPERAND.sub(lambda m: next((f.role for f in row.fields if f.name == m[0]), m[0]), template).replace(",", ", ")
+        shown = OPERAND.sub(lambda m: next((f.role for f in row.fields if f.name == m[0]), m[0]), template).replace(
+            ",", ", "
+        )
         raise input_error(
-            "PL0903", f"'{row.mnemonic}' does not take these operands", span=statement.operands.span, help=f"write {row.mnemonic} {shown}".rstrip()
+            "PL0903",
+            f"'{row.mnemonic}' does not take these operands",
+            span=statement.operands.span,
+            help=f"write {row.mnemonic} {shown}".rstrip(),
         )
     for number, field in enumerate(row.fields):
         if field.name == modifier:
@@ -56,7 +61,11 @@ def values(row: Row, statement: Statement, labels: Mapping[str, int]) -> Iterato
         else:
             start = statement.operands.span.start + found.start(number + 1)
             inside = start + len(found[number + 1]) <= statement.operands.span.end
-            span = Span(statement.operands.span.source, start, start + len(found[number + 1])) if inside else statement.operands.span
+            span = (
+                Span(statement.operands.span.source, start, start + len(found[number + 1]))
+                if inside
+                else statement.operands.span
+            )
             yield _value(field, Text(found[number + 1] or "0", span), statement, labels)
 
 
@@ -66,7 +75,10 @@ def _pattern(operands: str) -> re.Pattern[str]:
     template, _, modifier = operands.partition(";")
     parts = re.split(f"({OPERAND.pattern})", template)
     text = "".join(
-        _group(part, parts[n + 1] if n + 1 < len(parts) else "") if n % 2 else "".join(rf"\s*{re.escape(c)}\s*" for c in part) for n, part in enumerate(parts)
+        _group(part, parts[n + 1] if n + 1 < len(parts) else "")
+        if n % 2
+        else "".join(rf"\s*{re.escape(c)}\s*" for c in part)
+        for n, part in enumerate(parts)
     )
     return re.compile(text + (r"(?:\s*,\s*(?P<modifier>\w+))?" if modifier.startswith("rm") else ""))
 
@@ -106,18 +118,34 @@ def _value(field: Field, text: Text, statement: Statement, labels: Mapping[str, 
 def _checked(field: Field, value: int, text: Text) -> int:
     if value in field.range and value not in field.forbidden:
         return value
-    what, scale = ("this register", 0) if field.kind in ("x", "f") else (f"{value >> 12 if field.kind == 'upper' else value}", 12 * (field.kind == "upper"))
+    what, scale = (
+        ("this register", 0)
+        if field.kind in ("x", "f")
+        else (f"{value >> 12 if field.kind == 'upper' else value}", 12 * (field.kind == "upper"))
+    )
     low, high, step = field.range[0] >> scale, field.range[-1] >> scale, field.step >> scale
-    legal = f"{X_NAMES[low]} to {X_NAMES[high]}" if field.kind == "x" else f"{F_NAMES[low]} to {F_NAMES[high]}" if field.kind == "f" else f"{low} to {high}"
+    legal = (
+        f"{X_NAMES[low]} to {X_NAMES[high]}"
+        if field.kind == "x"
+        else f"{F_NAMES[low]} to {F_NAMES[high]}"
+        if field.kind == "f"
+        else f"{low} to {high}"
+    )
     without = [X_NAMES[n] if field.kind == "x" else str(n) for n in field.forbidden]
-    help = f"it takes {legal}" + (f" in steps of {step}" if step > 1 else "") + (f", without {' and '.join(without)}" if without else "")
+    help = (
+        f"it takes {legal}"
+        + (f" in steps of {step}" if step > 1 else "")
+        + (f", without {' and '.join(without)}" if without else "")
+    )
     more = "; jump over a `j` to go further" if field.kind == "offset" else ""
     raise input_error("PL0903", f"{what} is outside the range of the operand", span=text.span, help=help + more)
 
 
 def _label(text: Text, labels: Mapping[str, int]) -> int:
     if text.text not in labels:
-        raise input_error("PL0904", f"there is no label '{text.text}'", span=text.span, help=nearest(text.text, labels, "label"))
+        raise input_error(
+            "PL0904", f"there is no label '{text.text}'", span=text.span, help=nearest(text.text, labels, "label")
+        )
     return labels[text.text]
 
 
@@ -125,19 +153,31 @@ def _register(text: Text, names: tuple[str, ...]) -> int:
     number = register(text.text, names)
     if number is None:
         what = "integer" if names is X_NAMES else "floating-point"
-        raise input_error("PL0903", f"'{text.text}' is no {what} register", span=text.span, help=nearest(text.text, names, "register"))
+        raise input_error(
+            "PL0903", f"'{text.text}' is no {what} register", span=text.span, help=nearest(text.text, names, "register")
+        )
     return number
 
 
 def _fence(text: Text) -> int:
     if not re.fullmatch("i?o?r?w?|0", text.text):
-        raise input_error("PL0903", f"'{text.text}' is no set of accesses", span=text.span, help="write some of the letters iorw, in this order")
+        raise input_error(
+            "PL0903",
+            f"'{text.text}' is no set of accesses",
+            span=text.span,
+            help="write some of the letters iorw, in this order",
+        )
     return sum(8 >> "iorw".index(letter) for letter in text.text if letter != "0")
 
 
 def _one_of(text: Text, names: tuple[str, ...], what: str) -> int:
     if text.text not in names:
-        raise input_error("PL0903", f"there is no {what} '{text.text}'", span=text.span, help=nearest(text.text, [n for n in names if n], what))
+        raise input_error(
+            "PL0903",
+            f"there is no {what} '{text.text}'",
+            span=text.span,
+            help=nearest(text.text, [n for n in names if n], what),
+        )
     return names.index(text.text)
 
 
@@ -148,9 +188,16 @@ def integer(text: Text, legal: range | None = None) -> int:
     except ValueError:
         raise _no_integer(text) from None
     if legal is not None and value not in legal:
-        raise input_error("PL0903", f"{value} is out of range", span=text.span, help=f"write an integer from {legal[0]} to {legal[-1]}")
+        raise input_error(
+            "PL0903",
+            f"{value} is out of range",
+            span=text.span,
+            help=f"write an integer from {legal[0]} to {legal[-1]}",
+        )
     return value
 
 
 def _no_integer(text: Text) -> PolyloomError:
-    return input_error("PL0903", f"'{text.text}' is no integer", span=text.span, help="write for instance 12, -1 or 0x7ff")
+    return input_error(
+        "PL0903", f"'{text.text}' is no integer", span=text.span, help="write for instance 12, -1 or 0x7ff"
+    )

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """If-converted code that keeps the order which branches give: of what decides a branch before all later stores.
 
-A branch orders the loads that its condition depends on before every later store (rule 11 of preserved program order), a select only
-before stores that use its result (rules 9 and 10). C promises neither, but code over `volatile` and relaxed atomic accesses may rely
-on it. A select whose condition depends on such a load stands for a branch here. Where a later store, on some path, is not ordered
-otherwise (by a branch, a fence, a data or an address dependency, acquire or release), the select becomes that branch, or a
-fence before the store orders it: `fence r,w`. Dependencies through memory are not followed, as in the memory model.
+A branch orders the loads that its condition depends on before every later store (rule 11 of preserved program order), a
+select only before stores that use its result (rules 9 and 10). C promises neither, but code over `volatile` and relaxed
+atomic accesses may rely on it. A select whose condition depends on such a load stands for a branch here. Where a later
+store, on some path, is not ordered otherwise (by a branch, a fence, a data or an address dependency, acquire or
+release), the select becomes that branch, or a fence before the store orders it: `fence r,w`. Dependencies through
+memory are not followed, as in the memory model.
 
-The analysis goes forward: which loads are ordered before whatever is stored next, on all paths, and which selects passed on
-some path are not. A load that is executed anew while a select still waits for its last value makes that select wait for a fence.
+The analysis goes forward: which loads are ordered before whatever is stored next, on all paths, and which selects
+passed on some path are not. A load that is executed anew while a select still waits for its last value makes that
+select wait for a fence.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ class _State:
 
 
 class _Analysis:
-    """Selects that depend on racy loads (`needs`: on which), values that surely do (`must`), and the state at the entry of each block."""
+    """Selects that depend on racy loads (`needs`: on which), values that surely do (`must`), and the state at the entry
+    of each block."""
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -48,13 +51,18 @@ class _Analysis:
         self.loads = {i.result: 1 << n for n, i in enumerate(filter(_is_racy, instructions)) if i.result}
         self.must = _must(function, self.loads)
         may = _may(function, self.loads)
-        needs = {i.result: mask for i in instructions if i.result and i.operation == "select" and (mask := _union(may, i.operands[:1]))}
+        needs = {
+            i.result: mask
+            for i in instructions
+            if i.result and i.operation == "select" and (mask := _union(may, i.operands[:1]))
+        }
         self.selects = {value: 1 << n for n, value in enumerate(needs)}
         self.needs = tuple(needs.values())
         self.entries = self._entries()
 
     def unordered(self) -> Iterator[tuple[Block, int, int]]:
-        """Blocks and positions of stores with the selects that wait there and whose loads the store's operands do not depend on."""
+        """Blocks and positions of stores with the selects that wait there and whose loads the store's operands do not
+        depend on."""
         for block in self.function.blocks:
             state = self.entries[block.name]
             for position, instruction in enumerate(block.instructions):
@@ -67,7 +75,11 @@ class _Analysis:
         if not _stores(instruction) or _is_fence(instruction):
             return 0
         uses = _union(self.must, instruction.operands)
-        return sum(bit for n, need in enumerate(self.needs) if (bit := state.waiting & 1 << n) and (need & ~uses or bit & state.stale))
+        return sum(
+            bit
+            for n, need in enumerate(self.needs)
+            if (bit := state.waiting & 1 << n) and (need & ~uses or bit & state.stale)
+        )
 
     def after(self, state: _State, instruction: Instruction) -> _State:
         if _is_fence(instruction):
@@ -76,7 +88,11 @@ class _Analysis:
             stale = sum(1 << n for n, need in enumerate(self.needs) if need & load & ~state.ordered)
             return _State(state.ordered & ~load, state.waiting, state.stale | (state.waiting & stale))
         if select := self.selects.get(instruction.result, 0) if instruction.result else 0:
-            return replace(state, waiting=state.waiting | select) if self.needs[select.bit_length() - 1] & ~state.ordered else state
+            return (
+                replace(state, waiting=state.waiting | select)
+                if self.needs[select.bit_length() - 1] & ~state.ordered
+                else state
+            )
         return state
 
     def _at_end(self, state: _State, block: Block) -> _State:
@@ -102,10 +118,16 @@ class _Analysis:
 
 
 def _may(function: Function, loads: Mapping[Value, int]) -> Mapping[Value, int]:
-    """By value, the loads that it depends on, on whatever path. A load passes on neither its address nor, unless it is racy, its value."""
+    """By value, the loads that it depends on, on whatever path. A load passes on neither its address nor, unless it is
+    racy, its value."""
     parameters = {block.name: block.parameters for block in function.blocks}
     edges = [edge for block in function.blocks for edge in edges_of(block.terminator)]
-    flows = [(i.result, i.operands) for block in function.blocks for i in block.instructions if i.result and i.operation != "load"]
+    flows = [
+        (i.result, i.operands)
+        for block in function.blocks
+        for i in block.instructions
+        if i.result and i.operation != "load"
+    ]
     flows += [(p, (a,)) for edge in edges for p, a in zip(parameters[edge.block], edge.arguments, strict=True)]
     found = dict(loads)
     changed = True
@@ -119,7 +141,8 @@ def _may(function: Function, loads: Mapping[Value, int]) -> Mapping[Value, int]:
 
 
 def _must(function: Function, loads: Mapping[Value, int]) -> Mapping[Value, int]:
-    """By value, the loads on whose last values it depends on all paths. What comes over an edge back in the text may be of an earlier round."""
+    """By value, the loads on whose last values it depends on all paths. What comes over an edge back in the text may be
+    of an earlier round."""
     place = {block.name: n for n, block in enumerate(function.blocks)}
     arguments: dict[str, list[tuple[Operand, ...]]] = {}
     for n, block in enumerate(function.blocks):
@@ -151,14 +174,18 @@ def _intersection(masks: list[int]) -> int:
 
 
 def ordered(function: Function, how: How) -> Function:
-    """The function in which every store after a select waits for what the select's condition has read, as after a branch."""
+    """The function in which every store after a select waits for what the select's condition has read, as after a
+    branch."""
     return _fenced(function) if how == "fence" else _branched(function)
 
 
 def _fenced(function: Function) -> Function:
     """With a fence before every store that needs one, unless one since then in its block serves it."""
     analysis = _Analysis(function)
-    return replace(function, blocks=tuple(replace(block, instructions=tuple(_with_fences(analysis, block))) for block in function.blocks))
+    return replace(
+        function,
+        blocks=tuple(replace(block, instructions=tuple(_with_fences(analysis, block))) for block in function.blocks),
+    )
 
 
 def _with_fences(analysis: _Analysis, block: Block) -> Iterator[Instruction]:
@@ -172,7 +199,8 @@ def _with_fences(analysis: _Analysis, block: Block) -> Iterator[Instruction]:
 
 
 def _branched(function: Function) -> Function:
-    """With a branch for every select that a store needs; one may serve several, so that they are made one by one, in order."""
+    """With a branch for every select that a store needs; one may serve several, so that they are made one by one, in
+    order."""
     while True:
         analysis = _Analysis(function)
         waiting = 0
@@ -203,11 +231,17 @@ def _split(function: Function, value: Value) -> Function:
 def _is_racy(instruction: Instruction) -> bool:
     """A load that others may store to, and that does not order what follows by itself."""
     access = instruction.access
-    return instruction.operation == "load" and access is not None and access.order not in _ACQUIRES and (access.volatile or access.order != "")
+    return (
+        instruction.operation == "load"
+        and access is not None
+        and access.order not in _ACQUIRES
+        and (access.volatile or access.order != "")
+    )
 
 
 def _is_fence(instruction: Instruction) -> bool:
-    """Whether whatever was read comes before the stores from here on: every fence, and stores with a release, have this part."""
+    """Whether whatever was read comes before the stores from here on: every fence, and stores with a release, have this
+    part."""
     order = instruction.access.order if instruction.access else ""
     return instruction.operation == "fence" or (instruction.operation == "store" and order in _RELEASES)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pseudo-instructions: statements that stand for other ones (pseudo.txt), and `li`, for the chain that makes a constant."""
+"""Pseudo-instructions: statements that stand for other ones (pseudo.txt), and `li`, for the chain that makes a
+constant."""
 
 from __future__ import annotations
 
@@ -42,8 +43,8 @@ def pseudos() -> dict[tuple[str, int], tuple[tuple[str, ...], tuple[str, ...]]]:
 
 
 def constant(value: int, xlen: int) -> list[tuple[str, str]]:
-    """The chain of lui, addi, addiw, slli that makes a constant modulo 2**xlen, at most eight: (mnemonic, operand) of each. The
-    first reads zero, every other one the result before it."""
+    """The chain of lui, addi, addiw, slli that makes a constant modulo 2**xlen, at most eight: (mnemonic, operand) of
+    each. The first reads zero, every other one the result before it."""
     value = signed(value, xlen)
     low = signed(value, 12)
     if value == low:

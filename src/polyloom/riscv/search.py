@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds the sequences of select.txt: `python -m polyloom.riscv.search` prints it (`make select-table`).
 
-For every form and set of extensions all straight-line code of 1, 2, ... instructions of the set's steps is tried on samples of
-edges and random values (native/riscv/search.hpp), for both widths, until some computes the form on many more samples; of these
-the one of least depth is kept. That it is right for all inputs is proved in the tests. Steps are those for which selects are
-made: no multiplication, shifts by registers only for forms that have one, and the immediates 1, -1 and XLEN-1.
+For every form and set of extensions all straight-line code of 1, 2, ... instructions of the set's steps is tried on
+samples of edges and random values (native/riscv/search.hpp), for both widths, until some computes the form on many more
+samples; of these the one of least depth is kept. That it is right for all inputs is proved in the tests. Steps are
+those for which selects are made: no multiplication, shifts by registers only for forms that have one, and the
+immediates 1, -1 and XLEN-1.
 """
 
 from __future__ import annotations
@@ -29,8 +30,29 @@ _CHECKS: Final = 4000
 _RANDOM: Final = 2
 _MOST: Final = 2000
 _STEPS: Final = (
-    *("add {},{}", "sub {},{}", "and {},{}", "or {},{}", "xor {},{}", "slt {},{}", "sltu {},{}", "czero.eqz {},{}", "czero.nez {},{}"),
-    *("andn {},{}", "orn {},{}", "xnor {},{}", "min {},{}", "max {},{}", "minu {},{}", "maxu {},{}", "sll {},{}", "srl {},{}", "sra {},{}"),
+    *(
+        "add {},{}",
+        "sub {},{}",
+        "and {},{}",
+        "or {},{}",
+        "xor {},{}",
+        "slt {},{}",
+        "sltu {},{}",
+        "czero.eqz {},{}",
+        "czero.nez {},{}",
+    ),
+    *(
+        "andn {},{}",
+        "orn {},{}",
+        "xnor {},{}",
+        "min {},{}",
+        "max {},{}",
+        "minu {},{}",
+        "maxu {},{}",
+        "sll {},{}",
+        "srl {},{}",
+        "sra {},{}",
+    ),
     *("addi {},1", "addi {},-1", "not {}", "xori {},1", "andi {},1", "seqz {}", "srai {},XLEN-1"),
 )
 """The steps of native/riscv/search.hpp, in its order, as lines without their result."""
@@ -46,16 +68,39 @@ def forms() -> Iterator[str]:
     arms = ["b", "b + 1", "~b", "-b"]
     groups = ["a + b", "a - b", "a | b", "a ^ b", "a & b", "a << b", "a >> b", "a >>u b"]
     for c in ("c", "s"):
-        both = [("a", arm) for arm in arms] + [(arm, "b") for arm in ("b + 1", "b + -1", "~b", "-b")] + [(group, "a") for group in groups]
+        both = (
+            [("a", arm) for arm in arms]
+            + [(arm, "b") for arm in ("b + 1", "b + -1", "~b", "-b")]
+            + [(group, "a") for group in groups]
+        )
         both += [("a", "0"), ("a", "-1"), ("a", "1"), ("-1", "0")]
         for a, b in both:
             yield f"{c} ? {a} : {b}"
             yield f"{c} ? {b} : {a}"
     yield from ("c ? 1 : 0", "c ? 0 : 1", "s ? 0 : 1")
     for less in ("<", "<u"):
-        yield from (f"x {less} y ? x : y", f"x {less} y ? y : x", f"x {less} y ? y - x : x - y", f"x {less} y ? 0 : x - y", f"y {less} x ? x - y : 0")
-    yield from ("x + y <u x ? -1 : x + y", "x < 0 ? -x : x", "0 < x ? x : -x", "x < 0 ? x : -x", "x < 0 ? 0 : x", "0 < x ? x : 0")
-    yield from ("(0 < x) - (x < 0)", "x < 0 ? -1 : x ? 1 : 0", "0 < x ? 1 : x < 0 ? -1 : 0", "(y < x) - (x < y)", "(y <u x) - (x <u y)")
+        yield from (
+            f"x {less} y ? x : y",
+            f"x {less} y ? y : x",
+            f"x {less} y ? y - x : x - y",
+            f"x {less} y ? 0 : x - y",
+            f"y {less} x ? x - y : 0",
+        )
+    yield from (
+        "x + y <u x ? -1 : x + y",
+        "x < 0 ? -x : x",
+        "0 < x ? x : -x",
+        "x < 0 ? x : -x",
+        "x < 0 ? 0 : x",
+        "0 < x ? x : 0",
+    )
+    yield from (
+        "(0 < x) - (x < 0)",
+        "x < 0 ? -1 : x ? 1 : 0",
+        "0 < x ? 1 : x < 0 ? -1 : 0",
+        "(y < x) - (x < y)",
+        "(y <u x) - (x <u y)",
+    )
     for test in ("x < y", "x <u y", "x <= y", "x <=u y", "x == y", "x != y"):
         yield from (test, f"{test} ? -1 : 0", f"{test} ? a : 0", f"{test} ? a : b")
     for test in ("x < y", "x == y"):
@@ -65,13 +110,18 @@ def forms() -> Iterator[str]:
 
 
 def search(form: str, extensions: frozenset[str]) -> tuple[int, tuple[Line, ...]]:
-    """(the greatest length searched in vain, the lines of the first that is not, () for none as far as the form is searched)."""
+    """(the greatest length searched in vain, the lines of the first that is not, () for none as far as the form is
+    searched)."""
     expression, longest = parse(form), LONGER.get(form, LENGTH)
     for length in range(1, longest + 1):
         found = [_sequences(expression, extensions, length, xlen) for xlen in (64, 32)]
         if found[0] or found[1]:
             both = [lines for lines in found[0] if lines in found[1]]
-            good = (lines for lines in sorted(both, key=_depth) if all(_computes(lines, expression, xlen) for xlen in (64, 32)))
+            good = (
+                lines
+                for lines in sorted(both, key=_depth)
+                if all(_computes(lines, expression, xlen) for xlen in (64, 32))
+            )
             lines = next(good, ())
             if lines:
                 return length - 1, lines
@@ -98,7 +148,9 @@ def _is_allowed(mnemonic: str, expression: Expression, extensions: frozenset[str
 
 
 def _has_shift(expression: Expression) -> bool:
-    return isinstance(expression, Node) and (expression.operator in ("<<", ">>", ">>u") or any(map(_has_shift, expression.operands)))
+    return isinstance(expression, Node) and (
+        expression.operator in ("<<", ">>", ">>u") or any(map(_has_shift, expression.operands))
+    )
 
 
 def _lines(sequence: Sequence[tuple[int, int, int]], names: tuple[str, ...]) -> tuple[Line, ...]:
@@ -131,7 +183,10 @@ def run(lines: Sequence[Line], values: Mapping[str, int], xlen: int) -> int:
     """What the lines leave in rd."""
     registers = {"zero": 0, **values}
     for line in lines:
-        operands = [registers[o] if o in registers else xlen - 1 if o == "XLEN-1" else int(o) % (1 << xlen) for o in line.operands[1:]]
+        operands = [
+            registers[o] if o in registers else xlen - 1 if o == "XLEN-1" else int(o) % (1 << xlen)
+            for o in line.operands[1:]
+        ]
         registers[line.operands[0]] = evaluate(_meaning(line.mnemonic), dict(zip("ab", operands, strict=False)), xlen)
     return registers["rd"]
 
@@ -201,7 +256,13 @@ def _samples(expression: Expression, count: int, xlen: int) -> list[tuple[int, .
             kinds = (
                 [choose.getrandbits(xlen)]
                 if number < _RANDOM
-                else [choose.choice(edges), choose.getrandbits(xlen), choose.getrandbits(xlen), choose.choice([*values, 0]), choose.getrandbits(4)]
+                else [
+                    choose.choice(edges),
+                    choose.getrandbits(xlen),
+                    choose.getrandbits(xlen),
+                    choose.choice([*values, 0]),
+                    choose.getrandbits(4),
+                ]
             )
             values.append(choose.getrandbits(1) if is_boolean(name) else choose.choice(kinds))
         made.append(tuple(values))
@@ -211,8 +272,14 @@ def _samples(expression: Expression, count: int, xlen: int) -> list[tuple[int, .
 def table() -> Iterator[str]:
     """The lines of select.txt, in order."""
     yield "# SPDX-License-Identifier: Apache-2.0"
-    yield "# Made by `python -m polyloom.riscv.search` (`make select-table`). A form, then for every set of extensions the"
-    yield "# greatest length of which no sequence computes it, as far as was searched, and a sequence of one more instruction."
+    yield (
+        "# Made by `python -m polyloom.riscv.search` (`make select-table`). A form, then for every set of "
+        "extensions the"
+    )
+    yield (
+        "# greatest length of which no sequence computes it, as far as was searched, and a sequence of one more "
+        "instruction."
+    )
     for form in dict.fromkeys(forms()):
         yield form
         for extensions in SETS:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shortest sequences for conditional values: c ? a : f(b), masks, minima, saturating differences, and what is made of them.
+"""The shortest sequences for conditional values: c ? a : f(b), masks, minima, saturating differences, and what is made
+of them.
 
 An expression is covered by rows of the table (table.py) bottom up, each subexpression by
-the rows that cost least altogether; a row for the whole expression is one candidate among them, so that identity forms win.
+the rows that cost least altogether; a row for the whole expression is one candidate among them, so that identity forms
+win.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ _SHIFTS: Final = ("slli", "srli", "srai")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Lines that leave the value in `rd`. `searched` is the greatest length that is known not to suffice, None for nothing known."""
+    """Lines that leave the value in `rd`. `searched` is the greatest length that is known not to suffice, None for
+    nothing known."""
 
     lines: tuple[Line, ...]
     searched: int | None
@@ -36,7 +39,9 @@ class Selection:
     def length(self) -> int:
         """Instructions, without moves, but with one in the shadow of a branch."""
         before = ("", *(line.mnemonic for line in self.lines))
-        return sum(line.mnemonic != "mv" or last.startswith("b") for last, line in zip(before, self.lines, strict=False))
+        return sum(
+            line.mnemonic != "mv" or last.startswith("b") for last, line in zip(before, self.lines, strict=False)
+        )
 
     @property
     def proved_minimal(self) -> bool:
@@ -44,7 +49,8 @@ class Selection:
 
 
 def select(expression: Expression, isa: Isa) -> Selection:
-    """The best sequence for `expression`. Errors: PL0920 for an integer that no register holds, PL0921 where no rows cover it."""
+    """The best sequence for `expression`. Errors: PL0920 for an integer that no register holds, PL0921 where no rows
+    cover it."""
     expression = _fitted(expression, isa.xlen)
     writer = _Writer(isa)
     result = writer.write(expression)
@@ -64,7 +70,11 @@ def _fitted(expression: Expression, xlen: int) -> Expression:
         return expression
     largest = (1 << xlen) - 1
     if abs(expression) > largest:
-        raise input_error("PL0920", f"{expression} does not fit into a register of {xlen} bits", help=f"write an integer from {-largest} to {largest}")
+        raise input_error(
+            "PL0920",
+            f"{expression} does not fit into a register of {xlen} bits",
+            help=f"write an integer from {-largest} to {largest}",
+        )
     return signed(expression % (largest + 1), xlen)
 
 
@@ -72,7 +82,14 @@ def _known(expression: Expression, isa: Isa, length: int) -> int | None:
     if length <= 1:
         return 0
     extensions = isa.extensions & SETS[-1]
-    return next((searched for form, among, searched, _ in results() if among == extensions and _is_renamed(parse(form), expression)), None)
+    return next(
+        (
+            searched
+            for form, among, searched, _ in results()
+            if among == extensions and _is_renamed(parse(form), expression)
+        ),
+        None,
+    )
 
 
 def _is_renamed(pattern: Expression, expression: Expression) -> bool:
@@ -86,7 +103,8 @@ def _is_renamed(pattern: Expression, expression: Expression) -> bool:
 
 
 def _match(pattern: Expression, expression: Expression, bindings: Bindings) -> Iterator[Bindings]:
-    """The ways in which `expression` is an instance of `pattern`: names stand for expressions, `s` for a boolean, j and k for constants."""
+    """The ways in which `expression` is an instance of `pattern`: names stand for expressions, `s` for a boolean, j and
+    k for constants."""
     if isinstance(pattern, int):
         if pattern == expression:
             yield bindings
@@ -94,7 +112,9 @@ def _match(pattern: Expression, expression: Expression, bindings: Bindings) -> I
         if pattern in bindings:
             if bindings[pattern] == expression:
                 yield bindings
-        elif (pattern not in _CONSTANTS or isinstance(expression, int)) and (not is_boolean(pattern) or is_boolean(expression)):
+        elif (pattern not in _CONSTANTS or isinstance(expression, int)) and (
+            not is_boolean(pattern) or is_boolean(expression)
+        ):
             yield {**bindings, pattern: expression}
     elif isinstance(expression, Node) and expression.operator == pattern.operator:
         yield from _match_all(pattern.operands, expression.operands, bindings)
@@ -102,7 +122,9 @@ def _match(pattern: Expression, expression: Expression, bindings: Bindings) -> I
             yield from _match_all(pattern.operands, expression.operands[::-1], bindings)
 
 
-def _match_all(patterns: tuple[Expression, ...], expressions: tuple[Expression, ...], bindings: Bindings) -> Iterator[Bindings]:
+def _match_all(
+    patterns: tuple[Expression, ...], expressions: tuple[Expression, ...], bindings: Bindings
+) -> Iterator[Bindings]:
     if not patterns:
         yield bindings
     else:
@@ -114,7 +136,9 @@ def _variants(expression: Expression) -> Iterator[Expression]:
     """The expression, and, with a condition that may be any number, the same with one that is made 0 or 1."""
     yield expression
     match expression:
-        case Node("?", (condition, a, b)) if not is_boolean(condition) and not (is_boolean(a) and isinstance(a, int) and isinstance(b, int) and is_boolean(b)):
+        case Node("?", (condition, a, b)) if not is_boolean(condition) and not (
+            is_boolean(a) and isinstance(a, int) and isinstance(b, int) and is_boolean(b)
+        ):
             yield Node("?", (Node("?", (condition, 1, 0)), a, b))
             yield Node("?", (Node("?", (condition, 0, 1)), b, a))
         case _:
@@ -140,13 +164,19 @@ class _Writer:
             else:
                 choice = self._choice(expression)
                 if choice is None:
-                    raise input_error("PL0921", f"{self.isa} has no sequence for an operator of this expression", help="`*` needs the extension m")
+                    raise input_error(
+                        "PL0921",
+                        f"{self.isa} has no sequence for an operator of this expression",
+                        help="`*` needs the extension m",
+                    )
                 self.places[expression] = self._row(choice[1], choice[2])
         return self.places[expression]
 
     def _row(self, row: Row, bindings: Bindings) -> str:
         used = {operand for line in row.lines for operand in line.operands}
-        registers = {name: self.write(value) for name, value in bindings.items() if name in used and name not in _CONSTANTS}
+        registers = {
+            name: self.write(value) for name, value in bindings.items() if name in used and name not in _CONSTANTS
+        }
         for line in row.lines:
             operands = [registers[o] if o in registers else _number(o, bindings, self.isa) for o in line.operands[1:]]
             if line.mnemonic == "li":
@@ -182,7 +212,11 @@ class _Writer:
             found: list[tuple[int, Row, Bindings]] = []
             for variant in _variants(expression):
                 for row in rows(self.isa.extensions & (SETS[-1] | {"m"})):
-                    found += [(cost, row, bindings) for bindings in _match(row.pattern, variant, {}) if (cost := self._total(row, bindings)) is not None]
+                    found += [
+                        (cost, row, bindings)
+                        for bindings in _match(row.pattern, variant, {})
+                        if (cost := self._total(row, bindings)) is not None
+                    ]
             self.best[expression] = min(found, key=lambda choice: choice[0], default=None)
         return self.best[expression]
 
@@ -191,7 +225,11 @@ class _Writer:
             return None
         used = {operand for line in row.lines for operand in line.operands}
         costs = [self._cost(value) for name, value in bindings.items() if name in used and name not in _CONSTANTS]
-        loads = [len(constant(int(_number(line.operands[1], bindings, self.isa)), self.isa.xlen)) for line in row.lines if line.mnemonic == "li"]
+        loads = [
+            len(constant(int(_number(line.operands[1], bindings, self.isa)), self.isa.xlen))
+            for line in row.lines
+            if line.mnemonic == "li"
+        ]
         own = sum(loads) + sum(line.mnemonic != "li" for line in row.lines)
         return None if None in costs else own + sum(cost for cost in costs if cost is not None)
 
@@ -200,7 +238,15 @@ def _number(text: str, bindings: Bindings, isa: Isa) -> str:
     """An operand that is no register: a number, `XLEN-1`, or an expression of j and k."""
     j, k = (bindings.get(name, 0) for name in _CONSTANTS)
     assert isinstance(k, int) and isinstance(j, int)
-    known = {"k": k, "j": j, "k-j": k - j, "j-k": j - k, "XLEN-1": isa.xlen - 1, "lg(k)": k.bit_length() - 1, "lg(k-j)": (k - j).bit_length() - 1}
+    known = {
+        "k": k,
+        "j": j,
+        "k-j": k - j,
+        "j-k": j - k,
+        "XLEN-1": isa.xlen - 1,
+        "lg(k)": k.bit_length() - 1,
+        "lg(k-j)": (k - j).bit_length() - 1,
+    }
     return "zero" if text == "zero" else str(known.get(text, text))
 
 
@@ -211,7 +257,16 @@ def _fits(row: Row, bindings: Bindings, isa: Isa) -> bool:
         if (row.condition == "k == j + 1" and k != j + 1) or (row.condition == "j == k + 1" and j != k + 1):
             return False
         for text, value in (("lg(k)", k), ("lg(k-j)", k - j)):
-            if any(text in line.operands for line in row.lines) and (value <= 0 or value & value - 1 or value >> isa.xlen):
+            if any(text in line.operands for line in row.lines) and (
+                value <= 0 or value & value - 1 or value >> isa.xlen
+            ):
                 return False
-    legal = {line: range(isa.xlen) if line.mnemonic in _SHIFTS else _IMMEDIATE for line in row.lines if line.mnemonic != "li"}
-    return all(int(n) in r for line, r in legal.items() for o in line.operands if re.fullmatch(r"-?\d+", n := _number(o, bindings, isa)))
+    legal = {
+        line: range(isa.xlen) if line.mnemonic in _SHIFTS else _IMMEDIATE for line in row.lines if line.mnemonic != "li"
+    }
+    return all(
+        int(n) in r
+        for line, r in legal.items()
+        for o in line.operands
+        if re.fullmatch(r"-?\d+", n := _number(o, bindings, isa))
+    )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Selects for cores that execute a branch over one simple instruction without speculating.
 
-Such a pair, `bnez c, 8` and the instruction in its shadow, stays one pseudo-instruction, whose result is tied to the value that
-is kept, so that nothing is ever put between the two. It remains a branch: what the memory model orders by it stays ordered.
-GCC and LLVM call this tuning sfb, or short-forward-branch-opt.
+Such a pair, `bnez c, 8` and the instruction in its shadow, stays one pseudo-instruction, whose result is tied to the
+value that is kept, so that nothing is ever put between the two. It remains a branch: what the memory model orders by it
+stays ordered. GCC and LLVM call this tuning sfb, or short-forward-branch-opt.
 """
 
 from __future__ import annotations
@@ -59,14 +59,22 @@ def _pairs(expression: Expression, isa: Isa) -> Iterator[tuple[Line | ShortForwa
             pass
 
 
-def _pair(condition: Expression, sense: int, kept: Expression, other: Expression, isa: Isa) -> Iterator[tuple[Line | ShortForward, ...]]:
+def _pair(
+    condition: Expression, sense: int, kept: Expression, other: Expression, isa: Isa
+) -> Iterator[tuple[Line | ShortForward, ...]]:
     """`kept` in rd, then `other` in the shadow of a branch that is taken where it is kept."""
     shadow, before = select(other, isa), select(kept, isa)
     operator, operands = _test(condition)
     compared = [_compared(operand) for operand in operands]
     if len(shadow.lines) == 1 and shadow.lines[0].mnemonic not in _LONG and None not in compared:
-        constants = [Line("li", (name, str(value))) for name, value in zip(compared, operands, strict=True) if name == _CONSTANT]
-        yield (*constants, *before.lines, ShortForward(_BRANCHES[operator][sense], tuple(name for name in compared if name), shadow.lines[0]))
+        constants = [
+            Line("li", (name, str(value))) for name, value in zip(compared, operands, strict=True) if name == _CONSTANT
+        ]
+        yield (
+            *constants,
+            *before.lines,
+            ShortForward(_BRANCHES[operator][sense], tuple(name for name in compared if name), shadow.lines[0]),
+        )
 
 
 def _compared(operand: Expression) -> str | None:

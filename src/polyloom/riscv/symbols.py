@@ -29,7 +29,8 @@ COUNT: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Where code is in memory and in the file, and of each function where it begins in it; they stand one after the other."""
+    """Where code is in memory and in the file, and of each function where it begins in it; they stand one after the
+    other."""
 
     address: int
     offset: int
@@ -92,12 +93,17 @@ def _notes(data: bytes, sections: Sequence[tuple[int, ...]]) -> Iterator[bytes]:
 
 
 def _pack_symbol(wide: bool, name: int, kind: int, section: int, address: int, size: int) -> bytes:
-    return struct.pack("<IBBHQQ", name, kind, 0, section, address, size) if wide else struct.pack("<IIIBBH", name, address, size, kind, 0, section)
+    return (
+        struct.pack("<IBBHQQ", name, kind, 0, section, address, size)
+        if wide
+        else struct.pack("<IIIBBH", name, address, size, kind, 0, section)
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Names by address, without the local ones of assemblers; and the addresses and the bytes of sections that are code."""
+    """Names by address, without the local ones of assemblers; and the addresses and the bytes of sections that are
+    code."""
 
     names: dict[int, str]
     code: tuple[tuple[int, bytes], ...]
@@ -108,12 +114,22 @@ def read(data: bytes) -> Tables:
     wide = data[4] == 2
     try:
         sections = _sections(data, wide)
-        names = {address: name for address, name in _symbols(data, sections, wide) if name and not name.startswith((".L", "$"))}
+        names = {
+            address: name
+            for address, name in _symbols(data, sections, wide)
+            if name and not name.startswith((".L", "$"))
+        }
     except (struct.error, IndexError, OverflowError, ValueError):
-        raise input_error("PL0910", "the sections or symbols of the ELF file are broken", help="link it again, or strip it") from None
+        raise input_error(
+            "PL0910", "the sections or symbols of the ELF file are broken", help="link it again, or strip it"
+        ) from None
     if sum(min(s[5], len(data)) for s in sections if s[1] == _PROGBITS) > 2 * len(data):
-        raise input_error("PL0910", "the sections of the ELF file overlap in the file", help="link it again, or strip it")
-    return Tables(names, tuple((s[3], data[s[4] : s[4] + s[5]]) for s in sections if s[1] == _PROGBITS and s[2] & _EXECUTED))
+        raise input_error(
+            "PL0910", "the sections of the ELF file overlap in the file", help="link it again, or strip it"
+        )
+    return Tables(
+        names, tuple((s[3], data[s[4] : s[4] + s[5]]) for s in sections if s[1] == _PROGBITS and s[2] & _EXECUTED)
+    )
 
 
 def objects(data: bytes) -> dict[str, tuple[int, int]]:
@@ -122,12 +138,17 @@ def objects(data: bytes) -> dict[str, tuple[int, int]]:
     try:
         found = list(_entries(data, _sections(data, wide), wide))
     except (struct.error, IndexError, OverflowError, ValueError):
-        raise input_error("PL0910", "the sections or symbols of the ELF file are broken", help="link it again") from None
+        raise input_error(
+            "PL0910", "the sections or symbols of the ELF file are broken", help="link it again"
+        ) from None
     return {name: (address, size) for name, _, address, size in found if name}
 
 
 def _sections(data: bytes, wide: bool) -> list[tuple[int, ...]]:
-    place, size, count = (*struct.unpack_from("<Q" if wide else "<I", data, 40 if wide else 32), *struct.unpack_from("<HH", data, 58 if wide else 46))
+    place, size, count = (
+        *struct.unpack_from("<Q" if wide else "<I", data, 40 if wide else 32),
+        *struct.unpack_from("<HH", data, 58 if wide else 46),
+    )
     return [struct.unpack_from("<IIQQQQIIQQ" if wide else "<IIIIIIIIII", data, place + n * size) for n in range(count)]
 
 
@@ -147,7 +168,12 @@ def _entries(data: bytes, sections: Sequence[tuple[int, ...]], wide: bool) -> It
                 found = struct.unpack_from(form, data, at)
                 name, kind, owner, address, size = _fields(found, wide)
                 if owner:
-                    yield strings[name : strings.index(b"\0", name)].decode("utf-8", "replace"), kind & 15, address, size
+                    yield (
+                        strings[name : strings.index(b"\0", name)].decode("utf-8", "replace"),
+                        kind & 15,
+                        address,
+                        size,
+                    )
 
 
 def _fields(found: tuple[int, ...], wide: bool) -> tuple[int, int, int, int, int]:

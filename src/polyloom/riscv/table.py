@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The select table: sequences for patterns of expressions, as data.
 
-select.txt holds what an exhaustive search found (search.py writes it): for every form and set of extensions the greatest length
-that was searched in vain, and the sequence of one more instruction, where there is one. rules.txt holds single instructions and
-sequences with constants, which need no search.
+select.txt holds what an exhaustive search found (search.py writes it): for every form and set of extensions the
+greatest length that was searched in vain, and the sequence of one more instruction, where there is one. rules.txt holds
+single instructions and sequences with constants, which need no search.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def _rule(line: str) -> Row:
     found = _RULE.fullmatch(line)
     assert found is not None
     pattern, sequence, condition, extensions = found.groups()
-    return Row(parse(pattern), frozenset(extensions.split("+") if extensions else ()), read_lines(sequence), condition or "")
+    return Row(
+        parse(pattern), frozenset(extensions.split("+") if extensions else ()), read_lines(sequence), condition or ""
+    )
 
 
 @cache
@@ -71,7 +73,8 @@ def searchedrows() -> tuple[Row, ...]:
 
 @cache
 def results() -> tuple[tuple[str, frozenset[str], int, tuple[Line, ...]], ...]:
-    """The entries of select.txt: form, extensions, greatest length searched in vain, and the lines that were found after it."""
+    """The entries of select.txt: form, extensions, greatest length searched in vain, and the lines that were found
+    after it."""
     made: list[tuple[str, frozenset[str], int, tuple[Line, ...]]] = []
     form = ""
     for line in _text("select.txt"):
@@ -79,7 +82,14 @@ def results() -> tuple[tuple[str, frozenset[str], int, tuple[Line, ...]], ...]:
             form = line
             continue
         extensions, searched, *sequence = line.split(maxsplit=2)
-        made.append((form, frozenset(extensions.split("+")) - {"base"}, int(searched), read_lines(sequence[0]) if sequence else ()))
+        made.append(
+            (
+                form,
+                frozenset(extensions.split("+")) - {"base"},
+                int(searched),
+                read_lines(sequence[0]) if sequence else (),
+            )
+        )
     return tuple(made)
 
 

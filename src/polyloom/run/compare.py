@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a run gave what it had to: the first element that differs, in bits or, where an order was changed, by too much."""
+"""Whether a run gave what it had to: the first element that differs, in bits or, where an order was changed, by too
+much."""
 
 from __future__ import annotations
 
@@ -18,9 +19,11 @@ from polyloom.targets.target import Json
 Array = npt.NDArray[Any]
 
 
-def compare(expected: Arrays, got: Arrays, what: str = "the reference", bound: Bound | None = None) -> Diagnostic | None:
-    """The first difference, as PL0812 (exit 4): in bits, or where `bound` is exceeded. NaNs are alike, shapes and types are not. `what`
-    says where the expected values come from."""
+def compare(
+    expected: Arrays, got: Arrays, what: str = "the reference", bound: Bound | None = None
+) -> Diagnostic | None:
+    """The first difference, as PL0812 (exit 4): in bits, or where `bound` is exceeded. NaNs are alike, shapes and types
+    are not. `what` says where the expected values come from."""
 
     def differs(want: Array, have: Array) -> npt.NDArray[np.bool_]:
         return _unequal(want, have) if bound is None else _far(want, have, bound(want))
@@ -47,7 +50,9 @@ Differs = Callable[[Array, Array], npt.NDArray[np.bool_]]
 
 def _difference(name: str, want: Array, have: Array | None, differs: Differs, what: str) -> Diagnostic | None:
     if have is None or (have.shape, _type(have)) != (want.shape, _type(want)):
-        message = f"{name} differs from {what}: expected {_form(want)}, got {'nothing' if have is None else _form(have)}"
+        message = (
+            f"{name} differs from {what}: expected {_form(want)}, got {'nothing' if have is None else _form(have)}"
+        )
         return Diagnostic("PL0812", message, MISMATCH)
     wrong = np.argwhere(differs(want, have))
     if not len(wrong):
@@ -78,7 +83,9 @@ def _far(want: Array, have: Array, by: Array) -> npt.NDArray[np.bool_]:
     expected, found = want.astype(np.float64), have.astype(np.float64)
     with np.errstate(invalid="ignore"):
         near = np.abs(found - expected) <= by
-    return ~np.where(np.isfinite(expected) & np.isfinite(found), near, (expected == found) | (np.isnan(expected) & np.isnan(found)))
+    return ~np.where(
+        np.isfinite(expected) & np.isfinite(found), near, (expected == found) | (np.isnan(expected) & np.isnan(found))
+    )
 
 
 def _bits(array: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:

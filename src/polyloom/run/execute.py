@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run and its comparison: the program executes, every oracle computes the outputs by itself, a difference is an error."""
+"""A run and its comparison: the program executes, every oracle computes the outputs by itself, a difference is an
+error."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from polyloom.targets.target import Execution, Job, Target
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`compared_with` are the names of the oracles that gave outputs; without a subject there are none, and nothing is verified."""
+    """`compared_with` are the names of the oracles that gave outputs; without a subject there are none, and nothing is
+    verified."""
 
     execution: Execution
     seconds: float
@@ -32,9 +34,11 @@ class Outcome:
         return not self.differences if self.compared_with else None
 
 
-def execute(target: Target, data: bytes, job: Job, subject: Subject | None = None, values: Mapping[str, int] | None = None) -> Outcome:
-    """Runs a program on copies of the inputs, and compares it with the oracles of its subject for these values of the parameters.
-    An error of the run becomes the one that the subject explains it by."""
+def execute(
+    target: Target, data: bytes, job: Job, subject: Subject | None = None, values: Mapping[str, int] | None = None
+) -> Outcome:
+    """Runs a program on copies of the inputs, and compares it with the oracles of its subject for these values of the
+    parameters. An error of the run becomes the one that the subject explains it by."""
     tell = job.progress or silent
     tell("running", 0.0)
     own = replace(job, inputs=_copied(job.inputs), progress=_part(job.progress, subject))
@@ -52,7 +56,9 @@ def execute(target: Target, data: bytes, job: Job, subject: Subject | None = Non
     return Outcome(execution, seconds, tuple(name for name, _ in found), tuple(d for _, d in found if d is not None))
 
 
-def judged(subject: Subject, values: Mapping[str, int], inputs: Arrays, got: Arrays, tell: Progress) -> Iterator[tuple[str, Diagnostic | None]]:
+def judged(
+    subject: Subject, values: Mapping[str, int], inputs: Arrays, got: Arrays, tell: Progress
+) -> Iterator[tuple[str, Diagnostic | None]]:
     """The name of every oracle that gave outputs, and where they differ."""
     count = len(subject.oracles)
     for number, oracle in enumerate(subject.oracles, 1):
@@ -63,7 +69,8 @@ def judged(subject: Subject, values: Mapping[str, int], inputs: Arrays, got: Arr
 
 
 def _difference(oracle: Oracle, expected: Arrays, inputs: Arrays, got: Arrays) -> Diagnostic | None:
-    """An array that only an oracle names is one that is assigned to in loops that are never executed: it has to be as it was."""
+    """An array that only an oracle names is one that is assigned to in loops that are never executed: it has to be as
+    it was."""
     held = {n: inputs.get(n, np.zeros_like(array)) for n, array in expected.items() if n not in got}
     return compare(expected, {**held, **got}, oracle.what, oracle.bound)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The inputs of a run: values of parameters and scalars, arrays; checked against a signature, or made up from a seed.
 
-What is made up depends on the seed and on the argument's name, type and shape alone, so that one seed gives the same arrays on
-every target, whatever else a program takes.
+What is made up depends on the seed and on the argument's name, type and shape alone, so that one seed gives the same
+arrays on every target, whatever else a program takes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _COPIES: Final = 6
 
 
 def values(signature: Signature, given: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, Array]]:
-    """The parameters that must be given, in their order, and the scalars that are; texts are read. Errors: PL0230, PL0232, PL0804, PL0819."""
+    """The parameters that must be given, in their order, and the scalars that are; texts are read. Errors: PL0230,
+    PL0232, PL0804, PL0819."""
     known = {a.name: a for a in signature.inputs}
     sizes = {n: _size(n, v) for n, v in given.items() if n not in known or n in signature.sizes}
     return _checked(signature, sizes), scalars(signature, {n: v for n, v in given.items() if n in known})
@@ -83,7 +84,8 @@ def _checked(signature: Signature, sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 def scalar(argument: Argument, value: Any) -> Array:
-    """A number, or the text of one, as a scalar input, floats rounded to nearest. Errors: PL0232 where its type does not hold it, PL0819."""
+    """A number, or the text of one, as a scalar input, floats rounded to nearest. Errors: PL0232 where its type does
+    not hold it, PL0819."""
     if not argument.is_scalar:
         return _as_array(argument, value)
     if hasattr(value, "dtype"):
@@ -96,7 +98,9 @@ def scalar(argument: Argument, value: Any) -> Array:
     if isinstance(number, int) and (kind == "b" or not isinstance(number, bool)) and least <= number <= most:
         return np.array(number, argument.dtype)
     message = f"the scalar `{argument.name}` has the type {argument.type_name}, which does not hold {_shown(value)}"
-    raise input_error("PL0232", message, help="give a number" if kind == "f" else f"give a number from {least} to {most}")
+    raise input_error(
+        "PL0232", message, help="give a number" if kind == "f" else f"give a number from {least} to {most}"
+    )
 
 
 def _as_array(argument: Argument, value: Any) -> Array:
@@ -124,7 +128,9 @@ def _float(argument: Argument, number: int | float) -> Array:
     except OverflowError:
         rounded = None
     if rounded is None:
-        message = f"the scalar `{argument.name}` has the type {argument.type_name}, which does not hold {_shown(number)}"
+        message = (
+            f"the scalar `{argument.name}` has the type {argument.type_name}, which does not hold {_shown(number)}"
+        )
         raise input_error("PL0232", message, help="give a number that fits the type")
     return np.array(rounded, argument.dtype)
 
@@ -147,8 +153,9 @@ def inputs(
     fill: Fill | None = None,
     hidden: Hidden | None = None,
 ) -> dict[str, Array]:
-    """Every input: those that are given, checked, and others made up from `seed`: scalars always, arrays where none is given or
-    `fill` is "random". Of a program whose source is not known, nothing is made up unless `fill` asks for it. Errors: PL0230 to PL0232, PL0804, PL0820."""
+    """Every input: those that are given, checked, and others made up from `seed`: scalars always, arrays where none is
+    given or `fill` is "random". Of a program whose source is not known, nothing is made up unless `fill` asks for it.
+    Errors: PL0230 to PL0232, PL0804, PL0820."""
     if fill not in (None, "random"):
         raise input_error("PL0820", f"{fill!r} is no way to fill arrays", help='write `fill="random"`, or leave it out')
     known = {a.name: a for a in signature.inputs}
@@ -169,17 +176,29 @@ def inputs(
         raise input_error("PL0231", f"the {named('input', names)} {_are(names)} missing", help=help)
     if fill is None:
         arrays = {a.name for a in signature.arguments if not a.is_scalar or a.is_output}
-        _check_all_given(signature.name, [n for n in given if n in arrays], [a.name for a in missing if a.name in arrays], sizes, hidden)
+        _check_all_given(
+            signature.name,
+            [n for n in given if n in arrays],
+            [a.name for a in missing if a.name in arrays],
+            sizes,
+            hidden,
+        )
     made = {a.name: _made_up(a, sizes, seed) for a in missing}
-    return {name: next(d[name] for d in (taken, own, made) if name in d) for name in (*known, *(taken if signature.is_open else ()))}
+    return {
+        name: next(d[name] for d in (taken, own, made) if name in d)
+        for name in (*known, *(taken if signature.is_open else ()))
+    }
 
 
 def results(signature: Signature) -> tuple[Argument, ...]:
-    """The outputs whose elements at entry show nowhere: a function writes each before it reads it, whatever the parameters."""
+    """The outputs whose elements at entry show nowhere: a function writes each before it reads it, whatever the
+    parameters."""
     return tuple(a for a in signature.outputs if not a.is_input)
 
 
-def _check_all_given(name: str, given: Sequence[str], missing: Sequence[str], sizes: Mapping[str, int], hidden: Hidden | None) -> None:
+def _check_all_given(
+    name: str, given: Sequence[str], missing: Sequence[str], sizes: Mapping[str, int], hidden: Hidden | None
+) -> None:
     """Whoever gives some arrays means all: PL0231 with the names of all that are missing beside `given`."""
     if not given or not missing:
         return
@@ -188,7 +207,9 @@ def _check_all_given(name: str, given: Sequence[str], missing: Sequence[str], si
     if lacking:
         it = "it" if len(lacking) == 1 else "them"
         help = f'give {it} as well, or let the rest be made up: `--fill random`, in Python `fill="random"`'
-        message = f"`{name}` is given the {named('array', given)}, but the {named('array', lacking)} {_are(lacking)} missing"
+        message = (
+            f"`{name}` is given the {named('array', given)}, but the {named('array', lacking)} {_are(lacking)} missing"
+        )
         raise input_error("PL0231", message, help=help)
 
 
@@ -220,7 +241,8 @@ def _array(argument: Argument, sizes: Mapping[str, int], value: object, what: st
 
 
 def _made_up(argument: Argument, sizes: Mapping[str, int], seed: int) -> Array:
-    """From the seed and the argument's name. Errors: PL0804 for a seed that is none, PL0230 for what does not fit into memory."""
+    """From the seed and the argument's name. Errors: PL0804 for a seed that is none, PL0230 for what does not fit into
+    memory."""
     try:
         generator = np.random.default_rng([index(seed), *argument.name.encode()])
     except (TypeError, ValueError):

@@ -68,7 +68,8 @@ class File:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a program comes from: its source, the symbolic file that it was instantiated from, `--on`, and the seconds that compiling took."""
+    """Where a program comes from: its source, the symbolic file that it was instantiated from, `--on`, and the seconds
+    that compiling took."""
 
     subject: Subject | None = None
     symbolic: bytes | None = None
@@ -78,7 +79,8 @@ class Origin:
 
 @dataclass(frozen=True)
 class Instance(File):
-    """A program. `parameters` are the values that it was made for, None where it runs for any. `origin` is empty of what was loaded from a file."""
+    """A program. `parameters` are the values that it was made for, None where it runs for any. `origin` is empty of
+    what was loaded from a file."""
 
     parameters: Mapping[str, int] | None = None
     place: Place | None = None
@@ -105,10 +107,11 @@ class Instance(File):
         fill: Fill | None = None,
         **more: Any,
     ) -> Result:
-        """Run on the model; a scalar may be a plain number. Without any array, all are made up from `seed`. Who gives some gives all that
-        are read: `fill="random"` makes up the rest. An array that is only written may be given too, and is then filled in place; arrays that are
-        read do not change. `more` are arrays, scalars and options of the target by name. A difference from an oracle raises PL0812 (exit 4); wrong
-        inputs raise PL0230 to PL0232, or, like faults, PL06xx."""
+        """Run on the model; a scalar may be a plain number. Without any array, all are made up from `seed`. Who gives
+        some gives all that are read: `fill="random"` makes up the rest. An array that is only written may be given too,
+        and is then filled in place; arrays that are read do not change. `more` are arrays, scalars and options of the
+        target by name. A difference from an oracle raises PL0812 (exit 4); wrong inputs raise PL0230 to PL0232, or,
+        like faults, PL06xx."""
         given, own = self._split(arrays, more)
         filled = self._filled(given)
         result = self.measure(given, seed=seed, trace=trace, fill=fill, **own)
@@ -129,16 +132,19 @@ class Instance(File):
         progress: Progress | None = None,
         **own: Any,
     ) -> Result:
-        """Like `run`, but differences are in the result, and no given array changes. `given` are arrays, and numbers or texts of scalars;
-        `wanted` are further outputs of an open program; `own` are options of the target."""
+        """Like `run`, but differences are in the result, and no given array changes. `given` are arrays, and numbers or
+        texts of scalars; `wanted` are further outputs of an open program; `own` are options of the target."""
         values, inputs = self._inputs(given, seed, fill)
         options = replace(self.options or self.target.options(), **own)
         job = Job(inputs, self.place, options, values, wanted, trace, progress)
         outcome = execute(self.target, self.data, job, self.origin.subject, values)
         return Result(self, outcome, values, replace(job, trace=True, progress=None))
 
-    def _inputs(self, given: Mapping[str, Any], seed: int, fill: Fill | None) -> tuple[Mapping[str, int], dict[str, Any]]:
-        """The values of the parameters, and every input. Nothing is made up for a loaded file unless `fill` asks for it."""
+    def _inputs(
+        self, given: Mapping[str, Any], seed: int, fill: Fill | None
+    ) -> tuple[Mapping[str, int], dict[str, Any]]:
+        """The values of the parameters, and every input. Nothing is made up for a loaded file unless `fill` asks for
+        it."""
         signature, subject = self.signature, self.origin.subject
         numbers = {n: v for n, v in given.items() if _is_number(signature, n, v)}
         rest = {n: v for n, v in given.items() if n not in numbers}
@@ -147,7 +153,9 @@ class Instance(File):
         else:
             fixed, scalars = self.parameters, made.scalars(signature, numbers)
         hidden = subject.hidden if subject is not None else None
-        return fixed, made.inputs(signature, fixed, {**scalars, **rest}, seed=seed, is_known=subject is not None, fill=fill, hidden=hidden)
+        return fixed, made.inputs(
+            signature, fixed, {**scalars, **rest}, seed=seed, is_known=subject is not None, fill=fill, hidden=hidden
+        )
 
     def _split(self, arrays: object, more: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Inputs, and options of the target; an argument of an option's name is given in the mapping."""
@@ -162,7 +170,9 @@ class Instance(File):
             if not isinstance(array, np.ndarray) or not array.flags.writeable:
                 what = "read-only" if isinstance(array, np.ndarray) else "not a NumPy array"
                 message = f"`{self.kernel}` fills the array `{name}`, and what is given for it is {what}"
-                help = f'give an array that can be written to, or leave it out: the result has it as `outputs["{name}"]`'
+                help = (
+                    f'give an array that can be written to, or leave it out: the result has it as `outputs["{name}"]`'
+                )
                 raise input_error("PL0232", message, help=help)
         return cast("dict[str, npt.NDArray[Any]]", found)
 
@@ -279,7 +289,11 @@ class Result:
     @property
     def _scalars(self) -> dict[str, str]:
         """Outputs that are one number."""
-        return {name: str(array[()]) for name, array in self.outputs.items() if array.shape == () and self.instance.target.instantiate is None}
+        return {
+            name: str(array[()])
+            for name, array in self.outputs.items()
+            if array.shape == () and self.instance.target.instantiate is None
+        }
 
     def page(self, passes: Sequence[tuple[str, str]] = ()) -> str:
         """The HTML page that `polyloom run --report` writes; `passes` are forms between passes: name and text."""
@@ -311,12 +325,17 @@ def named(given: object, more: Mapping[str, T], code: str, example: str) -> dict
 
 
 def options_for(target: Target, given: Mapping[str, Any], *verbs: str) -> dict[str, Any]:
-    """The options of a target that are given by keyword to one of these verbs. Errors: PL0801 for one that it does not have there."""
+    """The options of a target that are given by keyword to one of these verbs. Errors: PL0801 for one that it does not
+    have there."""
     known = {name for verb in verbs for name in taken(target.options, verb)}
     for name in given:
         if name not in known:
             others = [t.name for t in registry.targets() if any(name in taken(t.options, verb) for verb in verbs)]
-            who = f"{' and '.join(others)} {'have' if len(others) > 1 else 'has'} it" if others else nearest(name, known, "option")
+            who = (
+                f"{' and '.join(others)} {'have' if len(others) > 1 else 'has'} it"
+                if others
+                else nearest(name, known, "option")
+            )
             message = f"the target {target.name} has no option `{name}`"
             raise PolyloomError(Diagnostic("PL0801", message, USAGE, help=who))
     return dict(given)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Affine expressions over named symbols, and the sets that they bound.
 
-`Affine` is a linear form plus a constant; `Polyhedron` is a conjunction of `affine >= 0`; `Condition` is a finite union of
-polyhedra (disjunctive normal form). Symbols are names (loop dimensions and parameters alike), never positions.
+`Affine` is a linear form plus a constant; `Polyhedron` is a conjunction of `affine >= 0`; `Condition` is a finite union
+of polyhedra (disjunctive normal form). Symbols are names (loop dimensions and parameters alike), never positions.
 All values are exact Python integers.
 """
 

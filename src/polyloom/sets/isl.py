@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bridge between `Condition` and isl sets, for questions about all integer points at once.
 
-isl decides emptiness, coverage and bounds for all parameter values (Presburger arithmetic: Verdoolaege, "isl: An integer set
-library for the polyhedral model", ICMS 2010). It is slow and stays off the run-time path. Dimensions and parameters keep
-their names on both sides; a set that needs existentially quantified variables (a stride) has no `Condition`.
+isl decides emptiness, coverage and bounds for all parameter values (Presburger arithmetic: Verdoolaege, "isl: An
+integer set library for the polyhedral model", ICMS 2010). It is slow and stays off the run-time path. Dimensions and
+parameters keep their names on both sides; a set that needs existentially quantified variables (a stride) has no
+`Condition`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def to_set(condition: Condition, dims: Sequence[str], params: Sequence[str]) -> 
 
 def polyhedron_to_set(polyhedron: Polyhedron, dims: Sequence[str], params: Sequence[str]) -> isl.Set:
     """The points where every constraint is >= 0."""
-    positions = {name: (isl.dim_type.param, n) for n, name in enumerate(params)} | {name: (isl.dim_type.set, n) for n, name in enumerate(dims)}
+    positions = {name: (isl.dim_type.param, n) for n, name in enumerate(params)} | {
+        name: (isl.dim_type.set, n) for n, name in enumerate(dims)
+    }
     points = isl.BasicSet.universe(space(dims, params))
     local = isl.LocalSpace.from_space(points.get_space())
     for affine in polyhedron.constraints:
@@ -70,9 +73,13 @@ def shifted(points: isl.Set, distance: Sequence[int]) -> isl.Set:
 def affine_map(values: Sequence[Affine], dims: Sequence[str], params: Sequence[str]) -> isl.MultiAff:
     """The map from the point named by `dims` to `values`."""
     target = list(hidden_dims(len(values)))
-    made = isl.MultiAff.zero(isl.Space.create_from_names(isl.DEFAULT_CONTEXT, in_=list(dims), out=target, params=list(params)))
+    made = isl.MultiAff.zero(
+        isl.Space.create_from_names(isl.DEFAULT_CONTEXT, in_=list(dims), out=target, params=list(params))
+    )
     local = isl.LocalSpace.from_space(space(dims, params))
-    positions = {name: (isl.dim_type.param, n) for n, name in enumerate(params)} | {name: (isl.dim_type.in_, n) for n, name in enumerate(dims)}
+    positions = {name: (isl.dim_type.param, n) for n, name in enumerate(params)} | {
+        name: (isl.dim_type.in_, n) for n, name in enumerate(dims)
+    }
     for row, value in enumerate(values):
         aff = isl.Aff.zero_on_domain(local).set_constant_val(isl.Val(str(value.constant)))
         for name, factor in value.terms:
@@ -86,7 +93,10 @@ def affines(values: isl.MultiAff, dims: Sequence[str]) -> tuple[Affine, ...] | N
     found = [values.get_aff(n) for n in range(values.dim(isl.dim_type.out))]
     if any(not a.get_denominator_val().is_one() or any(_divisions(a)) for a in found):
         return None
-    return tuple(_linear(a) + Affine.of({d: _integer(a.get_coefficient_val(isl.dim_type.in_, n)) for n, d in enumerate(dims)}) for a in found)
+    return tuple(
+        _linear(a) + Affine.of({d: _integer(a.get_coefficient_val(isl.dim_type.in_, n)) for n, d in enumerate(dims)})
+        for a in found
+    )
 
 
 def _divisions(aff: isl.Aff) -> list[int]:
@@ -115,7 +125,11 @@ def sample(points: isl.Set) -> dict[str, int] | None:
         flat = flat if fixed.is_empty() else fixed
     point = flat.sample_point()
     names = [flat.get_dim_name(isl.dim_type.set, n) or hidden(n) for n in range(flat.dim(isl.dim_type.set))]
-    return None if point.is_void() else {name: _integer(point.get_coordinate_val(isl.dim_type.set, n)) for n, name in enumerate(names)}
+    return (
+        None
+        if point.is_void()
+        else {name: _integer(point.get_coordinate_val(isl.dim_type.set, n)) for n, name in enumerate(names)}
+    )
 
 
 def dimension_bounds(
@@ -134,20 +148,29 @@ def dimension_bounds(
 def _bounds(value: isl.PwAff, domain: isl.Set) -> list[Bound]:
     pieces: list[tuple[isl.Set, isl.Aff]] = []
     value.coalesce().foreach_piece(lambda where, aff: pieces.append((where, aff)))
-    return [(guard.constraints, *_quotient(aff)) for where, aff in pieces for guard in from_set(where.params(), domain).pieces]
+    return [
+        (guard.constraints, *_quotient(aff))
+        for where, aff in pieces
+        for guard in from_set(where.params(), domain).pieces
+    ]
 
 
 def _quotient(aff: isl.Aff) -> tuple[Affine, int]:
-    """`aff`, an affine expression with at most one rounded division of coefficient 1 or -1, as one floor of a quotient."""
+    """`aff`, an affine expression with at most one rounded division of coefficient 1 or -1, as one floor of a
+    quotient."""
     denominator = _integer(aff.get_denominator_val())
     scaled = aff.scale_val(isl.Val(denominator))
     linear = _linear(scaled)
-    divs = [n for n in range(aff.dim(isl.dim_type.div)) if not scaled.get_coefficient_val(isl.dim_type.div, n).is_zero()]
+    divs = [
+        n for n in range(aff.dim(isl.dim_type.div)) if not scaled.get_coefficient_val(isl.dim_type.div, n).is_zero()
+    ]
     if not divs:
         return linear, denominator
     factor = _integer(scaled.get_coefficient_val(isl.dim_type.div, divs[0]))
     inner = aff.get_div(divs[0])
-    nested = any(not inner.get_coefficient_val(isl.dim_type.div, n).is_zero() for n in range(inner.dim(isl.dim_type.div)))
+    nested = any(
+        not inner.get_coefficient_val(isl.dim_type.div, n).is_zero() for n in range(inner.dim(isl.dim_type.div))
+    )
     if denominator != 1 or abs(factor) != 1 or len(divs) > 1 or nested:
         raise stride(str(aff))
     divisor = _integer(inner.get_denominator_val())

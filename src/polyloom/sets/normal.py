@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A syntactic normal form of conditions: equal inputs give equal values, without isl.
 
-Each constraint is divided by the gcd of its coefficients with its constant rounded down (an integer tightening), constraints
-that another one with the same terms implies are dropped, and what is left is sorted.
+Each constraint is divided by the gcd of its coefficients with its constant rounded down (an integer tightening),
+constraints that another one with the same terms implies are dropped, and what is left is sorted.
 """
 
 from __future__ import annotations
@@ -21,13 +21,21 @@ def conjunction(a: Condition, b: Condition) -> Condition:
 def normalize(condition: Condition) -> Condition:
     """The same points with normal constraints and without pieces that are plainly empty; pieces are sorted."""
     pieces = {_normal(piece) for piece in condition.pieces}
-    return Condition(tuple(sorted((p for p in pieces if p is not None), key=lambda p: [(c.terms, c.constant) for c in p.constraints])))
+    return Condition(
+        tuple(
+            sorted((p for p in pieces if p is not None), key=lambda p: [(c.terms, c.constant) for c in p.constraints])
+        )
+    )
 
 
 def tighten(affine: Affine) -> Affine:
     """An equivalent `affine >= 0` with coprime coefficients."""
     divisor = gcd(*(c for _, c in affine.terms))
-    return affine if divisor <= 1 else Affine(tuple((n, c // divisor) for n, c in affine.terms), affine.constant // divisor)
+    return (
+        affine
+        if divisor <= 1
+        else Affine(tuple((n, c // divisor) for n, c in affine.terms), affine.constant // divisor)
+    )
 
 
 def _normal(piece: Polyhedron) -> Polyhedron | None:

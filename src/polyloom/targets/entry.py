@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which targets there are: those of this package, and those that other packages register by the entry point `polyloom.targets`.
+"""Which targets there are: those of this package, and those that other packages register by the entry point
+`polyloom.targets`.
 
-An `Entry` is all that is loaded of a target before it is used, so that `polyloom --help` answers at once. It stands in the
-target's `__init__.py` under the name `ENTRY`, which an entry point names too: `toy = "toy_target:ENTRY"`.
+An `Entry` is all that is loaded of a target before it is used, so that `polyloom --help` answers at once. It stands in
+the target's `__init__.py` under the name `ENTRY`, which an entry point names too: `toy = "toy_target:ENTRY"`.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ GROUP: Final = "polyloom.targets"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`target` is `module:NAME` of the record. What else a target brings is named likewise: verbs (what they do, and the module with `arguments` and
-    `execute`), tables of `bench` (a function that gives rows), codes of diagnostics (a mapping like `codes.CODES`), names of `polyloom` in Python."""
+    """`target` is `module:NAME` of the record. What else a target brings is named likewise: verbs (what they do, and
+    the module with `arguments` and `execute`), tables of `bench` (a function that gives rows), codes of diagnostics (a
+    mapping like `codes.CODES`), names of `polyloom` in Python."""
 
     name: str
     target: str

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of a target: the fields of a frozen dataclass, from which flags, keywords of the Python interface and help follow.
+"""Options of a target: the fields of a frozen dataclass, from which flags, keywords of the Python interface and help
+follow.
 
     class Options:
         candidate: int | None = option("take the stored candidate N", "run", "instantiate", metavar="N", read=int)
@@ -33,8 +34,9 @@ def _no_files(value: Any) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """`read` makes a value of the text of a flag, of the list of texts where it is `repeatable`; `const` is the text of a flag without a value, where that
-    may be left out; a `metavar` of None is a flag that has no value and means True. `files` are those that a value names."""
+    """`read` makes a value of the text of a flag, of the list of texts where it is `repeatable`; `const` is the text of
+    a flag without a value, where that may be left out; a `metavar` of None is a flag that has no value and means True.
+    `files` are those that a value names."""
 
     name: str
     help: str
@@ -60,7 +62,8 @@ def option(
     read: Callable[[Any], Any] = _as_it_is,
     files: Callable[[Any], Sequence[str]] = _no_files,
 ) -> Any:
-    """A field of an options class; `verbs` are those of the command line that take the flag, and the methods that take the keyword."""
+    """A field of an options class; `verbs` are those of the command line that take the flag, and the methods that take
+    the keyword."""
     return field(default=default, metadata={_KEY: Option("", help, verbs, metavar, repeatable, const, read, files)})
 
 
@@ -68,7 +71,9 @@ def options_of(kind: type[Any]) -> Iterator[Option]:
     """Every option of a class of options, with its name."""
     for found in fields(kind):
         about: Option = found.metadata[_KEY]
-        yield Option(found.name, about.help, about.verbs, about.metavar, about.repeatable, about.const, about.read, about.files)
+        yield Option(
+            found.name, about.help, about.verbs, about.metavar, about.repeatable, about.const, about.read, about.files
+        )
 
 
 @cache
@@ -80,7 +85,9 @@ def taken(kind: type[Any], verb: str) -> Mapping[str, Option]:
 def integer(text: str, what: str) -> int:
     """An integer in decimal; `what` begins the message. Errors: PL0804."""
     if not _INTEGER.fullmatch(text):
-        raise input_error("PL0804", f"{what} is '{text}', which is not an integer", help="write decimal digits, for instance 64")
+        raise input_error(
+            "PL0804", f"{what} is '{text}', which is not an integer", help="write decimal digits, for instance 64"
+        )
     return int(text)
 
 

@@ -67,4 +67,6 @@ def owned(name: str, data: bytes) -> tuple[Target, Kind]:
     note = f"its first bytes are {data[:4]!r}" if data else "it is empty"
     takers = [target.name for target in takers_of("image")]
     foreign = f"; a program of other tools needs --on {' or --on '.join(takers)}" if takers else ""
-    raise input_error("PL0810", f"'{name}' is not a file that polyloom wrote", notes=(note,), help=f"give one of: {kinds}{foreign}")
+    raise input_error(
+        "PL0810", f"'{name}' is not a file that polyloom wrote", notes=(note,), help=f"give one of: {kinds}{foreign}"
+    )

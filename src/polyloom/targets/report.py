@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people look at after a run, as data: every part is optional, and `polyloom.report` draws those that are there."""
+"""What people look at after a run, as data: every part is optional, and `polyloom.report` draws those that are
+there."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a target compiles: a source in one of the forms that the target takes, with what it takes and gives, and its oracles.
+"""What a target compiles: a source in one of the forms that the target takes, with what it takes and gives, and its
+oracles.
 
-A form reads what the user gave. Those of `targets.forms` serve every target; a target may bring forms of its own, which then
-supply their own oracles and, where their arithmetic asks for it, a bound of the error of every element.
+A form reads what the user gave. Those of `targets.forms` serve every target; a target may bring forms of its own, which
+then supply their own oracles and, where their arithmetic asks for it, a bound of the error of every element.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def silent(step: str, fraction: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the user gave: a path, or a value such as a kernel; `options` say how files are read; `watch` sees what passes make."""
+    """What the user gave: a path, or a value such as a kernel; `options` say how files are read; `watch` sees what
+    passes make."""
 
     value: Any
     options: Options = field(default_factory=Options)
@@ -46,8 +48,9 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Oracle:
-    """Another way to the outputs. `name` is its name in data, `what` in messages: "the host's own function". `outputs` are those for
-    parameter values and inputs, or None where it gives up. Without a `bound` they must be equal bit for bit."""
+    """Another way to the outputs. `name` is its name in data, `what` in messages: "the host's own function". `outputs`
+    are those for parameter values and inputs, or None where it gives up. Without a `bound` they must be equal bit for
+    bit."""
 
     name: str
     what: str
@@ -57,10 +60,10 @@ class Oracle:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """`content` is what the form is about: a plan, a nest, a function, images. `explain` may find a better error for a run that
-    failed, such as what the data are to blame for, at the user's line. `hidden` tells, for values of the parameters, the input arrays
-    whose elements at entry show nowhere. `seconds` is how long reading took; `source` is what a front end gave; `watch`
-    sees what passes make of it."""
+    """`content` is what the form is about: a plan, a nest, a function, images. `explain` may find a better error for a
+    run that failed, such as what the data are to blame for, at the user's line. `hidden` tells, for values of the
+    parameters, the input arrays whose elements at entry show nowhere. `seconds` is how long reading took; `source` is
+    what a front end gave; `watch` sees what passes make of it."""
 
     form: str
     content: Any

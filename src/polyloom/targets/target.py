@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A target is a record of functions over sources, text and bytes; the floors above ask the record, never which target it is.
+"""A target is a record of functions over sources, text and bytes; the floors above ask the record, never which target
+it is.
 
-A program is bytes that users hold in a file: what runs has been written down and read back. A *symbolic* target compiles once for all
-parameter values, and its file is instantiated; another one compiles for all values at once (`instantiate` is None), or for each
-(`per_size`). What a target lacks is None, and `need` refuses it by name.
+A program is bytes that users hold in a file: what runs has been written down and read back. A *symbolic* target
+compiles once for all parameter values, and its file is instantiated; another one compiles for all values at once
+(`instantiate` is None), or for each (`per_size`). What a target lacks is None, and `need` refuses it by name.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What a model observed. `cycles` is None where no time is modelled. `facts` are the target's own keys of `run --json` that only
-    a run tells; `trace` is empty unless it was asked for; `detail` is for the target's own report."""
+    """What a model observed. `cycles` is None where no time is modelled. `facts` are the target's own keys of `run
+    --json` that only a run tells; `trace` is empty unless it was asked for; `detail` is for the target's own report."""
 
     outputs: Arrays
     cycles: int | None
@@ -50,8 +51,8 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a run is asked for: every input, the place (None: that of the file), the target's options, the values of parameters,
-    the names of further outputs, and whether there is to be a trace."""
+    """What a run is asked for: every input, the place (None: that of the file), the target's options, the values of
+    parameters, the names of further outputs, and whether there is to be a trace."""
 
     inputs: Arrays
     place: Place | None
@@ -64,7 +65,8 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The file that runs; `symbolic` is the one that it was instantiated from, where that is known, `place` and `options` what was asked for."""
+    """The file that runs; `symbolic` is the one that it was instantiated from, where that is known, `place` and
+    `options` what was asked for."""
 
     data: bytes
     symbolic: bytes | None

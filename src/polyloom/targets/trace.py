@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happened in a run, and when: spans and instants on lanes, and arrows between them.
 
-A lane belongs to a group (a unit to its element). Spans of one unit may overlap, because it is pipelined; `apart` gives each
-of them a lane where nothing else is at that time.
+A lane belongs to a group (a unit to its element). Spans of one unit may overlap, because it is pipelined; `apart` gives
+each of them a lane where nothing else is at that time.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from heapq import heappop, heappush
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something that `lane` (such as a unit) of `group` (such as an element) did from cycle `start` for `cycles` cycles.
-    `arguments` are shown beside it: names and values."""
+    """Something that `lane` (such as a unit) of `group` (such as an element) did from cycle `start` for `cycles`
+    cycles. `arguments` are shown beside it: names and values."""
 
     group: str
     lane: str
@@ -38,8 +38,8 @@ class Instant:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A value in flight: it leaves the span that begins at `start` on the lane `source`, and arrives at the one that begins at `end`
-    on the lane `target`. Lanes are pairs of group and lane."""
+    """A value in flight: it leaves the span that begins at `start` on the lane `source`, and arrives at the one that
+    begins at `end` on the lane `target`. Lanes are pairs of group and lane."""
 
     name: str
     source: tuple[str, str]
@@ -58,10 +58,11 @@ class Trace:
 
 
 def apart(spans: Iterable[Span]) -> list[tuple[Span, int]]:
-    """Every span with the number of its sub-lane, such that no two spans of one sub-lane overlap, in the order of their starts.
+    """Every span with the number of its sub-lane, such that no two spans of one sub-lane overlap, in the order of their
+    starts.
 
-    A span takes the lowest sub-lane that is free, so that a unit of latency L which starts an operation every cycle has L of them,
-    one per stage, and no more than L: at no time do more spans overlap (interval graphs are perfect)."""
+    A span takes the lowest sub-lane that is free, so that a unit of latency L which starts an operation every cycle has
+    L of them, one per stage, and no more than L: at no time do more spans overlap (interval graphs are perfect)."""
     found: list[tuple[Span, int]] = []
     free: dict[tuple[str, str], list[int]] = {}
     busy: dict[tuple[str, str], list[tuple[int, int]]] = {}

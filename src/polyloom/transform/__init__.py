@@ -2,8 +2,10 @@
 """From a sequential loop nest to piecewise linear algorithms, in three steps on this page.
 
 Nest -> System       dataflow.py (reduction.py, forward.py, prune.py): which instance wrote what every read reads
-System -> spaces     phases.py, embed.py: statements that share a space, and their places in it; crossing.py: what passes between spaces
-spaces -> Plan       carry.py, share.py, count.py: every value at a constant distance; assemble.py, program.py: one operation an equation
+System -> spaces     phases.py, embed.py: statements that share a space, and their places in it;
+                     crossing.py: what passes between spaces
+spaces -> Plan       carry.py, share.py, count.py: every value at a constant distance; assemble.py, program.py:
+                     one operation per equation
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ def plan(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> t
 
 
 def only_written(nest: Nest) -> frozenset[str]:
-    """The arguments of a checked nest whose elements at entry show nowhere, whatever the parameters. Raises what `analyse` does."""
+    """The arguments of a checked nest whose elements at entry show nowhere, whatever the parameters. Raises what
+    `analyse` does."""
     system = analyse(nest)
     return frozenset(s.name for s in nest.storage if s.role == "argument") - held(system)
 

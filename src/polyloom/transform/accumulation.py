@@ -20,7 +20,8 @@ ASSOCIATIVE = ("add", "mul", "min", "max", "and", "or", "xor")
 
 @dataclass(frozen=True, slots=True)
 class Accumulation:
-    """`accumulator join (term combine term ...)`: the accumulator is read as `before`, `reads` are those of `term` in order."""
+    """`accumulator join (term combine term ...)`: the accumulator is read as `before`, `reads` are those of `term` in
+    order."""
 
     accumulator: Reference
     before: Read
@@ -52,7 +53,9 @@ def recognise(equation: Recurrence) -> Accumulation | None:
     own = [leaf for leaf in leaves if any(_reads(read, equation.name) for read in leaf.reads)]
     if len(own) != 1 or own[0].negative or not isinstance(own[0].expression, Reference) or len(leaves) < 2:
         return None
-    return _accumulation(own[0].expression, own[0].reads[0], value, family, [leaf for leaf in leaves if leaf is not own[0]])
+    return _accumulation(
+        own[0].expression, own[0].reads[0], value, family, [leaf for leaf in leaves if leaf is not own[0]]
+    )
 
 
 def identity_of(operation: str, dtype: ElementType) -> Constant:
@@ -76,12 +79,16 @@ def _reads(read: Read, statement: str) -> bool:
     return any(isinstance(p.origin, Produced) and p.origin.statement == statement for p in read)
 
 
-def _accumulation(accumulator: Reference, before: Read, value: Apply, family: str, leaves: Sequence[_Leaf]) -> Accumulation:
+def _accumulation(
+    accumulator: Reference, before: Read, value: Apply, family: str, leaves: Sequence[_Leaf]
+) -> Accumulation:
     """Terms that are added come first; if all are subtracted, so is their sum."""
     subtracted = all(leaf.negative for leaf in leaves)
     first, *rest = sorted(leaves, key=lambda leaf: leaf.negative)
     term = first.expression
     for leaf in rest:
-        term = Apply("sub" if leaf.negative and not subtracted else family, value.dtype, (term, leaf.expression), value.span)
+        term = Apply(
+            "sub" if leaf.negative and not subtracted else family, value.dtype, (term, leaf.expression), value.span
+        )
     reads = tuple(read for leaf in (first, *rest) for read in leaf.reads)
     return Accumulation(accumulator, before, family, "sub" if subtracted else family, value.dtype, term, reads)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes one phase, a piecewise linear algorithm, of placed statements.
 
-Every statement becomes equations for a variable of its own: its value is flattened to one operation an equation, and where an
-operand comes from different places in different parts of the domain, so do the equations (they exclude each other, so they share
-a unit's slot); where that would give too many, exclusive copies select the operand first.
+Every statement becomes equations for a variable of its own: its value is flattened to one operation an equation, and
+where an operand comes from different places in different parts of the domain, so do the equations (they exclude each
+other, so they share a unit's slot); where that would give too many, exclusive copies select the operand first.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class NoOrder(Exception):
 
 
 class NoCorner(Exception):
-    """The affine expression `index` is data, and where it could begin to be counted it depends on more than the parameters."""
+    """The affine expression `index` is data, and where it could begin to be counted it depends on more than the
+    parameters."""
 
     def __init__(self, index: Index) -> None:
         super().__init__(str(index.value))
@@ -51,8 +52,9 @@ class NoCorner(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """How a phase is connected. `crossing` gives, for a statement of an earlier phase, the array that holds its values and the
-    index there, affine in the statement's loops; `exports` are the values that this phase leaves in arrays; `arrays` are all arrays."""
+    """How a phase is connected. `crossing` gives, for a statement of an earlier phase, the array that holds its values
+    and the index there, affine in the statement's loops; `exports` are the values that this phase leaves in arrays;
+    `arrays` are all arrays."""
 
     crossing: dict[str, tuple[str, tuple[Affine, ...]]]
     exports: tuple[Final, ...]
@@ -60,7 +62,8 @@ class Ports:
 
 
 Need = tuple[isl.Set, Reference | Element | Constant | Index]
-"""At these points a value is that of a variable, of an array's element, or a constant or an affine expression itself."""
+"""At these points a value is that of a variable, of an array's element, or a constant or an affine expression
+itself."""
 Way = tuple[isl.Set, Operand]
 """At these points an operand is a value from somewhere, or a constant."""
 
@@ -71,7 +74,9 @@ def assemble(system: System, name: str, equations: Sequence[Recurrence], placeme
 
 
 class _Assembler:
-    def __init__(self, system: System, name: str, equations: Sequence[Recurrence], placements: Placements, ports: Ports) -> None:
+    def __init__(
+        self, system: System, name: str, equations: Sequence[Recurrence], placements: Placements, ports: Ports
+    ) -> None:
         self.system, self.name, self.equations, self.placements, self.ports = system, name, equations, placements, ports
         self.space = Space(dimensions(system, equations), system.parameters, system.assumptions)
         self.names = Names(system, equations, self.space.dims, ports.arrays)
@@ -86,24 +91,50 @@ class _Assembler:
         elements = [d for needs in reads for need in needs for d in need if isinstance(d[1], Element)]
         fixed = [r for needs in reads for need in needs for d in need if isinstance(r := d[1], Reference)]
         order = self._order({self.space.distance(r) for r in (*fixed, *(t.reference for t in transfers))})
-        shared, entering = share(self.space, [(p, e) for p, e in elements if isinstance(e, Element)], order, self.names.entered)
+        shared, entering = share(
+            self.space, [(p, e) for p, e in elements if isinstance(e, Element)], order, self.names.entered
+        )
         found = iter(shared)
         uses = [
-            [merged([next(found) if isinstance(s, Element) else (p, s) for p, s in need if isinstance(s, Element | Reference)]) for need in needs]
+            [
+                merged(
+                    [
+                        next(found) if isinstance(s, Element) else (p, s)
+                        for p, s in need
+                        if isinstance(s, Element | Reference)
+                    ]
+                )
+                for need in needs
+            ]
             for needs in reads
         ]
         others = [[[(p, s) for p, s in need if isinstance(s, Constant | Index)] for need in needs] for needs in reads]
-        defined = {self.variable_of[e.name]: self.placements[e.name].points(self.space, e.domain) for e in self.equations}
+        defined = {
+            self.variable_of[e.name]: self.placements[e.name].points(self.space, e.domain) for e in self.equations
+        }
         wiring = unite(Wiring(self.space, uses, [*transfers, *entering], defined), self.names.types)
         wiring = fill(wiring, {n: a.shape for n, a in self.ports.arrays.items()})
         wiring = settle(wiring)
         wiring = relay(wiring, self._order(wiring.vectors()), self.names.handed)
-        counters = self._counters([d for needs in others for need in needs for d in need], self._order(wiring.vectors()))
+        counters = self._counters(
+            [d for needs in others for need in needs for d in need], self._order(wiring.vectors())
+        )
         for equation, uses, known in zip(self.equations, wiring.reads, others, strict=True):
-            ways: list[list[Way]] = [[*u, *((p, counters[s] if isinstance(s, Index) else s) for p, s in k)] for u, k in zip(uses, known, strict=True)]
+            ways: list[list[Way]] = [
+                [*u, *((p, counters[s] if isinstance(s, Index) else s) for p, s in k)]
+                for u, k in zip(uses, known, strict=True)
+            ]
             self._statement(equation, ways, defined[self.variable_of[equation.name]])
         for transfer in wiring.transfers:
-            self._add(transfer.variable, transfer.variable, "move", self.names.types[transfer.variable], (transfer.reference,), transfer.points, None)
+            self._add(
+                transfer.variable,
+                transfer.variable,
+                "move",
+                self.names.types[transfer.variable],
+                (transfer.reference,),
+                transfer.points,
+                None,
+            )
         for final, points in exports:
             self._export(final, points)
         self._remove_unread()
@@ -121,12 +152,18 @@ class _Assembler:
         """Where each reference and each affine expression of an equation's value is found."""
         reads = iter(equation.reads)
         found = (leaf for leaf in leaves(equation.value) if not isinstance(leaf, Constant))
-        return [self._index(equation, leaf) if isinstance(leaf, Index) else self._needs(equation, next(reads)) for leaf in found]
+        return [
+            self._index(equation, leaf) if isinstance(leaf, Index) else self._needs(equation, next(reads))
+            for leaf in found
+        ]
 
     def _index(self, equation: Recurrence, index: Index) -> list[Need]:
         """An affine expression as data: an input where parameters determine it, else it is counted."""
         placement = self.placements[equation.name]
-        points, value = placement.points(self.space, equation.domain), index.value.substitute(placement.loop_values(self.space.dims))
+        points, value = (
+            placement.points(self.space, equation.domain),
+            index.value.substitute(placement.loop_values(self.space.dims)),
+        )
         counts = value.symbols & {*self.space.dims}
         return [(points, Index(value, index.dtype) if counts else Element(self.names.scalar(value, index.dtype), ()))]
 
@@ -173,9 +210,14 @@ class _Assembler:
         for step in steps:
             constant = Constant(element(step.value.constant, index.dtype).item(), index.dtype)
             if step.before is None:
-                operation, operands = "move", (constant if step.value.is_constant else Reference(self.names.scalar(step.value, index.dtype)),)
+                operation, operands = (
+                    "move",
+                    (constant if step.value.is_constant else Reference(self.names.scalar(step.value, index.dtype)),),
+                )
             else:
-                operation, operands = ("add", (step.before, constant)) if step.value != Affine() else ("move", (step.before,))
+                operation, operands = (
+                    ("add", (step.before, constant)) if step.value != Affine() else ("move", (step.before,))
+                )
             self._add(name, name, operation, index.dtype, operands, step.points, None)
         return name
 
@@ -185,9 +227,20 @@ class _Assembler:
         name = self.variable_of[equation.name]
         self._define(name, equation.name, equation.value, equation.dtype, points, iter(reads), equation.span)
 
-    def _define(self, name: str, label: str, value: Expression, dtype: ElementType, points: isl.Set, reads: Iterator[list[Way]], span: Span | None) -> None:
+    def _define(
+        self,
+        name: str,
+        label: str,
+        value: Expression,
+        dtype: ElementType,
+        points: isl.Set,
+        reads: Iterator[list[Way]],
+        span: Span | None,
+    ) -> None:
         """Equations for `name` = `value` on `points`, operands first."""
-        operation, dtype, parts = (value.operation, value.dtype, value.operands) if isinstance(value, Apply) else ("move", dtype, (value,))
+        operation, dtype, parts = (
+            (value.operation, value.dtype, value.operands) if isinstance(value, Apply) else ("move", dtype, (value,))
+        )
         operands = [self._operand(name, label, part, points, reads) for part in parts]
         operands = self._few(name, label, operands, points)
         for chosen in product(*operands):
@@ -196,7 +249,9 @@ class _Assembler:
                 where = where if part is points else where.intersect(part)
             self._add(name, label, operation, dtype, tuple(o for _, o in chosen), where, span)
 
-    def _operand(self, name: str, label: str, value: Expression, points: isl.Set, reads: Iterator[list[Way]]) -> list[Way]:
+    def _operand(
+        self, name: str, label: str, value: Expression, points: isl.Set, reads: Iterator[list[Way]]
+    ) -> list[Way]:
         match value:
             case Reference() | Index():
                 return next(reads)
@@ -218,7 +273,16 @@ class _Assembler:
             operands = [*operands[:widest], [(points, self.space.at(chosen))], *operands[widest + 1 :]]
         return operands
 
-    def _add(self, name: str, label: str, operation: str, dtype: ElementType, operands: tuple[Operand, ...], points: isl.Set, span: Span | None) -> None:
+    def _add(
+        self,
+        name: str,
+        label: str,
+        operation: str,
+        dtype: ElementType,
+        operands: tuple[Operand, ...],
+        points: isl.Set,
+        span: Span | None,
+    ) -> None:
         if not points.is_empty():
             target = self.space.at(name)
             self.raw.append(Raw(self.names.label(label), target, operation, dtype, operands, points.coalesce(), span))
@@ -230,7 +294,17 @@ class _Assembler:
         source = value if isinstance(value, Constant) else self.space.at(variable)
         if not points.is_empty():
             dtype = self.names.types[variable]
-            self.raw.append(Raw(self.names.label(final.name), Reference(final.name, index), "move", dtype, (source,), points.coalesce(), None))
+            self.raw.append(
+                Raw(
+                    self.names.label(final.name),
+                    Reference(final.name, index),
+                    "move",
+                    dtype,
+                    (source,),
+                    points.coalesce(),
+                    None,
+                )
+            )
 
     def _remove_unread(self) -> None:
         """Constants that are written to arrays only need no variable."""

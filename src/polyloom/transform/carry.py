@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Brings produced values to the points that read them, by steps of constant distance.
 
-A value produced at F(P) and read at P travels along one axis after another. Along an axis x on which F does not depend, all points
-between share the value: V[P] = V[P - u] with u = +-e_x, and V begins where x is aligned with F_x; what is needed there is the same
-problem with one axis less (Thiele, Roychowdhury, "Systematic design of local processor arrays for numerical algorithms", 1991).
-Reads of equal values along the same axis share one variable.
+A value produced at F(P) and read at P travels along one axis after another. Along an axis x on which F does not depend,
+all points between share the value: V[P] = V[P - u] with u = +-e_x, and V begins where x is aligned with F_x; what is
+needed there is the same problem with one axis less (Thiele, Roychowdhury, "Systematic design of local processor arrays
+for numerical algorithms", 1991). Reads of equal values along the same axis share one variable.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class NotUniform(Exception):
 
 @dataclass(slots=True)
 class _Moved:
-    """A variable that passes `value` along an axis; `demands` are the points where it is read, `base` 0 if some read is at the start."""
+    """A variable that passes `value` along an axis; `demands` are the points where it is read, `base` 0 if some read is
+    at the start."""
 
     name: str
     value: Value
@@ -62,8 +63,8 @@ class _Moved:
 
 
 class Carrier:
-    """Collects needs, then gives the equations that satisfy them. Variables of statements are called `names[statement]`;
-    `fresh(statement, axis)` names an added one."""
+    """Collects needs, then gives the equations that satisfy them. Variables of statements are called
+    `names[statement]`; `fresh(statement, axis)` names an added one."""
 
     def __init__(self, space: Space, names: dict[str, str], fresh: Callable[[str, int], str]) -> None:
         self.space, self.names, self.fresh = space, names, fresh
@@ -128,7 +129,14 @@ class Carrier:
         free = self._free(value, axis, self.space.equalities(points))
         if free is None:
             raise NotUniform(points, value)
-        found = next((m for m in self.moved if not m.done and (m.axis, m.sign) == (axis, sign) and self._same(points, m.value, free)), None)
+        found = next(
+            (
+                m
+                for m in self.moved
+                if not m.done and (m.axis, m.sign) == (axis, sign) and self._same(points, m.value, free)
+            ),
+            None,
+        )
         if found is None:
             found = _Moved(self.fresh(value.statement, axis), free, axis, sign, points)
             self.moved.append(found)
@@ -139,13 +147,19 @@ class Carrier:
         return found
 
     def _same(self, points: isl.Set, a: Value, b: Value) -> bool:
-        return a.statement == b.statement and all(self.space.constant(points, m - n) == 0 for m, n in zip(a.at, b.at, strict=True))
+        return a.statement == b.statement and all(
+            self.space.constant(points, m - n) == 0 for m, n in zip(a.at, b.at, strict=True)
+        )
 
     def _transfer(self, moved: _Moved) -> list[Transfer]:
         moved.done = True
         step = tuple(moved.sign * (n == moved.axis) for n in range(len(self.space.dims)))
         gap = (self.space.here[moved.axis] - moved.value.at[moved.axis]) * moved.sign
-        path = self.space.ray(moved.demands, moved.axis, moved.sign).intersect(self.space.where(gap - moved.base)).coalesce()
+        path = (
+            self.space.ray(moved.demands, moved.axis, moved.sign)
+            .intersect(self.space.where(gap - moved.base))
+            .coalesce()
+        )
         inner = path.intersect(self.space.shift(path, step)).coalesce()
         made = [Transfer(moved.name, inner, self.space.at(moved.name, step))]
         back = tuple(moved.base * s for s in step)
@@ -157,4 +171,6 @@ class Carrier:
 
 def shifted(reference: Reference, distance: Vector) -> Reference:
     """The reference at the point minus `distance`."""
-    return Reference(reference.name, tuple(index - d for index, d in zip(reference.index, distance, strict=True)), reference.span)
+    return Reference(
+        reference.name, tuple(index - d for index, d in zip(reference.index, distance, strict=True)), reference.span
+    )

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads through choices whose outcome the reader knows: `select(c, t, u)` needs of `t = select(c, a, b)` only a.
 
-Front ends turn the branches of a data-dependent `if` into assignments t = select(c, value, t), one after another. Taken literally,
-each keeps the older t, often that of the iteration before, in case c does not hold, although every use is guarded by c again.
-Two conditions are the same if they have the same form and read the same instances. A chosen operand that is not a read becomes
-an equation of its own, which costs nothing: equations have one operation each in the end. A recurrence of choices by a condition that
-does not change would be seen through for ever, in twice as many pieces each time where it chooses between two, and stays.
+Front ends turn the branches of a data-dependent `if` into assignments t = select(c, value, t), one after another. Taken
+literally, each keeps the older t, often that of the iteration before, in case c does not hold, although every use is
+guarded by c again. Two conditions are the same if they have the same form and read the same instances. A chosen operand
+that is not a read becomes an equation of its own, which costs nothing: equations have one operation each in the end. A
+recurrence of choices by a condition that does not change would be seen through for ever, in twice as many pieces each
+time where it chooses between two, and stays.
 """
 
 from __future__ import annotations
@@ -67,10 +68,14 @@ class _Equations:
             chosen = {piece: found for piece in reads[n] if (found := self.chosen(piece, facts, reader)) is not None}
             if chosen:
                 parts = [part for piece in reads[n] for part in chosen.get(piece, [(piece.domain, piece.origin)])]
-                reads[n] = self.pieces.of_parts([(self.pieces.set(domain, reader.name), origin) for domain, origin in parts], reader.name)
+                reads[n] = self.pieces.of_parts(
+                    [(self.pieces.set(domain, reader.name), origin) for domain, origin in parts], reader.name
+                )
         return replace(reader, reads=tuple(reads)) if tuple(reads) != reader.reads else reader
 
-    def chosen(self, piece: Piece, facts: tuple[_Fact, ...], reader: Recurrence) -> list[tuple[Condition, Origin]] | None:
+    def chosen(
+        self, piece: Piece, facts: tuple[_Fact, ...], reader: Recurrence
+    ) -> list[tuple[Condition, Origin]] | None:
         """The origins of `piece` behind the choice that it names, if a fact decides that choice."""
         writer = self.equations[piece.origin.statement] if isinstance(piece.origin, Produced) else None
         if writer is None or not isinstance(writer.value, Apply) or writer.value.operation != "select":
@@ -86,7 +91,12 @@ class _Equations:
         if _form(fact.condition, {}) != _form(condition, at):
             return False
         pairs = zip(fact.reads, writer.reads, strict=False)
-        return all(self.alike(here, part, reader) for mine, theirs in pairs for here in mine for part in composed(piece, theirs, writer.loops))
+        return all(
+            self.alike(here, part, reader)
+            for mine, theirs in pairs
+            for here in mine
+            for part in composed(piece, theirs, writer.loops)
+        )
 
     def alike(self, here: Piece, there: tuple[Condition, Origin], reader: Recurrence) -> bool:
         domain, origin = there
@@ -114,10 +124,16 @@ class _Equations:
         value = replace(writer.value, operands=(*operands[:n], statement.assign.target, *operands[n + 1 :]))
         read = (Piece(statement.domain, Produced(made.assign.name, tuple(map(Affine.symbol, writer.loops)))),)
         changed = replace(
-            writer, statement=replace(statement, assign=replace(statement.assign, value=value)), reads=(*writer.reads[:first], read, *writer.reads[last:])
+            writer,
+            statement=replace(statement, assign=replace(statement.assign, value=value)),
+            reads=(*writer.reads[:first], read, *writer.reads[last:]),
         )
         new = {made.assign.name: Recurrence(made, writer.dtype, writer.reads[first:last]), writer.name: changed}
-        self.equations = {name: e for old in self.equations.values() for name, e in (new if old.name == writer.name else {old.name: old}).items()}
+        self.equations = {
+            name: e
+            for old in self.equations.values()
+            for name, e in (new if old.name == writer.name else {old.name: old}).items()
+        }
         self.pieces = replace(self.pieces, loops={**self.pieces.loops, made.assign.name: writer.loops})
         return changed
 

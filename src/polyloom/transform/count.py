@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loop variables as data: iterations do not know their place, so a variable counts along with them.
 
-An affine expression a(P) of the dimensions changes by a constant along every direction u, so V[P] = V[P - u] + (a(P) - a(P - u)) where
-P - u counts too. Where no such point is, at a corner, a(P) depends on the parameters alone: it is a constant, or a scalar
-that is known when the parameters are. Points with other corners are counted in the whole of their bounding box.
+An affine expression a(P) of the dimensions changes by a constant along every direction u, so V[P] = V[P - u] + (a(P) -
+a(P - u)) where P - u counts too. Where no such point is, at a corner, a(P) depends on the parameters alone: it is a
+constant, or a scalar that is known when the parameters are. Points with other corners are counted in the whole of their
+bounding box.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from polyloom.transform.space import Space, eliminate
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """On `points`, what stands at `before` plus the constant `value`; or, without it, `value`, in which no dimension occurs."""
+    """On `points`, what stands at `before` plus the constant `value`; or, without it, `value`, in which no dimension
+    occurs."""
 
     points: isl.Set
     before: Reference | None
@@ -29,7 +31,8 @@ class Step:
 
 
 def count(space: Space, name: str, points: isl.Set, value: Affine, order: Order) -> list[Step] | None:
-    """How the variable `name` gets the values of `value` on all `points`, in few steps; None where no corner has a value."""
+    """How the variable `name` gets the values of `value` on all `points`, in few steps; None where no corner has a
+    value."""
     return _steps(space, name, points, value, order) or _steps(space, name, space.bounding(points), value, order)
 
 
@@ -40,7 +43,9 @@ def _steps(space: Space, name: str, points: isl.Set, value: Affine, order: Order
             found.append(Step(transfer.points, transfer.reference, value - _before(space, transfer.reference, value)))
             continue
         corners: list[isl.Set] = []
-        transfer.points.make_disjoint().foreach_basic_set(lambda piece, corners=corners: corners.append(isl.Set.from_basic_set(piece)))
+        transfer.points.make_disjoint().foreach_basic_set(
+            lambda piece, corners=corners: corners.append(isl.Set.from_basic_set(piece))
+        )
         for corner in corners:
             here = _corner(space, corner, value)
             if here is None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values that cross from phase to phase: the arrays that hold them between.
 
-A value that an output holds at the end anyway is read from there, unless a later phase reads what that element held at entry. Others
-get an intermediate array, shaped like the one that their statement writes, or where an element of that gets several values, like loops.
+A value that an output holds at the end anyway is read from there, unless a later phase reads what that element held at
+entry. Others get an intermediate array, shaped like the one that their statement writes, or where an element of that
+gets several values, like loops.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ MARGIN = 16
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """`where` a statement's values are found in later phases, what must be written for that, and the arrays made for it."""
+    """`where` a statement's values are found in later phases, what must be written for that, and the arrays made for
+    it."""
 
     where: dict[str, tuple[str, Point]]
     exports: tuple[Final, ...]
@@ -46,7 +48,8 @@ class _Made:
 
 
 def cross(nest: Nest, system: System, groups: Sequence[Sequence[str]]) -> Crossing:
-    """What phases pass on, where `groups` are the statements of each. Raises PL0264 for values that no array holds side by side."""
+    """What phases pass on, where `groups` are the statements of each. Raises PL0264 for values that no array holds side
+    by side."""
     phase_of = {name: n for n, names in enumerate(groups) for name in names}
     found = [crossing for names in groups for crossing in needed(system, [system[n] for n in names]).items()]
     where: dict[str, tuple[str, Point]] = {}
@@ -77,8 +80,9 @@ def needed(system: System, readers: Sequence[Recurrence]) -> dict[str, isl.Set]:
 
 
 def cell(system: System, equation: Recurrence, points: isl.Set) -> tuple[Point, Point | None]:
-    """The index at which the values of `equation` at `points` are kept, and the shape of an array for that: the element they are
-    assigned to (and its array's shape, None) unless it gets several of them; then the fewest loops that tell them apart."""
+    """The index at which the values of `equation` at `points` are kept, and the shape of an array for that: the element
+    they are assigned to (and its array's shape, None) unless it gets several of them; then the fewest loops that tell
+    them apart."""
     own, target = own_space(system, equation), equation.statement.assign.target
     if own.injective(points, target.index):
         return target.index, None
@@ -94,7 +98,9 @@ def unkept(equation: Recurrence) -> PolyloomError:
     """PL0264 for a statement whose values have no place between phases."""
     name = equation.statement.assign.target.name
     help = f"let its loops begin at 0 or above, or store each value of `{name}` in an element of its own"
-    return input_error("PL0264", f"`{name}` passes several values of one element to a later phase", span=equation.span, help=help)
+    return input_error(
+        "PL0264", f"`{name}` passes several values of one element to a later phase", span=equation.span, help=help
+    )
 
 
 def _extent(space: Space, points: isl.Set, axis: int) -> Affine | None:
@@ -111,17 +117,30 @@ def _final(system: System, name: str, points: isl.Set, phase_of: Mapping[str, in
     later = [e for e in system.equations if phase_of[e.name] > phase_of[name]]
     read = {o.name for o in origins(later) if isinstance(o, Stored)}
     own = own_space(system, system[name])
-    return next((f for f in system.finals if f.statement == name and f.name not in read and points.is_subset(own.set(f.domain))), None)
+    return next(
+        (
+            f
+            for f in system.finals
+            if f.statement == name and f.name not in read and points.is_subset(own.set(f.domain))
+        ),
+        None,
+    )
 
 
-def _intermediate(nest: Nest, system: System, equation: Recurrence, points: isl.Set, made: dict[str, _Made], taken: set[str]) -> tuple[str, Point]:
-    """An array for the values of `equation` at `points`, which those of the same storage share as long as no element gets two values.
-    It is called like a local, or by a name that is not `taken`."""
+def _intermediate(
+    nest: Nest, system: System, equation: Recurrence, points: isl.Set, made: dict[str, _Made], taken: set[str]
+) -> tuple[str, Point]:
+    """An array for the values of `equation` at `points`, which those of the same storage share as long as no element
+    gets two values. It is called like a local, or by a name that is not `taken`."""
     index, shape = cell(system, equation, points)
     storage = nest[equation.statement.assign.target.name]
     elements = own_space(system, equation).image(points, index, hidden_dims(len(index)))
     for name, known in made.items() if shape is None else ():
-        if known.storage == storage.name and known.array.shape == storage.shape and known.elements.is_disjoint(elements):
+        if (
+            known.storage == storage.name
+            and known.array.shape == storage.shape
+            and known.elements.is_disjoint(elements)
+        ):
             made[name] = replace(known, elements=known.elements.union(elements))
             return name, index
     is_first = storage.role == "local" and storage.name not in made

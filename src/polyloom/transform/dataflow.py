@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes the order away from a nest: for every read, which instance of which statement wrote the value, for all parameter values.
+"""Takes the order away from a nest: for every read, which instance of which statement wrote the value, for all
+parameter values.
 
-The value of a read is what the last earlier writer of the same element wrote (`transform.writers`). An element of an argument that
-nothing wrote before has its value at entry; a local that nothing wrote has none, which is the user's error. The pieces of a read
-name origins by affine functions of the reader's loops; an origin that is none, because of a stride, is refused.
+The value of a read is what the last earlier writer of the same element wrote (`transform.writers`). An element of an
+argument that nothing wrote before has its value at entry; a local that nothing wrote has none, which is the user's
+error. The pieces of a read name origins by affine functions of the reader's loops; an origin that is none, because of a
+stride, is refused.
 """
 
 from __future__ import annotations
@@ -36,11 +38,13 @@ from polyloom.transform.writers import Writers
 
 
 def passes(reassociate: bool = False) -> tuple[Pass[Any, Any], ...]:
-    """From a checked nest to equations with exact origins: copies are forwarded, accumulations nested, and what no output needs is removed.
+    """From a checked nest to equations with exact origins: copies are forwarded, accumulations nested, and what no
+    output needs is removed.
 
     `reassociate` allows f32 accumulations to change their order, hence their rounding.
 
-    They raise PL0250 where a local is read that nothing wrote, PL0251 where an origin is not affine in the reader's loops.
+    They raise PL0250 where a local is read that nothing wrote, PL0251 where an origin is not affine in the reader's
+    loops.
     """
     return (
         Pass("nest", lambda nest: nest, NEST),
@@ -65,9 +69,12 @@ def analyse(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -
 
 
 def flow(nest: Nest) -> System:
-    """Every statement with the origins of its reads, and who wrote the final elements of the outputs; errors as for `analyse`."""
+    """Every statement with the origins of its reads, and who wrote the final elements of the outputs; errors as for
+    `analyse`."""
     writers = Writers.of(nest)
-    equations = tuple(Recurrence(s, dtype_of(s.assign.value, nest), tuple(_reads(s, writers))) for s in writers.statements)
+    equations = tuple(
+        Recurrence(s, dtype_of(s.assign.value, nest), tuple(_reads(s, writers))) for s in writers.statements
+    )
     arguments = tuple(s for s in nest.storage if s.role == "argument")
     finals = tuple(final for a in arguments for final in _finals(a, writers))
     return System(nest.name, nest.parameters, nest.assumptions, arguments, equations, finals, nest.span)
@@ -88,7 +95,10 @@ def _produced(statement: Statement, read: Reference, writers: Writers) -> Iterat
     """The instances of `statement` whose element some instance wrote before, with the last one."""
     just_before = writers.just_before(statement, read)
     if just_before is not None:
-        yield writers.pieces.set(statement.domain, statement.assign.name), Produced(just_before.assign.name, tuple(map(Affine.symbol, statement.loops)))
+        yield (
+            writers.pieces.set(statement.domain, statement.assign.name),
+            Produced(just_before.assign.name, tuple(map(Affine.symbol, statement.loops))),
+        )
         return
     for writer, relation in writers.before(statement, read):
         for level, part in enumerate(by_level(relation, len(shared_loops(statement, writer)))):
@@ -104,8 +114,12 @@ def _check_defined(statement: Statement, read: Reference, unwritten: isl.Set, ne
     point = sample(unwritten) if nest[read.name].role == "local" else None
     if point is not None:
         where = ", ".join(f"{n} = {point[n]}" for n in (*nest.parameters, *statement.loops))
-        message = f"{_element(read, point)} is read before anything was assigned to it{f' when {where}' if where else ''}"
-        raise input_error("PL0250", message, span=read.span, help=f"assign a first value to `{read.name}`, or make it an argument")
+        message = (
+            f"{_element(read, point)} is read before anything was assigned to it{f' when {where}' if where else ''}"
+        )
+        raise input_error(
+            "PL0250", message, span=read.span, help=f"assign a first value to `{read.name}`, or make it an argument"
+        )
 
 
 def _finals(array: Storage, writers: Writers) -> Iterator[Final]:
@@ -116,7 +130,11 @@ def _finals(array: Storage, writers: Writers) -> Iterator[Final]:
 
 
 def _element(reference: Reference, point: Mapping[str, int]) -> str:
-    return f"{reference.name}[{', '.join(str(a.evaluate(point)) for a in reference.index)}]" if reference.index else f"`{reference.name}`"
+    return (
+        f"{reference.name}[{', '.join(str(a.evaluate(point)) for a in reference.index)}]"
+        if reference.index
+        else f"`{reference.name}`"
+    )
 
 
 def _origin_text(values: isl.MultiAff) -> str:
@@ -135,4 +153,9 @@ def _refusal(statement: Statement, reference: Reference) -> Generator[None]:
 
 def _not_affine(statement: Statement, read: Reference, reason: str) -> PolyloomError:
     message = f"the origin of `{read.name}` in {statement.assign.name} is not affine in the loops around it: {reason}"
-    return input_error("PL0251", message, span=read.span, help="index with unit coefficients, or split the loop so that none is strided")
+    return input_error(
+        "PL0251",
+        message,
+        span=read.span,
+        help="index with unit coefficients, or split the loop so that none is strided",
+    )

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gives the statements of an imperfect nest places in one common space.
 
-A placement maps a statement's loops to dimensions, shifted by constants, and fixes the dimensions that it does not run over by
-affine expressions: a face, a diagonal, the place of what it reads or of what reads it. Statements are placed one after another,
-deepest first; a beam keeps the cheapest partial placements. Cheap means: dependences of constant short distance, few values passed
-along, and a signed permutation of the dimensions under which all of them are lexicographically positive (Feautrier, "Some
-efficient solutions to the affine scheduling problem", 1992, searches schedules in this way; here the space itself is searched).
-Of more than `MANY` statements, each is placed once, where it costs least beside those before it: their number counts linearly then.
+A placement maps a statement's loops to dimensions, shifted by constants, and fixes the dimensions that it does not run
+over by affine expressions: a face, a diagonal, the place of what it reads or of what reads it. Statements are placed
+one after another, deepest first; a beam keeps the cheapest partial placements. Cheap means: dependences of constant
+short distance, few values passed along, and a signed permutation of the dimensions under which all of them are
+lexicographically positive (Feautrier, "Some efficient solutions to the affine scheduling problem", 1992, searches
+schedules in this way; here the space itself is searched). Of more than `MANY` statements, each is placed once, where it
+costs least beside those before it: their number counts linearly then.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ IMPOSSIBLE = 1000.0
 GROWTH = 2.0
 """The price of a bounding box twice as large."""
 BELOW = 0.16
-"""The price of starting an iteration earlier than the deepest statement, in any dimension: negative coordinates are hard to read."""
+"""The price of starting an iteration earlier than the deepest statement, in any dimension: negative coordinates are
+hard to read."""
 UNITS = 2
 """Functional units of each kind that a typical machine has."""
 CROWD = 0.5
@@ -97,13 +99,14 @@ def dependences(equations: Sequence[Recurrence]) -> list[Dependence]:
 
 
 def embed(system: System, equations: Sequence[Recurrence]) -> list[tuple[float, Placements]]:
-    """Placements of all `equations`, cheapest first; none costs `IMPOSSIBLE` or more. The dimensions are `dimensions(system, equations)`."""
+    """Placements of all `equations`, cheapest first; none costs `IMPOSSIBLE` or more. The dimensions are
+    `dimensions(system, equations)`."""
     return _Search(system, equations).run()
 
 
 def dimensions(system: System, equations: Sequence[Recurrence]) -> tuple[str, ...]:
-    """The loops of the deepest statement, the first in the text of several: the names of the common space. Without any loop it has one
-    dimension."""
+    """The loops of the deepest statement, the first in the text of several: the names of the common space. Without any
+    loop it has one dimension."""
     return max(equations, key=lambda e: len(e.loops)).loops or (fresh("i", {*system.names}),)
 
 
@@ -132,7 +135,9 @@ class _Search:
         placed, vectors, total = Placements(), frozenset[Vector](), 0.0
         boxes: list[tuple[Vector, Vector]] = []
         for name in self._sequence():
-            found = [self._beside(name, p, placed, vectors, boxes) for p in dict.fromkeys(self._candidates(name, placed))]
+            found = [
+                self._beside(name, p, placed, vectors, boxes) for p in dict.fromkeys(self._candidates(name, placed))
+            ]
             cost, n = min(((f[0], n) for n, f in enumerate(found)), default=(IMPOSSIBLE, 0))
             if cost >= IMPOSSIBLE:
                 return []
@@ -141,9 +146,15 @@ class _Search:
         return [(total, placed)]
 
     def _beside(
-        self, name: str, placement: Placement, placed: Placements, vectors: frozenset[Vector], boxes: list[tuple[Vector, Vector]]
+        self,
+        name: str,
+        placement: Placement,
+        placed: Placements,
+        vectors: frozenset[Vector],
+        boxes: list[tuple[Vector, Vector]],
     ) -> tuple[float, Placement, frozenset[Vector], list[tuple[Vector, Vector]]]:
-        """What one more placement costs, the vectors that an order must meet then, and the first statement's box with the one around all."""
+        """What one more placement costs, the vectors that an order must meet then, and the first statement's box with
+        the one around all."""
         low, high = self._box(name, placement)
         first, around = (boxes[0], boxes[-1]) if boxes else ((low, high), (low, high))
         around = tuple(map(min, around[0], low)), tuple(map(max, around[1], high))
@@ -180,7 +191,10 @@ class _Search:
         for targets in permutations(free, len(own)):
             runs = dict(zip(targets, own, strict=True))
             base = tuple(Affine.symbol(runs.get(d, d)) if d in runs or d in loops else None for d in dims)
-            choices = [[b] if b is not None and d in loops else self._coordinates(name, placed, n, b) for n, (d, b) in enumerate(zip(dims, base, strict=True))]
+            choices = [
+                [b] if b is not None and d in loops else self._coordinates(name, placed, n, b)
+                for n, (d, b) in enumerate(zip(dims, base, strict=True))
+            ]
             for at in islice(product(*choices), COMBINATIONS):
                 yield Placement(loops, at)
 
@@ -195,7 +209,8 @@ class _Search:
         return ranked[:CHOICES] if ranked else self._anywhere(placed, n)
 
     def _anywhere(self, placed: Placements, n: int) -> list[Affine]:
-        """Coordinates for a statement without neighbours: 0, or where the deepest statement begins, which makes the box no larger."""
+        """Coordinates for a statement without neighbours: 0, or where the deepest statement begins, which makes the box
+        no larger."""
         name, placement = next(iter(placed.items()), ("", None))
         low = self.space.lowest(placement.points(self.space, self.equations[name].domain), n) if placement else None
         return [Affine()] if low in (None, Affine()) else [Affine(), low]
@@ -241,7 +256,9 @@ class _Search:
 
     def _price_of_order(self, vectors: Iterable[Vector]) -> float:
         order = find_order(vectors, len(self.space.dims))
-        return IMPOSSIBLE if order is None else sum(0.5 * (sign < 0) + 0.1 * (n != m) for m, (n, sign) in enumerate(order))
+        return (
+            IMPOSSIBLE if order is None else sum(0.5 * (sign < 0) + 0.1 * (n != m) for m, (n, sign) in enumerate(order))
+        )
 
     def _dependence(self, d: Dependence, reader: Placement, writer: Placement) -> tuple[float, tuple[Vector, ...]]:
         key = d, reader, writer
@@ -268,7 +285,9 @@ class _Search:
     def _growth(self, placed: Placements) -> float:
         """How much larger than the deepest statement's the bounding box is, for typical parameters."""
         boxes = [self._box(name, p) for name, p in placed.items()]
-        low, high = (tuple(f(column) for column in zip(*(b[n] for b in boxes), strict=True)) for n, f in ((0, min), (1, max)))
+        low, high = (
+            tuple(f(column) for column in zip(*(b[n] for b in boxes), strict=True)) for n, f in ((0, min), (1, max))
+        )
         return self._price_of(boxes[0], (low, high))
 
     def _price_of(self, first: tuple[Vector, Vector], around: tuple[Vector, Vector]) -> float:
@@ -299,7 +318,9 @@ class _Search:
     def _instances(self, name: str, placement: Placement) -> isl.Set:
         """Where the statement is executed, for typical parameters."""
         if (name, placement) not in self.instances:
-            self.instances[name, placement] = placement.points(self.space, self.equations[name].domain).intersect(self.typical)
+            self.instances[name, placement] = placement.points(self.space, self.equations[name].domain).intersect(
+                self.typical
+            )
         return self.instances[name, placement]
 
     def _box(self, name: str, placement: Placement) -> tuple[Vector, Vector]:

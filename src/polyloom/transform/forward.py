@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads through copies: who reads what a statement copied reads what that statement read, so that temporaries cost nothing.
+"""Reads through copies: who reads what a statement copied reads what that statement read, so that temporaries cost
+nothing.
 
-A copy is a statement whose value is one read, or a constant. Origins are composed, piece by piece: where R[I] takes its value from W[f(I)] and
-W[J] copies P[g(J)] on a domain D, R[I] takes it from P[g(f(I))] where f(I) is in D. Copies that reach themselves through copies
-(x[i] = x[i-1], a pipeline of the user's) are recurrences and stay, so that this terminates.
+A copy is a statement whose value is one read, or a constant. Origins are composed, piece by piece: where R[I] takes its
+value from W[f(I)] and W[J] copies P[g(J)] on a domain D, R[I] takes it from P[g(f(I))] where f(I) is in D. Copies that
+reach themselves through copies (x[i] = x[i-1], a pipeline of the user's) are recurrences and stay, so that this
+terminates.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ def forward(system: System) -> System:
     copies: dict[str, tuple[Piece, ...]] = {}
     for equation in _in_order(system):
         copies[equation.name] = _through(_copied(equation) or (), equation, copies, pieces)
-    equations = tuple(replace(e, reads=tuple(_through(read, e, copies, pieces) for read in e.reads)) for e in system.equations)
+    equations = tuple(
+        replace(e, reads=tuple(_through(read, e, copies, pieces) for read in e.reads)) for e in system.equations
+    )
     finals = tuple(made for final in system.finals for made in _final(final, system[final.statement], copies, pieces))
     return replace(system, equations=equations, finals=finals)
 
@@ -53,7 +57,12 @@ def _in_order(system: System) -> Iterator[Recurrence]:
     copies = [e for e in system.equations if _copied(e) is not None]
     number = {e.name: n for n, e in enumerate(copies)}
     reads = {
-        n: [number[p.origin.statement] for r in e.reads for p in r if isinstance(p.origin, Produced) and p.origin.statement in number]
+        n: [
+            number[p.origin.statement]
+            for r in e.reads
+            for p in r
+            if isinstance(p.origin, Produced) and p.origin.statement in number
+        ]
         for n, e in enumerate(copies)
     }
     for component in components(reads):
@@ -68,7 +77,8 @@ def _through(read: tuple[Piece, ...], reader: Recurrence, copies: Copies, pieces
 
 
 def _parts(piece: Piece, reader: Recurrence, copies: Copies, pieces: Pieces) -> Iterator[Part]:
-    """`piece` through copies. A constant that is read only where a loop is empty would be one more case in every iteration: it stays where it is."""
+    """`piece` through copies. A constant that is read only where a loop is empty would be one more case in every
+    iteration: it stays where it is."""
     for domain, origin in _origins(piece, copies, pieces):
         points = pieces.set(domain, reader.name)
         yield points, piece.origin if isinstance(origin, Immediate) and pieces.is_rare(points) else origin
@@ -87,11 +97,15 @@ def composed(piece: Piece, inner: tuple[Piece, ...], loops: tuple[str, ...]) -> 
     at = dict(zip(loops, piece.origin.index, strict=True))
     for part in inner:
         where = Condition(tuple(p.substitute(at) for p in part.domain.pieces))
-        yield conjunction(piece.domain, where), replace(part.origin, index=tuple(a.substitute(at) for a in part.origin.index))
+        yield (
+            conjunction(piece.domain, where),
+            replace(part.origin, index=tuple(a.substitute(at) for a in part.origin.index)),
+        )
 
 
 def _final(final: Final, writer: Recurrence, copies: Copies, pieces: Pieces) -> Iterator[Final]:
-    """The instances whose values the copy `writer` stored last, where the element that each goes to is affine in its own loops."""
+    """The instances whose values the copy `writer` stored last, where the element that each goes to is affine in its
+    own loops."""
     for piece in copies.get(writer.name, ()):
         points = pieces.set(conjunction(final.domain, piece.domain), writer.name)
         moved = _source(final, piece, points, writer, pieces)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names of one phase: its variables, with their element types, and for those that are not the user's the reason why they are there.
+"""The names of one phase: its variables, with their element types, and for those that are not the user's the reason why
+they are there.
 
 All are made here, each apart from the parameters, the dimensions, the arrays and those that were made before."""
 
@@ -16,10 +17,12 @@ from polyloom.sets import Affine
 
 
 class Names:
-    """`types` and `reasons` are by variable; `entry` names what an array holds at entry, where the phase writes it, too; `arrays` are
-    those outside of the phase and, by the names of inputs, `parametric` scalars."""
+    """`types` and `reasons` are by variable; `entry` names what an array holds at entry, where the phase writes it,
+    too; `arrays` are those outside of the phase and, by the names of inputs, `parametric` scalars."""
 
-    def __init__(self, system: System, equations: Sequence[Recurrence], dims: tuple[str, ...], arrays: Mapping[str, Array]) -> None:
+    def __init__(
+        self, system: System, equations: Sequence[Recurrence], dims: tuple[str, ...], arrays: Mapping[str, Array]
+    ) -> None:
         self.system, self.dims, self.arrays = system, dims, dict(arrays)
         self.taken = {*dims, *system.parameters, *arrays}
         self.labels: set[str] = set()
@@ -27,7 +30,9 @@ class Names:
         self.types: dict[str, ElementType] = {}
         self.reasons: dict[str, str] = {}
         self.parametric: dict[str, Parametric] = {}
-        self.variable_of = {e.name: self._added(f"{e.statement.assign.target.name}_{e.name}", e.dtype) for e in equations}
+        self.variable_of = {
+            e.name: self._added(f"{e.statement.assign.target.name}_{e.name}", e.dtype) for e in equations
+        }
         self.reasons |= {self.variable_of[n]: why for n, why in system.reasons if n in self.variable_of}
 
     def label(self, base: str) -> str:
@@ -42,25 +47,41 @@ class Names:
     def passed(self, statement: str, axis: int) -> str:
         equation, dim = self.system[statement], self.dims[axis]
         array = equation.statement.assign.target.name
-        reason = f"passes the value of {array} that {statement} computed along {dim}, where iterations far from it read it"
+        reason = (
+            f"passes the value of {array} that {statement} computed along {dim}, where iterations far from it read it"
+        )
         return self._added(f"{array}_{dim}", equation.dtype, reason)
 
     def entered(self, array: str) -> str:
         known = self.parametric.get(array)
         reason = f"takes each element of {array} in once and passes it on to the other iterations that read it"
-        return self._added(f"{array}_at", self.arrays[array].dtype, f"passes {known.value} to the iterations that use it as data" if known else reason)
+        return self._added(
+            f"{array}_at",
+            self.arrays[array].dtype,
+            f"passes {known.value} to the iterations that use it as data" if known else reason,
+        )
 
     def handed(self, variable: str) -> str:
-        return self._added(variable, self.types[variable], f"hands the values of {variable} on by unit steps, because it is read at many distances")
+        return self._added(
+            variable,
+            self.types[variable],
+            f"hands the values of {variable} on by unit steps, because it is read at many distances",
+        )
 
     def operand(self, name: str, label: str, dtype: ElementType) -> str:
         return self._added(name.split(".")[0], dtype, f"an operand of {label}")
 
     def selected(self, name: str, label: str, dtype: ElementType, places: int) -> str:
-        return self._added(name.split(".")[0], dtype, f"selects an operand of {label}, which comes from {places} places")
+        return self._added(
+            name.split(".")[0], dtype, f"selects an operand of {label}, which comes from {places} places"
+        )
 
     def counted(self, value: Affine, dtype: ElementType) -> str:
-        return self._added("_".join(("index", *value.symbols & {*self.dims})), dtype, f"counts {value}, which is used as data, from iteration to iteration")
+        return self._added(
+            "_".join(("index", *value.symbols & {*self.dims})),
+            dtype,
+            f"counts {value}, which is used as data, from iteration to iteration",
+        )
 
     def scalar(self, value: Affine, dtype: ElementType) -> str:
         """The input that holds the value of an affine expression of the parameters."""

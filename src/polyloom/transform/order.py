@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signed permutations of the dimensions under which every dependence vector is lexicographically positive.
 
-Taking any dimension in which all remaining vectors have one sign never spoils a later choice (it only removes vectors), so the
-greedy search is complete: it fails exactly when no signed permutation exists.
+Taking any dimension in which all remaining vectors have one sign never spoils a later choice (it only removes vectors),
+so the greedy search is complete: it fails exactly when no signed permutation exists.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ Order = tuple[tuple[int, int], ...]
 
 
 def find_order(vectors: Iterable[Vector], size: int) -> Order | None:
-    """The first signed permutation, natural order and ascending signs preferred; None if there is none. Zero vectors are ignored."""
+    """The first signed permutation, natural order and ascending signs preferred; None if there is none. Zero vectors
+    are ignored."""
     rest = {v for v in vectors if any(v)}
     chosen: list[tuple[int, int]] = []
     free = list(range(size))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a system of recurrence equations to a plan: one space where that works, else phases one after another.
 
-A system that cannot be embedded as a whole is cut into the strongly connected components of its statements (loop distribution:
-Kennedy, McKinley, 1990), which are joined again, in topological order, as long as the joined statements find a common space.
+A system that cannot be embedded as a whole is cut into the strongly connected components of its statements (loop
+distribution: Kennedy, McKinley, 1990), which are joined again, in topological order, as long as the joined statements
+find a common space.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ SLOW = frozenset({"div", "rem", "floordiv", "mod", "sqrt"})
 
 
 def make_plan(nest: Nest, system: System) -> Plan:
-    """The plan of `system`, which is the dataflow of `nest`; raises PL0261 to PL0264 for what cannot be made uniform."""
+    """The plan of `system`, which is the dataflow of `nest`; raises PL0261 to PL0264 for what cannot be made
+    uniform."""
     groups = _groups(system)
     system, copies = delayed(system, [g for g, _ in groups])
     groups += [([copy], _placed_alone(system, copy)) for copy in copies]
@@ -53,21 +55,28 @@ def make_plan(nest: Nest, system: System) -> Plan:
     at_entry = held(system)
     inputs = tuple(_array(s) for s in system.storage if s.name in at_entry)
     outputs = tuple(_array(s) for s in system.storage if s.name in written)
-    return Plan(system.name, system.parameters, system.assumptions, inputs, outputs, crossing.intermediates, tuple(phases))
+    return Plan(
+        system.name, system.parameters, system.assumptions, inputs, outputs, crossing.intermediates, tuple(phases)
+    )
 
 
 def held(system: System) -> frozenset[str]:
-    """The arguments whose elements at entry show, for some values of the parameters: they are read, or not all of them overwritten."""
+    """The arguments whose elements at entry show, for some values of the parameters: they are read, or not all of them
+    overwritten."""
     read = {o.name for o in origins(system.equations) if isinstance(o, Stored)}
     written = {f.name for f in system.finals}
-    return frozenset(s.name for s in system.storage if s.name in read or (s.name in written and not _is_overwritten(system, s)))
+    return frozenset(
+        s.name for s in system.storage if s.name in read or (s.name in written and not _is_overwritten(system, s))
+    )
 
 
 def _is_overwritten(system: System, storage: Storage) -> bool:
     """Whether every element gets a new value, whatever the parameters, so that what it held at entry never shows."""
     cells = hidden_dims(len(storage.shape))
     space = Space(cells, system.parameters, system.assumptions)
-    rest = space.where(*(bound for here, extent in zip(space.here, storage.shape, strict=True) for bound in (here, extent - here - 1)))
+    rest = space.where(
+        *(bound for here, extent in zip(space.here, storage.shape, strict=True) for bound in (here, extent - here - 1))
+    )
     for final in (f for f in system.finals if f.name == storage.name):
         own = own_space(system, system[final.statement])
         rest = rest.subtract(own.image(own.set(final.domain), final.index, cells))
@@ -81,7 +90,8 @@ def _array(storage: Storage) -> Array:
 def _groups(system: System) -> list[tuple[Group, Placements]]:
     """Statements that share a space, in an order in which values only flow forward.
 
-    Shallow components first look for a group to live in, the nearest one first: a separate phase for them costs most."""
+    Shallow components first look for a group to live in, the nearest one first: a separate phase for them costs
+    most."""
     groups = _Groups(system)
     everything = tuple(range(len(system.equations)))
     whole = groups.placements(everything)
@@ -109,7 +119,10 @@ class _Groups:
     def join(self, unit: Group) -> None:
         """Merge the group of `unit` with the nearest related one with which it has a common space, if there is one."""
         own = next(g for g in self.groups if self.position[unit[0].name] in g)
-        near = sorted((g for g in self.groups if g != own and _related(self._members(g), self._members(own))), key=lambda g: self._gap(own, g))
+        near = sorted(
+            (g for g in self.groups if g != own and _related(self._members(g), self._members(own))),
+            key=lambda g: self._gap(own, g),
+        )
         for other in near:
             joined = tuple(sorted(own + other))
             rest = [g for g in self.groups if g not in (own, other)]
@@ -126,10 +139,14 @@ class _Groups:
         return self.found[group]
 
     def _contend(self, group: tuple[int, ...], placements: Placements) -> bool:
-        """Whether independent components accumulate f32 along all dimensions, each along some. Whichever were the innermost one, every
-        iteration would wait for the sum of the one before; in phases of their own none does."""
+        """Whether independent components accumulate f32 along all dimensions, each along some. Whichever were the
+        innermost one, every iteration would wait for the sum of the one before; in phases of their own none does."""
         every = {*range(len(dimensions(self.system, self._members(group))))}
-        along = {unit: dims for unit in self.strong if set(unit) <= set(group) and (dims := _accumulated(self._members(unit), placements))}
+        along = {
+            unit: dims
+            for unit in self.strong
+            if set(unit) <= set(group) and (dims := _accumulated(self._members(unit), placements))
+        }
         contend = set[int]().union(*along.values()) == every and every not in along.values()
         return contend and not any(set(b) & self._fed(a) for a, b in permutations(along, 2))
 
@@ -141,11 +158,14 @@ class _Groups:
         return fed
 
     def _slowed(self, group: tuple[int, ...]) -> bool:
-        """Whether a slow operation of a shallow statement would bound the initiation interval of deeper ones, without need."""
+        """Whether a slow operation of a shallow statement would bound the initiation interval of deeper ones, without
+        need."""
         depth = max(len(self.system.equations[n].loops) for n in group)
         inside = [unit for unit in self.strong if set(unit) <= set(group)]
         return any(
-            any(_is_slow(self.system.equations[n].value) for n in unit) and max(len(self.system.equations[n].loops) for n in unit) < depth for unit in inside
+            any(_is_slow(self.system.equations[n].value) for n in unit)
+            and max(len(self.system.equations[n].loops) for n in unit) < depth
+            for unit in inside
         )
 
     def ordered(self) -> list[tuple[Group, Placements]]:
@@ -170,7 +190,9 @@ class _Groups:
 
     def _acyclic(self, groups: list[tuple[int, ...]]) -> bool:
         of = {n: g for g, members in enumerate(groups) for n in members}
-        return len(self._components({g: [of[w] for w, r in self.flow if of[r] == g] for g in range(len(groups))})) == len(groups)
+        return len(
+            self._components({g: [of[w] for w, r in self.flow if of[r] == g] for g in range(len(groups))})
+        ) == len(groups)
 
     def _components(self, feeds: dict[int, list[int]]) -> list[tuple[int, ...]]:
         return sorted(tuple(sorted(c)) for c in components(feeds))
@@ -182,7 +204,11 @@ def _accumulated(unit: Group, placements: Placements) -> set[int]:
     for d in dependences([e for e in unit if e.dtype == "f32"]):
         reader, writer = placements[d.reader], placements[d.writer]
         index = dict(zip(writer.loops, d.index, strict=True))
-        apart = [n for n, (here, there) in enumerate(zip(reader.at, writer.at, strict=True)) if here != there.substitute(index)]
+        apart = [
+            n
+            for n, (here, there) in enumerate(zip(reader.at, writer.at, strict=True))
+            if here != there.substitute(index)
+        ]
         found |= set(apart) if len(apart) == 1 else set()
     return found
 
@@ -194,7 +220,9 @@ def _is_slow(value: Expression) -> bool:
 def _related(group: Group, unit: Group) -> bool:
     """Whether `unit` reads what `group` computes, or both read one array, or both write one."""
     names = {e.name for e in group}
-    return any(isinstance(o, Produced) and o.statement in names for o in origins(unit)) or any(f(group) & f(unit) for f in (_stored, _written))
+    return any(isinstance(o, Produced) and o.statement in names for o in origins(unit)) or any(
+        f(group) & f(unit) for f in (_stored, _written)
+    )
 
 
 def _stored(group: Group) -> set[str]:
@@ -209,16 +237,22 @@ def _refusal(system: System, group: Group) -> PolyloomError:
     try:
         _placed(system, group)
     except NoCorner as error:
-        message = f"`{error.index.value}` is used as data, but in the first iteration that needs it, it is not affine in the parameters"
+        message = (
+            f"`{error.index.value}` is used as data, but in the first iteration that needs it, it is not affine "
+            "in the parameters"
+        )
         help = "begin the loop at a sum of sizes times integers, or pass an array that holds the values"
         return input_error("PL0263", message, span=group[0].span, help=help)
     return refusal(system, group)
 
 
 def _placed(system: System, group: Group) -> Placements | None:
-    """The cheapest placements that give a whole phase; every other value is taken to be in an array. Raises NoCorner if only that fails, and PL0264."""
+    """The cheapest placements that give a whole phase; every other value is taken to be in an array. Raises NoCorner if
+    only that fails, and PL0264."""
     uncounted: list[NoCorner] = []
-    arrays = {n: Array(n, e.dtype) for e in system.equations for n in [e.statement.assign.target.name]} | {s.name: _array(s) for s in system.storage}
+    arrays = {n: Array(n, e.dtype) for e in system.equations for n in [e.statement.assign.target.name]} | {
+        s.name: _array(s) for s in system.storage
+    }
     outside: dict[str, tuple[str, Point]] = {}
     for name, points in needed(system, group).items():
         array, index = _kept(system[name], *cell(system, system[name], points))
@@ -241,9 +275,12 @@ def _placed(system: System, group: Group) -> Placements | None:
 
 
 def _kept(equation: Recurrence, index: Point, shape: Point | None) -> tuple[Array, Point]:
-    """An array for the values of another phase: that which they are assigned to, or one that has an element for each of them."""
+    """An array for the values of another phase: that which they are assigned to, or one that has an element for each of
+    them."""
     name = equation.statement.assign.target.name
-    return (Array(name, equation.dtype) if shape is None else Array(f"{name} of {equation.name}", equation.dtype, shape)), index
+    return (
+        Array(name, equation.dtype) if shape is None else Array(f"{name} of {equation.name}", equation.dtype, shape)
+    ), index
 
 
 def _placed_alone(system: System, equation: Recurrence) -> Placements:
@@ -256,4 +293,6 @@ def _placed_alone(system: System, equation: Recurrence) -> Placements:
 def _is_bounded(system: System, phase: Phase) -> bool:
     space = Space(phase.program.dimensions, system.parameters, system.assumptions)
     points = space.set(phase.program.space)
-    return len(phase.program.space.pieces) == 1 and all(points.dim_is_bounded(isl.dim_type.set, n) for n in range(len(space.dims)))
+    return len(phase.program.space.pieces) == 1 and all(
+        points.dim_is_bounded(isl.dim_type.set, n) for n in range(len(space.dims))
+    )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Origins of one read as few disjoint pieces with simple conditions.
 
-Where an index map that holds on many points also holds on few others (a boundary, where the loops satisfy an equation), the two
-are one piece; where an equation leaves a choice, a loop that reader and writer share keeps a constant distance.
+Where an index map that holds on many points also holds on few others (a boundary, where the loops satisfy an equation),
+the two are one piece; where an equation leaves a choice, a loop that reader and writer share keeps a constant distance.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ class Pieces:
 
     def is_rare(self, points: isl.Set) -> bool:
         """Whether there are only `points` where some parameter is small."""
-        return points.intersect_params(parameter_set(Condition((Polyhedron(tuple(Affine.symbol(p) - SMALL for p in self.params)),)), self.params)).is_empty()
+        return points.intersect_params(
+            parameter_set(Condition((Polyhedron(tuple(Affine.symbol(p) - SMALL for p in self.params)),)), self.params)
+        ).is_empty()
 
     def condition(self, points: isl.Set) -> Condition:
         """`points` in few polyhedra; raises PL0201 when they have a stride."""
@@ -54,11 +56,17 @@ class Pieces:
         for points, origin in sorted((p for p in parts if not p[0].is_empty()), key=lambda part: _equations(part[0])):
             self._join(joined, points.coalesce(), origin, reader)
         pieces = [Piece(self.condition(points), self._uniform(points, origin, reader)) for points, origin in joined]
-        return tuple(sorted(pieces, key=lambda p: (isinstance(p.origin, Stored), source(p.origin), str(p.origin), str(p.domain))))
+        return tuple(
+            sorted(pieces, key=lambda p: (isinstance(p.origin, Stored), source(p.origin), str(p.origin), str(p.domain)))
+        )
 
     def _join(self, joined: list[Part], points: isl.Set, origin: Origin, reader: str) -> None:
         for n, (others, other) in enumerate(joined):
-            if source(other) == source(origin) and type(other) is type(origin) and self.agree(points, other.index, origin.index, reader):
+            if (
+                source(other) == source(origin)
+                and type(other) is type(origin)
+                and self.agree(points, other.index, origin.index, reader)
+            ):
                 joined[n] = (others.union(points).coalesce(), other)
                 return
         joined.append((points, origin))
@@ -83,7 +91,9 @@ class Pieces:
 def affine_pieces(relation: isl.Map) -> list[tuple[isl.Set, isl.MultiAff]]:
     """A single-valued relation as functions on disjoint sets."""
     found: list[tuple[isl.Set, isl.MultiAff]] = []
-    relation.coalesce().as_pw_multi_aff().coalesce().foreach_piece(lambda points, values: found.append((points, values)))
+    relation.coalesce().as_pw_multi_aff().coalesce().foreach_piece(
+        lambda points, values: found.append((points, values))
+    )
     return found
 
 
@@ -94,10 +104,12 @@ def shared_loops(a: Statement, b: Statement) -> tuple[str, ...]:
 
 
 def by_level(relation: isl.Map, shared: int) -> Iterator[isl.Map]:
-    """Parts of `relation`: the pairs of part n agree in the first n of the `shared` dimensions and differ in the next one.
+    """Parts of `relation`: the pairs of part n agree in the first n of the `shared` dimensions and differ in the next
+    one.
 
-    Within a loop that carries a value, and only there, the origin is one function of the loops. Where loops have two iterations,
-    isl may find one function for parts of several levels, such as (dx + dy - 1, -dx + 1) for both (dy, dx - 1) and (dy - 1, 1).
+    Within a loop that carries a value, and only there, the origin is one function of the loops. Where loops have two
+    iterations, isl may find one function for parts of several levels, such as (dx + dy - 1, -dx + 1) for both (dy, dx -
+    1) and (dy - 1, 1).
     """
     rest = relation
     for n in range(shared):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equations over points as a program: the space around all of them, conditions simplified within it, arrays bound to names.
+"""Equations over points as a program: the space around all of them, conditions simplified within it, arrays bound to
+names.
 
 An array that is read and written is two, of which the one that is read has another name.
 """
@@ -62,8 +63,18 @@ def phase(name: str, system: System, space: Space, equations: Sequence[Raw], nam
 
 
 def _equation(raw: Raw, renamed: Mapping[str, str], within: Condition, hull: isl.Set) -> Equation:
-    operands = tuple(replace(o, name=renamed.get(o.name, o.name)) if isinstance(o, Reference) else o for o in raw.operands)
-    return Equation(raw.name, raw.target, raw.operation, raw.dtype, operands, conjunction(within, from_set(raw.points, hull)), raw.span)
+    operands = tuple(
+        replace(o, name=renamed.get(o.name, o.name)) if isinstance(o, Reference) else o for o in raw.operands
+    )
+    return Equation(
+        raw.name,
+        raw.target,
+        raw.operation,
+        raw.dtype,
+        operands,
+        conjunction(within, from_set(raw.points, hull)),
+        raw.span,
+    )
 
 
 def _hull(equations: Sequence[Raw]) -> isl.Set:

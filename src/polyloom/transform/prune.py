@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Removes what no output needs: equations, and instances of equations.
 
-The needed instances are those that a final names and those that a needed instance reads. Starting with all instances, each round
-keeps what the rest still needs; every round's set is closed under "reads", hence sound. Equations that do not need themselves
-take one round, consumers first. A recurrence may shrink in every round for ever: unless it settles at once, all of it stays.
+The needed instances are those that a final names and those that a needed instance reads. Starting with all instances,
+each round keeps what the rest still needs; every round's set is closed under "reads", hence sound. Equations that do
+not need themselves take one round, consumers first. A recurrence may shrink in every round for ever: unless it settles
+at once, all of it stays.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def _consumers_first(system: System) -> list[list[Recurrence]]:
     number = {e.name: n for n, e in enumerate(system.equations)}
     readers: dict[int, list[int]] = {n: [] for n in number.values()}
     for reader, equation in enumerate(system.equations):
-        for origin in sorted({p.origin.statement for read in equation.reads for p in read if isinstance(p.origin, Produced)}):
+        for origin in sorted(
+            {p.origin.statement for read in equation.reads for p in read if isinstance(p.origin, Produced)}
+        ):
             readers[number[origin]].append(reader)
     return [[system.equations[n] for n in component] for component in components(readers)]
 
@@ -57,14 +60,21 @@ def _settled(component: dict[str, Recurrence], demand: dict[str, isl.Set], piece
 
 
 def _finals(system: System, equation: Recurrence, pieces: Pieces) -> isl.Set:
-    return _union([pieces.set(f.domain, equation.name) for f in system.finals if f.statement == equation.name], equation, pieces)
+    return _union(
+        [pieces.set(f.domain, equation.name) for f in system.finals if f.statement == equation.name], equation, pieces
+    )
 
 
 def _read(equation: Recurrence, readers: Iterable[Recurrence], pieces: Pieces) -> isl.Set:
     """The instances of `equation` that instances of `readers` read."""
     found: list[isl.Set] = []
     for reader in readers:
-        for piece in (p for read in reader.reads for p in read if isinstance(p.origin, Produced) and p.origin.statement == equation.name):
+        for piece in (
+            p
+            for read in reader.reads
+            for p in read
+            if isinstance(p.origin, Produced) and p.origin.statement == equation.name
+        ):
             there = isl.Map.from_multi_aff(affine_map(piece.origin.index, reader.loops, pieces.params))
             found.append(named(pieces.set(piece.domain, reader.name).apply(there), equation.loops))
     return _union(found, equation, pieces)
@@ -93,4 +103,6 @@ def _cut(equation: Recurrence, needed: isl.Set, pieces: Pieces) -> Recurrence:
 
 
 def _within(read: tuple[Piece, ...], needed: isl.Set, equation: Recurrence, pieces: Pieces) -> tuple[Piece, ...]:
-    return pieces.of_parts([(pieces.set(p.domain, equation.name).intersect(needed), p.origin) for p in read], equation.name)
+    return pieces.of_parts(
+        [(pieces.set(p.domain, equation.name).intersect(needed), p.origin) for p in read], equation.name
+    )

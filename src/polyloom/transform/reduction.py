@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Accumulations over several loops as nested accumulations: every row by itself, then the results of the rows.
 
-    s = s op e[i, j]        row[i, j] = (j first ? identity : row[i, j-1]) op e[i, j],    s[i] = (i first ? s before : s[i-1]) op row[i, j last]
+    s = s op e[i, j]        row[i, j] = (j first ? identity : row[i, j-1]) op e[i, j],
+                            s[i] = (i first ? s before : s[i-1]) op row[i, j last]
 
-In the source's order the first element of a row follows the last one of the row before, which is not at a constant distance. Where
-`op` is associative and commutative the order does not matter (integers; f32 only if the user allows another rounding), and in the
-nested form all distances are constant. A chain is rewritten if nothing but its last value is used elsewhere; that it is one chain
-for each iteration of the loops outside, and that rows have no gaps, is decided by isl.
+In the source's order the first element of a row follows the last one of the row before, which is not at a constant
+distance. Where `op` is associative and commutative the order does not matter (integers; f32 only if the user allows
+another rounding), and in the nested form all distances are constant. A chain is rewritten if nothing but its last value
+is used elsewhere; that it is one chain for each iteration of the loops outside, and that rows have no gaps, is decided
+by isl.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ def nested(system: System, reassociate: bool) -> System:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """Rows along the last of the first k loops: `points` of these loops, and those that are `first` and `last` in their row."""
+    """Rows along the last of the first k loops: `points` of these loops, and those that are `first` and `last` in their
+    row."""
 
     points: isl.Set
     first: isl.Set
@@ -49,9 +52,9 @@ class _Level:
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """A chain for each iteration of the first `outer` of `loops`, which are the equation's loops in another order: `loops[n]` is its
-    loop number `order[n]`. `levels[m]` belongs to `loops[outer + m]`, `names[m]` is its equation's; `start` are the instances that read
-    what was there before.
+    """A chain for each iteration of the first `outer` of `loops`, which are the equation's loops in another order:
+    `loops[n]` is its loop number `order[n]`. `levels[m]` belongs to `loops[outer + m]`, `names[m]` is its equation's;
+    `start` are the instances that read what was there before.
     `pieces` knows the equation by these loops."""
 
     equation: Recurrence
@@ -75,7 +78,9 @@ class _Chain:
 
     def extended(self) -> Pieces:
         """`pieces` with the loops of the new equations."""
-        return replace(self.pieces, loops={**self.pieces.loops, **{name: self.loops_of(m) for m, name in enumerate(self.names)}})
+        return replace(
+            self.pieces, loops={**self.pieces.loops, **{name: self.loops_of(m) for m, name in enumerate(self.names)}}
+        )
 
 
 def _chain(system: System, equation: Recurrence, accumulation: Accumulation) -> _Chain | None:
@@ -94,7 +99,10 @@ def _chain(system: System, equation: Recurrence, accumulation: Accumulation) -> 
     levels = tuple(_level(points, equation, loops, k) for k in range(outer, len(loops)))
     start = _union([pieces.set(p.domain, equation.name) for p in accumulation.before if p not in own], points)
     taken = system.labels
-    names = (equation.name, *(fresh(dotted(equation.name, m), taken, dotted) for m in range(1, len(levels))))  # the outermost rows keep the name
+    names = (
+        equation.name,
+        *(fresh(dotted(equation.name, m), taken, dotted) for m in range(1, len(levels))),
+    )  # the outermost rows keep the name
     chain = _Chain(equation, accumulation, pieces, order, outer, levels, names, start)
     back = [_moved(p, equation.name, chain) for p in own]
     inner = _union([b.range() for b in back], points)
@@ -125,12 +133,15 @@ def _union(sets: Sequence[isl.Set], like: isl.Set) -> isl.Set:
 def _is_chain(chain: _Chain, back: Sequence[isl.Map]) -> bool:
     """Each instance has at most one successor, the iterations of the outer loops one start each, and rows have no gaps.
 
-    What reads one predecessor, is read by at most one successor and cannot go round in circles is a set of paths, as many as starts.
+    What reads one predecessor, is read by at most one successor and cannot go round in circles is a set of paths, as
+    many as starts.
     """
     together = back[0]
     for relation in back[1:]:
         together = together.union(relation)
-    rows = all(_one_each(end, k) for k, level in enumerate(chain.levels, chain.outer) for end in (level.first, level.last))
+    rows = all(
+        _one_each(end, k) for k, level in enumerate(chain.levels, chain.outer) for end in (level.first, level.last)
+    )
     return together.is_injective() and _one_each(chain.start, chain.outer) and rows
 
 
@@ -150,7 +161,9 @@ def _used(system: System, chain: _Chain) -> isl.Set:
     name = chain.equation.name
     found = [chain.pieces.set(f.domain, name) for f in system.finals if f.statement == name]
     for other in (e for e in system.equations if e.name != name):
-        for piece in (p for read in other.reads for p in read if isinstance(p.origin, Produced) and p.origin.statement == name):
+        for piece in (
+            p for read in other.reads for p in read if isinstance(p.origin, Produced) and p.origin.statement == name
+        ):
             found.append(named(_moved(piece, other.name, chain).range(), chain.loops))
     return _union(found, chain.levels[-1].points)
 
@@ -175,7 +188,12 @@ def _nested_equations(chain: _Chain) -> tuple[list[Recurrence], list[tuple[str, 
         reads = accumulation.reads if innermost else (pieces.of_parts(_row_ends(chain, m + 1), chain.names[m]),)
         before = pieces.of_parts(_before(chain, m), chain.names[m])
         reasons += [_reason(chain, m)] if m else []
-        joined = Apply(accumulation.combine if m else accumulation.join, accumulation.dtype, (accumulation.accumulator, term), chain.equation.span)
+        joined = Apply(
+            accumulation.combine if m else accumulation.join,
+            accumulation.dtype,
+            (accumulation.accumulator, term),
+            chain.equation.span,
+        )
         found.append(_equation(chain, m, chain.names[m], joined, (before, *reads)))
     return found, reasons
 
@@ -183,7 +201,8 @@ def _nested_equations(chain: _Chain) -> tuple[list[Recurrence], list[tuple[str, 
 def _reason(chain: _Chain, m: int) -> tuple[str, str]:
     row, loop = chain.names[m], chain.loops[chain.outer + m]
     sentence = (
-        f"accumulates `{chain.accumulation.accumulator.name}` over {loop} by itself, because the end of one row is at no constant distance "
+        f"accumulates `{chain.accumulation.accumulator.name}` over {loop} by itself, because the end of one row is at "
+        "no constant distance "
         f"from the beginning of the next, and the order of {chain.accumulation.combine} does not matter"
     )
     return row, sentence
@@ -193,12 +212,15 @@ def _equation(chain: _Chain, m: int, name: str, value: Expression, reads: tuple[
     statement, loops = chain.equation.statement, chain.loops_of(m)
     order = tuple(step for step in statement.order if step[1] in ("", *loops))
     assign = replace(statement.assign, name=name, value=value)
-    made = replace(statement, assign=assign, loops=loops, domain=chain.pieces.condition(chain.levels[m].points), order=order)
+    made = replace(
+        statement, assign=assign, loops=loops, domain=chain.pieces.condition(chain.levels[m].points), order=order
+    )
     return Recurrence(made, chain.equation.dtype, reads)
 
 
 def _before(chain: _Chain, m: int) -> list[Part]:
-    """What row m has accumulated so far: the row's own result, and at its first point the identity, or what was there before."""
+    """What row m has accumulated so far: the row's own result, and at its first point the identity, or what was there
+    before."""
     level, here = chain.levels[m], tuple(map(Affine.symbol, chain.loops_of(m)))
     own = (level.points.subtract(level.first), Produced(chain.names[m], (*here[:-1], here[-1] - level.step)))
     identity = Immediate(identity_of(chain.accumulation.combine, chain.accumulation.dtype))
@@ -213,7 +235,10 @@ def _entry(chain: _Chain) -> Iterator[Part]:
         for piece in chain.accumulation.before:
             if not (isinstance(piece.origin, Produced) and piece.origin.statement == chain.equation.name):
                 there = conjunction(where, Condition(tuple(p.substitute(at) for p in piece.domain.pieces)))
-                yield to_set(there, loops, params).intersect(first), replace(piece.origin, index=tuple(a.substitute(at) for a in piece.origin.index))
+                yield (
+                    to_set(there, loops, params).intersect(first),
+                    replace(piece.origin, index=tuple(a.substitute(at) for a in piece.origin.index)),
+                )
 
 
 def _row_ends(chain: _Chain, m: int) -> list[Part]:
@@ -228,7 +253,9 @@ def _finals(final: Final, chain: _Chain) -> Iterator[Final]:
         yield final
         return
     loops = chain.loops_of(0)
-    for where, point in _functions(_prefix(chain.pieces.set(final.domain, final.statement), len(loops)).reverse(), loops, chain):
+    for where, point in _functions(
+        _prefix(chain.pieces.set(final.domain, final.statement), len(loops)).reverse(), loops, chain
+    ):
         at = dict(zip(chain.loops, point, strict=True))
         yield Final(final.name, tuple(a.substitute(at) for a in final.index), final.statement, where)
 

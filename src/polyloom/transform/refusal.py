@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why statements found no common space: the read whose value travels too far, or dependences that contradict every order."""
+"""Why statements found no common space: the read whose value travels too far, or dependences that contradict every
+order."""
 
 from __future__ import annotations
 
@@ -18,11 +19,15 @@ def refusal(system: System, unit: Sequence[Recurrence]) -> PolyloomError:
     """PL0261 with the first read that no space makes uniform, else PL0262."""
     for reader, access, origin in _reads(unit):
         writer = system[origin.statement]
-        if not _is_constant(reader, writer.loops, origin) and not embed(system, [reader] if reader is writer else [writer, reader]):
+        if not _is_constant(reader, writer.loops, origin) and not embed(
+            system, [reader] if reader is writer else [writer, reader]
+        ):
             return _too_far(system, unit, reader, access, origin)
     names = ", ".join(e.name for e in unit)
     help = "separate the statements into loop nests of their own, or reverse a loop"
-    return input_error("PL0262", f"the dependences among {names} have no common order of the loops", span=unit[0].span, help=help)
+    return input_error(
+        "PL0262", f"the dependences among {names} have no common order of the loops", span=unit[0].span, help=help
+    )
 
 
 def _reads(unit: Sequence[Recurrence]) -> Iterator[tuple[Recurrence, Reference, Produced]]:
@@ -30,7 +35,11 @@ def _reads(unit: Sequence[Recurrence]) -> Iterator[tuple[Recurrence, Reference, 
     names = {e.name for e in unit}
     for reader in unit:
         for access, pieces in zip(accesses(reader.value), reader.reads, strict=True):
-            yield from ((reader, access, p.origin) for p in pieces if isinstance(p.origin, Produced) and p.origin.statement in names)
+            yield from (
+                (reader, access, p.origin)
+                for p in pieces
+                if isinstance(p.origin, Produced) and p.origin.statement in names
+            )
 
 
 def _is_constant(reader: Recurrence, loops: tuple[str, ...], origin: Produced) -> bool:
@@ -44,28 +53,44 @@ def _is_aligned(reader: Recurrence, origin: Produced) -> bool:
     return len(reader.loops) == len(origin.index) and all((Affine.symbol(loop) - at).is_constant for loop, at in pairs)
 
 
-def _too_far(system: System, unit: Sequence[Recurrence], reader: Recurrence, access: Reference, origin: Produced) -> PolyloomError:
+def _too_far(
+    system: System, unit: Sequence[Recurrence], reader: Recurrence, access: Reference, origin: Produced
+) -> PolyloomError:
     writer, dims = system[origin.statement], ", ".join(dimensions(system, unit))
     at, come = (
         ", ".join(reader.loops),
-        ", ".join(str(a) if writer.loops == reader.loops or str(a) == n else f"{n} = {a}" for n, a in zip(writer.loops, origin.index, strict=True)),
+        ", ".join(
+            str(a) if writer.loops == reader.loops or str(a) == n else f"{n} = {a}"
+            for n, a in zip(writer.loops, origin.index, strict=True)
+        ),
     )
-    message = f"iteration ({at}) needs what iteration ({come}) wrote to `{access.name}`, and that cannot be passed from neighbour to neighbour"
+    message = (
+        f"iteration ({at}) needs what iteration ({come}) wrote to `{access.name}`, and that cannot be passed "
+        "from neighbour to neighbour"
+    )
     note = f"the distance is not constant, and no loop among {dims} keeps the value in step"
     if _is_aligned(reader, origin):
         note = f"{writer.name} and {reader.name} pass values on in opposite directions of one loop"
     if _is_one_sum(system, reader):
-        help = "allow another order of this f32 reduction, hence other roundings: --reassociate, in Python `Options(reassociate=True)`"
+        help = (
+            "allow another order of this f32 reduction, hence other roundings: --reassociate, in Python "
+            "`Options(reassociate=True)`"
+        )
     elif (step := _carrying(reader, writer, origin)) is not None:
-        help = f"take the loop `{step}` out: make `{step}` an integer argument, and run the function once for each of its values"
+        help = (
+            f"take the loop `{step}` out: make `{step}` an integer argument, and run the function once for each of "
+            "its values"
+        )
     else:
-        help = "store the value in an array of its own in a separate loop nest, so that a later phase reads it as an input"
+        help = (
+            "store the value in an array of its own in a separate loop nest, so that a later phase reads it as an input"
+        )
     return input_error("PL0261", message, span=access.span or reader.span, notes=(note,), help=help)
 
 
 def _carrying(reader: Recurrence, writer: Recurrence, origin: Produced) -> str | None:
-    """The outermost loop, where an earlier iteration of it wrote what is read: without it the value comes from memory. A transposition of
-    two loops is no such step."""
+    """The outermost loop, where an earlier iteration of it wrote what is read: without it the value comes from memory.
+    A transposition of two loops is no such step."""
     if reader.loops[:1] != writer.loops[:1] or not reader.loops:
         return None
     distance = Affine.symbol(reader.loops[0]) - origin.index[0]

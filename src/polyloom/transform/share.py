@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lets each array element enter once: points that read the same element pass it on among themselves.
 
-Reads f(P) of one array that differ by a constant offset are reads, at constant distances, of one variable V[P] = A[f(P)]. Points
-that share an element differ by vectors of the kernel of f (within the affine hull of the points that read): V[P] = V[P - u] where
-P - u reads too, along the first direction u that applies, and V[P] = A[f(P)] at the points that are left. An access that shares
-nothing stays what it is, a read of the array.
+Reads f(P) of one array that differ by a constant offset are reads, at constant distances, of one variable V[P] =
+A[f(P)]. Points that share an element differ by vectors of the kernel of f (within the affine hull of the points that
+read): V[P] = V[P - u] where P - u reads too, along the first direction u that applies, and V[P] = A[f(P)] at the points
+that are left. An access that shares nothing stays what it is, a read of the array.
 """
 
 from __future__ import annotations
@@ -41,8 +41,11 @@ class _Group:
     distances: dict[int, Vector]
 
 
-def share(space: Space, demands: Sequence[tuple[isl.Set, Element]], order: Order, fresh: Callable[[str], str]) -> tuple[list[Use], list[Transfer]]:
-    """For each demand where its element is found, and the equations that bring it there; `order` orients the directions."""
+def share(
+    space: Space, demands: Sequence[tuple[isl.Set, Element]], order: Order, fresh: Callable[[str], str]
+) -> tuple[list[Use], list[Transfer]]:
+    """For each demand where its element is found, and the equations that bring it there; `order` orients the
+    directions."""
     uses: dict[int, Use] = {}
     transfers: list[Transfer] = []
     for group in _groups(space, demands):
@@ -95,16 +98,20 @@ def _distance(space: Space, points: isl.Set, base: Element, element: Element) ->
 
 
 def _based(space: Space, group: _Group, order: Order) -> tuple[Element, dict[int, Vector]]:
-    """The group seen from the point whence every distance is 0 or more (0 or less in a dimension that runs downwards)."""
+    """The group seen from the point whence every distance is 0 or more (0 or less in a dimension that runs
+    downwards)."""
     sign = dict(order)
     corner = tuple(min(d[n] * sign[n] for d in group.distances.values()) * sign[n] for n in range(len(space.dims)))
     moved = {dim: here - c for dim, here, c in zip(space.dims, space.here, corner, strict=True)}
     element = Element(group.element.name, tuple(index.substitute(moved) for index in group.element.index))
-    return element, {n: tuple(d - c for d, c in zip(distance, corner, strict=True)) for n, distance in group.distances.items()}
+    return element, {
+        n: tuple(d - c for d, c in zip(distance, corner, strict=True)) for n, distance in group.distances.items()
+    }
 
 
 def directions(space: Space, kept: Iterable[Affine], order: Order) -> list[Vector]:
-    """A basis of the vectors along which all of `kept` stay as they are, innermost dimensions first, positive in `order`."""
+    """A basis of the vectors along which all of `kept` stay as they are, innermost dimensions first, positive in
+    `order`."""
     rows = [_linear(space, affine) for affine in kept]
     basis = [u if positive(u, order) else tuple(-n for n in u) for u in kernel(rows, len(space.dims))]
     return sorted(basis, reverse=True, key=lambda u: [next((k for k, (n, _) in enumerate(order) if u[n]), 0), *u])

@@ -43,7 +43,8 @@ class Space:
         return self.set(Condition((Polyhedron(constraints),)))
 
     def constant(self, points: isl.Set, affine: Affine) -> int | None:
-        """The value of `affine` if it is one integer on all points and for all parameters; None if not, or without points."""
+        """The value of `affine` if it is one integer on all points and for all parameters; None if not, or without
+        points."""
         if affine.is_constant:
             return affine.constant
         point = sample(points)
@@ -64,14 +65,19 @@ class Space:
         found: list[Affine] = []
         for constraint in points.affine_hull().get_constraints():
             names = [(kind, n) for kind in (isl.dim_type.param, isl.dim_type.set) for n in range(constraint.dim(kind))]
-            values = {constraint.get_dim_name(k, n) or "": int(str(constraint.get_coefficient_val(k, n))) for k, n in names}
+            values = {
+                constraint.get_dim_name(k, n) or "": int(str(constraint.get_coefficient_val(k, n))) for k, n in names
+            }
             if constraint.is_equality() and not constraint.is_div_constraint():
                 found.append(Affine.of(values, int(str(constraint.get_constant_val()))))
         return tuple(found)
 
     def at(self, name: str, distance: Iterable[int] | None = None) -> Reference:
         """The variable `name` at the point minus `distance`; at the point itself without one."""
-        return Reference(name, self.here if distance is None else tuple(here - d for here, d in zip(self.here, distance, strict=True)))
+        return Reference(
+            name,
+            self.here if distance is None else tuple(here - d for here, d in zip(self.here, distance, strict=True)),
+        )
 
     def distance(self, reference: Reference) -> Vector:
         """How far before the point a variable is read."""
@@ -82,19 +88,23 @@ class Space:
         return shifted(points, distance)
 
     def typical(self) -> isl.Set:
-        """All points for one choice of parameters: about `TYPICAL` if the assumptions allow it, else some that they allow."""
+        """All points for one choice of parameters: about `TYPICAL` if the assumptions allow it, else some that they
+        allow."""
         values = {name: TYPICAL + n for n, name in enumerate(self.params)}
         if not self.assumptions.contains(values):
             found = sample(self.set(Condition())) or {}
             values = {name: found.get(name, 0) for name in self.params}
-        return self.where(*(c for name, v in values.items() for c in (Affine.symbol(name) - v, -Affine.symbol(name) + v)))
+        return self.where(
+            *(c for name, v in values.items() for c in (Affine.symbol(name) - v, -Affine.symbol(name) + v))
+        )
 
     def image(self, points: isl.Set, coordinates: Point, names: tuple[str, ...]) -> isl.Set:
         """The points (over `names`) that the affine `coordinates` of `points` are."""
         return _named(points.apply(self._map(coordinates)), names)
 
     def ray(self, points: isl.Set, axis: int, sign: int) -> isl.Set:
-        """The points from which some point of `points` is reached by 0 or more steps of `sign` along dimension `axis`."""
+        """The points from which some point of `points` is reached by 0 or more steps of `sign` along dimension
+        `axis`."""
         line = self._map(self.here).project_out(isl.dim_type.out, axis, 1).insert_dims(isl.dim_type.out, axis, 1)
         return _named(points.apply(_behind(line, axis, sign)), self.dims)
 
@@ -111,7 +121,11 @@ class Space:
     def bounding(self, points: isl.Set) -> isl.Set:
         """The bounding box, whatever its faces are for which parameters."""
         anywhere = isl.Map.universe(self._map(self.here).get_space())
-        found = [_named(points.apply(_behind(anywhere, n, sign)), self.dims) for n in range(len(self.dims)) for sign in (-1, 1)]
+        found = [
+            _named(points.apply(_behind(anywhere, n, sign)), self.dims)
+            for n in range(len(self.dims))
+            for sign in (-1, 1)
+        ]
         return reduce(isl.Set.intersect, found).coalesce()
 
     def lowest(self, points: isl.Set, axis: int) -> Affine | None:
@@ -119,7 +133,8 @@ class Space:
         return self._extreme(points.dim_min(axis))
 
     def upper(self, points: isl.Set, axis: int) -> Affine | None:
-        """An affine expression of the parameters that no coordinate in this dimension exceeds, and some point reaches."""
+        """An affine expression of the parameters that no coordinate in this dimension exceeds, and some point
+        reaches."""
         found = (value for value in self._pieces(points.dim_max(axis)) if value is not None)
         return next((value for value in found if self.sign(points, value - self.here[axis]) == 1), None)
 
@@ -135,7 +150,9 @@ class Space:
     def _affine(self, found: isl.Aff) -> Affine | None:
         if found.dim(isl.dim_type.div) or not found.get_denominator_val().is_one():
             return None
-        values = {name: int(str(found.get_coefficient_val(isl.dim_type.param, n))) for n, name in enumerate(self.params)}
+        values = {
+            name: int(str(found.get_coefficient_val(isl.dim_type.param, n))) for n, name in enumerate(self.params)
+        }
         return Affine.of(values, int(str(found.get_constant_val())))
 
     def injective(self, points: isl.Set, coordinates: Point) -> bool:
@@ -143,7 +160,8 @@ class Space:
         return self._map(coordinates).intersect_domain(points).is_injective()
 
     def _map(self, coordinates: Point) -> isl.Map:
-        """From a point to its `coordinates`. isl is asked in data and never in text, in which some names are words of its own."""
+        """From a point to its `coordinates`. isl is asked in data and never in text, in which some names are words of
+        its own."""
         return isl.Map.from_multi_aff(affine_map(coordinates, self.dims, self.params))
 
 
@@ -167,7 +185,9 @@ def union(sets: Sequence[isl.Set]) -> isl.Set:
 def extremes(points: isl.Set) -> tuple[Vector, Vector]:
     """The least and the greatest coordinates of points without free parameters; 0 where there are none."""
     size = points.dim(isl.dim_type.set)
-    return tuple(_integer(points.dim_min_val(n)) for n in range(size)), tuple(_integer(points.dim_max_val(n)) for n in range(size))
+    return tuple(_integer(points.dim_min_val(n)) for n in range(size)), tuple(
+        _integer(points.dim_max_val(n)) for n in range(size)
+    )
 
 
 def _integer(value: isl.Val) -> int:

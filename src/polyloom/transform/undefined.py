@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Choices between a value and nothing: `t = select(c, value, t)`, where no earlier instance assigned to the local t, is `t = value`.
+"""Choices between a value and nothing: `t = select(c, value, t)`, where no earlier instance assigned to the local t, is
+`t = value`.
 
-Front ends turn an assignment under a data-dependent `if` into such a choice. Where t has no value yet, a program that uses it
-later must have met the condition, or assigns in the other branch; so the first assignment may as well be unconditional.
+Front ends turn an assignment under a data-dependent `if` into such a choice. Where t has no value yet, a program that
+uses it later must have met the condition, or assigns in the other branch; so the first assignment may as well be
+unconditional.
 """
 
 from __future__ import annotations
@@ -50,15 +52,25 @@ def _chosen(value: Expression, target: Reference) -> Expression | None:
     return value if (left, right) == tuple(branches) else replace(value, operands=(condition, left, right))
 
 
-def _replaced(nodes: tuple[Node, ...], first: dict[str, tuple[Assign, Condition | None]], taken: set[str]) -> Iterator[Node]:
+def _replaced(
+    nodes: tuple[Node, ...], first: dict[str, tuple[Assign, Condition | None]], taken: set[str]
+) -> Iterator[Node]:
     for node in nodes:
         match node:
             case Assign(name=name) if name in first:
                 assign, where = first[name]
-                yield assign if where is None else If(where, (replace(assign, name=fresh(dotted(name, 0), taken, dotted)),), (node,), node.span)
+                yield (
+                    assign
+                    if where is None
+                    else If(where, (replace(assign, name=fresh(dotted(name, 0), taken, dotted)),), (node,), node.span)
+                )
             case Assign():
                 yield node
             case Loop():
                 yield replace(node, body=tuple(_replaced(node.body, first, taken)))
             case If():
-                yield replace(node, body=tuple(_replaced(node.body, first, taken)), orelse=tuple(_replaced(node.orelse, first, taken)))
+                yield replace(
+                    node,
+                    body=tuple(_replaced(node.body, first, taken)),
+                    orelse=tuple(_replaced(node.orelse, first, taken)),
+                )

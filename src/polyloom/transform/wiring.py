@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two simplifications of a phase whose reads are uniform: fewer places that a read comes from, fewer distances of one variable.
+"""Two simplifications of a phase whose reads are uniform: fewer places that a read comes from, fewer distances of one
+variable.
 
-`unite`: where a read takes its value here from an input, there from a statement (the first time step of a stencil, or its edge), the
-variable of the input is translated so that both distances are equal; if the two are then defined at different points, they become
-one variable, and the read has one place. `relay`: a variable that is read at many distances is read at few, and handed on from
-there by unit steps, so that it takes few channels between processing elements (Rau, "Iterative modulo scheduling", 1996, calls the
-register form of this value reuse load/store elimination).
+`unite`: where a read takes its value here from an input, there from a statement (the first time step of a stencil, or
+its edge), the variable of the input is translated so that both distances are equal; if the two are then defined at
+different points, they become one variable, and the read has one place. `relay`: a variable that is read at many
+distances is read at few, and handed on from there by unit steps, so that it takes few channels between processing
+elements (Rau, "Iterative modulo scheduling", 1996, calls the register form of this value reuse load/store elimination).
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ from polyloom.transform.order import Order, Vector, find_order, positive
 from polyloom.transform.space import Point, Space, extremes, union
 
 CROSSINGS = 10
-"""Channels between elements that a phase may use before variables are relayed, if all dimensions but the outermost were allocated."""
+"""Channels between elements that a phase may use before variables are relayed, if all dimensions but the outermost were
+allocated."""
 
 GROWTH = 1.5
-"""How much larger uniting two variables may make the box of a phase, for typical parameters, where a plane more counts for much."""
+"""How much larger uniting two variables may make the box of a phase, for typical parameters, where a plane more counts
+for much."""
 MANY = 6
 """Channels of one variable from which on relaying it is worth a move."""
 
@@ -36,7 +39,8 @@ Reads = list[list[list[Use]]]
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """`defined` gives the points of every variable that a statement computes, those included that `transfers` define."""
+    """`defined` gives the points of every variable that a statement computes, those included that `transfers`
+    define."""
 
     space: Space
     reads: Reads
@@ -66,7 +70,8 @@ def unite(wiring: Wiring, types: Mapping[str, str]) -> Wiring:
 
 
 def _partners(wiring: Wiring, name: str) -> Counter[tuple[str, Vector]]:
-    """How often a read comes from `name` here and from a statement's variable there, by the translation that makes them agree."""
+    """How often a read comes from `name` here and from a statement's variable there, by the translation that makes them
+    agree."""
     found: Counter[tuple[str, Vector]] = Counter()
     for uses in (u for reads in wiring.reads for u in reads):
         for _, own in uses:
@@ -78,7 +83,8 @@ def _partners(wiring: Wiring, name: str) -> Counter[tuple[str, Vector]]:
 
 
 def _united(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | None:
-    """`name` at P becomes `other` at P + shift; None if some point would have both or no order of the loops were left."""
+    """`name` at P becomes `other` at P + shift; None if some point would have both or no order of the loops were
+    left."""
     space = wiring.space
     own = [t for t in wiring.transfers if t.variable == name]
     points = union([space.shift(t.points, shift) for t in own])
@@ -89,15 +95,23 @@ def _united(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | No
     def renamed(reference: Reference) -> Reference:
         if reference.name != name:
             return reference
-        return wiring.space.at(other, tuple(d - s for d, s in zip(wiring.space.distance(reference), shift, strict=True)))
+        return wiring.space.at(
+            other, tuple(d - s for d, s in zip(wiring.space.distance(reference), shift, strict=True))
+        )
 
     def moved(transfer: Transfer) -> Transfer:
         if transfer.variable != name:
             return replace(transfer, reference=renamed(transfer.reference))
         if wiring.is_variable(transfer.reference):  # a distance stays; only `name` itself changes its name
-            reference = wiring.space.at(other if transfer.reference.name == name else transfer.reference.name, wiring.space.distance(transfer.reference))
+            reference = wiring.space.at(
+                other if transfer.reference.name == name else transfer.reference.name,
+                wiring.space.distance(transfer.reference),
+            )
             if reference.name != other:
-                reference = wiring.space.at(reference.name, tuple(d + s for d, s in zip(wiring.space.distance(transfer.reference), shift, strict=True)))
+                reference = wiring.space.at(
+                    reference.name,
+                    tuple(d + s for d, s in zip(wiring.space.distance(transfer.reference), shift, strict=True)),
+                )
         else:
             reference = replace(transfer.reference, index=tuple(i.substitute(back) for i in transfer.reference.index))
         return Transfer(other, space.shift(transfer.points, shift), reference)
@@ -112,14 +126,16 @@ def _united(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | No
 
 def _volume(wiring: Wiring) -> int:
     """The bounding box of all definitions, for typical parameters."""
-    everything = union([*wiring.defined.values(), *(t.points for t in wiring.transfers)]).intersect(wiring.space.typical())
+    everything = union([*wiring.defined.values(), *(t.points for t in wiring.transfers)]).intersect(
+        wiring.space.typical()
+    )
     return prod(high - low + 1 for low, high in zip(*extremes(everything), strict=True))
 
 
 def fill(wiring: Wiring, shapes: Mapping[str, Point]) -> Wiring:
-    """Where inputs were united with a statement's variable, define it in the whole bounding box: what nobody reads does no harm,
-    and conditions become boxes. What is passed on is passed on there too, what enters must be inside its array (whose shape is not known while
-    phases are looked for, if it is one between them)."""
+    """Where inputs were united with a statement's variable, define it in the whole bounding box: what nobody reads does
+    no harm, and conditions become boxes. What is passed on is passed on there too, what enters must be inside its array
+    (whose shape is not known while phases are looked for, if it is one between them)."""
     transfers = list(wiring.transfers)
     for name, points in wiring.defined.items():
         own = [t for t in transfers if t.variable == name]
@@ -131,7 +147,9 @@ def fill(wiring: Wiring, shapes: Mapping[str, Point]) -> Wiring:
     return replace(wiring, transfers=transfers)
 
 
-def _filled(wiring: Wiring, own: list[Transfer], box: isl.Set, rest: isl.Set, shapes: Mapping[str, Point]) -> list[Transfer] | None:
+def _filled(
+    wiring: Wiring, own: list[Transfer], box: isl.Set, rest: isl.Set, shapes: Mapping[str, Point]
+) -> list[Transfer] | None:
     """Definitions of the `rest` of the box by the equations that there are; None if those do not do."""
     made: list[Transfer] = []
     for transfer in sorted(own, key=lambda t: t.reference.name != t.variable):
@@ -150,8 +168,12 @@ def _filled(wiring: Wiring, own: list[Transfer], box: isl.Set, rest: isl.Set, sh
 
 
 def settle(wiring: Wiring) -> Wiring:
-    """A read that takes a variable at several distances takes it at one, where the value that is passed on is the same there."""
-    passed = {n: union([t.points for t in wiring.transfers if t.variable == n]) for n in {t.variable for t in wiring.transfers}}
+    """A read that takes a variable at several distances takes it at one, where the value that is passed on is the same
+    there."""
+    passed = {
+        n: union([t.points for t in wiring.transfers if t.variable == n])
+        for n in {t.variable for t in wiring.transfers}
+    }
     steps = {t.variable: wiring.space.distance(t.reference) for t in wiring.transfers if t.variable == t.reference.name}
     return replace(wiring, reads=[[_settled(wiring, uses, passed, steps) for uses in reads] for reads in wiring.reads])
 
@@ -164,7 +186,9 @@ def _settled(wiring: Wiring, uses: list[Use], passed: Mapping[str, isl.Set], ste
                 here, there = wiring.space.distance(reference), wiring.space.distance(other)
                 gap = tuple(a - b for a, b in zip(here, there, strict=True))
                 ends = [wiring.space.shift(points, tuple(-n for n in d)) for d in (here, there)]
-                if gap in (steps[other.name], tuple(-n for n in steps[other.name])) and all(e.is_subset(passed[other.name]) for e in ends):
+                if gap in (steps[other.name], tuple(-n for n in steps[other.name])) and all(
+                    e.is_subset(passed[other.name]) for e in ends
+                ):
                     return points, other
         return use
 
@@ -211,7 +235,13 @@ def _parents(distances: set[Vector], order: Order) -> dict[Vector, tuple[Vector,
     return parents
 
 
-def _relayed(wiring: Wiring, name: str, distances: set[Vector], parents: dict[Vector, tuple[Vector, Vector]], fresh: Callable[[str], str]) -> Wiring:
+def _relayed(
+    wiring: Wiring,
+    name: str,
+    distances: set[Vector],
+    parents: dict[Vector, tuple[Vector, Vector]],
+    fresh: Callable[[str], str],
+) -> Wiring:
     """Distances with children get variables of their own; their children read them one step away."""
     relays = {parent: "" for parent, _ in parents.values()}
     relays = {d: fresh(name) for d in sorted(relays)}
@@ -226,7 +256,9 @@ def _relayed(wiring: Wiring, name: str, distances: set[Vector], parents: dict[Ve
             parent, unit = parents[distance]
             back = tuple(-u for u in unit)
             found = demand(wiring.space.shift(points, back), parent)
-            return wiring.space.at(found.name, tuple(a + b for a, b in zip(wiring.space.distance(found), unit, strict=True)))
+            return wiring.space.at(
+                found.name, tuple(a + b for a, b in zip(wiring.space.distance(found), unit, strict=True))
+            )
         return wiring.space.at(name, distance)
 
     def use(points: isl.Set, reference: Reference) -> Reference:
@@ -243,7 +275,10 @@ def _relayed(wiring: Wiring, name: str, distances: set[Vector], parents: dict[Ve
                 demand(wiring.space.shift(demands[distance], tuple(-u for u in unit)), parent)
             sources[distance] = wiring.space.at(relays[parent] if parent else name, unit), parent
     known: dict[Vector | None, isl.Set] = {
-        None: union([t.points for t in wiring.transfers if t.variable == name] + [p for n, p in wiring.defined.items() if n == name])
+        None: union(
+            [t.points for t in wiring.transfers if t.variable == name]
+            + [p for n, p in wiring.defined.items() if n == name]
+        )
     }
     made: list[Transfer] = []
     for distance, (reference, parent) in reversed(sources.items()):
@@ -262,5 +297,7 @@ def merged(uses: list[Use]) -> list[Use]:
     """One use for each reference."""
     found: dict[Reference, Use] = {}
     for points, reference in uses:
-        found[reference] = (found[reference][0].union(points).coalesce(), reference) if reference in found else (points, reference)
+        found[reference] = (
+            (found[reference][0].union(points).coalesce(), reference) if reference in found else (points, reference)
+        )
     return list(found.values())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which instance of which statement wrote an element last, as isl relations, for all parameter values.
 
-The instances of a nest run in the lexicographic order of their sequences (`ir.nest.Statement`); isl finds the last writer before
-each read (Feautrier, "Dataflow analysis of array and scalar references", IJPP 20(1), 1991). What an output finally holds is what
-a read after everything else would find.
+The instances of a nest run in the lexicographic order of their sequences (`ir.nest.Statement`); isl finds the last
+writer before each read (Feautrier, "Dataflow analysis of array and scalar references", IJPP 20(1), 1991). What an
+output finally holds is what a read after everything else would find.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ LAST = hidden("last")
 
 @dataclass(frozen=True, slots=True)
 class Writers:
-    """The instances of a nest: `schedule` gives their sequences, of `width` numbers; `writes[name]` says who writes what."""
+    """The instances of a nest: `schedule` gives their sequences, of `width` numbers; `writes[name]` says who writes
+    what."""
 
     nest: Nest
     statements: tuple[Statement, ...]
@@ -43,8 +44,13 @@ class Writers:
         width = max((2 * len(s.order) for s in found), default=2)
         times = [_relation(pieces, s, _sequence(s, width), "") for s in found]
         written = {s.assign.name: _relation(pieces, s, s.assign.target.index, s.assign.target.name) for s in found}
-        writes = {a.name: _union(written[s.assign.name] for s in found if s.assign.target.name == a.name) for a in nest.storage}
-        return Writers(nest, found, pieces, width, _union(times), writes, {s.assign.name: n for n, s in enumerate(found)})
+        writes = {
+            a.name: _union(written[s.assign.name] for s in found if s.assign.target.name == a.name)
+            for a in nest.storage
+        }
+        return Writers(
+            nest, found, pieces, width, _union(times), writes, {s.assign.name: n for n, s in enumerate(found)}
+        )
 
     def before(self, reader: Statement, read: Reference) -> Iterator[tuple[Statement, isl.Map]]:
         """`reader[I] -> writer[J]` where J wrote, before I and last, what I reads as `read`."""
@@ -52,10 +58,14 @@ class Writers:
         return ((writer, relation.reverse()) for writer, relation in self._last(read.name, sink, self.schedule))
 
     def just_before(self, reader: Statement, read: Reference) -> Statement | None:
-        """The statement that wrote what every instance of `reader` reads as `read` just before, in the same iteration: the nearest one in
-        the text that writes the array, if it stands in the same block and writes the same element under the same condition. That it is
-        the last writer needs no search, which would take long in long blocks."""
-        earlier = (s for s in reversed(self.statements[: self.position[reader.assign.name]]) if s.assign.target.name == read.name)
+        """The statement that wrote what every instance of `reader` reads as `read` just before, in the same iteration:
+        the nearest one in the text that writes the array, if it stands in the same block and writes the same element
+        under the same condition. That it is the last writer needs no search, which would take long in long blocks."""
+        earlier = (
+            s
+            for s in reversed(self.statements[: self.position[reader.assign.name]])
+            if s.assign.target.name == read.name
+        )
         nearest = next(earlier, None)
         if nearest is None or nearest.order[:-1] != reader.order[:-1] or nearest.loops != reader.loops:
             return None
@@ -76,12 +86,17 @@ class Writers:
         moment = Affine((), 1 + max((s.order[0][0] for s in self.statements), default=0))
         last = isl.Map.from_multi_aff(affine_map([moment, *[Affine()] * (self.width - 1)], cells, self.nest.parameters))
         schedule = self.schedule.union(isl.UnionMap.from_map(last.set_tuple_name(isl.dim_type.in_, LAST)))
-        return ((writer, named(relation.domain(), writer.loops)) for writer, relation in self._last(array.name, sink, schedule))
+        return (
+            (writer, named(relation.domain(), writer.loops))
+            for writer, relation in self._last(array.name, sink, schedule)
+        )
 
     def _last(self, name: str, sink: isl.Map, schedule: isl.UnionMap) -> Iterator[tuple[Statement, isl.Map]]:
         """`writer[J] -> sink[I]`, in the order of the statements."""
         access = isl.UnionAccessInfo.from_sink(isl.UnionMap.from_map(sink))
-        found = access.set_must_source(self.writes[name]).set_schedule_map(schedule).compute_flow().get_must_dependence()
+        found = (
+            access.set_must_source(self.writes[name]).set_schedule_map(schedule).compute_flow().get_must_dependence()
+        )
         relations: dict[str | None, isl.Map] = {}
         found.foreach_map(lambda m: relations.update({m.get_tuple_name(isl.dim_type.in_): m}))
         return ((s, relations[s.assign.name]) for s in self.statements if s.assign.name in relations)
@@ -89,14 +104,20 @@ class Writers:
 
 def _sequence(statement: Statement, width: int) -> list[Affine]:
     """(position, direction * loop, position, ...), filled up with 0."""
-    values = [v for at, loop, direction in statement.order for v in (Affine((), at), *([Affine.symbol(loop) * direction] if loop else []))]
+    values = [
+        v
+        for at, loop, direction in statement.order
+        for v in (Affine((), at), *([Affine.symbol(loop) * direction] if loop else []))
+    ]
     return [*values, *[Affine()] * (width - len(values))]
 
 
 def _relation(pieces: Pieces, statement: Statement, values: Sequence[Affine], name: str) -> isl.Map:
     """`statement[loops] -> name[values]` on the statement's domain."""
     plain = isl.Map.from_multi_aff(affine_map(values, statement.loops, pieces.params))
-    inside = plain.intersect_domain(pieces.set(statement.domain, statement.assign.name)).set_tuple_name(isl.dim_type.in_, statement.assign.name)
+    inside = plain.intersect_domain(pieces.set(statement.domain, statement.assign.name)).set_tuple_name(
+        isl.dim_type.in_, statement.assign.name
+    )
     return inside.set_tuple_name(isl.dim_type.out, name) if name else inside
 
 

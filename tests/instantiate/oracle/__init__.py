@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The oracle of the library: instantiation in Python. A symbolic configuration, parameter values and a region become a concrete
-configuration (paper section 6).
+"""The oracle of the library: instantiation in Python. A symbolic configuration, parameter values and a region become a
+concrete configuration (paper section 6).
 
 `_build` is the pipeline for one candidate on one region. `instantiate` tries candidates in the order of their predicted
-latency. A candidate that small tiles make invalid, or that exceeds a limit of the machine, is also tried on fewer elements.
+latency. A candidate that small tiles make invalid, or that exceeds a limit of the machine, is also tried on fewer
+elements.
 """
 
 from __future__ import annotations
@@ -35,13 +36,19 @@ _FAR = 2.5
 
 
 def instantiate(
-    symbolic: Symbolic, parameters: Mapping[str, int], rows: int, columns: int, *, candidate: int | None = None, sizes: Sequence[int] | None = None
+    symbolic: Symbolic,
+    parameters: Mapping[str, int],
+    rows: int,
+    columns: int,
+    *,
+    candidate: int | None = None,
+    sizes: Sequence[int] | None = None,
 ) -> Concrete:
     """The configuration of `symbolic` for these parameter values on `rows` x `columns` elements.
 
     `candidate` restricts the choice to one; `sizes` overrides the tile sizes, by dimension. The configuration names the
-    rectangle that it really uses. Raises `PolyloomError`: PL0230, PL0505 and PL0506 for wrong input, PL0510 to PL0520 where no
-    candidate fits the machine (exit 3; the binding limit of the best candidate is named).
+    rectangle that it really uses. Raises `PolyloomError`: PL0230, PL0505 and PL0506 for wrong input, PL0510 to PL0520
+    where no candidate fits the machine (exit 3; the binding limit of the best candidate is named).
     """
     values = check_parameters(signature(symbolic), parameters)
     check_region(symbolic, rows, columns)
@@ -114,12 +121,15 @@ class _Search:
 
 
 def _smaller(t: Tiling, halve: bool = False) -> Iterator[Tiling]:
-    """The same candidate with the next larger tiles (unless `halve`), and on half of the elements, along rows and along columns."""
+    """The same candidate with the next larger tiles (unless `halve`), and on half of the elements, along rows and along
+    columns."""
     bounds = t.lower, t.upper
     for axis, m in enumerate((t.candidate.rows, t.candidate.columns)):
         if m is not None and t.tiles[m] > 1:
             extent, p = t.upper[m] - t.lower[m] + 1, t.sizes[m]
-            for count in sorted({t.tiles[m] // 2 if halve else min(-(-extent // (p + 1)), t.tiles[m] - 1), t.tiles[m] // 2}):
+            for count in sorted(
+                {t.tiles[m] // 2 if halve else min(-(-extent // (p + 1)), t.tiles[m] - 1), t.tiles[m] // 2}
+            ):
                 region = (count, t.columns) if axis == 0 else (t.rows, count)
                 yield tiling(t.symbolic, t.number, t.values, bounds, region, None)
 
@@ -167,12 +177,18 @@ def _build(t: Tiling, timing: Timing) -> Concrete:
 def _graphs(classes: Classes, t: Tiling) -> list[Graph]:
     """The control flow of every distinct unit tree."""
     limits = t.symbolic.limits
-    names = {n: name for programs in reversed(classes.programs) for n, name in zip(reversed(programs), reversed(limits.units), strict=True)}
+    names = {
+        n: name
+        for programs in reversed(classes.programs)
+        for n, name in zip(reversed(programs), reversed(limits.units), strict=True)
+    }
     interval, targets = t.schedule.initiation_interval, 1 << limits.branch_flags
     return [control_flow(unit, interval, t.extents, targets, names[n]) for n, unit in enumerate(classes.units)]
 
 
-def _numbered(elements: Sequence[ElementProgram], classes: Classes) -> tuple[tuple[ElementProgram, ...], tuple[tuple[int, ...], ...]]:
+def _numbered(
+    elements: Sequence[ElementProgram], classes: Classes
+) -> tuple[tuple[ElementProgram, ...], tuple[tuple[int, ...], ...]]:
     """Equal programs become one class: trees may differ where the words do not."""
     distinct: dict[ElementProgram, int] = {}
     renamed = np.array([distinct.setdefault(e, len(distinct)) for e in elements] + [-1], dtype=np.int64)
@@ -189,7 +205,8 @@ def _check_channels(traffic: Traffic, terminals: tuple[interconnect.Terminal, ..
     fits = f"ask for at most {square}x{square}, or use" if square else "use"
     raise infeasible(
         "PL0517",
-        f"input and output of {t.rows}x{t.columns} elements need {needed} channels and banks a side, the machine has {limit}",
+        f"input and output of {t.rows}x{t.columns} elements need {needed} channels and banks a side, the machine has "
+        f"{limit}",
         help=f"{fits} a machine with channels = {needed}",
     )
 
@@ -203,7 +220,11 @@ def _no_candidate(symbolic: Symbolic, search: _Search) -> PolyloomError:
     t, refusal = search.refused[0]
     use = symbolic.uses[refusal.use]
     name = symbolic.node_names[use.consumer] if symbolic.node_names else f"node {use.consumer}"
-    lack = "has no wavefront that serves all tiles" if refusal.slack is None else f"comes {-refusal.slack} cycles too early"
+    lack = (
+        "has no wavefront that serves all tiles"
+        if refusal.slack is None
+        else f"comes {-refusal.slack} cycles too early"
+    )
     tile = "x".join(map(str, t.sizes))
     return infeasible(
         "PL0510",

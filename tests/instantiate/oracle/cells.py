@@ -26,8 +26,8 @@ _Box = tuple[tuple[int, int], ...]
 
 
 class Part:
-    """The points of one combination of families: `first` is the lower corner of its first cell in scan order; `sets`, made on
-    demand, are disjoint."""
+    """The points of one combination of families: `first` is the lower corner of its first cell in scan order; `sets`,
+    made on demand, are disjoint."""
 
     def __init__(self, first: tuple[int, ...], make: Callable[[], list[ConvexSet]]) -> None:
         self.first = first
@@ -39,7 +39,8 @@ class Part:
 
 
 def partition(families: Sequence[Sequence[ConvexSet]]) -> dict[int, Part]:
-    """The parts of the union of all families, by which of them hold: bit f of a key is set where a set of `families[f]` does.
+    """The parts of the union of all families, by which of them hold: bit f of a key is set where a set of `families[f]`
+    does.
 
     Parts ascend by first cell in scan order, then by key.
     """
@@ -74,8 +75,8 @@ _WORD = 62
 
 
 class _Grid:
-    """The cells that the bounds of `sets` cut out of their hull, along the digits `axes` where there is more than one: on axis
-    k from `starts[k][i]` to `starts[k][i + 1] - 1`."""
+    """The cells that the bounds of `sets` cut out of their hull, along the digits `axes` where there is more than one:
+    on axis k from `starts[k][i]` to `starts[k][i + 1] - 1`."""
 
     def __init__(self, sets: Sequence[ConvexSet]) -> None:
         low, high = list(zip(*(s.lower for s in sets), strict=True)), list(zip(*(s.upper for s in sets), strict=True))
@@ -99,7 +100,9 @@ class _Grid:
     def range(self, h: HalfSpace, where: tuple[slice, ...]) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
         """Smallest and largest value of `h` in every cell of `where`; Python integers, which do not overflow."""
         n = len(self.axes)
-        fixed = [(a, x, y) for g, (a, x, y) in enumerate(zip(h.coefficients, *self.hull, strict=True)) if g not in self.axes]
+        fixed = [
+            (a, x, y) for g, (a, x, y) in enumerate(zip(h.coefficients, *self.hull, strict=True)) if g not in self.axes
+        ]
         least = np.full((1,) * n, h.constant + sum(min(a * x, a * y) for a, x, y in fixed), dtype=object)
         most = np.full((1,) * n, h.constant + sum(max(a * x, a * y) for a, x, y in fixed), dtype=object)
         for k, (g, starts) in enumerate(zip(self.axes, self.starts, strict=True)):
@@ -127,7 +130,9 @@ class _Grid:
         for cell in np.argwhere(cut):
             at = tuple(int(i) for i in cell)
             key = tuple(i + w.start for i, w in zip(at, where, strict=True))
-            mixed.setdefault(key, []).append((family, tuple(h for h, c in zip(s.half_spaces, cutting, strict=True) if c[at])))
+            mixed.setdefault(key, []).append(
+                (family, tuple(h for h, c in zip(s.half_spaces, cutting, strict=True) if c[at]))
+            )
 
 
 def _collect(grid: _Grid, layers: Sequence[NDArray[np.int64]], mixed: _Mixed) -> dict[int, Part]:
@@ -162,7 +167,9 @@ def _numbers(layers: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     return np.unique(lines, axis=1, return_inverse=True)[1].reshape(layers[0].shape).astype(np.int64)
 
 
-def _sets(grid: _Grid, ids: NDArray[np.int64], number: int, pieces: dict[tuple[HalfSpace, ...], list[tuple[int, ...]]]) -> list[ConvexSet]:
+def _sets(
+    grid: _Grid, ids: NDArray[np.int64], number: int, pieces: dict[tuple[HalfSpace, ...], list[tuple[int, ...]]]
+) -> list[ConvexSet]:
     found: list[ConvexSet] = []
     for spaces, cells in pieces.items():
         mask = np.zeros(grid.shape, dtype=np.bool_)
@@ -183,7 +190,10 @@ def _split(s: ConvexSet, key: int, pending: Sequence[_Cut], spaces: tuple[HalfSp
         yield key, spaces
         return
     h = pending[0][1][0]
-    inside, outside = convex(s.lower, s.upper, (*s.half_spaces, h)), convex(s.lower, s.upper, (*s.half_spaces, negated(h)))
+    inside, outside = (
+        convex(s.lower, s.upper, (*s.half_spaces, h)),
+        convex(s.lower, s.upper, (*s.half_spaces, negated(h))),
+    )
     if inside is not None:
         yield from _split(inside, key, [(f, tuple(x for x in u if x != h)) for f, u in pending], (*spaces, h))
     if outside is not None:
@@ -191,8 +201,8 @@ def _split(s: ConvexSet, key: int, pending: Sequence[_Cut], spaces: tuple[HalfSp
 
 
 def _cover(mask: NDArray[np.bool_]) -> list[_Box]:
-    """Few disjoint boxes of cells that make up `mask`: cut into equal slabs, outermost or innermost digit first, whichever is
-    fewer. The result depends on the points only, not on the cells that they were cut into."""
+    """Few disjoint boxes of cells that make up `mask`: cut into equal slabs, outermost or innermost digit first,
+    whichever is fewer. The result depends on the points only, not on the cells that they were cut into."""
     outer = _slabs(mask.tobytes("F"), mask.shape[::-1])
     inner = _slabs(mask.tobytes(), mask.shape) if len(outer) > 3 else outer
     return list(inner) if len(inner) < len(outer) else [box[::-1] for box in outer]
@@ -200,7 +210,8 @@ def _cover(mask: NDArray[np.bool_]) -> list[_Box]:
 
 @lru_cache(maxsize=1 << 12)
 def _slabs(cells: bytes, shape: tuple[int, ...]) -> tuple[_Box, ...]:
-    """Boxes as (first, last) by axis: runs of equal slabs along the first axis, each cut likewise. `cells` are 0 or 1, row-major."""
+    """Boxes as (first, last) by axis: runs of equal slabs along the first axis, each cut likewise. `cells` are 0 or 1,
+    row-major."""
     if b"\0" not in cells:
         return (tuple((0, n - 1) for n in shape),)
     if b"\1" not in cells:

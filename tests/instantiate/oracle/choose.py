@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which candidate, on which part of the region: intra-tile and inter-tile schedule vectors and the latency they predict.
+"""Which candidate, on which part of the region: intra-tile and inter-tile schedule vectors and the latency they
+predict.
 
-lambda_J follows from the scan order: pi for the innermost dimension, times the tile size for each next one. A dependence
-that stays within a tile and has instances must have a slack of at least 0 (else the candidate is invalid here); one that
-crosses tiles bounds lambda_K, which is then the best of an exact two-variable integer program (section 5.2; docs: Mapping to
-time). The latency of a tiling is the envelope lambda_K.(T - 1) + lambda_J.(p - 1) + max(tau + latency).
+lambda_J follows from the scan order: pi for the innermost dimension, times the tile size for each next one. A
+dependence that stays within a tile and has instances must have a slack of at least 0 (else the candidate is invalid
+here); one that crosses tiles bounds lambda_K, which is then the best of an exact two-variable integer program (section
+5.2; docs: Mapping to time). The latency of a tiling is the envelope lambda_K.(T - 1) + lambda_J.(p - 1) + max(tau +
+latency).
 """
 
 from __future__ import annotations
@@ -70,7 +72,9 @@ def time(tiling: Tiling) -> Timing | Refusal:
         return Refusal(last, None)
     schedule = tiling.schedule
     latency = max(a + b for a, b in zip(schedule.tau, schedule.latency, strict=True))
-    latency += sum(abs(a) * (t - 1) for a, t in zip(outer, counts, strict=True)) + sum(a * (p - 1) for a, p in zip(inner, tiling.sizes, strict=True))
+    latency += sum(abs(a) * (t - 1) for a, t in zip(outer, counts, strict=True)) + sum(
+        a * (p - 1) for a, p in zip(inner, tiling.sizes, strict=True)
+    )
     return Timing(inner, outer, latency)
 
 

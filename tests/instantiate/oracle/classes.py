@@ -2,9 +2,9 @@
 """Processor classes: elements whose specialized syntax trees are equal (paper section 6.1, Algorithm 1).
 
 Conditions are constant over a group of tiles (`concretize`); what else tells elements apart is which output ports drive
-something. A destination whose port drives nothing is don't-care there: it takes the pattern of the nearest element, against
-the direction of travel, that does drive it, so that border elements fall into the classes of their neighbours. A class in
-which no element drives a port does not write that port at all.
+something. A destination whose port drives nothing is don't-care there: it takes the pattern of the nearest element,
+against the direction of travel, that does drive it, so that border elements fall into the classes of their neighbours.
+A class in which no element drives a port does not write that port at all.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from polyloom.targets.tcpa.tree import InstructionNode, Leaf, Piece, UnitNode, b
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A leaf: operand `position`, or a destination where that is None, and the iterations in which it is part of the program."""
+    """A leaf: operand `position`, or a destination where that is None, and the iterations in which it is part of the
+    program."""
 
     position: int | None
     source: Source
@@ -49,8 +50,9 @@ UnitTree = tuple[Operation, ...]
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """`units` are the distinct unit trees by first occurrence; `programs[c][u]` is the number of the one that unit u has in
-    class c, -1 where it has none. `element[r, c]` is -1 for an empty tile; `groups[c]` are the groups in the class."""
+    """`units` are the distinct unit trees by first occurrence; `programs[c][u]` is the number of the one that unit u
+    has in class c, -1 where it has none. `element[r, c]` is -1 for an empty tile; `groups[c]` are the groups in the
+    class."""
 
     units: tuple[UnitTree, ...]
     programs: tuple[tuple[int, ...], ...]
@@ -81,7 +83,10 @@ class Traffic:
             for link in links:
                 if link.kind is Kind.CHANNEL:
                     readers[link.register].append(self.reads(u, link))
-        return [self._where([any(self.tiles.piece(p, g) for p in pieces) for g in range(len(self.tiles.leader))]) for pieces in readers]
+        return [
+            self._where([any(self.tiles.piece(p, g) for p in pieces) for g in range(len(self.tiles.leader))])
+            for pieces in readers
+        ]
 
     @cached_property
     def leaving(self) -> list[NDArray[np.bool_]]:
@@ -115,7 +120,9 @@ class Traffic:
         if (use, link.displacement) not in self._reads:
             tiling = self.tiles.tiling
             consumer = tiling.symbolic.nodes[tiling.symbolic.uses[use].consumer]
-            self._reads[use, link.displacement] = Piece(consumer.condition, tile_bounds(tiling.distances[use], link.displacement, tiling.candidate))
+            self._reads[use, link.displacement] = Piece(
+                consumer.condition, tile_bounds(tiling.distances[use], link.displacement, tiling.candidate)
+            )
         return self._reads[use, link.displacement]
 
     def _where(self, by_group: Sequence[bool]) -> NDArray[np.bool_]:
@@ -160,11 +167,16 @@ def classify(tiles: Tiles, traffic: Traffic) -> Classes:
 
 
 def _marks(unit: UnitNode, tiles: Tiles, traffic: Traffic) -> list[NDArray[np.int64]]:
-    """What tells elements apart for a unit: its conditions, and of ports that drive nothing those of the elements that they
-    take their patterns from."""
+    """What tells elements apart for a unit: its conditions, and of ports that drive nothing those of the elements that
+    they take their patterns from."""
     instructions = [i for o in unit.offsets for i in o.instructions]
-    pieces = [p for i in instructions for position in (*i.sources, *i.destinations) for leaf in position for p in leaf.pieces]
-    alike = tiles.alike({p.condition for p in pieces} | {tiles.tiling.symbolic.nodes[v].condition for i in instructions for v in i.nodes})
+    pieces = [
+        p for i in instructions for position in (*i.sources, *i.destinations) for leaf in position for p in leaf.pieces
+    ]
+    alike = tiles.alike(
+        {p.condition for p in pieces}
+        | {tiles.tiling.symbolic.nodes[v].condition for i in instructions for v in i.nodes}
+    )
     marks = [alike]
     for register, displacements in _sending((unit,)).items():
         driven = traffic.driven(register)
@@ -191,11 +203,14 @@ def _clamped(tiles: Tiles, displacement: Element) -> tuple[NDArray[np.int64], ND
     if any(d and count <= abs(d) for d, count in zip(displacement, counts, strict=True)):
         return rows, columns
     (down, right), (height, width) = displacement, counts
-    return np.clip(rows, max(0, -down), height - 1 - max(0, down)), np.clip(columns, max(0, -right), width - 1 - max(0, right))
+    return np.clip(rows, max(0, -down), height - 1 - max(0, down)), np.clip(
+        columns, max(0, -right), width - 1 - max(0, right)
+    )
 
 
 class _Specialized:
-    """Unit trees, each made once for equal `marks` (by unit), and numbered; `pruned` are those without silent destinations."""
+    """Unit trees, each made once for equal `marks` (by unit), and numbered; `pruned` are those without silent
+    destinations."""
 
     def __init__(self, units: Sequence[UnitNode], tiles: Tiles, traffic: Traffic) -> None:
         self.marks = [_marks(unit, tiles, traffic) for unit in units]
@@ -216,7 +231,8 @@ class _Specialized:
         return tuple(numbers)
 
     def without(self, number: int, silent: frozenset[int]) -> int:
-        """The number among `pruned` of a tree without the destinations that drive nothing in any element of the class."""
+        """The number among `pruned` of a tree without the destinations that drive nothing in any element of the
+        class."""
         if number >= 0 and (number, silent) not in self._without:
             self._without[number, silent] = _number(self.pruned, _prune(list(self._trees)[number], silent))
         return self._without.get((number, silent), -1)
@@ -228,7 +244,11 @@ def _number(trees: dict[UnitTree, int], tree: UnitTree) -> int:
 
 def _specialize(unit: UnitNode, tiles: Tiles, traffic: Traffic, element: Element) -> UnitTree:
     operations = ((o.tau, i, _issues(i, tiles, element)) for o in unit.offsets for i in o.instructions)
-    return tuple(Operation(tau, i.opcode, issues, _fragments(i, tiles, traffic, element)) for tau, i, issues in operations if issues)
+    return tuple(
+        Operation(tau, i.opcode, issues, _fragments(i, tiles, traffic, element))
+        for tau, i, issues in operations
+        if issues
+    )
 
 
 def _issues(instruction: InstructionNode, tiles: Tiles, element: Element) -> Domain:
@@ -244,8 +264,12 @@ def _fragments(instruction: InstructionNode, tiles: Tiles, traffic: Traffic, ele
         for k, position in enumerate(instruction.sources)
         for leaf in position
     ]
-    written = sorted((leaf for position in instruction.destinations for leaf in position), key=lambda leaf: _register(leaf))
-    found += [Fragment(None, leaf.fragment, _destination(leaf, instruction, tiles, traffic, element)) for leaf in written]
+    written = sorted(
+        (leaf for position in instruction.destinations for leaf in position), key=lambda leaf: _register(leaf)
+    )
+    found += [
+        Fragment(None, leaf.fragment, _destination(leaf, instruction, tiles, traffic, element)) for leaf in written
+    ]
     return tuple(f for f in found if f.domain)
 
 
@@ -260,7 +284,9 @@ def _destination(leaf: Leaf, instruction: InstructionNode, tiles: Tiles, traffic
     if not sends or traffic.driven(_register(leaf)[1])[element]:
         return tiles.union(s for p in leaf.pieces for s in tiles.piece(p, group))
     inside = _issues(instruction, tiles, element)
-    patterns = [s for p in leaf.pieces if p.widen is not None for s in tiles.piece(p, _group_at(tiles, p.widen, element))]
+    patterns = [
+        s for p in leaf.pieces if p.widen is not None for s in tiles.piece(p, _group_at(tiles, p.widen, element))
+    ]
     return tiles.union(t for s in patterns for i in inside if (t := digits.intersect(s, i)) is not None)
 
 
@@ -271,6 +297,11 @@ def _group_at(tiles: Tiles, displacement: Element, element: Element) -> int:
 
 def _prune(unit: UnitTree, silent: frozenset[int]) -> UnitTree:
     def drives(f: Fragment) -> bool:
-        return not (f.position is None and isinstance(f.source, Register) and f.source.file is File.IO and f.source.index in silent)
+        return not (
+            f.position is None
+            and isinstance(f.source, Register)
+            and f.source.file is File.IO
+            and f.source.index in silent
+        )
 
     return tuple(Operation(o.tau, o.opcode, o.domain, tuple(f for f in o.fragments if drives(f))) for o in unit)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Concretization: parameters and a region become numbers (paper section 6, step 1).
 
-From the symbolic configuration, parameter values and a region come the iteration space's bounds, the tiles of a candidate,
-and the conditions on a tile's digits: with I = lower + P K + J (upper - P K - J where reflected), a constraint
-a.I + b.N + c >= 0 is one on J whose constant depends on K. Tiles whose constants are equal up to what their box implies
-have equal conditions: `Tiles` groups them, by row and column, without visiting an element.
+From the symbolic configuration, parameter values and a region come the iteration space's bounds, the tiles of a
+candidate, and the conditions on a tile's digits: with I = lower + P K + J (upper - P K - J where reflected), a
+constraint a.I + b.N + c >= 0 is one on J whose constant depends on K. Tiles whose constants are equal up to what their
+box implies have equal conditions: `Tiles` groups them, by row and column, without visiting an element.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def parametric(row: Row, values: Sequence[int]) -> int:
 
 @dataclass(frozen=True)
 class Tiling:
-    """A candidate on a region, for given values. `lower`, `upper`, `sizes` (p) and `tiles` (the number of tiles that the space
-    reaches) are by dimension; `extents` are the sizes in scan order. Slotless: it keeps what it derives."""
+    """A candidate on a region, for given values. `lower`, `upper`, `sizes` (p) and `tiles` (the number of tiles that
+    the space reaches) are by dimension; `extents` are the sizes in scan order. Slotless: it keeps what it derives."""
 
     symbolic: Symbolic
     number: int
@@ -100,10 +100,16 @@ class Tiling:
 
 
 def tiling(
-    symbolic: Symbolic, number: int, values: tuple[int, ...], bounds: tuple[tuple[int, ...], tuple[int, ...]], region: Element, sizes: Sequence[int] | None
+    symbolic: Symbolic,
+    number: int,
+    values: tuple[int, ...],
+    bounds: tuple[tuple[int, ...], tuple[int, ...]],
+    region: Element,
+    sizes: Sequence[int] | None,
 ) -> Tiling:
-    """Tiles of p = ceil(N / t), or larger where a dependence is longer than that and t > 1. Where both tiled dimensions are
-    coupled by a constraint, as in triangular nests, both take the larger p: its constant then depends on the difference of K alone.
+    """Tiles of p = ceil(N / t), or larger where a dependence is longer than that and t > 1. Where both tiled dimensions
+    are coupled by a constraint, as in triangular nests, both take the larger p: its constant then depends on the
+    difference of K alone.
 
     `sizes` overrides p, by dimension; PL0506 if those tiles do not cover the space or are shorter than a dependence.
     """
@@ -123,21 +129,25 @@ def tiling(
     if len(chosen) != len(needed) or any(p < n for p, n in zip(chosen, needed, strict=True)):
         least = ", ".join(f"{n} >= {p}" for n, p in zip(symbolic.dimensions, needed, strict=True))
         raise input_error(
-            "PL0506", f"tiles of {'x'.join(map(str, chosen))} do not cover the iteration space, or a dependence is longer", help=f"choose sizes with {least}"
+            "PL0506",
+            f"tiles of {'x'.join(map(str, chosen))} do not cover the iteration space, or a dependence is longer",
+            help=f"choose sizes with {least}",
         )
     return Tiling(symbolic, number, values, lower, upper, rows, columns, tuple(chosen))
 
 
 def _coupled(symbolic: Symbolic, tiled: list[int]) -> bool:
     """Whether some constraint has two tiled dimensions, with coefficients of one size."""
-    return len(tiled) == 2 and any(abs(row.dims[tiled[0]]) == abs(row.dims[tiled[1]]) != 0 for row in symbolic.constraints)
+    return len(tiled) == 2 and any(
+        abs(row.dims[tiled[0]]) == abs(row.dims[tiled[1]]) != 0 for row in symbolic.constraints
+    )
 
 
 class Tiles:
     """The conditions within every tile, by group of tiles that have the same ones.
 
-    `group[r, c]` numbers the groups; a group's domains are those of its `leader`, and they are computed on demand, once for
-    equal constants of the constraints that matter.
+    `group[r, c]` numbers the groups; a group's domains are those of its `leader`, and they are computed on demand, once
+    for equal constants of the constraints that matter.
     """
 
     def __init__(self, tiling: Tiling) -> None:
@@ -176,7 +186,8 @@ class Tiles:
 
     def piece(self, piece: Piece, group: int) -> Domain:
         """The digits of a leaf's piece, without widening."""
-        # By identity, because hashing a piece takes as long as the work; the entry keeps the piece, and so its identity, alive.
+        # By identity, because hashing a piece takes as long as the work; the entry keeps the piece, and so its
+        # identity, alive.
         key = (id(piece), group)
         if key not in self._pieces:
             domain = self.condition(piece.condition, group)
@@ -193,21 +204,32 @@ class Tiles:
         """By group a number, equal where the groups agree on these conditions."""
         used = sorted({c for k in conditions for piece in self.tiling.symbolic.conditions[k] for c in piece})
         numbers: dict[tuple[int, ...], int] = {}
-        by_group = [numbers.setdefault(constants, len(numbers)) for constants in zip(*(self._constants[c] for c in used), strict=True)]
+        by_group = [
+            numbers.setdefault(constants, len(numbers))
+            for constants in zip(*(self._constants[c] for c in used), strict=True)
+        ]
         return by_group or [0] * len(self.leader)
 
     def _convex(self, conjunction: Sequence[int], group: int) -> ConvexSet | None:
         """The digits in a conjunction; constraints that the tile's box implies need no look."""
         cutting = [(c, constant) for c in conjunction if (constant := self._constants[c][group]) + self._least[c] < 0]
         extents = self.tiling.extents
-        return digits.convex((0,) * len(extents), tuple(p - 1 for p in extents), [HalfSpace(self._scan[c], constant) for c, constant in cutting])
+        return digits.convex(
+            (0,) * len(extents),
+            tuple(p - 1 for p in extents),
+            [HalfSpace(self._scan[c], constant) for c, constant in cutting],
+        )
 
     def _tile_box(self, bounds: Sequence[TileBound]) -> ConvexSet:
         low, high = [0] * len(self.tiling.extents), [p - 1 for p in self.tiling.extents]
         for b in bounds:
             g = self.tiling.candidate.order.index(b.dimension)
             p = self.tiling.sizes[b.dimension]
-            value = {BoundKind.AT_LEAST: b.constant, BoundKind.AT_MOST: b.constant, BoundKind.AT_LEAST_FROM_END: p - b.constant}.get(b.kind, p - 1 - b.constant)
+            value = {
+                BoundKind.AT_LEAST: b.constant,
+                BoundKind.AT_MOST: b.constant,
+                BoundKind.AT_LEAST_FROM_END: p - b.constant,
+            }.get(b.kind, p - 1 - b.constant)
             if b.kind in (BoundKind.AT_LEAST, BoundKind.AT_LEAST_FROM_END):
                 low[g] = max(low[g], value)
             else:
@@ -217,7 +239,10 @@ class Tiles:
     def _group(self) -> list[list[int]]:
         """Number the groups; the constants of every constraint by group."""
         t = self.tiling
-        row_numbers, column_numbers = np.arange(t.rows, dtype=np.int64)[:, None], np.arange(t.columns, dtype=np.int64)[None, :]
+        row_numbers, column_numbers = (
+            np.arange(t.rows, dtype=np.int64)[:, None],
+            np.arange(t.columns, dtype=np.int64)[None, :],
+        )
         tables: list[NDArray[np.int64]] = []
         for coefficients, constant in self._rows:
             ends = [(0, a * (p - 1)) for a, p in zip(coefficients, t.sizes, strict=True)]
@@ -226,7 +251,11 @@ class Tiles:
             by_column = t.origin(coefficients, (0, 1)) * column_numbers
             tables.append(
                 np.clip(
-                    constant + by_row + by_column if by_row[-1].any() and by_column[:, -1].any() else _either(constant, by_row, by_column), -most - 1, -least
+                    constant + by_row + by_column
+                    if by_row[-1].any() and by_column[:, -1].any()
+                    else _either(constant, by_row, by_column),
+                    -most - 1,
+                    -least,
                 )
             )
         groups = np.zeros((t.rows, t.columns), dtype=np.int64)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control signals: codes for branch targets, merged over all units and classes (paper section 6.2).
 
-A kernel with n successors needs ceil(log2 n) partial signals: 1 in the transition sets of the successors whose code has that
-bit, 0 in the others', don't-care in all other steps. Equal and complementary ones are one signal; the rest are merged by
-greedy colouring, where two interfere if one must be 1 in a step in which the other must be 0. The global controller gets
-the exact union of the merged signals' one-sets. Where that takes more signals than the machine has, `sharing` takes fewer.
+A kernel with n successors needs ceil(log2 n) partial signals: 1 in the transition sets of the successors whose code has
+that bit, 0 in the others', don't-care in all other steps. Equal and complementary ones are one signal; the rest are
+merged by greedy colouring, where two interfere if one must be 1 in a step in which the other must be 0. The global
+controller gets the exact union of the merged signals' one-sets. Where that takes more signals than the machine has,
+`sharing` takes fewer.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ class SignalsExceeded(PolyloomError):
 
     def __init__(self, needed: int, limit: int) -> None:
         help = f"use a machine with {needed} control signals, or a region that divides the loop bounds"
-        super().__init__(Diagnostic("PL0513", f"{needed} control signals are needed, the machine has {limit}", INFEASIBLE, help=help))
+        super().__init__(
+            Diagnostic("PL0513", f"{needed} control signals are needed, the machine has {limit}", INFEASIBLE, help=help)
+        )
         self.excess = needed / max(limit, 1)
 
 
@@ -39,9 +42,20 @@ Partial = tuple[Domain, Domain]
 
 
 def allocate(graphs: Sequence[Graph], limits: Limits) -> tuple[tuple[Domain, ...], list[dict[int, Branching]]]:
-    """(one-domains of the global signals, branching by kernel of every graph). PL0513 and PL0514 where limits are exceeded."""
+    """(one-domains of the global signals, branching by kernel of every graph). PL0513 and PL0514 where limits are
+    exceeded."""
     coded = [{v: _encode(edges) for v, edges in enumerate(g.edges) if len(edges) > 1} for g in graphs]
-    palette = _Palette(limits.signal_sets, [s for kernels in coded for c in kernels.values() for partial in c.partials for domain in partial for s in domain])
+    palette = _Palette(
+        limits.signal_sets,
+        [
+            s
+            for kernels in coded
+            for c in kernels.values()
+            for partial in c.partials
+            for domain in partial
+            for s in domain
+        ],
+    )
     branchings = [{v: _branching(palette, c) for v, c in kernels.items()} for kernels in coded]
     signals = tuple(cells.union(on) for on in palette.colours)
     if limits.control_signals is not None and len(signals) > limits.control_signals:
@@ -61,7 +75,9 @@ def check_domain(domain: Domain, limits: Limits, owner: str) -> None:
         message = f"{owner} needs {len(domain)} convex sets, the machine has {limits.signal_sets} for each"
         raise infeasible("PL0514", message, help=f"use a machine with signal_sets = {len(domain)}")
     if not limits.half_spaces and any(s.half_spaces for s in domain):
-        raise infeasible("PL0514", f"{owner} is 1 in a set that is not a box", help="use a machine with half_spaces = true")
+        raise infeasible(
+            "PL0514", f"{owner} is 1 in a set that is not a box", help="use a machine with half_spaces = true"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +146,11 @@ class _Palette:
     def _first_fit(self, on: _Members, off: _Members) -> tuple[int, bool]:
         for flipped, (one, zero) in ((False, (on, off)), (True, (off, on))):
             for colour, (ones, zeros) in enumerate(self._fixed):
-                if not self._meetings.meet(one, zeros) and not self._meetings.meet(zero, ones) and self._fits((*self.colours[colour], *one.domain)):
+                if (
+                    not self._meetings.meet(one, zeros)
+                    and not self._meetings.meet(zero, ones)
+                    and self._fits((*self.colours[colour], *one.domain))
+                ):
                     self._add(colour, one, zero)
                     return colour, flipped
         self.colours.append({})
@@ -193,7 +213,9 @@ def _overlaps(sets: Sequence[ConvexSet]) -> list[int]:
     low, high = np.array([s.lower for s in sets], dtype=np.int64).T, np.array([s.upper for s in sets], dtype=np.int64).T
     for start in range(0, len(sets), _BLOCK):
         block = slice(start, start + _BLOCK)
-        digit = ((a[None, :] <= b[block, None]) & (a[block, None] <= b[None, :]) for a, b in zip(low, high, strict=True))
+        digit = (
+            (a[None, :] <= b[block, None]) & (a[block, None] <= b[None, :]) for a, b in zip(low, high, strict=True)
+        )
         lines = np.packbits(reduce(np.logical_and, digit), axis=1, bitorder="little")
         found += [int.from_bytes(line.tobytes(), "little") for line in lines]
     return found

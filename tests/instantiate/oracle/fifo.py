@@ -2,9 +2,9 @@
 """Depths of feedback and input registers: the greatest number of tokens that are ever in them (docs: Mapping to time).
 
 A token is in its FIFO for the slack of its use, so the occupancy is the greatest number of the reader's iterations in
-slack // pi + 1 consecutive steps: `stepping.window`, exact for a box. Where the iterations are no box, or a register serves uses
-of different slack, the reads of a short tile are replayed. In longer ones the windows on the disjoint boxes, summed, or on
-their hull, if that is less, bound the occupancy from above.
+slack // pi + 1 consecutive steps: `stepping.window`, exact for a box. Where the iterations are no box, or a register
+serves uses of different slack, the reads of a short tile are replayed. In longer ones the windows on the disjoint
+boxes, summed, or on their hull, if that is less, bound the occupancy from above.
 """
 
 from __future__ import annotations
@@ -53,7 +53,11 @@ def _readers(traffic: Traffic, timing: Timing) -> Iterator[tuple[Register, _Read
         for link in links:
             if link.kind is not Kind.GENERAL and symbolic.uses[u].writers:
                 channel = link.kind is Kind.CHANNEL
-                register = Register(File.IO, candidate.routes[link.register].input) if channel else Register(File.FD, link.register)
+                register = (
+                    Register(File.IO, candidate.routes[link.register].input)
+                    if channel
+                    else Register(File.FD, link.register)
+                )
                 cycles = slack(tiling, timing.inner, timing.outer, u, link)
                 yield register, _Reader(tau[symbolic.uses[u].consumer], cycles, traffic.reads(u, link))
     for i, register in zip(symbolic.inputs, candidate.input_registers, strict=True):
@@ -69,19 +73,28 @@ class Depths:
         self._readers: dict[Register, list[_Reader]] = {}
         for register, reader in _readers(traffic, timing):
             self._readers.setdefault(register, []).append(reader)
-        self._alike = {register: self._tiles.agreement(r.piece.condition for r in readers) for register, readers in self._readers.items()}
+        self._alike = {
+            register: self._tiles.agreement(r.piece.condition for r in readers)
+            for register, readers in self._readers.items()
+        }
         self._known: dict[tuple[Register, int], int] = {}
         self._depths: dict[tuple[_Reads, ...], int] = {}
 
     def of_class(self, groups: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """(depths of fd, depths of id) that suffice in all tiles of `groups`; PL0511 beyond the machine's."""
-        needed = {register: depth for register in self._readers if (depth := max(self._of_group(register, g) for g in groups))}
+        needed = {
+            register: depth for register in self._readers if (depth := max(self._of_group(register, g) for g in groups))
+        }
         limit = self._tiles.tiling.symbolic.limits.fifo_depth
         for register, depth in needed.items():
             if limit is not None and depth > limit:
                 name = f"{'fd' if register.file is File.FD else 'id'}{register.index}"
                 message = f"{name} must hold {depth} tokens, the machine's FIFOs hold {limit}"
-                raise infeasible("PL0511", message, help=f"use a machine with fifo_depth = {depth}, or smaller tiles (a larger region)")
+                raise infeasible(
+                    "PL0511",
+                    message,
+                    help=f"use a machine with fifo_depth = {depth}, or smaller tiles (a larger region)",
+                )
         return _listed(needed, File.FD), _listed(needed, File.IO)
 
     def _of_group(self, register: Register, group: int) -> int:
@@ -91,7 +104,9 @@ class Depths:
             for r in self._readers[register]:
                 if sets := self._tiles.piece(r.piece, group):
                     reads.setdefault((r.tau, r.slack), []).extend(sets)
-            self._known[key] = self._depth(tuple(_Reads(tau, cycles, self._tiles.union(sets)) for (tau, cycles), sets in reads.items()))
+            self._known[key] = self._depth(
+                tuple(_Reads(tau, cycles, self._tiles.union(sets)) for (tau, cycles), sets in reads.items())
+            )
         return self._known[key]
 
     def _depth(self, uses: tuple[_Reads, ...]) -> int:
@@ -107,14 +122,19 @@ class Depths:
         total = 0
         for u in uses:
             steps = u.slack // self._interval + 1
-            total += min(sum(stepping.window(s, steps, extents) for s in u.domain), stepping.window(stepping.hull(u.domain), steps, extents))
+            total += min(
+                sum(stepping.window(s, steps, extents) for s in u.domain),
+                stepping.window(stepping.hull(u.domain), steps, extents),
+            )
         return total
 
     def _replay(self, uses: tuple[_Reads, ...]) -> int:
         """A token is there from its arrival to its pop, both inclusive; the most are there when one arrives."""
         pops = [stepping.steps_in(u.domain, self._tiles.tiling.extents) * self._interval + u.tau for u in uses]
         arrivals = np.sort(np.concatenate([p - u.slack for p, u in zip(pops, uses, strict=True)]))
-        present = np.searchsorted(arrivals, arrivals, side="right") - np.searchsorted(np.sort(np.concatenate(pops)), arrivals, side="left")
+        present = np.searchsorted(arrivals, arrivals, side="right") - np.searchsorted(
+            np.sort(np.concatenate(pops)), arrivals, side="left"
+        )
         return int(present.max())
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Address generators from access mappings (paper section 6.4): addresses, enable domains and delays.
 
-The element of an array that a tile accesses is affine in the digits; with a row-major layout so is its word. An input's token
-is at the border port so early that it reaches the id in the cycle of its pop; an output's is taken when it arrives.
+The element of an array that a tile accesses is affine in the digits; with a row-major layout so is its word. An input's
+token is at the border port so early that it reaches the id in the cycle of its pop; an output's is taken when it
+arrives.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ def layouts(symbolic: Symbolic, values: tuple[int, ...]) -> tuple[ArrayLayout, .
 
 def _layout(array: ArrayInfo, values: tuple[int, ...]) -> ArrayLayout:
     shape = tuple(max(0, r.constant + sum(a * v for a, v in zip(r.params, values, strict=True))) for r in array.shape)
-    return ArrayLayout(array.name, array.dtype, shape, tuple(prod(shape[i + 1 :]) for i in range(len(shape))), array.is_output)
+    return ArrayLayout(
+        array.name, array.dtype, shape, tuple(prod(shape[i + 1 :]) for i in range(len(shape))), array.is_output
+    )
 
 
 def start_of(tiling: Tiling, timing: Timing, found: tuple[Terminal, ...]) -> int:
@@ -42,9 +45,11 @@ def start_of(tiling: Tiling, timing: Timing, found: tuple[Terminal, ...]) -> int
     return max(0, -min((_delay(tiling, timing, t) for t in found), default=0))
 
 
-def generate(traffic: Traffic, timing: Timing, found: tuple[Terminal, ...], arrays: tuple[ArrayLayout, ...], start: int) -> tuple[Generator, ...]:
-    """One generator a terminal, those of an access by bank from north to west. PL0514, PL0518, PL0519 and PL0520 where the machine's
-    limits are exceeded."""
+def generate(
+    traffic: Traffic, timing: Timing, found: tuple[Terminal, ...], arrays: tuple[ArrayLayout, ...], start: int
+) -> tuple[Generator, ...]:
+    """One generator a terminal, those of an access by bank from north to west. PL0514, PL0518, PL0519 and PL0520 where
+    the machine's limits are exceeded."""
     tiling = traffic.tiles.tiling
     mapped = {id(t.mapped): t.mapped.access for t in found}
     addresses = {key: _address(tiling, access, arrays[access.array]) for key, access in mapped.items()}
@@ -58,7 +63,9 @@ def generate(traffic: Traffic, timing: Timing, found: tuple[Terminal, ...], arra
         p = patterns[key]
         base = constant + p.base + tiling.origin(weights, t.element)
         array, delay = t.mapped.access.array, start + _delay(tiling, timing, t)
-        generator = Generator(t.side, t.mapped.register, t.position, t.channel, t.links, array, base, p.coefficients, delay, p.domain)
+        generator = Generator(
+            t.side, t.mapped.register, t.position, t.channel, t.links, array, base, p.coefficients, delay, p.domain
+        )
         _check(generator, p.words, arrays[array], tiling.symbolic.limits)
         made.append(((list(mapped).index(id(t.mapped)), _SIDES.index(t.side), t.position, t.links), generator))
     return tuple(g for _, g in sorted(made, key=lambda m: m[0]))
@@ -75,7 +82,10 @@ def _delay(tiling: Tiling, timing: Timing, terminal: Terminal) -> int:
 def arrival(tiling: Tiling, timing: Timing, element: Element) -> int:
     """T(K) less the start: negative skews come from the opposite border."""
     region = tiling.rows, tiling.columns
-    return sum(abs(skew) * (k if skew >= 0 else size - 1 - k) for skew, k, size in zip(timing.outer, element, region, strict=True))
+    return sum(
+        abs(skew) * (k if skew >= 0 else size - 1 - k)
+        for skew, k, size in zip(timing.outer, element, region, strict=True)
+    )
 
 
 def _address(tiling: Tiling, access: Access, array: ArrayLayout) -> tuple[int, tuple[int, ...]]:
@@ -90,8 +100,8 @@ def _address(tiling: Tiling, access: Access, array: ArrayLayout) -> tuple[int, t
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """What the generators of one access in equal tiles share: the enable domain, the weights of digits with more than one
-    value, the address of the others, and the words from the lowest to the highest address (of the boxes)."""
+    """What the generators of one access in equal tiles share: the enable domain, the weights of digits with more than
+    one value, the address of the others, and the words from the lowest to the highest address (of the boxes)."""
 
     domain: Domain
     coefficients: tuple[int, ...]
@@ -119,7 +129,9 @@ def _check(generator: Generator, words: int, array: ArrayLayout, limits: Limits)
         raise infeasible("PL0518", message, help=f"use a machine with generator_dimensions = {dimensions}")
     if generator.delay >> limits.delay_bits:
         bits = generator.delay.bit_length()
-        message = f"{owner} waits {generator.delay} cycles, which needs {bits} bits; the machine has {limits.delay_bits}"
+        message = (
+            f"{owner} waits {generator.delay} cycles, which needs {bits} bits; the machine has {limits.delay_bits}"
+        )
         raise infeasible("PL0519", message, help=f"use a machine with delay_bits = {bits}, or smaller loop bounds")
     if limits.bank_words is not None and words > limits.bank_words:
         message = f"{owner} covers {words} words, a bank of the machine has {limits.bank_words}"
@@ -132,13 +144,18 @@ def controller(traffic: Traffic, timing: Timing, start: int, epilogue: int, sign
     tiling = traffic.tiles.tiling
     steps = prod(tiling.extents) + epilogue
     busy = np.argwhere(traffic.occupied)
-    row, column = (skew if _waits(busy[:, axis], skew, size) else 0 for axis, (skew, size) in enumerate(zip(timing.outer, traffic.occupied.shape, strict=True)))
+    row, column = (
+        skew if _waits(busy[:, axis], skew, size) else 0
+        for axis, (skew, size) in enumerate(zip(timing.outer, traffic.occupied.shape, strict=True))
+    )
     last = digits.digits_of(steps - 1, tiling.extents)
     bits = tiling.symbolic.limits.counter_bits
     counted = max((*last, *(p - 1 for p in tiling.extents), abs(row), abs(column), start))
     if counted >> bits:
         needed = counted.bit_length()
-        message = f"an iteration counter or a delay counts to {counted}, which needs {needed} bits; the machine has {bits}"
+        message = (
+            f"an iteration counter or a delay counts to {counted}, which needs {needed} bits; the machine has {bits}"
+        )
         raise infeasible("PL0515", message, help=f"use a machine with counter_bits = {needed}, or smaller loop bounds")
     return Controller(row < 0, column < 0, start, abs(row), abs(column), steps, signals)
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interconnect wrappers: propagation channels replicated where a token passes; and the routes of banks (section 6).
 
-Input and output of an element takes the border directly where all elements of the access lie on one border (preference west,
-north, east, south). Otherwise every element has a dedicated straight route: elements with even row + column along their row
-to the nearer of west and east, odd ones along their column to the nearer of north and south, nearest elements first on the
-lowest channels that no propagation channel uses in that direction and no other access at that border port.
+Input and output of an element takes the border directly where all elements of the access lie on one border (preference
+west, north, east, south). Otherwise every element has a dedicated straight route: elements with even row + column along
+their row to the nearer of west and east, odd ones along their column to the nearer of north and south, nearest elements
+first on the lowest channels that no propagation channel uses in that direction and no other access at that border port.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """An access mapping of a candidate: `register` is an id for an input, an od for an output; `node` reads or writes it."""
+    """An access mapping of a candidate: `register` is an id for an input, an od for an output; `node` reads or writes
+    it."""
 
     access: Access
     node: int
@@ -54,8 +55,14 @@ class Terminal:
 def accesses(tiling: Tiling) -> tuple[Mapped, ...]:
     """All access mappings, inputs first."""
     candidate, symbolic = tiling.candidate, tiling.symbolic
-    read = [Mapped(i.access, i.consumer, r, is_output=False) for i, r in zip(symbolic.inputs, candidate.input_registers, strict=True)]
-    written = [Mapped(o.access, o.producer, r, is_output=True) for o, r in zip(symbolic.outputs, candidate.output_registers, strict=True)]
+    read = [
+        Mapped(i.access, i.consumer, r, is_output=False)
+        for i, r in zip(symbolic.inputs, candidate.input_registers, strict=True)
+    ]
+    written = [
+        Mapped(o.access, o.producer, r, is_output=True)
+        for o, r in zip(symbolic.outputs, candidate.output_registers, strict=True)
+    ]
     return (*read, *written)
 
 
@@ -69,7 +76,11 @@ def terminals(traffic: Traffic) -> tuple[Terminal, ...]:
         places = [(int(r), int(c)) for r, c in np.argwhere(mask)]
         if places:
             side = _common_border(mask)
-            chosen = _interior(mapped, places, used, traffic) if side is None else _border(mapped, places, side, used, tiling)
+            chosen = (
+                _interior(mapped, places, used, traffic)
+                if side is None
+                else _border(mapped, places, side, used, tiling)
+            )
             found += chosen
             used |= {(t.side, t.position, t.channel) for t in chosen}
     return tuple(found)
@@ -80,7 +91,9 @@ def channels(found: tuple[Terminal, ...]) -> int:
     return max((t.channel + 1 for t in found), default=0)
 
 
-def wire(traffic: Traffic, found: tuple[Terminal, ...]) -> tuple[tuple[tuple[Connection, ...], ...], tuple[tuple[int, ...], ...]]:
+def wire(
+    traffic: Traffic, found: tuple[Terminal, ...]
+) -> tuple[tuple[tuple[Connection, ...], ...], tuple[tuple[int, ...], ...]]:
     """(distinct wrappers, wrapper of every element), numbered by first element."""
     shape = traffic.tiles.group.shape
     sinks: dict[Element, dict[tuple[int, int], tuple[int, int]]] = {}
@@ -88,17 +101,34 @@ def wire(traffic: Traffic, found: tuple[Terminal, ...]) -> tuple[tuple[tuple[Con
     for element, source, sink, between in _links(traffic, found):
         if not (0 <= element[0] < shape[0] and 0 <= element[1] < shape[1]):
             raise PolyloomError(
-                Diagnostic("PL0530", "a propagation channel leaves the region", INTERNAL, help="this is a defect of the mapping; please report it")
+                Diagnostic(
+                    "PL0530",
+                    "a propagation channel leaves the region",
+                    INTERNAL,
+                    help="this is a defect of the mapping; please report it",
+                )
             )
         a, b = _code(source), _code(sink)
         if sinks.setdefault(element, {}).setdefault(b, a) != a:
             message = f"port {sink.location}{sink.index} of element {element} would be driven twice"
-            raise PolyloomError(Diagnostic("PL0530", message, INTERNAL, help="this is a defect of the mapping; please report it with the program"))
+            raise PolyloomError(
+                Diagnostic(
+                    "PL0530",
+                    message,
+                    INTERNAL,
+                    help="this is a defect of the mapping; please report it with the program",
+                )
+            )
         if between:
             wired.setdefault(element, {})[b] = a
     wrappers: dict[tuple[Connection, ...], int] = {}
     rows = tuple(
-        tuple(wrappers.setdefault(tuple(Connection(b, a) for b, a in sorted(wired.get((r, c), {}).items())), len(wrappers)) for c in range(shape[1]))
+        tuple(
+            wrappers.setdefault(
+                tuple(Connection(b, a) for b, a in sorted(wired.get((r, c), {}).items())), len(wrappers)
+            )
+            for c in range(shape[1])
+        )
         for r in range(shape[0])
     )
     return tuple(wrappers), rows
@@ -139,7 +169,12 @@ def _beside(element: Element, side: str) -> Element:
 
 
 def _common_border(mask: NDArray[np.bool_]) -> Side | None:
-    borders: tuple[tuple[Side, NDArray[np.bool_]], ...] = (("west", mask[:, 1:]), ("north", mask[1:]), ("east", mask[:, :-1]), ("south", mask[:-1]))
+    borders: tuple[tuple[Side, NDArray[np.bool_]], ...] = (
+        ("west", mask[:, 1:]),
+        ("north", mask[1:]),
+        ("east", mask[:, :-1]),
+        ("south", mask[:-1]),
+    )
     return next((side for side, others in borders if not others.any()), None)
 
 
@@ -147,20 +182,28 @@ def _position(side: str, element: Element) -> int:
     return element[0] if side in ("west", "east") else element[1]
 
 
-def _border(mapped: Mapped, places: list[Element], side: Side, used: set[tuple[str, int, int]], tiling: Tiling) -> list[Terminal]:
+def _border(
+    mapped: Mapped, places: list[Element], side: Side, used: set[tuple[str, int, int]], tiling: Tiling
+) -> list[Terminal]:
     """One channel for all elements, so that their wrappers are alike."""
-    free = (c for c in _adjacent(mapped, side, 0, tiling) if not any((side, _position(side, e), c) in used for e in places))
+    free = (
+        c for c in _adjacent(mapped, side, 0, tiling) if not any((side, _position(side, e), c) in used for e in places)
+    )
     channel = next(free)
     return [Terminal(mapped, e, side, _position(side, e), channel, 0) for e in places]
 
 
-def _interior(mapped: Mapped, places: list[Element], used: set[tuple[str, int, int]], traffic: Traffic) -> list[Terminal]:
+def _interior(
+    mapped: Mapped, places: list[Element], used: set[tuple[str, int, int]], traffic: Traffic
+) -> list[Terminal]:
     taken, tiling = set(used), traffic.tiles.tiling
     found: list[Terminal] = []
     for links, side, element in sorted(((*_nearest(e, tiling), e) for e in places), key=lambda x: (x[0], x[2])):
         busy = _propagating(traffic, side if mapped.is_output else _OPPOSITE[side]) if links else set[int]()
         position = _position(side, element)
-        channel = next(c for c in _adjacent(mapped, side, links, tiling) if c not in busy and (side, position, c) not in taken)
+        channel = next(
+            c for c in _adjacent(mapped, side, links, tiling) if c not in busy and (side, position, c) not in taken
+        )
         taken.add((side, position, channel))
         found.append(Terminal(mapped, element, side, position, channel, links))
     return sorted(found, key=lambda t: t.element)
@@ -180,7 +223,8 @@ def _propagating(traffic: Traffic, direction: str) -> set[int]:
 
 
 def _adjacent(mapped: Mapped, side: Side, links: int, tiling: Tiling) -> Iterator[int]:
-    """The channels over which the wrappers can connect the register with the border; endless without an adjacency limit."""
+    """The channels over which the wrappers can connect the register with the border; endless without an adjacency
+    limit."""
     limits = tiling.symbolic.limits
     if limits.adjacency is None:
         yield from count()
@@ -188,7 +232,11 @@ def _adjacent(mapped: Mapped, side: Side, links: int, tiling: Tiling) -> Iterato
     last = max((p.index for pair in limits.adjacency for p in pair if p.location != "pe"), default=-1)
     yield from (c for c in range(last + 1) if _connectable(mapped, side, c, links, limits))
     name = f"{'od' if mapped.is_output else 'id'}{mapped.register}"
-    raise infeasible("PL0517", f"no free channel leads from {name} to a bank on the {side} side", help="use a machine with more channels or adjacent ports")
+    raise infeasible(
+        "PL0517",
+        f"no free channel leads from {name} to a bank on the {side} side",
+        help="use a machine with more channels or adjacent ports",
+    )
 
 
 def _connectable(mapped: Mapped, side: Side, channel: int, links: int, limits: Limits) -> bool:

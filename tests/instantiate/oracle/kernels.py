@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folding, kernel classes and control flow of one functional unit (paper section 6.1, Algorithms 2 and 3).
 
-Folding moves an operation at offset tau into slot tau mod pi of the kernel floor(tau / pi) steps later. The kernel of a step
-is what all folded leaves select there; partitioning the steps by the leaves of step s and, at the same time, of step s + 1
-gives kernel classes and, without testing pairs of classes, the edges with their transition sets: the steps s in which the
-branch is taken. A marker that holds in the last step only separates the kernel that halts.
+Folding moves an operation at offset tau into slot tau mod pi of the kernel floor(tau / pi) steps later. The kernel of a
+step is what all folded leaves select there; partitioning the steps by the leaves of step s and, at the same time, of
+step s + 1 gives kernel classes and, without testing pairs of classes, the edges with their transition sets: the steps s
+in which the branch is taken. A marker that holds in the last step only separates the kernel that halts.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ _ROUNDS = 4
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Control flow of a unit, named for messages. Nodes are ordered by first occurrence, node 0 first; `edges[v]` maps successors to the steps in
-    which v is left for them, empty where there is no choice. The node without edges halts. `epilogue` counts the steps after the tile's last one."""
+    """Control flow of a unit, named for messages. Nodes are ordered by first occurrence, node 0 first; `edges[v]` maps
+    successors to the steps in which v is left for them, empty where there is no choice. The node without edges halts.
+    `epilogue` counts the steps after the tile's last one."""
 
     unit: str
     kernels: tuple[Kernel, ...]
@@ -42,8 +43,8 @@ class Graph:
 def control_flow(unit: UnitTree, interval: int, extents: tuple[int, ...], targets: int, name: str) -> Graph:
     """The graph of a unit that has an operation.
 
-    `targets` is the greatest out-degree; kernels are told apart by their successors until it is met (PL0512 if that does not
-    close). `name` is the unit's, for messages.
+    `targets` is the greatest out-degree; kernels are told apart by their successors until it is met (PL0512 if that
+    does not close). `name` is the unit's, for messages.
     """
     folded = _Folded(name, unit, interval, extents)
     graph = None
@@ -75,7 +76,8 @@ class _Folded:
         self.leaves = leaves
 
     def partition(self, levels: int) -> list[tuple[tuple[int, ...], cells.Part]]:
-        """The steps by what holds in them and in the `levels - 1` next ones; each a bit set over the leaves, the marker last."""
+        """The steps by what holds in them and in the `levels - 1` next ones; each a bit set over the leaves, the marker
+        last."""
         extents, top = self.extents, self.last
         upper = (*(p - 1 for p in extents[:-1]), top[-1])
         everything = [ConvexSet((0,) * len(extents), upper)]
@@ -107,9 +109,20 @@ class _Folded:
             sources = sorted((f for f in fragments if f.position is not None), key=lambda f: f.position or 0)
             if slots[slot] is not None or not active or [f.position for f in sources] != list(range(len(sources))):
                 message = f"two instructions or operands of offset {o.tau} meet in slot {slot}"
-                raise PolyloomError(Diagnostic("PL0530", message, INTERNAL, help="this is a defect of the mapping; please report it with the program"))
+                raise PolyloomError(
+                    Diagnostic(
+                        "PL0530",
+                        message,
+                        INTERNAL,
+                        help="this is a defect of the mapping; please report it with the program",
+                    )
+                )
             written = tuple(f.source for f in fragments if f.position is None and isinstance(f.source, Register))
-            slots[slot] = Instruction(o.opcode, written, tuple(f.source if written or isinstance(f.source, Register) else UNUSED for f in sources))
+            slots[slot] = Instruction(
+                o.opcode,
+                written,
+                tuple(f.source if written or isinstance(f.source, Register) else UNUSED for f in sources),
+            )
         return tuple(i or Instruction() for i in slots)
 
 
@@ -119,7 +132,9 @@ def _graph(folded: _Folded, rounds: int, targets: int) -> Graph:
     merged: dict[tuple[Kernel, bool], int] = {}
     name = {c: merged.setdefault((folded.kernel(c), folded.halts(c)), len(merged)) for c in contents}
     kernels = list(merged)
-    names: list[tuple[tuple[int | None, ...], _Window]] = [(tuple(None if c is None else name[c] for c in w.contents), w) for w in windows]
+    names: list[tuple[tuple[int | None, ...], _Window]] = [
+        (tuple(None if c is None else name[c] for c in w.contents), w) for w in windows
+    ]
     for _ in range(rounds):
         names, kernels = _look_ahead(names, kernels, targets)
     edges: dict[int, dict[int, list[cells.Part]]] = {}
@@ -165,7 +180,8 @@ def _look_ahead(
 
 
 def _batches(node: int, successors: set[int], targets: int) -> dict[int, int]:
-    """The batch of every successor. A node that follows itself is followed by each of its clones: its own batch has room for them."""
+    """The batch of every successor. A node that follows itself is followed by each of its clones: its own batch has
+    room for them."""
     if len(successors) <= targets:
         return dict.fromkeys(successors, 0)
     order = sorted(successors, key=lambda b: (b != node, b))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functional-unit programs from annotated control flow graphs (paper section 6.3, Algorithm 4).
 
-The kernels are laid out in the order of their first step. The last instruction of each branches: `halt` without a successor,
-`next` or `goto` with one, else an `if` on the control signals of its code.
+The kernels are laid out in the order of their first step. The last instruction of each branches: `halt` without a
+successor, `next` or `goto` with one, else an `if` on the control signals of its code.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ def generate(graph: Graph, branchings: dict[int, Branching], words: int | None) 
         branch = _branch(v, list(graph.edges[v]), branchings.get(v), interval)
         program += [*kernel[:-1], replace(kernel[-1], branch=branch)]
     if words is not None and len(program) > words:
-        message = f"unit {graph.unit} needs {len(program)} instructions ({len(graph.kernels)} kernels of {interval}), the machine has {words}"
+        message = (
+            f"unit {graph.unit} needs {len(program)} instructions ({len(graph.kernels)} kernels of {interval}), "
+            f"the machine has {words}"
+        )
         raise infeasible("PL0516", message, help=f"use a machine with instruction_words = {len(program)}")
     return tuple(program)
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Control signals as few as a machine has: a branch is a function of any signals, where `control` gives every bit of a code one.
+"""Control signals as few as a machine has: a branch is a function of any signals, where `control` gives every bit of a
+code one.
 
-Steps that no transition set tells apart are one atom. Branches are coded one after another, those of most successors first, then
-those that meet most atoms. In an atom that a branch meets, a signal may be 1, 0 or still free. Of all choices of at most
-`branch_flags` signals the one with the fewest new ones is taken, then the smallest, then the first, for which some table from codes
-to successors gives each atom its successor. Codes that the table has to spare lead where a neighbour does, the most frequent
-one; what was free and matters is then 1 or 0. A signal that would get too many convex sets grows no more for this branch. Two atoms
-of different successors must differ in a chosen signal or have a free one: the last signal of a choice is looked for only among
-those that tell apart what the others do not.
+Steps that no transition set tells apart are one atom. Branches are coded one after another, those of most successors
+first, then those that meet most atoms. In an atom that a branch meets, a signal may be 1, 0 or still free. Of all
+choices of at most `branch_flags` signals the one with the fewest new ones is taken, then the smallest, then the first,
+for which some table from codes to successors gives each atom its successor. Codes that the table has to spare lead
+where a neighbour does, the most frequent one; what was free and matters is then 1 or 0. A signal that would get too
+many convex sets grows no more for this branch. Two atoms of different successors must differ in a chosen signal or have
+a free one: the last signal of a choice is looked for only among those that tell apart what the others do not.
 """
 
 from __future__ import annotations
@@ -52,8 +53,11 @@ class _Need(NamedTuple):
     successor: int
 
 
-def share(branches: Sequence[Mapping[int, Domain]], limits: Limits) -> tuple[tuple[Domain, ...], list[Branching]] | None:
-    """The one-domains, and the branching of every branch, given by its transition sets; None where the signals do not suffice."""
+def share(
+    branches: Sequence[Mapping[int, Domain]], limits: Limits
+) -> tuple[tuple[Domain, ...], list[Branching]] | None:
+    """The one-domains, and the branching of every branch, given by its transition sets; None where the signals do not
+    suffice."""
     sets = list(dict.fromkeys(s for b in branches for d in b.values() for s in d))
     if cells.count(sets) * len(sets) > _WORK:
         return None
@@ -64,7 +68,9 @@ def share(branches: Sequence[Mapping[int, Domain]], limits: Limits) -> tuple[tup
         if signals is None:
             return None
         found[b] = signals
-    return tuple(palette.domain(s) for s in range(palette.count)), [palette.settled(branches[b], found[b]) for b in range(len(branches))]
+    return tuple(palette.domain(s) for s in range(palette.count)), [
+        palette.settled(branches[b], found[b]) for b in range(len(branches))
+    ]
 
 
 class _Palette:
@@ -81,7 +87,9 @@ class _Palette:
         self._ones, self._zeros = [0] * len(parts), [0] * len(parts)
 
     def domain(self, signal: int) -> Domain:
-        return cells.union(s for atom, ones in enumerate(self._ones) if ones >> signal & 1 for s in self._parts[atom].sets)
+        return cells.union(
+            s for atom, ones in enumerate(self._ones) if ones >> signal & 1 for s in self._parts[atom].sets
+        )
 
     def _exceeds(self, signal: int) -> bool:
         return self._sets is not None and len(self.domain(signal)) > self._sets
@@ -101,7 +109,9 @@ class _Palette:
 
     def settled(self, edges: Mapping[int, Domain], signals: tuple[int, ...]) -> Branching:
         """The codes that a branch meets, once all signals are known."""
-        meeting = ((sum((c.ones >> s & 1) << i for i, s in enumerate(signals)), c.successor) for c in self._columns(edges))
+        meeting = (
+            (sum((c.ones >> s & 1) << i for i, s in enumerate(signals)), c.successor) for c in self._columns(edges)
+        )
         return Branching(signals, dict(meeting))
 
     def _columns(self, edges: Mapping[int, Domain]) -> dict[_Column, list[int]]:
@@ -114,8 +124,11 @@ class _Palette:
                     columns.setdefault(_Column(successor, self._ones[atom], self._zeros[atom]), []).append(atom)
         return columns
 
-    def _extend(self, columns: Mapping[_Column, list[int]], signals: tuple[int, ...], table: Mapping[int, int], full: set[int]) -> bool:
-        """Fix `signals` where they matter to the branch, unless one then has more convex sets than the machine's: it is `full`."""
+    def _extend(
+        self, columns: Mapping[_Column, list[int]], signals: tuple[int, ...], table: Mapping[int, int], full: set[int]
+    ) -> bool:
+        """Fix `signals` where they matter to the branch, unless one then has more convex sets than the machine's: it is
+        `full`."""
         count, before = self.count, (self._ones.copy(), self._zeros.copy())
         self.count = max(self.count, signals[-1] + 1)
         grown = 0
@@ -139,7 +152,10 @@ class _Palette:
 def _choices(columns: Iterable[_Column], count: int, flags: int, limit: int) -> Iterator[tuple[int, ...]]:
     """Signals, ascending: `count` are in use, later ones are new."""
     least = (len({c.successor for c in columns}) - 1).bit_length()
-    clashes = sorted({(a.ones & b.ones) | (a.zeros & b.zeros) for a, b in combinations(columns, 2) if a.successor != b.successor}, key=int.bit_count)[::-1]
+    clashes = sorted(
+        {(a.ones & b.ones) | (a.zeros & b.zeros) for a, b in combinations(columns, 2) if a.successor != b.successor},
+        key=int.bit_count,
+    )[::-1]
     for new in range(min(flags, limit - count) + 1):
         fresh = tuple(range(count, count + new))
         for old in range(max(least - new, 0), flags - new + 1):
@@ -175,13 +191,20 @@ def _weight(code: int) -> tuple[int, int]:
 
 
 def _filled(table: Mapping[int, int], columns: Mapping[_Column, list[int]], bits: int) -> dict[int, int]:
-    """The table with the codes that are to spare, each where the most frequent successor of a neighbour is; the first code comes first."""
+    """The table with the codes that are to spare, each where the most frequent successor of a neighbour is; the first
+    code comes first."""
     count: dict[int, int] = {}
     for column, atoms in columns.items():
         count[column.successor] = count.get(column.successor, 0) + len(atoms)
     filled = dict(table)
     while len(filled) < 1 << bits:
-        open_to = [(c, filled[c ^ 1 << k]) for c in range(1 << bits) if c not in filled for k in range(bits) if c ^ 1 << k in filled]
+        open_to = [
+            (c, filled[c ^ 1 << k])
+            for c in range(1 << bits)
+            if c not in filled
+            for k in range(bits)
+            if c ^ 1 << k in filled
+        ]
         code, successor = max(open_to, key=lambda o: count[o[1]])
         filled[code] = successor
     return filled
@@ -190,8 +213,16 @@ def _filled(table: Mapping[int, int], columns: Mapping[_Column, list[int]], bits
 def _widest(need: _Need, table: Mapping[int, int], bits: int) -> _Need:
     """The same need with the fewest bits that matter."""
     codes = sorted(range(1 << bits), key=_weight)
-    cubes = ((free, c) for free in reversed(codes) if not free & ~need.free for c in codes if not c & free and c & ~need.free == need.code)
-    free, code = next((free, c) for free, c in cubes if all(table[x] == need.successor for x in codes if x & ~free == c))
+    cubes = (
+        (free, c)
+        for free in reversed(codes)
+        if not free & ~need.free
+        for c in codes
+        if not c & free and c & ~need.free == need.code
+    )
+    free, code = next(
+        (free, c) for free, c in cubes if all(table[x] == need.successor for x in codes if x & ~free == c)
+    )
     return _Need(free, code, need.successor)
 
 
@@ -201,7 +232,9 @@ def _table(needs: Sequence[_Need], bits: int) -> dict[int, int] | None:
     table: dict[int, int] = {}
 
     def serve(at: int) -> bool:
-        while at < len(needs) and any(table.get(c) == needs[at].successor for c in codes if c & ~needs[at].free == needs[at].code):
+        while at < len(needs) and any(
+            table.get(c) == needs[at].successor for c in codes if c & ~needs[at].free == needs[at].code
+        ):
             at += 1
         if at == len(needs):
             return True

@@ -21,8 +21,8 @@ def negated(space: HalfSpace) -> HalfSpace:
 def shift(domain: Iterable[ConvexSet], steps: int, extents: Sequence[int]) -> Iterator[ConvexSet]:
     """The iterations `steps` steps of the scan after (before, if negative) those of `domain` (paper section 6.1, succ).
 
-    Exact for any distance: one set a pattern of carries. The outermost digit has no carry, so that it runs past its extent in
-    the epilogue; iterations before the first one are left out.
+    Exact for any distance: one set a pattern of carries. The outermost digit has no carry, so that it runs past its
+    extent in the epilogue; iterations before the first one are left out.
     """
     if steps == 0:
         yield from domain
@@ -48,7 +48,11 @@ def _carries(s: ConvexSet, addend: Sequence[int], extents: Sequence[int]) -> Ite
                 continue
             add = addend[g] + carry
             wraps = extent - add
-            ranges = ((max(first, -add), last, 0),) if g == outermost else ((first, min(last, wraps - 1), 0), (max(first, wraps), last, 1))
+            ranges = (
+                ((max(first, -add), last, 0),)
+                if g == outermost
+                else ((first, min(last, wraps - 1), 0), (max(first, wraps), last, 1))
+            )
             for a, b, wrap in ranges:
                 if a <= b:
                     move = add - wrap * extent
@@ -56,7 +60,10 @@ def _carries(s: ConvexSet, addend: Sequence[int], extents: Sequence[int]) -> Ite
         states = grown
     for low, high, moves, _ in states:
         lower, upper = (*low, *s.lower[len(low) :]), (*high, *s.upper[len(high) :])
-        spaces = [HalfSpace(h.coefficients, h.constant - sum(a * x for a, x in zip(h.coefficients, moves, strict=False))) for h in s.half_spaces]
+        spaces = [
+            HalfSpace(h.coefficients, h.constant - sum(a * x for a, x in zip(h.coefficients, moves, strict=False)))
+            for h in s.half_spaces
+        ]
         shifted = convex(lower, upper, spaces) if spaces else ConvexSet(lower, upper)
         if shifted is not None:
             yield shifted
@@ -64,7 +71,10 @@ def _carries(s: ConvexSet, addend: Sequence[int], extents: Sequence[int]) -> Ite
 
 def hull(domain: Sequence[ConvexSet]) -> ConvexSet:
     """The smallest box around a nonempty union."""
-    return ConvexSet(tuple(map(min, zip(*(s.lower for s in domain), strict=True))), tuple(map(max, zip(*(s.upper for s in domain), strict=True))))
+    return ConvexSet(
+        tuple(map(min, zip(*(s.lower for s in domain), strict=True))),
+        tuple(map(max, zip(*(s.upper for s in domain), strict=True))),
+    )
 
 
 def steps_in(domain: Iterable[ConvexSet], extents: Sequence[int]) -> NDArray[np.int64]:
@@ -83,10 +93,11 @@ def steps_in(domain: Iterable[ConvexSet], extents: Sequence[int]) -> NDArray[np.
 
 
 def window(s: ConvexSet, steps: int, extents: Sequence[int]) -> int:
-    """The greatest number of iterations of the box `s` in any `steps` consecutive steps of the scan (half-spaces ignored).
+    """The greatest number of iterations of the box `s` in any `steps` consecutive steps of the scan (half-spaces
+    ignored).
 
-    By digit, outermost first: a digit's iterations are e equal blocks in a row, out of E. A window of q blocks and r steps
-    meets q whole blocks and, cyclically, r steps of one, unless the row is too short for that.
+    By digit, outermost first: a digit's iterations are e equal blocks in a row, out of E. A window of q blocks and r
+    steps meets q whole blocks and, cyclically, r steps of one, unless the row is too short for that.
     """
     sizes = [b - a + 1 for a, b in zip(s.lower, s.upper, strict=True)]
     blocks = [prod(extents[:g]) for g in range(len(extents))]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tiny modulo-scheduling problems: how to draw them, and their answers by enumeration.
 
-A schedule is judged by unrolling it: iterations are laid side by side in time and every cycle of every unit is looked at.
+A schedule is judged by unrolling it: iterations are laid side by side in time and every cycle of every unit is looked
+at.
 """
 
 from __future__ import annotations

@@ -67,12 +67,17 @@ def test_recurrences_name_the_cycle() -> None:
     halves = guarded((alu("a", 3), alu("b", 4)), ALUS, (Dependence(0, 1, 0), Dependence(1, 0, 2)))
     assert recurrence_minimum(halves).value == 4
     assert recurrence_minimum(halves).reason == "a -> b -> a (latency 7, distance 2)"
-    merged = guarded((alu("a"), alu("b"), alu("c", 2)), ALUS, (Dependence(0, 2, 0), Dependence(2, 1, 1)), aligned=((0, 1),))
+    merged = guarded(
+        (alu("a"), alu("b"), alu("c", 2)), ALUS, (Dependence(0, 2, 0), Dependence(2, 1, 1)), aligned=((0, 1),)
+    )
     assert recurrence_minimum(merged).reason == "a -> c -> b = a (latency 3, distance 1)"
     chain = (Dependence(0, 1, 0), Dependence(1, 2, 0), Dependence(0, 2, 0))
     kept = guarded((alu("a"), alu("b", 3), alu("c")), ALUS, chain, short=(Short(0, 2),))
     assert recurrence_minimum(kept).value == 4
-    assert recurrence_minimum(kept).reason == "a -> b -> c ~> a (latency 4, distance 1; ~> a register keeps the value for less than one interval)"
+    assert (
+        recurrence_minimum(kept).reason
+        == "a -> b -> c ~> a (latency 4, distance 1; ~> a register keeps the value for less than one interval)"
+    )
     assert recurrence_minimum(guarded((alu("a"),), ALUS)).reason == "no recurrence"
 
 
@@ -81,5 +86,6 @@ def test_a_cycle_within_one_iteration_is_refused() -> None:
         recurrence_minimum(guarded((alu("a"), alu("b")), ALUS, (Dependence(0, 1, 0),), aligned=((0, 1),)))
     assert caught.value.exit_code == 3
     assert str(caught.value) == (
-        "error[PL0452]: operations wait for each other within one iteration: a -> b = a\nhelp: let at least one of these values come from an earlier iteration"
+        "error[PL0452]: operations wait for each other within one iteration: a -> b = a\nhelp: let at least one of "
+        "these values come from an earlier iteration"
     )

@@ -17,7 +17,8 @@ from polyloom.modulo.guarded.solve import solve
 from polyloom.modulo.problem import Choice, Dependence, Resource, Use
 
 BITS = guarded(
-    # The running example of the paper: x = input or the shifted x of before, y = x >> 1, z = x & 1, on two generic units.
+    # The running example of the paper: x = input or the shifted x of before, y = x >> 1, z = x & 1, on two generic
+    # units.
     tuple(Operation(f"S{n}", (0, 1), (1, 1)) for n in (1, 2, 3, 4)),
     (Unit("alu0"), Unit("alu1")),
     (Dependence(0, 2, 0), Dependence(1, 2, 0), Dependence(0, 3, 0), Dependence(1, 3, 0), Dependence(2, 1, 1)),
@@ -58,7 +59,10 @@ def test_the_same_problem_has_the_same_answer(problem: Guarded) -> None:
 def test_the_running_example_of_the_paper() -> None:
     solution = solve(BITS)
     assert (solution.initiation_interval, solution.minimum, solution.proved) == (2, 2, True)
-    assert solution.bound_by == "2 units {alu0, alu1} for 3 operations S1, S3, S4 and S2 -> S3 -> S2 (latency 2, distance 1)"
+    assert (
+        solution.bound_by
+        == "2 units {alu0, alu1} for 3 operations S1, S3, S4 and S2 -> S3 -> S2 (latency 2, distance 1)"
+    )
     assert solution.start == (0, 0, 1, 1)
 
 
@@ -68,10 +72,13 @@ def test_reasons() -> None:
     assert solve(single, at_least=3).bound_by == "an initiation interval of at least 3 was asked for"
     # At pi = 2 the recurrence leaves no slack, so c starts two cycles after a, in its slot of their common unit.
     operations = Operation("a", (0,), (1,)), Operation("b", (1,), (1,)), Operation("c", (0,), (2,))
-    jammed = solve(guarded(operations, (Unit("u"), Unit("v")), (Dependence(0, 1, 0), Dependence(1, 2, 0), Dependence(2, 0, 2))))
+    jammed = solve(
+        guarded(operations, (Unit("u"), Unit("v")), (Dependence(0, 1, 0), Dependence(1, 2, 0), Dependence(2, 0, 2)))
+    )
     assert (jammed.initiation_interval, jammed.minimum, jammed.proved) == (3, 2, True)
     assert jammed.bound_by == (
-        "units and recurrences together: at 2 no schedule exists; 1 unit {u} for 2 operations a, c; a -> b -> c -> a (latency 4, distance 2)"
+        "units and recurrences together: at 2 no schedule exists; 1 unit {u} for 2 operations a, c; a -> b -> c -> a "
+        "(latency 4, distance 2)"
     )
 
 

@@ -7,7 +7,15 @@ from polyloom import api
 from polyloom.cli import examples
 from polyloom.cli.bench.timing import median_seconds
 
-PLACES = (("bits", "paper"), ("fir", "wide"), ("matmul", "wide"), ("conv", "wide"), ("lcs", "unit"), ("jacobi1d", "unit"), ("matvec", "wide"))
+PLACES = (
+    ("bits", "paper"),
+    ("fir", "wide"),
+    ("matmul", "wide"),
+    ("conv", "wide"),
+    ("lcs", "unit"),
+    ("jacobi1d", "unit"),
+    ("matvec", "wide"),
+)
 
 
 def rows() -> list[dict[str, object]]:

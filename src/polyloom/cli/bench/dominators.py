@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Milliseconds from a graph to its dominators, against networkx, rustworkx and igraph in the same run.
 
-Ours begin with an edge array, the building of their graph included; a peer's own graph is built before its clock starts.
-Medians of CPU time (all are single-threaded), so that other work on the machine counts for nobody. Every result is compared
-with ours. A peer that took more than 60 s on a graph is not asked for larger ones of the family, whose rows say so. The last
-columns tell whether we are faster than every peer and `AHEAD` times as fast as igraph, and whether an edge takes at most `GROWTH`
-times as long as in the family's graph of 10^4 nodes.
+Ours begin with an edge array, the building of their graph included; a peer's own graph is built before its clock
+starts. Medians of CPU time (all are single-threaded), so that other work on the machine counts for nobody. Every result
+is compared with ours. A peer that took more than 60 s on a graph is not asked for larger ones of the family, whose rows
+say so. The last columns tell whether we are faster than every peer and `AHEAD` times as fast as igraph, and whether an
+edge takes at most `GROWTH` times as long as in the family's graph of 10^4 nodes.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every example at the sizes for which bounds or results have been published, checked against its interpreter.
 
-`units` are those of an element. `limit` is the number of cycles that the project promises. `published, 1 unit` is what a coarse-grained
-array of 4x4 elements with one unit each needs for the same nest, without filling and draining: Neura's initiation interval for an
-integer product (`polybench.PUBLISHED`) times the iterations. `bench generic` compares at equal units.
+`units` are those of an element. `limit` is the number of cycles that the project promises. `published, 1 unit` is what
+a coarse-grained array of 4x4 elements with one unit each needs for the same nest, without filling and draining: Neura's
+initiation interval for an integer product (`polybench.PUBLISHED`) times the iterations. `bench generic` compares at
+equal units.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def _row(kernel: str, on: str, parameters: Mapping[str, int], limit: int | None)
         "cycles": result.cycles,
         "predicted": data["predicted_cycles"],
         "limit": limit,
-        "published, 1 unit": PUBLISHED["gemm"] * prod(parameters.values()) if kernel == "matmul" and on.endswith("4x4") else None,
+        "published, 1 unit": PUBLISHED["gemm"] * prod(parameters.values())
+        if kernel == "matmul" and on.endswith("4x4")
+        else None,
         "verified": result.verified,
         "bound by": data["bound_by"],
     }

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels on 4x4 elements of one unit each, beside what a coarse-grained array of as many such elements is published to need.
+"""Kernels on 4x4 elements of one unit each, beside what a coarse-grained array of as many such elements is published to
+need.
 
-`cycles` are all, filling and draining included, of runs whose results equal the source; `elements` are those that a kernel uses.
-The peer is Neura (`polybench.PUBLISHED`): `its pi` is the interval at which its 4x4 elements together start iterations of the whole
-nest, one after another, and `its cycles` is that times the number of iterations, without filling and draining.
+`cycles` are all, filling and draining included, of runs whose results equal the source; `elements` are those that a
+kernel uses. The peer is Neura (`polybench.PUBLISHED`): `its pi` is the interval at which its 4x4 elements together
+start iterations of the whole nest, one after another, and `its cycles` is that times the number of iterations, without
+filling and draining.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Families of flow graphs by size: structured ones, and those on which some dominator algorithm takes quadratic time.
 
-A family is a function from n to edges, int32 (m, 2), of a graph on n >= 4 nodes with the root 0; the same n gives the same graph.
+A family is a function from n to edges, int32 (m, 2), of a graph on n >= 4 nodes with the root 0; the same n gives the
+same graph.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ def cfg(n: int) -> Edges:
 
 
 def _construct(random: Random, region: Region, a: int) -> tuple[list[tuple[int, int]], list[Region]]:
-    """A region as one construct: edges, and the regions in it (the last one first); its first two blocks are a and a + 1."""
+    """A region as one construct: edges, and the regions in it (the last one first); its first two blocks are a and a +
+    1."""
     entry, after, count = region
     b, rest = a + 1, count - 2
     part = random.randint(0, rest)
@@ -70,7 +72,8 @@ def snca(n: int) -> Edges:
 
 
 def irr(n: int) -> Edges:
-    """Two opposing chains, and edges across in both directions: irreducible, and long walks for intersecting dominators."""
+    """Two opposing chains, and edges across in both directions: irreducible, and long walks for intersecting
+    dominators."""
     k = n // 2
     up = np.arange(1, k)
     down = n - up

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The layout of the paper's Table 1: the time of program instantiation relative to one element, with the processor classes.
+"""The layout of the paper's Table 1: the time of program instantiation relative to one element, with the processor
+classes.
 
-Beside it the microseconds of the C library and those of the paper's algorithms on isl (`isl/`), in the same run, both in CPU time on
-one thread: concretization through functional-unit programs, the median of a thousand warm runs. The library checks the request and chooses
-tiles in it, which isl's part leaves out; both make groups, classes, kernels, control flow, signals and programs. `whole` is all
-that the library does but emission: besides, it reads and checks the file, and makes FIFO depths, interconnect and address generators.
-The two take turns, for the speed of a shared machine changes by the second, and `isl / C` is the median of the factors of the turns.
-`least` is the row's least factor, `met` whether it reaches the goal.
+Beside it the microseconds of the C library and those of the paper's algorithms on isl (`isl/`), in the same run, both
+in CPU time on one thread: concretization through functional-unit programs, the median of a thousand warm runs. The
+library checks the request and chooses tiles in it, which isl's part leaves out; both make groups, classes, kernels,
+control flow, signals and programs. `whole` is all that the library does but emission: besides, it reads and checks the
+file, and makes FIFO depths, interconnect and address generators. The two take turns, for the speed of a shared machine
+changes by the second, and `isl / C` is the median of the factors of the turns. `least` is the row's least factor, `met`
+whether it reaches the goal.
 
-`request` is the library's whole time for a file, from bytes to bytes, and `Python` that of `Compiled.instantiate` for the same values,
-region and candidate; they take turns as well, and `more` is the median of the differences of the turns. There `met` says whether the
-most that Python adds in a cell is within the goal.
+`request` is the library's whole time for a file, from bytes to bytes, and `Python` that of `Compiled.instantiate` for
+the same values, region and candidate; they take turns as well, and `more` is the median of the differences of the
+turns. There `met` says whether the most that Python adds in a cell is within the goal.
 """
 
 from __future__ import annotations
@@ -24,7 +26,20 @@ from typing import Final
 
 from polyloom import _core
 from polyloom.cli.bench import isl
-from polyloom.cli.bench.regions import EXTENTS, LARGE, REGIONS, TRIANGULAR, Region, bounds, by_region, candidate, compiled, instance, loop, regions
+from polyloom.cli.bench.regions import (
+    EXTENTS,
+    LARGE,
+    REGIONS,
+    TRIANGULAR,
+    Region,
+    bounds,
+    by_region,
+    candidate,
+    compiled,
+    instance,
+    loop,
+    regions,
+)
 from polyloom.targets.tcpa import concrete_file
 
 GOAL: Final = 100
@@ -52,7 +67,11 @@ PUBLISHED: Final[Mapping[str, tuple[str, ...]]] = {
 
 def rows() -> list[dict[str, object]]:
     kernels = (*EXTENTS, *TRIANGULAR)
-    return [row for kernel in kernels for row in (*_published(kernel), *_rows(kernel, perfect=True), *_rows(kernel, perfect=False))]
+    return [
+        row
+        for kernel in kernels
+        for row in (*_published(kernel), *_rows(kernel, perfect=True), *_rows(kernel, perfect=False))
+    ]
 
 
 def chosen(kernel: str) -> tuple[Region, ...]:
@@ -82,10 +101,17 @@ def _rows(kernel: str, *, perfect: bool) -> list[dict[str, object]]:
         _row(kernel, tiling, "C, us", {r: round(1e6 * m.programs, 1) for r, m in measured.items()}),
         _row(kernel, tiling, "C, whole, us", {r: round(1e6 * m.whole, 1) for r, m in measured.items()}),
         _row(kernel, tiling, "isl, us", {r: round(1e6 * m.peer) for r, m in measured.items()}),
-        {**_row(kernel, tiling, "isl / C", {r: round(m.factor, 2) for r, m in measured.items()}), "least": round(least, 2), "met": least >= GOAL},
+        {
+            **_row(kernel, tiling, "isl / C", {r: round(m.factor, 2) for r, m in measured.items()}),
+            "least": round(least, 2),
+            "met": least >= GOAL,
+        },
         _row(kernel, tiling, "request, us", {r: round(1e6 * a.library, 1) for r, a in asked.items()}),
         _row(kernel, tiling, "Python, us", {r: round(1e6 * a.python, 1) for r, a in asked.items()}),
-        {**_row(kernel, tiling, "more, us", {r: round(1e6 * a.more, 1) for r, a in asked.items()}), "met": max(a.more for a in asked.values()) <= MORE},
+        {
+            **_row(kernel, tiling, "more, us", {r: round(1e6 * a.more, 1) for r, a in asked.items()}),
+            "met": max(a.more for a in asked.values()) <= MORE,
+        },
     ]
 
 
@@ -107,7 +133,12 @@ def _asked(kernel: str, region: Region, *, perfect: bool) -> _Asked:
     turns = list[tuple[float, float]]()
     for _ in range(_REQUEST_TURNS):
         library = _core.instantiation_seconds(loop(kernel).data, ordered, *region, number, 0, times)[1]
-        turns.append((median(prepared + emitted for prepared, emitted, *_ in library), median(_seconds(ours) for _ in range(times))))
+        turns.append(
+            (
+                median(prepared + emitted for prepared, emitted, *_ in library),
+                median(_seconds(ours) for _ in range(times)),
+            )
+        )
     return _Asked(median(a for a, _ in turns), median(b for _, b in turns), median(b - a for a, b in turns))
 
 
@@ -120,7 +151,8 @@ def _seconds(call: Callable[[], object]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """Medians in seconds: of the library's program instantiation, of all but emission, of the peer; and of the factors."""
+    """Medians in seconds: of the library's program instantiation, of all but emission, of the peer; and of the
+    factors."""
 
     programs: float
     whole: float
@@ -164,11 +196,14 @@ def seconds(kernel: str, region: Region, *, perfect: bool, times: int = RUNS) ->
 
 def peer(kernel: str, region: Region, *, perfect: bool) -> isl.Instance:
     """What the peer makes, for the tiles that the library chooses."""
-    return isl.instantiate(isl.prepare(loop(kernel).symbolic, candidate(kernel)), *_request(kernel, region, perfect=perfect))
+    return isl.instantiate(
+        isl.prepare(loop(kernel).symbolic, candidate(kernel)), *_request(kernel, region, perfect=perfect)
+    )
 
 
 def _request(kernel: str, region: Region, *, perfect: bool) -> tuple[list[int], Region, list[int]]:
-    """Values by parameter, the region, and tile sizes by dimension: those of 4x4 elements where the region is larger, which are the same."""
+    """Values by parameter, the region, and tile sizes by dimension: those of 4x4 elements where the region is larger,
+    which are the same."""
     symbolic = loop(kernel).symbolic
     values = bounds(kernel, region, perfect=perfect)
     small = region if region in REGIONS else (4, 4)

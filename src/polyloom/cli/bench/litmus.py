@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Milliseconds to judge generated litmus tests: two harts, and four harts of six memory operations, by locations and fences.
+"""Milliseconds to judge generated litmus tests: two harts, and four harts of six memory operations, by locations and
+fences.
 
 CPU times, from text to verdict; a test of two harts is the median of five runs, one of four harts is run once.
 """
@@ -71,10 +72,21 @@ def _run(text: str) -> tuple[Verdict | None, float]:
 def generated(harts: int, operations: int, locations: int, fences: float, seed: int) -> Litmus:
     """Random loads and stores of different values; the first load of each hart is observed."""
     source = random.Random(seed)
-    declarations = tuple(Declaration(Register(hart, 20 + n), Pointer(f"v{n}")) for hart in range(harts) for n in range(locations))
-    programs = tuple(tuple(Statement(each) for each in _program(source, hart, operations, locations, fences)) for hart in range(harts))
+    declarations = tuple(
+        Declaration(Register(hart, 20 + n), Pointer(f"v{n}")) for hart in range(harts) for n in range(locations)
+    )
+    programs = tuple(
+        tuple(Statement(each) for each in _program(source, hart, operations, locations, fences))
+        for hart in range(harts)
+    )
     observed = [Register(hart, _first_load(program)) for hart, program in enumerate(programs)]
-    return Litmus("generated", programs, declarations, "exists", And(tuple(Equal(register, 0) for register in observed if register.number)))
+    return Litmus(
+        "generated",
+        programs,
+        declarations,
+        "exists",
+        And(tuple(Equal(register, 0) for register in observed if register.number)),
+    )
 
 
 def _program(source: random.Random, hart: int, operations: int, locations: int, fences: float) -> Iterator[Instruction]:

@@ -23,4 +23,12 @@ def rows() -> list[dict[str, object]]:
     machine = machine_file.load("unit")
     seconds = median_seconds(lambda: model.run(instance.data, machine, inputs))
     rate = _REGION[0] * _REGION[1] * cycles / seconds
-    return [{"kernel": "matmul", "on": "tcpa:unit:8x8", "cycles": cycles, "seconds": seconds, "element-cycles a second": rate}]
+    return [
+        {
+            "kernel": "matmul",
+            "on": "tcpa:unit:8x8",
+            "cycles": cycles,
+            "seconds": seconds,
+            "element-cycles a second": rate,
+        }
+    ]

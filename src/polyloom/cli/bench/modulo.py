@@ -22,7 +22,17 @@ GRAPHS: Final = 200
 """Of each family that is made up."""
 LIMIT: Final = 10.0
 Row = dict[str, object]
-_COLUMNS: Final = ("family", "graphs", "proved %", "iterative %", "torus %", "exact ms", "iterative ms", "torus ms", "longest exact s")
+_COLUMNS: Final = (
+    "family",
+    "graphs",
+    "proved %",
+    "iterative %",
+    "torus %",
+    "exact ms",
+    "iterative ms",
+    "torus ms",
+    "longest exact s",
+)
 _EMPTY: Final[Row] = {**dict.fromkeys(_COLUMNS)}
 
 

@@ -63,7 +63,10 @@ def tight(seed: int) -> Problem:
         kinds += [kind] * (limit * interval - random.choice((0, 0, 0, 1, 2)))
     random.shuffle(kinds)
     latencies = [random.choice(_LATENCIES[kind]) for kind in kinds]
-    operations = tuple(Operation(f"n{v}", (Choice((Use(kind),), latency),)) for v, (kind, latency) in enumerate(zip(kinds, latencies, strict=True)))
+    operations = tuple(
+        Operation(f"n{v}", (Choice((Use(kind),), latency),))
+        for v, (kind, latency) in enumerate(zip(kinds, latencies, strict=True))
+    )
     dependences: list[Dependence] = []
     free = list(range(len(kinds)))
     shared = random.random() < 0.5

@@ -103,7 +103,11 @@ def problems() -> Iterator[tuple[str, Problem]]:
 def _loops(function: Function) -> Iterator[Block]:
     for block in function.blocks:
         end = block.terminator
-        if isinstance(end, Branch) and block.name in (end.then.block, end.orelse.block) and not any(i.operation == "call" for i in block.instructions):
+        if (
+            isinstance(end, Branch)
+            and block.name in (end.then.block, end.orelse.block)
+            and not any(i.operation == "call" for i in block.instructions)
+        ):
             yield block
 
 
@@ -140,7 +144,9 @@ def _producer(operand: Operand, made: Mapping[str, int], round_trip: Mapping[str
     return (made[operand.name], distance) if isinstance(operand, Value) and operand.name in made else None
 
 
-def _memory(instructions: tuple[Instruction, ...], made: Mapping[str, int], round_trip: Mapping[str, Operand]) -> Iterator[Dependence]:
+def _memory(
+    instructions: tuple[Instruction, ...], made: Mapping[str, int], round_trip: Mapping[str, Operand]
+) -> Iterator[Dependence]:
     accesses = [(n, i) for n, i in enumerate(instructions) if i.operation in ("load", "store")]
     address = {n: _address(i.operands[-1], instructions, made) for n, i in accesses}
     steps = {name: step for name in round_trip if (step := _step(name, round_trip, instructions, made)) is not None}
@@ -152,10 +158,14 @@ def _memory(instructions: tuple[Instruction, ...], made: Mapping[str, int], roun
             if distance is None or (distance == 0 and a > b):
                 continue
             # A load reads before a store of the same cycle writes; a store is seen from the next cycle on.
-            yield Dependence(a, b, distance if distance >= 0 else int(a > b), latency=0 if first.operation == "load" else 1)
+            yield Dependence(
+                a, b, distance if distance >= 0 else int(a > b), latency=0 if first.operation == "load" else 1
+            )
 
 
-def _distance(one: _Address, other: _Address, steps: Mapping[str, int], round_trip: Mapping[str, Operand]) -> int | None:
+def _distance(
+    one: _Address, other: _Address, steps: Mapping[str, int], round_trip: Mapping[str, Operand]
+) -> int | None:
     """After how many iterations `other` is where `one` was: None for never, or earlier; negative for unknown."""
     if one.root != other.root:
         return None
@@ -168,7 +178,9 @@ def _distance(one: _Address, other: _Address, steps: Mapping[str, int], round_tr
     return gap // stride if gap % stride == 0 and gap // stride >= 0 else None
 
 
-def _step(name: str, round_trip: Mapping[str, Operand], instructions: tuple[Instruction, ...], made: Mapping[str, int]) -> int | None:
+def _step(
+    name: str, round_trip: Mapping[str, Operand], instructions: tuple[Instruction, ...], made: Mapping[str, int]
+) -> int | None:
     """By how much a parameter grows in an iteration, if that is a constant."""
     after = _linear(round_trip[name], instructions, made)
     return after.constant if after is not None and after.terms == ((name, 1),) else None
@@ -177,7 +189,9 @@ def _step(name: str, round_trip: Mapping[str, Operand], instructions: tuple[Inst
 def _address(operand: Operand, instructions: tuple[Instruction, ...], made: Mapping[str, int]) -> _Address:
     terms: dict[str, int] = {}
     constant = 0
-    while isinstance(operand, Value) and operand.name in made and instructions[made[operand.name]].operation == "offset":
+    while (
+        isinstance(operand, Value) and operand.name in made and instructions[made[operand.name]].operation == "offset"
+    ):
         base, offset = instructions[made[operand.name]].operands
         part = _linear(offset, instructions, made)
         assert part is not None
@@ -210,7 +224,9 @@ def _linear(operand: Operand, instructions: tuple[Instruction, ...], made: Mappi
         terms = dict(parts[0].terms)
         for name, factor in parts[1].terms:
             terms[name] = terms.get(name, 0) + sign * factor
-        return _Address("", tuple(sorted((n, f) for n, f in terms.items() if f)), parts[0].constant + sign * parts[1].constant)
+        return _Address(
+            "", tuple(sorted((n, f) for n, f in terms.items() if f)), parts[0].constant + sign * parts[1].constant
+        )
     if parts[1].terms:
         return own
     factor = parts[1].constant if instruction.operation == "mul" else 1 << parts[1].constant
@@ -222,7 +238,13 @@ def unrolled(problem: Problem, times: int) -> Problem:
     count = len(problem.operations)
     operations = tuple(Operation(f"{o.name}.{k}", o.choices) for k in range(times) for o in problem.operations)
     dependences = tuple(
-        Dependence((k - d.distance) % times * count + d.source, k * count + d.sink, -((k - d.distance) // times), d.delay, d.latency)
+        Dependence(
+            (k - d.distance) % times * count + d.source,
+            k * count + d.sink,
+            -((k - d.distance) // times),
+            d.delay,
+            d.latency,
+        )
         for k in range(times)
         for d in problem.dependences
     )

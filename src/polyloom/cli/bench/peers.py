@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Other libraries' dominators, timed in a process of their own that ends when a run takes too much CPU time.
 
-The process gets edges as a NumPy file, makes the peer's graph, prints the seconds of every run, and writes what it found as
-our idom array, so that it can be compared. They are the extra `bench`, for measuring only: igraph is GPL.
+The process gets edges as a NumPy file, makes the peer's graph, prints the seconds of every run, and writes what it
+found as our idom array, so that it can be compared. They are the extra `bench`, for measuring only: igraph is GPL.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 PEERS: Final = ("networkx", "rustworkx", "igraph")
 LIMIT_SECONDS: Final = 60
 _LEAST: Final = 5
-"""Runs unless one takes ten seconds; there are more, up to the number asked for, as long as they take less than a second together."""
+"""Runs unless one takes ten seconds; there are more, up to the number asked for, as long as they take less than a
+second together."""
 _LONG: Final = 10
 _CHILD: Final = f"import sys; from {__name__} import child; child(*sys.argv[1:])"
 Edges = npt.NDArray[np.int32]
@@ -36,7 +37,8 @@ Found = Sequence[int] | Mapping[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """`seconds` is the median of the runs, or None when one of them took longer than the limit; then there is no `idom`."""
+    """`seconds` is the median of the runs, or None when one of them took longer than the limit; then there is no
+    `idom`."""
 
     seconds: float | None
     idom: npt.NDArray[np.int32] | None
@@ -94,7 +96,9 @@ def child(peer: str, n: str, times: str, given: str, found: str) -> None:
     run = {"networkx": _networkx, "rustworkx": _rustworkx, "igraph": _igraph}[peer](int(n), np.load(given))
     result: Found = ()
     seconds: list[float] = []
-    while max(seconds, default=0) < _LONG and (len(seconds) < _LEAST or (len(seconds) < int(times) and sum(seconds) < 1)):
+    while max(seconds, default=0) < _LONG and (
+        len(seconds) < _LEAST or (len(seconds) < int(times) and sum(seconds) < 1)
+    ):
         signal.setitimer(signal.ITIMER_PROF, LIMIT_SECONDS)  # its signal ends the process
         start = thread_time()
         result = run()

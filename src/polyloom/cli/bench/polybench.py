@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every kernel of examples/kernels at small published bounds, on wide:4x4, beside what a coarse-grained array needs for the same loops.
+"""Every kernel of examples/kernels at small published bounds, on wide:4x4, beside what a coarse-grained array needs for
+the same loops.
 
-`SIZES` are those of PolyBench/C 4.2.1's MINI_DATASET, with fewer steps of time where a run would exceed about 20000 iterations,
-and bounds of that order for kernels that are not from there. `cycles` are all: fill, drain and transfers between phases.
-`utilization` is the part of the slots of all units but moves, on all elements, in which an operation was issued. `registers` are
-the general, feedback, input and output registers of an element, `seconds` are CPU time from the source to the plan, and to the file.
+`SIZES` are those of PolyBench/C 4.2.1's MINI_DATASET, with fewer steps of time where a run would exceed about 20000
+iterations, and bounds of that order for kernels that are not from there. `cycles` are all: fill, drain and transfers
+between phases. `utilization` is the part of the slots of all units but moves, on all elements, in which an operation
+was issued. `registers` are the general, feedback, input and output registers of an element, `seconds` are CPU time from
+the source to the plan, and to the file.
 """
 
 from __future__ import annotations
@@ -55,10 +57,10 @@ SIZES: Final[Mapping[str, Mapping[str, int]]] = {
     "lcs": {"N": 32, "M": 32},
 }
 PUBLISHED: Final = {"gemm": 17, "bicg": 9, "fir": 5, "matvec": 11}
-"""Cycles per innermost iteration of the whole 4x4 array, integers: the initiation intervals that Neura's tests expect of its heuristic
-mapper (coredac/dataflow, commit 02ca318, test/e2e: gemm; gemv with N=4; fir as a product of 32 taps). For bicg these expect 10, and its exact
-mapper (pull request 344) finds 9. The whole nest is flattened with predicates. Its elements issue one operation per cycle, of 20 kinds;
-wide's have 20 units, 8 of them for moves."""
+"""Cycles per innermost iteration of the whole 4x4 array, integers: the initiation intervals that Neura's tests expect
+of its heuristic mapper (coredac/dataflow, commit 02ca318, test/e2e: gemm; gemv with N=4; fir as a product of 32 taps).
+For bicg these expect 10, and its exact mapper (pull request 344) finds 9. The whole nest is flattened with predicates.
+Its elements issue one operation per cycle, of 20 kinds; wide's have 20 units, 8 of them for moves."""
 REASSOCIATED: Final = ("mttkrp",)
 """An f32 sum over two loops: its order must change, and the result is close to the source's, not equal."""
 SHORT: Final = {
@@ -121,7 +123,9 @@ def _minima(result: api.Result) -> Iterable[object]:
 
 
 def _utilization(result: api.Result) -> float:
-    issued = [(unit, count) for phase in _ran(result).phases for unit, count in phase.issues if not unit.startswith("move")]
+    issued = [
+        (unit, count) for phase in _ran(result).phases for unit, count in phase.issues if not unit.startswith("move")
+    ]
     slots = len({unit for unit, _ in issued}) * prod(REGION) * _ran(result).cycles
     return sum(count for _, count in issued) / slots
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The regions of the paper's Tables 1 and 2 and two larger ones, and loop bounds that give all of them tiles of one size.
+"""The regions of the paper's Tables 1 and 2 and two larger ones, and loop bounds that give all of them tiles of one
+size.
 
-The tables follow one mapping of each loop, the one that needs the fewest cycles on 4x4 elements. Its row and column dimensions have
-TILE iterations an element (one fewer altogether for imperfect tilings), the other dimensions TILE in all. Of a kernel in phases
-the first is taken, which is the triangular one.
+The tables follow one mapping of each loop, the one that needs the fewest cycles on 4x4 elements. Its row and column
+dimensions have TILE iterations an element (one fewer altogether for imperfect tilings), the other dimensions TILE in
+all. Of a kernel in phases the first is taken, which is the triangular one.
 """
 
 from __future__ import annotations

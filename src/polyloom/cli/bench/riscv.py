@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The speed of the RISC-V interpreter on one core, and the lengths of selects beside those that two compilers emit.
 
-The compilers' lengths are those of functions of `long` at -O2, without ret, with LLVM 19.1.7 and GCC 14.2.0: `b` marks a branch
-in them, and moves count. Ours have no branch.
+The compilers' lengths are those of functions of `long` at -O2, without ret, with LLVM 19.1.7 and GCC 14.2.0: `b` marks
+a branch in them, and moves count. Ours have no branch.
 """
 
 from __future__ import annotations
@@ -45,13 +45,18 @@ PUBLISHED: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "absdiff(x, y)": (("4", "3b"), ("4", "3b"), ("3", "3b")),
     "satsubu(x, y)": (("4", "3b"), ("3", "3b"), ("2", "3b")),
 }
-"""By expression: what (LLVM, GCC) emit for the base, Zicond, and Zicond with Zbb. Their absdiff may assume that nothing overflows."""
+"""By expression: what (LLVM, GCC) emit for the base, Zicond, and Zicond with Zbb. Their absdiff may assume that nothing
+overflows."""
 _COLUMNS: Final = ("what", "isa", "polyloom", "QEMU", "to QEMU", "host", "LLVM", "GCC", "unit")
 _SETS: Final = ("rv64gc", "rv64gc_zicond", "rv64gc_zicond_zbb")
 
 
 def rows() -> list[Row]:
-    lengths = [_length(text, isa, theirs) for text, published in PUBLISHED.items() for isa, theirs in zip(_SETS, published, strict=True)]
+    lengths = [
+        _length(text, isa, theirs)
+        for text, published in PUBLISHED.items()
+        for isa, theirs in zip(_SETS, published, strict=True)
+    ]
     return [_row(**each) for each in (*harts.rows(), *lengths)]
 
 

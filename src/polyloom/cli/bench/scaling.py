@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How instantiation grows with the region, on `ideal` with equal tiles: promises of the project, and what is measured.
 
-Program instantiation must not depend on the number of elements. What is written must, so its added time is compared with a `memcpy`
-of the added bytes, with the file's checksum and without. This is promised of loops over boxes; two triangular nests are held to
-the same limits.
+Program instantiation must not depend on the number of elements. What is written must, so its added time is compared
+with a `memcpy` of the added bytes, with the file's checksum and without. This is promised of loops over boxes; two
+triangular nests are held to the same limits.
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ def _copies(kernel: str, kind: str = "") -> list[dict[str, object]]:
     (middle, _, before), (large, copied, after) = (_whole(kernel, region) for region in (_MIDDLE, _LARGE))
     copy = copied * (after - before) / after
     what = f"{title(_MIDDLE)} to {title(_LARGE)} over memcpy"
-    return [_row(kernel, f"{what}, {name}{kind}", (large[name] - middle[name]) / copy, limit) for name, limit in COPIES.items()]
+    return [
+        _row(kernel, f"{what}, {name}{kind}", (large[name] - middle[name]) / copy, limit)
+        for name, limit in COPIES.items()
+    ]
 
 
 def _whole(kernel: str, region: Region) -> tuple[dict[str, float], float, int]:
@@ -62,13 +65,19 @@ def _whole(kernel: str, region: Region) -> tuple[dict[str, float], float, int]:
     values = bounds(kernel, region)
     ordered = [values[name] for name in loop(kernel).symbolic.parameters]
     _, runs, size = _core.instantiation_seconds(loop(kernel).data, ordered, *region, candidate(kernel), 0, _RUNS)
-    whole = {"with checksum": median(p + e for p, e, _, _ in runs), "without checksum": median(p + e - s for p, e, s, _ in runs)}
+    whole = {
+        "with checksum": median(p + e for p, e, _, _ in runs),
+        "without checksum": median(p + e - s for p, e, s, _ in runs),
+    }
     return whole, median(copy for *_, copy in runs), size
 
 
 def _bytes(kernel: str) -> list[dict[str, object]]:
     """For each count the pair of regions that comes nearest to the limit."""
-    return [_nearest(kernel, what, [(pair, *bytes_an_element(kernel, *pair, own=own)) for pair in pairs(kernel)]) for what, own in COUNTED.items()]
+    return [
+        _nearest(kernel, what, [(pair, *bytes_an_element(kernel, *pair, own=own)) for pair in pairs(kernel)])
+        for what, own in COUNTED.items()
+    ]
 
 
 def _nearest(kernel: str, what: str, found: list[tuple[tuple[Region, Region], float, float]]) -> dict[str, object]:
@@ -81,8 +90,11 @@ def pairs(kernel: str) -> list[tuple[Region, Region]]:
     return [(a, b) for a, b in pairwise(regions(kernel)) if (a[0] == b[0]) == (a[0] == 1) and a != (1, 1)]
 
 
-def bytes_an_element(kernel: str, small: Region, large: Region, *, own: bool, perfect: bool = True) -> tuple[float, float]:
-    """What a further element adds, and at most may: 24, and 16 a loop dimension for every access mapping that it takes part in.
+def bytes_an_element(
+    kernel: str, small: Region, large: Region, *, own: bool, perfect: bool = True
+) -> tuple[float, float]:
+    """What a further element adds, and at most may: 24, and 16 a loop dimension for every access mapping that it takes
+    part in.
 
     `own`: to the sections that have an entry an element; else to the file.
     """

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processor classes by region, and the layout of the paper's Table 2: concrete configurations as multiples of the symbolic one.
+"""Processor classes by region, and the layout of the paper's Table 2: concrete configurations as multiples of the
+symbolic one.
 
-Sizes are bytes of files without their names sections, which are for listings; what the paper counted is not known. `one candidate`
-is the symbolic file that stores only the measured mapping.
+Sizes are bytes of files without their names sections, which are for listings; what the paper counted is not known. `one
+candidate` is the symbolic file that stores only the measured mapping.
 """
 
 from __future__ import annotations
@@ -36,7 +37,12 @@ def _classes(kernel: str, *, perfect: bool) -> dict[str, object]:
     made = {region: concrete_file.decode(instance(kernel, region, perfect=perfect)) for region in chosen}
     intervals = sorted({c.initiation_interval for c in made.values()})
     counts = by_region({region: len(c.classes) for region, c in made.items()})
-    return {"kernel": kernel, "tiling": "perfect" if perfect else "imperfect", "pi": " ".join(map(str, intervals)), **counts}
+    return {
+        "kernel": kernel,
+        "tiling": "perfect" if perfect else "imperfect",
+        "pi": " ".join(map(str, intervals)),
+        **counts,
+    }
 
 
 def sizes() -> list[dict[str, object]]:
@@ -60,11 +66,20 @@ def _sizes(kernel: str) -> dict[str, object]:
 
 def _published(kernel: str) -> dict[str, object]:
     unknown: list[str] = ["candidates", "symbolic bytes", "one candidate", "1x1 bytes"]
-    return {"kernel": f"{kernel}, paper", **dict.fromkeys(unknown), **by_region(dict(zip(REGIONS, PUBLISHED[kernel], strict=False)))}
+    return {
+        "kernel": f"{kernel}, paper",
+        **dict.fromkeys(unknown),
+        **by_region(dict(zip(REGIONS, PUBLISHED[kernel], strict=False))),
+    }
 
 
 def _single(symbolic: Symbolic, number: int) -> Symbolic:
     """The configuration with one candidate alone."""
     schedule = symbolic.candidates[number].schedule
     only = replace(symbolic.candidates[number], schedule=0)
-    return replace(symbolic, candidates=(only,), schedules=(symbolic.schedules[schedule],), bottlenecks=(symbolic.bottlenecks[schedule],))
+    return replace(
+        symbolic,
+        candidates=(only,),
+        schedules=(symbolic.schedules[schedule],),
+        bottlenecks=(symbolic.bottlenecks[schedule],),
+    )

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seconds to make SSA form of generated functions: flow graphs of several families, 200 variables in memory, three instructions a block.
+"""Seconds to make SSA form of generated functions: flow graphs of several families, 200 variables in memory, three
+instructions a block.
 
-Besides `graphs.cfg`, structured programs with some jumps to anywhere, graphs are copies of ten blocks, one after the other: diamonds
-(`ladder`), loops around loops (`nest`), loops with two entries (`irreducible`). Every variable is used everywhere, so that up to
-fifty parameters a block are needed. CPU time of `transform.ssa.construct` alone, the median of three; the verifier checks the result.
+Besides `graphs.cfg`, structured programs with some jumps to anywhere, graphs are copies of ten blocks, one after the
+other: diamonds (`ladder`), loops around loops (`nest`), loops with two entries (`irreducible`). Every variable is used
+everywhere, so that up to fifty parameters a block are needed. CPU time of `transform.ssa.construct` alone, the median
+of three; the verifier checks the result.
 """
 
 from __future__ import annotations
@@ -17,7 +19,20 @@ from typing import Final
 import numpy as np
 
 from polyloom.cli.bench.graphs import Edges, cfg
-from polyloom.ir.ssa import Access, Block, Edge, Function, Instruction, Jump, Operand, Return, Switch, Terminator, Value, integer
+from polyloom.ir.ssa import (
+    Access,
+    Block,
+    Edge,
+    Function,
+    Instruction,
+    Jump,
+    Operand,
+    Return,
+    Switch,
+    Terminator,
+    Value,
+    integer,
+)
 from polyloom.ir.ssa_types import I32, I64, PTR
 from polyloom.ir.ssa_verify import verify
 from polyloom.transform.ssa.construct import construct
@@ -31,7 +46,22 @@ _COPY: Final = 10
 """Blocks of a copy, of which the last leads to the first of the next."""
 _LADDER: Final = ((0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 5), (4, 6), (5, 6), (6, 7), (6, 8), (7, 9), (8, 9))
 _NEST: Final = (*((k, k + 1) for k in range(9)), (5, 4), (6, 3), (7, 2), (8, 1))
-_IRREDUCIBLE: Final = ((0, 1), (0, 2), (1, 2), (2, 1), (2, 3), (3, 4), (3, 6), (4, 5), (5, 6), (6, 7), (7, 4), (6, 8), (8, 9), (8, 3))
+_IRREDUCIBLE: Final = (
+    (0, 1),
+    (0, 2),
+    (1, 2),
+    (2, 1),
+    (2, 3),
+    (3, 4),
+    (3, 6),
+    (4, 5),
+    (5, 6),
+    (6, 7),
+    (7, 4),
+    (6, 8),
+    (8, 9),
+    (8, 3),
+)
 
 
 def _copies(edges: tuple[tuple[int, int], ...]) -> Callable[[int], Edges]:
@@ -86,7 +116,11 @@ def generate(edges: Edges, n: int, variables: int) -> Function:
     setting = [Instruction("alloca", (integer(I64, 4),), (Value(name, PTR),), access=_WORD) for name in names]
     setting += [Instruction("store", (parameter, Value(name, PTR)), access=_WORD) for name in names]
     entry = Block("entry", (parameter,), tuple(setting), Jump(Edge("b0")))
-    return Function("generated", I32, (entry, *(_block(k, targets[k], random.choice(names), random.choice(names)) for k in range(n))))
+    return Function(
+        "generated",
+        I32,
+        (entry, *(_block(k, targets[k], random.choice(names), random.choice(names)) for k in range(n))),
+    )
 
 
 def _block(k: int, targets: list[int], read: str, written: str) -> Block:

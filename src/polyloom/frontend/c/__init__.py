@@ -20,7 +20,8 @@ __all__ = ["load"]
 
 
 def load(path: str, options: Options) -> tuple[Nest, Reference]:
-    """The nest of a function in the file `path`, and the function itself. Raises PL0104, and PL0150 to PL0167 with the user's positions."""
+    """The nest of a function in the file `path`, and the function itself. Raises PL0104, and PL0150 to PL0167 with the
+    user's positions."""
     read_source(path, ".c")
     try:
         return _load(path, options)

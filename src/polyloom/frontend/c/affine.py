@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Integer expressions of C as affine forms of loops and parameters, comparisons of them as conditions.
 
-Both answer None for an expression that is not affine: what that means depends on where it stands, and `obstacle` says why.
+Both answer None for an expression that is not affine: what that means depends on where it stands, and `obstacle` says
+why.
 """
 
 from __future__ import annotations
@@ -23,18 +24,20 @@ _INTEGERS = ("char", "signed char", "unsigned char", "short", "unsigned short", 
 class Scope:
     """What names stand for, by clang's identity of their declarations.
 
-    `symbols`: loops, parameters and names of affine values; `storage`: arrays and scalars; `functions`: what can be expanded; `loops`:
-    loop variables, also outside of their loops; `values`: the arguments of a function that is being expanded; `choices`: conditional
-    operators that a surrounding condition has decided; `domain`: where the text at hand executes; `named`: the integers of `symbols` by
-    the names that they have at this place of the text, for the extents, of which clang gives the text; `defined`: the names of the
-    functions that have a body, also in headers.
+    `symbols`: loops, parameters and names of affine values; `storage`: arrays and scalars; `functions`: what can be
+    expanded; `loops`: loop variables, also outside of their loops; `values`: the arguments of a function that is being
+    expanded; `choices`: conditional operators that a surrounding condition has decided; `domain`: where the text at
+    hand executes; `named`: the integers of `symbols` by the names that they have at this place of the text, for the
+    extents, of which clang gives the text; `defined`: the names of the functions that have a body, also in headers.
     """
 
     symbols: Mapping[str, Affine]
     storage: Mapping[str, Storage]
     functions: Mapping[str, Node]
     loops: frozenset[str] = frozenset()
-    values: Mapping[str, tuple[Expression, ElementType]] = field(default_factory=dict[str, tuple[Expression, ElementType]])
+    values: Mapping[str, tuple[Expression, ElementType]] = field(
+        default_factory=dict[str, tuple[Expression, ElementType]]
+    )
     choices: Mapping[str, bool] = field(default_factory=dict[str, bool])
     domain: Condition = field(default_factory=Condition)
     named: Mapping[str, Affine] = field(default_factory=dict[str, Affine])
@@ -46,7 +49,9 @@ class Scope:
 
     def storing(self, name: str, identity: str, storage: Storage) -> Scope:
         """With a declaration of data called `name`, which hides an integer."""
-        return replace(self, storage={**self.storage, identity: storage}, named={n: a for n, a in self.named.items() if n != name})
+        return replace(
+            self, storage={**self.storage, identity: storage}, named={n: a for n, a in self.named.items() if n != name}
+        )
 
     def within(self, condition: Condition) -> Scope:
         return replace(self, domain=conjunction(self.domain, condition))
@@ -122,7 +127,9 @@ def condition(node: Node, scope: Scope) -> Condition | None:
             left, right = (condition(child, scope) for child in node.inner)
             if left is None or right is None:
                 return None
-            return conjunction(left, right) if node.opcode == "&&" else normalize(Condition((*left.pieces, *right.pieces)))
+            return (
+                conjunction(left, right) if node.opcode == "&&" else normalize(Condition((*left.pieces, *right.pieces)))
+            )
         case "UnaryOperator" if node.opcode == "!":
             inner = condition(node.inner[0], scope)
             return None if inner is None else normalize(negate(inner))
@@ -148,7 +155,8 @@ def _relation(opcode: str, difference: Affine) -> Condition:
 
 
 def extremes(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
-    """The affine forms whose minimum (`least`) or maximum an expression is, as `a < b ? a : b` is the minimum of two."""
+    """The affine forms whose minimum (`least`) or maximum an expression is, as `a < b ? a : b` is the minimum of
+    two."""
     node = strip(node)
     value = affine(node, scope)
     if value is not None:
@@ -183,7 +191,8 @@ def _idiom(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
 
 
 def expand(call: Node, scope: Scope) -> tuple[Node, Scope] | None:
-    """The result of a call of a function that only returns an expression, with its parameters bound, where the arguments are affine."""
+    """The result of a call of a function that only returns an expression, with its parameters bound, where the
+    arguments are affine."""
     body = function_result(call, scope)
     if body is None:
         return None
@@ -216,7 +225,9 @@ def function_result(call: Node, scope: Scope) -> tuple[list[Node], Node] | None:
 def obstacle(node: Node, scope: Scope) -> tuple[Node, str]:
     """The innermost part that keeps an expression from being affine, and what is the matter with it."""
     node = strip(node)
-    if node.kind in ("ArraySubscriptExpr", "CallExpr", "MemberExpr") or (node.kind == "UnaryOperator" and node.opcode == "*"):
+    if node.kind in ("ArraySubscriptExpr", "CallExpr", "MemberExpr") or (
+        node.kind == "UnaryOperator" and node.opcode == "*"
+    ):
         return node, "depends on a function's result" if node.kind == "CallExpr" else "depends on data"
     if node.kind == "DeclRefExpr":
         return node, f"depends on the value of the variable `{node.data['referencedDecl'].get('name', '')}`"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which function of a file is meant: the one that is named, else the only `kernel_...`, else the only one with a loop, else the only one.
+"""Which function of a file is meant: the one that is named, else the only `kernel_...`, else the only one with a loop,
+else the only one.
 
 Where functions may call others, those that are `static` are not meant if there are more: they are what these call.
 """
@@ -16,12 +17,18 @@ from polyloom.frontend.names import suggestion
 _LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
 
 
-def choose(path: str, unit: Mapping[str, Any], name: str | None, *, calls: bool = False) -> tuple[Node, dict[str, Node]]:
+def choose(
+    path: str, unit: Mapping[str, Any], name: str | None, *, calls: bool = False
+) -> tuple[Node, dict[str, Node]]:
     """The function, and all functions of the file by the identities that calls of them mention; raises PL0152."""
     builder = Builder(aliases(unit))
     items = list(_definitions(unit))
     nodes = [builder.build(item) for item in items]
-    exported = [node for node, item in zip(nodes, items, strict=True) if calls and item.get("storageClass") != "static" and node.name != "main"]
+    exported = [
+        node
+        for node, item in zip(nodes, items, strict=True)
+        if calls and item.get("storageClass") != "static" and node.name != "main"
+    ]
     found = _named(path, nodes, name) if name else _only(path, exported or nodes)
     return found, dict(_identities(unit, nodes))
 
@@ -53,7 +60,10 @@ def _identities(unit: Mapping[str, Any], nodes: list[Node]) -> Iterator[tuple[st
 def _named(path: str, nodes: list[Node], name: str) -> Node:
     known = {node.name: node for node in nodes}
     if name not in known:
-        raise _wrong(f"{path} has no function `{name}`", suggestion(name, known, f"its functions are {', '.join(known)}" if known else None))
+        raise _wrong(
+            f"{path} has no function `{name}`",
+            suggestion(name, known, f"its functions are {', '.join(known)}" if known else None),
+        )
     return known[name]
 
 
@@ -65,7 +75,10 @@ def _only(path: str, nodes: list[Node]) -> Node:
     if not found:
         raise _wrong(f"{path} has no function", "give a file that defines a function")
     if len(found) > 1:
-        raise _wrong(f"{path} has several functions{' with loops' if loops else ''}", f"name one by --function: {', '.join(node.name for node in found)}")
+        raise _wrong(
+            f"{path} has several functions{' with loops' if loops else ''}",
+            f"name one by --function: {', '.join(node.name for node in found)}",
+        )
     return found[0]
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one place that runs clang, which comes in the `ziglang` wheel (extra `c`).
 
-Syntax trees and objects are made by clang itself with the C headers of the wheel (declarations alone are used, so those of musl
-serve every host); `zig cc` only links, because it adds sanitizers, optimizes for the host and builds run-time libraries that nothing
-needs here. Single precision is kept exact: no contraction, no fast mathematics, no target features beyond the baseline.
+Syntax trees and objects are made by clang itself with the C headers of the wheel (declarations alone are used, so those
+of musl serve every host); `zig cc` only links, because it adds sanitizers, optimizes for the host and builds run-time
+libraries that nothing needs here. Single precision is kept exact: no contraction, no fast mathematics, no target
+features beyond the baseline.
 """
 
 from __future__ import annotations
@@ -36,32 +37,53 @@ LANGUAGE = ("-fsigned-char", "-w", "-fno-color-diagnostics", "-fno-caret-diagnos
 C = ("-std=gnu17",)
 CPP = ("-xc++", "-std=c++20", "-ffreestanding", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
 """What a unit is written in. C++ has no library here, and what would need one to run."""
-ARITHMETIC = ("-O1", "-fPIC", "-ffp-contract=off", "-fwrapv", "-fno-math-errno", "-fno-strict-aliasing", "-fno-builtin-fminf", "-fno-builtin-fmaxf")
+ARITHMETIC = (
+    "-O1",
+    "-fPIC",
+    "-ffp-contract=off",
+    "-fwrapv",
+    "-fno-math-errno",
+    "-fno-strict-aliasing",
+    "-fno-builtin-fminf",
+    "-fno-builtin-fmaxf",
+)
 INLINE = ("-mllvm", "-disable-loop-idiom-strlen", "-mllvm", "-disable-loop-idiom-wcslen")
-SCALAR = ("-fno-pic", "-fno-vectorize", "-fno-slp-vectorize", "-fno-jump-tables", "-fno-discard-value-names", "-gline-tables-only", *INLINE)
-"""Scalars alone, with names and lines; switches stay, because tables of their results are integers of odd widths, and loops stay loops."""
+SCALAR = (
+    "-fno-pic",
+    "-fno-vectorize",
+    "-fno-slp-vectorize",
+    "-fno-jump-tables",
+    "-fno-discard-value-names",
+    "-gline-tables-only",
+    *INLINE,
+)
+"""Scalars alone, with names and lines; switches stay, because tables of their results are integers of odd widths, and
+loops stay loops."""
 ALONE = ("-fvisibility=hidden", "-ffunction-sections", "-fdata-sections")
 """Only what the entry function needs stays in a library: neither `main` nor the functions that it calls must link."""
 
 _DUMP = ("-fsyntax-only", "-Xclang", "-ast-dump=json")
 _MOST = 1 << 30
-"""Bytes that clang may write. It indents trees, so that a sum of n terms takes some 400 n^2 bytes, nearly all of which are spaces."""
+"""Bytes that clang may write. It indents trees, so that a sum of n terms takes some 400 n^2 bytes, nearly all of which
+are spaces."""
 
 _LIBRARY = """
 __attribute__((weak)) float fminf(float a, float b) { return a != a || b < a ? b : a; }
 __attribute__((weak)) float fmaxf(float a, float b) { return a != a || b > a ? b : a; }
 """
-"""C leaves the sign of a zero open (C17 F.10.9.2): here the first of equals, as everywhere in this package. A unit of its own, which a
-file's macros do not reach; functions that the file defines under these names win."""
-_TARGET_OF = re.compile(r'^(?:target |!llvm\.module\.flags ).*$|"(?:target-cpu|target-features|tune-cpu)"="[^"]*"', re.MULTILINE)
+"""C leaves the sign of a zero open (C17 F.10.9.2): here the first of equals, as everywhere in this package. A unit of
+its own, which a file's macros do not reach; functions that the file defines under these names win."""
+_TARGET_OF = re.compile(
+    r'^(?:target |!llvm\.module\.flags ).*$|"(?:target-cpu|target-features|tune-cpu)"="[^"]*"', re.MULTILINE
+)
 """What ties a module of LLVM's to a target."""
 _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$")
 
 
 def syntax_tree(path: str, options: Options, target: str = "") -> Any:
-    """clang's JSON tree of the translation unit; every location with an `offset` has its `file`. Types, macros and headers are those
-    of `target`, by default this host's. It is not to be changed: within `one_reading`, a second call gets the same one.
-    Raises PL0150 and PL0151."""
+    """clang's JSON tree of the translation unit; every location with an `offset` has its `file`. Types, macros and
+    headers are those of `target`, by default this host's. It is not to be changed: within `one_reading`, a second call
+    gets the same one. Raises PL0150 and PL0151."""
     kept, key = _TREES.get(), (path, replace(options, function=None), target)
     if kept is None:
         return _tree(path, options, target)
@@ -101,10 +123,15 @@ def _tree(path: str, options: Options, target: str) -> Any:
 
 
 def printed_function(path: str, name: str, options: Options, target: str = "") -> str:
-    """The function as clang prints it, macros expanded: the tree has lost the outermost extents of its array parameters."""
+    """The function as clang prints it, macros expanded: the tree has lost the outermost extents of its array
+    parameters."""
     words = ("-fsyntax-only", "-Xclang", "-ast-print", "-Xclang", f"-ast-dump-filter={name}")
     text = _clang(options, *_for(target), *words, path, machine=_machine(target))
-    return next(part for part in re.split(r"^Printing ", text, flags=re.MULTILINE) if part.startswith(f"{name}:\n") and "{" in part)
+    return next(
+        part
+        for part in re.split(r"^Printing ", text, flags=re.MULTILINE)
+        if part.startswith(f"{name}:\n") and "{" in part
+    )
 
 
 def constants(path: str, expressions: Sequence[str], options: Options, target: str) -> list[int]:
@@ -126,7 +153,8 @@ def _valued(item: Any) -> Any:
 
 
 def llvm_module(unit: str, level: int, target: str, options: Options, *more: str, language: tuple[str, ...] = C) -> str:
-    """The LLVM IR of the text `unit`, with names and lines, optimized to `level`, 0 or 1, for `target`; `more` are options of clang."""
+    """The LLVM IR of the text `unit`, with names and lines, optimized to `level`, 0 or 1, for `target`; `more` are
+    options of clang."""
     with temporary.folder() as folder:
         source = Path(folder, "unit.c")
         source.write_text(unit, encoding="utf-8", errors="surrogateescape")
@@ -148,7 +176,8 @@ def llvm_module(unit: str, level: int, target: str, options: Options, *more: str
 
 
 def included(path: str) -> str:
-    """The directive that includes a file. Its name is taken as it stands, without escapes (C17 6.4.7). Errors: PL0104, for one that has none."""
+    """The directive that includes a file. Its name is taken as it stands, without escapes (C17 6.4.7). Errors: PL0104,
+    for one that has none."""
     name = str(Path(path).resolve())
     if re.search(r"[\n\r]", name) or ('"' in name and ">" in name):
         help = "rename it: a name without line breaks, and with a quote or `>` at most"
@@ -157,9 +186,11 @@ def included(path: str) -> str:
 
 
 def shared_library(unit: str, options: Options, model: str = "") -> Path:
-    """A library of the C text `unit`, made once for each content (with all that it includes) and kept in a temporary directory.
+    """A library of the C text `unit`, made once for each content (with all that it includes) and kept in a temporary
+    directory.
 
-    Where `model` names a target, the C text means what it does there (how wide `long` is), and the machine code is this host's.
+    Where `model` names a target, the C text means what it does there (how wide `long` is), and the machine code is this
+    host's.
     """
     with temporary.folder() as folder:
         source = Path(folder, "unit.c")
@@ -188,7 +219,18 @@ def _build(source: Path, library: Path, options: Options, model: str) -> None:
         source = source.with_suffix(".ll")
         source.write_text(_TARGET_OF.sub("", text), encoding="utf-8")
     _clang(options, *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))
-    _run("cc", "-shared", "-nostdlib", "-mcpu=baseline", "-fno-sanitize=all", "-Wl,--gc-sections", str(object), str(_minima(object.parent)), "-o", str(linked))
+    _run(
+        "cc",
+        "-shared",
+        "-nostdlib",
+        "-mcpu=baseline",
+        "-fno-sanitize=all",
+        "-Wl,--gc-sections",
+        str(object),
+        str(_minima(object.parent)),
+        "-o",
+        str(linked),
+    )
     files.write({str(library): linked.read_bytes()})
 
 
@@ -214,12 +256,21 @@ def _run(*arguments: str) -> str:
     """Zig's own caches would keep what a killed run leaves; nothing that is used here is found in them again."""
     zig = _zig()
     with temporary.folder() as caches, tempfile.TemporaryFile() as messages:
-        environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(caches), "ZIG_LOCAL_CACHE_DIR": str(caches), "LC_ALL": "C"}
+        environment = {
+            **os.environ,
+            "ZIG_GLOBAL_CACHE_DIR": str(caches),
+            "ZIG_LOCAL_CACHE_DIR": str(caches),
+            "LC_ALL": "C",
+        }
         try:
-            process = subprocess.Popen([zig, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=messages, env=environment)
+            process = subprocess.Popen(
+                [zig, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=messages, env=environment
+            )
         except OSError as error:
             help = "install it again: `pip install --force-reinstall polyloom[c]`"
-            raise PolyloomError(Diagnostic("PL0150", f"clang cannot be started: {error.strerror}", USAGE, help=help)) from None
+            raise PolyloomError(
+                Diagnostic("PL0150", f"clang cannot be started: {error.strerror}", USAGE, help=help)
+            ) from None
         with process:
             try:
                 written = _written(process, without_indentation="-ast-dump=json" in arguments)
@@ -257,7 +308,11 @@ def _diagnostics(messages: str) -> Iterator[Diagnostic]:
         message = re.sub(r" \[-W[\w-]+\]$", "", match["message"])
         yield Diagnostic("PL0151", f"the C compiler says: {message}", span=span, help=_help(message))
     if not found:
-        help = None if messages.strip() else "it ends like that on expressions with thousands of operators within each other: split them"
+        help = (
+            None
+            if messages.strip()
+            else "it ends like that on expressions with thousands of operators within each other: split them"
+        )
         yield Diagnostic("PL0151", f"the C compiler says: {messages.strip() or 'nothing, but fails'}", help=help)
 
 
@@ -286,13 +341,20 @@ def _headers(machine: str) -> tuple[str, ...]:
     library = Path(_zig()).parent / "lib"
     libc = library / "libc" / "include"
     kernel = "x86" if machine == "x86_64" else "riscv" if machine.startswith("riscv") else machine
-    folders = (library / "include", libc / f"{machine}-linux-musl", libc / "generic-musl", libc / f"{kernel}-linux-any", libc / "any-linux-any")
+    folders = (
+        library / "include",
+        libc / f"{machine}-linux-musl",
+        libc / "generic-musl",
+        libc / f"{kernel}-linux-any",
+        libc / "any-linux-any",
+    )
     return ("-nostdinc", *(word for folder in folders for word in ("-isystem", str(folder))))
 
 
 @cache
 def _folder() -> Path:
-    """A folder for libraries that is this user's alone; where another user has its name, one for as long as this process lives."""
+    """A folder for libraries that is this user's alone; where another user has its name, one for as long as this
+    process lives."""
     owner = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir(), f"polyloom-{owner}")
     folder.mkdir(mode=0o700, exist_ok=True)

@@ -28,7 +28,9 @@ def folded(node: Node, scope: Scope) -> float | int | None:
         case "FloatingLiteral":
             number = float(node.data["value"])
             return number if node.ctype == "double" else constant_in(number, "f32")
-        case "ImplicitCastExpr" | "CStyleCastExpr" if node.data["castKind"] in ("IntegralToFloating", "FloatingCast") and node.ctype == "double":
+        case "ImplicitCastExpr" | "CStyleCastExpr" if (
+            node.data["castKind"] in ("IntegralToFloating", "FloatingCast") and node.ctype == "double"
+        ):
             number = folded(node.inner[0], scope)
             return None if number is None else float(number)
         case "UnaryOperator" if node.opcode == "-":

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lvalues as references: `A[i][j]`, a scalar's name, `*p`, and `A[i * m + j]` for a bare pointer whose shape was given.
 
-A linearized subscript is taken apart by its strides, the products of the inner extents: what is a multiple of a stride belongs to its
-dimension (Maslov, "Delinearization", PLDI 1992, here for strides of one parameter or constant a dimension). Whether the
-parts stay inside their extents is checked with all other subscripts.
+A linearized subscript is taken apart by its strides, the products of the inner extents: what is a multiple of a stride
+belongs to its dimension (Maslov, "Delinearization", PLDI 1992, here for strides of one parameter or constant a
+dimension). Whether the parts stay inside their extents is checked with all other subscripts.
 """
 
 from __future__ import annotations
@@ -62,10 +62,16 @@ def _delinearized(index: Node, storage: Storage, scope: Scope) -> tuple[Affine, 
         raise refusals.index(index, storage.name, scope, len(storage.shape))
     parts = list[Affine]()
     for symbols, factor in filter(None, strides):
-        quotients = {m: (_divide(m, symbols), c // factor) for m, c in rest.items() if _divide(m, symbols) is not None and c % factor == 0}
+        quotients = {
+            m: (_divide(m, symbols), c // factor)
+            for m, c in rest.items()
+            if _divide(m, symbols) is not None and c % factor == 0
+        }
         if any(len(q or ()) > 1 for q, _ in quotients.values()):
             raise refusals.index(index, storage.name, scope, len(storage.shape))
-        parts.append(Affine.of({q[0]: c for q, c in quotients.values() if q}, sum(c for q, c in quotients.values() if q == ())))
+        parts.append(
+            Affine.of({q[0]: c for q, c in quotients.values() if q}, sum(c for q, c in quotients.values() if q == ()))
+        )
         rest = {m: c for m, c in rest.items() if m not in quotients}
     return tuple(parts)
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Constant extents bound the parameters: `float A[20]` that is indexed by i < n can only be meant for n <= 20.
 
-The parameter values for which an access leaves a constant extent upwards are projected out of its domain (Presburger elimination by
-isl) and excluded, judged where every parameter is at least 1, so that an empty loop does not hide a bound.
+The parameter values for which an access leaves a constant extent upwards are projected out of its domain (Presburger
+elimination by isl) and excluded, judged where every parameter is at least 1, so that an empty loop does not hide a
+bound.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Constants that a file declares outside of its functions: enumerators, and `const` variables of integer types up to `int`, and of `float`.
+"""Constants that a file declares outside of its functions: enumerators, and `const` variables of integer types up to
+`int`, and of `float`.
 
-clang gives enumerators their written values; one without counts on from the one before (C17 6.7.2.2). A variable stands for its initial
-value; one whose value has another type or is no expression of ours stays unknown, which matters only where it is used.
+clang gives enumerators their written values; one without counts on from the one before (C17 6.7.2.2). A variable stands
+for its initial value; one whose value has another type or is no expression of ours stays unknown, which matters only
+where it is used.
 """
 
 from __future__ import annotations
@@ -70,9 +72,17 @@ def _with_variable(item: Mapping[str, Any], builder: Builder, scope: Scope) -> S
     variable = builder.build(item)
     initial = variable.inner[-1]
     if variable.ctype in _WIDTHS:
-        narrowed = initial.inner[0] if initial.kind == "ImplicitCastExpr" and initial.data["castKind"] == "IntegralCast" else initial
+        narrowed = (
+            initial.inner[0]
+            if initial.kind == "ImplicitCastExpr" and initial.data["castKind"] == "IntegralCast"
+            else initial
+        )
         form = affine(narrowed, scope)
-        return scope if form is None else replace(scope, symbols={**scope.symbols, variable.id: _wrapped(form, variable.ctype)})
+        return (
+            scope
+            if form is None
+            else replace(scope, symbols={**scope.symbols, variable.id: _wrapped(form, variable.ctype)})
+        )
     try:
         return replace(scope, values={**scope.values, variable.id: (single(initial, scope), "f32")})
     except PolyloomError:

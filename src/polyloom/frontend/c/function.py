@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A C function as a nest: its parameters as storage and symbols, its body as loops and assignments.
 
-Integer parameters and extents are at least 0 unless the function says otherwise by `assert` or `__builtin_assume`; constant extents bound the parameters whose
-loops index them.
+Integer parameters and extents are at least 0 unless the function says otherwise by `assert` or `__builtin_assume`;
+constant extents bound the parameters whose loops index them.
 """
 
 from __future__ import annotations
@@ -28,35 +28,46 @@ from polyloom.sets.normal import conjunction
 
 
 def nest(function: Node, declared: Sequence[str], outside: Scope, options: Options) -> Nest:
-    """The meaning of `function`; `declared` are its parameters as clang prints them, `outside` is what its file declares. Raises PL0153 to PL0166."""
+    """The meaning of `function`; `declared` are its parameters as clang prints them, `outside` is what its file
+    declares. Raises PL0153 to PL0166."""
     parameters = [n for n in function.inner if n.kind == "ParmVarDecl"]
     for parameter in parameters:
         element_type(parameter)
     shapes = _shapes(function, parameters, declared, options)
-    found = roles(function, {name for texts in shapes.values() for text in texts for name in names_in(text)}, outside.symbols)
+    found = roles(
+        function, {name for texts in shapes.values() for text in texts for name in names_in(text)}, outside.symbols
+    )
     symbols = {p.id: Affine.symbol(p.name) for p in parameters if p.id in found.parameters}
     storage = {p.id: _argument(p, shapes.get(p.name), symbols) for p in parameters if p.id not in symbols}
     names = tuple(a.terms[0][0] for a in symbols.values())
     domain = assumed(names, storage.values())
     named = {p.name: symbols[p.id] for p in parameters if p.id in symbols}
-    scope = replace(outside, symbols={**outside.symbols, **symbols}, storage=storage, loops=found.loops, domain=domain, named=named)
+    scope = replace(
+        outside, symbols={**outside.symbols, **symbols}, storage=storage, loops=found.loops, domain=domain, named=named
+    )
     body, assumptions, stored = _body(function, parameters, found, scope)
     result = Nest(function.name, names, conjunction(domain, assumptions), tuple(stored), body, function.span)
     return replace(result, assumptions=bounded(result))
 
 
-def _shapes(function: Node, parameters: Sequence[Node], declared: Sequence[str], options: Options) -> dict[str, list[str]]:
+def _shapes(
+    function: Node, parameters: Sequence[Node], declared: Sequence[str], options: Options
+) -> dict[str, list[str]]:
     """The texts of the extents of every array parameter; `*p` that is never subscripted is a scalar."""
     arrays = [p for p in parameters if is_pointer(p)]
     given = given_shapes(options.shapes, [p.name for p in arrays])
-    subscripted = {strip(n.inner[0]).data.get("referencedDecl", {}).get("id") for n in function if n.kind == "ArraySubscriptExpr"}
+    subscripted = {
+        strip(n.inner[0]).data.get("referencedDecl", {}).get("id") for n in function if n.kind == "ArraySubscriptExpr"
+    }
     result, unknown = dict[str, list[str]](), list[Diagnostic]()
     for parameter, declarator in zip(parameters, declared, strict=True):
         inner, written = extents(parameter.ctype), extents(declarator)
         if not is_pointer(parameter):
             continue
         if parameter.name in given and inner and len(given[parameter.name]) != len(inner) + 1:
-            message = f"`{parameter.name}` has {len(inner) + 1} dimensions, and --shape gives {len(given[parameter.name])}"
+            message = (
+                f"`{parameter.name}` has {len(inner) + 1} dimensions, and --shape gives {len(given[parameter.name])}"
+            )
             raise refuse("PL0155", message, parameter, _shape_help(parameter.name, inner))
         if parameter.name in given:
             result[parameter.name] = given[parameter.name]
@@ -73,7 +84,10 @@ def _shapes(function: Node, parameters: Sequence[Node], declared: Sequence[str],
 
 
 def _shape_help(name: str, inner: list[str]) -> str:
-    return f"declare it as in `{name}[n]{''.join(f'[{text}]' for text in inner)}`, or give --shape {name}={','.join(['n', *inner])}"
+    return (
+        f"declare it as in `{name}[n]{''.join(f'[{text}]' for text in inner)}`, or give --shape "
+        f"{name}={','.join(['n', *inner])}"
+    )
 
 
 def _argument(parameter: Node, shape: list[str] | None, symbols: Mapping[str, Affine]) -> Storage:
@@ -83,11 +97,22 @@ def _argument(parameter: Node, shape: list[str] | None, symbols: Mapping[str, Af
     for text, extent in zip(shape or (), found, strict=True):
         if extent is None:
             help = "extents are sums of int parameters and constants"
-            raise refuse("PL0155", f"the extent `{text}` of `{parameter.name}` is not affine in the parameters", parameter, help)
-    return Storage(parameter.name, element_type(parameter), tuple(filter(None, found)), "argument", shape is not None, parameter.span)
+            raise refuse(
+                "PL0155", f"the extent `{text}` of `{parameter.name}` is not affine in the parameters", parameter, help
+            )
+    return Storage(
+        parameter.name,
+        element_type(parameter),
+        tuple(filter(None, found)),
+        "argument",
+        shape is not None,
+        parameter.span,
+    )
 
 
-def _body(function: Node, parameters: Sequence[Node], found: Roles, scope: Scope) -> tuple[Nodes, Condition, list[Storage]]:
+def _body(
+    function: Node, parameters: Sequence[Node], found: Roles, scope: Scope
+) -> tuple[Nodes, Condition, list[Storage]]:
     """The nodes, what the function assumes, and all storage."""
     builder = Statements(found, scope.storage.values(), (p.name for p in parameters))
     initial: Nodes = ()
@@ -95,7 +120,12 @@ def _body(function: Node, parameters: Sequence[Node], found: Roles, scope: Scope
         if parameter.id in found.assigned and parameter.id in scope.storage and not is_pointer(parameter):
             argument = scope.storage[parameter.id]
             copy = builder.keep(replace(argument, name=builder.fresh(argument.name), role="local", writable=True))
-            initial = (*initial, *builder.store(Reference(copy.name, (), parameter.span), Reference(argument.name, (), parameter.span), parameter))
+            initial = (
+                *initial,
+                *builder.store(
+                    Reference(copy.name, (), parameter.span), Reference(argument.name, (), parameter.span), parameter
+                ),
+            )
             scope = replace(scope, storage={**scope.storage, parameter.id: copy})
     nodes = tuple(_region(function, parameters))
     assumptions = Condition()
@@ -109,23 +139,49 @@ def _body(function: Node, parameters: Sequence[Node], found: Roles, scope: Scope
 
 
 def _region(function: Node, parameters: Sequence[Node]) -> Iterator[Node]:
-    """The statements to compile: those between `#pragma scop` and `#pragma endscop`, and declarations; all where there is no pragma."""
+    """The statements to compile: those between `#pragma scop` and `#pragma endscop`, and declarations; all where there
+    is no pragma."""
     body = function.inner[-1]
-    marks = [(m.start() + body.span.start, m["end"]) for m in _SCOP.finditer(body.span.source.text[body.span.start : body.span.end])]
+    marks = [
+        (m.start() + body.span.start, m["end"])
+        for m in _SCOP.finditer(body.span.source.text[body.span.start : body.span.end])
+    ]
     starts, ends = [at for at, end in marks if not end], [at for at, end in marks if end]
     if len(starts) != len(ends) or len(starts) > 1 or starts > ends:
-        raise refuse("PL0166", "`#pragma scop` and `#pragma endscop` do not form one pair", function, "mark one region of the function")
+        raise refuse(
+            "PL0166",
+            "`#pragma scop` and `#pragma endscop` do not form one pair",
+            function,
+            "mark one region of the function",
+        )
     arrays = {p.id for p in parameters if is_pointer(p)}
     for node in body.inner[: -1 if body.inner and _ends(body.inner[-1]) else None]:
         inside = not marks or starts[0] < node.span.start < ends[0]
-        if (inside and marks and node.span.end > ends[0]) or any(node.span.start < at < node.span.end for at, _ in marks):
-            raise refuse("PL0166", "`#pragma scop` and `#pragma endscop` cut a statement in two", node, "mark whole statements of the function's body")
+        if (inside and marks and node.span.end > ends[0]) or any(
+            node.span.start < at < node.span.end for at, _ in marks
+        ):
+            raise refuse(
+                "PL0166",
+                "`#pragma scop` and `#pragma endscop` cut a statement in two",
+                node,
+                "mark whole statements of the function's body",
+            )
         if inside or node.kind == "DeclStmt" or assumption(node) is not None:
             yield node
         elif _leaves(node):
-            raise refuse("PL0166", "this statement is outside of `#pragma scop` and may leave the function", node, "move it to the function's caller")
+            raise refuse(
+                "PL0166",
+                "this statement is outside of `#pragma scop` and may leave the function",
+                node,
+                "move it to the function's caller",
+            )
         elif not _harmless(node, arrays):
-            raise refuse("PL0166", "this statement is outside of `#pragma scop` and may store values", node, "move it into the region, or out of the function")
+            raise refuse(
+                "PL0166",
+                "this statement is outside of `#pragma scop` and may store values",
+                node,
+                "move it into the region, or out of the function",
+            )
 
 
 _SCOP = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?P<end>end)?scop\b", re.MULTILINE)
@@ -139,7 +195,9 @@ def _ends(node: Node) -> bool:
 def _leaves(node: Node) -> bool:
     """Whether a statement may end the function before its region."""
     called = {n.data.get("referencedDecl", {}).get("name") for n in node if n.kind == "DeclRefExpr"}
-    return bool(called & {"exit", "_Exit", "_exit", "abort", "longjmp"}) or any(n.kind in ("ReturnStmt", "GotoStmt") for n in node)
+    return bool(called & {"exit", "_Exit", "_exit", "abort", "longjmp"}) or any(
+        n.kind in ("ReturnStmt", "GotoStmt") for n in node
+    )
 
 
 def _harmless(node: Node, arrays: set[str]) -> bool:

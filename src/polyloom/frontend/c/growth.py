@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a function with all that it calls as part of it stays of a sensible size, from its syntax tree.
 
-Sizes are nodes of the tree. A function that calls itself, directly or not, is counted once where it is entered: the call stays.
+Sizes are nodes of the tree. A function that calls itself, directly or not, is counted once where it is entered: the
+call stays.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A C function in SSA form (`ir.ssa`), from clang's LLVM IR at -O0 or -O1.
 
-llvmlite checks the module; its printed text is read by `llvm_text`, `llvm_data` and `llvm_lower`. Phi functions become block
-arguments. The unit that is compiled includes the file and takes the function's address, which keeps a `static` one.
+llvmlite checks the module; its printed text is read by `llvm_text`, `llvm_data` and `llvm_lower`. Phi functions become
+block arguments. The unit that is compiled includes the file and takes the function's address, which keeps a `static`
+one.
 
-C++ is read so too, where the function is named. What is called outside of the file is refused, or found in a table of external functions.
+C++ is read so too, where the function is named. What is called outside of the file is refused, or found in a table of
+external functions.
 """
 
 from __future__ import annotations
@@ -28,7 +30,21 @@ from polyloom.frontend.c.llvm_lower import Lowering, to_type
 from polyloom.frontend.c.llvm_places import Places
 from polyloom.frontend.c.llvm_text import Model, Unsupported, Words
 from polyloom.frontend.source import Options
-from polyloom.ir.ssa import NARROW, NOWHERE, RESULT, Address, Block, Data, Edge, Function, Operand, Terminator, Unreachable, Value, with_edges
+from polyloom.ir.ssa import (
+    NARROW,
+    NOWHERE,
+    RESULT,
+    Address,
+    Block,
+    Data,
+    Edge,
+    Function,
+    Operand,
+    Terminator,
+    Unreachable,
+    Value,
+    with_edges,
+)
 from polyloom.ir.ssa_externals import Externals
 from polyloom.ir.ssa_types import Type
 from polyloom.ir.ssa_verify import definitions, uses, verify
@@ -38,8 +54,12 @@ CPP_ENDINGS: Final = (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".h")
 _UNIT: Final = """{before}{include}
 {after}{linkage}void *const __polyloom_kept[] = {{{kept}}};
 """
-_INLINED: Final = "#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)\n", "#pragma clang attribute pop\n"
-"""What is called becomes part of its callers, at every level, unless it calls itself or is `noinline`: then the call stays."""
+_INLINED: Final = (
+    "#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)\n",
+    "#pragma clang attribute pop\n",
+)
+"""What is called becomes part of its callers, at every level, unless it calls itself or is `noinline`: then the call
+stays."""
 _DEFINED = re.compile(r"^define .*?@([-\w.$]+)\(", re.MULTILINE)
 _VALUE = re.compile(r"%byte\.\d+")
 _LABEL = re.compile(r'([-\w.$]+|"[^"]*"):')
@@ -49,8 +69,11 @@ _STRUCTURE = re.compile(r"^(%\S+|%\"[^\"]*\") = type (.*)$", re.MULTILINE)
 _GLOBAL = re.compile(r'^@([-\w.$]+|"[^"]*") = (.*)$', re.MULTILINE)
 
 
-def load_ssa(path: str, options: Options, level: int = 0, target: str = TARGET, externals: Externals | None = None) -> Function:
-    """The function of the file that `options.function` names, or the one that is meant (choose.py). Raises PL0104, PL0150 to PL0152, PL0975."""
+def load_ssa(
+    path: str, options: Options, level: int = 0, target: str = TARGET, externals: Externals | None = None
+) -> Function:
+    """The function of the file that `options.function` names, or the one that is meant (choose.py). Raises PL0104,
+    PL0150 to PL0152, PL0975."""
     text = read_source(path, ".c").decode("utf-8", "replace")
     try:
         name, inlines = (_named(path, options), True) if path.endswith(CPP_ENDINGS) else _chosen(path, options, target)
@@ -70,7 +93,9 @@ def _chosen(path: str, options: Options, target: str) -> tuple[str, bool]:
 def _named(path: str, options: Options) -> str:
     """C++ has no tree here in which a function could be looked for."""
     if options.function is None:
-        raise input_error("PL0152", f"{path} is C++, whose function is not chosen", help="name it, such as --function 'scale<8>'")
+        raise input_error(
+            "PL0152", f"{path} is C++, whose function is not chosen", help="name it, such as --function 'scale<8>'"
+        )
     return options.function
 
 
@@ -84,7 +109,8 @@ def load_all(
     externals: Externals | None = None,
     language: tuple[str, ...] = C,
 ) -> tuple[Function, ...]:
-    """These functions of the file, compiled at once; with `inlines` what they call becomes part of them. In C++ a name is an expression."""
+    """These functions of the file, compiled at once; with `inlines` what they call becomes part of them. In C++ a name
+    is an expression."""
     kept = ", ".join(f"(void *){f'&{name}' if language is CPP else name}" for name in names)
     before, after = _INLINED if inlines else ("", "")
     linkage = 'extern "C" ' if language is CPP else ""
@@ -93,7 +119,8 @@ def load_all(
 
 
 def imported(module: str, source: Source, externals: Externals | None = None) -> tuple[Function, ...]:
-    """The functions of LLVM's text whose addresses the unit keeps in `polyloom_kept`, in that order; `source` is what messages show.
+    """The functions of LLVM's text whose addresses the unit keeps in `polyloom_kept`, in that order; `source` is what
+    messages show.
 
     A target that makes units of its own, around the user's file, gets here by `clang.llvm_module`.
     """
@@ -107,7 +134,9 @@ def _checked(text: str) -> str:
         llvm: Any = import_module("llvmlite.binding")  # it has no types
     except ImportError:
         help = "install the extra: `pip install polyloom[c]`"
-        raise PolyloomError(Diagnostic("PL0150", "C needs llvmlite, which is not installed", USAGE, help=help)) from None
+        raise PolyloomError(
+            Diagnostic("PL0150", "C needs llvmlite, which is not installed", USAGE, help=help)
+        ) from None
     module = llvm.parse_assembly(text)
     module.verify()
     return str(module)
@@ -162,11 +191,14 @@ class _Reader:
         raw = [self._block(label, list(lines), parts) for label, lines in _blocks(body)]
         self._check_parts([r.block for r in raw], parts)
         incoming = {block.name: block.phis for block in raw}
-        first, *blocks = (replace(r.block, terminator=_with_arguments(r.name, r.block.terminator, incoming)) for r in raw)
+        first, *blocks = (
+            replace(r.block, terminator=_with_arguments(r.name, r.block.terminator, incoming)) for r in raw
+        )
         return replace(prototype, blocks=(replace(first, parameters=prototype.parameters), *blocks))
 
     def _prototype(self, name: str) -> tuple[Function, str]:
-        """A function whose only block has no instructions yet, and the text of all; `place` becomes that of its head."""
+        """A function whose only block has no instructions yet, and the text of all; `place` becomes that of its
+        head."""
         match = re.search(rf"^define (.*?)@{re.escape(name)}\((.*)\{{\n((?:(?!\}}).*\n)*)", self.module, re.MULTILINE)
         if match is None:
             raise Unsupported(f"`{name}`, which clang leaves without a body,")
@@ -177,7 +209,15 @@ class _Reader:
         values, unsigned = self._parameters(parameters)
         if result in NARROW and "zeroext" in before.split():
             unsigned.add(RESULT)
-        return Function(name, result, (Block("", values, (), Unreachable()),), (), frozenset(unsigned), pointers=self.model.pointers, place=self.place), body
+        return Function(
+            name,
+            result,
+            (Block("", values, (), Unreachable()),),
+            (),
+            frozenset(unsigned),
+            pointers=self.model.pointers,
+            place=self.place,
+        ), body
 
     def _called(self, name: str) -> Function | None:
         """How a function of the file is called; None for others."""
@@ -289,7 +329,9 @@ def _blocks(body: str) -> Iterator[tuple[str, list[str]]]:
     yield label, lines
 
 
-def _with_arguments(name: str, end: Terminator, incoming: dict[str, tuple[tuple[Value, dict[str, Operand]], ...]]) -> Terminator:
+def _with_arguments(
+    name: str, end: Terminator, incoming: dict[str, tuple[tuple[Value, dict[str, Operand]], ...]]
+) -> Terminator:
     def edge(target: Edge) -> Edge:
         return Edge(target.block, tuple(values[name] for _, values in incoming[target.block]))
 

@@ -7,14 +7,40 @@ import re
 import struct
 from typing import Final
 
-from polyloom.frontend.c.llvm_text import Layout, Model, Odd, Scalar, Sequence, Structure, Unsupported, Words, container, offset_of, size_of
+from polyloom.frontend.c.llvm_text import (
+    Layout,
+    Model,
+    Odd,
+    Scalar,
+    Sequence,
+    Structure,
+    Unsupported,
+    Words,
+    container,
+    offset_of,
+    size_of,
+)
 from polyloom.ir.ssa import FLAGS, Address, Constant, Data, Operand, Undef, Value, floating, integer
 from polyloom.ir.ssa_types import FLOATS, PTR, Type
 
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
 _LINKAGE = ("private", "internal", "unnamed_addr", "local_unnamed_addr", "dso_local", "hidden", "common")
 """Words before `global` or `constant` that say nothing about the bytes."""
-_DROPPED: Final = ("inbounds", "nusw", "nneg", "disjoint", "samesign", "nnan", "ninf", "nsz", "arcp", "contract", "reassoc", "afn", "fast")
+_DROPPED: Final = (
+    "inbounds",
+    "nusw",
+    "nneg",
+    "disjoint",
+    "samesign",
+    "nnan",
+    "ninf",
+    "nsz",
+    "arcp",
+    "contract",
+    "reassoc",
+    "afn",
+    "fast",
+)
 """Flags that only make more undefined."""
 
 
@@ -61,7 +87,8 @@ def legal(words: Words) -> tuple[Operand, int]:
 
 
 def name_of(word: str) -> str:
-    """A name as `ir.ssa` can have it; `%` or `@` and quotes left out. `"\\C3"`, a byte of a name, has no other spelling than `..C3`."""
+    """A name as `ir.ssa` can have it; `%` or `@` and quotes left out. `"\\C3"`, a byte of a name, has no other spelling
+    than `..C3`."""
     return re.sub(r"[^\w.$]", "..", word[1:].strip('"'))
 
 
@@ -84,7 +111,11 @@ def _bytes(words: Words, layout: Layout) -> bytes:
         return bytes(size_of(layout))
     match layout:
         case Scalar() | Odd():
-            value = operand(words, layout.type) if isinstance(layout, Scalar) else operand(words, container(layout.width), layout.width)
+            value = (
+                operand(words, layout.type)
+                if isinstance(layout, Scalar)
+                else operand(words, container(layout.width), layout.width)
+            )
             if not isinstance(value, Constant):
                 raise Unsupported("a variable that begins with an address")
             size = size_of(layout)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One instruction of LLVM's text as instructions of `ir.ssa`.
 
-Address arithmetic becomes bytes; flags that only make more undefined (`inbounds`, `nneg`, `disjoint`, `samesign`, fast-math flags)
-are left out, save `nsw`, `nuw` and `exact` of arithmetic. What is not supported raises `Unsupported` with its name.
+Address arithmetic becomes bytes; flags that only make more undefined (`inbounds`, `nneg`, `disjoint`, `samesign`,
+fast-math flags) are left out, save `nsw`, `nuw` and `exact` of arithmetic. What is not supported raises `Unsupported`
+with its name.
 """
 
 from __future__ import annotations
@@ -38,7 +39,14 @@ from polyloom.ir.ssa_text import print_external
 from polyloom.ir.ssa_types import I1, INTEGERS, PTR, Type
 
 _NO_EFFECT: Final = ("lifetime.start", "lifetime.end", "assume", "experimental.noalias.scope.decl", "donothing")
-_LIBRARY: Final = {"fmin": "minnum", "fminf": "minnum", "fmax": "maxnum", "fmaxf": "maxnum", "fma": "fma", "fmaf": "fma"}
+_LIBRARY: Final = {
+    "fmin": "minnum",
+    "fminf": "minnum",
+    "fmax": "maxnum",
+    "fmaxf": "maxnum",
+    "fma": "fma",
+    "fmaf": "fma",
+}
 _IN_C: Final = {
     "atomicrmw": "an atomic read-modify-write",
     "cmpxchg": "an atomic compare-and-exchange",
@@ -54,9 +62,11 @@ _SUFFIX = re.compile(r"(\.(?:[if]\d+|p\d+))+$")
 
 @dataclass(slots=True)
 class Lowering:
-    """Mutable: the instructions of the block so far. `fresh` makes names that no value of the function has, `prototype` is that of a function of the file.
+    """Mutable: the instructions of the block so far. `fresh` makes names that no value of the function has, `prototype`
+    is that of a function of the file.
 
-    `parts` are the results of external functions by the names of the integers as which C has them, for the whole function.
+    `parts` are the results of external functions by the names of the integers as which C has them, for the whole
+    function.
     """
 
     model: Model
@@ -106,7 +116,9 @@ class Lowering:
         self.made.append(Instruction(operation, operands, (result,), flags, access, callee, self.place))
         return result
 
-    def effect(self, operation: str, operands: tuple[Operand, ...], access: Access | None = None, callee: str = "") -> None:
+    def effect(
+        self, operation: str, operands: tuple[Operand, ...], access: Access | None = None, callee: str = ""
+    ) -> None:
         """Appends an instruction without a result."""
         self.made.append(Instruction(operation, operands, (), (), access, callee, self.place))
 
@@ -145,7 +157,12 @@ class Lowering:
         elif opcode in ("ptrtoint", "inttoptr", "bitcast") and (value.type.lanes or target.lanes):
             raise Unsupported(f"`{opcode}` of a vector")
         elif opcode == "ptrtoint":
-            self._resized("zext", self.emit("ptrtoint", (value,), name if target == self.address else "", self.address), name, target)
+            self._resized(
+                "zext",
+                self.emit("ptrtoint", (value,), name if target == self.address else "", self.address),
+                name,
+                target,
+            )
         elif opcode == "inttoptr":
             wide = value if value.type == self.address else self._resized("zext", value, "", self.address)
             self.emit("inttoptr", (wide,), name, target)
@@ -243,7 +260,8 @@ class Lowering:
         return self.emit("mul", (index, integer(type, scale)), "", type)
 
     def extractvalue(self, name: str, words: Words) -> None:
-        """A result of an external function that has several: what C returns is a structure of them, or integers in their place."""
+        """A result of an external function that has several: what C returns is a structure of them, or integers in
+        their place."""
         words.layout()
         whole = name_of(words.pop())
         words.expect(",")
@@ -261,7 +279,11 @@ class Lowering:
             words.skip()
         if not (callee := words.pop()).startswith("@"):
             raise Unsupported("assembler" if callee == "asm" else "a call through a pointer")
-        known = _SUFFIX.sub("", callee.removeprefix("@llvm.")) if callee.startswith("@llvm.") else _LIBRARY.get(callee[1:], "")
+        known = (
+            _SUFFIX.sub("", callee.removeprefix("@llvm."))
+            if callee.startswith("@llvm.")
+            else _LIBRARY.get(callee[1:], "")
+        )
         if known in _NO_EFFECT:
             return
         if known in ("scmp", "ucmp"):
@@ -279,7 +301,9 @@ class Lowering:
         self._intrinsic(known, name, _arguments(words))
 
     def _function(self, function: Function, name: str, operands: list[Operand]) -> None:
-        if [o.type for o in operands] != [p.type for p in function.parameters] or (name == "") != (function.result is None):
+        if [o.type for o in operands] != [p.type for p in function.parameters] or (name == "") != (
+            function.result is None
+        ):
             raise Unsupported(f"a call of `{function.name}` with other types than it is defined with")
         if function.result is None:
             self.effect("call", tuple(operands), callee=f"@{function.name}")
@@ -289,10 +313,22 @@ class Lowering:
     def _external(self, external: External, name: str, returned: Layout | None, operands: list[Operand]) -> None:
         """Several results come as one structure, or array, of as many."""
         given = (returned.type,) if isinstance(returned, Scalar) else ()
-        count = returned.count if isinstance(returned, Sequence) else len(returned.fields) if isinstance(returned, Structure) else len(given)
-        if tuple(o.type for o in operands) != external.parameters or count != len(external.results) or given not in ((), external.results):
+        count = (
+            returned.count
+            if isinstance(returned, Sequence)
+            else len(returned.fields)
+            if isinstance(returned, Structure)
+            else len(given)
+        )
+        if (
+            tuple(o.type for o in operands) != external.parameters
+            or count != len(external.results)
+            or given not in ((), external.results)
+        ):
             declared = print_external(external).removeprefix("external ")
-            raise Unsupported(f"a call of `{external.name}` with other types than the table of external functions has, `{declared}`,")
+            raise Unsupported(
+                f"a call of `{external.name}` with other types than the table of external functions has, `{declared}`,"
+            )
         names = [name] if count == 1 else [f"{name}.{k}" for k in range(count)]
         results = tuple(Value(*pair) for pair in zip(names, external.results, strict=True))
         if count > 1:
@@ -305,7 +341,10 @@ class Lowering:
         type: Type | None = next((type for type in INTEGERS if str(type) == result), None)
         if type is None:
             raise Unsupported(f"the intrinsic `{callee[1:]}`")
-        greater, less = (self.emit("zext", (self.emit(kind[0] + relation, tuple(operands), "", I1),), "", type) for relation in ("gt", "lt"))
+        greater, less = (
+            self.emit("zext", (self.emit(kind[0] + relation, tuple(operands), "", I1),), "", type)
+            for relation in ("gt", "lt")
+        )
         self.emit("sub", (greater, less), name, type)
 
     def _intrinsic(self, known: str, name: str, operands: list[Operand]) -> None:
@@ -331,7 +370,8 @@ def to_type(words: Words) -> Words:
 
 
 def _returned(words: Words) -> Layout | None:
-    """What a call gives, behind attributes and the calling convention; None for nothing, and for what is no scalar here."""
+    """What a call gives, behind attributes and the calling convention; None for nothing, and for what is no scalar
+    here."""
     start = to_type(words).next
     try:
         return None if words.take("void") else words.layout()
@@ -361,7 +401,15 @@ def _arguments(words: Words) -> list[Operand]:
     found: list[Operand] = []
     while not words.take(")"):
         type = words.scalar()
-        while re.match(r"[a-z]", words.peek()) and words.peek() not in ("true", "false", "null", "undef", "poison", "getelementptr", "zeroinitializer"):
+        while re.match(r"[a-z]", words.peek()) and words.peek() not in (
+            "true",
+            "false",
+            "null",
+            "undef",
+            "poison",
+            "getelementptr",
+            "zeroinitializer",
+        ):
             words.skip()
         found.append(operand(words, type))
         words.take(",")
@@ -377,7 +425,9 @@ def _access(words: Words, atomic: bool, volatile: bool) -> Access:
 
 
 def _order(word: str, *operations: str) -> Order:
-    found: Order | None = next((order for operation in operations for order in ORDERS[operation] if order == word), None)
+    found: Order | None = next(
+        (order for operation in operations for order in ORDERS[operation] if order == word), None
+    )
     if found is None:
         raise Unsupported(f"the order `{word}`")
     return found

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Integers of widths that no C type has, up to 64 bits: bit-fields, `_BitInt`, and what LLVM makes of switches.
 
-Such a value is kept in the next wider type with zeros above it. What can leave other bits there is masked; what looks at the sign extends it
-first. Flags are left out. In memory it takes the bytes that its bits need, which are accessed by the powers of two in their number.
+Such a value is kept in the next wider type with zeros above it. What can leave other bits there is masked; what looks
+at the sign extends it first. Flags are left out. In memory it takes the bytes that its bits need, which are accessed by
+the powers of two in their number.
 """
 
 from __future__ import annotations
@@ -27,7 +28,13 @@ class Emitter(Protocol):
     @property
     def address(self) -> Type: ...
     def emit(
-        self, operation: str, operands: tuple[Operand, ...], name: str, type: Type, flags: tuple[str, ...] = (), access: Access | None = None
+        self,
+        operation: str,
+        operands: tuple[Operand, ...],
+        name: str,
+        type: Type,
+        flags: tuple[str, ...] = (),
+        access: Access | None = None,
     ) -> Value: ...
     def effect(self, operation: str, operands: tuple[Operand, ...], access: Access | None = None) -> None: ...
 

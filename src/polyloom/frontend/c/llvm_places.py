@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where instructions stand in the source, from the debug information of LLVM's text.
 
-A location has a line, a column, and a scope, which has the file; what was inlined has also that of the call. Shown is the
-outermost one, which is in the function itself. Where there is a table of external functions, it is the innermost one that is
-in none of the table's headers.
+A location has a line, a column, and a scope, which has the file; what was inlined has also that of the call. Shown is
+the outermost one, which is in the function itself. Where there is a table of external functions, it is the innermost
+one that is in none of the table's headers.
 """
 
 from __future__ import annotations
@@ -51,7 +51,11 @@ class Places:
             number = self.nodes[number].get("inlinedAt", "")
         if not chain:
             return NOWHERE
-        return chain[-1] if self.hidden is None else next((place for place in chain if not self._is_hidden(place)), chain[-1])
+        return (
+            chain[-1]
+            if self.hidden is None
+            else next((place for place in chain if not self._is_hidden(place)), chain[-1])
+        )
 
     def _place(self, scope: str, fields: dict[str, str]) -> Place:
         line = int(fields.get("line", 0))
@@ -72,7 +76,9 @@ class Places:
 
 
 def _fields(text: str) -> dict[str, str]:
-    return {name: node or number or _ESCAPE.sub(_unescaped, quoted) for name, node, number, quoted in _FIELD.findall(text)}
+    return {
+        name: node or number or _ESCAPE.sub(_unescaped, quoted) for name, node, number, quoted in _FIELD.findall(text)
+    }
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The words of a module as LLVM prints it, and its types with their layout (LLVM language reference, "Data Layout").
 
-llvmlite verifies a module and names what it has, but shows no predicates, cases, source types, flags or lines: they are read here.
-Only what the targets share is known: natural alignment of scalars, pointers of 32 or 64 bits. A pointer into an address space may stand for a
-vector; in memory it is a pointer, for which the compiler has laid out everything.
+llvmlite verifies a module and names what it has, but shows no predicates, cases, source types, flags or lines: they are
+read here. Only what the targets share is known: natural alignment of scalars, pointers of 32 or 64 bits. A pointer into
+an address space may stand for a vector; in memory it is a pointer, for which the compiler has laid out everything.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import Final
 
 from polyloom.ir.ssa_types import ADDRESSES, F32, F64, I1, I8, I16, I32, I64, INTEGERS, PTR, SIZE, WIDTH, Type
 
-_WORD = re.compile(r'\s*([%@](?:"[^"]*"|[-\w.$]+)|c"[^"]*"|"[^"]*"|![\w.]*|-?\d+\.\d+e[+-]\d+|0x[0-9A-FKLMHR]+|-?\d+(?![\w.])|[\w.]+|\.\.\.|\S)')
+_WORD = re.compile(
+    r'\s*([%@](?:"[^"]*"|[-\w.$]+)|c"[^"]*"|"[^"]*"|![\w.]*|-?\d+\.\d+e[+-]\d+|0x[0-9A-FKLMHR]+|-?\d+(?![\w.])|[\w.]+|\.\.\.|\S)'
+)
 _IN_C: Final = {"half": "_Float16", "bfloat": "__bf16", "fp128": "long double", "x86_fp80": "long double"}
 _SCALARS: Final[dict[str, Type]] = {"float": F32, "double": F64}
 
@@ -26,7 +28,8 @@ class Unsupported(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What the types of a module mean: its named structures, the width of its pointers, and what those into other address spaces stand for."""
+    """What the types of a module mean: its named structures, the width of its pointers, and what those into other
+    address spaces stand for."""
 
     structures: Mapping[str, str]
     pointers: int = 64

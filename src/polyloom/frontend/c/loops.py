@@ -30,7 +30,13 @@ class Header:
 def header(loop: Node, scope: Scope) -> Header:
     """The bounds of a `for`; raises PL0158 for another form and PL0159 for bounds that are not affine."""
     variable, step = loop_variable(loop), _step(loop.inner[3])
-    if variable is None or variable.ctype != "int" or step is None or not loop.inner[2].kind or _names(strip(loop.inner[3]).inner[0]) != identity(variable):
+    if (
+        variable is None
+        or variable.ctype != "int"
+        or step is None
+        or not loop.inner[2].kind
+        or _names(strip(loop.inner[3]).inner[0]) != identity(variable)
+    ):
         amount = affine(loop.inner[3].inner[-1], scope) if loop.inner[3].kind == "CompoundAssignOperator" else None
         if amount is not None and abs(amount.constant) > 1:
             help = f"count by one, and multiply the variable where it is used: `{abs(amount.constant)} * i`"
@@ -57,7 +63,11 @@ def _step(node: Node) -> Literal[1, -1] | None:
     opcode, amount = node.opcode, None
     if node.kind == "CompoundAssignOperator" and opcode in ("+=", "-="):
         amount = strip(node.inner[1])
-    elif opcode == "=" and strip(node.inner[1]).opcode in ("+", "-") and _names(node.inner[0]) == _names(strip(node.inner[1]).inner[0]):
+    elif (
+        opcode == "="
+        and strip(node.inner[1]).opcode in ("+", "-")
+        and _names(node.inner[0]) == _names(strip(node.inner[1]).inner[0])
+    ):
         opcode, amount = strip(node.inner[1]).opcode, strip(strip(node.inner[1]).inner[1])
     value = None if amount is None or amount.kind != "IntegerLiteral" else int(amount.data["value"])
     return None if value != 1 else (1 if opcode[0] == "+" else -1)
@@ -90,7 +100,12 @@ def _end(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope:
     if opcode == "!=":
         _check_reached(test, first, bounds, step, scope)
     elif (opcode[0] == "<") != (step > 0):
-        raise refuse("PL0158", f"the loop counts {'up' if step > 0 else 'down'}, and `{test.opcode}` bounds it on the other side", test, _FORM)
+        raise refuse(
+            "PL0158",
+            f"the loop counts {'up' if step > 0 else 'down'}, and `{test.opcode}` bounds it on the other side",
+            test,
+            _FORM,
+        )
     if step > 0:
         return tuple(b + (opcode == "<=") for b in bounds)
     return tuple(b + (opcode != ">=") for b in bounds)
@@ -108,10 +123,18 @@ def _check_reached(test: Node, first: tuple[Affine, ...], bounds: tuple[Affine, 
     names = sorted({name for piece in where.pieces for c in piece.constraints for name in c.symbols})
     if not to_set(where, names, ()).is_empty():
         relation = "<" if step > 0 else ">"
-        raise refuse("PL0158", f"the loop may begin at {first[0]}, past {bounds[0]}, which it then never meets", test, f"write `{relation}` instead of `!=`")
+        raise refuse(
+            "PL0158",
+            f"the loop may begin at {first[0]}, past {bounds[0]}, which it then never meets",
+            test,
+            f"write `{relation}` instead of `!=`",
+        )
 
 
 def _not_affine(bound: Node, scope: Scope) -> PolyloomError:
     part, reason = obstacle(bound, scope)
-    help = "bounds are sums of surrounding loop variables and parameters times integer constants, or minima and maxima of such"
+    help = (
+        "bounds are sums of surrounding loop variables and parameters times integer constants, or minima and "
+        "maxima of such"
+    )
     return refuse("PL0159", f"a bound of the loop {reason}", part, help)

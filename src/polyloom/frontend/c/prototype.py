@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a C function takes and gives: scalars of all integer and floating types, and pointers to arrays of them or of structures.
+"""What a C function takes and gives: scalars of all integer and floating types, and pointers to arrays of them or of
+structures.
 
-Element types become NumPy's. The C is that of the target: its headers say what `int64_t` is, its `long` has the width of the data
-model, and clang itself tells the layout of structures and enumerations there. The extents of an array are those of its declaration,
-or of `--shape`; they are texts over the integer parameters, whose values decide. `p` that is only written `*p` or `p->x` has one
-element.
+Element types become NumPy's. The C is that of the target: its headers say what `int64_t` is, its `long` has the width
+of the data model, and clang itself tells the layout of structures and enumerations there. The extents of an array are
+those of its declaration, or of `--shape`; they are texts over the integer parameters, whose values decide. `p` that is
+only written `*p` or `p->x` has one element.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ _ARRAY: Final = re.compile(r"(.*?) ?((?:\[\d+\])+)")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`extents` are texts for an array, whose elements have the type `dtype`, and None for a scalar. `written` are the names in these texts
-    of parameters that are called otherwise."""
+    """`extents` are texts for an array, whose elements have the type `dtype`, and None for a scalar. `written` are the
+    names in these texts of parameters that are called otherwise."""
 
     name: str
     dtype: Dtype
@@ -81,21 +82,33 @@ class Prototype:
 
 @deeply
 def prototype(path: str, options: Options, target: str, long: int) -> Prototype:
-    """Of the chosen function in the file; `target` is that of clang's, `long` the number of bytes of that type. Raises PL0151 to PL0155."""
+    """Of the chosen function in the file; `target` is that of clang's, `long` the number of bytes of that type. Raises
+    PL0151 to PL0155."""
     unit = syntax_tree(path, options, target)
     function = choose(path, unit, options.function, calls=True)[0]
     types = _Types(unit, long, lambda expressions: constants(path, expressions, options, target))
     nodes = [n for n in function.inner if n.kind == "ParmVarDecl"]
-    written = declarators(printed_function(path, function.name, options, target), function.name, types.aliases) if nodes else ()
+    written = (
+        declarators(printed_function(path, function.name, options, target), function.name, types.aliases)
+        if nodes
+        else ()
+    )
     texts = dict(_extents(function, nodes, written, options))
     result = re.split(r" ?\(", function.ctype)[0]
     if result.endswith("*"):
-        raise refuse("PL0153", f"`{function.name}` returns a pointer, which means nothing outside of it", function, "return a number")
+        raise refuse(
+            "PL0153",
+            f"`{function.name}` returns a pointer, which means nothing outside of it",
+            function,
+            "return a number",
+        )
     parameters = tuple(Parameter(n.name, types.of_parameter(n), texts.get(n.name)) for n in nodes)
     integers = {p.name for p in parameters if p.extents is None and p.dtype.kind in "iu"}
     sizes = frozenset(name for text in texts.values() for part in text for name in names_in(part))
     _check_sizes(nodes, texts, integers)
-    return Prototype(function.name, parameters, None if result == "void" else types.by_value(result, function), sizes, function.span)
+    return Prototype(
+        function.name, parameters, None if result == "void" else types.by_value(result, function), sizes, function.span
+    )
 
 
 def _check_sizes(nodes: Sequence[Node], texts: Mapping[str, tuple[str, ...]], integers: set[str]) -> None:
@@ -105,10 +118,17 @@ def _check_sizes(nodes: Sequence[Node], texts: Mapping[str, tuple[str, ...]], in
         for text in texts.get(node.name, ()):
             if affine_text(text, ones) is None:
                 help = "extents are sums and products of integer parameters and numbers"
-                raise refuse("PL0155", f"the extent `{text}` of `{node.name}` is not known when the function is called", node, help)
+                raise refuse(
+                    "PL0155",
+                    f"the extent `{text}` of `{node.name}` is not known when the function is called",
+                    node,
+                    help,
+                )
 
 
-def _extents(function: Node, nodes: Sequence[Node], written: Sequence[str], options: Options) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _extents(
+    function: Node, nodes: Sequence[Node], written: Sequence[str], options: Options
+) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The name and the extents of every pointer; `written` are the declarations of the parameters."""
     pointers = [n for n in nodes if is_pointer(n)]
     given = given_shapes(options.shapes, [p.name for p in pointers])
@@ -117,9 +137,17 @@ def _extents(function: Node, nodes: Sequence[Node], written: Sequence[str], opti
         inner, outer = extents(node.ctype), extents(declarator)
         if not is_pointer(node):
             continue
-        example = f"declare it as in `{node.name}[n]{''.join(f'[{t}]' for t in inner)}`, or give --shape {node.name}={','.join(['n', *inner])}"
+        example = (
+            f"declare it as in `{node.name}[n]{''.join(f'[{t}]' for t in inner)}`, or give --shape "
+            f"{node.name}={','.join(['n', *inner])}"
+        )
         if node.name in given and inner and len(given[node.name]) != len(inner) + 1:
-            raise refuse("PL0155", f"`{node.name}` has {len(inner) + 1} dimensions, and --shape gives {len(given[node.name])}", node, example)
+            raise refuse(
+                "PL0155",
+                f"`{node.name}` has {len(inner) + 1} dimensions, and --shape gives {len(given[node.name])}",
+                node,
+                example,
+            )
         if node.name in given:
             yield node.name, tuple(given[node.name])
         elif len(outer) == len(inner) + 1 and outer[0] not in ("", "*"):
@@ -132,22 +160,35 @@ def _extents(function: Node, nodes: Sequence[Node], written: Sequence[str], opti
 
 def _moving(function: Node) -> Iterator[str]:
     """The variables that are used otherwise than in `*p` and `p->x`."""
-    whole = [strip(n.inner[0]) for n in function if (n.kind == "UnaryOperator" and n.opcode == "*") or (n.kind == "MemberExpr" and n.data.get("isArrow"))]
+    whole = [
+        strip(n.inner[0])
+        for n in function
+        if (n.kind == "UnaryOperator" and n.opcode == "*") or (n.kind == "MemberExpr" and n.data.get("isArrow"))
+    ]
     still = {id(n) for n in whole}
     yield from (n.declaration for n in function if n.kind == "DeclRefExpr" and id(n) not in still)
 
 
 class _Types:
-    """C's types as NumPy's, structures as records with C's layout. `ask` gives the values of constant expressions of C."""
+    """C's types as NumPy's, structures as records with C's layout. `ask` gives the values of constant expressions of
+    C."""
 
     def __init__(self, unit: Mapping[str, Any], long: int, ask: Callable[[Sequence[str]], Sequence[int]]) -> None:
         self.names = {**_TYPES, "long": f"i{long}", "unsigned long": f"u{long}"}
         self.aliases = aliases(unit)
         self.ask = ask
         tagged = {item["id"]: item for item in unit["inner"] if item["kind"] in _TAGGED}
-        self.tags = {f"{item.get('tagUsed', 'enum')} {item['name']}": (item, "") for item in tagged.values() if "name" in item and _is_complete(item)}
+        self.tags = {
+            f"{item.get('tagUsed', 'enum')} {item['name']}": (item, "")
+            for item in tagged.values()
+            if "name" in item and _is_complete(item)
+        }
         for item in unit["inner"]:
-            owned = [part["decl"]["id"] for part in item.get("inner", ()) if part.get("kind") in ("RecordType", "EnumType") and part.get("isTagOwned")]
+            owned = [
+                part["decl"]["id"]
+                for part in item.get("inner", ())
+                if part.get("kind") in ("RecordType", "EnumType") and part.get("isTagOwned")
+            ]
             if item["kind"] == "TypedefDecl" and owned and owned[0] in tagged:
                 tag = tagged[owned[0]]
                 self.tags.setdefault(f"{tag.get('tagUsed', 'enum')} {item['name']}", (tag, item["name"]))
@@ -158,14 +199,19 @@ class _Types:
         found = _POINTER.fullmatch(node.ctype)
         if found is None or "*" in found[1]:
             raise refuse(
-                "PL0153", f"`{node.name}` points to `{node.ctype.removesuffix('*').strip()}`", node, "pointers are to numbers or to structures of numbers"
+                "PL0153",
+                f"`{node.name}` points to `{node.ctype.removesuffix('*').strip()}`",
+                node,
+                "pointers are to numbers or to structures of numbers",
             )
         return self.of(found[1], node)
 
     def by_value(self, text: str, node: Node) -> Dtype:
         found = self.of(text, node)
         if found.fields is not None:
-            raise refuse("PL0153", f"the `{text}` of `{node.name}` goes by value", node, f"pass a pointer to it: `{text} *p`")
+            raise refuse(
+                "PL0153", f"the `{text}` of `{node.name}` goes by value", node, f"pass a pointer to it: `{text} *p`"
+            )
         return found
 
     def of(self, text: str, node: Node) -> Dtype:
@@ -179,20 +225,36 @@ class _Types:
         if item.get("tagUsed") != "struct":
             help = "the types are _Bool, integers, float, double, and structures of these"
             raise refuse("PL0153", f"`{node.name}` is of the type `{text}`, which is not supported", node, help)
-        return self._record(alias or text, [part for part in item.get("inner", ()) if part["kind"] == "FieldDecl"], node)
+        return self._record(
+            alias or text, [part for part in item.get("inner", ()) if part["kind"] == "FieldDecl"], node
+        )
 
     def _record(self, text: str, parts: Sequence[Mapping[str, Any]], node: Node) -> Dtype:
         """A structure as clang lays it out, whatever attributes it has."""
         fields = [self._field(part, node) for part in parts]
         size, *offsets = self.ask([f"sizeof({text})", *(f"__builtin_offsetof({text}, {name})" for name, _ in fields)])
         if size == 0:
-            raise refuse("PL0153", f"`{node.name}` is of a structure without a size", node, "give the structure a field")
-        return np.dtype({"names": [name for name, _ in fields], "formats": [dtype for _, dtype in fields], "offsets": offsets, "itemsize": size})
+            raise refuse(
+                "PL0153", f"`{node.name}` is of a structure without a size", node, "give the structure a field"
+            )
+        return np.dtype(
+            {
+                "names": [name for name, _ in fields],
+                "formats": [dtype for _, dtype in fields],
+                "offsets": offsets,
+                "itemsize": size,
+            }
+        )
 
     def _field(self, part: Mapping[str, Any], node: Node) -> tuple[str, Dtype]:
         text = ctype(part["type"], self.aliases)
         if part.get("isBitfield") or "*" in text or "name" not in part:
-            raise refuse("PL0153", f"`{node.name}` is of a structure with a bit field, a pointer or no name", node, "pass its fields as arrays of their own")
+            raise refuse(
+                "PL0153",
+                f"`{node.name}` is of a structure with a bit field, a pointer or no name",
+                node,
+                "pass its fields as arrays of their own",
+            )
         found = _ARRAY.fullmatch(text)
         if found is None:
             return part["name"], self.of(text, node)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The user's function itself, compiled by clang and called on copies of the arrays: what every run is compared with.
 
-A generated unit includes the file, so `static` functions are reached, and passes arguments from a table of pointers. The function
-runs in a process of its own: what ends that process does not end this one.
+A generated unit includes the file, so `static` functions are reached, and passes arguments from a table of pointers.
+The function runs in a process of its own: what ends that process does not end this one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from polyloom.ir.numbers import NUMPY
 
 TYPES = {"i8": "signed char", "i16": "short", "i32": "int", "f32": "float"}
 ENTRY = "__polyloom_"
-"""What stands before the names that a generated unit adds to a user's file. C keeps such names for those who translate it (C17 7.1.3)."""
+"""What stands before the names that a generated unit adds to a user's file. C keeps such names for those who translate
+it (C17 7.1.3)."""
 
 _RUNNER = """
 import ctypes, mmap, sys
@@ -44,7 +45,8 @@ _ALIGNMENT = 64
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """Calls the function of `nest` in the file `path`; `parameters` are its parameters in C's order. Outputs are the written arrays."""
+    """Calls the function of `nest` in the file `path`; `parameters` are its parameters in C's order. Outputs are the
+    written arrays."""
 
     path: str
     nest: Nest
@@ -54,7 +56,12 @@ class Native:
     def __call__(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
         values = {s.name: _initial(s, parameters, arrays) for s in self.nest.storage if s.role == "argument"}
         values |= {name: np.asarray(parameters[name], np.int32) for name in self.nest.parameters}
-        results = called(shared_library(self._unit(), self.options), [values[name] for name in self.parameters], self.nest.name, self.nest.span)
+        results = called(
+            shared_library(self._unit(), self.options),
+            [values[name] for name in self.parameters],
+            self.nest.name,
+            self.nest.span,
+        )
         found = dict(zip(self.parameters, results, strict=True))
         written = {s.assign.target.name for s in statements(self.nest)}
         return {s.name: found[s.name] for s in self.nest.storage if s.name in written and s.role == "argument"}
@@ -65,13 +72,17 @@ class Native:
 
 
 def entry_unit(path: str, count: int, call: str) -> str:
-    """The file with a function `__polyloom_entry` of `count` pointers, `__polyloom_0` and so on, that executes a statement."""
+    """The file with a function `__polyloom_entry` of `count` pointers, `__polyloom_0` and so on, that executes a
+    statement."""
     pointers = ", ".join(f"void *{ENTRY}{n}" for n in range(count)) or "void"
     return f'{included(path)}\n__attribute__((__visibility__("default"))) void {ENTRY}entry({pointers}) {{ {call}; }}\n'
 
 
-def called(library: Path, values: Sequence[npt.NDArray[np.generic]], name: str, span: Span | None) -> list[npt.NDArray[np.generic]]:
-    """What the arrays hold after `__polyloom_entry` was called on pointers to copies of them. Errors: PL0167, which calls it `name`."""
+def called(
+    library: Path, values: Sequence[npt.NDArray[np.generic]], name: str, span: Span | None
+) -> list[npt.NDArray[np.generic]]:
+    """What the arrays hold after `__polyloom_entry` was called on pointers to copies of them. Errors: PL0167, which
+    calls it `name`."""
     offsets, size = list[int](), 0
     for array in values:
         offsets.append(size)
@@ -82,11 +93,22 @@ def called(library: Path, values: Sequence[npt.NDArray[np.generic]], name: str, 
         command = [sys.executable, "-I", "-S", "-c", _RUNNER, str(library), str(memory), *map(str, offsets)]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if done.returncode:
-            reason = f"signal {-done.returncode}" if done.returncode < 0 else done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-            help = "an integer division by zero or of the least integer by -1, or an access outside of an array, ends a C program like that"
-            raise input_error("PL0167", f"the C function `{name}` failed when it was run ({reason})", span=span, help=help)
+            reason = (
+                f"signal {-done.returncode}"
+                if done.returncode < 0
+                else done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+            )
+            help = (
+                "an integer division by zero or of the least integer by -1, or an access outside of an array, ends "
+                "a C program like that"
+            )
+            raise input_error(
+                "PL0167", f"the C function `{name}` failed when it was run ({reason})", span=span, help=help
+            )
         data = memory.read_bytes()
-    return [np.frombuffer(data, a.dtype, a.size, o).reshape(a.shape).copy() for a, o in zip(values, offsets, strict=True)]
+    return [
+        np.frombuffer(data, a.dtype, a.size, o).reshape(a.shape).copy() for a, o in zip(values, offsets, strict=True)
+    ]
 
 
 def _passed(nest: Nest, name: str, pointer: str) -> str:
@@ -109,6 +131,8 @@ def _packed(values: Sequence[npt.NDArray[np.generic]], offsets: Sequence[int], s
     return bytes(data)
 
 
-def reference(path: str, nest: Nest, parameters: Sequence[str], options: Options) -> Callable[[Mapping[str, int], Arrays], Arrays]:
+def reference(
+    path: str, nest: Nest, parameters: Sequence[str], options: Options
+) -> Callable[[Mapping[str, int], Arrays], Arrays]:
     """The oracle of a C function."""
     return Native(path, nest, tuple(parameters), options)

@@ -16,10 +16,16 @@ _STATEMENTS = {
     "DoStmt": ("a `do` loop has no bounds that are known before it runs", "write a `for` loop over a range"),
     "GotoStmt": ("`goto` leaves the order of loops", "write loops and `if`"),
     "LabelStmt": ("a label is a place for `goto`, which leaves the order of loops", "write loops and `if`"),
-    "BreakStmt": ("`break` makes the number of iterations depend on data", "run all iterations and guard the assignments by `if`"),
+    "BreakStmt": (
+        "`break` makes the number of iterations depend on data",
+        "run all iterations and guard the assignments by `if`",
+    ),
     "ContinueStmt": ("`continue` jumps over the rest of an iteration", "put the rest of the iteration into an `if`"),
     "SwitchStmt": ("`switch` is a jump", "write `if` and `else`"),
-    "ReturnStmt": ("`return` ends the function early or returns a value", "store results in array parameters, and let the function end at its end"),
+    "ReturnStmt": (
+        "`return` ends the function early or returns a value",
+        "store results in array parameters, and let the function end at its end",
+    ),
 }
 _EXPRESSIONS = {
     "StringLiteral": "a string is no value of an element type",
@@ -40,7 +46,9 @@ def statement(node: Node) -> PolyloomError:
     if node.kind in _STATEMENTS:
         message, help = _STATEMENTS[node.kind]
         return refuse("PL0156", message, node, f"{help}; a processor, `--on riscv`, runs the function as it is")
-    return refuse("PL0156", "this statement does nothing that can be compiled", node, "write loops, `if` and assignments")
+    return refuse(
+        "PL0156", "this statement does nothing that can be compiled", node, "write loops, `if` and assignments"
+    )
 
 
 def assertion(asserted: Node) -> PolyloomError:
@@ -57,8 +65,16 @@ def call(node: Node, own: bool = False) -> PolyloomError:
         return refuse("PL0157", f"the file's own function `{name}` cannot be called here", node, help)
     if name in _IN_SINGLE:
         return refuse("PL0157", f"`{name}` computes in double precision", node, f"call `{_IN_SINGLE[name]}`")
-    help = "call sqrtf, fabsf, fminf, fmaxf, fmaf or abs, or a function whose body is `return` with an expression; write out others"
-    return refuse("PL0157", f"the function `{name}` cannot be called here" if name else "a computed function cannot be called", node, help)
+    help = (
+        "call sqrtf, fabsf, fminf, fmaxf, fmaf or abs, or a function whose body is `return` with an expression; "
+        "write out others"
+    )
+    return refuse(
+        "PL0157",
+        f"the function `{name}` cannot be called here" if name else "a computed function cannot be called",
+        node,
+        help,
+    )
 
 
 def expression(node: Node) -> PolyloomError:
@@ -68,11 +84,18 @@ def expression(node: Node) -> PolyloomError:
     if node.kind in _EXPRESSIONS:
         return refuse("PL0160", _EXPRESSIONS[node.kind], node)
     if "unsigned" in node.ctype or node.ctype in ("long", "long long", "size_t"):
-        return refuse("PL0160", f"the type `{node.ctype}` is not supported", node, "compute in `int`; constants have no suffix u or l")
+        return refuse(
+            "PL0160",
+            f"the type `{node.ctype}` is not supported",
+            node,
+            "compute in `int`; constants have no suffix u or l",
+        )
     if node.opcode == "&" and node.kind == "UnaryOperator":
         return refuse("PL0161", "an address is no value of an element type", node, "name elements as in A[i][j]")
     if node.opcode in ("=", "++", "--"):
-        return refuse("PL0160", "an assignment within an expression cannot be compiled", node, "make it a statement of its own")
+        return refuse(
+            "PL0160", "an assignment within an expression cannot be compiled", node, "make it a statement of its own"
+        )
     if node.opcode == ",":
         return refuse("PL0160", "the comma operator cannot be compiled", node, "write two statements")
     return refuse("PL0160", f"this expression of the type `{node.ctype}` cannot be compiled", node)
@@ -82,7 +105,10 @@ def double_precision(node: Node) -> PolyloomError:
     """A computation in double precision: at the constant that promotes it, at the function, or at the conversion."""
     literal = next((n for n in _promoted(node) if n.kind == "FloatingLiteral"), None)
     if literal is not None:
-        message = f"{f'`{literal.text}`' if literal.text else 'this'} is a constant of the type double, so this is computed in double precision"
+        message = (
+            f"{f'`{literal.text}`' if literal.text else 'this'} is a constant of the type double, so this is "
+            "computed in double precision"
+        )
         help = f"write `{literal.text}f`" if literal.text else "give it the suffix `f`"
         return refuse("PL0154", message, literal, f"{help}, or give --single-constants")
     function = next((n for n in _promoted(node) if n.kind == "CallExpr"), None)
@@ -101,7 +127,9 @@ def _promoted(node: Node) -> Iterator[Node]:
 
 def conversion(node: Node, message: str) -> PolyloomError:
     """A value of one element type where another one stands."""
-    return refuse("PL0163", message, node, "there are no conversions between element types: declare both with the same type")
+    return refuse(
+        "PL0163", message, node, "there are no conversions between element types: declare both with the same type"
+    )
 
 
 def index(node: Node, array: str, scope: Scope, rank: int) -> PolyloomError:
@@ -110,24 +138,48 @@ def index(node: Node, array: str, scope: Scope, rank: int) -> PolyloomError:
     help = "subscripts are sums of loop variables and parameters times integer constants"
     if reason == "depends on data":
         help += "; access all elements and select, or run the function as it is on a processor, `--on riscv`"
-    linear = f"; where `{array}` holds rows of m elements, give --shape {array}=n,m" if part.opcode == "*" and rank == 1 else ""
+    linear = (
+        f"; where `{array}` holds rows of m elements, give --shape {array}=n,m"
+        if part.opcode == "*" and rank == 1
+        else ""
+    )
     return refuse("PL0162", f"a subscript of `{array}` {reason}", part, help + linear)
 
 
 def pointer(node: Node) -> PolyloomError:
-    return refuse("PL0161", "elements are accessed by subscripts of an array's name only", node, "write A[i][j] instead of computing with pointers")
+    return refuse(
+        "PL0161",
+        "elements are accessed by subscripts of an array's name only",
+        node,
+        "write A[i][j] instead of computing with pointers",
+    )
 
 
 def unknown(node: Node, scope: Scope) -> PolyloomError:
     """A name that has no value here."""
     name, kind = node.data["referencedDecl"].get("name", ""), node.data["referencedDecl"].get("kind", "")
     if node.declaration in scope.loops:
-        return refuse("PL0165", f"the loop variable `{name}` is used outside of its loop", node, "write the value that is meant, such as a bound of the loop")
+        return refuse(
+            "PL0165",
+            f"the loop variable `{name}` is used outside of its loop",
+            node,
+            "write the value that is meant, such as a bound of the loop",
+        )
     if kind == "VarDecl":
-        return refuse("PL0165", f"`{name}` is neither a parameter nor a variable of the function", node, f"make `{name}` a parameter")
+        return refuse(
+            "PL0165",
+            f"`{name}` is neither a parameter nor a variable of the function",
+            node,
+            f"make `{name}` a parameter",
+        )
     return refuse("PL0160", f"`{name}` is no value", node)
 
 
 def rank(node: Node, name: str, expected: int, given: int) -> PolyloomError:
     dimensions = f"{expected} dimension{'s' * (expected != 1)}" if expected else "no dimension: it is a scalar"
-    return refuse("PL0161", f"`{name}` has {dimensions}, and {given} subscript{'s' * (given != 1)} here", node, "access single elements only")
+    return refuse(
+        "PL0161",
+        f"`{name}` has {dimensions}, and {given} subscript{'s' * (given != 1)} here",
+        node,
+        "access single elements only",
+    )

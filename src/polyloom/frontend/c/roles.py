@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the integer variables of a function are for: loops, parameters of the nest, or data.
 
-An integer passed by value is a parameter when an extent, a bound or a subscript needs it, or a condition compares it with a loop
-variable; otherwise it is a scalar input. A local integer that is never assigned after its declaration may name an affine value.
+An integer passed by value is a parameter when an extent, a bound or a subscript needs it, or a condition compares it
+with a loop variable; otherwise it is a scalar input. A local integer that is never assigned after its declaration may
+name an affine value.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from polyloom.frontend.c.tree import Node, strip
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Identities of declarations: variables of `for`, integers that sizes are made of, and variables that are assigned (not by `for`)."""
+    """Identities of declarations: variables of `for`, integers that sizes are made of, and variables that are assigned
+    (not by `for`)."""
 
     loops: frozenset[str]
     parameters: frozenset[str]
@@ -73,12 +75,15 @@ def _positions(function: Node) -> Iterator[Node]:
 
 
 def assumption(node: Node) -> Node | None:
-    """What a statement says that holds, `__builtin_assume(...)` or `assert(...)`, by which a function restricts its parameters."""
+    """What a statement says that holds, `__builtin_assume(...)` or `assert(...)`, by which a function restricts its
+    parameters."""
     node = strip(node)
     if node.kind == "CallExpr" and callee(node) == "__builtin_assume":
         return node.inner[1]
     either = strip(node.inner[0]) if node.kind == "CStyleCastExpr" and node.ctype == "void" else node
-    fails = either.opcode == "||" and any(n.kind == "CallExpr" and callee(n) == "__assert_fail" for n in either.inner[1])
+    fails = either.opcode == "||" and any(
+        n.kind == "CallExpr" and callee(n) == "__assert_fail" for n in either.inner[1]
+    )
     return either.inner[0] if fails else None
 
 
@@ -88,12 +93,17 @@ def _names(nodes: Iterable[Node]) -> Iterator[str]:
 
 
 def _compared(function: Node, loops: frozenset[str], integers: set[str], needed: set[str]) -> Iterator[str]:
-    """The integers that conditions compare with loop variables, or with what is needed already, and with nothing else."""
+    """The integers that conditions compare with loop variables, or with what is needed already, and with nothing
+    else."""
     for node in function:
         if node.kind in ("IfStmt", "ConditionalOperator"):
             for comparison in (n for n in node.inner[0] if n.opcode in COMPARISONS):
                 names = set(_names((comparison,)))
-                if names & (loops | needed) and names <= loops | needed | integers and not any(n.kind in _DATA for n in comparison):
+                if (
+                    names & (loops | needed)
+                    and names <= loops | needed | integers
+                    and not any(n.kind in _DATA for n in comparison)
+                ):
                     yield from names
 
 
@@ -101,8 +111,17 @@ _DATA = ("ArraySubscriptExpr", "CallExpr", "FloatingLiteral")
 
 
 def _assigned(function: Node) -> Iterator[str]:
-    headers = {id(part) for node in function if node.kind == "ForStmt" and loop_variable(node) is not None for part in (node.inner[0], node.inner[3])}
+    headers = {
+        id(part)
+        for node in function
+        if node.kind == "ForStmt" and loop_variable(node) is not None
+        for part in (node.inner[0], node.inner[3])
+    }
     for node in function:
-        changes = node.opcode in ("=", "++", "--") or node.kind == "CompoundAssignOperator" or (node.kind == "UnaryOperator" and node.opcode == "&")
+        changes = (
+            node.opcode in ("=", "++", "--")
+            or node.kind == "CompoundAssignOperator"
+            or (node.kind == "UnaryOperator" and node.opcode == "&")
+        )
         if changes and id(node) not in headers and strip(node.inner[0]).kind == "DeclRefExpr":
             yield strip(node.inner[0]).declaration

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Declarations as storage: element types and shapes of parameters and of local variables.
 
-clang's tree gives a parameter the type of a pointer, without its outermost extent; the declaration that clang prints has it. Extents
-are read as affine expressions of the function's integer parameters, which are what C evaluates them from.
+clang's tree gives a parameter the type of a pointer, without its outermost extent; the declaration that clang prints
+has it. Extents are read as affine expressions of the function's integer parameters, which are what C evaluates them
+from.
 """
 
 from __future__ import annotations
@@ -31,12 +32,23 @@ def element_type(declaration: Node) -> ElementType:
     """The element type of a variable, an array or a pointer to elements; raises PL0153."""
     base = re.split(r" ?[(*\[]", declaration.ctype)[0]
     if base not in TYPES:
-        help = _HELP.get(base, "use `int`" if "[" not in declaration.ctype and base in _INTEGERS else "the element types are signed char, short, int and float")
+        help = _HELP.get(
+            base,
+            "use `int`"
+            if "[" not in declaration.ctype and base in _INTEGERS
+            else "the element types are signed char, short, int and float",
+        )
         if help == "use `int`" and base.startswith("unsigned"):
             help += ", whose comparisons, `>>`, `/` and `%` heed the sign"
         alias = re.sub(r"^(?:(?:const|volatile) )*", "", declaration.data["type"].get("qualType", "")).split(" ")[0]
         written = () if alias in base.split(" ") else (f"`{alias}` is `{base}`",)
-        raise refuse("PL0153", f"`{declaration.name}` is of the type `{base}`, which no operation has", declaration, help, *written)
+        raise refuse(
+            "PL0153",
+            f"`{declaration.name}` is of the type `{base}`, which no operation has",
+            declaration,
+            help,
+            *written,
+        )
     return TYPES[base]
 
 
@@ -46,11 +58,15 @@ def is_pointer(declaration: Node) -> bool:
 
 def extents(type: str) -> list[str]:
     """The texts between brackets of a type or of a declarator, outermost first."""
-    return [re.sub(r"^(?:(?:static|const|restrict|volatile) ?)+", "", text).strip() for text in re.findall(r"\[([^\]]*)\]", type)]
+    return [
+        re.sub(r"^(?:(?:static|const|restrict|volatile) ?)+", "", text).strip()
+        for text in re.findall(r"\[([^\]]*)\]", type)
+    ]
 
 
 def declarators(printed: str, name: str, aliases: Mapping[str, str]) -> list[str]:
-    """The parameter declarations of the function `name`, as clang printed it, split at their commas; `aliases` of array types are written out."""
+    """The parameter declarations of the function `name`, as clang printed it, split at their commas; `aliases` of array
+    types are written out."""
     start = re.search(rf"\b{re.escape(name)}\(", printed[printed.index("\n") :])
     assert start is not None
     text = printed[printed.index("\n") + start.end() :]
@@ -75,8 +91,8 @@ def _written_out(declarator: str, aliases: Mapping[str, str]) -> str:
 
 
 def affine_text(text: str, symbols: Mapping[str, Affine]) -> Affine | None:
-    """An extent that clang printed; None when it is not affine in `symbols`. C and Python agree on these expressions, but for names: some
-    are keywords of Python."""
+    """An extent that clang printed; None when it is not affine in `symbols`. C and Python agree on these expressions,
+    but for names: some are keywords of Python."""
     places = dict.fromkeys(names_in(text))
     numbered = {name: f"_{n}" for n, name in enumerate(places)}
     known = {numbered[name]: symbols[name] for name in places if name in symbols}
@@ -120,7 +136,10 @@ def given_shapes(shapes: Sequence[str], arrays: Sequence[str]) -> dict[str, list
         if not equals or not all(part.strip() for part in value.split(",")):
             raise _wrong(f"`{shape}` is not a shape", "write the array and its extents, as in --shape A=n,m")
         if name.strip() not in arrays:
-            raise _wrong(f"the function has no array parameter `{name.strip()}`", suggestion(name.strip(), arrays, f"its arrays are {', '.join(arrays)}"))
+            raise _wrong(
+                f"the function has no array parameter `{name.strip()}`",
+                suggestion(name.strip(), arrays, f"its arrays are {', '.join(arrays)}"),
+            )
         if name.strip() in result:
             raise _wrong(f"the shape of `{name.strip()}` is given twice", f"give --shape {name.strip()} once")
         result[name.strip()] = [part.strip() for part in value.split(",")]

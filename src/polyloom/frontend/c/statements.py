@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Statements of C as the nodes of a nest.
 
-Affine conditions become `If`, also those of conditional operators within an assignment, which is then written once for each side:
-what only one side accesses is accessed nowhere else. Data-dependent conditions become selections (`frontend.predicate`).
+Affine conditions become `If`, also those of conditional operators within an assignment, which is then written once for
+each side: what only one side accesses is accessed nowhere else. Data-dependent conditions become selections
+(`frontend.predicate`).
 """
 
 from __future__ import annotations
@@ -65,7 +66,13 @@ class Statements:
                 return self.loop(node, scope)
             case "IfStmt":
                 orelse = node.inner[2:]
-                return self.branch(node.inner[0], lambda s: self.statement(node.inner[1], s), lambda s: self.block(orelse, s), node, scope)
+                return self.branch(
+                    node.inner[0],
+                    lambda s: self.statement(node.inner[1], s),
+                    lambda s: self.block(orelse, s),
+                    node,
+                    scope,
+                )
             case "AttributedStmt":
                 return self.statement(node.inner[-1], scope)
             case "DeclStmt":
@@ -76,9 +83,13 @@ class Statements:
                 return self.statement(node.inner[0], scope)
             case "DoStmt" if affine(node.inner[1], scope) == Affine():  # how macros enclose statements
                 return self.statement(node.inner[0], scope)
-            case "CStyleCastExpr" if node.ctype == "void" and not any(n.kind in _ACTING or n.opcode in ("=", "++", "--") for n in node):
+            case "CStyleCastExpr" if node.ctype == "void" and not any(
+                n.kind in _ACTING or n.opcode in ("=", "++", "--") for n in node
+            ):
                 return ()
-            case "BinaryOperator" | "CompoundAssignOperator" | "UnaryOperator" if node.opcode in ("=", "++", "--") or node.kind == "CompoundAssignOperator":
+            case "BinaryOperator" | "CompoundAssignOperator" | "UnaryOperator" if (
+                node.opcode in ("=", "++", "--") or node.kind == "CompoundAssignOperator"
+            ):
                 return self.assignment(node, scope)
             case _:
                 raise refusals.statement(node)
@@ -88,11 +99,20 @@ class Statements:
         if declaration.kind != "VarDecl":
             return (), scope
         if declaration.data.get("storageClass") in ("static", "extern"):
-            raise refuse("PL0165", f"`{declaration.name}` keeps its value between calls", declaration, f"make `{declaration.name}` a parameter")
+            raise refuse(
+                "PL0165",
+                f"`{declaration.name}` keeps its value between calls",
+                declaration,
+                f"make `{declaration.name}` a parameter",
+            )
         if declaration.id in self.roles.loops:
             return (), scope
         initial = declaration.inner[-1] if "init" in declaration.data else None
-        form = affine(initial, scope) if initial is not None and declaration.ctype == "int" and declaration.id not in self.roles.assigned else None
+        form = (
+            affine(initial, scope)
+            if initial is not None and declaration.ctype == "int" and declaration.id not in self.roles.assigned
+            else None
+        )
         if form is not None:
             return (), scope.naming(declaration.name, declaration.id, form)
         storage = self.local(declaration, scope)
@@ -100,18 +120,32 @@ class Statements:
         if initial is None:
             return (), scope
         target = Reference(storage.name, (), declaration.span)
-        return self.choose(initial, lambda s: self.store(target, value(initial, storage.dtype, s), declaration), scope), scope
+        return self.choose(
+            initial, lambda s: self.store(target, value(initial, storage.dtype, s), declaration), scope
+        ), scope
 
     def local(self, declaration: Node, scope: Scope) -> Storage:
         dtype = element_type(declaration)
         if is_pointer(declaration):
-            raise refuse("PL0161", f"`{declaration.name}` is a pointer, which may be another name of an array", declaration, "name the array itself")
+            raise refuse(
+                "PL0161",
+                f"`{declaration.name}` is a pointer, which may be another name of an array",
+                declaration,
+                "name the array itself",
+            )
         parameters = {name for identity in self.roles.parameters for name in scope.symbols[identity].symbols}
         known = {name: form for name, form in scope.named.items() if form.symbols <= parameters}
         shape = [affine_text(text, known) for text in extents(declaration.ctype)]
         if None in shape:
-            raise refuse("PL0155", f"an extent of `{declaration.name}` is not affine in the parameters", declaration, "use parameters and constants")
-        return self.keep(Storage(self.fresh(declaration.name), dtype, tuple(filter(None, shape)), "local", True, declaration.span))
+            raise refuse(
+                "PL0155",
+                f"an extent of `{declaration.name}` is not affine in the parameters",
+                declaration,
+                "use parameters and constants",
+            )
+        return self.keep(
+            Storage(self.fresh(declaration.name), dtype, tuple(filter(None, shape)), "local", True, declaration.span)
+        )
 
     def keep(self, storage: Storage) -> Storage:
         self.storage[storage.name] = storage
@@ -125,7 +159,10 @@ class Statements:
         found = header(node, scope)
         if identity(found.variable) in scope.symbols:
             raise refuse(
-                "PL0165", f"`{_written(found.variable)}` counts two loops, one within the other", node.inner[0], "give the inner loop a variable of its own"
+                "PL0165",
+                f"`{_written(found.variable)}` counts two loops, one within the other",
+                node.inner[0],
+                "give the inner loop a variable of its own",
             )
         name = self.fresh(_written(found.variable))
         symbol = Affine.symbol(name)
@@ -135,7 +172,8 @@ class Statements:
         return (Loop(name, found.lower, found.upper, body, found.step, node.span),) if body else ()
 
     def branch(self, test: Node, body: Part, orelse: Part, node: Node, scope: Scope) -> Nodes:
-        """`body` where `test` holds, else `orelse`; conditions that mix affine and data-dependent parts are taken apart."""
+        """`body` where `test` holds, else `orelse`; conditions that mix affine and data-dependent parts are taken
+        apart."""
         test = strip(test)
         where = condition(test, scope)
         if where is not None:
@@ -168,7 +206,11 @@ class Statements:
         left = strip(node.inner[0])
         if left.kind == "DeclRefExpr" and (left.declaration in scope.symbols or left.declaration in self.roles.loops):
             name = left.data["referencedDecl"]["name"]
-            kind = "loop variable" if left.declaration in self.roles.loops else "parameter that bounds or subscripts depend on"
+            kind = (
+                "loop variable"
+                if left.declaration in self.roles.loops
+                else "parameter that bounds or subscripts depend on"
+            )
             raise refuse("PL0165", f"`{name}` is a {kind} and is assigned", node, "use another variable")
         return self.choose(node, lambda s: self.store(reference(left, s), self.assigned(node, left, s), node), scope)
 
@@ -185,7 +227,9 @@ class Statements:
         if computed == "double":
             raise refusals.double_precision(node.inner[1])
         if (computed == "float") != (dtype == "f32"):
-            raise refusals.conversion(node, f"a result of the type {computed} is stored in an element of the type {dtype}")
+            raise refusals.conversion(
+                node, f"a result of the type {computed} is stored in an element of the type {dtype}"
+            )
         data = {"id": node.id, "opcode": node.opcode.removesuffix("=")}
         return value(replace(node, kind="BinaryOperator", ctype=computed, data=data), dtype, scope)
 

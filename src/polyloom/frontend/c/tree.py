@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """clang's syntax tree as values: nodes with spans in the user's text, and the macro whose expansion a node stands in.
 
-Positions behind macros are those of the expansion. clang writes implicit conversions as nodes, so what C's rules of promotion do
-to an expression is read off the tree and decided nowhere else.
+Positions behind macros are those of the expansion. clang writes implicit conversions as nodes, so what C's rules of
+promotion do to an expression is read off the tree and decided nowhere else.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _SAME_VALUE = {"LValueToRValue", "NoOp", "ArrayToPointerDecay", "FunctionToPoint
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """`ctype` is the type without typedefs and qualifiers: `float`, `signed char`, `float (*)[n]`; `text` is how a literal is
-    written, also within a macro; `data` holds clang's own fields. An absent child, such as a missing condition of `for`, has the kind "";
-    attributes and comments are left out."""
+    """`ctype` is the type without typedefs and qualifiers: `float`, `signed char`, `float (*)[n]`; `text` is how a
+    literal is written, also within a macro; `data` holds clang's own fields. An absent child, such as a missing
+    condition of `for`, has the kind ""; attributes and comments are left out."""
 
     kind: str
     span: Span
@@ -78,7 +78,11 @@ def _aliased(type: str, rest: str) -> str:
 
 def aliases(unit: Mapping[str, Any]) -> dict[str, str]:
     """The typedefs of a translation unit."""
-    return {t["name"]: ctype(t["type"], {}) for t in unit["inner"] if t["kind"] == "TypedefDecl" and ctype(t["type"], {}) != t["name"]}
+    return {
+        t["name"]: ctype(t["type"], {})
+        for t in unit["inner"]
+        if t["kind"] == "TypedefDecl" and ctype(t["type"], {}) != t["name"]
+    }
 
 
 def strip(node: Node) -> Node:
@@ -89,7 +93,9 @@ def strip(node: Node) -> Node:
 
 
 def _keeps(cast: Node) -> bool:
-    return cast.data["castKind"] in _SAME_VALUE or (cast.data["castKind"] in ("IntegralCast", "FloatingCast") and cast.ctype == cast.inner[0].ctype)
+    return cast.data["castKind"] in _SAME_VALUE or (
+        cast.data["castKind"] in ("IntegralCast", "FloatingCast") and cast.ctype == cast.inner[0].ctype
+    )
 
 
 def refuse(code: str, message: str, node: Node, help: str | None = None, *notes: str) -> PolyloomError:
@@ -115,7 +121,13 @@ class Builder:
             around = self.files.span(first["file"], first["offset"], max(stop, first["offset"] + first["tokLen"]))
         assert around is not None
         macro = self.spelled(first) if "expansionLoc" in begin else None
-        inner = tuple([self.build(child, around) for child in raw.get("inner", ()) if not child.get("kind", "").endswith(("Attr", "Comment"))])
+        inner = tuple(
+            [
+                self.build(child, around)
+                for child in raw.get("inner", ())
+                if not child.get("kind", "").endswith(("Attr", "Comment"))
+            ]
+        )
         text = self.spelled(begin.get("spellingLoc", begin)) if raw.get("kind", "").endswith("Literal") else ""
         return Node(raw.get("kind", ""), around, macro, ctype(raw.get("type", {}), self.aliases), text, raw, inner)
 

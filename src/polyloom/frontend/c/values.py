@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """C expressions as operations on one element type.
 
-C computes with signed char and short in int (integer promotion, C17 6.3.1.1). There are no conversions here, so such a computation is
-done in the narrow type where that gives the same bits: sums, differences, products and bitwise operations do modulo any power of two
-("wrapping"), while comparisons, shifts to the right and divisions need operands that are exactly elements of the narrow type.
+C computes with signed char and short in int (integer promotion, C17 6.3.1.1). There are no conversions here, so such a
+computation is done in the narrow type where that gives the same bits: sums, differences, products and bitwise
+operations do modulo any power of two ("wrapping"), while comparisons, shifts to the right and divisions need operands
+that are exactly elements of the narrow type.
 """
 
 from __future__ import annotations
@@ -102,7 +103,9 @@ def _boolean(node: Node, scope: Scope) -> Expression:
 def _is_boolean(found: Expression) -> bool:
     if not isinstance(found, Apply):
         return False
-    return BY_NAME[found.operation].compares or (found.operation in ("and", "or") and all(map(_is_boolean, found.operands)))
+    return BY_NAME[found.operation].compares or (
+        found.operation in ("and", "or") and all(map(_is_boolean, found.operands))
+    )
 
 
 def _comparison(node: Node, scope: Scope) -> Expression:
@@ -116,7 +119,8 @@ def _of(node: Node, dtype: ElementType, scope: Scope) -> Expression:
 
 @dataclass(frozen=True, slots=True)
 class _Integer:
-    """Values of integer type, computed in `dtype`: modulo its range, or `exact`, where the value must be an element of it."""
+    """Values of integer type, computed in `dtype`: modulo its range, or `exact`, where the value must be an element of
+    it."""
 
     dtype: ElementType
     exact: bool
@@ -126,7 +130,11 @@ class _Integer:
         node = strip(node)
         known = affine(node, self.scope)
         if known is not None:
-            return self.constant(known.constant, node) if known.is_constant else self.index(Index(known, self.dtype, node.span), node)
+            return (
+                self.constant(known.constant, node)
+                if known.is_constant
+                else self.index(Index(known, self.dtype, node.span), node)
+            )
         match node.kind:
             case "ImplicitCastExpr" | "CStyleCastExpr":
                 return self.cast(node)
@@ -171,7 +179,9 @@ class _Integer:
         if to >= source:
             return self.of(inner)
         if (to > WIDTH[self.dtype] and self.exact) or to < WIDTH[self.dtype]:
-            raise refusals.conversion(node, f"a value of the type {TYPES[node.ctype]} becomes one of the type {self.dtype} here")
+            raise refusals.conversion(
+                node, f"a value of the type {TYPES[node.ctype]} becomes one of the type {self.dtype} here"
+            )
         return replace(self, exact=False).of(inner)
 
     def unary(self, node: Node) -> Expression:
@@ -211,7 +221,9 @@ class _Integer:
 
     def shift(self, node: Node) -> Expression:
         amount = affine(node.inner[1], self.scope)
-        if self.dtype != "i32" and (amount is None or not amount.is_constant or not 0 <= amount.constant < WIDTH[self.dtype]):
+        if self.dtype != "i32" and (
+            amount is None or not amount.is_constant or not 0 <= amount.constant < WIDTH[self.dtype]
+        ):
             raise self.inexact(node, f"the amount must be a constant below {WIDTH[self.dtype]}")
         if node.opcode == "<<":
             self.wraps(node)
@@ -219,7 +231,11 @@ class _Integer:
 
     def boolean(self, node: Node) -> Expression:
         found = _boolean(node, self.scope) if node.opcode in ("&&", "||") else truth(node, self.scope)
-        return found if self.dtype == "i32" else choice(found, Constant(1, self.dtype), Constant(0, self.dtype), self.dtype, node.span)
+        return (
+            found
+            if self.dtype == "i32"
+            else choice(found, Constant(1, self.dtype), Constant(0, self.dtype), self.dtype, node.span)
+        )
 
     def wraps(self, node: Node) -> None:
         """Refuses an operation whose result in C may leave the narrow type where that matters."""
@@ -227,8 +243,16 @@ class _Integer:
             raise self.inexact(node, "its result need not be an element of that type")
 
     def inexact(self, node: Node, reason: str) -> PolyloomError:
-        message = f"C computes {f'`{node.opcode}`' if node.opcode else 'this'} in int, and in {self.dtype} it would not be the same: {reason}"
-        return refuse("PL0164", message, node, "declare the arrays and variables that it reads as int, or cast the result to the narrow type")
+        message = (
+            f"C computes {f'`{node.opcode}`' if node.opcode else 'this'} in int, and in {self.dtype} it would "
+            f"not be the same: {reason}"
+        )
+        return refuse(
+            "PL0164",
+            message,
+            node,
+            "declare the arrays and variables that it reads as int, or cast the result to the narrow type",
+        )
 
 
 def _load(node: Node, dtype: ElementType, scope: Scope) -> Expression:
@@ -256,7 +280,12 @@ def _conditional(node: Node, dtype: ElementType, scope: Scope, lower: Callable[[
         return lower(chosen)
     test = truth(node.inner[0], scope)
     first, second = guarded(lower(node.inner[1]), test, True), guarded(lower(node.inner[2]), test, False)
-    if isinstance(test, Apply) and test.dtype == dtype and dtype in INTEGERS and test.operation in ("lt", "le", "gt", "ge"):
+    if (
+        isinstance(test, Apply)
+        and test.dtype == dtype
+        and dtype in INTEGERS
+        and test.operation in ("lt", "le", "gt", "ge")
+    ):
         less = test.operation in ("lt", "le")
         if same(test.operands, (first, second)):
             return Apply("min" if less else "max", dtype, (first, second), node.span)
@@ -284,14 +313,19 @@ def _call(node: Node, dtype: ElementType, scope: Scope, lower: Callable[[Node, S
         raise refusals.call(node)
     if of == "f32":
         return Apply(operation, of, tuple([single(argument, scope) for argument in node.inner[1:]]), node.span)
-    return Apply(operation, dtype, tuple([_Integer(dtype, True, scope).of(argument) for argument in node.inner[1:]]), node.span)
+    return Apply(
+        operation, dtype, tuple([_Integer(dtype, True, scope).of(argument) for argument in node.inner[1:]]), node.span
+    )
 
 
 def _printed(node: Node, name: str, scope: Scope) -> tuple[str, ElementType] | None:
-    """The operation and the type of a function that `ir.nest_c` prints. It is known by its whole text: a user may have the name, too."""
+    """The operation and the type of a function that `ir.nest_c` prints. It is known by its whole text: a user may have
+    the name, too."""
     if not name.startswith(PREFIX):
         return None
-    every: dict[str, tuple[str, ElementType]] = {f"{PREFIX}{operation}_{dtype}": (operation, dtype) for operation in BY_NAME for dtype in ELEMENT_TYPES}
+    every: dict[str, tuple[str, ElementType]] = {
+        f"{PREFIX}{operation}_{dtype}": (operation, dtype) for operation in BY_NAME for dtype in ELEMENT_TYPES
+    }
     found = every.get(name)
     function = scope.functions.get(strip(node.inner[0]).declaration) if found is not None else None
     if found is None or function is None:
@@ -303,8 +337,12 @@ def _named(node: Node, operation: str, of: ElementType, dtype: ElementType, scop
     """An operation by its own name, as `ir.nest_c` prints what C has no exact expression for."""
     if of != dtype or len(node.inner) - 1 != BY_NAME[operation].arity:
         raise refusals.call(node)
-    types: list[ElementType] = ["i32" if operation == "select" and n == 0 else dtype for n in range(BY_NAME[operation].arity)]
-    return Apply(operation, dtype, tuple([value(a, t, scope) for a, t in zip(node.inner[1:], types, strict=True)]), node.span)
+    types: list[ElementType] = [
+        "i32" if operation == "select" and n == 0 else dtype for n in range(BY_NAME[operation].arity)
+    ]
+    return Apply(
+        operation, dtype, tuple([value(a, t, scope) for a, t in zip(node.inner[1:], types, strict=True)]), node.span
+    )
 
 
 def _bound(parameters: list[Node], arguments: tuple[Node, ...], scope: Scope) -> Scope:
@@ -320,7 +358,8 @@ def _bound(parameters: list[Node], arguments: tuple[Node, ...], scope: Scope) ->
 
 
 def _to_single(node: Node, scope: Scope) -> Expression:
-    """A conversion to float: of a constant, of an affine expression, of a comparison's result, or of a choice of these."""
+    """A conversion to float: of a constant, of an affine expression, of a comparison's result, or of a choice of
+    these."""
     return _converted(strip(node.inner[0]), node, scope)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The equation language: from a `.pla` text to a flat, typed and checked piecewise linear algorithm (docs/language.md)."""
+"""The equation language: from a `.pla` text to a flat, typed and checked piecewise linear algorithm
+(docs/language.md)."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ __all__ = ["load", "parse"]
 
 
 def parse(text: str, name: str = "<string>") -> Program:
-    """The program that `text` means, checked for all parameter values; `name` is shown in messages, its stem names the program.
+    """The program that `text` means, checked for all parameter values; `name` is shown in messages, its stem names the
+    program.
 
     Raises `PolyloomError` with located diagnostics (PL01xx syntax, PL02xx meaning).
     """
@@ -40,5 +42,7 @@ def load(path: str | Path) -> Program:
     try:
         text = read_source(str(path), ".pla").decode()
     except UnicodeDecodeError:
-        raise input_error("PL0104", f"cannot read {path}: it is not UTF-8 text", help="give the path of a .pla file") from None
+        raise input_error(
+            "PL0104", f"cannot read {path}: it is not UTF-8 text", help="give the path of a .pla file"
+        ) from None
     return parse(text.replace("\r\n", "\n").replace("\r", "\n"), str(path))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Expressions read as affine forms and as sets of iterations.
 
-Comparisons, `and`, `or` and `not` are set operations: isl intersects, unites and complements, so a condition needs no normal
-form of its own.
+Comparisons, `and`, `or` and `not` are set operations: isl intersects, unites and complements, so a condition needs no
+normal form of its own.
 """
 
 from __future__ import annotations
@@ -37,11 +37,21 @@ def affine(expression: Expression, symbols: Sequence[str]) -> Affine:
     match expression:
         case Number(value=int(value)):
             if abs(value) >= LITERAL_LIMIT:
-                raise input_error("PL0205", f"{value} is too large for an index or a condition", span=expression.span, help="stay below 2**31")
+                raise input_error(
+                    "PL0205",
+                    f"{value} is too large for an index or a condition",
+                    span=expression.span,
+                    help="stay below 2**31",
+                )
             return Affine((), value)
         case Name(name=name):
             if name not in symbols:
-                raise input_error("PL0204", f"unknown name `{name}`", span=expression.span, help=suggestion(name, symbols, _only(symbols)))
+                raise input_error(
+                    "PL0204",
+                    f"unknown name `{name}`",
+                    span=expression.span,
+                    help=suggestion(name, symbols, _only(symbols)),
+                )
             return Affine.symbol(name)
         case Apply(operation="add", operands=(a, b)):
             return affine(a, symbols) + affine(b, symbols)
@@ -55,7 +65,12 @@ def affine(expression: Expression, symbols: Sequence[str]) -> Affine:
                 return left * right.constant if right.is_constant else right * left.constant
         case _:
             pass
-    raise input_error("PL0205", "not an affine expression", span=expression.span, help="use sums of dimensions and parameters times integer constants")
+    raise input_error(
+        "PL0205",
+        "not an affine expression",
+        span=expression.span,
+        help="use sums of dimensions and parameters times integer constants",
+    )
 
 
 def condition(expression: Expression, dims: Sequence[str], params: Sequence[str]) -> isl.Set:
@@ -76,7 +91,12 @@ def condition(expression: Expression, dims: Sequence[str], params: Sequence[str]
         case Truth(value=value):
             return isl.Set.universe(space(dims, params)) if value else isl.Set.empty(space(dims, params))
         case _:
-            raise input_error("PL0206", "not a condition", span=expression.span, help="write comparisons, joined by `and`, `or` and `not`")
+            raise input_error(
+                "PL0206",
+                "not a condition",
+                span=expression.span,
+                help="write comparisons, joined by `and`, `or` and `not`",
+            )
 
 
 def _relation(difference: Affine, relation: str) -> Condition:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words of the equation language: names, numbers and symbols, each with its span; blanks and `#` comments are skipped."""
+"""Words of the equation language: names, numbers and symbols, each with its span; blanks and `#` comments are
+skipped."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ _ASCII = {"≤": "<=", "≥": ">=", "≠": "!="}
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word; `text` of a symbol is its ASCII spelling, that of a name has backquotes where it is written so, and is no keyword then.
-    `starts_line`: nothing but blanks stands before it."""
+    """One word; `text` of a symbol is its ASCII spelling, that of a name has backquotes where it is written so, and is
+    no keyword then. `starts_line`: nothing but blanks stands before it."""
 
     kind: Kind
     text: str

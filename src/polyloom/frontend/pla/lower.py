@@ -17,7 +17,18 @@ import islpy as isl
 from polyloom.diagnostics import Diagnostic, PolyloomError, Span, input_error
 from polyloom.frontend.names import suggestion
 from polyloom.frontend.pla.affine import affine, condition, names_in
-from polyloom.frontend.pla.syntax import Access, Apply, Comparison, Declaration, Expression, Name, Number, Statement, Text, Truth
+from polyloom.frontend.pla.syntax import (
+    Access,
+    Apply,
+    Comparison,
+    Declaration,
+    Expression,
+    Name,
+    Number,
+    Statement,
+    Text,
+    Truth,
+)
 from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES, ElementType
 from polyloom.ir.pla import Array, Reference
 from polyloom.ir.pla_names import RESERVED
@@ -28,7 +39,8 @@ from polyloom.sets.normal import conjunction, normalize
 
 T = TypeVar("T")
 SIMPLIFICATIONS = 2
-"""Further rounds of isl's gist, which is not idempotent: printed conditions read back as they are only once it has settled."""
+"""Further rounds of isl's gist, which is not idempotent: printed conditions read back as they are only once it has
+settled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +112,17 @@ def _unique(names: Iterable[str]) -> tuple[str, ...]:
 
 def _check_names(text: Text, params: tuple[str, ...], dims: tuple[str, ...]) -> None:
     named = [(d.name, d.span) for d in (*text.inputs, *text.outputs, *text.variables)]
-    symbols = {n.name: n.span for e in (*reversed(text.space), *reversed(text.parameters)) for n in reversed(list(names_in(e)))}
+    symbols = {
+        n.name: n.span for e in (*reversed(text.space), *reversed(text.parameters)) for n in reversed(list(names_in(e)))
+    }
     symbols |= {n.name: n.span for n in text.dimensions}
     taken: dict[str, str] = dict.fromkeys(params, "a parameter")
     errors = [_duplicate(n.name, n.span, "a parameter") for n in text.dimensions if n.name in params]
-    errors += [_duplicate(n.name, n.span, "a dimension") for k, n in enumerate(text.dimensions) if n.name in [m.name for m in text.dimensions[:k]]]
+    errors += [
+        _duplicate(n.name, n.span, "a dimension")
+        for k, n in enumerate(text.dimensions)
+        if n.name in [m.name for m in text.dimensions[:k]]
+    ]
     taken |= dict.fromkeys(dims, "a dimension")
     for name, span in named:
         if name in taken:
@@ -120,7 +138,14 @@ def _check_names(text: Text, params: tuple[str, ...], dims: tuple[str, ...]) -> 
         labels.add(statement.label or "")
         labels.discard("")
         if _is_reserved(statement.target.name, statement.target.name_span):
-            errors.append(Diagnostic("PL0203", f"`{statement.target.name}` is reserved", span=statement.target.name_span, help="choose another name"))
+            errors.append(
+                Diagnostic(
+                    "PL0203",
+                    f"`{statement.target.name}` is reserved",
+                    span=statement.target.name_span,
+                    help="choose another name",
+                )
+            )
         elif statement.target.name in (*params, *dims):
             errors.append(_duplicate(statement.target.name, statement.target.name_span, taken[statement.target.name]))
     if errors:
@@ -150,15 +175,24 @@ def _space(text: Text, dims: tuple[str, ...], params: tuple[str, ...]) -> Condit
         points = points.intersect(condition(item, dims, params))
     result = normalize(from_set(points))
     if not dims:
-        raise input_error("PL0215", "the iteration space has no dimension", span=text.loop, help="write bounds for a loop variable, such as `0 <= i < N`")
+        raise input_error(
+            "PL0215",
+            "the iteration space has no dimension",
+            span=text.loop,
+            help="write bounds for a loop variable, such as `0 <= i < N`",
+        )
     if len(result.pieces) != 1:
         help = "join inequalities by `and`, and move other conditions into the equations"
-        raise input_error("PL0216", "the iteration space is not one conjunction of inequalities", span=text.loop, help=help)
+        raise input_error(
+            "PL0216", "the iteration space is not one conjunction of inequalities", span=text.loop, help=help
+        )
     return result
 
 
 def _arrays(declarations: list[Declaration], params: tuple[str, ...]) -> tuple[Array, ...]:
-    return tuple(Array(d.name, _dtype(d), tuple(affine(e, params) for e in d.shape or ()), d.span) for d in declarations)
+    return tuple(
+        Array(d.name, _dtype(d), tuple(affine(e, params) for e in d.shape or ()), d.span) for d in declarations
+    )
 
 
 def _variables(declarations: list[Declaration]) -> dict[str, tuple[ElementType, Span]]:
@@ -186,7 +220,9 @@ class _Flattener:
     def __init__(self, text: Text, dims: tuple[str, ...], params: tuple[str, ...], space: Condition) -> None:
         self.dims, self.params, self.space = dims, params, space
         self.points = to_set(space, dims, params)
-        self.known = {d.name for d in (*text.inputs, *text.outputs, *text.variables)} | {s.target.name for s in text.statements}
+        self.known = {d.name for d in (*text.inputs, *text.outputs, *text.variables)} | {
+            s.target.name for s in text.statements
+        }
         self.variables = {*self.known, *dims, *params}
         self.labels = {s.label for s in text.statements if s.label}
         self.position = 0
@@ -213,7 +249,9 @@ class _Flattener:
     def within_space(self, points: isl.Set) -> Condition:
         return conjunction(self.space, from_set(points, self.points))
 
-    def operand(self, value: Expression, label: str, base: str, where: Condition, equations: list[RawEquation]) -> Reference | Number:
+    def operand(
+        self, value: Expression, label: str, base: str, where: Condition, equations: list[RawEquation]
+    ) -> Reference | Number:
         """`value` as an operand: a nested expression is defined by an equation of its own, appended to `equations`."""
         match value:
             case Number():
@@ -254,21 +292,30 @@ def _operation(value: Expression) -> tuple[str, tuple[Expression, ...]]:
             return "move", (value,)
         case Name() | Truth():
             name = value.name if isinstance(value, Name) else str(value.value).lower()
-            help = f"write `{name}[]` for a scalar input; dimensions and parameters stand in indices and conditions only"
+            help = (
+                f"write `{name}[]` for a scalar input; dimensions and parameters stand in indices and conditions only"
+            )
             raise input_error("PL0206", f"`{name}` is not a value", span=value.span, help=help)
         case Comparison(relations=(relation,), symbols=(symbol,)):
             if symbol == "=":
                 raise input_error("PL0206", "`=` within a value", span=value.span, help="write `==` to compare values")
             return relation, value.operands
         case Comparison():
-            raise input_error("PL0206", "a chained comparison of values", span=value.span, help="write `(a < b) and (b < c)`")
+            raise input_error(
+                "PL0206", "a chained comparison of values", span=value.span, help="write `(a < b) and (b < c)`"
+            )
         case Apply(operation="not"):
-            raise input_error("PL0206", "`not` is no operation on values", span=value.span, help="write `x xor -1`, or `x == 0`")
+            raise input_error(
+                "PL0206", "`not` is no operation on values", span=value.span, help="write `x xor -1`, or `x == 0`"
+            )
         case Apply(operation=name, operands=operands):
             operation = BY_NAME.get(name)
             if operation is None:
                 raise input_error(
-                    "PL0211", f"unknown operation `{name}`", span=value.span, help=suggestion(name, BY_NAME, f"it is one of {', '.join(BY_NAME)}")
+                    "PL0211",
+                    f"unknown operation `{name}`",
+                    span=value.span,
+                    help=suggestion(name, BY_NAME, f"it is one of {', '.join(BY_NAME)}"),
                 )
             if len(operands) != operation.arity:
                 message = f"{name} takes {operation.arity} operand{'s' * (operation.arity != 1)}, not {len(operands)}"

@@ -28,7 +28,11 @@ LONGEST_NUMBER = 400
 """Digits of a literal; no element type distinguishes more."""
 T = TypeVar("T")
 _LEVELS: tuple[dict[str, str], ...] = ({"or": "or"}, {"xor": "xor"}, {"and": "and"})
-_ARITHMETIC: tuple[dict[str, str], ...] = ({"shl": "shl", "shr": "shr"}, {"+": "add", "-": "sub"}, {"*": "mul", "/": "div"})
+_ARITHMETIC: tuple[dict[str, str], ...] = (
+    {"shl": "shl", "shr": "shr"},
+    {"+": "add", "-": "sub"},
+    {"*": "mul", "/": "div"},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,14 @@ def parse_syntax(source: Source) -> Text:
             errors += error.diagnostics
             parser.recover()
     if text.loop is None and not errors:
-        errors.append(Diagnostic("PL0102", "no iteration space", span=tokens[-1].span, help="write `for 0 <= i < N do` before the equations"))
+        errors.append(
+            Diagnostic(
+                "PL0102",
+                "no iteration space",
+                span=tokens[-1].span,
+                help="write `for 0 <= i < N do` before the equations",
+            )
+        )
     if errors:
         raise PolyloomError(*errors)
     return text
@@ -191,7 +202,12 @@ class _Parser:
 
     def name(self, what: str) -> Token:
         if self.next.text in KEYWORDS:
-            raise input_error("PL0203", f"`{self.next.text}` is reserved and cannot name {what}", span=self.next.span, help="choose another name")
+            raise input_error(
+                "PL0203",
+                f"`{self.next.text}` is reserved and cannot name {what}",
+                span=self.next.span,
+                help="choose another name",
+            )
         return self.take() if self.is_name() else self.fail(f"the name of {what}")
 
     def span_from(self, start: Span) -> Span:
@@ -284,7 +300,9 @@ class _Parser:
             operands.append(self.binary(_ARITHMETIC, self.unary))
         if not symbols:
             return first
-        return Comparison(tuple(operands), tuple(COMPARISONS[s] for s in symbols), tuple(symbols), self.span_from(first.span))
+        return Comparison(
+            tuple(operands), tuple(COMPARISONS[s] for s in symbols), tuple(symbols), self.span_from(first.span)
+        )
 
     def binary(self, levels: tuple[dict[str, str], ...], leaf: Callable[[], Expression]) -> Expression:
         if not levels:

@@ -2,8 +2,8 @@
 """Element types of internal variables and constants, by unification.
 
 All operands of an operation have one type, which is also its result's; a comparison gives i32 and the first operand of
-`select` is i32 (ir/operations.py). A constant takes the type of its neighbours; where nothing decides, it is i32, or f32 when
-written with a point or an exponent.
+`select` is i32 (ir/operations.py). A constant takes the type of its neighbours; where nothing decides, it is i32, or
+f32 when written with a point or an exponent.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ class _Types:
     def find(self, slot: Slot) -> Slot:
         while slot in self.parent:
             above = self.parent[slot]
-            self.parent[slot] = self.parent.get(above, above)  # paths are halved, or a long chain of equations would be walked from every one
+            self.parent[slot] = self.parent.get(
+                above, above
+            )  # paths are halved, or a long chain of equations would be walked from every one
             slot = above
         return slot
 
@@ -65,7 +67,9 @@ def infer(name: str, raw: RawProgram) -> Program:
     errors = [error for equation in raw.equations for error in _constrain(types, equation)]
     if errors:
         raise PolyloomError(*errors)
-    literals: list[tuple[Slot, Number]] = [((e.name, n), o) for e in raw.equations for n, o in enumerate(e.operands) if isinstance(o, Number)]
+    literals: list[tuple[Slot, Number]] = [
+        ((e.name, n), o) for e in raw.equations for n, o in enumerate(e.operands) if isinstance(o, Number)
+    ]
     for slot, literal in sorted(literals, key=lambda item: isinstance(item[1].value, int)):
         types.default(slot, "i32" if isinstance(literal.value, int) else "f32")
     external = {a.name for a in (*raw.inputs, *raw.outputs)}
@@ -93,10 +97,16 @@ def _constrain(types: _Types, equation: RawEquation) -> list[Diagnostic]:
     if equation.operation == "select":
         pairs[0] = (slots[0], _I32)
     pairs.append((equation.target.name, _I32 if BY_NAME[equation.operation].compares else last))
-    return [_mixed(equation, a, b, before) for a, b in pairs if (before := (types.of(a), types.of(b))) and not types.unify(a, b)]
+    return [
+        _mixed(equation, a, b, before)
+        for a, b in pairs
+        if (before := (types.of(a), types.of(b))) and not types.unify(a, b)
+    ]
 
 
-def _mixed(equation: RawEquation, a: Slot, b: Slot, dtypes: tuple[ElementType | None, ElementType | None]) -> Diagnostic:
+def _mixed(
+    equation: RawEquation, a: Slot, b: Slot, dtypes: tuple[ElementType | None, ElementType | None]
+) -> Diagnostic:
     left, right = (_describe(slot, dtype) for slot, dtype in zip((a, b), dtypes, strict=True))
     help = "all operands and the result of an operation have one type; there are no conversions"
     if equation.operation == "select" and b == _I32:
@@ -116,7 +126,9 @@ def _slot(equation: RawEquation, position: int) -> Slot:
 def _decided(types: _Types, name: str, span: Span) -> ElementType:
     dtype = types.of(name)
     if dtype is None:
-        raise input_error("PL0209", f"nothing decides the type of `{name}`", span=span, help=f"declare it: `variable {name}: i32`")
+        raise input_error(
+            "PL0209", f"nothing decides the type of `{name}`", span=span, help=f"declare it: `variable {name}: i32`"
+        )
     return dtype
 
 
@@ -124,15 +136,23 @@ def _typed(types: _Types, equation: RawEquation) -> Equation:
     operands: list[Operand] = []
     dtype: ElementType = "i32"
     for n, operand in enumerate(equation.operands):
-        dtype = _decided(types, operand.name, equation.span) if isinstance(operand, Reference) else types.of((equation.name, n)) or "i32"
+        dtype = (
+            _decided(types, operand.name, equation.span)
+            if isinstance(operand, Reference)
+            else types.of((equation.name, n)) or "i32"
+        )
         operands.append(operand if isinstance(operand, Reference) else _constant(operand, dtype))
-    return Equation(equation.name, equation.target, equation.operation, dtype, tuple(operands), equation.condition, equation.span)
+    return Equation(
+        equation.name, equation.target, equation.operation, dtype, tuple(operands), equation.condition, equation.span
+    )
 
 
 def _constant(number: Number, dtype: ElementType) -> Constant:
     value = constant_in(number.value, dtype)
     if value is None:
-        raise input_error("PL0207", f"{number.value} is not a value of type {dtype}", span=number.span, help=_RANGES[dtype])
+        raise input_error(
+            "PL0207", f"{number.value} is not a value of type {dtype}", span=number.span, help=_RANGES[dtype]
+        )
     return Constant(value, dtype, number.span)
 
 

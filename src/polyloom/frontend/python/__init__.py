@@ -45,7 +45,9 @@ def load_kernel(path: str, name: str | None = None) -> Kernel:
     if len(own) == 1:
         return next(iter(own.values()))
     if not own:
-        raise input_error("PL0132", f"{path} has no kernel", help="write `@pl.kernel` above the function to be compiled")
+        raise input_error(
+            "PL0132", f"{path} has no kernel", help="write `@pl.kernel` above the function to be compiled"
+        )
     help = f"name one: `{path}:{next(iter(own))}`"
     raise input_error("PL0132", f"{path} has several kernels", notes=(_listed(list(own)),), help=help)
 
@@ -75,7 +77,9 @@ def _text(path: str) -> str:
     try:
         text = read_source(path, "Python").decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise input_error("PL0104", f"cannot read {path}: it is not UTF-8 text", help="give the path of a Python file") from None
+        raise input_error(
+            "PL0104", f"cannot read {path}: it is not UTF-8 text", help="give the path of a Python file"
+        ) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

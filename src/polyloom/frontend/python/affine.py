@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Syntax trees read as affine forms and affine conditions of loops, sizes and integer parameters.
 
-`affine` and `condition` answer None where an expression is not affine: then it is data, or `not_affine` says why it cannot be.
+`affine` and `condition` answer None where an expression is not affine: then it is data, or `not_affine` says why it
+cannot be.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ NOTHING = object()
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What names mean at one place of a function: `integers` are loops, integer parameters and names for affine expressions;
-    names that are `bound` by the function otherwise are data; all others are looked up in `namespace`, the module's."""
+    """What names mean at one place of a function: `integers` are loops, integer parameters and names for affine
+    expressions; names that are `bound` by the function otherwise are data; all others are looked up in `namespace`, the
+    module's."""
 
     text: Text
     namespace: Mapping[str, object]
@@ -58,17 +60,28 @@ class Scope:
                 "PL0140",
                 f"unknown name `{node.id}`",
                 node,
-                suggestion(node.id, self.known(), f"pass it as an argument, or declare a size: `{node.id} = pl.size({node.id!r})`"),
+                suggestion(
+                    node.id,
+                    self.known(),
+                    f"pass it as an argument, or declare a size: `{node.id} = pl.size({node.id!r})`",
+                ),
             )
         owner = self.value(node.value)
         known = [name for name in dir(owner) if not name.startswith("_")] if isinstance(owner, ModuleType) else []
         return self.text.error(
-            "PL0140", f"`{ast.unparse(node.value)}` has no `{node.attr}`", node, suggestion(node.attr, known, "pass its value as an argument")
+            "PL0140",
+            f"`{ast.unparse(node.value)}` has no `{node.attr}`",
+            node,
+            suggestion(node.attr, known, "pass its value as an argument"),
         )
 
     def known(self) -> list[str]:
         """The names that can stand in a kernel."""
-        return [*self.bound, *self.integers, *(name for name, value in self.namespace.items() if isinstance(value, int | float | Size))]
+        return [
+            *self.bound,
+            *self.integers,
+            *(name for name, value in self.namespace.items() if isinstance(value, int | float | Size)),
+        ]
 
 
 def affine(node: ast.expr, scope: Scope) -> Affine | None:
@@ -185,7 +198,8 @@ def decided(where: Condition) -> bool | None:
 
 
 def integer(node: ast.expr, scope: Scope, code: str, what: str, least: int = 1 - LIMIT) -> Affine:
-    """The affine form of what must have one, its constants from `least` on; raises `code`, for `what`, at the part that is not affine, and PL0140."""
+    """The affine form of what must have one, its constants from `least` on; raises `code`, for `what`, at the part that
+    is not affine, and PL0140."""
     found = affine(node, scope)
     if found is None:
         raise not_affine(node, scope, code, what)
@@ -201,20 +215,36 @@ def not_affine(node: ast.expr, scope: Scope, code: str, what: str) -> PolyloomEr
     match part:
         case ast.Name(id=name) if name in scope.bound:
             return error(
-                code, f"{what} depends on data: `{name}`", part, "use loops, sizes, `int` arguments and constants; a loop has a value only in its body"
+                code,
+                f"{what} depends on data: `{name}`",
+                part,
+                "use loops, sizes, `int` arguments and constants; a loop has a value only in its body",
             )
         case ast.Name() | ast.Attribute() if scope.value(part) is NOTHING:
             return scope.unknown(part)
         case ast.Subscript():
-            help = "which iterations run and which elements they access must be known before data is: access a fixed range and select"
+            help = (
+                "which iterations run and which elements they access must be known before data is: access a fixed "
+                "range and select"
+            )
             return error(code, f"{what} depends on data: `{ast.unparse(part)}`", part, help)
         case ast.BinOp(op=ast.Mult()):
-            return error(code, f"{what} has a product of two variables: `{ast.unparse(part)}`", part, "multiply by integer constants only")
+            return error(
+                code,
+                f"{what} has a product of two variables: `{ast.unparse(part)}`",
+                part,
+                "multiply by integer constants only",
+            )
         case ast.Call(func=ast.Name(id="min" | "max")):
             help = "select between two accesses: `x[i - 1] if i >= 1 else x[0]` for `x[max(i - 1, 0)]`"
             return error(code, f"{what} is a minimum or a maximum: `{ast.unparse(part)}`", part, help)
         case ast.BinOp(op=ast.FloorDiv() | ast.Mod() | ast.Div()):
-            return error(code, f"{what} has a quotient or a remainder: `{ast.unparse(part)}`", part, "declare a size, or an argument, for its value")
+            return error(
+                code,
+                f"{what} has a quotient or a remainder: `{ast.unparse(part)}`",
+                part,
+                "declare a size, or an argument, for its value",
+            )
         case _:
             help = "write sums of loops, sizes and `int` arguments times integer constants"
             return error(code, f"{what} is not affine: `{ast.unparse(part)}`", part, help)

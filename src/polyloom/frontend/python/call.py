@@ -21,7 +21,9 @@ from polyloom.sets import Affine, Condition
 Arguments = dict[str, Any]
 
 
-def bind(function: Function, assumptions: Condition, given: Sequence[object], named: Mapping[str, object]) -> tuple[dict[str, int], Arguments]:
+def bind(
+    function: Function, assumptions: Condition, given: Sequence[object], named: Mapping[str, object]
+) -> tuple[dict[str, int], Arguments]:
     """The parameters' values and the arguments by name; raises PL0145 for whatever does not fit the declaration."""
     values = _by_name(function, given, named)
     arguments = {name: _argument(storage, values[name]) for name, storage in function.storage.items()}
@@ -30,11 +32,17 @@ def bind(function: Function, assumptions: Condition, given: Sequence[object], na
     _solve(arrays, parameters)
     for name in function.parameters:
         if name not in parameters:
-            raise _wrong(f"the size `{name}` has no value", f"no shape gives it: pass it by keyword, as in `{function.node.name}(..., {name}=16)`")
+            raise _wrong(
+                f"the size `{name}` has no value",
+                f"no shape gives it: pass it by keyword, as in `{function.node.name}(..., {name}=16)`",
+            )
     _check_shapes(arrays, parameters)
     if not assumptions.contains(parameters):
         shown = ", ".join(f"{name} = {value}" for name, value in parameters.items())
-        raise _wrong(f"`{function.node.name}` is not defined for {shown}", f"its sizes must satisfy {print_condition(assumptions, function.parameters)}")
+        raise _wrong(
+            f"`{function.node.name}` is not defined for {shown}",
+            f"its sizes must satisfy {print_condition(assumptions, function.parameters)}",
+        )
     _check_apart(function, arguments)
     return parameters, {**arguments, **{name: parameters[name] for name in function.order if name in parameters}}
 
@@ -42,14 +50,19 @@ def bind(function: Function, assumptions: Condition, given: Sequence[object], na
 def _by_name(function: Function, given: Sequence[object], named: Mapping[str, object]) -> dict[str, object]:
     call = f"{function.node.name}({', '.join(function.order)})"
     if len(given) > len(function.order):
-        raise _wrong(f"`{function.node.name}` takes {len(function.order)} arguments, not {len(given)}", f"it is declared as {call}")
+        raise _wrong(
+            f"`{function.node.name}` takes {len(function.order)} arguments, not {len(given)}",
+            f"it is declared as {call}",
+        )
     values = dict(zip(function.order, given, strict=False))
     known = (*function.order, *function.parameters)
     for name, value in named.items():
         if name in values:
             raise _wrong(f"the argument `{name}` is given twice", f"it is declared as {call}")
         if name not in known:
-            raise _wrong(f"`{function.node.name}` has no argument `{name}`", suggestion(name, known, f"it is declared as {call}"))
+            raise _wrong(
+                f"`{function.node.name}` has no argument `{name}`", suggestion(name, known, f"it is declared as {call}")
+            )
         values[name] = value
     for name in function.order:
         if name not in values:
@@ -91,7 +104,9 @@ def _solve(arrays: Sequence[tuple[Storage, tuple[int, ...]]], parameters: dict[s
     pairs = [(extent, length) for storage, shape in arrays for extent, length in zip(storage.shape, shape, strict=True)]
     progress = True
     while progress:
-        found = {name: value for extent, length in reversed(pairs) for name, value in _determined(extent, length, parameters)}
+        found = {
+            name: value for extent, length in reversed(pairs) for name, value in _determined(extent, length, parameters)
+        }
         parameters |= found
         progress = bool(found)
 
@@ -115,7 +130,9 @@ def _shape(storage: Storage, shape: tuple[int, ...], parameters: Mapping[str, in
     declared = f"it is declared as {storage.name}[{', '.join(map(str, storage.shape))}]"
     symbols = {symbol for extent in storage.shape for symbol in extent.symbols}
     values = ", ".join(f"{name} = {value}" for name, value in (parameters or {}).items() if name in symbols)
-    return _wrong(f"the array `{storage.name}` has the shape {shape}", f"{declared} with {values}" if values else declared)
+    return _wrong(
+        f"the array `{storage.name}` has the shape {shape}", f"{declared} with {values}" if values else declared
+    )
 
 
 def _check_apart(function: Function, arguments: Arguments) -> None:

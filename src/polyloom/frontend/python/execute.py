@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A kernel as the Python function that it is, over NumPy scalars: its own syntax tree with typed constants.
 
-Python executes the loops, branches and assignments as they stand, so that this is an oracle for the nest, which has lost
-them. Rewritten is only what would leave the element types: constants and loop variables that are data get their inferred type,
-operations whose meaning in NumPy or Python is another become calls. Values in affine positions stay Python integers.
+Python executes the loops, branches and assignments as they stand, so that this is an oracle for the nest, which has
+lost them. Rewritten is only what would leave the element types: constants and loop variables that are data get their
+inferred type, operations whose meaning in NumPy or Python is another become calls. Values in affine positions stay
+Python integers.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from polyloom.sets import Affine
 
 
 class Executable:
-    """The rewritten function: `code` defines it under the kernel's name; `constants` and `sizes` are names that it reads."""
+    """The rewritten function: `code` defines it under the kernel's name; `constants` and `sizes` are names that it
+    reads."""
 
     def __init__(self, function: Function, types: Types) -> None:
         rewriter = _Rewriter(function, types)
@@ -38,13 +40,18 @@ class Executable:
 
     def bind(self, parameters: Mapping[str, int]) -> Callable[..., None]:
         """The function for parameter values; it takes the kernel's arguments by name."""
-        names: dict[str, Any] = {**RUNTIME, **self.constants, **{name: form.evaluate(parameters) for name, form in self.sizes.items()}}
+        names: dict[str, Any] = {
+            **RUNTIME,
+            **self.constants,
+            **{name: form.evaluate(parameters) for name, form in self.sizes.items()},
+        }
         exec(self.code, names)
         return names[self.name]
 
 
 class _Rewriter:
-    """Makes new nodes; the function's own tree stays as it is. Names of the runtime are hidden: Python runs them, and nobody can write them."""
+    """Makes new nodes; the function's own tree stays as it is. Names of the runtime are hidden: Python runs them, and
+    nobody can write them."""
 
     def __init__(self, function: Function, types: Types) -> None:
         self.function, self.types, self.scope = function, types, function.scope
@@ -54,7 +61,9 @@ class _Rewriter:
     def module(self) -> ast.Module:
         node = self.function.node
         arguments = [ast.arg(name) for name in self.function.order]
-        signature = ast.arguments(posonlyargs=[], args=[], kwonlyargs=arguments, kw_defaults=[None] * len(arguments), defaults=[])
+        signature = ast.arguments(
+            posonlyargs=[], args=[], kwonlyargs=arguments, kw_defaults=[None] * len(arguments), defaults=[]
+        )
         body = [self.statement(statement) for statement in node.body]
         function = ast.FunctionDef(name=node.name, args=signature, body=body, decorator_list=[])
         return ast.fix_missing_locations(ast.Module([ast.copy_location(function, node)], []))
@@ -67,7 +76,11 @@ class _Rewriter:
             case ast.For(target=target, iter=iterable, body=body):
                 return ast.For(target, self.exact(iterable), [self.statement(inner) for inner in body], [])
             case ast.If(test=test, body=body, orelse=orelse):
-                return ast.If(self.test(test), [self.statement(inner) for inner in body], [self.statement(inner) for inner in orelse])
+                return ast.If(
+                    self.test(test),
+                    [self.statement(inner) for inner in body],
+                    [self.statement(inner) for inner in orelse],
+                )
             case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if name in self.scope.integers:
                 return ast.Assign([target], self.exact(value))
             case ast.Assign(targets=[target], value=value):
@@ -75,7 +88,10 @@ class _Rewriter:
             case ast.AnnAssign(target=target, value=value) if value is not None:
                 return ast.Assign([target], self.data(value))
             case ast.AugAssign(target=target, op=operator, value=value):
-                return ast.Assign([self.exact(target)], self.operation(self.loaded(target), operator, self.data(value), self.types.of(target)))
+                return ast.Assign(
+                    [self.exact(target)],
+                    self.operation(self.loaded(target), operator, self.data(value), self.types.of(target)),
+                )
             case _:
                 return ast.Pass()
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel's names are, before its statements are looked at: arguments, sizes, loops, names for affine expressions, data.
+"""What a kernel's names are, before its statements are looked at: arguments, sizes, loops, names for affine
+expressions, data.
 
-An `int` argument that stands in an extent, a bound, a condition or an index is a parameter of the nest; one that is only
-calculated with is an i32 scalar. A name that is assigned once, an affine expression, means this expression wherever it is used.
+An `int` argument that stands in an extent, a bound, a condition or an index is a parameter of the nest; one that is
+only calculated with is an i32 scalar. A name that is assigned once, an affine expression, means this expression
+wherever it is used.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ from polyloom.sets import Affine
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """`scope` is the one that all statements share (a loop's name means itself, which no size is); `storage` and `parameters` are the nest's;
-    `order` names the arguments as a call gives them; `loops` and `data` are the names of loops and of local variables."""
+    """`scope` is the one that all statements share (a loop's name means itself, which no size is); `storage` and
+    `parameters` are the nest's; `order` names the arguments as a call gives them; `loops` and `data` are the names of
+    loops and of local variables."""
 
     text: Text
     node: ast.FunctionDef
@@ -51,7 +54,9 @@ def read(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> 
     parameters = tuple(dict.fromkeys((*_size_symbols(arguments, node, scope), *integers)))
     for argument in arguments:
         if argument.arg in parameters and argument.arg not in integers:
-            raise text.error("PL0141", f"`{argument.arg}` is both an argument and a size", argument, "choose another name")
+            raise text.error(
+                "PL0141", f"`{argument.arg}` is both an argument and a size", argument, "choose another name"
+            )
     data = bound - scope.integers.keys() - {a.arg for a in arguments}
     return Function(text, node, scope, tuple(a.arg for a in arguments), storage, parameters, loops, data)
 
@@ -66,7 +71,9 @@ def _arguments(text: Text, node: ast.FunctionDef) -> list[ast.arg]:
     signature = node.args
     for extra in (signature.vararg, signature.kwarg):
         if extra is not None:
-            raise text.error("PL0135", f"`{extra.arg}` stands for any number of arguments", extra, "name every argument")
+            raise text.error(
+                "PL0135", f"`{extra.arg}` stands for any number of arguments", extra, "name every argument"
+            )
     for default in (*signature.defaults, *signature.kw_defaults):
         if default is not None:
             raise text.error("PL0135", "an argument of a kernel has no default value", default, "pass it in every call")
@@ -83,7 +90,9 @@ def stored_names(node: ast.FunctionDef) -> Iterator[str]:
 def _check_stores(node: ast.FunctionDef, scope: Scope) -> None:
     for n in ast.walk(node):
         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and isinstance(scope.namespace.get(n.id), Size):
-            raise scope.text.error("PL0141", f"`{n.id}` is a size, which a kernel cannot assign", n, "choose another name for the variable")
+            raise scope.text.error(
+                "PL0141", f"`{n.id}` is a size, which a kernel cannot assign", n, "choose another name for the variable"
+            )
 
 
 def _signature(arguments: list[ast.arg], scope: Scope, index_names: set[str]) -> tuple[dict[str, Storage], list[str]]:
@@ -103,7 +112,10 @@ def _is_int(argument: ast.arg, scope: Scope) -> bool:
 def _argument(argument: ast.arg, scope: Scope) -> Storage:
     span, annotation = scope.text.span(argument), argument.annotation
     if annotation is None:
-        help = f"write `{argument.arg}: pl.f32[N]` for an array, `{argument.arg}: pl.f32` for a scalar, `{argument.arg}: int` for an integer parameter"
+        help = (
+            f"write `{argument.arg}: pl.f32[N]` for an array, `{argument.arg}: pl.f32` for a scalar, "
+            f"`{argument.arg}: int` for an integer parameter"
+        )
         raise scope.text.error("PL0135", f"the argument `{argument.arg}` has no type", argument, help)
     if _is_int(argument, scope):
         return Storage(argument.arg, "i32", writable=False, span=span)
@@ -111,7 +123,9 @@ def _argument(argument: ast.arg, scope: Scope) -> Storage:
         return Storage(argument.arg, _dtype(annotation, scope), writable=False, span=span)
     extents = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
     if not extents:
-        help = f"write `{argument.arg}: {ast.unparse(annotation.value)}[1]` for one element, without brackets for a scalar"
+        help = (
+            f"write `{argument.arg}: {ast.unparse(annotation.value)}[1]` for one element, without brackets for a scalar"
+        )
         raise scope.text.error("PL0135", "an array has at least one dimension", annotation, help)
     shape = tuple(integer(extent, scope, "PL0135", "an extent") for extent in extents)
     return Storage(argument.arg, _dtype(annotation.value, scope), shape, span=span)
@@ -123,17 +137,27 @@ def _dtype(node: ast.expr, scope: Scope) -> ElementType:
         return found
     value = scope.value(node)
     if value is float or getattr(value, "__name__", "") in ("float64", "double"):
-        raise scope.text.error("PL0142", f"`{ast.unparse(node)}` is double precision, which the arrays do not have", node, "write `pl.f32`")
+        raise scope.text.error(
+            "PL0142", f"`{ast.unparse(node)}` is double precision, which the arrays do not have", node, "write `pl.f32`"
+        )
     if value is NOTHING and isinstance(node, ast.Name):
         raise scope.unknown(node)
-    help = suggestion(ast.unparse(node).rpartition(".")[2], DTYPES.values(), "write pl.i8, pl.i16, pl.i32 or pl.f32, with extents for an array: `pl.f32[N, M]`")
+    help = suggestion(
+        ast.unparse(node).rpartition(".")[2],
+        DTYPES.values(),
+        "write pl.i8, pl.i16, pl.i32 or pl.f32, with extents for an array: `pl.f32[N, M]`",
+    )
     raise scope.text.error("PL0142", f"`{ast.unparse(node)}` is not an element type", node, help)
 
 
 def _index_names(node: ast.FunctionDef, counts: Counter[str]) -> set[str]:
     """The names in extents, bounds, indices and tests of integers, and in the values of names that stand there."""
     found = {name for part in _index_parts(node) for name in names_in(part)}
-    assigned = [n for n in ast.walk(node) if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name) and counts[n.targets[0].id] == 1]
+    assigned = [
+        n
+        for n in ast.walk(node)
+        if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name) and counts[n.targets[0].id] == 1
+    ]
     for statement in sorted(assigned, key=lambda n: n.lineno, reverse=True):
         if found & set(names_in(statement.targets[0])):
             found |= set(names_in(statement.value))
@@ -148,7 +172,11 @@ def _index_parts(node: ast.FunctionDef) -> Iterator[ast.expr]:
             case ast.Subscript():
                 yield n.slice
             case ast.If() | ast.IfExp() | ast.Assert():
-                yield from (c for c in ast.walk(n.test) if isinstance(c, ast.Compare) and not any(isinstance(a, ast.Subscript) for a in ast.walk(c)))
+                yield from (
+                    c
+                    for c in ast.walk(n.test)
+                    if isinstance(c, ast.Compare) and not any(isinstance(a, ast.Subscript) for a in ast.walk(c))
+                )
             case _:
                 pass
 

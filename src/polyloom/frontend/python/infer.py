@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The element type of every expression that is data, by unification over the whole function (Robinson, 1965).
 
-Arrays, scalars and float constants have a type; operands of an operation and both sides of an assignment have the same one;
-comparisons give i32. Integer constants and loop variables take their neighbours' type, i32 where nothing decides.
+Arrays, scalars and float constants have a type; operands of an operation and both sides of an assignment have the same
+one; comparisons give i32. Integer constants and loop variables take their neighbours' type, i32 where nothing decides.
 What is not of the language is refused here, so that later steps need no error paths.
 """
 
@@ -70,7 +70,12 @@ class Types:
             case ast.Constant(value=float()):
                 return Slot("f32")
             case ast.Constant():
-                raise self.text.error("PL0133", f"`{ast.unparse(node)}` is not a number that a kernel can use", node, "use integers and real numbers")
+                raise self.text.error(
+                    "PL0133",
+                    f"`{ast.unparse(node)}` is not a number that a kernel can use",
+                    node,
+                    "use integers and real numbers",
+                )
             case ast.Name() | ast.Attribute():
                 return self.name(node)
             case ast.Subscript():
@@ -126,7 +131,10 @@ class Types:
                 raise refused(self.text, node, part, EXPRESSIONS)
         if len(index) != len(storage.shape):
             help = f"it is declared with the extents [{', '.join(map(str, storage.shape))}]"
-            message = f"`{storage.name}` has {len(storage.shape)} dimension{'s' * (len(storage.shape) != 1)}, but {len(index)} ind{_ices(len(index))} here"
+            message = (
+                f"`{storage.name}` has {len(storage.shape)} dimension{'s' * (len(storage.shape) != 1)}, but "
+                f"{len(index)} ind{_ices(len(index))} here"
+            )
             raise self.text.error("PL0138", message, node, help)
         return Slot(storage.dtype)
 
@@ -145,13 +153,20 @@ class Types:
     def single(self, node: ast.expr | ast.stmt, slot: Slot) -> Slot:
         if slot.root().dtype not in (None, "f32"):
             help = "write `//`, which rounds down, or use pl.f32"
-            raise self.text.error("PL0144", "`/` of integers gives a double in Python, which the arrays do not have", node, help)
+            raise self.text.error(
+                "PL0144", "`/` of integers gives a double in Python, which the arrays do not have", node, help
+            )
         return self.agree(node, slot, Slot("f32"))
 
     def integral(self, node: ast.expr | ast.stmt, slot: Slot, symbol: str) -> Slot:
         """Integer operations, and so i32 where nothing else decides."""
         if slot.root().dtype == "f32":
-            raise self.text.error("PL0139", f"`{symbol}` needs integers, not f32", node, "divide by `/`" if symbol == "//" else "use pl.i8, pl.i16 or pl.i32")
+            raise self.text.error(
+                "PL0139",
+                f"`{symbol}` needs integers, not f32",
+                node,
+                "divide by `/`" if symbol == "//" else "use pl.i8, pl.i16 or pl.i32",
+            )
         return slot
 
     def comparison(self, node: ast.Compare, relations: list[ast.cmpop], operands: list[ast.expr]) -> Slot:
@@ -165,7 +180,9 @@ class Types:
     def connection(self, node: ast.BoolOp, values: list[ast.expr]) -> Slot:
         for value in values:
             self.slot(value)
-            if not isinstance(value, ast.Compare | ast.BoolOp) and not (isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)):
+            if not isinstance(value, ast.Compare | ast.BoolOp) and not (
+                isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
+            ):
                 help = f"compare: `{ast.unparse(value)} != 0`; for the bits of integers, write `&` and `|`"
                 raise self.text.error("PL0147", f"`{ast.unparse(value)}` is a value, not a condition", value, help)
         return Slot("i32")
@@ -189,12 +206,16 @@ class Types:
 
     def root(self, node: ast.Call, slot: Slot) -> Slot:
         if slot.root().dtype not in (None, "f32"):
-            raise self.text.error("PL0139", f"`{ast.unparse(node.func)}` needs an f32", node, "declare its operand as pl.f32")
+            raise self.text.error(
+                "PL0139", f"`{ast.unparse(node.func)}` needs an f32", node, "declare its operand as pl.f32"
+            )
         return self.agree(node, slot, Slot("f32"))
 
     def constant(self, node: ast.Call, dtype: ElementType) -> Slot:
         slot = self.slot(node.args[0]) if len(node.args) == 1 and not node.keywords else None
-        number = slot is not None and (affine(node.args[0], self.scope) is not None or is_float_constant(node.args[0], self))
+        number = slot is not None and (
+            affine(node.args[0], self.scope) is not None or is_float_constant(node.args[0], self)
+        )
         if slot is None or not number:
             help = "values are not converted; it takes a constant, or an expression of loops and sizes"
             raise self.text.error("PL0139", f"`{ast.unparse(node.func)}` cannot convert this", node, help)
@@ -202,14 +223,25 @@ class Types:
 
     def unknown_call(self, node: ast.Call, value: object) -> PolyloomError:
         if value is NOTHING and isinstance(node.func, ast.Name) and node.func.id not in self.scope.bound:
-            return self.text.error("PL0140", f"unknown name `{node.func.id}`", node.func, suggestion(node.func.id, _call_names(), _CALLABLE))
+            return self.text.error(
+                "PL0140",
+                f"unknown name `{node.func.id}`",
+                node.func,
+                suggestion(node.func.id, _call_names(), _CALLABLE),
+            )
         if isinstance(node.func, ast.Name) and node.func.id == self.function.node.name:
             return self.text.error("PL0134", f"`{self.function.node.name}` calls itself", node, "write a loop")
-        if value is NOTHING and isinstance(node.func, ast.Attribute) and isinstance(self.scope.value(node.func.value), ModuleType):
+        if (
+            value is NOTHING
+            and isinstance(node.func, ast.Attribute)
+            and isinstance(self.scope.value(node.func.value), ModuleType)
+        ):
             return self.scope.unknown(node.func)
         name = ast.unparse(node.func)
         known = {"range": "`range` can stand in the head of a loop only", "print": "a kernel prints nothing"}
-        help = {"print": "look at the arrays after the call", "float": "write pl.f32", "int": "use integer arrays"}.get(name, _CALLABLE)
+        help = {"print": "look at the arrays after the call", "float": "write pl.f32", "int": "use integer arrays"}.get(
+            name, _CALLABLE
+        )
         return self.text.error("PL0134", known.get(name, f"`{name}` cannot be called in a kernel"), node, help)
 
     def agree(self, node: ast.expr | ast.stmt, a: Slot, b: Slot) -> Slot:
@@ -218,7 +250,9 @@ class Types:
         if a is b:
             return a
         if a.dtype and b.dtype and a.dtype != b.dtype:
-            help = f"there are no conversions: declare all operands and the target as pl.{a.dtype}, or all as pl.{b.dtype}"
+            help = (
+                f"there are no conversions: declare all operands and the target as pl.{a.dtype}, or all as pl.{b.dtype}"
+            )
             raise self.text.error("PL0139", f"`{_head(node)}` mixes {a.dtype} and {b.dtype}", node, help)
         b.link = a
         a.dtype = a.dtype or b.dtype
@@ -244,7 +278,9 @@ def is_float_constant(node: ast.expr, types: Types) -> bool:
     """Whether `node` is a real number or the name of one."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
         return is_float_constant(node.operand, types)
-    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name | ast.Attribute) and isinstance(types.scope.value(node), float | np.floating))
+    return isinstance(node, ast.Constant) or (
+        isinstance(node, ast.Name | ast.Attribute) and isinstance(types.scope.value(node), float | np.floating)
+    )
 
 
 def subscripts(node: ast.Subscript) -> tuple[ast.expr, list[ast.expr]]:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`@pl.kernel`: an ordinary function that stays callable on NumPy arrays, and that compiles to a loop nest.
 
-Nothing is compiled before it is needed. Calls bind sizes to the shapes of arrays (or to keywords), give scalars the declared
-types, and execute the function itself (`execute.py`); `reference` does the same on copies, as the oracle of a run.
+Nothing is compiled before it is needed. Calls bind sizes to the shapes of arrays (or to keywords), give scalars the
+declared types, and execute the function itself (`execute.py`); `reference` does the same on copies, as the oracle of a
+run.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from polyloom.ir.numbers import NUMPY
 
 
 class Kernel:
-    """A function over arrays of declared types and sizes. `name` is its name, `source` its text, `nest` its meaning as a loop nest.
+    """A function over arrays of declared types and sizes. `name` is its name, `source` its text, `nest` its meaning as
+    a loop nest.
 
     Compiling raises PL0131 to PL0148, at the line that is at fault.
     """
@@ -42,7 +44,8 @@ class Kernel:
         update_wrapper(cast(Callable[..., None], self), function)
 
     def __call__(self, /, *arguments: object, **named: object) -> None:
-        """Execute on NumPy arrays, in place; sizes that no shape gives are passed by keyword. Raises PL0145 for wrong arguments."""
+        """Execute on NumPy arrays, in place; sizes that no shape gives are passed by keyword. Raises PL0145 for wrong
+        arguments."""
         assumptions = self.nest.assumptions
         parameters, values = bind(self._read, assumptions, arguments, named)
         self._execute(parameters, values)
@@ -65,12 +68,15 @@ class Kernel:
             raise too_deep(self.path, self._read.text.line(self._read.node.lineno)) from None
 
     def reference(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
-        """What the function writes: each array that it assigns, from copies of `arrays` (zeros for those that are not given)."""
+        """What the function writes: each array that it assigns, from copies of `arrays` (zeros for those that are not
+        given)."""
         values = {name: self._copy(name, parameters, arrays) for name in self._read.storage}
         self._execute(parameters, values | {name: parameters[name] for name in self._read.order if name in parameters})
         written = {assign.target.name for assign in assignments(self.nest.body)}
         return {
-            storage.name: values[storage.name] for storage in self.nest.storage if storage.writable and storage.role == "argument" and storage.name in written
+            storage.name: values[storage.name]
+            for storage in self.nest.storage
+            if storage.writable and storage.role == "argument" and storage.name in written
         }
 
     def _copy(self, name: str, parameters: Mapping[str, int], arrays: Arrays) -> Any:
@@ -83,7 +89,9 @@ class Kernel:
     def _read(self) -> Function:
         text, node = definition(self.function)
         cells = zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True)
-        return deeply(read)(text, node, {**self.function.__globals__, **{name: cell.cell_contents for name, cell in cells}})
+        return deeply(read)(
+            text, node, {**self.function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
+        )
 
     @cached_property
     def _types(self) -> Types:
@@ -104,11 +112,23 @@ class Kernel:
         span = self._place(error.__traceback__)
         match error:
             case ZeroDivisionError():
-                return input_error("PL0233", "an integer division by zero", span=span, help="guard the divisor: `a // b if b != 0 else 0`")
+                return input_error(
+                    "PL0233",
+                    "an integer division by zero",
+                    span=span,
+                    help="guard the divisor: `a // b if b != 0 else 0`",
+                )
             case IndexError():
-                return input_error("PL0221", f"an access outside of its array: {error}", span=span, help="restrict the loop, or declare a larger array")
+                return input_error(
+                    "PL0221",
+                    f"an access outside of its array: {error}",
+                    span=span,
+                    help="restrict the loop, or declare a larger array",
+                )
             case _:
-                return input_error("PL0148", f"a variable without a value: {error}", span=span, help="assign it before it is read")
+                return input_error(
+                    "PL0148", f"a variable without a value: {error}", span=span, help="assign it before it is read"
+                )
 
     def _place(self, trace: TracebackType | None) -> Span | None:
         line = None
@@ -132,5 +152,7 @@ class Kernel:
 def kernel(function: Callable[..., None]) -> Kernel:
     """The kernel that a function is; its arguments are annotated with element types and sizes."""
     if not isinstance(function, FunctionType):
-        raise input_error("PL0132", f"{function!r} is not a function that `def` defines", help="write `@pl.kernel` above a `def`")
+        raise input_error(
+            "PL0132", f"{function!r} is not a function that `def` defines", help="write `@pl.kernel` above a `def`"
+        )
     return Kernel(function)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a function's statements to an affine loop nest.
 
-A test that is affine becomes an `If`; so do the affine parts of mixed tests and of conditional expressions, by lowering the
-statement once for each outcome of such a part. What remains of a test is data and becomes a select.
+A test that is affine becomes an `If`; so do the affine parts of mixed tests and of conditional expressions, by lowering
+the statement once for each outcome of such a part. What remains of a test is data and becomes a select.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def lower(function: Function, types: Types) -> Nest:
 
 
 class _Lowering:
-    """Holds the names that are taken and the local variables made so far; `names` are those of the text's variables in the nest."""
+    """Holds the names that are taken and the local variables made so far; `names` are those of the text's variables in
+    the nest."""
 
     def __init__(self, function: Function, types: Types) -> None:
         self.function, self.types, self.text = function, types, function.text
@@ -46,20 +47,32 @@ class _Lowering:
         self.temporaries: set[str] = set()
         own = {name: self.local(name, types.variable(name)) for name in sorted(function.data)}
         stored = set(stored_names(function.node))
-        self.copies = {name: self.local(name, function.storage[name].dtype) for name in function.storage if name in stored}
+        self.copies = {
+            name: self.local(name, function.storage[name].dtype) for name in function.storage if name in stored
+        }
         self.names = own | self.copies
         self.values = Values(function, types, self.names)
         self.assumptions = _assumptions(function)
 
     def nest(self) -> Nest:
         integers = {name: Affine.symbol(name) for name in self.function.parameters if name in self.function.order}
-        start = [Assign("", Reference(local), Reference(name), self.function.storage[name].span) for name, local in self.copies.items()]
+        start = [
+            Assign("", Reference(local), Reference(name), self.function.storage[name].span)
+            for name, local in self.copies.items()
+        ]
         body = (*start, *self.block(self.function.node.body, Place(replace(self.function.scope, integers=integers))))
         node = self.function.node
         storage = (*self.function.storage.values(), *self.locals.values())
         used = {r.name for a in assignments(body) for r in (a.target, *accesses(a.value))}
         kept = tuple(s for s in storage if s.role == "argument" or s.name in used)
-        return Nest(node.name, self.function.parameters, self.assumptions, kept, _numbered(body, self.taken), self.text.line(node.lineno))
+        return Nest(
+            node.name,
+            self.function.parameters,
+            self.assumptions,
+            kept,
+            _numbered(body, self.taken),
+            self.text.line(node.lineno),
+        )
 
     def local(self, name: str, dtype: ElementType) -> str:
         found = fresh(name, self.taken)
@@ -75,7 +88,9 @@ class _Lowering:
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in self.function.scope.integers:
                     self.values.in_scope(value, place)
-                    place = replace(place, scope=place.scope.having(name, integer(value, place.scope, "PL0137", "an index")))
+                    place = replace(
+                        place, scope=place.scope.having(name, integer(value, place.scope, "PL0137", "an index"))
+                    )
                 case ast.Assert():
                     self.assume(statement, place)
                 case _:
@@ -96,7 +111,11 @@ class _Lowering:
     def assume(self, node: ast.Assert, place: Place) -> None:
         """An assertion at the head of the function restricts the parameters."""
         where = condition(node.test, place.scope)
-        if node not in self.function.node.body or where is None or any(a.symbols - set(self.function.parameters) for p in where.pieces for a in p.constraints):
+        if (
+            node not in self.function.node.body
+            or where is None
+            or any(a.symbols - set(self.function.parameters) for p in where.pieces for a in p.constraints)
+        ):
             help = "at the head of the function, assert what holds for the sizes: `assert N >= 1`"
             raise self.text.error("PL0133", "this assertion cannot stand in a kernel", node, help)
         self.assumptions = conjunction(self.assumptions, where)
@@ -118,7 +137,9 @@ class _Lowering:
                 return lower, upper, 1 if step == -1 else -1
             case ast.Call(func=function, args=[stop], keywords=[]) if scope.value(function) is builtins.range:
                 return (Affine(),), self.extreme(stop, builtins.min, scope), 1
-            case ast.Call(func=function, args=[start, stop, *steps], keywords=[]) if scope.value(function) is builtins.range and len(steps) <= 1:
+            case ast.Call(func=function, args=[start, stop, *steps], keywords=[]) if (
+                scope.value(function) is builtins.range and len(steps) <= 1
+            ):
                 if not steps or self.step(steps[0], scope) == 1:
                     return self.extreme(start, builtins.max, scope), self.extreme(stop, builtins.min, scope), 1
                 after = tuple(bound + 1 for bound in self.extreme(stop, builtins.max, scope))
@@ -135,20 +156,31 @@ class _Lowering:
         return step.constant
 
     def extreme(self, node: ast.expr, function: Callable[..., object], scope: Scope) -> tuple[Affine, ...]:
-        """The affine operands of max (of a first value) or min (of a last one); several loops would be needed the other way round."""
+        """The affine operands of max (of a first value) or min (of a last one); several loops would be needed the other
+        way round."""
         match node:
             case ast.Call(func=called, args=operands, keywords=[]) if scope.value(called) is function:
-                return tuple(dict.fromkeys(bound for operand in operands for bound in self.extreme(operand, function, scope)))
+                return tuple(
+                    dict.fromkeys(bound for operand in operands for bound in self.extreme(operand, function, scope))
+                )
             case ast.Call(func=called) if scope.value(called) in (builtins.min, builtins.max):
-                help = "a loop begins at the greatest of several bounds and ends at the least of several; otherwise write two loops"
+                help = (
+                    "a loop begins at the greatest of several bounds and ends at the least of several; otherwise "
+                    "write two loops"
+                )
                 raise self.text.error("PL0136", f"`{ast.unparse(node)}` cannot be this bound of a loop", node, help)
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as sign, right=right) if isinstance(left, ast.Call):
                 shift = integer(right, scope, "PL0136", "a loop's bound")
-                return tuple(bound + (shift if isinstance(sign, ast.Add) else -shift) for bound in self.extreme(left, function, scope))
+                return tuple(
+                    bound + (shift if isinstance(sign, ast.Add) else -shift)
+                    for bound in self.extreme(left, function, scope)
+                )
             case _:
                 return (integer(node, scope, "PL0136", "a loop's bound"),)
 
-    def assign(self, node: ast.Assign | ast.AugAssign | ast.AnnAssign, value: ast.expr, place: Place) -> tuple[Node, ...]:
+    def assign(
+        self, node: ast.Assign | ast.AugAssign | ast.AnnAssign, value: ast.expr, place: Place
+    ) -> tuple[Node, ...]:
         part = affine_test(value, place)
         if part is not None:
             return self.split(part, place, lambda inner: self.assign(node, value, inner))
@@ -177,7 +209,11 @@ class _Lowering:
         if known is not None:
             return self.block(node.body if known else node.orelse, place)
         part = affine_part(node.test, place)
-        return self.select(node, place) if part is None else self.split(part, place, lambda inner: self.branch(node, inner))
+        return (
+            self.select(node, place)
+            if part is None
+            else self.split(part, place, lambda inner: self.branch(node, inner))
+        )
 
     def select(self, node: ast.If, place: Place) -> tuple[Node, ...]:
         """A test of data is held by a variable while its branches are executed, unless only one assignment uses it."""
@@ -204,7 +240,8 @@ def _assumptions(function: Function) -> Condition:
 
 
 def _private(node: ast.If, function: Function) -> set[str]:
-    """The local variables that occur in the branches of `node` only, where they are assigned before anything reads them."""
+    """The local variables that occur in the branches of `node` only, where they are assigned before anything reads
+    them."""
     everywhere = Counter(names_in(function.node))
     inside = Counter(name for part in (*node.body, *node.orelse) for name in names_in(part))
     whole = {name for name in function.data if inside[name] and inside[name] == everywhere[name]}

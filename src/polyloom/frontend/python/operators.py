@@ -24,7 +24,14 @@ BINARY: dict[type[ast.operator], tuple[str, str]] = {
     ast.LShift: ("shl", "<<"),
     ast.RShift: ("shr", ">>"),
 }
-COMPARE: dict[type[ast.cmpop], str] = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
+COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+}
 CALLS: dict[object, str] = {
     builtins.min: "min",
     builtins.max: "max",

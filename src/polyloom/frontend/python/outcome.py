@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which parts of a test are affine, and what a test comes to once some of them are known.
 
-A `Place` is where an expression stands: its scope, and the outcomes of the affine tests around it (of a condition, whatever its text,
-as loops have names of their own).
+A `Place` is where an expression stands: its scope, and the outcomes of the affine tests around it (of a condition,
+whatever its text, as loops have names of their own).
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ def affine_test(value: ast.expr, place: Place) -> ast.expr | None:
     known = outcome(value.test, place)
     if known is not None:
         return affine_test(value.body if known else value.orelse, place)
-    return affine_part(value.test, place) or _first(affine_test(child, place) for child in (value.test, value.body, value.orelse))
+    return affine_part(value.test, place) or _first(
+        affine_test(child, place) for child in (value.test, value.body, value.orelse)
+    )
 
 
 def _first(found: Iterable[ast.expr | None]) -> ast.expr | None:

@@ -12,10 +12,16 @@ Refusals = dict[type[ast.AST], tuple[str, str]]
 
 STATEMENTS: Refusals = {
     ast.While: ("a `while` loop", "write `for i in range(...)`: how often a loop runs must be known before data is"),
-    ast.Break: ("`break`", "let the loop run to its end, and keep the value by a conditional expression: `x = a if found == 0 else x`"),
+    ast.Break: (
+        "`break`",
+        "let the loop run to its end, and keep the value by a conditional expression: `x = a if found == 0 else x`",
+    ),
     ast.Continue: ("`continue`", "put the rest of the body under an `if`"),
     ast.Return: ("`return`", "write results to an array argument, and let the function end at its last line"),
-    ast.Global: ("global state", "pass what changes as an array argument; constants of the module are read without `global`"),
+    ast.Global: (
+        "global state",
+        "pass what changes as an array argument; constants of the module are read without `global`",
+    ),
     ast.Nonlocal: ("state of another function", "pass what changes as an array argument"),
     ast.FunctionDef: ("the definition of a function", "write its statements where it would be called"),
     ast.AsyncFunctionDef: ("the definition of a function", "write its statements where it would be called"),

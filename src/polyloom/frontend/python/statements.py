@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types of a function's statements: both sides of an assignment agree, and what is no statement of kernels is refused.
+"""The types of a function's statements: both sides of an assignment agree, and what is no statement of kernels is
+refused.
 
 Statements are independent of each other: the diagnostics of all of them are collected.
 """
@@ -63,13 +64,23 @@ class _Statements:
         if node.target.id in self.function.order:
             raise self.fixed(node.target, "an argument")
         if node.orelse:
-            raise self.text.error("PL0133", "a loop with `else` cannot stand in a kernel", node.orelse[0], "write its statements behind the loop")
+            raise self.text.error(
+                "PL0133",
+                "a loop with `else` cannot stand in a kernel",
+                node.orelse[0],
+                "write its statements behind the loop",
+            )
 
     def assignment(self, node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> None:
         types = self.types
         match node:
             case ast.Assign(targets=[ast.Name()], value=ast.Name(id=name)) if self.is_array(name):
-                raise self.text.error("PL0141", f"`{name}` is an array, which has no other name", node, f"write `{name}` wherever it is meant")
+                raise self.text.error(
+                    "PL0141",
+                    f"`{name}` is an array, which has no other name",
+                    node,
+                    f"write `{name}` wherever it is meant",
+                )
             case ast.Assign(targets=[target], value=value):
                 types.agree(node, self.target(target), types.slot(value))
             case ast.AugAssign(target=target, op=operator, value=value):
@@ -79,32 +90,54 @@ class _Statements:
                 if value is not None:
                     types.agree(node, self.target(target), types.slot(value))
             case _:
-                raise self.text.error("PL0133", "an assignment to several targets cannot stand in a kernel", node, "write one assignment for each target")
+                raise self.text.error(
+                    "PL0133",
+                    "an assignment to several targets cannot stand in a kernel",
+                    node,
+                    "write one assignment for each target",
+                )
 
     def declare(self, target: ast.expr, annotation: ast.expr) -> None:
         dtype = dtype_named(annotation, self.function.scope)
         if not isinstance(target, ast.Name) or target.id not in self.types.variables or dtype is None:
-            raise self.text.error("PL0142", "only a local variable can be declared, with an element type", annotation, "write `x: pl.f32 = ...`")
+            raise self.text.error(
+                "PL0142",
+                "only a local variable can be declared, with an element type",
+                annotation,
+                "write `x: pl.f32 = ...`",
+            )
         self.types.agree(target, self.types.variables[target.id], Slot(dtype))
 
     def target(self, node: ast.expr) -> Slot:
         if isinstance(node, ast.Subscript):
             return self.types.slot(node)
         if not isinstance(node, ast.Name):
-            raise self.text.error("PL0133", f"`{ast.unparse(node)}` cannot be assigned in a kernel", node, "assign one element or one variable a statement")
+            raise self.text.error(
+                "PL0133",
+                f"`{ast.unparse(node)}` cannot be assigned in a kernel",
+                node,
+                "assign one element or one variable a statement",
+            )
         if node.id in self.function.loops:
             raise self.fixed(node, "a loop's variable")
         if node.id in self.function.parameters and node.id in self.function.order:
             raise self.fixed(node, "an integer parameter")
         if self.is_array(node.id):
-            raise self.text.error("PL0141", f"`{node.id}` is an array, which has no other name", node, "assign its elements")
+            raise self.text.error(
+                "PL0141", f"`{node.id}` is an array, which has no other name", node, "assign its elements"
+            )
         return self.types.slot(node)
 
     def is_array(self, name: str) -> bool:
         return name in self.function.storage and bool(self.function.storage[name].shape)
 
     def fixed(self, node: ast.Name, what: str) -> PolyloomError:
-        return self.text.error("PL0141", f"`{node.id}` is {what}, which a kernel cannot assign", node, "choose another name for the variable")
+        return self.text.error(
+            "PL0141",
+            f"`{node.id}` is {what}, which a kernel cannot assign",
+            node,
+            "choose another name for the variable",
+        )
 
 
 def _after_docstring(body: list[ast.stmt]) -> list[ast.stmt]:

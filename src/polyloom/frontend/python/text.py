@@ -38,7 +38,9 @@ class Text:
         start = self.offset(number, 0) + len(line) - len(line.lstrip())
         return Span(self.source, start, max(start + 1, self.offset(number, 0) + len(line.rstrip())))
 
-    def error(self, code: str, message: str, node: ast.expr | ast.stmt | ast.arg, help: str | None = None) -> PolyloomError:
+    def error(
+        self, code: str, message: str, node: ast.expr | ast.stmt | ast.arg, help: str | None = None
+    ) -> PolyloomError:
         """The input is wrong at `node`."""
         return input_error(code, message, span=self.span(node), help=help)
 
@@ -56,9 +58,16 @@ def parse(name: str, text: str) -> ast.Module:
 def syntax_error(text: Text, error: Exception) -> PolyloomError:
     """Python's own syntax error as a diagnostic."""
     if not isinstance(error, SyntaxError) or error.lineno is None:
-        return input_error("PL0131", f"{text.source.name} is not a Python file: {error}", help="give a Python source file in UTF-8")
+        return input_error(
+            "PL0131", f"{text.source.name} is not a Python file: {error}", help="give a Python source file in UTF-8"
+        )
     start = text.starts[min(error.lineno, len(text.lines)) - 1] + max(0, (error.offset or 1) - 1)
-    return input_error("PL0131", f"Python cannot read this: {error.msg}", span=Span(text.source, start, start + 1), help="correct the syntax")
+    return input_error(
+        "PL0131",
+        f"Python cannot read this: {error.msg}",
+        span=Span(text.source, start, start + 1),
+        help="correct the syntax",
+    )
 
 
 def definition(function: FunctionType) -> tuple[Text, ast.FunctionDef]:
@@ -67,9 +76,17 @@ def definition(function: FunctionType) -> tuple[Text, ast.FunctionDef]:
     linecache.checkcache(code.co_filename)
     text = "".join(linecache.getlines(code.co_filename, function.__globals__))
     for node in ast.walk(parse(code.co_filename, text)):
-        if isinstance(node, ast.FunctionDef) and node.name == function.__name__ and _first_line(node) == code.co_firstlineno:
+        if (
+            isinstance(node, ast.FunctionDef)
+            and node.name == function.__name__
+            and _first_line(node) == code.co_firstlineno
+        ):
             return Text(code.co_filename, text), node
-    raise input_error("PL0132", f"the source of `{function.__name__}` cannot be found", help="define it by `def` in a file, or in a notebook's cell")
+    raise input_error(
+        "PL0132",
+        f"the source of `{function.__name__}` cannot be found",
+        help="define it by `def` in a file, or in a notebook's cell",
+    )
 
 
 def _first_line(node: ast.FunctionDef) -> int:

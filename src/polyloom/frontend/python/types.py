@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the user of Python kernels writes types and sizes with: `N, M = pl.sizes("N M")`, `A: pl.f32[N, M + 1]`, `alpha: pl.f32`.
+"""What the user of Python kernels writes types and sizes with: `N, M = pl.sizes("N M")`, `A: pl.f32[N, M + 1]`, `alpha:
+pl.f32`.
 
-The compiler reads annotations from the syntax tree, so element types do nothing when Python evaluates them. Their operators
-exist for type checkers only, which are told that an array has the type of its elements: `A[i, k] * B[k, j]` is then a `pl.f32`.
+The compiler reads annotations from the syntax tree, so element types do nothing when Python evaluates them. Their
+operators exist for type checkers only, which are told that an array has the type of its elements: `A[i, k] * B[k, j]`
+is then a `pl.f32`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ Subscript = int | tuple[int, ...]
 
 
 class Element:
-    """An element type. `f32[N, K]` annotates an array, bare `f32` a scalar; `f32(0.5)` is a typed constant, a NumPy scalar."""
+    """An element type. `f32[N, K]` annotates an array, bare `f32` a scalar; `f32(0.5)` is a typed constant, a NumPy
+    scalar."""
 
     def __class_getitem__(cls, extents: object) -> type[Self]:
         return cls
@@ -66,7 +69,9 @@ class Integer(Element):
 
         __le__ = __gt__ = __ge__ = __lt__
         __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __add__
-        __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __add__
+        __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rlshift__ = __rshift__ = (
+            __rrshift__
+        ) = __add__
 
 
 class i8(Integer):

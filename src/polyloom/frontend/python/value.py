@@ -27,7 +27,8 @@ Node = ast.expr | ast.stmt
 
 
 class Values:
-    """Builds expressions; `names` are the nest's for local variables, and for what stands for assigned scalar arguments."""
+    """Builds expressions; `names` are the nest's for local variables, and for what stands for assigned scalar
+    arguments."""
 
     def __init__(self, function: Function, types: Types, names: Mapping[str, str]) -> None:
         self.function, self.types, self.names, self.text = function, types, names, function.text
@@ -44,7 +45,12 @@ class Values:
             case ast.Subscript():
                 return self.element(node, place)
             case ast.BinOp(left=left, op=operator, right=right):
-                return self.apply(BINARY[type(operator)][0], self.types.of(node), (self.value(left, place), self.value(right, place)), node)
+                return self.apply(
+                    BINARY[type(operator)][0],
+                    self.types.of(node),
+                    (self.value(left, place), self.value(right, place)),
+                    node,
+                )
             case ast.UnaryOp(operand=operand) if not isinstance(node.op, ast.Not):
                 return self.unary(node, self.value(operand, place))
             case ast.IfExp():
@@ -64,7 +70,11 @@ class Values:
                 sides = [self.value(side, place) for side in (left, *others)]
                 names = [COMPARE[type(relation)] for relation in relations]
                 dtype = self.types.of(left)
-                return self.joined("and", [self.apply(n, dtype, (a, b), node) for n, a, b in zip(names, sides, sides[1:], strict=False)], node)
+                return self.joined(
+                    "and",
+                    [self.apply(n, dtype, (a, b), node) for n, a, b in zip(names, sides, sides[1:], strict=False)],
+                    node,
+                )
             case ast.BoolOp(op=operator, values=values):
                 return self.connection(node, "and" if isinstance(operator, ast.And) else "or", values, place)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -88,14 +98,27 @@ class Values:
     def index(self, node: ast.expr, place: Place) -> Expression:
         self.in_scope(node, place)
         found, dtype = integer(node, place.scope, "PL0143", "a value", -LIMIT), self.types.of(node)
-        return self.constant(node, found.constant, dtype) if found.is_constant else Index(found, dtype, self.text.span(node))
+        return (
+            self.constant(node, found.constant, dtype)
+            if found.is_constant
+            else Index(found, dtype, self.text.span(node))
+        )
 
     def in_scope(self, node: ast.expr, place: Place) -> None:
         """Raises PL0148 for a loop, or a name of an affine expression, where it has no value."""
         for name in ast.walk(node):
-            if isinstance(name, ast.Name) and name.id in self.function.scope.integers and name.id not in place.scope.integers:
+            if (
+                isinstance(name, ast.Name)
+                and name.id in self.function.scope.integers
+                and name.id not in place.scope.integers
+            ):
                 what = "the loop that it counts" if name.id in self.function.loops else "the block that assigns it"
-                raise self.text.error("PL0148", f"`{name.id}` has no value outside of {what}", name, "use another variable, or move the statement")
+                raise self.text.error(
+                    "PL0148",
+                    f"`{name.id}` has no value outside of {what}",
+                    name,
+                    "use another variable, or move the statement",
+                )
 
     def number(self, node: ast.expr) -> float:
         value: Any = node.value if isinstance(node, ast.Constant) else self.function.scope.value(node)
@@ -105,7 +128,9 @@ class Values:
         dtype = dtype or self.types.of(node)
         found = constant_in(value, dtype)
         if found is None:
-            raise self.text.error("PL0143", f"{value} is no {dtype}", node, "use a constant in range, or declare a wider type")
+            raise self.text.error(
+                "PL0143", f"{value} is no {dtype}", node, "use a constant in range, or declare a wider type"
+            )
         return Constant(found, dtype, self.text.span(node))
 
     def element(self, node: ast.Subscript, place: Place) -> Reference:
@@ -153,7 +178,12 @@ class Values:
     def apply(self, name: str, dtype: ElementType, operands: tuple[Expression, ...], node: Node) -> Expression:
         """An operation; one of constants is a constant, as the operation computes it."""
         if dtype not in BY_NAME[name].types:
-            raise self.text.error("PL0139", f"this operation does not exist for {dtype}: `{ast.unparse(node)}`", node, "declare its operands with another type")
+            raise self.text.error(
+                "PL0139",
+                f"this operation does not exist for {dtype}: `{ast.unparse(node)}`",
+                node,
+                "declare its operands with another type",
+            )
         values = [operand.value for operand in operands if isinstance(operand, Constant)]
         if divides(name, dtype) and isinstance(operands[1], Constant) and operands[1].value == 0:
             raise self.text.error("PL0233", f"`{ast.unparse(node)}` divides by zero", node, "divide by another value")

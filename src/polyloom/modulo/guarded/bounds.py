@@ -24,7 +24,8 @@ from polyloom.modulo.search import solver
 PACKING_LIMIT = 5.0
 """Deterministic effort of one packing, in CP-SAT's unit (about a second)."""
 PLACES = 20_000
-"""Where more places are to choose from than this, the bound by cliques is not confirmed: the model alone would take long to build."""
+"""Where more places are to choose from than this, the bound by cliques is not confirmed: the model alone would take
+long to build."""
 UNIONS = 128
 """From this number of unit sets on, no more unions are formed."""
 
@@ -32,7 +33,11 @@ UNIONS = 128
 def resource_minimum(problem: Guarded) -> Bound:
     """The least pi at which every operation finds a place, dependences ignored."""
     everything = tuple(range(len(problem.operations)))
-    value, core = max(((_clique_bound(problem, c), c) for c in _cliques(problem)), default=(1, everything[:1]), key=lambda bound: bound[0])
+    value, core = max(
+        ((_clique_bound(problem, c), c) for c in _cliques(problem)),
+        default=(1, everything[:1]),
+        key=lambda bound: bound[0],
+    )
     while not _fits(problem, value, everything):
         core = _shrink(problem, value, everything)
         value += 1
@@ -48,7 +53,9 @@ def _cliques(problem: Guarded) -> list[tuple[int, ...]]:
     for union in sorted(unions, key=lambda u: (len(u), sorted(u))):
         clique: list[int] = []
         confined = [i for i in range(len(problem.operations)) if union.issuperset(problem.units_of(i))]
-        for i in sorted(confined, key=lambda i: (-_least_occupancy(problem, i), sum(problem.are_exclusive(i, j) for j in confined))):
+        for i in sorted(
+            confined, key=lambda i: (-_least_occupancy(problem, i), sum(problem.are_exclusive(i, j) for j in confined))
+        ):
             if not any(problem.are_exclusive(i, j) for j in clique):
                 clique.append(i)
         cliques.append(tuple(sorted(clique)))

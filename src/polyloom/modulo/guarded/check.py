@@ -15,21 +15,31 @@ from polyloom.modulo.guarded.problem import Guarded, Solution, ready
 def check(problem: Guarded, solution: Solution) -> None:
     """Raise PL0455 (internal) when `solution` violates a constraint of `problem`."""
     if found := violations(problem, solution):
-        raise PolyloomError(Diagnostic("PL0455", f"the scheduler made a faulty schedule: {found[0]}", INTERNAL, notes=found[1:]))
+        raise PolyloomError(
+            Diagnostic("PL0455", f"the scheduler made a faulty schedule: {found[0]}", INTERNAL, notes=found[1:])
+        )
 
 
 def violations(problem: Guarded, solution: Solution) -> tuple[str, ...]:
     """One sentence for each constraint that `solution` violates; a schedule of the user's is judged by them too."""
     if malformed := tuple(_malformed(problem, solution)):
         return malformed
-    return (*_late(problem, solution), *_unaligned(problem, solution), *_overlong(problem, solution), *_colliding(problem, solution))
+    return (
+        *_late(problem, solution),
+        *_unaligned(problem, solution),
+        *_overlong(problem, solution),
+        *_colliding(problem, solution),
+    )
 
 
 def _malformed(problem: Guarded, solution: Solution) -> Iterator[str]:
     if solution.initiation_interval < 1:
         yield f"the initiation interval is {solution.initiation_interval}"
     if not len(problem.operations) == len(solution.start) == len(solution.unit):
-        yield f"{len(problem.operations)} operations have {len(solution.start)} start offsets and {len(solution.unit)} units"
+        yield (
+            f"{len(problem.operations)} operations have {len(solution.start)} start offsets and "
+            f"{len(solution.unit)} units"
+        )
         return
     for v, (operation, start, unit) in enumerate(zip(problem.operations, solution.start, solution.unit, strict=True)):
         if start < 0:
@@ -44,7 +54,10 @@ def _late(problem: Guarded, solution: Solution) -> Iterator[str]:
         due = solution.start[d.sink] + solution.initiation_interval * d.distance
         if due < ready(problem, solution, d.source):
             names = problem.operations[d.source].name, problem.operations[d.sink].name
-            yield f"{names[1]} reads {names[0]} (distance {d.distance}) in cycle {due}, before it is ready in {ready(problem, solution, d.source)}"
+            yield (
+                f"{names[1]} reads {names[0]} (distance {d.distance}) in cycle {due}, before it is ready in "
+                f"{ready(problem, solution, d.source)}"
+            )
 
 
 def _unaligned(problem: Guarded, solution: Solution) -> Iterator[str]:
@@ -57,7 +70,10 @@ def _overlong(problem: Guarded, solution: Solution) -> Iterator[str]:
     for s in problem.short:
         life = solution.start[s.sink] - ready(problem, solution, s.source)
         if life > solution.initiation_interval - 1:
-            yield f"{problem.operations[s.sink].name} reads {problem.operations[s.source].name} {life} cycles after it is ready: it is overwritten by then"
+            yield (
+                f"{problem.operations[s.sink].name} reads {problem.operations[s.source].name} {life} cycles after "
+                "it is ready: it is overwritten by then"
+            )
 
 
 def _colliding(problem: Guarded, solution: Solution) -> Iterator[str]:
@@ -68,7 +84,13 @@ def _colliding(problem: Guarded, solution: Solution) -> Iterator[str]:
             continue
         gap = (solution.start[j] - solution.start[i]) % pi
         if gap < problem.occupancy(i, unit) or pi - gap < problem.occupancy(j, unit) or gap == 0:
-            yield f"{problem.operations[i].name} and {problem.operations[j].name} collide on unit {problem.units[unit].name}"
+            yield (
+                f"{problem.operations[i].name} and {problem.operations[j].name} collide on unit "
+                f"{problem.units[unit].name}"
+            )
     for v, unit in enumerate(solution.unit):
         if problem.occupancy(v, unit) > pi:
-            yield f"{problem.operations[v].name} holds unit {problem.units[unit].name} longer than the initiation interval"
+            yield (
+                f"{problem.operations[v].name} holds unit {problem.units[unit].name} longer than the initiation "
+                "interval"
+            )

@@ -28,7 +28,11 @@ def pairs_sharing_a_unit(problem: Guarded, operations: Iterable[int]) -> Iterato
 
 
 def place(
-    model: cp_model.CpModel, problem: Guarded, pi: int, operations: tuple[int, ...], together: Mapping[tuple[int, int], cp_model.IntVar]
+    model: cp_model.CpModel,
+    problem: Guarded,
+    pi: int,
+    operations: tuple[int, ...],
+    together: Mapping[tuple[int, int], cp_model.IntVar],
 ) -> dict[Place, cp_model.IntVar]:
     """Add one literal for every place where an operation may start, exactly one true an operation, and the cells'
     constraints.
@@ -73,7 +77,9 @@ def _share_cells(
     cycles = {i: problem.occupancy(i, unit) for i in users}
     for clique in _cover(problem, users):
         for cell in range(pi):
-            model.add_at_most_one(places[i, unit, s] for i in clique for s in sorted((cell - n) % pi for n in range(cycles[i])))
+            model.add_at_most_one(
+                places[i, unit, s] for i in clique for s in sorted((cell - n) % pi for n in range(cycles[i]))
+            )
     for i, j in combinations(users, 2):
         if not problem.are_exclusive(i, j):
             continue
@@ -101,7 +107,9 @@ def _choices(problem: Guarded, operations: tuple[int, ...]) -> dict[int, list[in
     """The units worth trying for each operation: of k interchangeable ones, the n-th user needs only the first n."""
     groups: dict[tuple[tuple[int, int] | None, ...], list[int]] = {}
     for u in range(len(problem.units)):
-        alike = tuple((problem.latency(i, u), problem.occupancy(i, u)) if u in problem.units_of(i) else None for i in operations)
+        alike = tuple(
+            (problem.latency(i, u), problem.occupancy(i, u)) if u in problem.units_of(i) else None for i in operations
+        )
         groups.setdefault(alike, []).append(u)
     result: dict[int, list[int]] = {i: [] for i in operations}
     for alike, units in groups.items():

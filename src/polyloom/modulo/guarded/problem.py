@@ -105,19 +105,27 @@ def validate(problem: Guarded) -> None:
         raise input_error("PL0450", "operations under conditions run on units of limit 1, without capacities")
     for v, operation in enumerate(problem.operations):
         _validate_operation(problem, v, operation)
-    mentioned = {v for d in problem.dependences for v in (d.source, d.sink)} | {v for s in problem.short for v in (s.source, s.sink)}
+    mentioned = {v for d in problem.dependences for v in (d.source, d.sink)} | {
+        v for s in problem.short for v in (s.source, s.sink)
+    }
     mentioned |= {v for group in problem.aligned for v in group} | {v for pair in problem.exclusive for v in pair}
     mentioned |= {v for group in problem.spans for pair in group for v in pair}
     if not mentioned <= set(range(len(problem.operations))):
         raise input_error("PL0450", "a constraint names an operation that does not exist")
     if any(d.distance < 0 for d in problem.dependences):
-        raise input_error("PL0450", "a dependence has a negative distance", help="order the iterations so that every value is produced before its use")
+        raise input_error(
+            "PL0450",
+            "a dependence has a negative distance",
+            help="order the iterations so that every value is produced before its use",
+        )
     if any(d.delay or d.latency is not None or d.to_result for d in problem.dependences):
         raise input_error("PL0450", "a dependence of operations under conditions lasts as long as its source")
 
 
 def _validate_operation(problem: Guarded, v: int, operation: Operation) -> None:
-    if any(len(c.uses) != 1 or c.most is not None for c in operation.choices) or len(set(problem.units_of(v))) != len(operation.choices):
+    if any(len(c.uses) != 1 or c.most is not None for c in operation.choices) or len(set(problem.units_of(v))) != len(
+        operation.choices
+    ):
         raise input_error("PL0450", f"operation {operation.name} needs one latency for each of its distinct units")
     if any(u not in range(len(problem.units)) for u in problem.units_of(v)):
         raise input_error("PL0450", f"operation {operation.name} names a unit that does not exist")

@@ -34,7 +34,14 @@ def schedule(problem: Guarded, pi: int) -> Found | None:
         g = min(waiting, key=lambda n: (upper[n] - lower[n], lower[n], n))
         waiting.remove(g)
         times = range(int(lower[g]), int(min(upper[g], lower[g] + pi - 1)) + 1)
-        found = next((p for p in ((t, table.place([(i, t - latency[i]) for i in groups[g]])) for t in times) if p[1] is not None), None)
+        found = next(
+            (
+                p
+                for p in ((t, table.place([(i, t - latency[i]) for i in groups[g]])) for t in times)
+                if p[1] is not None
+            ),
+            None,
+        )
         if found is None or found[1] is None:
             return None
         for i, u in zip(groups[g], found[1], strict=True):
@@ -50,7 +57,9 @@ def _groups(problem: Guarded) -> list[tuple[int, ...]]:
     return [*problem.aligned, *((i,) for i in range(len(problem.operations)) if i not in aligned)]
 
 
-def _longest(problem: Guarded, pi: int, groups: list[tuple[int, ...]], latency: list[int]) -> npt.NDArray[np.int64] | None:
+def _longest(
+    problem: Guarded, pi: int, groups: list[tuple[int, ...]], latency: list[int]
+) -> npt.NDArray[np.int64] | None:
     """`[g, h]`: by how much h must be ready after g at least; None where some group would have to follow itself."""
     of = {i: g for g, group in enumerate(groups) for i in group}
     if len(of) < sum(map(len, groups)):
@@ -89,7 +98,8 @@ class _Table:
         return [u for _, _, u in taken]
 
     def _unit(self, operation: int, start: int) -> int | None:
-        """One that an exclusive operation holds already, if there is one; units slower than the fastest are left out."""
+        """One that an exclusive operation holds already, if there is one; units slower than the fastest are left
+        out."""
         units, latencies = self.problem.units_of(operation), self.problem.latencies_of(operation)
         quickest = [u for u, latency in zip(units, latencies, strict=True) if latency == min(latencies)]
         free = [u for u in quickest if self._is_free(operation, start, u)]

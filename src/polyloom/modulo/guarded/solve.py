@@ -51,7 +51,11 @@ def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None) -> S
     bounds = resource_minimum(problem), recurrence_minimum(problem)
     minimum = max(b.value for b in bounds)
     lowest = max(minimum, at_least)
-    highest = max(lowest, sum(max(problem.latencies_of(v)) for v in range(len(problem.operations)))) if limit is None else limit
+    highest = (
+        max(lowest, sum(max(problem.latencies_of(v)) for v in range(len(problem.operations))))
+        if limit is None
+        else limit
+    )
     proved = True
     for pi in _intervals(problem, lowest, highest):
         quick = schedule(problem, pi) if problem.places(pi) > LARGE else None
@@ -59,7 +63,9 @@ def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None) -> S
         if found is not None:
             start, unit = found
             first = min(start, default=0)
-            solution = Solution(pi, tuple(s - first for s in start), unit, minimum, proved, _reason(bounds, pi, lowest, proved))
+            solution = Solution(
+                pi, tuple(s - first for s in start), unit, minimum, proved, _reason(bounds, pi, lowest, proved)
+            )
             check(problem, solution)
             return solution
         proved = proved and status == cp_model.INFEASIBLE
@@ -134,7 +140,11 @@ def _build(problem: Guarded, pi: int) -> _Model:
         stage = model.new_int_var(0, horizon // pi, f"stage {operations[i].name}")
         model.add(start[i] == pi * stage + sum(s * literal for _, s, literal in mine))
         least = min(problem.latencies_of(i))
-        ready.append(start[i] + least + sum((problem.latency(i, u) - least) * literal for u, _, literal in mine if problem.latency(i, u) > least))
+        ready.append(
+            start[i]
+            + least
+            + sum((problem.latency(i, u) - least) * literal for u, _, literal in mine if problem.latency(i, u) > least)
+        )
     for d in problem.dependences:
         model.add(start[d.sink] + pi * d.distance >= ready[d.source])
     for s in problem.short:
@@ -160,7 +170,10 @@ def _objectives(problem: Guarded, m: _Model, pi: int) -> Iterator[cp_model.Linea
 
     if problem.spans:
         # A span below 0 would stretch the schedule without end; the values only wait longer in their FIFO.
-        yield sum(greatest(f"span {n}", [0, *(m.ready[v] - m.start[w] for v, w in group)]) for n, group in enumerate(problem.spans))
+        yield sum(
+            greatest(f"span {n}", [0, *(m.ready[v] - m.start[w] for v, w in group)])
+            for n, group in enumerate(problem.spans)
+        )
     first = m.model.new_int_var(0, m.horizon, "first")
     for s in m.start:
         m.model.add(first <= s)
@@ -190,7 +203,17 @@ def _reason(bounds: tuple[Bound, Bound], pi: int, lowest: int, proved: bool) -> 
 def _no_schedule(bounds: tuple[Bound, Bound], lowest: int, highest: int, never: bool) -> PolyloomError:
     notes = tuple(f"no initiation interval below {b.value}: {b.reason}" for b in bounds)
     if never:
-        help = "operations that write one variable must be ready in the same cycle: give them equal latencies or units of their own"
-        return infeasible("PL0453", "the operations have no schedule at any initiation interval", notes=notes, help=help)
+        help = (
+            "operations that write one variable must be ready in the same cycle: give them equal latencies or "
+            "units of their own"
+        )
+        return infeasible(
+            "PL0453", "the operations have no schedule at any initiation interval", notes=notes, help=help
+        )
     message = f"no schedule with an initiation interval of at most {highest}"
-    return infeasible("PL0453", message, notes=notes, help=f"allow a larger one (at least {max(lowest, highest + 1)}), or add units to the machine")
+    return infeasible(
+        "PL0453",
+        message,
+        notes=notes,
+        help=f"allow a larger one (at least {max(lowest, highest + 1)}), or add units to the machine",
+    )

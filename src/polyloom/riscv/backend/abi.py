@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The calling convention: where arguments and results are (RISC-V ELF psABI specification, chapter "Procedure Calling Convention").
+"""The calling convention: where arguments and results are (RISC-V ELF psABI specification, chapter "Procedure Calling
+Convention").
 
-Which of ilp32, ilp32f, ilp32d, lp64, lp64f and lp64d holds follows from the instruction set. Integers come in a0 to a7, then on
-the stack; what is twice as wide as a register takes two, of which the second may be the first word on the stack. Floats that fit
-come in fa0 to fa7, then as integers do.
+Which of ilp32, ilp32f, ilp32d, lp64, lp64f and lp64d holds follows from the instruction set. Integers come in a0 to a7,
+then on the stack; what is twice as wide as a register takes two, of which the second may be the first word on the
+stack. Floats that fit come in fa0 to fa7, then as integers do.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from polyloom.riscv.names import Isa
 ARGUMENTS: Final = range(10, 18)
 """The numbers of a0 to a7 and of fa0 to fa7."""
 SAVED: Final = (8, 9, *range(18, 28))
-"""s0 to s11 and fs0 to fs11: a function leaves them as they were. Of the f ones only as many bits as the convention has."""
+"""s0 to s11 and fs0 to fs11: a function leaves them as they were. Of the f ones only as many bits as the convention
+has."""
 TEMPORARY_X: Final = (*ARGUMENTS, 5, 6, 7, *range(28, 32))
 TEMPORARY_F: Final = (*ARGUMENTS, *range(8), *range(28, 32))
 
@@ -36,7 +38,8 @@ Place = Reg | Stack
 
 def name(isa: Isa) -> str:
     """Such as lp64d."""
-    return f"{'lp64' if isa.xlen == 64 else 'ilp32'}{'d' if 'd' in isa.extensions else 'f' if 'f' in isa.extensions else ''}"
+    floats = "d" if "d" in isa.extensions else "f" if "f" in isa.extensions else ""
+    return ("lp64" if isa.xlen == 64 else "ilp32") + floats
 
 
 def size_of(type: Type, isa: Isa) -> int:

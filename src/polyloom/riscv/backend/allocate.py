@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Register allocation by linear scan over intervals with holes (Poletto and Sarkar, 1999; Wimmer and Moessenboeck, 2005).
+"""Register allocation by linear scan over intervals with holes (Poletto and Sarkar, 1999; Wimmer and Moessenboeck,
+2005).
 
-First the two registers of a move become one where their intervals do not overlap. Intervals then get, in order of their beginning,
-a register that is free for all of theirs. Where there is none, the cheapest in use is spilled: each of its uses and definitions
-gets a short interval of its own beside an access to the frame, and the scan begins anew. `check.py` does not believe the result.
+First the two registers of a move become one where their intervals do not overlap. Intervals then get, in order of their
+beginning, a register that is free for all of theirs. Where there is none, the cheapest in use is spilled: each of its
+uses and definitions gets a short interval of its own beside an access to the frame, and the scan begins anew.
+`check.py` does not believe the result.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ _UNSPILLABLE = float("inf")
 
 @dataclass(slots=True)
 class Interval:
-    """The registers that became one, where one of them is live, and what an access to the frame would cost for each position."""
+    """The registers that became one, where one of them is live, and what an access to the frame would cost for each
+    position."""
 
     members: list[Reg]
     segments: Segments
@@ -47,7 +50,10 @@ def allocate(code: Code) -> Code:
 
 
 def _named(code: Code, names: Mapping[Reg, Reg]) -> Code:
-    return replace(code, blocks=tuple(Block(b.name, tuple(renamed(op, lambda r: names.get(r, r)) for op in b.ops)) for b in code.blocks))
+    return replace(
+        code,
+        blocks=tuple(Block(b.name, tuple(renamed(op, lambda r: names.get(r, r)) for op in b.ops)) for b in code.blocks),
+    )
 
 
 def _fixed(code: Code) -> dict[Reg, Segments]:
@@ -87,8 +93,11 @@ def _join(found: dict[Reg, Interval], target: Reg, source: Reg) -> None:
         found[member] = joined
 
 
-def _scan(classes: Sequence[Interval], fixed: dict[Reg, Segments], code: Code) -> tuple[list[tuple[Interval, Reg]], list[Interval]]:
-    """Registers for intervals, and the intervals that have to be spilled. What ends before an interval begins is in the way of no later one."""
+def _scan(
+    classes: Sequence[Interval], fixed: dict[Reg, Segments], code: Code
+) -> tuple[list[tuple[Interval, Reg]], list[Interval]]:
+    """Registers for intervals, and the intervals that have to be spilled. What ends before an interval begins is in the
+    way of no later one."""
     taken: dict[Reg, list[Interval]] = {}
     assigned: list[tuple[Interval, Reg]] = []
     spilled: list[Interval] = []
@@ -119,10 +128,18 @@ def _is_free(register: Reg, interval: Interval, taken: dict[Reg, list[Interval]]
     return not any(overlap(other.segments, interval.segments) for other in taken.get(register, ()))
 
 
-def _evict(interval: Interval, choices: Sequence[Reg], taken: dict[Reg, list[Interval]], fixed: dict[Reg, Segments], spilled: list[Interval]) -> Reg | None:
+def _evict(
+    interval: Interval,
+    choices: Sequence[Reg],
+    taken: dict[Reg, list[Interval]],
+    fixed: dict[Reg, Segments],
+    spilled: list[Interval],
+) -> Reg | None:
     """The register whose intervals in the way are the cheapest to spill; None where this one is."""
     possible = [r for r in dict.fromkeys(choices) if r not in fixed or not overlap(fixed[r], interval.segments)]
-    in_the_way = {r: [other for other in taken.get(r, ()) if overlap(other.segments, interval.segments)] for r in possible}
+    in_the_way = {
+        r: [other for other in taken.get(r, ()) if overlap(other.segments, interval.segments)] for r in possible
+    }
     best = min(possible, key=lambda r: sum(other.weight for other in in_the_way[r]), default=None)
     if best is None or sum(other.weight for other in in_the_way[best]) >= interval.weight:
         assert interval.cost < _UNSPILLABLE, "an instruction needs more registers than there are"
@@ -138,11 +155,17 @@ def _spilled(code: Code, spilled: Sequence[Interval], short: set[Reg]) -> Code:
     slots: list[list[Interval]] = []
     place: dict[Reg, int] = {}
     for interval in spilled:
-        number = next((k for k, held in enumerate(slots) if not any(overlap(o.segments, interval.segments) for o in held)), len(slots))
+        number = next(
+            (k for k, held in enumerate(slots) if not any(overlap(o.segments, interval.segments) for o in held)),
+            len(slots),
+        )
         slots[number:] = [[*(slots[number] if number < len(slots) else ()), interval], *slots[number + 1 :]]
         place.update(dict.fromkeys(interval.members, code.slots + number))
     fresh = _numbers(code)
-    blocks = tuple(Block(b.name, tuple(made for op in b.ops for made in _with_accesses(op, code, place, fresh, short))) for b in code.blocks)
+    blocks = tuple(
+        Block(b.name, tuple(made for op in b.ops for made in _with_accesses(op, code, place, fresh, short)))
+        for b in code.blocks
+    )
     return replace(code, blocks=blocks, slots=code.slots + len(slots))
 
 

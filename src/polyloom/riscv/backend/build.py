@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes instructions over virtual registers: table rows, the assembler's pseudo-instructions, constants, and lines of the select table."""
+"""Writes instructions over virtual registers: table rows, the assembler's pseudo-instructions, constants, and lines of
+the select table."""
 
 from __future__ import annotations
 
@@ -46,7 +47,9 @@ class Builder:
     def make(self, mnemonic: str, *operands: Operand, to: Reg | None = None) -> Reg:
         """The result of an instruction, in `to` or in a new register."""
         first = plain(mnemonic, (ZERO, *operands))[0]
-        result = to or self.fresh("f" if first == "fmv" or (first not in PSEUDO and row_of(first, self.isa).fields[0].kind == "f") else "x")
+        result = to or self.fresh(
+            "f" if first == "fmv" or (first not in PSEUDO and row_of(first, self.isa).fields[0].kind == "f") else "x"
+        )
         self.put(mnemonic, result, *operands)
         return result
 
@@ -87,7 +90,9 @@ def _operation(line: Line, places: Mapping[str, Reg]) -> tuple[str, tuple[Operan
     """A line without its result."""
     if line.mnemonic == "li":
         return "addi", (ZERO, int(line.operands[1]))
-    return line.mnemonic, tuple(places[o] if o in places else _immediate(line.mnemonic, int(o)) for o in line.operands[1:])
+    return line.mnemonic, tuple(
+        places[o] if o in places else _immediate(line.mnemonic, int(o)) for o in line.operands[1:]
+    )
 
 
 def plain(mnemonic: str, operands: tuple[Operand, ...]) -> tuple[str, tuple[Operand, ...]]:

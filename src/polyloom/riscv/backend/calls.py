@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selection of calls: arguments and results between where values are held and where the calling convention has them (abi.py).
+"""Selection of calls: arguments and results between where values are held and where the calling convention has them
+(abi.py).
 
-All parts of arguments are computed before the first is moved into its register, so that nothing is computed between these moves.
+All parts of arguments are computed before the first is moved into its register, so that nothing is computed between
+these moves.
 """
 
 from __future__ import annotations
@@ -19,8 +21,15 @@ def call(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
     """The result, in no register where there is none."""
     function = next(f for f in context.function.program if f.name == instruction.called)
     places = abi.places([operand.type for operand in instruction.operands], context.isa)
-    passed = [_passed(context, operand, group, k in function.unsigned) for k, (operand, group) in enumerate(zip(instruction.operands, places, strict=True))]
-    pairs = [(operand, *pair) for operand, group, parts in zip(instruction.operands, places, passed, strict=True) for pair in zip(group, parts, strict=True)]
+    passed = [
+        _passed(context, operand, group, k in function.unsigned)
+        for k, (operand, group) in enumerate(zip(instruction.operands, places, strict=True))
+    ]
+    pairs = [
+        (operand, *pair)
+        for operand, group, parts in zip(instruction.operands, places, passed, strict=True)
+        for pair in zip(group, parts, strict=True)
+    ]
     for operand, place, part in pairs:
         if isinstance(place, abi.Stack):
             _store(context, operand.type, part, place)
@@ -29,7 +38,9 @@ def call(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
     context.b.constants = {}  # it is shorter to make them anew than to save a register for each
     if function.result is None:
         return ()
-    found = [context.move(context.b.fresh(place.bank), place) for place in abi.result_places(function.result, context.isa)]
+    found = [
+        context.move(context.b.fresh(place.bank), place) for place in abi.result_places(function.result, context.isa)
+    ]
     return arrived(context, function.result, found)
 
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks an allocation without the allocator: every use reads a register that holds the value it names, along all paths.
+"""Checks an allocation without the allocator: every use reads a register that holds the value it names, along all
+paths.
 
-Forward dataflow over the code with the machine's registers, beside the code with virtual ones. A state says which values each
-register and slot holds; a definition of a value ends it everywhere else; where paths join, what holds on all of them holds. The
-two codes must be the same but for registers, and for spills and reloads. Behind a call only saved registers and slots hold what they held.
+Forward dataflow over the code with the machine's registers, beside the code with virtual ones. A state says which
+values each register and slot holds; a definition of a value ends it everywhere else; where paths join, what holds on
+all of them holds. The two codes must be the same but for registers, and for spills and reloads. Behind a call only
+saved registers and slots hold what they held.
 """
 
 from __future__ import annotations
@@ -119,7 +121,8 @@ def _kill(state: State, value: Reg) -> None:
 
 
 def _forget(state: State) -> None:
-    """The called function leaves of registers only those that it saves, and sp, gp and tp; the others hold what it returned."""
+    """The called function leaves of registers only those that it saves, and sp, gp and tp; the others hold what it
+    returned."""
     kept = {*(Reg("x", n) for n in (2, 3, 4)), *(Reg(bank, n) for bank in ("x", "f") for n in SAVED)}
     for register in REGISTERS:
         if register not in kept:
@@ -136,5 +139,14 @@ def _check_saved(code: Code, op: Op, state: State) -> None:
 
 def saved(code: Code) -> Sequence[Reg]:
     """The registers that the code writes and its caller wants back."""
-    written = {o for b in code.blocks for op in b.ops for letter, o in zip(shape(op.mnemonic, code.isa), op.operands, strict=False) if letter == "d"}
-    return [*([RA] if code.calls else []), *(Reg(bank, number) for bank in ("x", "f") for number in SAVED if Reg(bank, number) in written)]
+    written = {
+        o
+        for b in code.blocks
+        for op in b.ops
+        for letter, o in zip(shape(op.mnemonic, code.isa), op.operands, strict=False)
+        if letter == "d"
+    }
+    return [
+        *([RA] if code.calls else []),
+        *(Reg(bank, number) for bank in ("x", "f") for number in SAVED if Reg(bank, number) in written),
+    ]

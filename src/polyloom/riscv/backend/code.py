@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machine code before it is words: blocks of instructions whose registers are virtual ones, or after allocation the machine's.
+"""Machine code before it is words: blocks of instructions whose registers are virtual ones, or after allocation the
+machine's.
 
-An instruction has a mnemonic of the instruction table and an operand for each field of its row, in the row's order: a register, a
-number or the name of a block. Besides those of the table there are a few pseudo-instructions, `PSEUDO`, which `expand.py` replaces
-last, when the frame is known. Moves are among them, so that allocation sees what it may join.
+An instruction has a mnemonic of the instruction table and an operand for each field of its row, in the row's order: a
+register, a number or the name of a block. Besides those of the table there are a few pseudo-instructions, `PSEUDO`,
+which `expand.py` replaces last, when the frame is known. Moves are among them, so that allocation sees what it may
+join.
 """
 
 from __future__ import annotations
@@ -33,7 +35,11 @@ class Reg:
         return self.number >= PHYSICAL
 
     def __str__(self) -> str:
-        return f"%{self.bank}{self.number - PHYSICAL}" if self.is_virtual else (X_NAMES if self.bank == "x" else F_NAMES)[self.number]
+        return (
+            f"%{self.bank}{self.number - PHYSICAL}"
+            if self.is_virtual
+            else (X_NAMES if self.bank == "x" else F_NAMES)[self.number]
+        )
 
 
 ZERO: Final = Reg("x", 0)
@@ -54,12 +60,17 @@ PSEUDO: Final[dict[str, str]] = {
     "spill": "u.",
     "reload": "d.",
 }
-"""By name: what an operand is, a definition, a use, or no register. `frame rd, n` is the address of byte n of the function's own
-memory, `incoming rd, n` that of byte n of the arguments on the stack; `ret` uses the registers that it returns, at most two;
-`call f, ...` names a function, uses the registers of its arguments, and defines `CLOBBERED`;
-`keep` is no instruction, but orders accesses to memory and uses a value; `spill` and `reload` access a slot of the frame."""
+"""By name: what an operand is, a definition, a use, or no register. `frame rd, n` is the address of byte n of the
+function's own memory, `incoming rd, n` that of byte n of the arguments on the stack; `ret` uses the registers that it
+returns, at most two; `call f, ...` names a function, uses the registers of its arguments, and defines `CLOBBERED`;
+`keep` is no instruction, but orders accesses to memory and uses a value; `spill` and `reload` access a slot of the
+frame."""
 _TEMPORARY: Final = (*range(10, 18), *range(28, 32))
-CLOBBERED: Final = (RA, *(Reg("x", n) for n in (*range(5, 8), *_TEMPORARY)), *(Reg("f", n) for n in (*range(8), *_TEMPORARY)))
+CLOBBERED: Final = (
+    RA,
+    *(Reg("x", n) for n in (*range(5, 8), *_TEMPORARY)),
+    *(Reg("f", n) for n in (*range(8), *_TEMPORARY)),
+)
 """What a call may change: ra, and the temporary registers of both banks."""
 BRANCHES: Final = ("beq", "bne", "blt", "bge", "bltu", "bgeu")
 STORES: Final = ("sb", "sh", "sw", "sd", "fsw", "fsd")
@@ -90,8 +101,8 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A function. `frame` is the number of bytes of its own memory, `slots` of registers that were spilled, each 8 bytes, `outgoing` that of bytes
-    of arguments on the stack, for the calls that it makes."""
+    """A function. `frame` is the number of bytes of its own memory, `slots` of registers that were spilled, each 8
+    bytes, `outgoing` that of bytes of arguments on the stack, for the calls that it makes."""
 
     name: str
     isa: Isa
@@ -105,7 +116,9 @@ class Code:
         return any(op.mnemonic == "call" for block in self.blocks for op in block.ops)
 
     def __str__(self) -> str:
-        return "\n".join(line for block in self.blocks for line in (f"{block.name}:", *(f"    {op}" for op in block.ops)))
+        return "\n".join(
+            line for block in self.blocks for line in (f"{block.name}:", *(f"    {op}" for op in block.ops))
+        )
 
 
 @cache
@@ -123,7 +136,9 @@ def shape(mnemonic: str, isa: Isa) -> str:
         return PSEUDO[mnemonic]
     if JOINT in mnemonic:
         return "duuu" + shape(mnemonic.partition(JOINT)[2], isa)[1:]
-    return "".join(("d" if f.role == "rd" else "u") if f.kind in ("x", "f") else "." for f in row_of(mnemonic, isa).fields)
+    return "".join(
+        ("d" if f.role == "rd" else "u") if f.kind in ("x", "f") else "." for f in row_of(mnemonic, isa).fields
+    )
 
 
 def registers(op: Op, isa: Isa) -> tuple[list[Reg], list[Reg]]:

@@ -29,7 +29,11 @@ def _blocks(code: Code) -> Iterator[str]:
     names = Counter(block.name for block in code.blocks)
     yield from (f"the block {name} occurs {number} times" for name, number in names.items() if number > 1)
     for block in code.blocks:
-        yield from (f"block {block.name}: `{op}` goes to no block" for op in block.ops if any(t not in names for t in targets(op)))
+        yield from (
+            f"block {block.name}: `{op}` goes to no block"
+            for op in block.ops
+            if any(t not in names for t in targets(op))
+        )
 
 
 def _operands(code: Code) -> Iterator[str]:
@@ -43,14 +47,18 @@ def _operands(code: Code) -> Iterator[str]:
 def _fits(op: Op, letters: str) -> bool:
     kinds = [letter in "du" for letter in letters[: len(op.operands)]]
     complete = len(op.operands) == len(letters) or op.mnemonic == "ret"
-    return complete and all(isinstance(o, Reg) == is_register for o, is_register in zip(op.operands, kinds, strict=False))
+    return complete and all(
+        isinstance(o, Reg) == is_register for o, is_register in zip(op.operands, kinds, strict=False)
+    )
 
 
 def _ends(code: Code) -> Iterator[str]:
     """Branches and jumps stand at the end of a block."""
     for block in code.blocks:
         first = next((k for k, op in enumerate(block.ops) if op.mnemonic in ENDS), len(block.ops))
-        yield from (f"block {block.name}: `{op}` stands behind an end" for op in block.ops[first:] if op.mnemonic not in ENDS)
+        yield from (
+            f"block {block.name}: `{op}` stands behind an end" for op in block.ops[first:] if op.mnemonic not in ENDS
+        )
 
 
 def _definitions(code: Code) -> Iterator[str]:
@@ -61,7 +69,9 @@ def _definitions(code: Code) -> Iterator[str]:
         defined, used = registers(op, code.isa)
         alive.difference_update(defined)
         alive.update(used)
-    yield from (f"{register} may be read before it is written" for register in sorted(alive) if register.number >= PHYSICAL)
+    yield from (
+        f"{register} may be read before it is written" for register in sorted(alive) if register.number >= PHYSICAL
+    )
 
 
 RULES: tuple[Rule, ...] = (_blocks, _operands, _ends, _definitions)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pipeline: a C function in SSA form, with those that it calls, to a RISC-V executable.
 
-    SSA form -> legal operations -> common subexpressions, dead code -> critical edges split, blocks in order -> out of SSA form
-    -> instruction selection -> constants out of loops -> list scheduling -> linear-scan allocation, checked -> frame -> words -> ELF
+    SSA form -> legal operations -> common subexpressions, dead code -> critical edges split, blocks in order -> out of
+    SSA form
+    -> instruction selection -> constants out of loops -> list scheduling -> linear-scan allocation, checked -> frame ->
+    words -> ELF
 
 Scheduling and hoisting lengthen the lives of values; where that makes the allocation spill more, they are undone.
 """
@@ -48,7 +50,8 @@ class Compiled:
 def compile_function(function: Function, isa: Isa, note: bytes = b"", watch: Watch | None = None) -> Compiled:
     """`note` goes into the file as it is.
 
-    Errors: PL0930 for what the instruction set cannot do, PL0931 for what is not supported, PL0932 for what is too long."""
+    Errors: PL0930 for what the instruction set cannot do, PL0931 for what is not supported, PL0932 for what is too
+    long."""
     layout = Layout(function.data)
     codes = [run_passes(allocated(code, watch), _LAST, watch) for code in lowered(function, isa, layout, watch)]
     words, starts = linked(codes)
@@ -97,7 +100,13 @@ _SCHEDULE: Final = Pass("schedule", schedule, _CODE)
 _WAYS: Final[tuple[tuple[Pass[Code, Code], ...], ...]] = ((_HOIST, _SCHEDULE), (_HOIST,), ())
 """What may be done before the allocation, the best first."""
 _LAST: Final = (Pass("expand", expand, _EXPANDED),)
-PASSES: Final = (*(each.name for each in _passes(parse("rv64gc"), Layout(()))), "hoist", "schedule", "allocate", "expand")
+PASSES: Final = (
+    *(each.name for each in _passes(parse("rv64gc"), Layout(()))),
+    "hoist",
+    "schedule",
+    "allocate",
+    "expand",
+)
 """The names of all passes, in their order."""
 
 

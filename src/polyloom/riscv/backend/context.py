@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What instruction selection knows of a function: which registers hold a value, which instructions are folded into their user.
+"""What instruction selection knows of a function: which registers hold a value, which instructions are folded into
+their user.
 
-An integer narrower than a register is held sign-extended, an i1 as 0 or 1, so that comparisons need no care (sign extension keeps
-the unsigned order, too). A value whose uses ask for no more than its own bits is loose: its upper bits are anything. On RV32 an i64
-is held in two registers, low half first. An instruction with one use, by one that can take it in, is deferred to it.
+An integer narrower than a register is held sign-extended, an i1 as 0 or 1, so that comparisons need no care (sign
+extension keeps the unsigned order, too). A value whose uses ask for no more than its own bits is loose: its upper bits
+are anything. On RV32 an i64 is held in two registers, low half first. An instruction with one use, by one that can take
+it in, is deferred to it.
 """
 
 from __future__ import annotations
@@ -12,7 +14,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from polyloom.ir.ssa import ARITHMETIC, COMPARISONS, Address, Block, Branch, Constant, Function, Instruction, Operand, Undef, Value
+from polyloom.ir.ssa import (
+    ARITHMETIC,
+    COMPARISONS,
+    Address,
+    Block,
+    Branch,
+    Constant,
+    Function,
+    Instruction,
+    Operand,
+    Undef,
+    Value,
+)
 from polyloom.ir.ssa_types import F32, FLOATS, I1, I8, I16, I32, I64, PTR, WIDTH, Type
 from polyloom.ir.ssa_verify import definitions, uses
 from polyloom.riscv.backend.build import Builder
@@ -30,7 +44,9 @@ FUNCTIONS: Final = {"smin": "min", "smax": "max", "umin": "minu", "umax": "maxu"
 class Context:
     """Mutable: the instructions made so far and where values are. `emit` selects an instruction."""
 
-    def __init__(self, function: Function, isa: Isa, layout: Layout, emit: Callable[[Context, Instruction], None]) -> None:
+    def __init__(
+        self, function: Function, isa: Isa, layout: Layout, emit: Callable[[Context, Instruction], None]
+    ) -> None:
         self.function, self.isa, self.layout, self.emit = function, isa, layout, emit
         self.b: Final = Builder(isa)
         self.values: dict[str, tuple[Reg, ...]] = {}
@@ -43,7 +59,9 @@ class Context:
         self.deferred: Final = dict(_deferred(function, users, self.variables, isa))
         self.inverses: Final = dict(_inverses(function, self.variables))
         self.zero_extended: Final = frozenset(_zero_extended(function, users))
-        self.loose: Final = frozenset(name for name, found in users.items() if all(_tolerates(user, name, isa) for _, user in found))
+        self.loose: Final = frozenset(
+            name for name, found in users.items() if all(_tolerates(user, name, isa) for _, user in found)
+        )
 
     def is_wide(self, type: Type) -> bool:
         return type == I64 and self.isa.xlen == 32
@@ -65,7 +83,11 @@ class Context:
             case Constant(type, value) if type in FLOATS:
                 return (self._float(type, value),)
             case Constant(type, value):
-                return (self.b.constant(value), self.b.constant(value >> 32)) if self.is_wide(type) else (self.b.constant(value),)
+                return (
+                    (self.b.constant(value), self.b.constant(value >> 32))
+                    if self.is_wide(type)
+                    else (self.b.constant(value),)
+                )
             case Undef(type):
                 return (self._float(type, 0),) if type in FLOATS else (ZERO, ZERO) if self.is_wide(type) else (ZERO,)
             case Address(name, offset):
@@ -91,7 +113,11 @@ class Context:
 
     def immediate(self, operand: Operand, legal: range = IMMEDIATE) -> int | None:
         """A constant that an instruction can hold."""
-        return operand.value if isinstance(operand, Constant) and operand.type not in FLOATS and operand.value in legal else None
+        return (
+            operand.value
+            if isinstance(operand, Constant) and operand.type not in FLOATS and operand.value in legal
+            else None
+        )
 
     def canonical(self, type: Type, register: Reg) -> Reg:
         """The value in the low bits, as values of the type are held."""
@@ -166,7 +192,13 @@ def _inverses(function: Function, variables: frozenset[str]) -> Iterator[tuple[s
     """The values that are the complement of another, which does not change."""
     for instruction in (i for block in function.blocks for i in block.instructions if i.operation == "xor"):
         a, b = instruction.operands
-        if instruction.result is not None and isinstance(a, Value) and a.name not in variables and isinstance(b, Constant) and b.value == -1:
+        if (
+            instruction.result is not None
+            and isinstance(a, Value)
+            and a.name not in variables
+            and isinstance(b, Constant)
+            and b.value == -1
+        ):
             yield instruction.result.name, a
 
 
@@ -175,7 +207,12 @@ def _zero_extended(function: Function, users: Users) -> Iterator[str]:
     for instruction in (i for block in function.blocks for i in block.instructions if i.operation == "load"):
         result = instruction.result
         found = users[result.name] if result is not None else []
-        if result is not None and result.type in (I8, I16, I32) and found and all(user is not None and user.operation == "zext" for _, user in found):
+        if (
+            result is not None
+            and result.type in (I8, I16, I32)
+            and found
+            and all(user is not None and user.operation == "zext" for _, user in found)
+        ):
             yield result.name
 
 
@@ -190,14 +227,22 @@ def _deferred(function: Function, users: Users, variables: frozenset[str], isa: 
             found = users[result.name]
             inside = all(where is block for where, _ in found)
             alone = inside and len(found) == 1
-            if _is_address(instruction, found, inside, variables) or (alone and _is_part(instruction, block, found[0][1], isa)):
+            if _is_address(instruction, found, inside, variables) or (
+                alone and _is_part(instruction, block, found[0][1], isa)
+            ):
                 made.append((result.name, instruction))
     return made
 
 
-def _is_address(instruction: Instruction, users: list[tuple[Block, Instruction | None]], inside: bool, variables: frozenset[str]) -> bool:
+def _is_address(
+    instruction: Instruction, users: list[tuple[Block, Instruction | None]], inside: bool, variables: frozenset[str]
+) -> bool:
     """Whether this is a constant distance from a pointer that only loads and stores use as their address."""
-    if instruction.operation != "offset" or not isinstance(instruction.operands[1], Constant) or instruction.operands[1].value not in range(-2048, 2041):
+    if (
+        instruction.operation != "offset"
+        or not isinstance(instruction.operands[1], Constant)
+        or instruction.operands[1].value not in range(-2048, 2041)
+    ):
         return False
     base = instruction.operands[0]
     kept = inside or not isinstance(base, Value) or base.name not in variables
@@ -205,7 +250,9 @@ def _is_address(instruction: Instruction, users: list[tuple[Block, Instruction |
 
 
 def _addresses(user: Instruction, value: Value | None) -> bool:
-    return (user.operation == "load") or (user.operation == "store" and user.operands[1] == value and user.operands[0] != value)
+    return (user.operation == "load") or (
+        user.operation == "store" and user.operands[1] == value and user.operands[0] != value
+    )
 
 
 def _is_part(instruction: Instruction, block: Block, user: Instruction | None, isa: Isa) -> bool:
@@ -219,7 +266,9 @@ def _is_part(instruction: Instruction, block: Block, user: Instruction | None, i
     if user.operands[0] == result:
         return compared and user.operands[1].type != I1
     wide = WIDTH[result.type] == isa.xlen or (result.type == PTR and operation == "select")
-    return WIDTH[user.operands[1].type] <= isa.xlen and (operation in RING or (wide and operation in ("lshr", "ashr")) or operation == "select")
+    return WIDTH[user.operands[1].type] <= isa.xlen and (
+        operation in RING or (wide and operation in ("lshr", "ashr")) or operation == "select"
+    )
 
 
 def _tolerates(user: Instruction | None, name: str, isa: Isa) -> bool:

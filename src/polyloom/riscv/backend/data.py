@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a program's data are: the variables of the C file, then constants of its code, from a fixed address on. Code follows."""
+"""Where a program's data are: the variables of the C file, then constants of its code, from a fixed address on. Code
+follows."""
 
 from __future__ import annotations
 

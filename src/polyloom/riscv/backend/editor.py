@@ -9,7 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from polyloom.ir.ssa import NOWHERE, Access, Block, Branch, Edge, Function, Instruction, Jump, Operand, Terminator, Value
+from polyloom.ir.ssa import (
+    NOWHERE,
+    Access,
+    Block,
+    Branch,
+    Edge,
+    Function,
+    Instruction,
+    Jump,
+    Operand,
+    Terminator,
+    Value,
+)
 from polyloom.ir.ssa_types import Type
 from polyloom.transform.ssa.editing import names
 
@@ -42,7 +54,15 @@ class Editor:
         """Writes an instruction as it is."""
         self.made.append(instruction)
 
-    def make(self, operation: str, type: Type, *operands: Operand, to: Value | None = None, callee: str = "", access: Access | None = None) -> Value:
+    def make(
+        self,
+        operation: str,
+        type: Type,
+        *operands: Operand,
+        to: Value | None = None,
+        callee: str = "",
+        access: Access | None = None,
+    ) -> Value:
         """The result of a new instruction, `to` where it is given."""
         result = to or self.value(type)
         self.rule(self, Instruction(operation, operands, (result,), (), access, callee, self.place))
@@ -68,9 +88,11 @@ class Editor:
     def branch(self, condition: Operand, then: Edge, orelse: Edge) -> None:
         self.end(Branch(condition, then, orelse, self.place))
 
-    def repeat(self, first: Sequence[Operand], body: Callable[[Sequence[Value]], tuple[Operand, Sequence[Operand]]]) -> Sequence[Value]:
-        """A loop over variables that begin with `first`: `body` writes it, and gives the condition to go on and the next values.
-        The values behind the loop, which is executed at least once."""
+    def repeat(
+        self, first: Sequence[Operand], body: Callable[[Sequence[Value]], tuple[Operand, Sequence[Operand]]]
+    ) -> Sequence[Value]:
+        """A loop over variables that begin with `first`: `body` writes it, and gives the condition to go on and the
+        next values. The values behind the loop, which is executed at least once."""
         head, behind = self.fresh("again"), self.fresh("behind")
         self.jump(head, *first)
         variables = [self.value(operand.type) for operand in first]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The frame, and instructions of the table for pseudo-instructions.
 
-From sp upwards: arguments of calls on the stack, slots of spilled registers, the function's own memory, registers saved for the caller, of which
-ra is one where the function calls; then, above where sp was, its own arguments on the stack. A function without any of these has no frame.
+From sp upwards: arguments of calls on the stack, slots of spilled registers, the function's own memory, registers saved
+for the caller, of which ra is one where the function calls; then, above where sp was, its own arguments on the stack. A
+function without any of these has no frame.
 """
 
 from __future__ import annotations
@@ -66,7 +67,11 @@ def _move(code: Code, target: Operand, source: Operand) -> Op:
     assert isinstance(target, Reg)
     if target.bank == "f":
         return Op("fsgnj.d" if "d" in code.isa.extensions else "fsgnj.s", (target, source, source))
-    return Op("add", (target, ZERO, source)) if "c" in code.isa.extensions and source != ZERO else Op("addi", (target, source, 0))
+    return (
+        Op("add", (target, ZERO, source))
+        if "c" in code.isa.extensions and source != ZERO
+        else Op("addi", (target, source, 0))
+    )
 
 
 def _add(code: Code, target: Reg, base: Reg, distance: int) -> Iterator[Op]:
@@ -81,7 +86,10 @@ def _add(code: Code, target: Reg, base: Reg, distance: int) -> Iterator[Op]:
 def _constant(code: Code, target: Reg, value: int) -> Iterator[Op]:
     builder = Builder(code.isa)
     builder.constant(value)
-    return (Op(op.mnemonic, tuple(target if isinstance(o, Reg) and o != ZERO else o for o in op.operands)) for op in builder.ops)
+    return (
+        Op(op.mnemonic, tuple(target if isinstance(o, Reg) and o != ZERO else o for o in op.operands))
+        for op in builder.ops
+    )
 
 
 def _access(code: Code, is_store: bool, register: Reg, offset: int) -> Iterator[Op]:
@@ -122,8 +130,13 @@ def _adjust(code: Code, distance: int) -> Iterator[Op]:
 
 
 def _falling(code: Code) -> Code:
-    """Without jumps to the next block, and with branches over such a jump inverted; blocks that only jump are passed by."""
-    onward = {b.name: b.ops[0].operands[0] for b in code.blocks if len(b.ops) == 1 and b.ops[0].mnemonic == "j" and b is not code.blocks[0]}
+    """Without jumps to the next block, and with branches over such a jump inverted; blocks that only jump are passed
+    by."""
+    onward = {
+        b.name: b.ops[0].operands[0]
+        for b in code.blocks
+        if len(b.ops) == 1 and b.ops[0].mnemonic == "j" and b is not code.blocks[0]
+    }
     blocks = [Block(b.name, tuple(_led(op, onward) for op in b.ops)) for b in code.blocks]
     reached = {blocks[0].name} | {name for b in blocks for op in b.ops for name in targets(op)}
     kept = [b for b in blocks if b.name in reached]
@@ -149,8 +162,8 @@ _INVERSE = {"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bge
 
 
 def _ending(ops: tuple[Op, ...], following: str, before: set[str]) -> tuple[Op, ...]:
-    """The instructions of a block in front of the block `following`, and behind those of `before`. A branch and a jump change
-    places where then the jump goes, or where then the branch repeats a loop and the jump leaves it."""
+    """The instructions of a block in front of the block `following`, and behind those of `before`. A branch and a jump
+    change places where then the jump goes, or where then the branch repeats a loop and the jump leaves it."""
     if len(ops) > 1 and ops[-1].mnemonic == "j" and ops[-2].mnemonic in _INVERSE:
         branch, jump = ops[-2], ops[-1]
         onward, away = jump.operands[0], branch.operands[-1]

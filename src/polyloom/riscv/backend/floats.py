@@ -24,7 +24,8 @@ _COMPARISONS: Final[dict[str, tuple[str, bool, bool]]] = {
     "fule": ("flt", True, True),
     "fult": ("fle", True, True),
 }
-"""By operation: the instruction, whether its operands are exchanged, and whether its result is inverted. All are false for NaNs."""
+"""By operation: the instruction, whether its operands are exchanged, and whether its result is inverted. All are false
+for NaNs."""
 _NAMES: Final = {"fneg": "fneg", "fabs": "fabs", "sqrt": "fsqrt", "copysign": "fsgnj", "fma": "fmadd"}
 
 
@@ -69,7 +70,11 @@ def cast(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
         case "fptosi" | "fptoui" as operation:
             return (make(f"fcvt.{_integer(target, operation)}.{SUFFIX[source]}", context.reg(value), TOWARDS_ZERO),)
         case "sitofp" | "uitofp" as operation:
-            return (make(f"fcvt.{SUFFIX[target]}.{_integer(source, operation)}", _extended(context, operation, instruction)),)
+            return (
+                make(
+                    f"fcvt.{SUFFIX[target]}.{_integer(source, operation)}", _extended(context, operation, instruction)
+                ),
+            )
         case _:
             return _bits(context, instruction)
 

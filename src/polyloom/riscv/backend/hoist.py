@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Constants out of loops: what is made of the zero register alone is made before the outermost loop around it.
 
-That is the end of the one block that enters the loop from outside. Registers are few: at most `MOST` constants a loop move, and none where
-the loop calls, across which fewer are kept.
+That is the end of the one block that enters the loop from outside. Registers are few: at most `MOST` constants a loop
+move, and none where the loop calls, across which fewer are kept.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ def hoisted(code: Code) -> Code:
     for number, loop in enumerate(forest.loops):
         members = forest.members(number)
         inside = {int(k) for k in members}
-        entering = [k for k, targets in enumerate(follow) if k not in inside and inside.intersection(targets)]  # an irreducible loop has several
+        entering = [
+            k for k, targets in enumerate(follow) if k not in inside and inside.intersection(targets)
+        ]  # an irreducible loop has several
         calls = any(op.mnemonic == "call" for k in members for op in blocks[k].ops)
         if loop.parent == -1 and len(entering) == 1 and not calls:
             _move(code, blocks, members, entering[0])
@@ -46,7 +48,9 @@ def _move(code: Code, blocks: list[Block], members: Sequence[int], entering: int
             named = renamed(op, lambda r: names.get(r, r))
             defined, used = registers(named, code.isa)
             key = Op(named.mnemonic, named.operands[1:])
-            is_constant = op.mnemonic in _MAKERS and len(defined) == 1 and defined[0].is_virtual and defined[0] not in several
+            is_constant = (
+                op.mnemonic in _MAKERS and len(defined) == 1 and defined[0].is_virtual and defined[0] not in several
+            )
             if is_constant and all(r in moved.values() for r in used) and (key in moved or len(moved) < MOST):
                 names[defined[0]] = moved.setdefault(key, defined[0])
             else:

@@ -29,7 +29,15 @@ _LOGIC: Final = ("and", "or", "xor")
 _UNSIGNED: Final = ("udiv", "urem", "lshr")
 _EXACT: Final = ("and", "or", "xor", "ashr", "sdiv", "srem")
 """Operations whose result is held as it must be where the operands are."""
-_IMMEDIATE: Final = {"add": "addi", "and": "andi", "or": "ori", "xor": "xori", "shl": "slli", "lshr": "srli", "ashr": "srai"}
+_IMMEDIATE: Final = {
+    "add": "addi",
+    "and": "andi",
+    "or": "ori",
+    "xor": "xori",
+    "shl": "slli",
+    "lshr": "srli",
+    "ashr": "srai",
+}
 _COUNTS: Final = {"ctpop": "cpop", "ctlz": "clz", "cttz": "ctz"}
 
 
@@ -43,7 +51,12 @@ def arithmetic(context: Context, instruction: Instruction) -> Reg:
     if isinstance(a, Constant) and operation in ("add", "mul", *_LOGIC):
         a, b = b, a
     word = "w" if type == I32 and context.isa.xlen == 64 and operation not in _LOGIC else ""
-    if context.has("zbb") and operation in _LOGIC and isinstance(b, Value) and (found := _complemented(context, operation, a, b)) is not None:
+    if (
+        context.has("zbb")
+        and operation in _LOGIC
+        and isinstance(b, Value)
+        and (found := _complemented(context, operation, a, b)) is not None
+    ):
         return found
     narrow = WIDTH[type] < 32
     left = context.unsigned(type, context.reg(a)) if narrow and operation in _UNSIGNED else context.reg(a)
@@ -61,7 +74,9 @@ def _complemented(context: Context, operation: str, a: Operand, b: Operand) -> R
     for kept, other in ((a, b), (b, a)):
         inverse = context.inverses.get(other.name) if isinstance(other, Value) else None
         if inverse is not None:
-            return context.b.make({"and": "andn", "or": "orn", "xor": "xnor"}[operation], context.reg(kept), context.reg(inverse))
+            return context.b.make(
+                {"and": "andn", "or": "orn", "xor": "xnor"}[operation], context.reg(kept), context.reg(inverse)
+            )
     return None
 
 
@@ -75,7 +90,13 @@ def cast(context: Context, instruction: Instruction) -> Reg:
         case "zext":
             return register if source == I1 or _is_unsigned(context, value) else context.unsigned(source, register)
         case "sext":
-            return context.b.make("neg", register) if source == I1 else context.canonical(source, register) if loose else register
+            return (
+                context.b.make("neg", register)
+                if source == I1
+                else context.canonical(source, register)
+                if loose
+                else register
+            )
         case "trunc":
             return register if instruction.result.name in context.loose else context.canonical(target, register)
         case _:

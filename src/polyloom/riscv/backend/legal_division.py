@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Multiplication and division where an instruction set has none: without M, and the division of 64-bit integers on RV32.
+"""Multiplication and division where an instruction set has none: without M, and the division of 64-bit integers on
+RV32.
 
 One bit a step, as by hand. A division by zero, which C leaves undefined, ends too.
 """
@@ -58,7 +59,8 @@ def _multiply(editor: Editor, a: Operand, b: Operand, result: Value) -> None:
 
 
 def _unsigned(editor: Editor, a: Operand, b: Operand, is_quotient: bool, result: Value) -> None:
-    """The dividend moves bit by bit into the remainder, and the quotient's bits follow it. The bit that the remainder loses counts."""
+    """The dividend moves bit by bit into the remainder, and the quotient's bits follow it. The bit that the remainder
+    loses counts."""
     type, width = result.type, WIDTH[result.type]
     one, top = integer(type, 1), integer(type, width - 1)
 

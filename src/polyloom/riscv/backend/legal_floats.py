@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selects of floats by branches, `minnum` and `maxnum` by comparisons, and conversions between floats and 64-bit integers on RV32.
+"""Selects of floats by branches, `minnum` and `maxnum` by comparisons, and conversions between floats and 64-bit
+integers on RV32.
 
-fmin.s would take the smaller of two zeros; `minnum` takes the first of two equal numbers, as everywhere in this package.
+fmin.s would take the smaller of two zeros; `minnum` takes the first of two equal numbers, as everywhere in this
+package.
 """
 
 from __future__ import annotations
@@ -50,8 +52,9 @@ def convert(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
 
 
 def _to_float(editor: Editor, value: Operand, operation: str, result: Value) -> None:
-    """high * 2**32 + low in doubles, in which only the sum is rounded. A single would be rounded twice: so bits that a double does not
-    hold are first made one that is set where any of them is ("Hacker's Delight", section 17-3, rounding to odd)."""
+    """high * 2**32 + low in doubles, in which only the sum is rounded. A single would be rounded twice: so bits that a
+    double does not hold are first made one that is set where any of them is ("Hacker's Delight", section 17-3, rounding
+    to odd)."""
     if result.type == F32:
         value = _sticky(editor, value, operation)
     half = editor.make("lshr", I64, value, integer(I64, 32))

@@ -21,7 +21,8 @@ def _is_wide(type: Type, isa: Isa) -> bool:
 
 
 def compared(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
-    """Minima, maxima, the absolute value and the unsigned saturating difference of an i64 on RV32; the select table has the others."""
+    """Minima, maxima, the absolute value and the unsigned saturating difference of an i64 on RV32; the select table has
+    the others."""
     a, b, result = instruction.operands[0], instruction.operands[-1], _result(instruction)
     if not _is_wide(result.type, isa):
         return False
@@ -39,7 +40,8 @@ def compared(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
 
 
 def saturating(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
-    """A signed sum overflows where its sign differs from that of both operands, a difference where those differ and its own from a's."""
+    """A signed sum overflows where its sign differs from that of both operands, a difference where those differ and its
+    own from a's."""
     del isa
     (a, b), result = instruction.operands, _result(instruction)
     type, width = result.type, WIDTH[result.type]
@@ -49,7 +51,9 @@ def saturating(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
         return True
     is_sum = instruction.callee == "sadd.sat"
     total = editor.make("add" if is_sum else "sub", type, a, b)
-    signs = editor.make("and", type, editor.make("xor", type, a, total), editor.make("xor", type, b, total if is_sum else a))
+    signs = editor.make(
+        "and", type, editor.make("xor", type, a, total), editor.make("xor", type, b, total if is_sum else a)
+    )
     over = editor.make("slt", I1, signs, integer(type, 0))
     sign = editor.make("ashr", type, a, integer(type, width - 1))
     limit = editor.make("xor", type, sign, integer(type, (1 << width - 1) - 1))

@@ -48,7 +48,12 @@ def _gather(editor: Editor, instruction: Instruction, whole: Type, piece: Type, 
         wide = editor.make("zext", whole, part)
         placed = editor.make("shl", whole, wide, integer(whole, 8 * at)) if at else wide
         found = editor.make("or", whole, found, placed) if at else placed
-    editor.make("copy" if result.type == whole else "inttoptr" if result.type == PTR else "bitcast", result.type, found, to=result)
+    editor.make(
+        "copy" if result.type == whole else "inttoptr" if result.type == PTR else "bitcast",
+        result.type,
+        found,
+        to=result,
+    )
 
 
 def _scatter(editor: Editor, instruction: Instruction, whole: Type, piece: Type, kept: Access) -> None:
@@ -114,14 +119,24 @@ def _move(editor: Editor, target: Operand, source: Operand, size: Operand) -> No
     editor.begin(behind)
 
 
-def _forward(editor: Editor, target: Operand, size: Operand, byte: Callable[[Value], Operand], source: Operand | None) -> None:
+def _forward(
+    editor: Editor, target: Operand, size: Operand, byte: Callable[[Value], Operand], source: Operand | None
+) -> None:
     """Stores `byte` of each place of the source at each of the target."""
     end = editor.make("offset", PTR, target, size)
     pointers = [target, *([source] if source is not None else [])]
-    _each(editor, pointers, end, integer(editor.address, 1), lambda now: editor.put("store", byte(now[-1]), now[0], access=Access()))
+    _each(
+        editor,
+        pointers,
+        end,
+        integer(editor.address, 1),
+        lambda now: editor.put("store", byte(now[-1]), now[0], access=Access()),
+    )
 
 
-def _each(editor: Editor, first: Sequence[Operand], end: Operand, step: Operand, body: Callable[[Sequence[Value]], None]) -> None:
+def _each(
+    editor: Editor, first: Sequence[Operand], end: Operand, step: Operand, body: Callable[[Sequence[Value]], None]
+) -> None:
     """Pointers that advance until the first of them is at the end."""
     head, inside, behind = (editor.fresh(name) for name in ("each", "byte", "behind"))
     pointers = [editor.value(PTR) for _ in first]

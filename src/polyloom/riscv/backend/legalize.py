@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of `ir.ssa` as functions whose operations an instruction set has: legal ones are kept, others made of legal ones.
+"""Functions of `ir.ssa` as functions whose operations an instruction set has: legal ones are kept, others made of legal
+ones.
 
-The meaning does not change, so that `ir.ssa_interpret` runs the result as it does the original; it is not what clang's -O1 would
-write, but each rule is short. What no instruction set here can do is refused with its line.
+The meaning does not change, so that `ir.ssa_interpret` runs the result as it does the original; it is not what clang's
+-O1 would write, but each rule is short. What no instruction set here can do is refused with its line.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ def legalize(function: Function, isa: Isa) -> Function:
 
     if isa.xlen > function.pointers:
         help = f"read it for riscv{isa.xlen}-unknown-elf"
-        raise _unsupported(function, NOWHERE, f"what was read for pointers of {function.pointers} bits, on RV{isa.xlen},", help)
+        raise _unsupported(
+            function, NOWHERE, f"what was read for pointers of {function.pointers} bits, on RV{isa.xlen},", help
+        )
     for block in function.blocks:
         for parameter in block.parameters if block is not function.blocks[0] else ():
             _check_type(function, parameter.type, isa, block.terminator.place)
@@ -103,17 +106,34 @@ def _check(function: Function, instruction: Instruction, isa: Isa) -> None:
     operation, place = instruction.operation, instruction.place
     types = [*(o.type for o in instruction.operands), *(result.type for result in instruction.results)]
     if instruction.called in {external.name for external in function.externals}:
-        raise _unsupported(function, place, f"the external function `{instruction.called}`", "compile it for the machine that has it")
+        raise _unsupported(
+            function, place, f"the external function `{instruction.called}`", "compile it for the machine that has it"
+        )
     for type in types:
         _check_type(function, type, isa, place)
     if operation == "alloca" and not isinstance(instruction.operands[0], Constant):
-        raise _unsupported(function, place, "an array of a size that is known at run time only", "give it a constant size, or pass it as a parameter")
+        raise _unsupported(
+            function,
+            place,
+            "an array of a size that is known at run time only",
+            "give it a constant size, or pass it as a parameter",
+        )
     if operation in ("load", "store"):
         accessed = types[0] if operation == "store" else types[-1]
         if accessed == PTR and isa.xlen < function.pointers:
-            raise _unsupported(function, place, "a pointer in memory on RV32, where the model of C's memory has pointers of 64 bits,", "compile it for rv64")
+            raise _unsupported(
+                function,
+                place,
+                "a pointer in memory on RV32, where the model of C's memory has pointers of 64 bits,",
+                "compile it for rv64",
+            )
         if instruction.access and instruction.access.order and SIZE[accessed] * 8 > isa.xlen and accessed != PTR:
-            raise _unsupported(function, place, f"an atomic access of {WIDTH[accessed]} bits on RV{isa.xlen}", "use a narrower type, or compile it for rv64")
+            raise _unsupported(
+                function,
+                place,
+                f"an atomic access of {WIDTH[accessed]} bits on RV{isa.xlen}",
+                "use a narrower type, or compile it for rv64",
+            )
 
 
 def _check_type(function: Function, type: Type, isa: Isa, place: Place) -> None:
@@ -125,7 +145,8 @@ def _check_type(function: Function, type: Type, isa: Isa, place: Place) -> None:
         what = "float" if type == F32 else "double"
         raise input_error(
             "PL0930",
-            f"@{function.name}{_located(function, place)}: `{what}` needs the extension {needed}, which {isa} does not have",
+            f"@{function.name}{_located(function, place)}: `{what}` needs the extension {needed}, which {isa} does "
+            "not have",
             help=f"run it on rv{isa.xlen}gc, or on integers",
         )
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A static ELF executable of a function, those that it calls, and their data, whose entry is the function: what runs is this file, read back.
+"""A static ELF executable of a function, those that it calls, and their data, whose entry is the function: what runs is
+this file, read back.
 
 A symbol for each function follows what is loaded.
 
@@ -28,7 +29,8 @@ _RISCV, _EXECUTABLE, _LOAD = 243, 2, 1
 
 
 def linked(codes: Sequence[Code]) -> tuple[bytes, dict[str, int]]:
-    """The words of functions one after the other, wherever they stand, and where each begins. Errors: PL0932 for a call that does not reach."""
+    """The words of functions one after the other, wherever they stand, and where each begins. Errors: PL0932 for a call
+    that does not reach."""
     blocks = tuple(_named(code, k, block) for code in codes for k, block in enumerate(code.blocks))
     words, labels = labelled(replace(codes[0], blocks=blocks))
     return words, {code.name: labels[_entry(code.name)] for code in codes}
@@ -49,8 +51,8 @@ def _named(code: Code, number: int, block: Block) -> Block:
 
 
 def executable(data: bytes, place: int, words: bytes, isa: Isa, starts: Mapping[str, int], note: bytes = b"") -> bytes:
-    """`data` from `BASE` on, and `words` at `place`, where the program starts; `starts` says by function where it begins in
-    the words; `note` tells what the function takes."""
+    """`data` from `BASE` on, and `words` at `place`, where the program starts; `starts` says by function where it
+    begins in the words; `note` tells what the function takes."""
     segments = [(_READ | _EXECUTE, place, words, len(words))]
     if data:
         segments.insert(0, (_READ | _WRITE, BASE, data, len(data)))
@@ -69,7 +71,9 @@ def program(segments: Sequence[Segment], entry: int, isa: Isa) -> bytes:
     return _file(parts, entry, isa, None, b"")
 
 
-def _file(segments: Sequence[tuple[int, int, bytes, int]], entry: int, isa: Isa, code: symbols.Code | None, note: bytes) -> bytes:
+def _file(
+    segments: Sequence[tuple[int, int, bytes, int]], entry: int, isa: Isa, code: symbols.Code | None, note: bytes
+) -> bytes:
     """`segments` are flags, address, bytes, and the number of bytes in memory; `code` is the last one."""
     wide = isa.xlen == 64
     header, size = (64, 56) if wide else (52, 32)
@@ -95,5 +99,16 @@ def _header(entry: int, header: int, size: int, count: int, sections: int, isa: 
     ident = bytes([0x7F, *b"ELF", 2 if wide else 1, 1, 1]).ljust(16, b"\0")
     own = (64 if wide else 40, symbols.COUNT, symbols.COUNT - 1) if sections else (0, 0, 0)
     return ident + struct.pack(
-        "<HHIQQQIHHHHHH" if wide else "<HHIIIIIHHHHHH", _EXECUTABLE, _RISCV, 1, entry, header, sections, flags, header, size, count, *own
+        "<HHIQQQIHHHHHH" if wide else "<HHIIIIIHHHHHH",
+        _EXECUTABLE,
+        _RISCV,
+        1,
+        entry,
+        header,
+        sections,
+        flags,
+        header,
+        size,
+        count,
+        *own,
     )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Liveness of registers in machine code: code whose results nobody uses, and where registers are live, as intervals with holes.
+"""Liveness of registers in machine code: code whose results nobody uses, and where registers are live, as intervals
+with holes.
 
 Instruction k, counted through the blocks in their order, reads at 2 k and writes at 2 k + 1.
 """
@@ -22,9 +23,14 @@ _EFFECTS: Final = (*ENDS, *STORES, "call", "fence", "keep", "spill")
 def live_out(code: Code) -> list[set[Reg]]:
     """By block what some path behind it uses."""
     summaries = [_exposed(code, block) for block in code.blocks]
-    number = {register: k for k, register in enumerate(dict.fromkeys(r for used, defined in summaries for r in (*used, *defined)))}
+    number = {
+        register: k
+        for k, register in enumerate(dict.fromkeys(r for used, defined in summaries for r in (*used, *defined)))
+    }
     order = list(number)
-    used, defined = ([sum(1 << number[r] for r in members) for members in side] for side in zip(*summaries, strict=True))
+    used, defined = (
+        [sum(1 << number[r] for r in members) for members in side] for side in zip(*summaries, strict=True)
+    )
     follow = successors(code)
     found = live(follow, used, defined)
     return [_union([found[s] for s in next], order) for next in follow]
@@ -125,6 +131,7 @@ def united(a: Segments, b: Segments) -> Segments:
 
 
 def depths(code: Code) -> list[int]:
-    """By block how many backward jumps go around it: how deep in loops it lies, where blocks of a loop stand together."""
+    """By block how many backward jumps go around it: how deep in loops it lies, where blocks of a loop stand
+    together."""
     back = [(target, k) for k, follow in enumerate(successors(code)) for target in follow if target <= k]
     return [sum(low <= k <= high for low, high in back) for k in range(len(code.blocks))]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instruction selection: a legal function out of SSA form to machine code over virtual registers.
 
-Operation by operation; a comparison is folded into the branch or the select that it decides, constants into instructions that take
-them, constant distances into loads and stores. Whatever selects or compares goes through the select table.
+Operation by operation; a comparison is folded into the branch or the select that it decides, constants into
+instructions that take them, constant distances into loads and stores. Whatever selects or compares goes through the
+select table.
 """
 
 from __future__ import annotations
@@ -66,9 +67,13 @@ def lower(function: Function, isa: Isa, layout: Layout) -> Code:
 
 
 def _enter(context: Context, function: Function) -> None:
-    """The parameters, from where the caller put them. All come out of registers first: what loads the others needs some."""
+    """The parameters, from where the caller put them. All come out of registers first: what loads the others needs
+    some."""
     places = abi.places([p.type for p in function.parameters], context.isa)
-    moved = [[place if isinstance(place, abi.Stack) else context.move(context.b.fresh(place.bank), place) for place in group] for group in places]
+    moved = [
+        [place if isinstance(place, abi.Stack) else context.move(context.b.fresh(place.bank), place) for place in group]
+        for group in places
+    ]
     for parameter, group in zip(function.parameters, moved, strict=True):
         context.define(parameter, *calls.arrived(context, parameter.type, group))
 
@@ -153,7 +158,11 @@ def _branch(context: Context, condition: Operand, target: str) -> None:
         if condition.value:
             context.b.put("beq", ZERO, ZERO, target)
         return
-    deferred = context.deferred.get(condition.name) if isinstance(condition, Value) and condition.name not in context.values else None
+    deferred = (
+        context.deferred.get(condition.name)
+        if isinstance(condition, Value) and condition.name not in context.values
+        else None
+    )
     if deferred is None or deferred.operands[0].type == I1:
         context.b.put("bne", context.reg(condition), ZERO, target)
         return

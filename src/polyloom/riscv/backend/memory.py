@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selection of loads, stores, fences and addresses. Atomic orders are kept as the psABI specification's table of mappings says.
+"""Selection of loads, stores, fences and addresses. Atomic orders are kept as the psABI specification's table of
+mappings says.
 
 Accesses are aligned here: others have been made of smaller ones before (`legalize`).
 """
@@ -53,7 +54,13 @@ def store(context: Context, instruction: Instruction) -> None:
     parts = _zero_or_parts(context, value)
     base, offset = address(context, instruction.operands[1], 4 * (len(parts) - 1))
     for k, part in enumerate(parts):
-        mnemonic = "sw" if len(parts) == 2 else _STORES[type] if part.bank == "f" or type not in FLOATS else {F32: "sw", F64: "sd"}[type]
+        mnemonic = (
+            "sw"
+            if len(parts) == 2
+            else _STORES[type]
+            if part.bank == "f" or type not in FLOATS
+            else {F32: "sw", F64: "sd"}[type]
+        )
         context.b.put(mnemonic, part, offset + 4 * k, base)
     if access.volatile or access.order:
         context.b.put("keep", base)
@@ -62,8 +69,16 @@ def store(context: Context, instruction: Instruction) -> None:
 
 def _zero_or_parts(context: Context, value: Operand) -> tuple[Reg, ...]:
     """A constant float is stored as the integer that its bits are, where that is one register or zero."""
-    if isinstance(value, Constant) and value.type in FLOATS and (value.type == F32 or context.isa.xlen == 64 or value.value == 0):
-        return (context.b.constant(value.value),) if value.type == F32 or context.isa.xlen == 64 else (context.b.constant(0),) * 2
+    if (
+        isinstance(value, Constant)
+        and value.type in FLOATS
+        and (value.type == F32 or context.isa.xlen == 64 or value.value == 0)
+    ):
+        return (
+            (context.b.constant(value.value),)
+            if value.type == F32 or context.isa.xlen == 64
+            else (context.b.constant(0),) * 2
+        )
     return context.parts(value)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of blocks in memory: those of a loop together, what follows it behind it, and the branch taken backwards to repeat.
+"""The order of blocks in memory: those of a loop together, what follows it behind it, and the branch taken backwards to
+repeat.
 
 A reverse postorder of a depth-first search that looks at the ways out of a loop first, so that they come last.
 """

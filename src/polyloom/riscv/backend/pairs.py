@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Branches over one simple instruction: one pseudo-instruction from selection to the last words, so that nothing comes between.
+"""Branches over one simple instruction: one pseudo-instruction from selection to the last words, so that nothing comes
+between.
 
-Its mnemonic names both halves, `bne+sub`; its operands are the result, the same register once more, which holds what is kept where
-the branch is taken, the two that are compared, and what the shadow reads. As result and kept value are one operand of one
-instruction, allocation cannot part them; that they are one register is checked behind it.
+Its mnemonic names both halves, `bne+sub`; its operands are the result, the same register once more, which holds what is
+kept where the branch is taken, the two that are compared, and what the shadow reads. As result and kept value are one
+operand of one instruction, allocation cannot part them; that they are one register is checked behind it.
 """
 
 from __future__ import annotations
@@ -35,4 +36,6 @@ def is_pair(op: Op) -> bool:
 
 def copied(source: Operand, compressed: bool) -> tuple[str, tuple[Operand, ...]]:
     """A move as an instruction of the table, the one that has a compressed form."""
-    return ("add", (ZERO, source)) if compressed and isinstance(source, Reg) and source != ZERO else ("addi", (source, 0))
+    return (
+        ("add", (ZERO, source)) if compressed and isinstance(source, Reg) and source != ZERO else ("addi", (source, 0))
+    )

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls an executable's function on the interpreter: arguments where the calling convention has them, arrays above the image.
+"""Calls an executable's function on the interpreter: arguments where the calling convention has them, arrays above the
+image.
 
-The stack grows down towards the arrays. Bytes between them, which no frame skips that is smaller, tell whether it was full.
+The stack grows down towards the arrays. Bytes between them, which no frame skips that is smaller, tell whether it was
+full.
 """
 
 from __future__ import annotations
@@ -39,13 +41,25 @@ class Outcome:
 
 
 def call(
-    executable: bytes, isa: Isa, function: Function, arguments: Sequence[Argument], limit: int = LIMIT, watch: Callable[[int], None] | None = None
+    executable: bytes,
+    isa: Isa,
+    function: Function,
+    arguments: Sequence[Argument],
+    limit: int = LIMIT,
+    watch: Callable[[int], None] | None = None,
 ) -> Outcome:
-    """Runs the file on one argument a parameter; arrays are changed in place. `watch` hears how many instructions were executed. Errors: PL0910 to PL0915."""
+    """Runs the file on one argument a parameter; arrays are changed in place. `watch` hears how many instructions were
+    executed. Errors: PL0910 to PL0915."""
     return call_in(elf(executable, isa), function, arguments, limit, watch)
 
 
-def call_in(image: Image, function: Function, arguments: Sequence[Argument], limit: int = LIMIT, watch: Callable[[int], None] | None = None) -> Outcome:
+def call_in(
+    image: Image,
+    function: Function,
+    arguments: Sequence[Argument],
+    limit: int = LIMIT,
+    watch: Callable[[int], None] | None = None,
+) -> Outcome:
     """The same of what is loaded, whose entry is the function."""
     isa = image.isa
     top = max(s.address + s.size for s in image.segments)
@@ -60,7 +74,10 @@ def call_in(image: Image, function: Function, arguments: Sequence[Argument], lim
         top += array.nbytes + _ALIGNMENT
     machine.write(top, _GUARD)
     following = iter(addresses)
-    values = [next(following) if isinstance(a, np.ndarray) else bits(p.type, a) for p, a in zip(function.parameters, arguments, strict=True)]
+    values = [
+        next(following) if isinstance(a, np.ndarray) else bits(p.type, a)
+        for p, a in zip(function.parameters, arguments, strict=True)
+    ]
     _pass(machine, isa, function, values)
     end = (machine.base + machine.size) % (1 << isa.xlen)
     machine.set_x(RA, end)
@@ -85,7 +102,11 @@ def _guarded(machine: Machine, guard: int) -> Generator[None]:
 def _check_guard(machine: Machine, guard: int) -> None:
     if machine.read(guard, len(_GUARD)) != _GUARD:
         message = f"the program needs more than the {STACK >> 20} megabytes of its stack"
-        raise input_error("PL0915", message, help="does a recursion not end? Otherwise recur less deeply, or pass large local arrays as parameters")
+        raise input_error(
+            "PL0915",
+            message,
+            help="does a recursion not end? Otherwise recur less deeply, or pass large local arrays as parameters",
+        )
 
 
 def _pass(machine: Machine, isa: Isa, function: Function, values: Sequence[int]) -> None:
@@ -123,5 +144,7 @@ def _result(machine: Machine, isa: Isa, function: Function) -> Number | None:
     words = [machine.x[place.number] for place in places]
     pattern = sum(word << (isa.xlen * k) for k, word in enumerate(words)) & ((1 << WIDTH[type]) - 1)
     extended = [word % (1 << isa.xlen) for word in _words(type, pattern, len(words), isa, RESULT in function.unsigned)]
-    assert type in FLOATS or extended == words, f"{function.name} leaves {words} for a {type}, which the convention has as {extended}"
+    assert type in FLOATS or extended == words, (
+        f"{function.name} leaves {words} for a {type}, which the convention has as {extended}"
+    )
     return value(type, pattern)

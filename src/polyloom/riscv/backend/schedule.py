@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """List scheduling within a block, before allocation, for a core that issues one instruction a cycle in their order.
 
-An instruction follows what it depends on by that one's latency: of the instructions that can issue, the one from which the
-longest path leads on does. The latencies are those of no core, but typical: 2 for loads, 3 to multiply, 4 and more for floats.
+An instruction follows what it depends on by that one's latency: of the instructions that can issue, the one from which
+the longest path leads on does. The latencies are those of no core, but typical: 2 for loads, 3 to multiply, 4 and more
+for floats.
 """
 
 from __future__ import annotations
@@ -75,7 +76,8 @@ def _block(code: Code, ops: Sequence[Op]) -> list[Op]:
 
 
 def _graph(code: Code, ops: Sequence[Op]) -> list[_Node]:
-    """Who must follow whom: by registers, by memory (loads may pass loads), and calls and the ends of the block after everything."""
+    """Who must follow whom: by registers, by memory (loads may pass loads), and calls and the ends of the block after
+    everything."""
     nodes = [_Node(op) for op in ops]
     wrote: dict[object, int] = {}
     read: dict[object, list[int]] = {}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conditional values as expressions of the select table: a select with its comparison and its arms, minima, absolute values.
+"""Conditional values as expressions of the select table: a select with its comparison and its arms, minima, absolute
+values.
 
-The table computes with whole registers. For a narrower type that is right where arms are ring operations, whose low bits depend on
-low bits alone, and where what is compared is held exactly; the result is extended again.
+The table computes with whole registers. For a narrower type that is right where arms are ring operations, whose low
+bits depend on low bits alone, and where what is compared is held exactly; the result is extended again.
 """
 
 from __future__ import annotations
@@ -21,7 +22,17 @@ from polyloom.riscv.select import select
 from polyloom.riscv.short_branch import ShortForward, with_branches
 from polyloom.riscv.table import Line
 
-_BINARY: Final = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^", "shl": "<<", "lshr": ">>u", "ashr": ">>"}
+_BINARY: Final = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+    "shl": "<<",
+    "lshr": ">>u",
+    "ashr": ">>",
+}
 _RELATIONS: Final = {
     "eq": "==",
     "ne": "!=",
@@ -46,7 +57,14 @@ class Names:
     def of(self, register: Reg, is_boolean: bool) -> Expression:
         if register.number == 0:
             return 0
-        known = next((name for name, other in self.registers.items() if other == register and name.startswith("s") == is_boolean), None)
+        known = next(
+            (
+                name
+                for name, other in self.registers.items()
+                if other == register and name.startswith("s") == is_boolean
+            ),
+            None,
+        )
         name = known or f"{'s' if is_boolean else 'v'}{len(self.registers)}"
         self.registers[name] = register
         return name

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selection of 64-bit integers on RV32, in two registers: schoolbook arithmetic. What is not used of it is removed later.
+"""Selection of 64-bit integers on RV32, in two registers: schoolbook arithmetic. What is not used of it is removed
+later.
 
 Division, and conversions from and to floats, have been legalized before (`legalize`).
 """
@@ -76,7 +77,8 @@ def _by(context: Context, mnemonic: str, a: Reg, amount: int) -> Reg:
 
 
 def _shift(context: Context, operation: str, a: Pair, amount: Reg) -> Pair:
-    """Both words for an amount below 32, with the carried bits shifted by one and by 31 - amount, which is never 32; and for one from 32 on."""
+    """Both words for an amount below 32, with the carried bits shifted by one and by 31 - amount, which is never 32;
+    and for one from 32 on."""
     make = context.b.make
     far = make("andi", amount, _HALF)
     rest = make("xori", amount, -1)  # shifts read its five low bits: 31 - amount
@@ -107,7 +109,11 @@ def cast(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
         case "zext":
             return context.unsigned(source, context.reg(value)), ZERO
         case "sext":
-            low = context.b.make("neg", context.reg(value)) if source == I1 else context.canonical(source, context.reg(value))
+            low = (
+                context.b.make("neg", context.reg(value))
+                if source == I1
+                else context.canonical(source, context.reg(value))
+            )
             return low, context.b.make("srai", low, 31)
         case "ptrtoint":
             return context.reg(value), ZERO

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions to bytes: the shortest encodings, compressed ones where the instruction set has them, and distances of branches.
+"""Instructions to bytes: the shortest encodings, compressed ones where the instruction set has them, and distances of
+branches.
 
-Sizes start at their least and grow until every distance fits, so that the process ends. A branch whose target is out of reach
-becomes its inverse over a jump. A pair of a branch and its shadow is parted here, where the sizes of both are known.
+Sizes start at their least and grow until every distance fits, so that the process ends. A branch whose target is out of
+reach becomes its inverse over a jump. A pair of a branch and its shadow is parted here, where the sizes of both are
+known.
 """
 
 from __future__ import annotations
@@ -51,7 +53,9 @@ def labelled(code: Code) -> tuple[bytes, dict[str, int]]:
     made = bytearray()
     for group, sizes, addresses in zip(places, chosen, starts, strict=True):
         for place, number, address in zip(group, sizes, addresses, strict=False):
-            for instruction in _instructions(place, place.sizes[number], labels.get(place.target, 0) - address, code.isa):
+            for instruction in _instructions(
+                place, place.sizes[number], labels.get(place.target, 0) - address, code.isa
+            ):
                 made += encode(instruction).to_bytes(instruction.row.size, "little")
     return bytes(made), labels
 
@@ -81,14 +85,20 @@ def _starts(places: list[list[_Place]], chosen: list[list[int]]) -> list[list[in
     return made
 
 
-def _grow(isa: Isa, places: list[list[_Place]], chosen: list[list[int]], starts: list[list[int]], labels: Mapping[str, int]) -> bool:
+def _grow(
+    isa: Isa, places: list[list[_Place]], chosen: list[list[int]], starts: list[list[int]], labels: Mapping[str, int]
+) -> bool:
     """Whether something had to grow."""
     grown = False
     for group, sizes, addresses in zip(places, chosen, starts, strict=True):
         for k, place in enumerate(group):
             if place.target and not _fits(place, place.sizes[sizes[k]], labels[place.target] - addresses[k], isa):
                 if sizes[k] + 1 == len(place.sizes):
-                    raise infeasible("PL0932", "the code is too long: a jump or a call reaches one megabyte", help="split the function")
+                    raise infeasible(
+                        "PL0932",
+                        "the code is too long: a jump or a call reaches one megabyte",
+                        help="split the function",
+                    )
                 sizes[k] += 1
                 grown = True
     return grown
@@ -119,7 +129,9 @@ def _instructions(place: _Place, size: int, distance: int, isa: Isa) -> Iterator
 
 def _plain(op: Op, distance: int, isa: Isa) -> Instruction:
     """The instruction of four bytes."""
-    mnemonic, operands = ("jal", (_LINKS[op.mnemonic], op.operands[0])) if op.mnemonic in _LINKS else (op.mnemonic, op.operands)
+    mnemonic, operands = (
+        ("jal", (_LINKS[op.mnemonic], op.operands[0])) if op.mnemonic in _LINKS else (op.mnemonic, op.operands)
+    )
     values = tuple(distance if isinstance(o, str) else o.number if isinstance(o, Reg) else o for o in operands)
     return Instruction(row_of(mnemonic, isa), values)
 
@@ -171,4 +183,6 @@ def _match(row: Row, values: tuple[int, ...]) -> Instruction | None:
 
 @cache
 def _standing_for(mnemonic: str, isa: Isa) -> tuple[Row, ...]:
-    return tuple(row for row in table() if row.is_in(isa) and row.expansion is not None and row.expansion[0] == mnemonic)
+    return tuple(
+        row for row in table() if row.is_in(isa) and row.expansion is not None and row.expansion[0] == mnemonic
+    )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`check`: which final states of a litmus test the memory model allows, and whether its condition holds.
 
-The pipeline: text -> `reader` -> `unfold` (paths of each hart) -> for each combination of paths `executions` (which uses `ppo` and
-`coherence`) -> final states, counted inside and outside of the proposition, after the filter.
+The pipeline: text -> `reader` -> `unfold` (paths of each hart) -> for each combination of paths `executions` (which
+uses `ppo` and `coherence`) -> final states, counted inside and outside of the proposition, after the filter.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ _TYPES: Final[Mapping[str, int]] = {**_SIZES, **{f"{u}int{8 * n}_t": n for u in 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the model says of a test: sorted final states, the executions inside (`positive`) and outside of the proposition, whether
-    the condition with its quantifier holds, and whether a loop was cut (then longer executions are not counted)."""
+    """What the model says of a test: sorted final states, the executions inside (`positive`) and outside of the
+    proposition, whether the condition with its quantifier holds, and whether a loop was cut (then longer executions are
+    not counted)."""
 
     name: str
     states: tuple[str, ...]
@@ -43,7 +44,9 @@ class Verdict:
 
     @property
     def condition_holds(self) -> bool:
-        return {"exists": self.positive > 0, "forall": self.negative == 0, "~exists": self.positive == 0}[self.quantifier]
+        return {"exists": self.positive > 0, "forall": self.negative == 0, "~exists": self.positive == 0}[
+            self.quantifier
+        ]
 
 
 def check(text: str, name: str = "<litmus>", max_executions: int = MAX_EXECUTIONS) -> Verdict:
@@ -65,7 +68,9 @@ class _Judge:
 
     def __init__(self, test: Litmus, max_executions: int) -> None:
         self._test = test
-        self._limit = self._budget = min(max_executions, 1 << 40)  # more than anybody waits for, and the native count holds it
+        self._limit = self._budget = min(
+            max_executions, 1 << 40
+        )  # more than anybody waits for, and the native count holds it
         _check_declarations(test)
         self._names = _locations(test)
         self._shown = places(test.condition) | frozenset(test.locations)
@@ -96,7 +101,9 @@ class _Judge:
 
     def _outcomes(self, paths: tuple[Path, ...], layout: Layout) -> Iterator[tuple[Outcome, int]]:
         initial = {name: self._first(name, layout) for name in self._names}
-        registers = [paths[place.hart].registers[place.number] for place in self._observed if isinstance(place, Register)]
+        registers = [
+            paths[place.hart].registers[place.number] for place in self._observed if isinstance(place, Register)
+        ]
         memory = frozenset(place for place in self._observed if isinstance(place, str))
         return allowed(paths, initial, registers, memory, self._count)
 
@@ -110,10 +117,17 @@ class _Judge:
 
     def _known(self, place: Place) -> None:
         if isinstance(place, Register) and place.hart not in range(len(self._test.harts)):
-            raise input_error("PL0941", f"the test has no hart {place.hart}", help=f"the harts are P0 to P{len(self._test.harts) - 1}")
+            raise input_error(
+                "PL0941", f"the test has no hart {place.hart}", help=f"the harts are P0 to P{len(self._test.harts) - 1}"
+            )
         if isinstance(place, str) and place not in self._names:
             span = next((e.span for e in _equations(self._test) if e.place == place), None)
-            raise input_error("PL0941", f"the test has no location '{place}'", span=span, help=nearest(place, sorted(self._names), "location"))
+            raise input_error(
+                "PL0941",
+                f"the test has no location '{place}'",
+                span=span,
+                help=nearest(place, sorted(self._names), "location"),
+            )
 
     def _check_layout(self, paths: tuple[Path, ...], layout: Layout) -> None:
         """Every location is accessed at one offset with one width, within its type."""
@@ -122,7 +136,11 @@ class _Judge:
             first = layout[name]
             size = _declared(self._test, name)[1] or 8
             if first.place != operation.place:
-                what = f"with {first.place[1]} and with {width} bytes" if first.place[0] == offset else f"at offsets {first.place[0]} and {offset}"
+                what = (
+                    f"with {first.place[1]} and with {width} bytes"
+                    if first.place[0] == offset
+                    else f"at offsets {first.place[0]} and {offset}"
+                )
                 raise _mixed(f"'{name}' is accessed {what}", operation)
             if offset or width > size:
                 raise _mixed(f"'{name}' has {size} bytes, and {width} bytes at offset {offset} are accessed", operation)
@@ -173,7 +191,9 @@ def _check_declarations(test: Litmus) -> None:
             help = nearest(declaration.type, _TYPES, "type")
             raise input_error("PL0941", f"there is no type '{declaration.type}'", span=declaration.span, help=help)
         if declaration.value is not None and declaration.place in given:
-            raise input_error("PL0941", f"{declaration.place} has two initial values", span=declaration.span, help="give it one")
+            raise input_error(
+                "PL0941", f"{declaration.place} has two initial values", span=declaration.span, help="give it one"
+            )
         if declaration.value is not None:
             given.add(declaration.place)
 
@@ -225,4 +245,6 @@ def _state(final: Mapping[Place, Constant]) -> str:
     """`0:x5=1; [x]=2;`: registers by hart and number, then memory by name."""
     registers = sorted(place for place in final if isinstance(place, Register))
     memory = sorted(place for place in final if isinstance(place, str))
-    return " ".join([*(f"{place}={final[place]};" for place in registers), *(f"[{place}]={final[place]};" for place in memory)])
+    return " ".join(
+        [*(f"{place}={final[place]};" for place in registers), *(f"[{place}]={final[place]};" for place in memory)]
+    )

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """One location: all orders of its stores and all choices of what its loads read that are coherent, sorted into classes.
 
-Stores are numbered 1, 2, ... in coherence order, 0 is the initial value. In a coherent execution (`acyclic co | rf | fr | po-loc`,
-the load value axiom and rules 1 and 2 on one location) every hart's loads read non-decreasing numbers, between those of its
-own stores around them; an AMO reads the number below its own; between what a load-reserved reads and its
-store-conditional there is no store of another hart (the atomicity axiom). The global memory order on a location follows from the
-numbers: store q is at time 2q, a load of p comes before time 2(p+1) and, unless the store is forwarded to it inside
-its hart, after 2p. Executions that order the same operations and read the same relevant values are one class, with a count.
+Stores are numbered 1, 2, ... in coherence order, 0 is the initial value. In a coherent execution (`acyclic co | rf | fr
+| po-loc`, the load value axiom and rules 1 and 2 on one location) every hart's loads read non-decreasing numbers,
+between those of its own stores around them; an AMO reads the number below its own; between what a load-reserved reads
+and its store-conditional there is no store of another hart (the atomicity axiom). The global memory order on a location
+follows from the numbers: store q is at time 2q, a load of p comes before time 2(p+1) and, unless the store is forwarded
+to it inside its hart, after 2p. Executions that order the same operations and read the same relevant values are one
+class, with a count.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ _WORK: Final = 10
 class Node:
     """An operation in an execution: `number` among all operations, `hart` and `index` in its path.
 
-    `ordered`: preserved program order relates it to others; `sources`: of a store, the operations that its address and data depend on.
+    `ordered`: preserved program order relates it to others; `sources`: of a store, the operations that its address and
+    data depend on.
     """
 
     number: int
@@ -46,8 +48,8 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """What executions of a location have in common: for each of its `ordered` operations those that must precede it (bit masks),
-    relevant reads with what they read, and the final value."""
+    """What executions of a location have in common: for each of its `ordered` operations those that must precede it
+    (bit masks), relevant reads with what they read, and the final value."""
 
     before: tuple[int, ...]
     observed: tuple[tuple[Read, Value], ...]
@@ -56,7 +58,8 @@ class Class:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What one hart's loads read: times of its ordered loads, as (from, to), masks that rule 12 adds to them, relevant reads."""
+    """What one hart's loads read: times of its ordered loads, as (from, to), masks that rule 12 adds to them, relevant
+    reads."""
 
     times: tuple[tuple[int, int], ...]
     forwarded: tuple[int, ...]
@@ -65,10 +68,11 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A location: its operations hart by hart in program order, its initial value, the reads of interest, and which are possible.
+    """A location: its operations hart by hart in program order, its initial value, the reads of interest, and which are
+    possible.
 
-    `limited` are reads that may not have every value. `after` has, for each of the `ordered` operations, those that preserved program order
-    puts after it: `width` bits each, side by side.
+    `limited` are reads that may not have every value. `after` has, for each of the `ordered` operations, those that
+    preserved program order puts after it: `width` bits each, side by side.
     """
 
     harts: tuple[tuple[Node, ...], ...]
@@ -86,8 +90,9 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What one hart does in an order of the stores, `count` times: by time, which operations have ended; of each operation the place of its mask
-    in a packed order and the time when it starts; what of that order concerns the hart alone; and what it observes, as a number."""
+    """What one hart does in an order of the stores, `count` times: by time, which operations have ended; of each
+    operation the place of its mask in a packed order and the time when it starts; what of that order concerns the hart
+    alone; and what it observes, as a number."""
 
     name: int
     ended: tuple[int, ...]
@@ -103,12 +108,14 @@ def ordered(harts: Sequence[Sequence[Node]]) -> tuple[Node, ...]:
 
 
 def packed(masks: Iterable[int], width: int) -> int:
-    """Masks side by side in one integer, so that one operation compares all: what is to precede an operation must not follow it."""
+    """Masks side by side in one integer, so that one operation compares all: what is to precede an operation must not
+    follow it."""
     return sum(mask << width * n for n, mask in enumerate(masks))
 
 
 def classes(site: Site, count: Callable[[int], int]) -> Counter[Class]:
-    """The classes of a location that do not contradict preserved program order between two operations, and how many executions each has.
+    """The classes of a location that do not contradict preserved program order between two operations, and how many
+    executions each has.
 
     `count` is given the work of each step.
     """
@@ -127,8 +134,11 @@ def classes(site: Site, count: Callable[[int], int]) -> Counter[Class]:
     return found
 
 
-def _joined(harts: Sequence[Sequence[Way]], between: dict[tuple[int, int], int], after: int, count: Callable[[int], int]) -> dict[tuple[int, ...], int]:
-    """All combinations of ways that do not contradict `after`, by the packed order and what is observed; `between` keeps that of pairs."""
+def _joined(
+    harts: Sequence[Sequence[Way]], between: dict[tuple[int, int], int], after: int, count: Callable[[int], int]
+) -> dict[tuple[int, ...], int]:
+    """All combinations of ways that do not contradict `after`, by the packed order and what is observed; `between`
+    keeps that of pairs."""
     found: dict[tuple[int, ...], int] = {}
     count(sum(map(len, harts)))
 
@@ -164,14 +174,18 @@ def _across(one: Way, other: Way) -> int:
 class _Ways:
     """The ways of each hart in an order of the stores, made once for all orders in which they are the same.
 
-    Those of a hart depend on where its own stores stand alone, unless a value that it reads matters, or another hart's store may not come between.
+    Those of a hart depend on where its own stores stand alone, unless a value that it reads matters, or another hart's
+    store may not come between.
     """
 
     def __init__(self, site: Site, places: Mapping[int, int]) -> None:
         self._site = site
         self._places = places
         self._known: dict[tuple[int, tuple[int, ...]], list[Way]] = {}
-        self._free = [not any(n.read in site.relevant | site.limited or n.operation.paired is not None for n in nodes) for nodes in site.harts]
+        self._free = [
+            not any(n.read in site.relevant | site.limited or n.operation.paired is not None for n in nodes)
+            for nodes in site.harts
+        ]
         self._names = count_from()
         self.observed: dict[tuple[tuple[Read, Value], ...], int] = {}
         """What is observed, by number."""
@@ -180,9 +194,15 @@ class _Ways:
         position = {node.number: n + 1 for n, node in enumerate(order)}
         found: list[list[Way]] = []
         for hart, nodes in enumerate(self._site.harts):
-            key = (hart, tuple(position[n.number] for n in nodes if n.operation.writes) if self._free[hart] else tuple(position))
+            key = (
+                hart,
+                tuple(position[n.number] for n in nodes if n.operation.writes) if self._free[hart] else tuple(position),
+            )
             if key not in self._known:
-                self._known[key] = [self._way(nodes, choice, number, position) for choice, number in _grouped(self._site, nodes, order, position).items()]
+                self._known[key] = [
+                    self._way(nodes, choice, number, position)
+                    for choice, number in _grouped(self._site, nodes, order, position).items()
+                ]
             found.append(self._known[key])
         return found
 
@@ -192,7 +212,9 @@ class _Ways:
         ended = _ended(mine, times, len(position))
         starts = tuple((self._places[node.number], start) for node, (start, _, _) in zip(mine, times, strict=True))
         own = sum((mask | ended[start]) << place for (place, start), (_, _, mask) in zip(starts, times, strict=True))
-        return Way(next(self._names), ended, starts, own, self.observed.setdefault(choice.observed, len(self.observed)), number)
+        return Way(
+            next(self._names), ended, starts, own, self.observed.setdefault(choice.observed, len(self.observed)), number
+        )
 
 
 def _interleavings(sequences: Sequence[tuple[Node, ...]]) -> Iterator[tuple[Node, ...]]:
@@ -205,12 +227,16 @@ def _interleavings(sequences: Sequence[tuple[Node, ...]]) -> Iterator[tuple[Node
             yield (sequence[0], *rest)
 
 
-def _grouped(site: Site, nodes: tuple[Node, ...], order: tuple[Node, ...], position: Mapping[int, int]) -> Counter[Choice]:
+def _grouped(
+    site: Site, nodes: tuple[Node, ...], order: tuple[Node, ...], position: Mapping[int, int]
+) -> Counter[Choice]:
     """The choices of a hart, equal ones counted."""
     return Counter(_choice(site, nodes, order, numbers) for numbers in _readings(site, nodes, order, position))
 
 
-def _readings(site: Site, nodes: tuple[Node, ...], order: tuple[Node, ...], position: Mapping[int, int], low: int = 0) -> Iterator[dict[int, int]]:
+def _readings(
+    site: Site, nodes: tuple[Node, ...], order: tuple[Node, ...], position: Mapping[int, int], low: int = 0
+) -> Iterator[dict[int, int]]:
     """For each read of a hart, by number of the operation, which store it reads."""
     if not nodes:
         yield {}
@@ -223,13 +249,17 @@ def _readings(site: Site, nodes: tuple[Node, ...], order: tuple[Node, ...], posi
         return
     next_own = next((position[later.number] for later in rest if later.operation.writes), len(order) + 1)
     for number in range(low, next_own) if own is None else (own - 1,):
-        if not site.possible(node.read, _value(site, order, number)) or not _atomic(node, rest, number, order, position):
+        if not site.possible(node.read, _value(site, order, number)) or not _atomic(
+            node, rest, number, order, position
+        ):
             continue
         for others in _readings(site, rest, order, position, number if own is None else own):
             yield {node.number: number, **others}
 
 
-def _atomic(node: Node, rest: tuple[Node, ...], number: int, order: tuple[Node, ...], position: Mapping[int, int]) -> bool:
+def _atomic(
+    node: Node, rest: tuple[Node, ...], number: int, order: tuple[Node, ...], position: Mapping[int, int]
+) -> bool:
     """Whether only the hart itself stores between what a load-reserved reads and its store-conditional."""
     pair = next((position[later.number] for later in rest if later.operation.paired == node.index), number + 1)
     return all(store.hart == node.hart for store in order[number : pair - 1])
@@ -250,7 +280,11 @@ def _choice(site: Site, nodes: tuple[Node, ...], order: tuple[Node, ...], number
             late = store is not None and (not inside or store.operation.forwards_late)  # rule 3
             times.append((2 * number + 1 if late else 0, 2 * number + 1))
             forwarded.append(store.sources if store is not None and inside else 0)  # rule 12
-    observed = tuple((n.read, _value(site, order, numbers[n.number])) for n in nodes if n.number in numbers and n.read in site.relevant)
+    observed = tuple(
+        (n.read, _value(site, order, numbers[n.number]))
+        for n in nodes
+        if n.number in numbers and n.read in site.relevant
+    )
     return Choice(tuple(times), tuple(forwarded), observed)
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """All executions that the model allows, for one path of every hart, counted by what is observed of them.
 
-An execution is allowed if coherence, reads-from other harts, from-reads and preserved program order together have no cycle:
-then, and only then, there is a global memory order (manual, "Memory Model Axioms"; herd's `acyclic co | rfe | fr | ppo`).
-Where that relates many operations, `prefixes` counts them. Elsewhere, since locations meet only through preserved program order, their
-classes (`coherence`) are combined one location after the other; of those combined so far only the order that they force between
-operations of the remaining locations is kept, and combinations that agree in it are counted together.
+An execution is allowed if coherence, reads-from other harts, from-reads and preserved program order together have no
+cycle: then, and only then, there is a global memory order (manual, "Memory Model Axioms"; herd's `acyclic co | rfe | fr
+| ppo`). Where that relates many operations, `prefixes` counts them. Elsewhere, since locations meet only through
+preserved program order, their classes (`coherence`) are combined one location after the other; of those combined so far
+only the order that they force between operations of the remaining locations is kept, and combinations that agree in it
+are counted together.
 """
 
 from __future__ import annotations
@@ -79,9 +80,13 @@ def allowed(
             yield outcome, number
 
 
-def _counted(problem: _Problem, initial: Mapping[str, Constant], memory: frozenset[str], count: Callable[[int], int]) -> Iterable[tuple[Seen, int]]:
+def _counted(
+    problem: _Problem, initial: Mapping[str, Constant], memory: frozenset[str], count: Callable[[int], int]
+) -> Iterable[tuple[Seen, int]]:
     """In the way that takes less, which is not known before: a little of either is tried first."""
-    by_prefixes = partial(counted, problem.nodes, problem.before, initial, problem.relevant, memory, problem.possible, count)
+    by_prefixes = partial(
+        counted, problem.nodes, problem.before, initial, problem.relevant, memory, problem.possible, count
+    )
     if (found := by_prefixes(_FEW_WAYS)) is not None:
         return found
     with suppress(_TooMuch):
@@ -123,13 +128,19 @@ def _problem(paths: Sequence[Path], initial: Mapping[str, Constant], registers: 
     local = {read for condition in conditions if len(reads(condition.value)) == 1 for read in reads(condition.value)}
     symbolic = {o.location for path in paths for o in path.operations if o.writes and reads(o.value)}
     values = [*registers, *stored, *(c.value for c in conditions if len(reads(c.value)) > 1)]
-    relevant = frozenset[Read]().union(*map(reads, values)) | {read for read in local if paths[read.hart].operations[read.index].location in symbolic}
+    relevant = frozenset[Read]().union(*map(reads, values)) | {
+        read for read in local if paths[read.hart].operations[read.index].location in symbolic
+    }
     nodes, before = _nodes(paths)
     possible, limited = _possible(conditions), frozenset(local)
     sites: dict[str, Site] = {}
     for name in dict.fromkeys(node.operation.location for node in nodes):
-        harts = tuple(tuple(n for n in nodes if n.hart == hart and n.operation.location == name) for hart in range(len(paths)))
-        sites[name] = Site(harts, initial[name], relevant, possible, limited, _after(before, ordered(harts)), len(nodes))
+        harts = tuple(
+            tuple(n for n in nodes if n.hart == hart and n.operation.location == name) for hart in range(len(paths))
+        )
+        sites[name] = Site(
+            harts, initial[name], relevant, possible, limited, _after(before, ordered(harts)), len(nodes)
+        )
     late = tuple(c for c in conditions if reads(c.value) <= relevant)
     return _Problem(nodes, before, late, relevant, possible, sites)
 
@@ -137,7 +148,11 @@ def _problem(paths: Sequence[Path], initial: Mapping[str, Constant], registers: 
 def _nodes(paths: Sequence[Path]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
     """All operations, and the transitive closure of their preserved program order. Errors: PL0944."""
     if sum(len(path.operations) for path in paths) > _MOST:
-        raise infeasible("PL0944", f"the harts execute more than {_MOST} memory operations", help="litmus tests are small: split this one")
+        raise infeasible(
+            "PL0944",
+            f"the harts execute more than {_MOST} memory operations",
+            help="litmus tests are small: split this one",
+        )
     nodes: list[Node] = []
     before: list[int] = []
     for hart, path in enumerate(paths):
@@ -147,8 +162,13 @@ def _nodes(paths: Sequence[Path]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
         for index, mask in enumerate(masks):
             related |= mask | (1 << index) * bool(mask)
         for index, operation in enumerate(path.operations):
-            forwarded = operation.reads and any(s and p.location == operation.location for s, p in zip(sources[:index], path.operations[:index], strict=True))
-            nodes.append(Node(first + index, hart, index, operation, bool(related >> index & 1) or forwarded, sources[index]))
+            forwarded = operation.reads and any(
+                s and p.location == operation.location
+                for s, p in zip(sources[:index], path.operations[:index], strict=True)
+            )
+            nodes.append(
+                Node(first + index, hart, index, operation, bool(related >> index & 1) or forwarded, sources[index])
+            )
             before.append(masks[index] << first)
     return tuple(nodes), _closed(before)
 
@@ -172,7 +192,10 @@ def _possible(conditions: Iterable[Condition]) -> Callable[[Read, Value], bool]:
             single.setdefault(read, []).append(condition)
 
     def possible(read: Read, value: Value) -> bool:
-        return all(_meets(condition, evaluate(condition.value, {read: value})) is not False for condition in single.get(read, ()))
+        return all(
+            _meets(condition, evaluate(condition.value, {read: value})) is not False
+            for condition in single.get(read, ())
+        )
 
     return possible
 
@@ -181,7 +204,9 @@ def _meets(condition: Condition, value: Constant | None) -> bool | None:
     """Whether `value` is what the condition expects; None where it is not known."""
     if value is None:
         return None
-    return value == condition.expected if isinstance(condition.expected, Pointer) else (value != 0) == condition.expected
+    return (
+        value == condition.expected if isinstance(condition.expected, Pointer) else (value != 0) == condition.expected
+    )
 
 
 def _decided(condition: Condition, read: Mapping[Read, Value]) -> bool | None:
@@ -193,7 +218,8 @@ def _decided(condition: Condition, read: Mapping[Read, Value]) -> bool | None:
 
 
 def _hold(conditions: Sequence[Condition], read: Mapping[Read, Value]) -> bool:
-    """Whether the conditions hold at the end, where only what has no meaning is not decided. Errors: `UndefinedError`."""
+    """Whether the conditions hold at the end, where only what has no meaning is not decided. Errors:
+    `UndefinedError`."""
     decided = [_decided(condition, read) for condition in conditions]
     if None in decided and False not in decided:
         evaluate(conditions[decided.index(None)].value, read)
@@ -219,7 +245,14 @@ def _by_order(found: Counter[Class], name: str, memory: frozenset[str]) -> Parti
     return made
 
 
-def _combined(partial: Partial, found: Partial, nodes: Sequence[Node], rest: int, conditions: Sequence[Condition], count: Callable[[int], int]) -> Partial:
+def _combined(
+    partial: Partial,
+    found: Partial,
+    nodes: Sequence[Node],
+    rest: int,
+    conditions: Sequence[Condition],
+    count: Callable[[int], int],
+) -> Partial:
     """Every partial execution with every class of one location that closes no cycle with it."""
     made: Partial = {}
     each = [(packed(added, len(next(iter(partial), ()))), added, others) for added, others in found.items()]
@@ -230,7 +263,9 @@ def _combined(partial: Partial, found: Partial, nodes: Sequence[Node], rest: int
     return made
 
 
-def _fitting(before: Order, each: Iterable[tuple[int, Order, Counter[Seen]]], nodes: Sequence[Node], rest: int) -> dict[Order, Counter[Seen]]:
+def _fitting(
+    before: Order, each: Iterable[tuple[int, Order, Counter[Seen]]], nodes: Sequence[Node], rest: int
+) -> dict[Order, Counter[Seen]]:
     """The classes that close no cycle with `before`, counted by the order that both force on the operations `rest`."""
     found: dict[Order, Counter[Seen]] = {}
     after = _after(before, nodes)
@@ -245,25 +280,38 @@ def _fitting(before: Order, each: Iterable[tuple[int, Order, Counter[Seen]]], no
 
 def _after(before: Order, nodes: Iterable[Node]) -> int:
     """What follows each of `nodes`, packed."""
-    return packed((sum(1 << v for v, mask in enumerate(before) if mask >> node.number & 1) for node in nodes), len(before))
+    return packed(
+        (sum(1 << v for v, mask in enumerate(before) if mask >> node.number & 1) for node in nodes), len(before)
+    )
 
 
-def _multiply(some: Counter[Seen], others: Mapping[Seen, int], into: Counter[Seen], conditions: Sequence[Condition], count: Callable[[int], int]) -> None:
+def _multiply(
+    some: Counter[Seen],
+    others: Mapping[Seen, int],
+    into: Counter[Seen],
+    conditions: Sequence[Condition],
+    count: Callable[[int], int],
+) -> None:
     for (observed, last), many in some.items():
         for (more, final), number in others.items():
             count(1)
             together = observed + more
-            if not (conditions and more) or all(_decided(condition, dict(together)) is not False for condition in conditions):
+            if not (conditions and more) or all(
+                _decided(condition, dict(together)) is not False for condition in conditions
+            ):
                 into[together, last + final] += many * number
 
 
 def _ordered(before: Order, nodes: Sequence[Node], added: Order, rest: int) -> Order | None:
     """The transitive closure of both orders, restricted to the operations `rest`; None if it has a cycle.
 
-    `before` is closed, and `added` only puts operations before `nodes`, so that every new path goes through some of those.
+    `before` is closed, and `added` only puts operations before `nodes`, so that every new path goes through some of
+    those.
     """
     here = sum(1 << node.number for node in nodes)
-    masks = [before[node.number] | mask | _through(before, mask & ~here) for node, mask in zip(nodes, added, strict=True)]
+    masks = [
+        before[node.number] | mask | _through(before, mask & ~here) for node, mask in zip(nodes, added, strict=True)
+    ]
     for middle, node in enumerate(nodes):
         bit, through = 1 << node.number, masks[middle]
         if through & bit:
@@ -277,7 +325,9 @@ def _ordered(before: Order, nodes: Sequence[Node], added: Order, rest: int) -> O
     closed = list(before)
     for node, mask in zip(nodes, masks, strict=True):
         closed[node.number] = mask
-    return tuple(_restricted(mask, here, found, rest) if rest >> number & 1 else 0 for number, mask in enumerate(closed))
+    return tuple(
+        _restricted(mask, here, found, rest) if rest >> number & 1 else 0 for number, mask in enumerate(closed)
+    )
 
 
 def _restricted(mask: int, here: int, found: Sequence[tuple[int, int]], rest: int) -> int:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `Hash=` by which herd7 and litmus7 know a test, whatever its name: what its first lines say, or else a digest of what it does.
+"""The `Hash=` by which herd7 and litmus7 know a test, whatever its name: what its first lines say, or else a digest of
+what it does.
 
-The digest is MD5 of three digests: of the initial state, of the code, and of the observed places. Each is printed in one form, with sorted
-places and renamed labels; condition, name and layout have no part in it. Format: `lib/testHash.ml` of the herdtools7 sources. Of the 3,318
-hashes in `hw-results/SiFive-Freedom-U540.log` of the collection litmus-tests/litmus-tests-riscv, 3,317 are those of its files, and one
-belongs to a file that was changed afterwards.
+The digest is MD5 of three digests: of the initial state, of the code, and of the observed places. Each is printed in
+one form, with sorted places and renamed labels; condition, name and layout have no part in it. Format:
+`lib/testHash.ml` of the herdtools7 sources. Of the 3,318 hashes in `hw-results/SiFive-Freedom-U540.log` of the
+collection litmus-tests/litmus-tests-riscv, 3,317 are those of its files, and one belongs to a file that was changed
+afterwards.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ def declared(info: Sequence[str]) -> str | None:
 def computed(test: Litmus) -> str:
     """The digest of a test's initial state, code and observed places."""
     parts = (_initial(test), _code(test), _observed(test))
-    return md5(b"".join(md5(part.encode(), usedforsecurity=False).digest() for part in parts), usedforsecurity=False).hexdigest()
+    return md5(
+        b"".join(md5(part.encode(), usedforsecurity=False).digest() for part in parts), usedforsecurity=False
+    ).hexdigest()
 
 
 def _initial(test: Litmus) -> str:
@@ -60,7 +64,9 @@ def _code(test: Litmus) -> str:
     columns = [[line for statement in hart for line in _lines(statement, renamed)] for hart in test.harts]
     widths = [max(map(len, column), default=0) for column in columns]
     rows = zip_longest(*columns, fillvalue="")
-    return "".join("|".join(f" {cell:{width}} " for cell, width in zip(row, widths, strict=True)) + ";\n" for row in rows)
+    return "".join(
+        "|".join(f" {cell:{width}} " for cell, width in zip(row, widths, strict=True)) + ";\n" for row in rows
+    )
 
 
 def _lines(statement: Statement, renamed: dict[str, str]) -> list[str]:

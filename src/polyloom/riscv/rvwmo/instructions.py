@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From an instruction of a litmus test to its operands by role, through the instruction table of the target.
 
-Rows and pseudo-instructions are those of `isa`; a litmus test writes besides: `.aq`, `.rl` and `.aq.rl` on any load and store
-(herd's notation for RCpc accesses), `li` of any constant, `la`, and branch targets by label.
+Rows and pseudo-instructions are those of `isa`; a litmus test writes besides: `.aq`, `.rl` and `.aq.rl` on any load and
+store (herd's notation for RCpc accesses), `li` of any constant, `la`, and branch targets by label.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class Step:
 
 
 def decode(instruction: Instruction) -> Step:
-    """Operands by role. Errors: PL0902 for an unknown mnemonic, PL0903 for wrong operands, PL0945 for what is not modelled."""
+    """Operands by role. Errors: PL0902 for an unknown mnemonic, PL0903 for wrong operands, PL0945 for what is not
+    modelled."""
     mnemonic, acquire, release = _split(instruction)
     if mnemonic in ("li", "la"):
         return _constant(instruction)
@@ -92,7 +93,11 @@ def _split(instruction: Instruction) -> tuple[str, bool, bool]:
 
 def _constant(instruction: Instruction) -> Step:
     if len(instruction.operands) != 2:
-        raise _wrong(instruction, f"'{instruction.mnemonic}' does not take these operands", f"write {instruction.mnemonic} rd,value")
+        raise _wrong(
+            instruction,
+            f"'{instruction.mnemonic}' does not take these operands",
+            f"write {instruction.mnemonic} rd,value",
+        )
     rd, value = instruction.operands
     if instruction.mnemonic == "la":
         return Step("la", rd=_register(instruction, rd), label=value)
@@ -115,9 +120,13 @@ def _values(instruction: Instruction, row: Row, texts: tuple[str, ...]) -> Itera
         texts = (texts[0], f"{texts[2]}({texts[1]})")
     flat = [part for text in texts for part in _parts(text, row)]
     wanted = [field for field in row.fields if field.kind != "order"]
-    if len(flat) != len(wanted) or [bool(_ADDRESS.fullmatch(t)) for t in texts] != ["(" in t for t in template.strip("-").split(",") if t]:
+    if len(flat) != len(wanted) or [bool(_ADDRESS.fullmatch(t)) for t in texts] != [
+        "(" in t for t in template.strip("-").split(",") if t
+    ]:
         shown = OPERAND.sub(lambda m: next((f.role for f in row.fields if f.name == m[0]), m[0]), template)
-        raise _wrong(instruction, f"'{row.mnemonic}' does not take these operands", f"write {row.mnemonic} {shown}".rstrip(" -"))
+        raise _wrong(
+            instruction, f"'{row.mnemonic}' does not take these operands", f"write {row.mnemonic} {shown}".rstrip(" -")
+        )
     return ((field.role, _value(instruction, field, text)) for field, text in zip(wanted, flat, strict=True))
 
 
@@ -148,7 +157,11 @@ def _value(instruction: Instruction, field: Field, text: str) -> int | str:
 def _register(instruction: Instruction, text: str) -> int:
     number = register(text, X_NAMES)
     if number is None:
-        raise _wrong(instruction, f"'{text}' is no integer register", nearest(text, [*(f"x{n}" for n in range(32)), *X_NAMES], "register"))
+        raise _wrong(
+            instruction,
+            f"'{text}' is no integer register",
+            nearest(text, [*(f"x{n}" for n in range(32)), *X_NAMES], "register"),
+        )
     return number
 
 
@@ -158,16 +171,34 @@ def _integer(instruction: Instruction, text: str, legal: range) -> int:
     except ValueError:
         raise _wrong(instruction, f"'{text}' is no integer", "write for instance 12, -1 or 0x7ff") from None
     if value not in legal:
-        raise _wrong(instruction, f"{value} is outside the range of the operand", f"it takes {legal[0]} to {legal[-1]}; `li` takes any constant")
+        raise _wrong(
+            instruction,
+            f"{value} is outside the range of the operand",
+            f"it takes {legal[0]} to {legal[-1]}; `li` takes any constant",
+        )
     return value
 
 
 def _unknown(instruction: Instruction, base: str) -> PolyloomError:
     if base in by_mnemonic():
-        help = "a test has integer instructions, branches, loads, stores, atomics and fences: RV64IA with Zbb and Zicond"
-        return input_error("PL0945", f"the memory model has no '{instruction.mnemonic}'", span=instruction.span, help=help)
-    known = [*(name for name, rows in by_mnemonic().items() if any(row.is_in(ISA) for row in rows)), *(name for name, _ in pseudos()), "li", "la"]
-    return input_error("PL0902", f"there is no instruction '{instruction.mnemonic}'", span=instruction.span, help=nearest(base, known, "instruction"))
+        help = (
+            "a test has integer instructions, branches, loads, stores, atomics and fences: RV64IA with Zbb and Zicond"
+        )
+        return input_error(
+            "PL0945", f"the memory model has no '{instruction.mnemonic}'", span=instruction.span, help=help
+        )
+    known = [
+        *(name for name, rows in by_mnemonic().items() if any(row.is_in(ISA) for row in rows)),
+        *(name for name, _ in pseudos()),
+        "li",
+        "la",
+    ]
+    return input_error(
+        "PL0902",
+        f"there is no instruction '{instruction.mnemonic}'",
+        span=instruction.span,
+        help=nearest(base, known, "instruction"),
+    )
 
 
 def _wrong(instruction: Instruction, message: str, help: str) -> PolyloomError:

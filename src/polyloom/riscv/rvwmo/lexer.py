@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words of a litmus test, each with its span: names, integers and symbols; blanks and nested `(* ... *)` comments are skipped.
+"""Words of a litmus test, each with its span: names, integers and symbols; blanks and nested `(* ... *)` comments are
+skipped.
 
 The first line, `RISCV name`, and what follows it up to the initial state are not words: names contain any sign.
 """
@@ -41,7 +42,12 @@ def tokens(source: Source, start: int) -> Iterator[Token]:
             continue
         found = _WORD.match(source.text, place)
         if found is None:
-            raise input_error("PL0940", f"unexpected character {source.text[place]!r}", span=Span(source, place, place + 1), help=_HELP)
+            raise input_error(
+                "PL0940",
+                f"unexpected character {source.text[place]!r}",
+                span=Span(source, place, place + 1),
+                help=_HELP,
+            )
         if found.lastgroup != "blank":
             yield Token(_KINDS[found.lastgroup], found[0], Span(source, place, found.end()))
         place = found.end()
@@ -58,4 +64,6 @@ def _comment_end(source: Source, start: int) -> int:
         depth += 1 if found[0] == "(*" else -1
         if depth == 0:
             return found.end()
-    raise input_error("PL0940", "this comment does not end", span=Span(source, start, start + 2), help="close it with *)")
+    raise input_error(
+        "PL0940", "this comment does not end", span=Span(source, start, start + 2), help="close it with *)"
+    )

@@ -4,7 +4,8 @@
     test        ::= "RISCV" name  line*  "{" declaration* "}"  "P0" "|" ... ";"  row*  observation
     declaration ::= [type ["*"]] place ["=" ["&"] value] ";"        place ::= hart ":" register | name
     row         ::= cell "|" ... ";"                                cell  ::= (label ":")* [instruction]
-    observation ::= ["locations" "[" (place ";")* "]"] ["filter" proposition] ["exists" | "forall" | "~exists"] [proposition]
+    observation ::= ["locations" "[" (place ";")* "]"] ["filter" proposition] ["exists" | "forall" | "~exists"]
+    [proposition]
 
 Format: the documentation of the diy tool suite, part "Litmus tests and their formats".
 """
@@ -73,7 +74,9 @@ class Statement:
     labels: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return " ".join([*(f"{label}:" for label in self.labels), *([str(self.instruction)] if self.instruction else [])])
+        return " ".join(
+            [*(f"{label}:" for label in self.labels), *([str(self.instruction)] if self.instruction else [])]
+        )
 
 
 @dataclass(frozen=True, slots=True)

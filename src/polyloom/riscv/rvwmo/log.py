@@ -8,8 +8,9 @@ Ok | No ...
 Hash=...
 Observation NAME Sometimes POSITIVE NEGATIVE
 
-A machine need not show what it may do, so its states are compared as a subset. It is one where states have a histogram, or where no
-`Observation` is given. Format: the tools litmus7 and herd7 of the diy tool suite, which distinguish logs by the same word.
+A machine need not show what it may do, so its states are compared as a subset. It is one where states have a histogram,
+or where no `Observation` is given. Format: the tools litmus7 and herd7 of the diy tool suite, which distinguish logs by
+the same word.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ State = frozenset[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a log says of one test. `counts` are the executions inside and outside of the proposition; None where a machine showed the states."""
+    """What a log says of one test. `counts` are the executions inside and outside of the proposition; None where a
+    machine showed the states."""
 
     name: str
     hash: str | None
@@ -56,8 +58,8 @@ class Log:
     names: frozenset[str]
 
     def about(self, name: str, hash: str) -> tuple[tuple[Entry, ...], ...]:
-        """Of a test. One entry of each group has to agree: entries of one hash are of one test; of those that have but their name, models'
-        and machines' are a group each, because different tests can share a name."""
+        """Of a test. One entry of each group has to agree: entries of one hash are of one test; of those that have but
+        their name, models' and machines' are a group each, because different tests can share a name."""
         named = self.by_name.get(name, ())
         groups = [(entry,) for entry in self.by_hash.get(hash.lower(), ())]
         groups += [tuple(e for e in named if e.counts is not None), tuple(e for e in named if e.counts is None)]
@@ -101,7 +103,8 @@ def _entry(lines: Sequence[str]) -> Entry | None:
 
 
 def agrees(verdict: Verdict, entry: Entry) -> bool:
-    """Whether a log's states and counts are the verdict's; of a machine, whether all states that it showed are allowed."""
+    """Whether a log's states and counts are the verdict's; of a machine, whether all states that it showed are
+    allowed."""
     states = frozenset(map(_state, verdict.states))
     if entry.counts is None:
         return entry.states <= states
@@ -132,7 +135,8 @@ def _place(text: str) -> str:
 
 
 def _value(text: str) -> str:
-    """Logs write values in hexadecimal digits on request, and those of 64 bits without a sign where the type has none."""
+    """Logs write values in hexadecimal digits on request, and those of 64 bits without a sign where the type has
+    none."""
     if not _NUMBER.fullmatch(text):
         return text
     value = int(text, 16 if "x" in text else 10)

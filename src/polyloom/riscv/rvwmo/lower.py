@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A function in SSA form as the program of one hart of a litmus test.
 
-Pointer parameters, data and local variables are locations. Every value has a register of its own, so that a final state shows what each
-load has read; integers are kept sign-extended, i1 as 0 or 1. Comparisons and selects are written by the select table, memory orders
-by the fences of "Mappings from C/C++ primitives to RISC-V primitives" (The RISC-V Instruction Set Manual, Volume I, appendix
-"RVWMO Explanatory Material"). Branches stay branches.
+Pointer parameters, data and local variables are locations. Every value has a register of its own, so that a final state
+shows what each load has read; integers are kept sign-extended, i1 as 0 or 1. Comparisons and selects are written by the
+select table, memory orders by the fences of "Mappings from C/C++ primitives to RISC-V primitives" (The RISC-V
+Instruction Set Manual, Volume I, appendix "RVWMO Explanatory Material"). Branches stay branches.
 """
 
 from __future__ import annotations
@@ -15,7 +15,21 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.ssa import COMPARISONS, NOWHERE, Address, Branch, Constant, Function, Instruction, Jump, Operand, Return, Terminator, Value, edges_of
+from polyloom.ir.ssa import (
+    COMPARISONS,
+    NOWHERE,
+    Address,
+    Branch,
+    Constant,
+    Function,
+    Instruction,
+    Jump,
+    Operand,
+    Return,
+    Terminator,
+    Value,
+    edges_of,
+)
 from polyloom.ir.ssa_text import print_instruction
 from polyloom.ir.ssa_types import F32, F64, I1, I32, I64, PTR, SIZE, WIDTH, Type
 from polyloom.riscv.expression import Expression, Node, comparison
@@ -28,11 +42,34 @@ from polyloom.riscv.rvwmo.values import signed as wrapped
 from polyloom.riscv.select import select
 from polyloom.transform.ssa.destruct import destruct
 
-_SMALL: Final = "litmus tests are made of small functions: integers, pointers, loads, stores, fences, comparisons, selects and branches"
+_SMALL: Final = (
+    "litmus tests are made of small functions: integers, pointers, loads, stores, fences, comparisons, "
+    "selects and branches"
+)
 _FIRST, _SCRATCH, _LAST = 5, 24, 31
-_ARITHMETIC: Final = {"add": "add", "sub": "sub", "shl": "sll", "lshr": "srl", "ashr": "sra", "and": "and", "or": "or", "xor": "xor"}
+_ARITHMETIC: Final = {
+    "add": "add",
+    "sub": "sub",
+    "shl": "sll",
+    "lshr": "srl",
+    "ashr": "sra",
+    "and": "and",
+    "or": "or",
+    "xor": "xor",
+}
 _BITWISE: Final = ("and", "or", "xor")
-_RELATIONS: Final = {"eq": "==", "ne": "!=", "slt": "<", "sle": "<=", "sgt": ">", "sge": ">=", "ult": "<u", "ule": "<=u", "ugt": ">u", "uge": ">=u"}
+_RELATIONS: Final = {
+    "eq": "==",
+    "ne": "!=",
+    "slt": "<",
+    "sle": "<=",
+    "sgt": ">",
+    "sge": ">=",
+    "ult": "<u",
+    "ule": "<=u",
+    "ugt": ">u",
+    "uge": ">=u",
+}
 LETTERS: Final = {1: "b", 2: "h", 4: "w", 8: "d"}
 _FENCES: Final = {
     "acquire": ("fence", "r", "rw"),
@@ -45,7 +82,8 @@ _FENCES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A load into the register `number`, or a store (None), of `width` bytes at one of `locations`; `racy`: volatile or atomic."""
+    """A load into the register `number`, or a store (None), of `width` bytes at one of `locations`; `racy`: volatile or
+    atomic."""
 
     number: int | None
     width: int
@@ -55,7 +93,8 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The statements of a hart with its initial registers and memory, and its accesses to memory in the order of the text.
+    """The statements of a hart with its initial registers and memory, and its accesses to memory in the order of the
+    text.
 
     `shared` are the locations that other harts know.
     """
@@ -97,8 +136,12 @@ class _Writer:
             self.scratch, self.line = _SCRATCH, block.terminator.place.line
             self._terminator(block.terminator, after)
         self.statements.append(Statement(None, (*self.labels, "END")))
-        shared = {_location(p.name) for p in self.function.parameters if p.type == PTR} | {_location(d.name) for d in self.function.data}
-        return Program(_with_used_labels(self.statements), tuple(self.declarations), tuple(self.accesses), frozenset(shared))
+        shared = {_location(p.name) for p in self.function.parameters if p.type == PTR} | {
+            _location(d.name) for d in self.function.data
+        }
+        return Program(
+            _with_used_labels(self.statements), tuple(self.declarations), tuple(self.accesses), frozenset(shared)
+        )
 
     def _instruction(self, instruction: Instruction) -> None:
         name, operands, result = instruction.operation, instruction.operands, instruction.result
@@ -111,7 +154,12 @@ class _Writer:
         elif result is None or any(operand.type in (F32, F64) for operand in (*operands, result)):
             raise self._refused(instruction)
         elif name in COMPARISONS:
-            self._table(result, comparison(_RELATIONS[name], self._atom("a", operands[0]), self._atom("b", operands[1])), operands, "ab")
+            self._table(
+                result,
+                comparison(_RELATIONS[name], self._atom("a", operands[0]), self._atom("b", operands[1])),
+                operands,
+                "ab",
+            )
         elif name == "select":
             arms = (self._atom(letter, operand) for letter, operand in zip("ab", operands[1:], strict=True))
             self._table(result, Node("?", ("s", *arms)), operands, "sab")
@@ -135,7 +183,11 @@ class _Writer:
                 if after:
                     self._write("j", "END")
             case _:
-                raise self._error("the memory model has no 'switch'" if edges_of(terminator) else "control may reach a point that has no meaning")
+                raise self._error(
+                    "the memory model has no 'switch'"
+                    if edges_of(terminator)
+                    else "control may reach a point that has no meaning"
+                )
 
     def _jump(self, block: str, after: str) -> None:
         if block != after:
@@ -189,7 +241,9 @@ class _Writer:
         elif name == "sext":
             self._write("neg", rd, self._register(operand))
         else:
-            self._extended(rd, self._register(operand), *(("srli", width) if name == "zext" else ("srai", WIDTH[result.type])))
+            self._extended(
+                rd, self._register(operand), *(("srli", width) if name == "zext" else ("srai", WIDTH[result.type]))
+            )
 
     def _extended(self, rd: str, source: str, shift: str, width: int) -> None:
         if width == 1:
@@ -245,7 +299,11 @@ class _Writer:
             return self._pointer(value.name)
         number = self._fresh(value.name)
         if value.name not in self.values:
-            raise input_error("PL0948", f"the parameter {value.name} of {self.function.name} has no value", help=f"give one, as in {value.name}=1")
+            raise input_error(
+                "PL0948",
+                f"the parameter {value.name} of {self.function.name} has no value",
+                help=f"give one, as in {value.name}=1",
+            )
         self.declarations.append(Declaration(Register(0, number), _in_range(value.type, self.values[value.name])))
         return number
 
@@ -256,14 +314,19 @@ class _Writer:
             if datum is not None and any(datum.initial):
                 if len(datum.initial) not in LETTERS:
                     raise self._error(f"the initial value of {name} has {len(datum.initial)} bytes")
-                self.declarations.append(Declaration(_location(name), int.from_bytes(datum.initial, "little", signed=True)))
+                self.declarations.append(
+                    Declaration(_location(name), int.from_bytes(datum.initial, "little", signed=True))
+                )
             self.declarations.append(Declaration(Register(0, self._fresh(name)), Pointer(_location(name))))
         return self.registers[name]
 
     def _fresh(self, name: str) -> int:
         number = self.registers.setdefault(name, _FIRST + len(self.registers))
         if number >= _SCRATCH:
-            raise self._error(f"{self.function.name} has more than {_SCRATCH - _FIRST} values, each of which needs a register of its own")
+            raise self._error(
+                f"{self.function.name} has more than {_SCRATCH - _FIRST} values, each of which needs a register of "
+                "its own"
+            )
         return number
 
     def _temporary(self) -> str:
@@ -283,7 +346,10 @@ class _Writer:
 
     def _refused(self, instruction: Instruction) -> PolyloomError:
         if instruction.called:
-            help = "where it is `noinline`, add `-D noinline=`, with which it becomes part of its caller; a recursive one cannot"
+            help = (
+                "where it is `noinline`, add `-D noinline=`, with which it becomes part of its caller; a recursive "
+                "one cannot"
+            )
             return self._error(f"`{instruction.called}` stays a call, which litmus tests have not", help)
         return self._error(f"the memory model has no `{print_instruction(replace(instruction, place=NOWHERE))}`")
 
@@ -293,7 +359,11 @@ class _Writer:
 
 
 def _with_used_labels(statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    used = {s.instruction.operands[-1] for s in statements if s.instruction and s.instruction.mnemonic in ("j", "beq", "bne")}
+    used = {
+        s.instruction.operands[-1]
+        for s in statements
+        if s.instruction and s.instruction.mnemonic in ("j", "beq", "bne")
+    }
     kept = (Statement(s.instruction, tuple(label for label in s.labels if label in used)) for s in statements)
     return tuple(s for s in kept if s.instruction or s.labels)
 
@@ -320,7 +390,11 @@ def _bases(function: Function, address: Operand) -> frozenset[str]:
             continue
         seen.add(operand)
         sources = [i for result, i in defined if result == operand]
-        if isinstance(operand, Address) or operand in function.parameters or any(i.operation == "alloca" for i in sources):
+        if (
+            isinstance(operand, Address)
+            or operand in function.parameters
+            or any(i.operation == "alloca" for i in sources)
+        ):
             found.add(_location(operand.name) if isinstance(operand, Address | Value) else "")
         work += [o for i in sources if i.operation in ("copy", "select", "offset") for o in i.operands if o.type == PTR]
     return frozenset(found)

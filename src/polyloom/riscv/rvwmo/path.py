@@ -14,11 +14,11 @@ from polyloom.riscv.rvwmo.values import Pointer, Value
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A memory operation; an AMO both reads and writes. `place` is an offset in the location and a width, in bytes; `address`, `data`
-    and `control` are the operations that it depends on.
+    """A memory operation; an AMO both reads and writes. `place` is an offset in the location and a width, in bytes;
+    `address`, `data` and `control` are the operations that it depends on.
 
-    `strong` operations carry RCsc annotations, other acquires and releases are RCpc. `forwards_late`: its value is not forwarded
-    to loads before it is in memory (AMO, SC). `paired` is the load-reserved of a store-conditional.
+    `strong` operations carry RCsc annotations, other acquires and releases are RCpc. `forwards_late`: its value is not
+    forwarded to loads before it is in memory (AMO, SC). `paired` is the load-reserved of a store-conditional.
     """
 
     location: str
@@ -39,7 +39,8 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """Orders operations before position `place` that are in `before` (some of "rw") and later ones that are in `after`."""
+    """Orders operations before position `place` that are in `before` (some of "rw") and later ones that are in
+    `after`."""
 
     place: int
     before: str

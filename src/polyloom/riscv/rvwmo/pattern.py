@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A function beside a second hart that sees the order of two of its accesses: the tests LB, S and MP of the literature.
 
-The first access is a volatile or atomic load that reads what the other hart writes last. The second one, to another location, is a store
-(LB: the other hart reads it first; S: it stores there first) or a load (MP: the other hart stores there first). The other hart keeps its
-order by a fence, so that the state of the condition is allowed exactly if the function does not keep its own.
+The first access is a volatile or atomic load that reads what the other hart writes last. The second one, to another
+location, is a store (LB: the other hart reads it first; S: it stores there first) or a load (MP: the other hart stores
+there first). The other hart keeps its order by a fence, so that the state of the condition is allowed exactly if the
+function does not keep its own.
 
-Not every pair is worth a test: the function is run alone first, on the value that the load is to read. Both accesses have to take place.
+Not every pair is worth a test: the function is run alone first, on the value that the load is to read. Both accesses
+have to take place.
 """
 
 from __future__ import annotations
@@ -24,12 +26,14 @@ from polyloom.riscv.rvwmo.values import Pointer
 
 Shape = Literal["LB", "S", "MP"]
 _SECOND, _FIRST, _VALUE, _SEEN = 6, 7, 5, 10
-"""Registers of the other hart: addresses of what the function accesses second and first, what it writes, what it reads."""
+"""Registers of the other hart: addresses of what the function accesses second and first, what it writes, what it
+reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two accesses of the program, the locations that they are meant to have, and the value that the first one, a load, is to read."""
+    """Two accesses of the program, the locations that they are meant to have, and the value that the first one, a load,
+    is to read."""
 
     load: Access
     second: Access
@@ -39,18 +43,29 @@ class _Pair:
 
 
 def patterns(function: Function, isa: Isa, values: Mapping[str, int]) -> tuple[Litmus, ...]:
-    """The tests of `function`; `values` has those of its integer parameters, and what the other hart writes to a location (1 unless given).
+    """The tests of `function`; `values` has those of its integer parameters, and what the other hart writes to a
+    location (1 unless given).
 
-    Errors: PL0947 for what cannot be lowered, PL0948 for a missing or unknown value, PL0949 where there is nothing to test.
+    Errors: PL0947 for what cannot be lowered, PL0948 for a missing or unknown value, PL0949 where there is nothing to
+    test.
     """
     program = lower(function, isa, values)
     known = {p.name for p in function.parameters} | program.shared
     if unknown := [name for name in values if name not in known]:
-        raise input_error("PL0948", f"{function.name} has no parameter '{unknown[0]}'", help=f"it has {', '.join(sorted(known)) or 'none'}")
+        raise input_error(
+            "PL0948",
+            f"{function.name} has no parameter '{unknown[0]}'",
+            help=f"it has {', '.join(sorted(known)) or 'none'}",
+        )
     tests = {test.name: test for pair in _pairs(program, values) for test in _tests(function.name, program, pair)}
     if not tests:
-        help = "a volatile or atomic load, and later an access to another location, both through pointers; x=5 lets the other hart write 5 to x"
-        raise input_error("PL0949", f"{function.name} makes no two accesses whose order another hart could see", help=help)
+        help = (
+            "a volatile or atomic load, and later an access to another location, both through pointers; x=5 lets "
+            "the other hart write 5 to x"
+        )
+        raise input_error(
+            "PL0949", f"{function.name} makes no two accesses whose order another hart could see", help=help
+        )
     return tuple(tests.values())
 
 
@@ -73,7 +88,9 @@ def _tests(name: str, program: Program, pair: _Pair) -> Iterator[Litmus]:
                 seen = Equal(Register(1, _SEEN), stored)
                 yield _test(name, "LB", program, pair, before, _reader(pair), And((read, seen)))
                 other = next(n for n in (2, 3) if n != stored)
-                yield _test(name, "S", program, pair, before, _writer(pair, other), And((read, Equal(pair.target, other))))
+                yield _test(
+                    name, "S", program, pair, before, _writer(pair, other), And((read, Equal(pair.target, other)))
+                )
                 return
     else:
         place = Register(0, pair.second.number)
@@ -82,11 +99,14 @@ def _tests(name: str, program: Program, pair: _Pair) -> Iterator[Litmus]:
 
 
 def _alone(program: Program, pair: _Pair, before: int, place: Place) -> int | None:
-    """What `place` has at the end of a run without another hart, where memory holds what it would write; None where the load is not made."""
+    """What `place` has at the end of a run without another hart, where memory holds what it would write; None where the
+    load is not made."""
     assert pair.load.number is not None
     memory = (Declaration(pair.source, pair.value), Declaration(pair.target, before))
     load = Register(0, pair.load.number)
-    verdict = judge(Litmus("alone", (program.statements,), (*program.declarations, *memory), "forall", And(), (load, place)))
+    verdict = judge(
+        Litmus("alone", (program.statements,), (*program.declarations, *memory), "forall", And(), (load, place))
+    )
     if len(verdict.states) != 1 or f"{load}={pair.value};" not in verdict.states[0].split(" "):
         return None
     shown = f"[{place}]" if isinstance(place, str) else str(place)
@@ -99,7 +119,11 @@ def _reader(pair: _Pair) -> tuple[Instruction, ...]:
 
 
 def _writer(pair: _Pair, other: int) -> tuple[Instruction, ...]:
-    return *_store(other, pair.second.width, _SECOND), Instruction("fence", ("w", "w")), *_store(pair.value, pair.load.width, _FIRST)
+    return (
+        *_store(other, pair.second.width, _SECOND),
+        Instruction("fence", ("w", "w")),
+        *_store(pair.value, pair.load.width, _FIRST),
+    )
 
 
 def _load(width: int) -> Instruction:
@@ -107,16 +131,29 @@ def _load(width: int) -> Instruction:
 
 
 def _store(value: int, width: int, address: int) -> tuple[Instruction, ...]:
-    return Instruction("li", (f"x{_VALUE}", str(value))), Instruction(f"s{LETTERS[width]}", (f"x{_VALUE}", f"0(x{address})"))
+    return Instruction("li", (f"x{_VALUE}", str(value))), Instruction(
+        f"s{LETTERS[width]}", (f"x{_VALUE}", f"0(x{address})")
+    )
 
 
-def _test(name: str, shape: Shape, program: Program, pair: _Pair, before: int, other: tuple[Instruction, ...], condition: And) -> Litmus:
+def _test(
+    name: str, shape: Shape, program: Program, pair: _Pair, before: int, other: tuple[Instruction, ...], condition: And
+) -> Litmus:
     """The whole test; its name tells the registers of the loads."""
-    places = (f"{pair.source}-x{pair.load.number}", pair.target if pair.second.number is None else f"{pair.target}-x{pair.second.number}")
+    places = (
+        f"{pair.source}-x{pair.load.number}",
+        pair.target if pair.second.number is None else f"{pair.target}-x{pair.second.number}",
+    )
     declarations = (
         *program.declarations,
         *((Declaration(pair.target, before),) if before else ()),
         Declaration(Register(1, _SECOND), Pointer(pair.target)),
         Declaration(Register(1, _FIRST), Pointer(pair.source)),
     )
-    return Litmus("+".join((name, shape, *places)), (program.statements, tuple(map(Statement, other))), declarations, "exists", condition)
+    return Litmus(
+        "+".join((name, shape, *places)),
+        (program.statements, tuple(map(Statement, other))),
+        declarations,
+        "exists",
+        condition,
+    )

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All allowed executions by the sets of operations that a global memory order may begin with, counted natively (`native/riscv/executions.hpp`).
+"""All allowed executions by the sets of operations that a global memory order may begin with, counted natively
+(`native/riscv/executions.hpp`).
 
-Where preserved program order relates many operations few such sets exist, however many executions there are; the other way, location by
-location (`coherence`), is for tests with little order. What is not observed is not told apart: a set has a table of the values that
-relevant reads got, and of the last stores to the locations from which others are still to come.
+Where preserved program order relates many operations few such sets exist, however many executions there are; the other
+way, location by location (`coherence`), is for tests with little order. What is not observed is not told apart: a set
+has a table of the values that relevant reads got, and of the last stores to the locations from which others are still
+to come.
 """
 
 from __future__ import annotations
@@ -37,13 +39,16 @@ def counted(
     count: Callable[[int], int],
     ways: int,
 ) -> list[tuple[Seen, int]] | None:
-    """What executions observe of `reads` and `memory`, with their number; None where such sets are extended in more than `ways` ways.
+    """What executions observe of `reads` and `memory`, with their number; None where such sets are extended in more
+    than `ways` ways.
 
-    `before` is preserved program order but for what orders operations of one location; `possible` are the values that a read may have;
-    `count` is given the work, and gives what may still be done (PL0944).
+    `before` is preserved program order but for what orders operations of one location; `possible` are the values that a
+    read may have; `count` is given the work, and gives what may still be done (PL0944).
     """
     names = list(dict.fromkeys(node.operation.location for node in nodes))
-    values = list(dict.fromkeys([*(initial[name] for name in names), *(n.operation.value for n in nodes if n.operation.writes)]))
+    values = list(
+        dict.fromkeys([*(initial[name] for name in names), *(n.operation.value for n in nodes if n.operation.writes)])
+    )
     if len(nodes) > _EVENTS or len(values) > _VALUES:
         return None
     try:
@@ -52,7 +57,9 @@ def counted(
         return None
     kept = [node for node in nodes if node.operation.reads and node.read in reads]
     shown = sorted(
-        memory & {*names} | {node.operation.location for node in kept} | {n.operation.location for n, limit in zip(nodes, limits, strict=True) if limit != _ALL}
+        memory & {*names}
+        | {node.operation.location for node in kept}
+        | {n.operation.location for n, limit in zip(nodes, limits, strict=True) if limit != _ALL}
     )
     if len(shown) + len(kept) > _FIELDS:
         return None
@@ -73,7 +80,9 @@ def counted(
         )
         for n, node in enumerate(nodes)
     ]
-    locations = [(values.index(initial[name]), shown.index(name) if name in shown else -1, name in memory) for name in names]
+    locations = [
+        (values.index(initial[name]), shown.index(name) if name in shown else -1, name in memory) for name in names
+    ]
     steps = _STEPS * count(0)
     found, left = _core.litmus_executions(events, locations, ways, steps)
     count((steps - left) // _STEPS)
@@ -81,7 +90,13 @@ def counted(
     if found is None:
         return None
     return [
-        ((tuple((node.read, values[fields[places[node.number]]]) for node in kept), tuple((name, values[fields[k]]) for name, k in final)), high << 64 | low)
+        (
+            (
+                tuple((node.read, values[fields[places[node.number]]]) for node in kept),
+                tuple((name, values[fields[k]]) for name, k in final),
+            ),
+            high << 64 | low,
+        )
         for fields, low, high in found
     ]
 
@@ -111,7 +126,8 @@ def _own(node: Node, nodes: Sequence[Node]) -> int:
 
 
 def _guard(node: Node, nodes: Sequence[Node]) -> int:
-    """Of a load: earlier loads that must not read a newer store (rule 2), and the store-conditional of a load-reserved."""
+    """Of a load: earlier loads that must not read a newer store (rule 2), and the store-conditional of a
+    load-reserved."""
     if node.operation.writes:
         return 0
     older = takewhile(lambda n: not n.operation.writes, reversed(_earlier(node, nodes)))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text in the herd format to a `Litmus`: a recursive descent over the grammar of `litmus`, with errors at line and column."""
+"""Text in the herd format to a `Litmus`: a recursive descent over the grammar of `litmus`, with errors at line and
+column."""
 
 from __future__ import annotations
 
@@ -42,9 +43,16 @@ def _head(source: Source) -> tuple[str, tuple[str, ...], int]:
     words = first.split(maxsplit=1)
     if not words or words[0] != "RISCV":
         what = f"this is a test for {words[0]}" if words and words[0].isalnum() else "this is no litmus test"
-        raise input_error("PL0940", what, span=Span(source, 0, max(1, len(first))), help="the first line of a test is `RISCV` and its name")
+        raise input_error(
+            "PL0940",
+            what,
+            span=Span(source, 0, max(1, len(first))),
+            help="the first line of a test is `RISCV` and its name",
+        )
     if len(words) < 2:
-        raise input_error("PL0940", "the test has no name", span=Span(source, 0, len(first)), help="write for instance `RISCV MP`")
+        raise input_error(
+            "PL0940", "the test has no name", span=Span(source, 0, len(first)), help="write for instance `RISCV MP`"
+        )
     info: list[str] = []
     place = len(first) + 1
     while place < len(source.text):
@@ -54,7 +62,12 @@ def _head(source: Source) -> tuple[str, tuple[str, ...], int]:
         if line.strip():
             info.append(line.strip())
         place += len(line) + 1
-    raise input_error("PL0940", "the test has no initial state", span=Span(source, 0, len(first)), help="write { 0:x6=x; x=1; } below the name")
+    raise input_error(
+        "PL0940",
+        "the test has no initial state",
+        span=Span(source, 0, len(first)),
+        help="write { 0:x6=x; x=1; } below the name",
+    )
 
 
 class _Reader:
@@ -113,7 +126,9 @@ class _Reader:
             raise self._error(f"{what} must stand here", "write decimal digits, or hexadecimal ones after 0x", word)
         value = _number(word.text)
         if not -_LARGEST // 2 <= value < _LARGEST:
-            raise self._error(f"{word.text} does not fit in 64 bits", "registers and locations have at most 64 bits", word)
+            raise self._error(
+                f"{word.text} does not fit in 64 bits", "registers and locations have at most 64 bits", word
+            )
         return value
 
     # Initial state
@@ -132,7 +147,11 @@ class _Reader:
     def _declaration(self) -> Declaration:
         start = self._word
         following = self._following
-        typed = start.kind == "name" and (following.text in ("*", "[") or following.kind in ("name", "number")) and not _is_hart(start, following)
+        typed = (
+            start.kind == "name"
+            and (following.text in ("*", "[") or following.kind in ("name", "number"))
+            and not _is_hart(start, following)
+        )
         type = self._take().text if typed else None
         pointer = self._accept("*")
         place = self._place()
@@ -152,14 +171,22 @@ class _Reader:
             word = self._take()
             self._expect("]", "a location is written [x] or x")
         if word.kind != "name":
-            raise self._error("a register or a location must stand here", "write 0:x5 for a register of hart 0, x for a location", word)
+            raise self._error(
+                "a register or a location must stand here",
+                "write 0:x5 for a register of hart 0, x for a location",
+                word,
+            )
         return word.text
 
     def _register(self) -> int:
         word = self._take()
         number = register(word.text, X_NAMES)
         if number is None:
-            raise self._error(f"'{word.text}' is no integer register", nearest(word.text, [*(f"x{n}" for n in range(32)), *X_NAMES], "register"), word)
+            raise self._error(
+                f"'{word.text}' is no integer register",
+                nearest(word.text, [*(f"x{n}" for n in range(32)), *X_NAMES], "register"),
+                word,
+            )
         return number
 
     def _constant(self) -> Constant:
@@ -177,11 +204,22 @@ class _Reader:
     def _program(self) -> tuple[tuple[Statement, ...], ...]:
         count = self._harts()
         columns: list[list[Statement]] = [[] for _ in range(count)]
-        while self._word.kind != "end" and self._word.text not in ("exists", "forall", "~", "locations", "filter", "final", "not"):
+        while self._word.kind != "end" and self._word.text not in (
+            "exists",
+            "forall",
+            "~",
+            "locations",
+            "filter",
+            "final",
+            "not",
+        ):
             for hart in range(count):
                 columns[hart].append(self._cell())
                 if hart + 1 < count and not self._accept("|"):
-                    raise self._error(f"hart {hart + 1} has no cell in this row", "separate the cells of a row by '|'; a cell may be empty")
+                    raise self._error(
+                        f"hart {hart + 1} has no cell in this row",
+                        "separate the cells of a row by '|'; a cell may be empty",
+                    )
             self._expect(";", f"a row has {count} cells, separated by '|', and ends in ';'")
         return tuple(_joined(column) for column in columns)
 
@@ -204,7 +242,9 @@ class _Reader:
             return Statement(None, tuple(labels))
         first = self._take()
         if first.kind != "name":
-            raise self._error("an instruction must stand here", "write a mnemonic and its operands, for instance lw x5,0(x6)", first)
+            raise self._error(
+                "an instruction must stand here", "write a mnemonic and its operands, for instance lw x5,0(x6)", first
+            )
         operands = [self._operand()] if self._word.text not in ("|", ";") else []
         while self._accept(","):
             operands.append(self._operand())
@@ -218,7 +258,9 @@ class _Reader:
         if word.text == "(":
             return f"0{self._base()}"
         if word.kind not in ("name", "number"):
-            raise self._error("an operand must stand here", "operands are registers, integers, labels, and addresses like 0(x6)", word)
+            raise self._error(
+                "an operand must stand here", "operands are registers, integers, labels, and addresses like 0(x6)", word
+            )
         if self._accept("("):
             return f"{word.text}{self._base()}"
         return canonical(word.text)
@@ -292,7 +334,11 @@ class _Reader:
     def _check_harts(self, test: Litmus) -> None:
         """Registers belong to harts of the test."""
         for number, word in enumerate(self._words[:-2]):
-            hart = _number(word.text.removeprefix("P")) if word.kind == "number" or _is_hart(word, self._words[number + 1]) else 0
+            hart = (
+                _number(word.text.removeprefix("P"))
+                if word.kind == "number" or _is_hart(word, self._words[number + 1])
+                else 0
+            )
             if self._words[number + 1].text == ":" and hart not in range(len(test.harts)):
                 raise self._error(f"there is no hart {hart}", f"the harts are P0 to P{len(test.harts) - 1}", word)
 

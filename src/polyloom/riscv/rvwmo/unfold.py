@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The paths of a hart: what it may do, whatever its loads read.
 
-A hart runs symbolically. It forks where the outcome is not known: at branches, at store-conditionals (which may always fail),
-and where an address depends on what was read. A path is the sequence of its memory operations with their syntactic
-dependencies, fences, final registers, and the conditions on what it reads under which it is the hart's path. Loops are
-followed `UNROLL` times. A path on which the hart does what has no meaning ends there, in a fault.
+A hart runs symbolically. It forks where the outcome is not known: at branches, at store-conditionals (which may always
+fail), and where an address depends on what was read. A path is the sequence of its memory operations with their
+syntactic dependencies, fences, final registers, and the conditions on what it reads under which it is the hart's path.
+Loops are followed `UNROLL` times. A path on which the hart does what has no meaning ends there, in a fault.
 
-Dependencies: The RISC-V Instruction Set Manual, Volume I, chapter "RVWMO", sections "Syntactic Dependencies" and "Source
-and Destination Register Listings". They are sets of operations of the hart, as bit masks.
+Dependencies: The RISC-V Instruction Set Manual, Volume I, chapter "RVWMO", sections "Syntactic Dependencies" and
+"Source and Destination Register Listings". They are sets of operations of the hart, as bit masks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,14 @@ from polyloom.riscv.rvwmo.values import Apply, Pointer, Read, UndefinedError, Va
 UNROLL: Final = 2
 """How often a path takes one backward branch."""
 _WIDTHS: Final = {"b": 1, "h": 2, "w": 4, "d": 8}
-_BRANCHES: Final = {"beq": ("eq", 1), "bne": ("eq", 0), "blt": ("slt", 1), "bge": ("slt", 0), "bltu": ("sltu", 1), "bgeu": ("sltu", 0)}
+_BRANCHES: Final = {
+    "beq": ("eq", 1),
+    "bne": ("eq", 0),
+    "blt": ("slt", 1),
+    "bge": ("slt", 0),
+    "bltu": ("sltu", 1),
+    "bgeu": ("sltu", 0),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +63,19 @@ class Hart:
         statements = test.harts[number]
         self._number = number
         self._locations = locations
-        self._steps = [(statement.instruction, decode(statement.instruction)) for statement in statements if statement.instruction is not None]
+        self._steps = [
+            (statement.instruction, decode(statement.instruction))
+            for statement in statements
+            if statement.instruction is not None
+        ]
         self._labels = _labels(statements)
         self._initial = _registers(test, number)
         for instruction, step in self._steps:
             if step.label and step.mnemonic != "la" and step.label not in self._labels:
                 help = nearest(step.label, self._labels, "label")
-                raise input_error("PL0904", f"hart {number} has no label '{step.label}'", span=instruction.span, help=help)
+                raise input_error(
+                    "PL0904", f"hart {number} has no label '{step.label}'", span=instruction.span, help=help
+                )
 
     def paths(self, count: Callable[[int], int]) -> Iterator[Path]:
         """All paths, in the order of a depth-first walk. `count` is called for each step of work."""
@@ -81,7 +94,10 @@ class Hart:
             yield from self._execute(state, step, instruction)
         except UndefinedError as reason:
             yield _faulty(
-                state, f"{reason} has no meaning in a test", instruction, "addresses are only added to, subtracted, selected and compared for equality"
+                state,
+                f"{reason} has no meaning in a test",
+                instruction,
+                "addresses are only added to, subtracted, selected and compared for equality",
             )
 
     def _execute(self, state: _State, step: Step, instruction: Instruction) -> Iterator[_State]:
@@ -127,8 +143,14 @@ class Hart:
             return self._write(state, step.rd, signed(step.immediate))
         if step.mnemonic == "la":
             return self._write(state, step.rd, Pointer(step.label))
-        operation, right = (step.mnemonic.replace("i", "", 1), step.immediate) if step.has_immediate else (step.mnemonic, registers[step.rs2])
-        return self._write(state, step.rd, apply(operation, registers[step.rs1], right), taints[step.rs1] | taints[step.rs2])
+        operation, right = (
+            (step.mnemonic.replace("i", "", 1), step.immediate)
+            if step.has_immediate
+            else (step.mnemonic, registers[step.rs2])
+        )
+        return self._write(
+            state, step.rd, apply(operation, registers[step.rs1], right), taints[step.rs1] | taints[step.rs2]
+        )
 
     def _branch(self, state: _State, step: Step) -> Iterator[_State]:
         operation, wanted = _BRANCHES[step.mnemonic]
@@ -155,9 +177,14 @@ class Hart:
         state = replace(state, control=state.control | state.taints[step.rs1])
         value = apply("add", state.path.registers[step.rs1], step.immediate)
         after = self._write(state, step.rd, self._code(state.at + 1))
-        codes = {self._code(at): at for at in range(len(self._steps) + 1)} | {Pointer(f"P{self._number}:{label}"): at for label, at in self._labels.items()}
+        codes = {self._code(at): at for at in range(len(self._steps) + 1)} | {
+            Pointer(f"P{self._number}:{label}"): at for label, at in self._labels.items()
+        }
         for target, fork in _forks(after, value, codes):
-            what, help = f"the jump goes to {_known(value)}, which is no label of the hart", f"write for instance {self._number}:x9=P{self._number}:LC00"
+            what, help = (
+                f"the jump goes to {_known(value)}, which is no label of the hart",
+                f"write for instance {self._number}:x9=P{self._number}:LC00",
+            )
             yield self._jump(fork, codes[target]) if target is not None else _faulty(fork, what, instruction, help)
 
     def _code(self, at: int) -> Pointer:
@@ -166,7 +193,8 @@ class Hart:
     # Memory
 
     def _targets(self, state: _State, step: Step, instruction: Instruction) -> Iterator[tuple[Pointer | None, _State]]:
-        """Where an instruction may access memory, each with the state that assumes it; without a target a state with a fault."""
+        """Where an instruction may access memory, each with the state that assumes it; without a target a state with a
+        fault."""
         value = apply("add", state.path.registers[step.rs1], step.immediate)
         candidates = [Pointer(name) for name in sorted(bases(value, self._locations))]
         if isinstance(value, Pointer):
@@ -178,7 +206,9 @@ class Hart:
 
     def _operation(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> Operation:
         place = (target.offset, _width(step))
-        return Operation(target.name, place, address=state.taints[step.rs1], control=state.control, span=instruction.span)
+        return Operation(
+            target.name, place, address=state.taints[step.rs1], control=state.control, span=instruction.span
+        )
 
     def _load(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> _State:
         index = len(state.path.operations)
@@ -196,7 +226,9 @@ class Hart:
     def _store(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> _State:
         operation = self._operation(state, step, target, instruction)
         value = _narrowed(state.path.registers[step.rs2], _width(step))
-        operation = replace(operation, writes=True, value=value, data=state.taints[step.rs2], acquire=step.acquire, release=step.release)
+        operation = replace(
+            operation, writes=True, value=value, data=state.taints[step.rs2], acquire=step.acquire, release=step.release
+        )
         return _append(state, operation)
 
     def _conditional(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> Iterator[_State]:
@@ -236,13 +268,19 @@ def _labels(statements: Sequence[Statement]) -> dict[str, int]:
         for label in statement.labels:
             if found.setdefault(label, at) != at or statement.labels.count(label) > 1:
                 span = statement.instruction.span if statement.instruction else None
-                raise input_error("PL0904", f"the label '{label}' is defined twice", span=span, help="rename one of them")
+                raise input_error(
+                    "PL0904", f"the label '{label}' is defined twice", span=span, help="rename one of them"
+                )
     return found
 
 
 def _registers(test: Litmus, hart: int) -> tuple[Value, ...]:
     """Initial values; x0 is 0."""
-    given = {d.place.number: d.value for d in test.declarations if isinstance(d.place, Register) and d.place.hart == hart and d.value is not None}
+    given = {
+        d.place.number: d.value
+        for d in test.declarations
+        if isinstance(d.place, Register) and d.place.hart == hart and d.value is not None
+    }
     return (0, *(given.get(number, 0) for number in range(1, 32)))
 
 

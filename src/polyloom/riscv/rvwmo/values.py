@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values of a symbolic run: 64-bit integers, addresses, what a load will read, and operations on them.
 
-Integers are signed and wrap. An address is a location's name and an offset; its number is not known, so that only what holds
-for every placement of locations is computed. Operations are simplified where the result does not depend on unknown
-operands (`x ^ x` is 0), since dependencies are syntactic and kept elsewhere. Meanings: The RISC-V Instruction Set
-Manual, Volume I, chapters "RV64I", "Zbb" and "Zicond".
+Integers are signed and wrap. An address is a location's name and an offset; its number is not known, so that only what
+holds for every placement of locations is computed. Operations are simplified where the result does not depend on
+unknown operands (`x ^ x` is 0), since dependencies are syntactic and kept elsewhere. Meanings: The RISC-V Instruction
+Set Manual, Volume I, chapters "RV64I", "Zbb" and "Zicond".
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def unsigned(value: int, bits: int = 64) -> int:
 
 
 def apply(operation: str, left: Value, right: Value = 0) -> Value:
-    """The result as a constant where it is known. Errors: `UndefinedError`; PL0944 for an expression that is too large."""
+    """The result as a constant where it is known. Errors: `UndefinedError`; PL0944 for an expression that is too
+    large."""
     if isinstance(left, int) and isinstance(right, int):
         return signed(OPERATIONS[operation](left, right))
     simple = _simplified(operation, left, right)
@@ -84,7 +85,9 @@ def apply(operation: str, left: Value, right: Value = 0) -> Value:
     size = 1 + sum(value.size for value in (left, right) if isinstance(value, Apply))
     if size > _LARGEST:
         help = "use fewer instructions between a load and what depends on it"
-        raise infeasible("PL0944", f"a value depends on what is read through more than {_LARGEST} operations", help=help)
+        raise infeasible(
+            "PL0944", f"a value depends on what is read through more than {_LARGEST} operations", help=help
+        )
     return Apply(operation, left, right, size)
 
 
@@ -157,7 +160,22 @@ def bases(value: Value, everything: frozenset[str]) -> frozenset[str]:
     return frozenset()
 
 
-_KEEPS_ADDRESSES: Final = {"add", "sub", "and", "or", "xor", "andn", "czero.eqz", "czero.nez", "min", "max", "minu", "maxu", "sext32", "zext32"}
+_KEEPS_ADDRESSES: Final = {
+    "add",
+    "sub",
+    "and",
+    "or",
+    "xor",
+    "andn",
+    "czero.eqz",
+    "czero.nez",
+    "min",
+    "max",
+    "minu",
+    "maxu",
+    "sext32",
+    "zext32",
+}
 
 
 def _shift(value: int, amount: int, bits: int, *, left: bool, arithmetic: bool = False) -> int:

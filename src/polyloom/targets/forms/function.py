@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A function in SSA form, of a C file or of a Python kernel through the C text of its nest.
 
-Its oracles: the interpreter of SSA form, unless that takes too long; the host's own code for the function; and, for a kernel, the kernel.
+Its oracles: the interpreter of SSA form, unless that takes too long; the host's own code for the function; and, for a
+kernel, the kernel.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ STEPS: Final = 2 * 10**6
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """How C is read for a target: the target for which clang reads it, the bytes of its `long`, the level of clang's optimization (0 or 1)."""
+    """How C is read for a target: the target for which clang reads it, the bytes of its `long`, the level of clang's
+    optimization (0 or 1)."""
 
     target: str
     long: int
@@ -57,7 +59,8 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """C text: a file of the user's, or (`text`) that of a nest, which is written to a temporary one for as long as it is needed."""
+    """C text: a file of the user's, or (`text`) that of a nest, which is written to a temporary one for as long as it
+    is needed."""
 
     path: str
     options: Options
@@ -121,7 +124,9 @@ class _Oracles:
 
     def host(self, values: Mapping[str, int], inputs: Arrays) -> Arrays:
         del values
-        return self.text.use(lambda path: _native(path, self.text.options, self.declared, inputs, self.model, self.outputs))
+        return self.text.use(
+            lambda path: _native(path, self.text.options, self.declared, inputs, self.model, self.outputs)
+        )
 
     def source(self, values: Mapping[str, int], inputs: Arrays) -> Arrays:
         """The kernel itself, whose sizes are arguments of its C text."""
@@ -131,7 +136,8 @@ class _Oracles:
         return {name: np.asarray(array) for name, array in self.reference({**values, **sizes}, given).items()}
 
     def explain(self, error: PolyloomError, values: Mapping[str, int], inputs: Arrays) -> PolyloomError:
-        """What C leaves undefined is a better error: the interpreter's, which looks less long where a run had no end."""
+        """What C leaves undefined is a better error: the interpreter's, which looks less long where a run had no
+        end."""
         del values
         has_end = error.code not in ("PL0914", "PL0915")
         try:
@@ -177,7 +183,9 @@ def _subject(
     signature = _signature(declared, names, declared.name if nest is None else nest.name)
     seconds = perf_counter() - start
     content = Content(function, declared.span)
-    return Subject("function", content, text.path, signature, oracles.all, seconds, oracles.explain, oracles.hidden, watch=watch)
+    return Subject(
+        "function", content, text.path, signature, oracles.all, seconds, oracles.explain, oracles.hidden, watch=watch
+    )
 
 
 def _read(path: str, options: Options, model: Model, watch: Watch | None) -> tuple[Function, Prototype]:
@@ -198,12 +206,15 @@ def _prototype(path: str, options: Options, model: Model, function: Function) ->
 
 
 def _check_types(declared: Prototype, function: Function) -> None:
-    """Scalars and the result have the width in SSA form that the declaration says: none is cut when it is passed. Errors: PL0812."""
+    """Scalars and the result have the width in SSA form that the declaration says: none is cut when it is passed.
+    Errors: PL0812."""
     for parameter, value in zip(declared.parameters, function.parameters, strict=True):
         is_array = parameter.extents is not None
         agree = is_array == (value.type == PTR) and (is_array or parameter.dtype.itemsize == SIZE[value.type])
         if not agree or (not is_array and (parameter.dtype.kind == "f") != (value.type in FLOATS)):
-            message = f"the parameter `{parameter.name}` is declared as {parameter.dtype}, and the code takes {value.type}"
+            message = (
+                f"the parameter `{parameter.name}` is declared as {parameter.dtype}, and the code takes {value.type}"
+            )
             raise PolyloomError(Diagnostic("PL0812", message, MISMATCH, span=declared.span))
     result = None if declared.result is None else declared.result.itemsize
     if result != (None if function.result is None else SIZE[function.result]):
@@ -227,7 +238,9 @@ def _argument(parameter: Parameter, is_output: bool) -> Argument:
     return Argument(parameter.name, parameter.dtype, shape, True, is_output)
 
 
-def _interpreted(declared: Prototype, function: Function, inputs: Arrays, names: Sequence[str], steps: int) -> Arrays | None:
+def _interpreted(
+    declared: Prototype, function: Function, inputs: Arrays, names: Sequence[str], steps: int
+) -> Arrays | None:
     """The outputs by the interpreter, unless it takes too long."""
     copies = [inputs[p.name].copy() for p in declared.parameters]
     passed = [_plain(a) if p.extents is None else a for p, a in zip(declared.parameters, copies, strict=True)]
@@ -243,7 +256,9 @@ def _interpreted(declared: Prototype, function: Function, inputs: Arrays, names:
     return {name: found[name] for name in names}
 
 
-def _native(path: str, options: Options, declared: Prototype, inputs: Arrays, model: Model, names: Sequence[str]) -> Arrays:
+def _native(
+    path: str, options: Options, declared: Prototype, inputs: Arrays, model: Model, names: Sequence[str]
+) -> Arrays:
     """The outputs by the host."""
     given = [inputs[p.name] for p in declared.parameters]
     found = call_native(path, declared, given, replace(options, function=None), model.target)
@@ -253,8 +268,8 @@ def _native(path: str, options: Options, declared: Prototype, inputs: Arrays, mo
 
 
 def as_result(value: float, declared: np.dtype[Any], type: Type) -> Array:
-    """What a function returned, as an array of rank 0. It has the width that it has in SSA form, so that one whose declaration says
-    otherwise differs from the host's."""
+    """What a function returned, as an array of rank 0. It has the width that it has in SSA form, so that one whose
+    declaration says otherwise differs from the host's."""
     if isinstance(value, float) or type in FLOATS:
         return np.array(value, f"<f{SIZE[type]}")
     bits = int(value) % (1 << WIDTH[type])
@@ -269,4 +284,7 @@ def _plain(scalar: Array) -> int | float:
 
 def _outputs(declared: Prototype, function: Function) -> list[str]:
     written = stored(function)
-    return [*([RESULT] if declared.result is not None else []), *(p.name for p in declared.parameters if p.name in written)]
+    return [
+        *([RESULT] if declared.result is not None else []),
+        *(p.name for p in declared.parameters if p.name in written),
+    ]

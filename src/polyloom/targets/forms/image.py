@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images: files that already are programs, ELF or raw words at an address. What they take and give, the target finds out."""
+"""Images: files that already are programs, ELF or raw words at an address. What they take and give, the target finds
+out."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def read(path: str) -> Image:
         return Image(path, files.read(path))
     image = Image(found[1], files.read(found[1]), int(found[2], 0))
     if image.is_elf:
-        raise input_error("PL0810", f"'{image.path}' is an ELF file, which says itself where it stands", help=f"write {image.path}")
+        raise input_error(
+            "PL0810", f"'{image.path}' is an ELF file, which says itself where it stands", help=f"write {image.path}"
+        )
     return image
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops: as a plan of equations, or as the nest that the user's function is.
 
-Two oracles: the interpreter of the equations, bit for bit, and the user's own function, which may differ where `--reassociate` let
-an f32 reduction change its order.
+Two oracles: the interpreter of the equations, bit for bit, and the user's own function, which may differ where
+`--reassociate` let an f32 reduction change its order.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from polyloom.passes import Watch
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
 CLOSE: Final = 1e-5
-"""Where the order of an f32 reduction was changed, outputs may differ from the source's by this part of the array's largest
-magnitude (at least 1)."""
+"""Where the order of an f32 reduction was changed, outputs may differ from the source's by this part of the array's
+largest magnitude (at least 1)."""
 
 
 def source_of(source: Any, options: Options | None = None, watch: Watch | None = None) -> Source:
@@ -50,7 +50,17 @@ def subject(source: Source, form: str = "plan", watch: Watch | None = None) -> S
     """A loaded source, as a plan or as a nest."""
     content = source.plan if form == "plan" else source.nest
     explain = partial(_explained, source.plan)
-    return Subject(form, content, source.path, signature.of_plan(source.plan), _oracles(source), source.seconds, explain, source=source, watch=watch)
+    return Subject(
+        form,
+        content,
+        source.path,
+        signature.of_plan(source.plan),
+        _oracles(source),
+        source.seconds,
+        explain,
+        source=source,
+        watch=watch,
+    )
 
 
 def _explained(plan: Plan, error: PolyloomError, values: Mapping[str, int], inputs: Arrays) -> PolyloomError:

@@ -31,5 +31,14 @@ def _limit(text: str) -> int:
 class Options:
     """`ssa` is 0 or 1."""
 
-    ssa: int = option("the function in SSA form, from clang's code at -O0 or -O1 (1)", "run", "compile", default=1, metavar="{0,1}", read=_level)
-    max_instructions: int = option(f"give up after so many ({LIMIT})", "run", "simulate", default=LIMIT, metavar="N", read=_limit)
+    ssa: int = option(
+        "the function in SSA form, from clang's code at -O0 or -O1 (1)",
+        "run",
+        "compile",
+        default=1,
+        metavar="{0,1}",
+        read=_level,
+    )
+    max_instructions: int = option(
+        f"give up after so many ({LIMIT})", "run", "simulate", default=LIMIT, metavar="N", read=_limit
+    )

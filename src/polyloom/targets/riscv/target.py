@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RISC-V as a target of functions and of programs: a member is an instruction set; a program is a static ELF executable.
+"""RISC-V as a target of functions and of programs: a member is an instruction set; a program is a static ELF
+executable.
 
-An executable of ours has a note (`note.py`) that tells its arguments; one of other tools starts at its entry (`foreign.py`).
+An executable of ours has a note (`note.py`) that tells its arguments; one of other tools starts at its entry
+(`foreign.py`).
 """
 
 from __future__ import annotations
@@ -75,7 +77,9 @@ def _signature(data: bytes) -> Signature:
     return found.signature if found else Signature("program", (), (), (), is_open=True)
 
 
-def _compile(subject: Subject, place: Place, values: Mapping[str, int], options: Options, progress: Progress | None) -> bytes:
+def _compile(
+    subject: Subject, place: Place, values: Mapping[str, int], options: Options, progress: Progress | None
+) -> bytes:
     del values, options
     if progress is not None:
         progress("compiling", 0.0)
@@ -112,7 +116,9 @@ def _run(data: bytes, job: Job) -> Execution:
     return _call(data, isa, found.signature, job, limit, watch)
 
 
-def _call(data: bytes, isa: Isa, signature: Signature, job: Job, limit: int, watch: Callable[[int], None] | None) -> Execution:
+def _call(
+    data: bytes, isa: Isa, signature: Signature, job: Job, limit: int, watch: Callable[[int], None] | None
+) -> Execution:
     """The function of a file of ours, which the calling convention gives its arguments."""
     given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
     passed: list[Argument] = [_plain(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
@@ -159,7 +165,8 @@ def _listed(code: bytes, isa: Isa, start: int, names: Mapping[int, str]) -> Iter
 
 
 def _inspect(data: bytes) -> dict[str, Json]:
-    """Any executable, disassembled with all extensions that are modelled; words that are no instructions are `illegal`."""
+    """Any executable, disassembled with all extensions that are modelled; words that are no instructions are
+    `illegal`."""
     isa = parse(_largest(data))
     image = elf(data, isa)
     tables = symbols.read(data)

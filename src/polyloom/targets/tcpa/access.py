@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """From names to positions: the tables of a symbolic configuration (the paper, sections 5.5 and 5.6).
 
-Constraints and conditions are pooled, because what a node executes and what its neighbours read are mostly the same faces of
-the iteration space. Access mappings are rows `Q . I + P . N + q` over the untiled iteration; tile sizes are substituted later.
+Constraints and conditions are pooled, because what a node executes and what its neighbours read are mostly the same
+faces of the iteration space. Access mappings are rows `Q . I + P . N + q` over the untiled iteration; tile sizes are
+substituted later.
 """
 
 from __future__ import annotations
@@ -35,10 +36,17 @@ class Pool:
     conditions: dict[tuple[tuple[int, ...], ...], int] = field(default_factory=dict[tuple[tuple[int, ...], ...], int])
 
     def row(self, affine: Affine) -> s.Row:
-        return s.Row(tuple(map(affine.coefficient, self.dimensions)), tuple(map(affine.coefficient, self.parameters)), affine.constant)
+        return s.Row(
+            tuple(map(affine.coefficient, self.dimensions)),
+            tuple(map(affine.coefficient, self.parameters)),
+            affine.constant,
+        )
 
     def condition(self, condition: Condition) -> int:
-        pieces = (tuple(sorted(self.constraints.setdefault(self.row(c), len(self.constraints)) for c in p.constraints)) for p in condition.pieces)
+        pieces = (
+            tuple(sorted(self.constraints.setdefault(self.row(c), len(self.constraints)) for c in p.constraints))
+            for p in condition.pieces
+        )
         return self.conditions.setdefault(tuple(pieces), len(self.conditions))
 
     def rows(self, affines: Iterable[Affine]) -> tuple[s.Row, ...]:
@@ -77,10 +85,23 @@ def tables(graph: Graph) -> Tables:
     nodes: list[s.Node] = []
     for v, e in enumerate(graph.equations):
         operands = tuple(
-            s.ImmediateOperand(immediate(e, k, o)) if isinstance(o, Constant) else use_at.get((v, k)) or input_at[v, k] for k, o in enumerate(e.operands)
+            s.ImmediateOperand(immediate(e, k, o)) if isinstance(o, Constant) else use_at.get((v, k)) or input_at[v, k]
+            for k, o in enumerate(e.operands)
         )
-        nodes.append(s.Node(opcode(e.operation, e.dtype), pool.condition(e.condition), operands, writes.index(v) if v in writes else None))
-    uses = tuple(s.Use(u.consumer, u.position, u.distance, tuple(s.Writer(w.node, pool.condition(w.condition)) for w in u.writers)) for u in graph.uses)
+        nodes.append(
+            s.Node(
+                opcode(e.operation, e.dtype),
+                pool.condition(e.condition),
+                operands,
+                writes.index(v) if v in writes else None,
+            )
+        )
+    uses = tuple(
+        s.Use(
+            u.consumer, u.position, u.distance, tuple(s.Writer(w.node, pool.condition(w.condition)) for w in u.writers)
+        )
+        for u in graph.uses
+    )
     return Tables(
         assumptions=tuple(pool.rows(p.constraints) for p in program.assumptions.pieces),
         extents=tuple(_extent(graph, pool, d) for d in program.dimensions),
@@ -95,7 +116,8 @@ def tables(graph: Graph) -> Tables:
 
 
 def immediate(equation: Equation, position: int, constant: Constant) -> int:
-    """The 32 bits of a constant operand: integers sign-extended, f32 its IEEE bits, a shift amount the one below the width."""
+    """The 32 bits of a constant operand: integers sign-extended, f32 its IEEE bits, a shift amount the one below the
+    width."""
     if constant.dtype == "f32":
         return struct.unpack("<I", struct.pack("<f", constant.value))[0]
     is_amount = equation.operation in ("shl", "shr") and position == 1

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocations and scan orders (the paper, sections 5.1 and 5.2).
 
-An allocation maps at most two dimensions to array rows and columns. A scan order is a signed permutation of the dimensions
-that makes every dependence lexicographically positive, so that lambda_J, mixed radix in the tile sizes, is a legal schedule
-vector. Orders are built from the outermost dimension inwards: a dimension may come next if no dependence that is not yet
-carried by an outer one has a component against its direction. Adding a carried dependence never hurts, so no choice ends blind.
-Of more than six dimensions the outermost ones keep the program's order where they can: what is distributed, and what FIFOs hold, asks
-for the innermost ones, of which every choice remains.
+An allocation maps at most two dimensions to array rows and columns. A scan order is a signed permutation of the
+dimensions that makes every dependence lexicographically positive, so that lambda_J, mixed radix in the tile sizes, is a
+legal schedule vector. Orders are built from the outermost dimension inwards: a dimension may come next if no dependence
+that is not yet carried by an outer one has a component against its direction. Adding a carried dependence never hurts,
+so no choice ends blind. Of more than six dimensions the outermost ones keep the program's order where they can: what is
+distributed, and what FIFOs hold, asks for the innermost ones, of which every choice remains.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from polyloom.ir.rdg import Graph
 
 Vector = tuple[int, ...]
 _MOST: Final = 1000
-"""Scan orders that are judged at most, where no dimension is reflected either way; all orders of six dimensions are fewer."""
+"""Scan orders that are judged at most, where no dimension is reflected either way; all orders of six dimensions are
+fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +43,24 @@ class Allocation:
 
 
 def allocations(dimensions: int) -> tuple[Allocation, ...]:
-    """Every pair of dimensions (exchanged, it is the same on the array's transpose); then the single ones, along columns and
-    along rows; an array of one element is served by any of them."""
+    """Every pair of dimensions (exchanged, it is the same on the array's transpose); then the single ones, along
+    columns and along rows; an array of one element is served by any of them."""
     pairs = tuple(Allocation(r, c) for r, c in combinations(range(dimensions), 2))
     single = tuple(a for m in range(dimensions) for a in (Allocation(None, m), Allocation(m, None)))
     return pairs + single or (Allocation(None, None),)
 
 
 def orders(graph: Graph) -> tuple[Order, ...]:
-    """Every legal scan order of six dimensions, and every choice of the innermost ones of more. PL0402 when there is none, with the dependences
-    that conflict."""
+    """Every legal scan order of six dimensions, and every choice of the innermost ones of more. PL0402 when there is
+    none, with the dependences that conflict."""
     distances = tuple(dict.fromkeys(use.distance for use in graph.uses if not use.is_local and use.writers))
     dimensions = frozenset(range(len(graph.program.dimensions)))
     inner = max(k for k in range(len(dimensions) + 1) if perm(len(dimensions), k) <= _MOST)
-    legal = (pair for free in combinations(sorted(dimensions), inner) for pair in _legal(distances, dimensions, frozenset(free)))
+    legal = (
+        pair
+        for free in combinations(sorted(dimensions), inner)
+        for pair in _legal(distances, dimensions, frozenset(free))
+    )
     found = tuple(Order(o, tuple(m in down for m in sorted(dimensions))) for o, down in legal)
     if not found:
         raise _conflict(graph, distances, dimensions)
@@ -68,9 +73,11 @@ def is_legal(order: Order, distances: Sequence[Vector]) -> bool:
     return all(next((c for c in d if c), 1) > 0 for d in signed)
 
 
-def _legal(remaining: Sequence[Vector], dimensions: frozenset[int], free: frozenset[int]) -> Iterator[tuple[tuple[int, ...], frozenset[int]]]:
-    """Pairs of an order of `dimensions`, innermost first, and the dimensions in it that count down. Those that are not free are outermost, in the
-    first order that is legal."""
+def _legal(
+    remaining: Sequence[Vector], dimensions: frozenset[int], free: frozenset[int]
+) -> Iterator[tuple[tuple[int, ...], frozenset[int]]]:
+    """Pairs of an order of `dimensions`, innermost first, and the dimensions in it that count down. Those that are not
+    free are outermost, in the first order that is legal."""
     if not dimensions:
         yield (), frozenset()
         return
@@ -106,5 +113,8 @@ def _conflict(graph: Graph, distances: Sequence[Vector], dimensions: frozenset[i
         f"no scan order of {', '.join(graph.program.dimensions)} runs along all dependences",
         span=next((graph.equations[u.consumer].span for u in graph.uses if u.distance == kept[0]), None),
         notes=tuple(f"dependence of {name}" for name in names),
-        help="skew the loop: replace a dimension by its sum with a multiple of another, so that one dimension has no negative component",
+        help=(
+            "skew the loop: replace a dimension by its sum with a multiple of another, so that one dimension has no "
+            "negative component"
+        ),
     )

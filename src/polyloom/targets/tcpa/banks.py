@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which banks touch which elements, read from the address generators of a concrete configuration (docs/targets/tcpa.md, Phases).
+"""Which banks touch which elements, read from the address generators of a concrete configuration (docs/targets/tcpa.md,
+Phases).
 
-A generator touches one element in every step of its domain, or the model faults; so these sets are exact, and the elements of
-an output are those that a run writes. Banks are numbered by side, then row or column, then channel.
+A generator touches one element in every step of its domain, or the model faults; so these sets are exact, and the
+elements of an output are those that a run writes. Banks are numbered by side, then row or column, then channel.
 """
 
 from __future__ import annotations
@@ -27,9 +28,12 @@ _STEP_BYTES = 48
 
 
 def accesses(concrete: Concrete) -> dict[str, Accesses]:
-    """By array: the (bank, element) pairs that are touched, elements counted row by row. Errors: PL0705 for another layout."""
+    """By array: the (bank, element) pairs that are touched, elements counted row by row. Errors: PL0705 for another
+    layout."""
     steps = sum(_steps(g, s) for g in concrete.generators for s in g.domain)
-    memory.require(steps * _STEP_BYTES, f"the list of what the banks of {concrete.kernel} access", "use smaller loop bounds")
+    memory.require(
+        steps * _STEP_BYTES, f"the list of what the banks of {concrete.kernel} access", "use smaller loop bounds"
+    )
     touched: dict[str, list[tuple[int, NDArray[np.int64]]]] = {_checked(a).name: [] for a in concrete.arrays}
     for generator in concrete.generators:
         touched[concrete.arrays[generator.array].name] += [(_bank(generator), part) for part in _elements(generator)]
@@ -38,14 +42,22 @@ def accesses(concrete: Concrete) -> dict[str, Accesses]:
 
 def _checked(array: ArrayLayout) -> ArrayLayout:
     if array.place is not None or array.strides != tuple(prod(array.shape[n + 1 :]) for n in range(len(array.shape))):
-        raise input_error("PL0705", f"malformed file: the array {array.name} is not stored row by row", help="instantiate the configuration again")
+        raise input_error(
+            "PL0705",
+            f"malformed file: the array {array.name} is not stored row by row",
+            help="instantiate the configuration again",
+        )
     return array
 
 
 def _steps(g: Generator, s: ConvexSet) -> int:
     """How many addresses `_elements` looks at."""
     rows = (g.coefficients, *(h.coefficients for h in s.half_spaces))
-    return prod(max(0, high - low + 1) for m, (low, high) in enumerate(zip(s.lower, s.upper, strict=True)) if any(row[m] for row in rows))
+    return prod(
+        max(0, high - low + 1)
+        for m, (low, high) in enumerate(zip(s.lower, s.upper, strict=True))
+        if any(row[m] for row in rows)
+    )
 
 
 def _bank(generator: Generator) -> int:
@@ -62,7 +74,9 @@ def _elements(generator: Generator) -> Iterator[NDArray[np.int64]]:
 
 
 def _inside(s: ConvexSet, grid: tuple[NDArray[np.int64], ...]) -> NDArray[np.bool_]:
-    return np.logical_and.reduce(np.broadcast_arrays(np.True_, *(_dot(h.coefficients, grid) + h.constant >= 0 for h in s.half_spaces)))
+    return np.logical_and.reduce(
+        np.broadcast_arrays(np.True_, *(_dot(h.coefficients, grid) + h.constant >= 0 for h in s.half_spaces))
+    )
 
 
 def _dot(coefficients: tuple[int, ...], grid: tuple[NDArray[np.int64], ...]) -> NDArray[np.int64]:

@@ -5,10 +5,11 @@ Every legal triple is judged by its latency (the paper, section 5.2),
 
     |lambda_K| . (t - 1) + lambda_J . (p - 1) + length,
 
-on a fixed sample of loop bounds and regions, all scan orders of one allocation at a time. Kept are, greedily, those that
-bring the best latency over the samples down most; one whose schedule is valid for tiles of any size; then those that need the
-least FIFO depth. A candidate that is nowhere the best is dominated and dropped, but where conditions are half-spaces, which
-take many control signals, another allocation that is nearly as fast may need fewer. Instantiation chooses among the kept ones.
+on a fixed sample of loop bounds and regions, all scan orders of one allocation at a time. Kept are, greedily, those
+that bring the best latency over the samples down most; one whose schedule is valid for tiles of any size; then those
+that need the least FIFO depth. A candidate that is nowhere the best is dominated and dropped, but where conditions are
+half-spaces, which take many control signals, another allocation that is nearly as fast may need fewer. Instantiation
+chooses among the kept ones.
 """
 
 from __future__ import annotations
@@ -34,12 +35,15 @@ REGIONS: tuple[Region, ...] = ((4, 4), (1, 8), (8, 1), (1, 1))
 WORTH_KEEPING = 0.05
 """A candidate must bring the sum of relative latencies down by this share of one sample."""
 INVALID = 4.0
-"""What a sample for which a candidate is invalid counts for, in multiples of the best latency: another one has to serve it."""
+"""What a sample for which a candidate is invalid counts for, in multiples of the best latency: another one has to serve
+it."""
 MOVING_RESULTS = 0.2
-"""What a channel that carries computed values counts for: partial results that stay where they are need fewer classes."""
+"""What a channel that carries computed values counts for: partial results that stay where they are need fewer
+classes."""
 
 NEARLY = 1.25
-"""What another allocation may take of the best latency, on regions of rows and columns, to be kept for its control signals."""
+"""What another allocation may take of the best latency, on regions of rows and columns, to be kept for its control
+signals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,8 @@ def ranked(
 ) -> tuple[Triple, ...]:
     """At most `at_most` triples that fit the machine, the most useful first; none when none fits.
 
-    `fits` is asked only of triples that would be kept. What it says holds for all scan orders with the same reflections."""
+    `fits` is asked only of triples that would be kept. What it says holds for all scan orders with the same
+    reflections."""
     triples, latency, depth = _judge(graph, hop_delay, allocations, orders, schedules)
     best = latency.min(axis=0)
     relative = np.where(np.isfinite(best), latency / np.where(np.isfinite(best), best, 1.0), 1.0)
@@ -108,7 +113,11 @@ def ranked(
         keep(min(np.flatnonzero(alive & safe).tolist(), key=lambda n: (float(relative[n].sum()), n)))
     while kept and len(kept) < at_most and alive.any():
         least = depth[kept].min(axis=0)
-        gain = np.where(alive & (relative.max(axis=1) < INVALID), np.maximum(np.log2(least) - np.log2(depth), 0.0).mean(axis=1), -1.0)
+        gain = np.where(
+            alive & (relative.max(axis=1) < INVALID),
+            np.maximum(np.log2(least) - np.log2(depth), 0.0).mean(axis=1),
+            -1.0,
+        )
         chosen = _first_best(gain, relative)
         if gain[chosen] < 1.0:
             break
@@ -120,7 +129,8 @@ def ranked(
 
 
 def _nearly(graph: Graph, latency: Floats, planar: npt.NDArray[np.bool_]) -> list[int]:
-    """Triples of two dimensions that take at most `NEARLY` of the least latency on regions of rows and columns, the fastest first."""
+    """Triples of two dimensions that take at most `NEARLY` of the least latency on regions of rows and columns, the
+    fastest first."""
     square = latency[:, [min(s.region) > 1 for s in _samples(len(graph.program.dimensions))]]
     valid = np.flatnonzero(planar & np.isfinite(square).all(axis=1))
     share = (square[valid] / square.min(axis=0)).mean(axis=1)
@@ -168,7 +178,11 @@ def _samples(dimensions: int) -> tuple[_Sample, ...]:
 
 
 def _judge(
-    graph: Graph, hop_delay: int, allocations: Sequence[Allocation], orders: Sequence[Order], schedules: Sequence[Scheduled]
+    graph: Graph,
+    hop_delay: int,
+    allocations: Sequence[Allocation],
+    orders: Sequence[Order],
+    schedules: Sequence[Scheduled],
 ) -> tuple[list[Triple], Floats, Floats]:
     """(triples, latency [triple, sample], FIFO depth [triple, sample]); an invalid combination has latency infinity."""
     samples = _samples(len(graph.program.dimensions))
@@ -180,7 +194,9 @@ def _judge(
         if not mine:
             continue
         edges = _edges(graph, scheduled.schedule)
-        scans = _Scans(np.array([o.order for o in mine]), np.array([[-1 if r else 1 for r in o.reflected] for o in mine]))
+        scans = _Scans(
+            np.array([o.order for o in mine]), np.array([[-1 if r else 1 for r in o.reflected] for o in mine])
+        )
         for allocation in allocations:
             columns = [_evaluate(edges, hop_delay, allocation, scans, scheduled.schedule, s) for s in samples]
             triples += [Triple(allocation, o, number) for o in mine]
@@ -211,9 +227,16 @@ def _evaluate(
 ) -> tuple[Floats, Floats]:
     """(latency, greatest FIFO depth) of every order for one allocation and sample."""
     distances, gaps = edges
-    axes = [m for m, t in ((allocation.rows, sample.region[0]), (allocation.columns, sample.region[1])) if m is not None and t > 1]
+    axes = [
+        m
+        for m, t in ((allocation.rows, sample.region[0]), (allocation.columns, sample.region[1]))
+        if m is not None and t > 1
+    ]
     counts = {allocation.rows: sample.region[0], allocation.columns: sample.region[1]}
-    sizes = [max(-(-e // counts.get(m, 1)), int(np.abs(distances[:, m]).max(initial=1)) if m in axes else 1) for m, e in enumerate(sample.extents)]
+    sizes = [
+        max(-(-e // counts.get(m, 1)), int(np.abs(distances[:, m]).max(initial=1)) if m in axes else 1)
+        for m, e in enumerate(sample.extents)
+    ]
     vectors = _scan_vectors(scans.orders, np.array(sizes), schedule.initiation_interval)
     moved = distances[None, :, :] * scans.signs[:, None, :]
     steps = (vectors * scans.signs) @ distances.T
@@ -223,7 +246,10 @@ def _evaluate(
     latency = (vectors * (np.array(sizes) - 1)).sum(axis=1).astype(np.float64) + length
     depth = np.maximum(1.0, (steps * inside).max(axis=1, initial=0) / schedule.initiation_interval)
     latency[~valid] = np.inf
-    axis_sizes = (sample.region[0] if allocation.rows in axes else 1, sample.region[1] if allocation.columns in axes else 1)
+    axis_sizes = (
+        sample.region[0] if allocation.rows in axes else 1,
+        sample.region[1] if allocation.columns in axes else 1,
+    )
     if axes:
         demands = _demands(allocation, axis_sizes, moved, gaps, steps, vectors, sizes, hop_delay)
         latency += _skew_costs(demands, axis_sizes)
@@ -253,8 +279,8 @@ def _demands(
     sizes: Sequence[int],
     hop_delay: int,
 ) -> Integers:
-    """What every displacement of `_THETAS` demands of lambda_K in every order (docs/targets/tcpa.md, Mapping to time): the greatest
-    bound over the dependences that reach so far, or `_NOTHING`."""
+    """What every displacement of `_THETAS` demands of lambda_K in every order (docs/targets/tcpa.md, Mapping to time):
+    the greatest bound over the dependences that reach so far, or `_NOTHING`."""
     axes = (allocation.rows, allocation.columns)
     found = np.full((len(vectors), len(_THETAS)), _NOTHING)
     for k, theta in enumerate(_THETAS):
@@ -273,8 +299,8 @@ def _demands(
 
 
 def _skew_costs(demands: Integers, counts: Region) -> Floats:
-    """`_skew_cost` of every order. Where no displacement is negative the optimum is plain: each axis meets its own demand, and
-    what a diagonal demands beyond their sum goes to the shorter axis."""
+    """`_skew_cost` of every order. Where no displacement is negative the optimum is plain: each axis meets its own
+    demand, and what a diagonal demands beyond their sum goes to the shorter axis."""
     if (demands[:, 3:] == _NOTHING).all():
         row, column = np.maximum(demands[:, 0], 0), np.maximum(demands[:, 1], 0)
         both = np.maximum(demands[:, 2] - row - column, 0)

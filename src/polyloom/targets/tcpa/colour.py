@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Register allocation as colouring of an interference graph (the paper, section 5.3).
 
-In a modulo schedule a value lives on a circular arc: in the cycles ready..last modulo the initiation interval. Values whose arcs
-meet need unlike registers, unless their owner knows better. The graph is coloured by saturation (DSATUR, Brelaz); a maximal
-clique bounds the number of colours from below; where the two differ, CP-SAT decides each number in between.
+In a modulo schedule a value lives on a circular arc: in the cycles ready..last modulo the initiation interval. Values
+whose arcs meet need unlike registers, unless their owner knows better. The graph is coloured by saturation (DSATUR,
+Brelaz); a maximal clique bounds the number of colours from below; where the two differ, CP-SAT decides each number in
+between.
 """
 
 from __future__ import annotations
@@ -31,27 +32,35 @@ class Interval:
     last: int
 
 
-def colour(intervals: tuple[Interval, ...], period: int, compatible: frozenset[tuple[int, int]] = frozenset()) -> tuple[tuple[int, ...], int]:
+def colour(
+    intervals: tuple[Interval, ...], period: int, compatible: frozenset[tuple[int, int]] = frozenset()
+) -> tuple[tuple[int, ...], int]:
     """A register for every interval, and a proven lower bound on the number of registers.
 
-    Pairs in `compatible` (in any order) may share a register although they meet. Raises ValueError for an interval that is
-    empty or longer than the period.
+    Pairs in `compatible` (in any order) may share a register although they meet. Raises ValueError for an interval that
+    is empty or longer than the period.
     """
     if any(not 1 <= i.last - i.ready + 1 <= period for i in intervals):
         raise ValueError("an interval is empty or longer than the period")
-    clash = [pair for pair in combinations(range(len(intervals)), 2) if _meet(intervals[pair[0]], intervals[pair[1]], period)]
+    clash = [
+        pair for pair in combinations(range(len(intervals)), 2) if _meet(intervals[pair[0]], intervals[pair[1]], period)
+    ]
     colours, bound = _colour(len(intervals), [(i, j) for i, j in clash if not {(i, j), (j, i)} & compatible])
     check_colours(intervals, period, compatible, colours)
     return colours, bound
 
 
 def colour_graph(n: int, edges: Iterable[tuple[int, int]]) -> tuple[int, ...]:
-    """A colour for each of the nodes 0..n-1, unlike colours at the ends of every edge; as few as possible up to `EXACT_NODES` nodes."""
+    """A colour for each of the nodes 0..n-1, unlike colours at the ends of every edge; as few as possible up to
+    `EXACT_NODES` nodes."""
     return _colour(n, edges)[0]
 
 
-def check_colours(intervals: tuple[Interval, ...], period: int, compatible: frozenset[tuple[int, int]], colours: tuple[int, ...]) -> None:
-    """Raise PL0470 (internal) when two values are in one register in the same cycle: independent of the search, cycle by cycle."""
+def check_colours(
+    intervals: tuple[Interval, ...], period: int, compatible: frozenset[tuple[int, int]], colours: tuple[int, ...]
+) -> None:
+    """Raise PL0470 (internal) when two values are in one register in the same cycle: independent of the search, cycle
+    by cycle."""
     if len(colours) != len(intervals):
         raise _faulty(f"{len(intervals)} values have {len(colours)} registers")
     tenants: dict[tuple[int, int], list[int]] = {}
@@ -60,7 +69,10 @@ def check_colours(intervals: tuple[Interval, ...], period: int, compatible: froz
             others = tenants.setdefault((colours[value], cycle % period), [])
             for other in others:
                 if (other, value) not in compatible and (value, other) not in compatible:
-                    raise _faulty(f"values {other} and {value} are in register {colours[value]} in cycle {cycle % period} of the interval")
+                    raise _faulty(
+                        f"values {other} and {value} are in register {colours[value]} in cycle {cycle % period} of "
+                        "the interval"
+                    )
             others.append(value)
 
 
@@ -69,7 +81,9 @@ def _faulty(message: str) -> PolyloomError:
 
 
 def _meet(one: Interval, other: Interval, period: int) -> bool:
-    return (other.ready - one.ready) % period <= one.last - one.ready or (one.ready - other.ready) % period <= other.last - other.ready
+    return (other.ready - one.ready) % period <= one.last - one.ready or (
+        one.ready - other.ready
+    ) % period <= other.last - other.ready
 
 
 def _colour(n: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], int]:
@@ -106,7 +120,8 @@ def _saturate(neighbours: list[set[int]]) -> tuple[int, ...]:
 
 
 def _clique(neighbours: list[set[int]]) -> list[int]:
-    """The greatest of the cliques grown greedily from every node; of a graph whose colouring is kept as it is, one clique."""
+    """The greatest of the cliques grown greedily from every node; of a graph whose colouring is kept as it is, one
+    clique."""
     best: list[int] = []
     if len(neighbours) > EXACT_NODES:
         return _quick_clique(neighbours)
@@ -128,7 +143,9 @@ def _quick_clique(neighbours: list[set[int]]) -> list[int]:
     return clique
 
 
-def _search(neighbours: list[set[int]], clique: list[int], count: int) -> tuple[cp_model.CpSolverStatus, tuple[int, ...] | None]:
+def _search(
+    neighbours: list[set[int]], clique: list[int], count: int
+) -> tuple[cp_model.CpSolverStatus, tuple[int, ...] | None]:
     """Decide whether `count` colours suffice; the clique's colours are fixed, which breaks their symmetry."""
     model = cp_model.CpModel()
     uses = [[model.new_bool_var(f"{v} in {c}") for c in range(count)] for v in range(len(neighbours))]
@@ -143,4 +160,6 @@ def _search(neighbours: list[set[int]], clique: list[int], count: int) -> tuple[
     status = search.solve(model)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return status, None
-    return status, tuple(next(c for c, literal in enumerate(literals) if search.boolean_value(literal)) for literals in uses)
+    return status, tuple(
+        next(c for c, literal in enumerate(literals) if search.boolean_value(literal)) for literals in uses
+    )

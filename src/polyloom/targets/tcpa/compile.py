@@ -4,7 +4,8 @@
     equations -> reduced dependence graph -> copies where an instruction has too few destinations
       -> allocations x scan orders -> modulo schedules -> the candidates worth keeping -> registers and routes -> tables
 
-Nothing here depends on a parameter's value; every answer of a solver has been checked again by the room that asked for it.
+Nothing here depends on a parameter's value; every answer of a solver has been checked again by the room that asked for
+it.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def compile_program(
     candidates: int = CANDIDATES,
     watch: Watch | None = None,
 ) -> Symbolic:
-    """Map `program` onto `machine`; `progress` is told each step and the fraction done, `candidates` limits how many are stored.
+    """Map `program` onto `machine`; `progress` is told each step and the fraction done, `candidates` limits how many
+    are stored.
 
     Errors PL0309 (too many equations), PL0401 (missing operation), PL0402 (no scan order), PL0403 to PL0406
     (registers), PL0453 (no schedule), PL046x (routes).
@@ -56,7 +58,9 @@ def compile_program(
     return symbolic
 
 
-def _passes(machine: Machine, mapping: UserMapping | None, candidates: int, tell: Progress) -> tuple[Pass[Any, Any], ...]:
+def _passes(
+    machine: Machine, mapping: UserMapping | None, candidates: int, tell: Progress
+) -> tuple[Pass[Any, Any], ...]:
     return (
         Pass("equations", lambda program: program, forms.EQUATIONS),
         Pass("graph", partial(_graph, machine=machine, tell=tell), forms.GRAPH),

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The concrete configuration: the words that the array is loaded with, for given parameter values and a given region.
 
-Iterations here are *digits*: the coordinates of a tile's iteration in scan order, innermost first, each counting up from 0.
-Step s of the scan has the digits of s in mixed radix `extents`; in the epilogue the outermost digit runs past its extent.
+Iterations here are *digits*: the coordinates of a tile's iteration in scan order, innermost first, each counting up
+from 0. Step s of the scan has the digits of s in mixed radix `extents`; in the epilogue the outermost digit runs past
+its extent.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ Domain = tuple[ConvexSet, ...]
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """The global controller. It stands at the corner element named by `south` and `east`, sends the start token in cycle
-    `start`, then the control signals of step s for the cycles [start + s*pi, start + (s+1)*pi), for `steps` steps; both pass
-    `row_delay` cycles a row and `column_delay` cycles a column, away from that corner."""
+    """The global controller. It stands at the corner element named by `south` and `east`, sends the start token in
+    cycle `start`, then the control signals of step s for the cycles [start + s*pi, start + (s+1)*pi), for `steps`
+    steps; both pass `row_delay` cycles a row and `column_delay` cycles a column, away from that corner."""
 
     south: bool
     east: bool
@@ -74,12 +75,13 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """The address generator of the bank at channel `channel` of border `side`, at row or column `position`, and the bank's route:
-    straight inwards on that channel, `links` crossings from wrapper to wrapper, to the id `register` of an element; or, of an
-    output, the other way, from the od `register`. No other connection may drive a port that the route drives.
+    """The address generator of the bank at channel `channel` of border `side`, at row or column `position`, and the
+    bank's route: straight inwards on that channel, `links` crossings from wrapper to wrapper, to the id `register` of
+    an element; or, of an output, the other way, from the od `register`. No other connection may drive a port that the
+    route drives.
 
-    It steps through the tile's digits once every pi cycles from cycle `delay` on (absolute, like `Controller.start`). In the
-    steps of `domain` it reads word `base + coefficients . digits` of the memory that has array `array` and
+    It steps through the tile's digits once every pi cycles from cycle `delay` on (absolute, like `Controller.start`).
+    In the steps of `domain` it reads word `base + coefficients . digits` of the memory that has array `array` and
     the token is at the border port in that very cycle; or, for an output, takes the token that arrives in that cycle.
     """
 
@@ -105,8 +107,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class ArrayLayout:
-    """A concrete array: element (i0, i1, ...) is word `sum(stride * index)` after the first element's. Without a place, which is
-    how `instantiate` makes it unless told otherwise, it is row-major and begins with word 0 of a memory of its own."""
+    """A concrete array: element (i0, i1, ...) is word `sum(stride * index)` after the first element's. Without a place,
+    which is how `instantiate` makes it unless told otherwise, it is row-major and begins with word 0 of a memory of its
+    own."""
 
     name: str
     dtype: ElementType
@@ -120,7 +123,8 @@ class ArrayLayout:
 class Concrete:
     """A concrete configuration of `rows` x `columns` elements.
 
-    `element_class[r][c]` indexes `classes`, or is -1 for an element with an empty tile. `wrapper[r][c]` indexes `wrappers`.
+    `element_class[r][c]` indexes `classes`, or is -1 for an element with an empty tile. `wrapper[r][c]` indexes
+    `wrappers`.
     """
 
     kernel: str

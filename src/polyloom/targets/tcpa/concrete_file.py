@@ -2,7 +2,8 @@
 """Concrete configurations as files (`.plcc`): the words that the array is loaded with (docs/formats.md).
 
 Fields have the fixed width of the hardware word that they fill. A processor class, a wrapper configuration and a set of
-iterations are stored once and referred to by number; the sets of the control signals come first among those, in order of use.
+iterations are stored once and referred to by number; the sets of the control signals come first among those, in order
+of use.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ KIND = FileKind(b"PLCC", "concrete configuration", version=3, sections=7)
 SIDES = ("north", "east", "south", "west")
 LOCATIONS = 5
 _ELEMENT_BYTES = 64
-"""What a configuration takes for each element once it is decoded, at most: its numbers of class and wrapper, some times over."""
+"""What a configuration takes for each element once it is decoded, at most: its numbers of class and wrapper, some times
+over."""
 DIMENSIONS = 63
 """The most dimensions that a file holds."""
 
@@ -72,7 +74,12 @@ _head = record(
 def _classes() -> Codec[tuple[ElementProgram, ...]]:
     program = counted(encoding.instruction, u16("the number of instructions"))
     depths = counted(u32("a FIFO depth"), u8("the number of FIFOs"))
-    element = record(ElementProgram, programs=counted(program, u8("the number of units")), feedback_depths=depths, input_depths=depths)
+    element = record(
+        ElementProgram,
+        programs=counted(program, u8("the number of units")),
+        feedback_depths=depths,
+        input_depths=depths,
+    )
     return counted(element, u16("the number of processor classes"))
 
 
@@ -98,7 +105,8 @@ def _wrappers() -> Codec[tuple[tuple[Connection, ...], ...]]:
 
 
 def _grid(what: str, limit: int, head: _Head) -> Codec[tuple[tuple[int, ...], ...]]:
-    """Numbers below `limit` row by row, each in one byte, or in two where one does not hold every such number; all at once, as there may be millions."""
+    """Numbers below `limit` row by row, each in one byte, or in two where one does not hold every such number; all at
+    once, as there may be millions."""
     size = 1 if limit <= 256 else 2
     item = (u8 if size == 1 else u16)(what, limit)
 
@@ -110,7 +118,9 @@ def _grid(what: str, limit: int, head: _Head) -> Codec[tuple[tuple[int, ...], ..
 
     def read(reader: Reader) -> tuple[tuple[int, ...], ...]:
         at = reader.position
-        words = np.frombuffer(reader.take(size * head.rows * head.columns), f"<u{size}").reshape(head.rows, head.columns)
+        words = np.frombuffer(reader.take(size * head.rows * head.columns), f"<u{size}").reshape(
+            head.rows, head.columns
+        )
         if words.max() >= limit:
             item.read(Reader(reader.data, at + size * int(np.argmax(words.reshape(-1) >= limit)), reader.end))
         return tuple(map(tuple, words.tolist()))
@@ -119,9 +129,15 @@ def _grid(what: str, limit: int, head: _Head) -> Codec[tuple[tuple[int, ...], ..
 
 
 def _domain(dimensions: int) -> Codec[Domain]:
-    half_space = record(HalfSpace, coefficients=repeated(i32("a half-space's coefficient"), dimensions), constant=i32("a half-space's constant"))
+    half_space = record(
+        HalfSpace,
+        coefficients=repeated(i32("a half-space's coefficient"), dimensions),
+        constant=i32("a half-space's constant"),
+    )
     bound = repeated(u32("a bound of a set"), dimensions)
-    convex = record(ConvexSet, lower=bound, upper=bound, half_spaces=counted(half_space, u16("the number of half-spaces")))
+    convex = record(
+        ConvexSet, lower=bound, upper=bound, half_spaces=counted(half_space, u16("the number of half-spaces"))
+    )
     return counted(convex, u16("the number of sets"))
 
 
@@ -179,7 +195,11 @@ class _Placed:
 
 
 _places = counted(
-    record(_Placed, array=u16("a placed array"), place=record(Place, bank=u16("an array's bank"), base=u32("an array's base"))),
+    record(
+        _Placed,
+        array=u16("a placed array"),
+        place=record(Place, bank=u16("an array's bank"), base=u32("an array's base")),
+    ),
     u16("the number of placed arrays"),
 )
 
@@ -210,7 +230,9 @@ def encode(concrete: Concrete) -> bytes:
     generators = section(_generators(head, len(concrete.arrays), domain), concrete.generators)
     classes, wrappers = concrete.classes, concrete.wrappers
     shifted = tuple(tuple(c + 1 for c in row) for row in concrete.element_class)
-    maps = section(_grid("a class", len(classes) + 1, head), shifted) + section(_grid("a wrapper", len(wrappers), head), concrete.wrapper)
+    maps = section(_grid("a class", len(classes) + 1, head), shifted) + section(
+        _grid("a wrapper", len(wrappers), head), concrete.wrapper
+    )
     return binary.pack(
         KIND,
         concrete.machine_hash,
@@ -221,18 +243,26 @@ def encode(concrete: Concrete) -> bytes:
             maps,
             section(counted(_domain(len(head.extents)), u32("the number of domains")), tuple(domains)),
             generators,
-            b"".join(section(text, name) for name in (concrete.kernel, concrete.machine, *(a.name for a in concrete.arrays))),
+            b"".join(
+                section(text, name) for name in (concrete.kernel, concrete.machine, *(a.name for a in concrete.arrays))
+            ),
         ),
     )
 
 
 def decode(data: bytes) -> Concrete:
     """The configuration in `data`, which is exactly what `encode` makes of it. Errors: PL0701 to PL0705 (exit 1)."""
-    stamp, (first, class_reader, wrapper_reader, maps, domain_reader, generator_reader, names) = binary.unpack(KIND, data)
+    stamp, (first, class_reader, wrapper_reader, maps, domain_reader, generator_reader, names) = binary.unpack(
+        KIND, data
+    )
     head = _head.read(first)
     if not head.rows or not head.columns:
         raise binary.malformed(first.position, "the region has no element")
-    memory.require(head.rows * head.columns * _ELEMENT_BYTES, f"a configuration of {head.rows}x{head.columns} elements", "use a smaller region")
+    memory.require(
+        head.rows * head.columns * _ELEMENT_BYTES,
+        f"a configuration of {head.rows}x{head.columns} elements",
+        "use a smaller region",
+    )
     pool = list(counted(_domain(len(head.extents)), u32("the number of domains")).read(domain_reader))
     domain = pooled(pool, "the number of a domain", u32)
     controller = _controller(domain).read(first)

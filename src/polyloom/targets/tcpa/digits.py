@@ -2,8 +2,8 @@
 """Sets of iterations at run time: unions of (box and half-spaces) on the digits of a scan.
 
 A tile's iterations are numbered in scan order; the digits of that number in mixed radix, innermost first, are the
-coordinates here. Sets are `ConvexSet` values in normal form (`convex`): the box is tight, half-spaces are primitive, none
-is implied.
+coordinates here. Sets are `ConvexSet` values in normal form (`convex`): the box is tight, half-spaces are primitive,
+none is implied.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from polyloom.targets.tcpa.concrete import ConvexSet, HalfSpace
 def convex(lower: Sequence[int], upper: Sequence[int], half_spaces: Iterable[HalfSpace] = ()) -> ConvexSet | None:
     """The normal form of a box intersected with half-spaces, or None where it has no integer point.
 
-    Half-spaces may come with any number of nonzero coefficients and any common factor. Equal sets that differ only in implied
-    constraints have one form.
+    Half-spaces may come with any number of nonzero coefficients and any common factor. Equal sets that differ only in
+    implied constraints have one form.
     """
     low, high = list(lower), list(upper)
     slanted: list[HalfSpace] = []
@@ -37,7 +37,11 @@ def convex(lower: Sequence[int], upper: Sequence[int], half_spaces: Iterable[Hal
             return None
     if any(a > b for a, b in zip(low, high, strict=True)):
         return None
-    return omega.normal_form(tuple(low), tuple(high), tuple(dict.fromkeys(slanted))) if slanted else ConvexSet(tuple(low), tuple(high))
+    return (
+        omega.normal_form(tuple(low), tuple(high), tuple(dict.fromkeys(slanted)))
+        if slanted
+        else ConvexSet(tuple(low), tuple(high))
+    )
 
 
 def intersect(a: ConvexSet, b: ConvexSet) -> ConvexSet | None:

@@ -1,15 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instruction words as bytes: the layout at the top of `isa.py`, written and read; and what both configurations share.
 
-Every byte string that reads as an instruction is the only one for it: unused fields do not exist, an operation has as many
-sources as its arity, and a nop has no operands. Whether registers, signals and targets exist is for the verifier to say.
+Every byte string that reads as an instruction is the only one for it: unused fields do not exist, an operation has as
+many sources as its arity, and a nop has no operands. Whether registers, signals and targets exist is for the verifier
+to say.
 """
 
 from __future__ import annotations
 
 from polyloom.binary import Codec, Reader, fixed, malformed
 from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, ElementType
-from polyloom.targets.tcpa.isa import OPCODE_NOP, Branch, File, Goto, Halt, If, Immediate, Instruction, Next, Register, Source
+from polyloom.targets.tcpa.isa import (
+    OPCODE_NOP,
+    Branch,
+    File,
+    Goto,
+    Halt,
+    If,
+    Immediate,
+    Instruction,
+    Next,
+    Register,
+    Source,
+)
 
 _NEXT, _HALT, _GOTO, _IF = range(4)
 _BYTE = fixed(1, "a byte")

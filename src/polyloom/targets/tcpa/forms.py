@@ -50,7 +50,9 @@ def _graph(graph: Graph) -> Iterator[str]:
     pla_verify.verify(graph.program)
     equations = graph.equations
     for use in graph.uses:
-        if use.consumer not in range(len(equations)) or use.position not in range(len(equations[use.consumer].operands)):
+        if use.consumer not in range(len(equations)) or use.position not in range(
+            len(equations[use.consumer].operands)
+        ):
             yield f"a use of {use.variable} is no operand: number {use.position} of equation {use.consumer}"
         elif len(use.distance) != len(graph.program.dimensions):
             yield f"{equations[use.consumer].name} reads {use.variable} at a distance of {len(use.distance)} dimensions"
@@ -60,14 +62,18 @@ def _graph(graph: Graph) -> Iterator[str]:
 
 
 def _schedules(graph: Graph, machine: Machine, schedules: tuple[Scheduled, ...]) -> Iterator[str]:
-    """Each equation has a start and a unit that executes it, in that unit's latency; the solver's answers are checked on their own."""
+    """Each equation has a start and a unit that executes it, in that unit's latency; the solver's answers are checked
+    on their own."""
     for number, scheduled in enumerate(schedules):
         found = scheduled.schedule
         if not len(graph.equations) == len(found.tau) == len(found.unit) == len(found.latency):
             yield f"schedule {number} has {len(found.tau)} starts for {len(graph.equations)} equations"
             continue
         for equation, tau, unit, latency in zip(graph.equations, found.tau, found.unit, found.latency, strict=True):
-            able = unit in range(len(machine.units)) and machine.units[unit].latencies.get((equation.operation, equation.dtype)) == latency
+            able = (
+                unit in range(len(machine.units))
+                and machine.units[unit].latencies.get((equation.operation, equation.dtype)) == latency
+            )
             if tau < 0 or not able:
                 yield f"schedule {number} has {equation.name} at {tau} in unit {unit} with latency {latency}"
 
@@ -87,7 +93,9 @@ def _show_schedules(choices: Choices) -> str:
     for number, scheduled in enumerate(choices.schedules):
         inner = ", ".join(names[m] for m in sorted(scheduled.innermost)) or "any"
         safe = ", valid for tiles of any size" if scheduled.safe else ""
-        lines.append(f"schedule {number}: initiation interval {scheduled.schedule.initiation_interval}; innermost {inner}{safe}")
+        lines.append(
+            f"schedule {number}: initiation interval {scheduled.schedule.initiation_interval}; innermost {inner}{safe}"
+        )
         lines += _rows(choices.graph, choices.machine, scheduled.schedule)
     return "\n".join(lines)
 
@@ -105,7 +113,10 @@ def _show_candidates(bound: Bound) -> str:
     for number, c in enumerate(bound.candidates):
         places = [f"{axis} = {names[m]}" for axis, m in (("rows", c.rows), ("columns", c.columns)) if m is not None]
         scan = ", ".join(names[m] + (" downwards" if c.reflected[m] else "") for m in c.order)
-        lines.append(f"candidate {number}: {', '.join(places) or 'one element'}; scan {scan} (innermost first); schedule {c.schedule}")
+        lines.append(
+            f"candidate {number}: {', '.join(places) or 'one element'}; scan {scan} (innermost first); schedule "
+            f"{c.schedule}"
+        )
         lines += [f"  route {n}, displacement {route.displacement}" for n, route in enumerate(c.routes)]
         lines.append(f"  registers: input {list(c.input_registers)}, output {list(c.output_registers)}")
     return "\n".join(lines)

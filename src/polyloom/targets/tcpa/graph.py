@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """From equations to the reduced dependence graph, and to one whose instructions have few enough destinations.
 
-isl intersects every definition with every use of its variable (the producer iterations whose value is read); what is left
-of isl's knowledge afterwards are the graph's relations. An instruction writes at most D destinations (the machine's). All
-uses at distance zero share one register; every other use that needs a value takes one destination, because the tile
-displacements of one use exclude each other. A value with more destinations is sent on by copies, which read it from that register.
+isl intersects every definition with every use of its variable (the producer iterations whose value is read); what is
+left of isl's knowledge afterwards are the graph's relations. An instruction writes at most D destinations (the
+machine's). All uses at distance zero share one register; every other use that needs a value takes one destination,
+because the tile displacements of one use exclude each other. A value with more destinations is sent on by copies, which
+read it from that register.
 """
 
 from __future__ import annotations
@@ -25,21 +26,36 @@ def build(program: Program) -> Graph:
     """The reduced dependence graph; conditions are simplified under the program's assumptions but stand alone."""
     domain = parameter_set(program.assumptions, program.parameters)
     spaces = [_points(program, e.condition).intersect_params(domain) for e in program.equations]
-    program = replace(program, equations=tuple(replace(e, condition=_condition(s, domain)) for e, s in zip(program.equations, spaces, strict=True)))
-    exclusive = frozenset(pair for pair in combinations(range(len(spaces)), 2) if spaces[pair[0]].is_disjoint(spaces[pair[1]]))
+    program = replace(
+        program,
+        equations=tuple(
+            replace(e, condition=_condition(s, domain)) for e, s in zip(program.equations, spaces, strict=True)
+        ),
+    )
+    exclusive = frozenset(
+        pair for pair in combinations(range(len(spaces)), 2) if spaces[pair[0]].is_disjoint(spaces[pair[1]])
+    )
     uses: list[Use] = []
     produced: list[isl.Set] = []
     for consumer, equation in enumerate(program.equations):
         for position, operand in enumerate(equation.operands):
             if isinstance(operand, Reference) and operand.name in {v.name for v in program.variables}:
                 distance = program.distance(operand)
-                read = _points(program, _moved(equation.condition, program.dimensions, distance)).intersect_params(domain)
-                found = [(v, spaces[v].intersect(read)) for v, other in enumerate(program.equations) if other.target.name == operand.name]
+                read = _points(program, _moved(equation.condition, program.dimensions, distance)).intersect_params(
+                    domain
+                )
+                found = [
+                    (v, spaces[v].intersect(read))
+                    for v, other in enumerate(program.equations)
+                    if other.target.name == operand.name
+                ]
                 writers = tuple(Writer(v, _condition(points, domain)) for v, points in found if not points.is_empty())
                 uses.append(Use(consumer, position, operand.name, distance, writers))
                 produced.append(read)
     pairs = combinations(range(len(uses)), 2)
-    overlaps = frozenset((a, b) for a, b in pairs if uses[a].variable == uses[b].variable and not produced[a].is_disjoint(produced[b]))
+    overlaps = frozenset(
+        (a, b) for a, b in pairs if uses[a].variable == uses[b].variable and not produced[a].is_disjoint(produced[b])
+    )
     return Graph(program, tuple(uses), exclusive, overlaps)
 
 
@@ -53,8 +69,8 @@ def limit_destinations(graph: Graph, limit: int) -> Graph:
 
 
 def destinations(graph: Graph, variable: str, *, separate: bool = False) -> int:
-    """The greatest number of destinations that one instance of `variable` is written to; `separate` counts a FIFO for every
-    use at distance zero instead of one register for all."""
+    """The greatest number of destinations that one instance of `variable` is written to; `separate` counts a FIFO for
+    every use at distance zero instead of one register for all."""
     uses = graph.uses_of(variable)
     alone = [(n,) for n in uses if separate or not graph.uses[n].is_local]
     local = tuple(n for n in uses if not separate and graph.uses[n].is_local)
@@ -62,7 +78,8 @@ def destinations(graph: Graph, variable: str, *, separate: bool = False) -> int:
 
 
 def _clique(graph: Graph, groups: Sequence[tuple[int, ...]]) -> int:
-    """The size of the largest set of groups of uses that overlap pairwise: at least the number that meet in one iteration."""
+    """The size of the largest set of groups of uses that overlap pairwise: at least the number that meet in one
+    iteration."""
 
     def meet(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
         return any((min(m, n), max(m, n)) in graph.overlaps for m in a for n in b)
@@ -86,7 +103,8 @@ class _Bin:
 
 
 def _with_copies(program: Program, graph: Graph, variable: Variable, limit: int) -> Program:
-    """`program` with copies of `variable`. Uses on a cycle of dependences stay direct if they can: a copy would lengthen it."""
+    """`program` with copies of `variable`. Uses on a cycle of dependences stay direct if they can: a copy would
+    lengthen it."""
     uses = graph.uses_of(variable.name)
     local = tuple(n for n in uses if graph.uses[n].is_local)
     distant = sorted((n for n in uses if not graph.uses[n].is_local), key=lambda n: (not _is_cyclic(graph, n), n))
@@ -111,20 +129,35 @@ def _with_copies(program: Program, graph: Graph, variable: Variable, limit: int)
 def _insert(program: Program, graph: Graph, variable: Variable, name: str, uses: list[int]) -> Program:
     here = tuple(Affine.symbol(d) for d in program.dimensions)
     pieces = tuple(p for n in uses for w in graph.uses[n].writers for p in w.condition.pieces)
-    copy = Equation(name, Reference(name, here), "move", variable.dtype, (Reference(variable.name, here),), Condition(pieces), variable.span)
+    copy = Equation(
+        name,
+        Reference(name, here),
+        "move",
+        variable.dtype,
+        (Reference(variable.name, here),),
+        Condition(pieces),
+        variable.span,
+    )
     equations = list(program.equations)
     for n in uses:
         use = graph.uses[n]
         consumer = equations[use.consumer]
-        operands = tuple(replace(o, name=name) if k == use.position and isinstance(o, Reference) else o for k, o in enumerate(consumer.operands))
+        operands = tuple(
+            replace(o, name=name) if k == use.position and isinstance(o, Reference) else o
+            for k, o in enumerate(consumer.operands)
+        )
         equations[use.consumer] = replace(consumer, operands=operands)
-    return replace(program, variables=(*program.variables, Variable(name, variable.dtype)), equations=(*equations, copy))
+    return replace(
+        program, variables=(*program.variables, Variable(name, variable.dtype)), equations=(*equations, copy)
+    )
 
 
 def _is_cyclic(graph: Graph, use: int) -> bool:
     """Whether the consumer of `use` contributes to a later value of the variable that it reads."""
     reached = {graph.uses[use].consumer}
-    while grown := {u.consumer for u in graph.uses if u.consumer not in reached and any(w.node in reached for w in u.writers)}:
+    while grown := {
+        u.consumer for u in graph.uses if u.consumer not in reached and any(w.node in reached for w in u.writers)
+    }:
         reached |= grown
     return any(w.node in reached for w in graph.uses[use].writers)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instantiation: a symbolic configuration's bytes, parameter values and a region become a concrete configuration's (native/instantiate).
+"""Instantiation: a symbolic configuration's bytes, parameter values and a region become a concrete configuration's
+(native/instantiate).
 
 The library says by numbers what it refuses and why; here these become sentences, with the names that the file has.
 """
@@ -15,7 +16,18 @@ from polyloom.targets.tcpa.symbolic import Symbolic
 _SIDES = ("pe", "north", "east", "south", "west")
 _SECTIONS = ("head", "classes", "wrappers", "maps", "domains", "generators", "names")
 _DEFECT = "this is a defect of the mapping; please report it"
-_FEEDBACK, _INPUT, _RESULT, _WAVEFRONT, _CHANNELS, _SIGNAL, _GENERATOR, _SLOT, _REGION, _PORT = 3, 4, 5, 2, 11, 7, 8, 13, 14, 15
+_FEEDBACK, _INPUT, _RESULT, _WAVEFRONT, _CHANNELS, _SIGNAL, _GENERATOR, _SLOT, _REGION, _PORT = (
+    3,
+    4,
+    5,
+    2,
+    11,
+    7,
+    8,
+    13,
+    14,
+    15,
+)
 """Kinds of polyloom_instantiate.h."""
 
 
@@ -30,16 +42,19 @@ def instantiate(
     sizes: Sequence[int] | None = None,
     layouts: Sequence[tuple[Sequence[int], int, int]] | None = None,
 ) -> bytes:
-    """The file of a concrete configuration. `symbolic` is what `data` holds, `values` are those of its parameters in order.
+    """The file of a concrete configuration. `symbolic` is what `data` holds, `values` are those of its parameters in
+    order.
 
-    `candidate` restricts the choice to one; `sizes` overrides the tile sizes, by dimension; `layouts` places every array, as
-    (strides, base, bank), where no strides are row-major ones. Raises `PolyloomError`: PL0506 and PL0706, PL0510 to PL0520 where
-    no candidate fits the machine (exit 3; the binding limit of the best candidate is named).
+    `candidate` restricts the choice to one; `sizes` overrides the tile sizes, by dimension; `layouts` places every
+    array, as (strides, base, bank), where no strides are row-major ones. Raises `PolyloomError`: PL0506 and PL0706,
+    PL0510 to PL0520 where no candidate fits the machine (exit 3; the binding limit of the best candidate is named).
     """
     try:
         made = _core.instantiate(data, values, rows, columns, candidate, sizes, layouts)
     except MemoryError:
-        raise infeasible("PL0706", "the configuration does not fit into memory", help="use smaller loop bounds or a smaller region") from None
+        raise infeasible(
+            "PL0706", "the configuration does not fit into memory", help="use smaller loop bounds or a smaller region"
+        ) from None
     if made.status:
         raise _refusal(symbolic, made)
     return made.file
@@ -53,11 +68,21 @@ def _refusal(symbolic: Symbolic, made: _core.Instantiation) -> PolyloomError:
         case 530:
             return PolyloomError(Diagnostic(code, _defect(made), INTERNAL, help=_DEFECT))
         case 706 if made.kind == _SIGNAL:
-            help = "use a smaller region, one that divides the loop bounds, or a machine with fewer control signals, for which they are shared"
-            return infeasible(code, f"{made.needed} control signals are needed, but a configuration has at most {made.available}", help=help)
+            help = (
+                "use a smaller region, one that divides the loop bounds, or a machine with fewer control signals, "
+                "for which they are shared"
+            )
+            return infeasible(
+                code,
+                f"{made.needed} control signals are needed, but a configuration has at most {made.available}",
+                help=help,
+            )
         case 706:
             help = "use smaller loop bounds or a smaller region"
-            message = f"a number in the file's section of {_SECTIONS[made.index]} would be {made.needed}, but the format holds less than {made.available}"
+            message = (
+                f"a number in the file's section of {_SECTIONS[made.index]} would be {made.needed}, but the "
+                f"format holds less than {made.available}"
+            )
             return infeasible(code, message, help=help)
         case status if status < 500:
             help = "use smaller loop bounds or a smaller region"
@@ -66,7 +91,11 @@ def _refusal(symbolic: Symbolic, made: _core.Instantiation) -> PolyloomError:
             message, help = _exceeded(symbolic, made)
             return infeasible(code, message, help=help)
         case status:
-            return input_error(code, f"{_core.instantiate_text(status)}, at byte {made.position}", help="create the file again with this version")
+            return input_error(
+                code,
+                f"{_core.instantiate_text(status)}, at byte {made.position}",
+                help="create the file again with this version",
+            )
 
 
 def _uncovered(symbolic: Symbolic, made: _core.Instantiation) -> PolyloomError:
@@ -99,8 +128,14 @@ def _exceeded(symbolic: Symbolic, made: _core.Instantiation) -> tuple[str, str]:
             message = f"{_register(made)} must hold {needed} tokens, the machine's FIFOs hold {limit}"
             return message, f"use a machine with fifo_depth = {needed}, or smaller tiles (a larger region)"
         case 512:
-            message = f"kernel {made.place + 1} of unit {symbolic.limits.units[made.index]} has {needed} successors, but a branch has {limit} targets"
-            return message, f"use a machine with {(needed - 1).bit_length()} branch flags instead of {(limit - 1).bit_length()}"
+            message = (
+                f"kernel {made.place + 1} of unit {symbolic.limits.units[made.index]} has {needed} successors, "
+                f"but a branch has {limit} targets"
+            )
+            return (
+                message,
+                f"use a machine with {(needed - 1).bit_length()} branch flags instead of {(limit - 1).bit_length()}",
+            )
         case 513:
             help = f"use a machine with {needed} control signals, or a region that divides the loop bounds"
             return f"{needed} control signals are needed, the machine has {limit}", help
@@ -111,11 +146,16 @@ def _exceeded(symbolic: Symbolic, made: _core.Instantiation) -> tuple[str, str]:
             return f"{_owner(symbolic, made)} is 1 in a set that is not a box", "use a machine with half_spaces = true"
         case 515:
             bits = needed.bit_length()
-            message = f"an iteration counter or a delay counts to {needed}, which needs {bits} bits; the machine has {limit}"
+            message = (
+                f"an iteration counter or a delay counts to {needed}, which needs {bits} bits; the machine has {limit}"
+            )
             return message, f"use a machine with counter_bits = {bits}, or smaller loop bounds"
         case 516:
             kernels = f"{made.place} kernels of {needed // made.place}"
-            message = f"unit {symbolic.limits.units[made.index]} needs {needed} instructions ({kernels}), the machine has {limit}"
+            message = (
+                f"unit {symbolic.limits.units[made.index]} needs {needed} instructions ({kernels}), the machine "
+                f"has {limit}"
+            )
             return message, f"use a machine with instruction_words = {needed}"
         case 517:
             return _too_few_channels(made)
@@ -124,7 +164,9 @@ def _exceeded(symbolic: Symbolic, made: _core.Instantiation) -> tuple[str, str]:
             return message, f"use a machine with generator_dimensions = {needed}"
         case 519:
             bits = needed.bit_length()
-            message = f"{_owner(symbolic, made)} waits {needed} cycles, which needs {bits} bits; the machine has {limit}"
+            message = (
+                f"{_owner(symbolic, made)} waits {needed} cycles, which needs {bits} bits; the machine has {limit}"
+            )
             return message, f"use a machine with delay_bits = {bits}, or smaller loop bounds"
         case _:
             message = f"{_owner(symbolic, made)} covers {needed} words, a bank of the machine has {limit}"
@@ -134,9 +176,15 @@ def _exceeded(symbolic: Symbolic, made: _core.Instantiation) -> tuple[str, str]:
 def _too_early(symbolic: Symbolic, made: _core.Instantiation) -> tuple[str, str]:
     use = symbolic.uses[made.index]
     name = symbolic.node_names[use.consumer] if symbolic.node_names else f"node {use.consumer}"
-    lack = "has no wavefront that serves all tiles" if made.kind == _WAVEFRONT else f"comes {-made.needed} cycles too early"
+    lack = (
+        "has no wavefront that serves all tiles"
+        if made.kind == _WAVEFRONT
+        else f"comes {-made.needed} cycles too early"
+    )
     tile = "x".join(map(str, made.sizes(len(symbolic.dimensions))))
-    message = f"with tiles of {tile} the dependence of {name} at distance {use.distance} {lack}, in every stored candidate"
+    message = (
+        f"with tiles of {tile} the dependence of {name} at distance {use.distance} {lack}, in every stored candidate"
+    )
     return message, "ask for a smaller region, so that tiles become larger, or use larger loop bounds"
 
 
@@ -146,7 +194,10 @@ def _too_few_channels(made: _core.Instantiation) -> tuple[str, str]:
         return message, "use a machine with more channels or adjacent ports"
     (rows, columns), square = made.region, made.place
     fits = f"ask for at most {square}x{square}, or use" if square else "use"
-    message = f"input and output of {rows}x{columns} elements need {made.needed} channels and banks a side, the machine has {made.available}"
+    message = (
+        f"input and output of {rows}x{columns} elements need {made.needed} channels and banks a side, the "
+        f"machine has {made.available}"
+    )
     return message, f"{fits} a machine with channels = {made.needed}"
 
 

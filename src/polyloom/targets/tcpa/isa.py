@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The instruction words of a processing element.
 
-An instruction is a pair (paper section 6.3): a functional instruction, which reads up to three sources and writes one result
-to any number of destinations, and a branch instruction, which names the next instruction. Words are bytes:
+An instruction is a pair (paper section 6.3): a functional instruction, which reads up to three sources and writes one
+result to any number of destinations, and a branch instruction, which names the next instruction. Words are bytes:
 
     opcode    u8   operation number * 4 + element type number
     counts    u8   destinations (bits 0-3) | sources (bits 4-5) | branch kind (bits 6-7)
-    per destination and per source   u8   register file (bits 6-7) | index (bits 0-5); a source of file 3 is an immediate
-    per immediate                    u32  the value's bits, in source order
+    per destination and per source   u8   register file (bits 6-7) | index (bits 0-5); a source of file 3 is an
+    immediate per immediate                    u32  the value's bits, in source order
     goto      u16  target
     if        u8   number of control signals n, then n signal numbers u8, then 2**n targets u16
 

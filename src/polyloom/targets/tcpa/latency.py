@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A candidate's schedule as expressions in the tile sizes: lambda_J, lambda_K, latency and validity (paper section 5.2).
+"""A candidate's schedule as expressions in the tile sizes: lambda_J, lambda_K, latency and validity (paper section
+5.2).
 
-lambda_J follows from the scan order; lambda_K is the least skew that every tile displacement of every use allows; the latency
-is that of a full tile; a candidate is valid where every dependence within a tile has a slack of at least 0.
+lambda_J follows from the scan order; lambda_K is the least skew that every tile displacement of every use allows; the
+latency is that of a full tile; a candidate is valid where every dependence within a tile has a slack of at least 0.
 All are polynomials in the tile sizes p_m, for people to read: instantiation computes with numbers.
 """
 
@@ -24,7 +25,9 @@ class Polynomial:
 
     @staticmethod
     def of(coefficients: dict[tuple[str, ...], int]) -> Polynomial:
-        return Polynomial(tuple(sorted(((m, c) for m, c in coefficients.items() if c), key=lambda term: (-len(term[0]), term[0]))))
+        return Polynomial(
+            tuple(sorted(((m, c) for m, c in coefficients.items() if c), key=lambda term: (-len(term[0]), term[0])))
+        )
 
     @staticmethod
     def constant(value: int) -> Polynomial:
@@ -77,8 +80,9 @@ Skew = tuple[tuple[tuple[int, int], tuple[Polynomial, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """`lambda_j[m]` by dimension; `skew`: `row * lambda_K[rows] + column * lambda_K[columns]` is at least every bound of a
-    displacement (row, column); `tile`: the latency of one full tile in cycles; `valid`: the candidate is valid where each is
+    """`lambda_j[m]` by dimension; `skew`: `row * lambda_K[rows] + column * lambda_K[columns]` is at least every bound
+    of a displacement (row, column); `tile`: the latency of one full tile in cycles; `valid`: the candidate is valid
+    where each is
     >= 0, if the tile is larger than the distance of the dependence in question."""
 
     lambda_j: tuple[Polynomial, ...]
@@ -100,13 +104,17 @@ def timing(symbolic: Symbolic, candidate: Candidate) -> Timing:
     for m in candidate.order:
         steps[m], step = step, step * size(m)
     lambda_j = tuple(steps[m] for m in range(len(candidate.order)))
-    tile = Polynomial.constant(max((start + cycles for start, cycles in zip(schedule.tau, schedule.latency, strict=True)), default=0))
+    tile = Polynomial.constant(
+        max((start + cycles for start, cycles in zip(schedule.tau, schedule.latency, strict=True)), default=0)
+    )
     for m, factor in enumerate(lambda_j):
         tile = tile + factor * (size(m) - Polynomial.constant(1))
     return Timing(lambda_j, _skew(symbolic, candidate, lambda_j), tile, _validity(symbolic, candidate, lambda_j))
 
 
-def _slack(symbolic: Symbolic, candidate: Candidate, use: int, lambda_j: tuple[Polynomial, ...], theta: dict[int, int]) -> Polynomial:
+def _slack(
+    symbolic: Symbolic, candidate: Candidate, use: int, lambda_j: tuple[Polynomial, ...], theta: dict[int, int]
+) -> Polynomial:
     """lambda_J . (d - P theta) + tau(w) - r of a use, without lambda_K and hops."""
     schedule = symbolic.schedules[candidate.schedule]
     one = symbolic.uses[use]
@@ -123,7 +131,11 @@ def _skew(symbolic: Symbolic, candidate: Candidate, lambda_j: tuple[Polynomial, 
         for link in links:
             if link.kind is not Kind.CHANNEL:
                 continue
-            theta = {m: k for m, k in zip((candidate.rows, candidate.columns), link.displacement, strict=True) if m is not None}
+            theta = {
+                m: k
+                for m, k in zip((candidate.rows, candidate.columns), link.displacement, strict=True)
+                if m is not None
+            }
             hops = len(candidate.routes[link.register].hops) * symbolic.limits.hop_delay
             bound = Polynomial.constant(hops) - _slack(symbolic, candidate, use, lambda_j, theta)
             bounds.setdefault(link.displacement, {})[bound] = None
@@ -157,4 +169,6 @@ def _validity(symbolic: Symbolic, candidate: Candidate, lambda_j: tuple[Polynomi
 
 def _never_negative(value: Polynomial, distances: dict[str, int]) -> bool:
     """A sufficient test for p_m >= |d_m| + 1: with p_m = |d_m| + 1 + q_m no coefficient is negative."""
-    return value.substitute(lambda name: Polynomial.symbol(name) + Polynomial.constant(1 + distances.get(name, 0))).has_no_negative_coefficient
+    return value.substitute(
+        lambda name: Polynomial.symbol(name) + Polynomial.constant(1 + distances.get(name, 0))
+    ).has_no_negative_coefficient

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Listings of configurations in the paper's notation, and as plain data.
 
-`show_symbolic` prints what Figure 3 and sections 5.1 to 5.6 print: schedules, and for every candidate its space-time mapping,
-routes, polyhedral syntax tree and access mappings. `show_concrete` prints Figures 5, 7 and 8 and the programs of section 6.3:
-processor classes with a label q1, q2, ... before each kernel of pi instructions, the controller's signals, wrappers and banks.
+`show_symbolic` prints what Figure 3 and sections 5.1 to 5.6 print: schedules, and for every candidate its space-time
+mapping, routes, polyhedral syntax tree and access mappings. `show_concrete` prints Figures 5, 7 and 8 and the programs
+of section 6.3: processor classes with a label q1, q2, ... before each kernel of pi instructions, the controller's
+signals, wrappers and banks.
 """
 
 from __future__ import annotations
@@ -35,20 +36,29 @@ def show_symbolic(symbolic: Symbolic) -> str:
         f"symbolic configuration of {symbolic.kernel} for {symbolic.machine} ({symbolic.machine_hash:016x})",
         f"parameters: {', '.join(symbolic.parameters) or 'none'} with {_assumptions(symbolic)}",
         "iteration space:",
-        *_indented(f"{_extent(e.lower, symbolic)} <= {d} <= {_extent(e.upper, symbolic)}" for d, e in zip(symbolic.dimensions, symbolic.extents, strict=True)),
+        *_indented(
+            f"{_extent(e.lower, symbolic)} <= {d} <= {_extent(e.upper, symbolic)}"
+            for d, e in zip(symbolic.dimensions, symbolic.extents, strict=True)
+        ),
         "arrays:",
         *_indented(_array(symbolic, n) for n in range(len(symbolic.arrays))),
     ]
     for n, bottleneck in enumerate(symbolic.bottlenecks):
         proof = "proved minimal" if bottleneck.proved else f"at least {bottleneck.minimum}"
-        lines += [f"schedule {n}: pi = {symbolic.schedules[n].initiation_interval}, {proof}: {bottleneck.bound_by}", *_indented(_schedule(symbolic, n))]
+        lines += [
+            f"schedule {n}: pi = {symbolic.schedules[n].initiation_interval}, {proof}: {bottleneck.bound_by}",
+            *_indented(_schedule(symbolic, n)),
+        ]
     for n in range(len(symbolic.candidates)):
         lines += _candidate(symbolic, n)
     return "\n".join(lines)
 
 
 def _assumptions(symbolic: Symbolic) -> str:
-    pieces = [notation.conjunction((notation.affine(r, symbolic.dimensions, symbolic.parameters) for r in piece), ()) for piece in symbolic.assumptions]
+    pieces = [
+        notation.conjunction((notation.affine(r, symbolic.dimensions, symbolic.parameters) for r in piece), ())
+        for piece in symbolic.assumptions
+    ]
     return " or ".join(pieces) or "false"
 
 
@@ -61,7 +71,10 @@ def _extent(bounds: tuple[Bound, ...], symbolic: Symbolic) -> str:
 
     if len(bounds) == 1:
         return text(bounds[0])
-    guards = [notation.conjunction((notation.affine(g, symbolic.dimensions, symbolic.parameters) for g in b.guards), ()) for b in bounds]
+    guards = [
+        notation.conjunction((notation.affine(g, symbolic.dimensions, symbolic.parameters) for g in b.guards), ())
+        for b in bounds
+    ]
     return "{" + "; ".join(f"{text(b)} if {g}" for b, g in zip(bounds, guards, strict=True)) + "}"
 
 
@@ -77,7 +90,14 @@ def _schedule(symbolic: Symbolic, number: int) -> list[str]:
     for v, node in enumerate(symbolic.nodes):
         operation = notation.mnemonic(node.opcode, False)
         place = (symbolic.limits.units[schedule.unit[v]], str(schedule.tau[v]), str(schedule.latency[v]))
-        table.append((symbolic.node_names[v], *place, operation, " or ".join(_braced(notation.condition(symbolic, node.condition)))))
+        table.append(
+            (
+                symbolic.node_names[v],
+                *place,
+                operation,
+                " or ".join(_braced(notation.condition(symbolic, node.condition))),
+            )
+        )
     widths = [max(len(row[c]) for row in table) for c in range(5)]
     return ["  ".join((*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[5])) for row in table]
 
@@ -88,10 +108,15 @@ def _braced(pieces: Iterable[str]) -> list[str]:
 
 def _candidate(symbolic: Symbolic, number: int) -> list[str]:
     candidate = symbolic.candidates[number]
-    allocation = [f"{axis} = {symbolic.dimensions[m]}" for axis, m in (("rows", candidate.rows), ("columns", candidate.columns)) if m is not None]
+    allocation = [
+        f"{axis} = {symbolic.dimensions[m]}"
+        for axis, m in (("rows", candidate.rows), ("columns", candidate.columns))
+        if m is not None
+    ]
     scan = ", ".join(symbolic.dimensions[m] + (" downwards" if candidate.reflected[m] else "") for m in candidate.order)
     return [
-        f"candidate {number}: {', '.join(allocation) or 'one element'}; scan {scan} (innermost first); schedule {candidate.schedule}",
+        f"candidate {number}: {', '.join(allocation) or 'one element'}; scan {scan} (innermost first); schedule "
+        f"{candidate.schedule}",
         *_indented(_tiling(symbolic, candidate)),
         *_indented(_timing(symbolic, candidate, timing(symbolic, candidate))),
         *_indented(_routes(candidate)),
@@ -107,7 +132,11 @@ def _tiling(symbolic: Symbolic, candidate: Candidate) -> list[str]:
         j, k, p = (tile_symbol(letter, m, symbolic.dimensions) for letter in "jkp")
         position = f"{p}*{k} + {j}" if m in (candidate.rows, candidate.columns) else j
         lower, upper = _extent(symbolic.extents[m].lower, symbolic), _extent(symbolic.extents[m].upper, symbolic)
-        texts.append(f"{name} = {upper} - ({position})" if candidate.reflected[m] else f"{name} = {position}" + (f" + {lower}" if lower != "0" else ""))
+        texts.append(
+            f"{name} = {upper} - ({position})"
+            if candidate.reflected[m]
+            else f"{name} = {position}" + (f" + {lower}" if lower != "0" else "")
+        )
     return ["tiling: " + ", ".join(texts)]
 
 
@@ -117,11 +146,15 @@ def _timing(symbolic: Symbolic, candidate: Candidate, times: Timing) -> list[str
     def text(value: Polynomial) -> str:
         return str(value.substitute(lambda s: Polynomial.symbol(tile_symbol("p", int(s[1:]), names))))
 
-    lines = ["lambda_J: " + ", ".join(f"{name} = {text(factor)}" for name, factor in zip(names, times.lambda_j, strict=True))]
+    lines = [
+        "lambda_J: " + ", ".join(f"{name} = {text(factor)}" for name, factor in zip(names, times.lambda_j, strict=True))
+    ]
     for (rows, columns), bounds in times.skew:
         terms = [(rows, "lambda_K_rows"), (columns, "lambda_K_columns")]
         left = Affine.of({name: sign for sign, name in terms})
-        lines.append(f"lambda_K: {left} >= " + (text(bounds[0]) if len(bounds) == 1 else f"max({', '.join(map(text, bounds))})"))
+        lines.append(
+            f"lambda_K: {left} >= " + (text(bounds[0]) if len(bounds) == 1 else f"max({', '.join(map(text, bounds))})")
+        )
     allocated = [(axis, m) for axis, m in (("rows", candidate.rows), ("columns", candidate.columns)) if m is not None]
     wavefront = "".join(f"lambda_K_{axis}*({tile_symbol('t', m, names)} - 1) + " for axis, m in allocated)
     lines.append(f"latency: {wavefront}{text(times.tile)}")
@@ -134,7 +167,8 @@ def _routes(candidate: Candidate) -> list[str]:
 
 
 def _path(route: Route) -> str:
-    """The ports that a value passes (paper section 5.4): each sink port is followed by its sibling in the next wrapper."""
+    """The ports that a value passes (paper section 5.4): each sink port is followed by its sibling in the next
+    wrapper."""
     ports = [source_port("pe", route.output)]
     for hop in route.hops:
         ports += [sink_port(hop.location, hop.index), source_port(_OPPOSITE[hop.location], hop.index)]
@@ -157,13 +191,18 @@ def _instruction_node(symbolic: Symbolic, node: InstructionNode) -> list[str]:
     names = ", ".join(symbolic.node_names[v] for v in node.nodes)
     lines = [f"{notation.mnemonic(node.opcode, immediate)} ({names})"]
     sources = ["src"] if len(node.sources) == 1 else [f"src{'ABC'[k]}" for k in range(len(node.sources))]
-    for label, position in (*(("dest", position) for position in node.destinations), *zip(sources, node.sources, strict=True)):
+    for label, position in (
+        *(("dest", position) for position in node.destinations),
+        *zip(sources, node.sources, strict=True),
+    ):
         lines += _position(symbolic, node.opcode, label, position)
     return lines
 
 
 def _position(symbolic: Symbolic, opcode: int, label: str, position: Position) -> list[str]:
-    texts = [(notation.fragment(leaf.fragment, opcode, writes=label == "dest"), _leaf(symbolic, leaf)) for leaf in position]
+    texts = [
+        (notation.fragment(leaf.fragment, opcode, writes=label == "dest"), _leaf(symbolic, leaf)) for leaf in position
+    ]
     width = max((len(name) for name, _ in texts), default=0)
     return [f"  {label if n == 0 else '':4}  {name.ljust(width)}  [{where}]" for n, (name, where) in enumerate(texts)]
 
@@ -173,7 +212,9 @@ def _leaf(symbolic: Symbolic, leaf: Leaf) -> str:
     for piece in leaf.pieces:
         bounds = [notation.tile_bound(bound, symbolic.dimensions) for bound in piece.tile]
         conditions = notation.condition(symbolic, piece.condition)
-        texts += _braced(" and ".join([text for text in (c, *bounds) if text != "true"] or ["true"]) for c in conditions)
+        texts += _braced(
+            " and ".join([text for text in (c, *bounds) if text != "true"] or ["true"]) for c in conditions
+        )
     return " or ".join(dict.fromkeys(texts))
 
 
@@ -197,13 +238,25 @@ def show_concrete(concrete: Concrete, units: Sequence[str] = ()) -> str:
     lines = [
         f"concrete configuration of {concrete.kernel} for {concrete.machine} ({concrete.machine_hash:016x})",
         f"{concrete.rows} x {concrete.columns} elements, pi = {concrete.initiation_interval}, "
-        f"tile {' x '.join(map(str, concrete.extents))} ({', '.join(notation.digit_names(len(concrete.extents)))}; innermost first)",
+        f"tile {' x '.join(map(str, concrete.extents))} ({', '.join(notation.digit_names(len(concrete.extents)))}; "
+        "innermost first)",
         "arrays:",
-        *_indented(f"{a.name}{''.join(f'[{n}]' for n in a.shape)}: {a.dtype}, {'output' if a.is_output else 'input'}" for a in concrete.arrays),
+        *_indented(
+            f"{a.name}{''.join(f'[{n}]' for n in a.shape)}: {a.dtype}, {'output' if a.is_output else 'input'}"
+            for a in concrete.arrays
+        ),
     ]
     for n in range(len(concrete.classes)):
         lines += _class(concrete, n, units)
-    return "\n".join([*lines, *_controller(concrete), *_wrappers(concrete), "banks:", *_indented(_bank(concrete, g) for g in concrete.generators)])
+    return "\n".join(
+        [
+            *lines,
+            *_controller(concrete),
+            *_wrappers(concrete),
+            "banks:",
+            *_indented(_bank(concrete, g) for g in concrete.generators),
+        ]
+    )
 
 
 def _elements(grid: tuple[tuple[int, ...], ...], number: int) -> str:
@@ -211,7 +264,12 @@ def _elements(grid: tuple[tuple[int, ...], ...], number: int) -> str:
     rows: dict[tuple[str, ...], list[int]] = {}
     for r, row in enumerate(grid):
         rows.setdefault(tuple(_ranges([c for c, value in enumerate(row) if value == number])), []).append(r)
-    return "; ".join(f"rows {','.join(_ranges(at))} columns {','.join(columns)}" for columns, at in rows.items() if columns) or "none"
+    return (
+        "; ".join(
+            f"rows {','.join(_ranges(at))} columns {','.join(columns)}" for columns, at in rows.items() if columns
+        )
+        or "none"
+    )
 
 
 def _ranges(numbers: Sequence[int]) -> list[str]:
@@ -222,12 +280,21 @@ def _ranges(numbers: Sequence[int]) -> list[str]:
 
 def _class(concrete: Concrete, number: int, units: Sequence[str]) -> list[str]:
     one = concrete.classes[number]
-    depths = [(f"fd{n}", d) for n, d in enumerate(one.feedback_depths)] + [(f"id{n}", d) for n, d in enumerate(one.input_depths)]
+    depths = [(f"fd{n}", d) for n, d in enumerate(one.feedback_depths)] + [
+        (f"id{n}", d) for n, d in enumerate(one.input_depths)
+    ]
     lines = [f"processor class P{number + 1}: {_elements(concrete.element_class, number)}"]
-    lines += [f"  depth: {', '.join(f'{name} {depth}' for name, depth in depths if depth)}"] if any(d for _, d in depths) else []
+    lines += (
+        [f"  depth: {', '.join(f'{name} {depth}' for name, depth in depths if depth)}"]
+        if any(d for _, d in depths)
+        else []
+    )
     for unit, program in enumerate(one.programs):
         if program:
-            lines += [f"  {units[unit] if unit < len(units) else f'unit {unit}'}:", *_indented(_program(program, concrete.initiation_interval), 4)]
+            lines += [
+                f"  {units[unit] if unit < len(units) else f'unit {unit}'}:",
+                *_indented(_program(program, concrete.initiation_interval), 4),
+            ]
     return lines
 
 
@@ -240,21 +307,32 @@ def _program(program: Sequence[Instruction], pi: int) -> list[str]:
 
     labels = [f"{label(n)}:" if n % pi == 0 else "" for n in range(len(program))]
     width = max(map(len, labels), default=0)
-    return [f"{text.ljust(width)} {notation.instruction(i)} / {notation.branch(i.branch, label)}" for text, i in zip(labels, program, strict=True)]
+    return [
+        f"{text.ljust(width)} {notation.instruction(i)} / {notation.branch(i.branch, label)}"
+        for text, i in zip(labels, program, strict=True)
+    ]
 
 
 def _controller(concrete: Concrete) -> list[str]:
     one = concrete.controller
     corner = f"{'south' if one.south else 'north'}-{'east' if one.east else 'west'}"
-    lines = [f"global controller: {corner} corner, start {one.start}, {one.row_delay} cycles a row, {one.column_delay} a column, {one.steps} steps"]
-    return lines + [f"  ic{n} = 1 iff {notation.domain(signal, concrete.extents)}" for n, signal in enumerate(one.signals)]
+    lines = [
+        f"global controller: {corner} corner, start {one.start}, {one.row_delay} cycles a row, {one.column_delay} a "
+        f"column, {one.steps} steps"
+    ]
+    return lines + [
+        f"  ic{n} = 1 iff {notation.domain(signal, concrete.extents)}" for n, signal in enumerate(one.signals)
+    ]
 
 
 def _wrappers(concrete: Concrete) -> list[str]:
     lines: list[str] = []
     for n, wrapper in enumerate(concrete.wrappers):
         lines.append(f"wrapper {n + 1}: {_elements(concrete.wrapper, n)}")
-        lines += [f"  {source_port(LOCATIONS[c.source[0]], c.source[1])} -> {sink_port(LOCATIONS[c.sink[0]], c.sink[1])}" for c in wrapper]
+        lines += [
+            f"  {source_port(LOCATIONS[c.source[0]], c.source[1])} -> {sink_port(LOCATIONS[c.sink[0]], c.sink[1])}"
+            for c in wrapper
+        ]
     return lines
 
 
@@ -264,7 +342,13 @@ def _bank(concrete: Concrete, generator: Generator) -> str:
     line = "column" if generator.side in ("north", "south") else "row"
     names = notation.digit_names(len(concrete.extents))
     word = Affine.of(dict(zip(names, generator.coefficients, strict=True)), generator.base)
-    element = array.name if not array.shape else f"{array.name}[{word}]" if array.strides == (1,) else f"{array.name} word {word}"
+    element = (
+        array.name
+        if not array.shape
+        else f"{array.name}[{word}]"
+        if array.strides == (1,)
+        else f"{array.name} word {word}"
+    )
     when = notation.domain(generator.domain, concrete.extents)
     verb = "writes" if array.is_output else "reads"
     register = f"from od{generator.register}" if array.is_output else f"to id{generator.register}"

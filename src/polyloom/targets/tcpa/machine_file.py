@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machine descriptions as TOML files, and the shipped members `paper`, `fau`, `generic`, `unit`, `wide` and `ideal` (docs/machines.md).
+"""Machine descriptions as TOML files, and the shipped members `paper`, `fau`, `generic`, `unit`, `wide` and `ideal`
+(docs/machines.md).
 
-The keys of a file are the fields of `Machine`; each functional unit is a `[[unit]]` section. `based_on` names a member whose
-values stand for the keys that are not given. A *resolved* text gives every key, so that it reads back to an equal machine;
-its hash ties configurations to the machine that they were made for.
+The keys of a file are the fields of `Machine`; each functional unit is a `[[unit]]` section. `based_on` names a member
+whose values stand for the keys that are not given. A *resolved* text gives every key, so that it reads back to an equal
+machine; its hash ties configurations to the machine that they were made for.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ def load(name_or_path: str) -> Machine:
 
 
 def read(text: str, name: str) -> Machine:
-    """The machine that `text` describes; messages call the text `name`. The bounds are those of the words of `isa.py`."""
+    """The machine that `text` describes; messages call the text `name`. The bounds are those of the words of
+    `isa.py`."""
     table = _based(parse(text, name))
     machine_name = _name(table, "name")
     channels = table.capacity("channels", 1, 4096)
@@ -85,7 +87,8 @@ def read(text: str, name: str) -> Machine:
 
 
 def resolve(machine: Machine) -> str:
-    """The text that gives every key of `machine`; `read` makes an equal machine of it. Equal machines have equal texts."""
+    """The text that gives every key of `machine`; `read` makes an equal machine of it. Equal machines have equal
+    texts."""
     lines = [f"name = {json.dumps(machine.name)}"]
     lines += [f"{key} = {_scalar(getattr(machine, key))}" for key in _SCALARS]
     lines.append(f"adjacency = {json.dumps(_EVERY_PAIR if machine.adjacency is None else machine.adjacency)}")
@@ -115,20 +118,28 @@ def _file(path: str) -> str:
 
 
 def _based(table: Table) -> Table:
-    """The table with the entries of the member that it is based on under its own. Only shipped members can be a base."""
+    """The table with the entries of the member that it is based on under its own. Only shipped members can be a
+    base."""
     table.only(_KEYS)
     if "based_on" not in table.content:
         return table
     base = table.text("based_on")
     if base not in members():
-        raise input_error("PL0301", f"there is no machine '{base}'", span=table.value_span("based_on"), help=nearest(base, members(), "machine"))
+        raise input_error(
+            "PL0301",
+            f"there is no machine '{base}'",
+            span=table.value_span("based_on"),
+            help=nearest(base, members(), "machine"),
+        )
     return replace(table, content={**_based(parse(_shipped(base), base)).content, **table.content})
 
 
 def _name(table: Table, key: str) -> str:
     name = table.text(key)
     if not _NAME.fullmatch(name):
-        raise _bad(table, f"'{name}' is not a name", "start with a letter; go on with letters, digits, `_` and `-`", key)
+        raise _bad(
+            table, f"'{name}' is not a name", "start with a letter; go on with letters, digits, `_` and `-`", key
+        )
     return name
 
 
@@ -138,7 +149,12 @@ def _units(table: Table) -> tuple[FunctionalUnit, ...]:
         section.only(_UNIT_KEYS)
         for unit in _copies(section):
             if unit.name in units:
-                raise _bad(section, f"two units are named '{unit.name}'", "give each unit its own name, or one section a `count`", "name")
+                raise _bad(
+                    section,
+                    f"two units are named '{unit.name}'",
+                    "give each unit its own name, or one section a `count`",
+                    "name",
+                )
             units[unit.name] = unit
     return tuple(units.values())
 
@@ -160,18 +176,26 @@ def _operations(section: Table) -> tuple[str, ...]:
         raise _bad(section, "the unit has no operation", f"name at least one of {', '.join(BY_NAME)}", "operations")
     for number, operation in enumerate(operations):
         if operation not in BY_NAME:
-            raise _bad(section, f"there is no operation '{operation}'", nearest(operation, BY_NAME, "operation"), "operations", number)
+            raise _bad(
+                section,
+                f"there is no operation '{operation}'",
+                nearest(operation, BY_NAME, "operation"),
+                "operations",
+                number,
+            )
         if operation in operations[:number]:
             raise _bad(section, f"the operation '{operation}' is listed twice", "list it once", "operations", number)
     return operations
 
 
 def _latencies(section: Table, operations: tuple[str, ...]) -> Latencies:
-    """`latency` is one number for all operations, or a table of exceptions from 1: operation to number, or to a table of
-    the element types that the unit knows for it."""
+    """`latency` is one number for all operations, or a table of exceptions from 1: operation to number, or to a table
+    of the element types that the unit knows for it."""
     result: Latencies = {(o, t): 1 for o in operations for t in BY_NAME[o].types}
     if not isinstance(section.content.get("latency", 1), dict):
-        return dict.fromkeys(result, section.integer("latency", *_LATENCIES)) if "latency" in section.content else result
+        return (
+            dict.fromkeys(result, section.integer("latency", *_LATENCIES)) if "latency" in section.content else result
+        )
     table = section.table("latency")
     table.only(operations)
     for operation in table.content:
@@ -188,7 +212,12 @@ def _latencies_of(table: Table, operation: str) -> Latencies:
     by_type = table.table(operation)
     by_type.only(types)
     if not by_type.content:
-        raise _bad(table, f"the unit knows no element type for '{operation}'", f"name at least one of {', '.join(types)}", operation)
+        raise _bad(
+            table,
+            f"the unit knows no element type for '{operation}'",
+            f"name at least one of {', '.join(types)}",
+            operation,
+        )
     return {(operation, t): by_type.integer(t, *_LATENCIES) for t in types if t in by_type.content}
 
 
@@ -200,8 +229,11 @@ def _mnemonics(section: Table, operations: tuple[str, ...]) -> dict[str, str]:
     return {operation: _name(table, operation) for operation in table.content}
 
 
-def _adjacency(table: Table, channels: int | None, inputs: int | None, outputs: int | None) -> tuple[tuple[str, str], ...] | None:
-    """`"all"`, or pairs [source port, sink port]; a source port `pe` is an output register, a sink port `pe` an input register."""
+def _adjacency(
+    table: Table, channels: int | None, inputs: int | None, outputs: int | None
+) -> tuple[tuple[str, str], ...] | None:
+    """`"all"`, or pairs [source port, sink port]; a source port `pe` is an output register, a sink port `pe` an input
+    register."""
     value = table.content.get("adjacency", _EVERY_PAIR)
     if value == _EVERY_PAIR:
         return None
@@ -212,7 +244,9 @@ def _adjacency(table: Table, channels: int | None, inputs: int | None, outputs: 
     return tuple(_pair(table, number, pair, channels, limits) for number, pair in enumerate(pairs))
 
 
-def _pair(table: Table, number: int, pair: object, channels: int | None, limits: tuple[Mapping[str, int | None], ...]) -> tuple[str, str]:
+def _pair(
+    table: Table, number: int, pair: object, channels: int | None, limits: tuple[Mapping[str, int | None], ...]
+) -> tuple[str, str]:
     ports = cast("list[object]", pair) if isinstance(pair, list) else []
     if len(ports) != 2:
         raise _bad(table, "an adjacency is a pair of ports", 'write for instance ["west0", "pe0"]', "adjacency", number)

@@ -59,7 +59,9 @@ def parse_mapping(text: str, name: str) -> UserMapping:
             entry = equations.table(label)
             entry.only(("tau", "unit"))
             slots[label] = Slot(entry.integer("tau", 0, _LARGEST), entry.text("unit"), entry.span())
-    interval = table.integer("initiation_interval", 1, _LARGEST) if "initiation_interval" in table.content or slots else None
+    interval = (
+        table.integer("initiation_interval", 1, _LARGEST) if "initiation_interval" in table.content or slots else None
+    )
     return UserMapping(
         table,
         table.text("rows") if "rows" in table.content else None,
@@ -74,9 +76,17 @@ def allowed_allocations(mapping: UserMapping, graph: Graph, found: tuple[Allocat
     """The allocations that the mapping leaves open."""
     if mapping.rows is None and mapping.columns is None:
         return found
-    rows, columns = (None if name is None else _dimension(mapping, graph, key, name) for key, name in (("rows", mapping.rows), ("columns", mapping.columns)))
+    rows, columns = (
+        None if name is None else _dimension(mapping, graph, key, name)
+        for key, name in (("rows", mapping.rows), ("columns", mapping.columns))
+    )
     if rows is not None and rows == columns:
-        raise _wrong(mapping, "columns", "one dimension cannot run along both rows and columns", "name two dimensions, or leave one out")
+        raise _wrong(
+            mapping,
+            "columns",
+            "one dimension cannot run along both rows and columns",
+            "name two dimensions, or leave one out",
+        )
     return (Allocation(rows, columns),)
 
 
@@ -87,13 +97,27 @@ def allowed_orders(mapping: UserMapping, graph: Graph, found: tuple[Order, ...])
     names = [name.removeprefix("-") for name in mapping.order]
     dimensions = tuple(_dimension(mapping, graph, "order", name) for name in names)
     if sorted(dimensions) != list(range(len(graph.program.dimensions))):
-        raise _wrong(mapping, "order", "a scan order names every dimension once", f"write a permutation of {', '.join(graph.program.dimensions)}")
+        raise _wrong(
+            mapping,
+            "order",
+            "a scan order names every dimension once",
+            f"write a permutation of {', '.join(graph.program.dimensions)}",
+        )
     down = {names.index(n.removeprefix("-")) for n in mapping.order if n.startswith("-")}
     order = Order(dimensions, tuple(m in {dimensions[k] for k in down} for m in range(len(dimensions))))
     for use in graph.uses:
         if use.writers and not use.is_local and not is_legal(order, [use.distance]):
-            where = f"{graph.equations[use.consumer].name} reads {use.variable} at distance ({', '.join(map(str, use.distance))})"
-            raise _wrong(mapping, "order", f"the scan order runs against a dependence: {where}", "reverse or exchange dimensions", "PL0411")
+            where = (
+                f"{graph.equations[use.consumer].name} reads {use.variable} at distance "
+                f"({', '.join(map(str, use.distance))})"
+            )
+            raise _wrong(
+                mapping,
+                "order",
+                f"the scan order runs against a dependence: {where}",
+                "reverse or exchange dimensions",
+                "PL0411",
+            )
     return (order,)
 
 
@@ -104,14 +128,29 @@ def given_schedule(mapping: UserMapping, graph: Graph, machine: Machine, orders:
     labels = [e.name for e in graph.equations]
     for label, slot in mapping.slots.items():
         if label not in labels:
-            raise input_error("PL0410", f"the program has no equation '{label}'", span=slot.span, help=nearest(label, labels, "equation"))
+            raise input_error(
+                "PL0410",
+                f"the program has no equation '{label}'",
+                span=slot.span,
+                help=nearest(label, labels, "equation"),
+            )
     missing = [label for label in labels if label not in mapping.slots]
     if missing:
-        raise _wrong(mapping, "equations", f"the schedule leaves out {', '.join(missing)}", "give tau and unit of every equation, or of none")
+        raise _wrong(
+            mapping,
+            "equations",
+            f"the schedule leaves out {', '.join(missing)}",
+            "give tau and unit of every equation, or of none",
+        )
     units = {u.name: n for n, u in enumerate(machine.units)}
     for slot in mapping.slots.values():
         if slot.unit not in units:
-            raise input_error("PL0410", f"machine {machine.name} has no unit '{slot.unit}'", span=slot.span, help=nearest(slot.unit, units, "unit"))
+            raise input_error(
+                "PL0410",
+                f"machine {machine.name} has no unit '{slot.unit}'",
+                span=slot.span,
+                help=nearest(slot.unit, units, "unit"),
+            )
     slots = [mapping.slots[label] for label in labels]
     first = min(slot.tau for slot in slots)
     dimension = orders[0].order[0]
@@ -123,20 +162,28 @@ def given_schedule(mapping: UserMapping, graph: Graph, machine: Machine, orders:
         tuple(units[slot.unit] for slot in slots),
         best.minimum if best is not None else 1,
         proved,
-        best.bound_by if best is not None and proved else f"the given mapping: an initiation interval of {mapping.interval}",
+        best.bound_by
+        if best is not None and proved
+        else f"the given mapping: an initiation interval of {mapping.interval}",
     )
     found = given(graph, machine, dimension, solution)
     if isinstance(found, Scheduled):
         return found
     raise input_error(
-        "PL0412", "the given schedule is not valid", span=mapping.table.span("equations"), notes=found, help="change tau or unit of these equations"
+        "PL0412",
+        "the given schedule is not valid",
+        span=mapping.table.span("equations"),
+        notes=found,
+        help="change tau or unit of these equations",
     )
 
 
 def _dimension(mapping: UserMapping, graph: Graph, key: str, name: str) -> int:
     if name in graph.program.dimensions:
         return graph.program.dimensions.index(name)
-    raise _wrong(mapping, key, f"the program has no dimension '{name}'", nearest(name, graph.program.dimensions, "dimension"))
+    raise _wrong(
+        mapping, key, f"the program has no dimension '{name}'", nearest(name, graph.program.dimensions, "dimension")
+    )
 
 
 def _wrong(mapping: UserMapping, key: str, message: str, help: str, code: str = "PL0410") -> PolyloomError:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs concrete configurations on the native cycle-accurate model (docs/targets/tcpa.md; native/tcpa/model.cpp).
 
-The model sees the bytes of the configuration, a table of latencies, and the words of the input arrays, nothing else. A fault
-is an error in the configuration: it names the element, the functional unit, the cycle and the cause (PL0610 to PL0627).
+The model sees the bytes of the configuration, a table of latencies, and the words of the input arrays, nothing else. A
+fault is an error in the configuration: it names the element, the functional unit, the cycle and the cause (PL0610 to
+PL0627).
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ _DIVISION = 19
 """The one cause that data can have: integer division by zero (PL0619)."""
 Words = NDArray[np.uint32]
 _SMALLER: Final = "use smaller loop bounds, or a smaller region"
-_SMALLER_ARRAY: Final = "declare a smaller array; if the program does not declare it so, the file was altered: instantiate it again"
+_SMALLER_ARRAY: Final = (
+    "declare a smaller array; if the program does not declare it so, the file was altered: instantiate it again"
+)
 _EVENT_BYTES: Final = 400
 """Of an operation in a trace: a row of `Trace`, and the event that is made of it."""
 _FEW_WORDS: Final = 1 << 26
@@ -39,8 +42,8 @@ _SPARSE: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One row an operation, in order of cycles: the element (row by row), the functional unit, the cycle, the instruction in
-    the unit's program, the opcode and the 32 bits of its result. All arrays have the same length."""
+    """One row an operation, in order of cycles: the element (row by row), the functional unit, the cycle, the
+    instruction in the unit's program, the opcode and the 32 bits of its result. All arrays have the same length."""
 
     element: NDArray[np.int32]
     unit: NDArray[np.int32]
@@ -60,7 +63,8 @@ class Occupancy:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`cycles` counts from the first issue to the last bank write; `operations` and `issues` (by unit) leave out nops."""
+    """`cycles` counts from the first issue to the last bank write; `operations` and `issues` (by unit) leave out
+    nops."""
 
     outputs: dict[str, NDArray[Any]]
     cycles: int
@@ -90,15 +94,25 @@ class _Array:
     is_output: bool
 
 
-def run(data: bytes, machine: Machine, inputs: Mapping[str, NDArray[Any]], *, trace: bool = False, progress: Callable[[int], None] | None = None) -> Result:
-    """Runs one configuration. `inputs` has an array of the declared shape and type for every input; `progress` is told the cycle now and then.
+def run(
+    data: bytes,
+    machine: Machine,
+    inputs: Mapping[str, NDArray[Any]],
+    *,
+    trace: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Result:
+    """Runs one configuration. `inputs` has an array of the declared shape and type for every input; `progress` is told
+    the cycle now and then.
 
     Errors: PL0601 to PL0603 and PL0605; PL0701 to PL0705 for the file; PL0610 to PL0627 for a fault."""
     (result,) = _run((Placement(data, 0, 0, inputs),), machine, trace, progress=progress)
     return result
 
 
-def run_together(placements: Sequence[Placement], machine: Machine, rows: int, columns: int, *, trace: bool = False) -> tuple[Result, ...]:
+def run_together(
+    placements: Sequence[Placement], machine: Machine, rows: int, columns: int, *, trace: bool = False
+) -> tuple[Result, ...]:
     """Runs configurations on disjoint rectangles of one array of `rows` x `columns` elements, all from cycle 0 on.
 
     Errors: those of `run`, and PL0604 for rectangles that overlap or leave the array."""
@@ -113,7 +127,9 @@ def load(data: bytes, machine: Machine) -> _core.Config:
         raise _too_large(error.args[0] if error.args else None) from None
     except ValueError as error:
         concrete_file.decode(data)
-        raise input_error("PL0705", f"malformed file: {error}", help="create the file again with this version") from None
+        raise input_error(
+            "PL0705", f"malformed file: {error}", help="create the file again with this version"
+        ) from None
     if (config.machine, config.machine_hash) != (machine.name, machine_file.fingerprint(machine)):
         raise input_error(
             "PL0603",
@@ -133,18 +149,25 @@ def execute(
     check_only: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> list[_core.Result]:
-    """The native model's results. `check_only` is the static run of `verify`. Errors: PL0603, PL0605, PL0610 to PL0627."""
-    memory.require(sum(config.run_bytes(check_only) for config, *_ in placements), "the model of this configuration", _SMALLER)
+    """The native model's results. `check_only` is the static run of `verify`. Errors: PL0603, PL0605, PL0610 to
+    PL0627."""
+    memory.require(
+        sum(config.run_bytes(check_only) for config, *_ in placements), "the model of this configuration", _SMALLER
+    )
     if trace:
         memory.require(
-            sum(config.most_operations for config, *_ in placements) * _EVENT_BYTES, "the trace of this run", "leave out the trace, or use smaller loop bounds"
+            sum(config.most_operations for config, *_ in placements) * _EVENT_BYTES,
+            "the trace of this run",
+            "leave out the trace, or use smaller loop bounds",
         )
     latencies = np.zeros((len(machine.units), 256), np.uint16)
     for number, unit in enumerate(machine.units):
         for (operation, dtype), cycles in unit.latencies.items():
             latencies[number, opcode(operation, dtype)] = cycles
     try:
-        return _core.run(placements, latencies, [u.pipelined for u in machine.units], machine.hop_delay, trace, check_only, progress)
+        return _core.run(
+            placements, latencies, [u.pipelined for u in machine.units], machine.hop_delay, trace, check_only, progress
+        )
     except _core.Fault as fault:
         raise PolyloomError(_diagnostic(fault, machine)) from None
     except MemoryError:
@@ -164,7 +187,11 @@ def _check_density(config: _core.Config) -> None:
         words, reached = _size(array), config.accesses(number) if array.is_output else prod(array.shape)
         if words > _FEW_WORDS and words > _SPARSE * reached:
             what = "are written at most" if array.is_output else "are elements"
-            raise input_error("PL0628", f"the array '{array.name}' takes {words} words, of which {reached} {what}", help=_SMALLER_ARRAY)
+            raise input_error(
+                "PL0628",
+                f"the array '{array.name}' takes {words} words, of which {reached} {what}",
+                help=_SMALLER_ARRAY,
+            )
 
 
 def _diagnostic(fault: _core.Fault, machine: Machine) -> Diagnostic:
@@ -172,8 +199,13 @@ def _diagnostic(fault: _core.Fault, machine: Machine) -> Diagnostic:
     where = f"element ({row}, {column})" + (f", unit {machine.units[unit].name}" if unit >= 0 else "")
     message = f"{where}, cycle {cycle}: {text}"
     if cause == _DIVISION:
-        return Diagnostic("PL0619", message, help="guard the division: give it a condition, or a divisor that is never 0")
-    help = "instantiate the configuration again: what instantiation makes has no such fault; `polyloom verify` lists what was altered"
+        return Diagnostic(
+            "PL0619", message, help="guard the division: give it a condition, or a divisor that is never 0"
+        )
+    help = (
+        "instantiate the configuration again: what instantiation makes has no such fault; `polyloom verify` lists "
+        "what was altered"
+    )
     return Diagnostic(f"PL06{cause}", message, help=help)
 
 
@@ -186,7 +218,9 @@ def _run(
 ) -> tuple[Result, ...]:
     configs = [load(p.data, machine) for p in placements]
     if size is not None:
-        _check_rectangles([(p.row, p.column, c.rows, c.columns) for p, c in zip(placements, configs, strict=True)], size)
+        _check_rectangles(
+            [(p.row, p.column, c.rows, c.columns) for p, c in zip(placements, configs, strict=True)], size
+        )
     layouts = [_layouts(config) for config in configs]
     native = [(c, p.row, p.column, _inputs(a, p.inputs)) for p, c, a in zip(placements, configs, layouts, strict=True)]
     results = execute(native, machine, trace=trace, progress=progress)
@@ -205,7 +239,10 @@ def _check_rectangles(rectangles: Sequence[tuple[int, int, int, int]], size: tup
 
 
 def _layouts(config: _core.Config) -> tuple[_Array, ...]:
-    return tuple(_Array(name, ELEMENT_TYPES[number], tuple(shape), tuple(strides), output) for name, number, shape, strides, output in config.arrays)
+    return tuple(
+        _Array(name, ELEMENT_TYPES[number], tuple(shape), tuple(strides), output)
+        for name, number, shape, strides, output in config.arrays
+    )
 
 
 def _size(array: _Array) -> int:
@@ -225,7 +262,9 @@ def _inputs(arrays: Sequence[_Array], given: Mapping[str, NDArray[Any]]) -> list
     names = [a.name for a in arrays if not a.is_output]
     for name in given:
         if name not in names:
-            raise input_error("PL0601", f"there is no input '{name}'", help=f"the inputs are: {', '.join(names) or 'none'}")
+            raise input_error(
+                "PL0601", f"there is no input '{name}'", help=f"the inputs are: {', '.join(names) or 'none'}"
+            )
     if missing := [a for a in arrays if not a.is_output and a.name not in given]:
         raise _missing(missing)
     return [np.zeros(0, np.uint32) if a.is_output else _words(a, given) for a in arrays]
@@ -235,7 +274,9 @@ def _missing(arrays: Sequence[_Array]) -> PolyloomError:
     *others, last = (f"'{a.name}'" for a in arrays)
     message = f"the inputs {', '.join(others)} and {last} are missing" if others else f"the input {last} is missing"
     wanted = [f"{a.type}{list(a.shape)}" for a in arrays]
-    return input_error("PL0601", message, help=f"give arrays {', '.join(wanted)}" if others else f"give an array {wanted[0]}")
+    return input_error(
+        "PL0601", message, help=f"give arrays {', '.join(wanted)}" if others else f"give an array {wanted[0]}"
+    )
 
 
 def _words(array: _Array, given: Mapping[str, NDArray[Any]]) -> Words:
@@ -258,7 +299,9 @@ def _result(native: _core.Result, arrays: Sequence[_Array], trace: bool) -> Resu
         operations=native.operations,
         first_issue=native.first_issue,
         issues=tuple(native.issues),
-        high_water=tuple(Occupancy(tuple(fd), tuple(id)) for fd, id in zip(native.feedback_high, native.input_high, strict=True)),
+        high_water=tuple(
+            Occupancy(tuple(fd), tuple(id)) for fd, id in zip(native.feedback_high, native.input_high, strict=True)
+        ),
         trace=Trace(*native.take_trace()) if trace else None,
     )
 

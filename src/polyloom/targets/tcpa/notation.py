@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The paper's notation for what configurations are made of: instructions (section 6.3), ports (3.1), conditions and tile bounds (5.5)."""
+"""The paper's notation for what configurations are made of: instructions (section 6.3), ports (3.1), conditions and
+tile bounds (5.5)."""
 
 from __future__ import annotations
 
@@ -9,7 +10,20 @@ from struct import pack, unpack
 from polyloom.ir.operations import OPERATIONS
 from polyloom.sets import Affine
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain
-from polyloom.targets.tcpa.isa import OPCODE_NOP, Branch, File, Goto, Halt, If, Immediate, Instruction, Next, Register, Source, operation_of
+from polyloom.targets.tcpa.isa import (
+    OPCODE_NOP,
+    Branch,
+    File,
+    Goto,
+    Halt,
+    If,
+    Immediate,
+    Instruction,
+    Next,
+    Register,
+    Source,
+    operation_of,
+)
 from polyloom.targets.tcpa.symbolic import Row, Symbolic
 from polyloom.targets.tcpa.tree import BoundKind, TileBound
 
@@ -17,7 +31,8 @@ LOCATIONS = ("pe", "north", "east", "south", "west")
 
 
 def mnemonic(opcode: int, last_is_immediate: bool) -> str:
-    """The operation, `i` when its last source is an immediate, and its element type unless it is i32: `shri`, `madd.f32`."""
+    """The operation, `i` when its last source is an immediate, and its element type unless it is i32: `shri`,
+    `madd.f32`."""
     if opcode == OPCODE_NOP:
         return "nop"
     if opcode >> 2 >= len(OPERATIONS):
@@ -29,19 +44,24 @@ def mnemonic(opcode: int, last_is_immediate: bool) -> str:
 def fragment(source: Source, opcode: int, *, writes: bool) -> str:
     """`rd3`, `fd0`, `id1`, `od1`, or an immediate as a number of the opcode's element type."""
     if isinstance(source, Register):
-        return {File.RD: "rd", File.FD: "fd", File.IO: "od" if writes else "id"}.get(source.file, "r?") + str(source.index)
+        return {File.RD: "rd", File.FD: "fd", File.IO: "od" if writes else "id"}.get(source.file, "r?") + str(
+            source.index
+        )
     if opcode != OPCODE_NOP and opcode >> 2 < len(OPERATIONS) and operation_of(opcode)[1] == "f32":
         return repr(unpack("<f", pack("<I", source.bits))[0])
     return str(source.bits - (source.bits >> 31 << 32))
 
 
 def instruction(value: Instruction) -> str:
-    """The functional instruction: mnemonic, destinations separated by commas, sources. `-` stands for no destination."""
+    """The functional instruction: mnemonic, destinations separated by commas, sources. `-` stands for no
+    destination."""
     if value.opcode == OPCODE_NOP:
         return "nop"
     last = bool(value.sources) and isinstance(value.sources[-1], Immediate)
     destinations = ",".join(fragment(d, value.opcode, writes=True) for d in value.destinations) or "-"
-    return " ".join((mnemonic(value.opcode, last), destinations, *(fragment(s, value.opcode, writes=False) for s in value.sources)))
+    return " ".join(
+        (mnemonic(value.opcode, last), destinations, *(fragment(s, value.opcode, writes=False) for s in value.sources))
+    )
 
 
 def branch(value: Branch, label: Callable[[int], str]) -> str:
@@ -68,11 +88,14 @@ def sink_port(location: str, index: int) -> str:
 def affine(row: Row, dimensions: Sequence[str], parameters: Sequence[str]) -> Affine:
     """A row over names."""
     # A name may stand for a dimension and a parameter only in a malformed file; the sum is then still printed.
-    return Affine.of(dict(zip(dimensions, row.dims, strict=True))) + Affine.of(dict(zip(parameters, row.params, strict=True)), row.constant)
+    return Affine.of(dict(zip(dimensions, row.dims, strict=True))) + Affine.of(
+        dict(zip(parameters, row.params, strict=True)), row.constant
+    )
 
 
 def conjunction(constraints: Iterable[Affine], dimensions: Sequence[str]) -> str:
-    """`0 <= i < N and j = 0`: constraints (each >= 0) by their linear part in the dimensions; `true` when there is none."""
+    """`0 <= i < N and j = 0`: constraints (each >= 0) by their linear part in the dimensions; `true` when there is
+    none."""
     bounds: dict[tuple[tuple[str, int], ...], tuple[list[Affine], list[Affine]]] = {}
     for constraint in constraints:
         part = {name: c for name, c in constraint.terms if name in dimensions}
@@ -94,7 +117,9 @@ def _range(expression: Affine, lower: list[Affine], upper: list[Affine]) -> str:
         return " and ".join(f"{expression} = {bound}" for bound in equal)
     if len(lower) == len(upper) == 1:
         return f"{lower[0]} <= {expression}{_below(upper[0])}"
-    return " and ".join([f"{expression} >= {bound}" for bound in lower] + [f"{expression}{_below(bound)}" for bound in upper])
+    return " and ".join(
+        [f"{expression} >= {bound}" for bound in lower] + [f"{expression}{_below(bound)}" for bound in upper]
+    )
 
 
 def _below(bound: Affine) -> str:
@@ -114,7 +139,11 @@ def tile_symbol(letter: str, dimension: int, dimensions: Sequence[str]) -> str:
 
 def tile_bound(bound: TileBound, dimensions: Sequence[str]) -> str:
     """`j > 0`, `j = p-1`, ...: J_m >= 0 and J_m <= p_m - 1 hold anyway."""
-    j, p, c = tile_symbol("j", bound.dimension, dimensions), tile_symbol("p", bound.dimension, dimensions), bound.constant
+    j, p, c = (
+        tile_symbol("j", bound.dimension, dimensions),
+        tile_symbol("p", bound.dimension, dimensions),
+        bound.constant,
+    )
     match bound.kind:
         case BoundKind.AT_LEAST:
             return f"{j} > 0" if c == 1 else f"{j} >= {c}"

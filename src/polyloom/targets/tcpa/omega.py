@@ -2,7 +2,8 @@
 """Boxes with half-spaces in normal form: whether they have an integer point, tight bounds, no implied half-space.
 
 Bounds are propagated first; what is left is decided by Fourier-Motzkin elimination with exact and dark shadows, and by
-halving the box where the two disagree (Pugh, "The Omega test", 1991). A row is (coefficients, constant), a.x + constant >= 0.
+halving the box where the two disagree (Pugh, "The Omega test", 1991). A row is (coefficients, constant), a.x + constant
+>= 0.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ _Row = tuple[tuple[int, ...], int]
 
 @lru_cache(maxsize=1 << 14)
 def normal_form(low: tuple[int, ...], high: tuple[int, ...], spaces: tuple[HalfSpace, ...]) -> ConvexSet | None:
-    """The integer points of a box in half-spaces of at least two nonzero coefficients each; None where there are none."""
+    """The integer points of a box in half-spaces of at least two nonzero coefficients each; None where there are
+    none."""
     lower, upper, rows = list(low), list(high), {h.coefficients: h.constant for h in spaces}
     for h in spaces:
         rows[h.coefficients] = min(rows[h.coefficients], h.constant)
@@ -52,8 +54,8 @@ def _most(coefficients: Sequence[int], constant: int, lower: Sequence[int], uppe
 
 
 def _propagate(coefficients: tuple[int, ...], constant: int, lower: list[int], upper: list[int]) -> _Row | None:
-    """Tighten the box by one row (empty it if no point satisfies the row); the row in lowest terms without fixed digits, or
-    None where the box implies it."""
+    """Tighten the box by one row (empty it if no point satisfies the row); the row in lowest terms without fixed
+    digits, or None where the box implies it."""
     if _least(coefficients, constant, lower, upper) >= 0:
         return None
     most = _most(coefficients, constant, lower, upper)
@@ -120,7 +122,10 @@ def _feasible(lower: Sequence[int], upper: Sequence[int], rows: Sequence[_Row]) 
     used = [g for g in range(len(lower)) if any(c[g] for c, _ in active)]
     if all(lower[g] == upper[g] for g in used):
         return True
-    system = [(tuple(c[g] for g in used), k + sum(c[g] * lower[g] for g in range(len(lower)) if g not in used)) for c, k in active]
+    system = [
+        (tuple(c[g] for g in used), k + sum(c[g] * lower[g] for g in range(len(lower)) if g not in used))
+        for c, k in active
+    ]
     for i, g in enumerate(used):
         unit = tuple(int(i == k) for k in range(len(used)))
         system += [(unit, -lower[g]), (tuple(-a for a in unit), upper[g])]
@@ -150,10 +155,15 @@ def _eliminate_all(system: list[_Row], *, dark: bool) -> tuple[bool, bool]:
         n = len(rows[0][0])
         if n == 0:
             break
-        g = min(range(n), key=lambda g: (_inexact(rows, g), sum(c[g] > 0 for c, _ in rows) * sum(c[g] < 0 for c, _ in rows)))
+        g = min(
+            range(n), key=lambda g: (_inexact(rows, g), sum(c[g] > 0 for c, _ in rows) * sum(c[g] < 0 for c, _ in rows))
+        )
         exact = exact and not _inexact(rows, g)
         above, below = [r for r in rows if r[0][g] > 0], [r for r in rows if r[0][g] < 0]
-        rows = _normal([_drop(r, g) for r in rows if not r[0][g]] + [_drop(_combine(a, b, g, dark=dark), g) for a in above for b in below])
+        rows = _normal(
+            [_drop(r, g) for r in rows if not r[0][g]]
+            + [_drop(_combine(a, b, g, dark=dark), g) for a in above for b in below]
+        )
         if any(not any(c) and k < 0 for c, k in rows):
             return False, exact
     return all(k >= 0 for c, k in rows if not any(c)), exact

@@ -57,4 +57,6 @@ class Options:
         repeatable=True,
         read=lambda words: _choice(words, "--candidate", lambda text: integer(text, "the candidate")),
     )
-    pes: tuple[int, int] | None = option("rows and columns of processing elements (4x4)", "instantiate", metavar="RxC", read=parse_region)
+    pes: tuple[int, int] | None = option(
+        "rows and columns of processing elements (4x4)", "instantiate", metavar="RxC", read=parse_region
+    )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether banks stand at the ports that the rules name (docs/targets/tcpa.md, Banks), read from the words of a concrete configuration.
+"""Whether banks stand at the ports that the rules name (docs/targets/tcpa.md, Banks), read from the words of a concrete
+configuration.
 
-A bank could often stand elsewhere, at a corner's other side or on another free channel, and the array would do the same: that there is
-one right place makes a changed word visible.
+A bank could often stand elsewhere, at a corner's other side or on another free channel, and the array would do the
+same: that there is one right place makes a changed word visible.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ Port = tuple[int, int]
 
 
 def route(g: Generator, is_output: bool, channel: int | None = None) -> list[tuple[Port, Port]]:
-    """(source, sink) in the wrapper of the register, then, if there is any, in those on the way; on another channel if one is given."""
+    """(source, sink) in the wrapper of the register, then, if there is any, in those on the way; on another channel if
+    one is given."""
     n = g.channel if channel is None else channel
     outer, through = (LOCATIONS.index(g.side), n), (LOCATIONS.index(OPPOSITE[g.side]), n)
     inner = ((0, g.register), through)[: 1 + (g.links > 0)]
@@ -27,7 +29,8 @@ def route(g: Generator, is_output: bool, channel: int | None = None) -> list[tup
 
 
 def misplaced(c: Concrete, adjacent: frozenset[tuple[Port, Port]] | None) -> Iterator[tuple[Generator, str]]:
-    """Generators whose bank stands elsewhere, and what the rule names. `adjacent`: the allowed (source, sink) pairs; None: every pair."""
+    """Generators whose bank stands elsewhere, and what the rule names. `adjacent`: the allowed (source, sink) pairs;
+    None: every pair."""
     channels = 1 + max((g.channel for g in c.generators), default=0)
     driven = frozenset(k.sink for wrapper in c.wrappers for k in wrapper)
     taken: dict[tuple[str, int], int] = {}
@@ -67,14 +70,23 @@ def misplaced(c: Concrete, adjacent: frozenset[tuple[Port, Port]] | None) -> Ite
             take(g)
 
 
-def _passes(pairs: Sequence[tuple[Port, Port]], adjacent: frozenset[tuple[Port, Port]] | None, driven: frozenset[Port]) -> bool:
-    return (adjacent is None or all(pair in adjacent for pair in pairs)) and not any(sink in driven for _, sink in pairs[1:])
+def _passes(
+    pairs: Sequence[tuple[Port, Port]], adjacent: frozenset[tuple[Port, Port]] | None, driven: frozenset[Port]
+) -> bool:
+    return (adjacent is None or all(pair in adjacent for pair in pairs)) and not any(
+        sink in driven for _, sink in pairs[1:]
+    )
 
 
 def _common_border(c: Concrete, found: Sequence[Generator]) -> Side | None:
     places = [end_of(c, g) for g in found]
     rows, columns = {r for r, _ in places}, {k for _, k in places}
-    ends: tuple[tuple[Side, set[int], int], ...] = (("west", columns, 0), ("north", rows, 0), ("east", columns, c.columns - 1), ("south", rows, c.rows - 1))
+    ends: tuple[tuple[Side, set[int], int], ...] = (
+        ("west", columns, 0),
+        ("north", rows, 0),
+        ("east", columns, c.columns - 1),
+        ("south", rows, c.rows - 1),
+    )
     return next((side for side, lines, end in ends if lines == {end}), None)
 
 

@@ -12,7 +12,8 @@ from polyloom.targets.tcpa.concrete import Concrete, ElementProgram
 from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next
 
 _FOLLOWED = 64, 1 << 16
-"""Instructions followed while nothing issues, of all programs, then more; what idles longer gets the bound reached so far."""
+"""Instructions followed while nothing issues, of all programs, then more; what idles longer gets the bound reached so
+far."""
 
 
 def predicted_cycles(concrete: Concrete) -> int:
@@ -22,7 +23,9 @@ def predicted_cycles(concrete: Concrete) -> int:
     """
     interval = concrete.initiation_interval
     last = [
-        g.delay + interval * max(digits.number(s.upper, concrete.extents) for s in g.domain) for g in concrete.generators if concrete.arrays[g.array].is_output
+        g.delay + interval * max(digits.number(s.upper, concrete.extents) for s in g.domain)
+        for g in concrete.generators
+        if concrete.arrays[g.array].is_output
     ]
     first: int | None = None
     for start, number in sorted((start, number) for number, start in _starts(concrete).items()):
@@ -49,7 +52,10 @@ def first_issue(concrete: Concrete, element: ElementProgram) -> int | None:
     """Cycles from the start token to the first operation of an element; None if it only idles."""
     least: int | None = None
     for limit in _FOLLOWED:
-        least = min((offset for p in element.programs if p and (offset := _first_operation(concrete, p, limit)) is not None), default=None)
+        least = min(
+            (offset for p in element.programs if p and (offset := _first_operation(concrete, p, limit)) is not None),
+            default=None,
+        )
         if least is None or least < limit:
             break
     return least
@@ -70,5 +76,7 @@ def _first_operation(concrete: Concrete, program: tuple[Instruction, ...], limit
                 at = target
             case If(signals, targets):
                 step = digits.digits_of(cycle // concrete.initiation_interval, concrete.extents)
-                at = targets[sum(digits.contains(concrete.controller.signals[s], step) << i for i, s in enumerate(signals))]
+                at = targets[
+                    sum(digits.contains(concrete.controller.signals[s], step) << i for i, s in enumerate(signals))
+                ]
     return limit

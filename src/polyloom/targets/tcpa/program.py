@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One program (a phase of a plan) on the array: its files, its pipeline behind text and bytes, and what is told of a run.
+"""One program (a phase of a plan) on the array: its files, its pipeline behind text and bytes, and what is told of a
+run.
 
 Pressure, reservation table, array and control flow are read from the words of the concrete configuration. Only the
-equations' names and the reason for the initiation interval come from the symbolic one, from the schedule that those words obey.
+equations' names and the reason for the initiation interval come from the symbolic one, from the schedule that those
+words obey.
 """
 
 from __future__ import annotations
@@ -21,7 +23,17 @@ from polyloom.sets import Affine
 from polyloom.targets.report import Flow, Grid, Pressure, Report, Reservation
 from polyloom.targets.subject import Progress
 from polyloom.targets.target import Json
-from polyloom.targets.tcpa import banks, concrete_file, instantiation, listing, machine_file, model, notation, symbolic_file, verify_symbolic
+from polyloom.targets.tcpa import (
+    banks,
+    concrete_file,
+    instantiation,
+    listing,
+    machine_file,
+    model,
+    notation,
+    symbolic_file,
+    verify_symbolic,
+)
 from polyloom.targets.tcpa import compile as pipeline
 from polyloom.targets.tcpa import verify as rules
 from polyloom.targets.tcpa.concrete import Concrete, Connection, Generator, way
@@ -40,9 +52,17 @@ _NEIGHBOURS: Final = {1: (-1, 0), 2: (0, 1), 3: (1, 0), 4: (0, -1)}
 _SIDES: Final = {"north": 1, "east": 2, "south": 3, "west": 4}
 
 
-def compile(program: Program, member: str, mapping: tuple[str, str] | None, progress: Progress | None, watch: Watch | None = None) -> bytes:
+def compile(
+    program: Program,
+    member: str,
+    mapping: tuple[str, str] | None,
+    progress: Progress | None,
+    watch: Watch | None = None,
+) -> bytes:
     chosen = None if mapping is None else pipeline.parse_mapping(*mapping)
-    return symbolic_file.encode(pipeline.compile_program(program, machine_file.load(member), mapping=chosen, progress=progress, watch=watch))
+    return symbolic_file.encode(
+        pipeline.compile_program(program, machine_file.load(member), mapping=chosen, progress=progress, watch=watch)
+    )
 
 
 @binary.remembered
@@ -73,13 +93,17 @@ def _machine(data: bytes, member: str | None) -> Machine:
     name = concrete_file.decode(data).machine if is_concrete(data) else _symbolic(data).machine
     if name not in machine_file.members():
         help = "name its description, for instance --on tcpa:FILE.toml"
-        raise input_error("PL0816", f"the configuration was made for the machine '{name}', which is not a shipped one", help=help)
+        raise input_error(
+            "PL0816", f"the configuration was made for the machine '{name}', which is not a shipped one", help=help
+        )
     return machine_file.load(name)
 
 
 def simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool, progress: Progress | None) -> Simulation:
     machine = _machine(data, member)
-    result = model.run(data, machine, inputs, trace=trace, progress=None if progress is None else _by_cycles(progress, data))
+    result = model.run(
+        data, machine, inputs, trace=trace, progress=None if progress is None else _by_cycles(progress, data)
+    )
     events = tuple(_events(result.trace, concrete_file.decode(data), machine)) if result.trace else ()
     issues = zip((unit.name for unit in machine.units), result.issues, strict=True)
     return Simulation(result.outputs, result.cycles, result.operations, tuple(issues), events)
@@ -93,15 +117,21 @@ def _by_cycles(progress: Progress, data: bytes) -> Callable[[int], None]:
 
 def arrays(data: bytes) -> tuple[tuple[Array, bool], ...]:
     if is_concrete(data):
-        return tuple((Array(a.name, a.dtype, tuple(Affine((), n) for n in a.shape)), a.is_output) for a in concrete_file.decode(data).arrays)
+        return tuple(
+            (Array(a.name, a.dtype, tuple(Affine((), n) for n in a.shape)), a.is_output)
+            for a in concrete_file.decode(data).arrays
+        )
     symbolic = _symbolic(data)
-    shapes = (tuple(notation.affine(r, symbolic.dimensions, symbolic.parameters) for r in a.shape) for a in symbolic.arrays)
+    shapes = (
+        tuple(notation.affine(r, symbolic.dimensions, symbolic.parameters) for r in a.shape) for a in symbolic.arrays
+    )
     return tuple((Array(a.name, a.dtype, shape), a.is_output) for a, shape in zip(symbolic.arrays, shapes, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What the model observed of one program. `issues` are the operations by unit; `events` is empty unless a trace was asked for."""
+    """What the model observed of one program. `issues` are the operations by unit; `events` is empty unless a trace was
+    asked for."""
 
     outputs: Arrays
     cycles: int
@@ -131,7 +161,9 @@ def accesses(data: bytes) -> Mapping[str, banks.Accesses]:
 
 
 def _events(trace: model.Trace, concrete: Concrete, machine: Machine) -> Iterator[Span]:
-    for element, number, cycle, opcode, value in zip(trace.element, trace.unit, trace.cycle, trace.opcode, trace.value, strict=True):
+    for element, number, cycle, opcode, value in zip(
+        trace.element, trace.unit, trace.cycle, trace.opcode, trace.value, strict=True
+    ):
         operation, unit = operation_of(int(opcode)), machine.units[int(number)]
         row, column = divmod(int(element), concrete.columns)
         name = f"{unit.mnemonics[operation[0]]} = 0x{int(value):08x}"
@@ -146,7 +178,9 @@ def facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
     programs = [program for element in concrete.classes for program in element.programs]
     return {
         "pes": [concrete.rows, concrete.columns],
-        "initiation_interval": symbolic.schedules[number].initiation_interval if symbolic and number is not None else concrete.initiation_interval,
+        "initiation_interval": symbolic.schedules[number].initiation_interval
+        if symbolic and number is not None
+        else concrete.initiation_interval,
         "minimum_initiation_interval": reason.minimum if reason else None,
         "proved_minimal": reason.proved if reason else None,
         "bound_by": reason.bound_by if reason else None,
@@ -168,7 +202,9 @@ def combine(phases: Sequence[Mapping[str, Json]], transfer_cycles: int) -> dict[
         return None if None in values else sum(v for v in values if v is not None)
 
     pes = [cast("list[int]", p["pes"]) for p in phases]
-    combined: dict[str, Json] = dict.fromkeys(ALONE) | {key: total(key) for key in phases[0] if key not in ALONE and key != "pes"}
+    combined: dict[str, Json] = dict.fromkeys(ALONE) | {
+        key: total(key) for key in phases[0] if key not in ALONE and key != "pes"
+    }
     combined["pes"] = [max(rows for rows, _ in pes), max(columns for _, columns in pes)]
     combined["control_signals"] = max(cast(int, p["control_signals"]) for p in phases)
     combined["predicted_cycles"] = sum(cast(int, p["predicted_cycles"]) for p in phases) + transfer_cycles
@@ -176,16 +212,21 @@ def combine(phases: Sequence[Mapping[str, Json]], transfer_cycles: int) -> dict[
 
 
 def _schedule(symbolic: Symbolic, concrete: Concrete) -> int:
-    """The stored schedule that the words obey: the first one with a node for every operation issued, at its unit and slot.
-    Where nothing is issued, the one of the least initiation interval."""
+    """The stored schedule that the words obey: the first one with a node for every operation issued, at its unit and
+    slot. Where nothing is issued, the one of the least initiation interval."""
     if not concrete.classes:
         return min(range(len(symbolic.schedules)), key=lambda n: symbolic.schedules[n].initiation_interval)
     issued = {(unit, slot, opcode) for unit, slot, opcode in _issued(concrete)}
     for number, schedule in enumerate(symbolic.schedules):
-        slots = {(u, t % schedule.initiation_interval, v.opcode) for u, t, v in zip(schedule.unit, schedule.tau, symbolic.nodes, strict=True)}
+        slots = {
+            (u, t % schedule.initiation_interval, v.opcode)
+            for u, t, v in zip(schedule.unit, schedule.tau, symbolic.nodes, strict=True)
+        }
         if schedule.initiation_interval == concrete.initiation_interval and issued <= slots:
             return number
-    raise input_error("PL0705", "the concrete configuration was not made from this symbolic one", help="instantiate it again")
+    raise input_error(
+        "PL0705", "the concrete configuration was not made from this symbolic one", help="instantiate it again"
+    )
 
 
 def _issued(concrete: Concrete) -> Iterator[tuple[int, int, int]]:
@@ -205,7 +246,10 @@ def report(symbolic_data: bytes | None, data: bytes) -> Report:
     interval = concrete.initiation_interval
     cells = _cells(concrete, symbolic)
     return Report(
-        pressure=tuple(Pressure(name, sum((u, slot) in cells for slot in range(interval)), interval) for u, name in enumerate(names)),
+        pressure=tuple(
+            Pressure(name, sum((u, slot) in cells for slot in range(interval)), interval)
+            for u, name in enumerate(names)
+        ),
         reservation=Reservation(
             tuple(names[u] for u in used),
             tuple(tuple(" ".join(cells.get((u, slot), ())) for u in used) for slot in range(interval)),
@@ -223,7 +267,8 @@ def _unit_names(concrete: Concrete) -> tuple[str, ...]:
 
 
 def _cells(concrete: Concrete, symbolic: Symbolic | None) -> dict[tuple[int, int], tuple[str, ...]]:
-    """What issues by (unit, slot): the equations' names, `'` for each interval that they lag behind; without them, operations."""
+    """What issues by (unit, slot): the equations' names, `'` for each interval that they lag behind; without them,
+    operations."""
     issued = sorted(set(_issued(concrete)))
     if symbolic is None or not symbolic.node_names:
         named = [((unit, slot), operation_of(opcode)[0]) for unit, slot, opcode in issued]
@@ -240,13 +285,20 @@ def _cells(concrete: Concrete, symbolic: Symbolic | None) -> dict[tuple[int, int
 
 def _grid(concrete: Concrete) -> Grid:
     labels = tuple(tuple("" if c < 0 else f"P{c + 1}" for c in row) for row in concrete.element_class)
-    wires = {wire for r, row in enumerate(concrete.wrapper) for c, w in enumerate(row) for wire in _wires(r, c, concrete.wrappers[w])}
+    wires = {
+        wire
+        for r, row in enumerate(concrete.wrapper)
+        for c, w in enumerate(row)
+        for wire in _wires(r, c, concrete.wrappers[w])
+    }
     wires |= {wire for g in concrete.generators for wire in _route(concrete, g)}
     banks = {_beside(g.position, g.position, _SIDES[g.side], concrete) for g in concrete.generators}
     return Grid(labels, tuple(sorted(wires)), tuple(sorted(banks)))
 
 
-def _wires(row: int, column: int, connections: tuple[Connection, ...]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+def _wires(
+    row: int, column: int, connections: tuple[Connection, ...]
+) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
     """Hops from and to the neighbours of one element."""
     for connection in connections:
         for (side, _), outward in ((connection.sink, True), (connection.source, False)):
@@ -277,8 +329,14 @@ def _flows(concrete: Concrete, names: tuple[str, ...]) -> Iterator[Flow]:
 def _flow(title: str, program: tuple[Instruction, ...], interval: int) -> Flow:
     """One block a kernel of `interval` instructions; its last instruction branches."""
     blocks = [program[at : at + interval] for at in range(0, len(program), interval)]
-    texts = tuple("; ".join("nop" if i.opcode == OPCODE_NOP else operation_of(i.opcode)[0] for i in block) for block in blocks)
-    edges = [(number, target // interval, text) for number, block in enumerate(blocks) for target, text in _targets(block[-1], (number + 1) * interval)]
+    texts = tuple(
+        "; ".join("nop" if i.opcode == OPCODE_NOP else operation_of(i.opcode)[0] for i in block) for block in blocks
+    )
+    edges = [
+        (number, target // interval, text)
+        for number, block in enumerate(blocks)
+        for target, text in _targets(block[-1], (number + 1) * interval)
+    ]
     return Flow(title, texts, tuple(edges))
 
 
@@ -325,5 +383,11 @@ def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
         return rules.verify(data, machine)
     symbolic = symbolic_file.decode(data)
     if symbolic.machine_hash != machine_file.fingerprint(machine):
-        return (Diagnostic("PL0816", f"the configuration was made for another machine named '{symbolic.machine}'", help="compile it again for this machine"),)
+        return (
+            Diagnostic(
+                "PL0816",
+                f"the configuration was made for another machine named '{symbolic.machine}'",
+                help="compile it again for this machine",
+            ),
+        )
     return verify_symbolic.findings(data, symbolic, machine)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Registers and propagation channels of a mapping (the paper, sections 5.3 and 5.4).
 
-What carries a use follows from its distance and slack: a general register if it is read in the iteration and within pi cycles
-of its production, else a feedback FIFO within the tile and a channel to every neighbour that its distance reaches. General
-registers are coloured as circular arcs modulo pi. Uses that exclude each other share FIFOs and channels when they read at
-the same offset: the tokens are then read in the order in which they were written. An input shares the input register of a
-channel to the same operand when no element ever receives from both, which is what keeps processor classes few.
+What carries a use follows from its distance and slack: a general register if it is read in the iteration and within pi
+cycles of its production, else a feedback FIFO within the tile and a channel to every neighbour that its distance
+reaches. General registers are coloured as circular arcs modulo pi. Uses that exclude each other share FIFOs and
+channels when they read at the same offset: the tokens are then read in the order in which they were written. An input
+shares the input register of a channel to the same operand when no element ever receives from both, which is what keeps
+processor classes few.
 """
 
 from __future__ import annotations
@@ -39,14 +40,20 @@ class _Channel:
     displacement: Displacement
 
 
-def bind(graph: Graph, machine: Machine, allocation: Allocation, order: Order, schedule: Schedule, number: int) -> Candidate:
+def bind(
+    graph: Graph, machine: Machine, allocation: Allocation, order: Order, schedule: Schedule, number: int
+) -> Candidate:
     """The candidate with its registers, routes and links; PL0403 to PL0406 and the router's errors where they run out.
 
     `number` is the index of `schedule` among the schedules of the configuration.
     """
     general = _general(graph, machine, schedule)
     groups = _merged(graph, schedule, [n for n in range(len(graph.uses)) if n not in general])
-    channels = [_Channel(g, delta) for g, uses in enumerate(groups) for delta in _displacements(graph.uses[uses[0]].distance, allocation, order)[1:]]
+    channels = [
+        _Channel(g, delta)
+        for g, uses in enumerate(groups)
+        for delta in _displacements(graph.uses[uses[0]].distance, allocation, order)[1:]
+    ]
     routes = _routes(graph, machine, groups, channels)
     member = {n: g for g, uses in enumerate(groups) for n in uses}
     _enough("PL0404", "feedback_registers", "feedback register", machine.feedback_registers, len(groups))
@@ -76,14 +83,19 @@ def bind(graph: Graph, machine: Machine, allocation: Allocation, order: Order, s
 
 
 def check_feedback(graph: Graph, machine: Machine) -> None:
-    """PL0404 if every mapping needs more feedback registers than there are: one for each value and distance to another iteration, at the least."""
-    waiting = Counter(variable for variable, _ in dict.fromkeys((use.variable, use.distance) for use in graph.uses if not use.is_local))
+    """PL0404 if every mapping needs more feedback registers than there are: one for each value and distance to another
+    iteration, at the least."""
+    waiting = Counter(
+        variable
+        for variable, _ in dict.fromkeys((use.variable, use.distance) for use in graph.uses if not use.is_local)
+    )
     note = f"one for each distance at which other iterations read a value: {_most(waiting)}"
     _enough("PL0404", "feedback_registers", "feedback register", machine.feedback_registers, waiting.total(), note)
 
 
 def check_outputs(program: Program, machine: Machine) -> None:
-    """PL0406 if every mapping needs more output registers than there are: each equation that writes an output has a register of its own."""
+    """PL0406 if every mapping needs more output registers than there are: each equation that writes an output has a
+    register of its own."""
     outputs = {a.name for a in program.outputs}
     writing = [e for e in program.equations if e.target.name in outputs]
     note = f"one for each equation that writes an output: {_most(Counter(e.target.name for e in writing))}"
@@ -108,7 +120,9 @@ def _is_output(graph: Graph, equation: Equation) -> bool:
     return equation.target.name in {a.name for a in graph.program.outputs}
 
 
-def _enough(code: str, field: str, noun: str, have: int | None, need: int, *notes: str, span: Span | None = None) -> None:
+def _enough(
+    code: str, field: str, noun: str, have: int | None, need: int, *notes: str, span: Span | None = None
+) -> None:
     if have is not None and need > have:
         plural = "" if need == 1 else "s"
         raise infeasible(
@@ -147,8 +161,11 @@ def _general(graph: Graph, machine: Machine, schedule: Schedule) -> dict[int, in
     return {n: colours[names.index(variable)] for n, variable in carried.items()}
 
 
-def _never_together(graph: Graph, writers: list[tuple[int, ...]], arcs: tuple[Interval, ...], a: int, b: int, period: int) -> bool:
-    """Whether the values that `writers` produce are of iterations that exclude each other, and do not meet those of earlier or later ones."""
+def _never_together(
+    graph: Graph, writers: list[tuple[int, ...]], arcs: tuple[Interval, ...], a: int, b: int, period: int
+) -> bool:
+    """Whether the values that `writers` produce are of iterations that exclude each other, and do not meet those of
+    earlier or later ones."""
     one, other = arcs[a], arcs[b]
     if one.last >= other.ready + period or other.last >= one.ready + period:
         return False
@@ -163,7 +180,10 @@ def _merged(graph: Graph, schedule: Schedule, uses: list[int]) -> list[list[int]
         for group in groups:
             others = [graph.uses[m] for m in group]
             same = others[0].variable == use.variable and others[0].distance == use.distance
-            if same and all(schedule.tau[o.consumer] == schedule.tau[use.consumer] and graph.are_exclusive(o.consumer, use.consumer) for o in others):
+            if same and all(
+                schedule.tau[o.consumer] == schedule.tau[use.consumer] and graph.are_exclusive(o.consumer, use.consumer)
+                for o in others
+            ):
                 group.append(n)
                 break
         else:
@@ -172,18 +192,22 @@ def _merged(graph: Graph, schedule: Schedule, uses: list[int]) -> list[list[int]
 
 
 def _displacements(distance: tuple[int, ...], allocation: Allocation, order: Order) -> list[Displacement]:
-    """The displacements (rows, columns) that a value may travel, (0, 0) first and diagonals last (the paper, Theta and Delta)."""
+    """The displacements (rows, columns) that a value may travel, (0, 0) first and diagonals last (the paper, Theta and
+    Delta)."""
 
     def steps(m: int | None) -> tuple[int, ...]:
         if m is None or not distance[m]:
             return (0,)
         return (0, 1) if (distance[m] > 0) != order.reflected[m] else (0, -1)
 
-    return sorted(product(steps(allocation.rows), steps(allocation.columns)), key=lambda s: (abs(s[0]) + abs(s[1]), abs(s[0])))
+    return sorted(
+        product(steps(allocation.rows), steps(allocation.columns)), key=lambda s: (abs(s[0]) + abs(s[1]), abs(s[0]))
+    )
 
 
 def _routes(graph: Graph, machine: Machine, groups: list[list[int]], channels: list[_Channel]) -> tuple[Route, ...]:
-    """One route a channel. Channels carry the same tokens when value, distance, producers and displacement are the same."""
+    """One route a channel. Channels carry the same tokens when value, distance, producers and displacement are the
+    same."""
     values: dict[object, int] = {}
     demands: list[Demand] = []
     for channel in channels:
@@ -196,7 +220,13 @@ def _routes(graph: Graph, machine: Machine, groups: list[list[int]], channels: l
 
 
 def _inputs(
-    graph: Graph, machine: Machine, allocation: Allocation, order: Order, schedule: Schedule, links: tuple[tuple[Link, ...], ...], routes: tuple[Route, ...]
+    graph: Graph,
+    machine: Machine,
+    allocation: Allocation,
+    order: Order,
+    schedule: Schedule,
+    links: tuple[tuple[Link, ...], ...],
+    routes: tuple[Route, ...],
 ) -> tuple[int, ...]:
     """The input register of every input operand: that of a channel to the same operand slot, or one of its own."""
     registers: list[int] = []
@@ -209,7 +239,9 @@ def _inputs(
             for n, use in enumerate(graph.uses)
             if (schedule.unit[use.consumer], schedule.tau[use.consumer], use.position) == slot
             for link in links[n]
-            if link.kind is Kind.CHANNEL and routes[link.register].input not in shared and _never_both(graph, allocation, order, v, link.register, links)
+            if link.kind is Kind.CHANNEL
+            and routes[link.register].input not in shared
+            and _never_both(graph, allocation, order, v, link.register, links)
         )
         register = next(fitting, None)
         if register is None:
@@ -221,7 +253,9 @@ def _inputs(
     return tuple(registers)
 
 
-def _never_both(graph: Graph, allocation: Allocation, order: Order, reader: int, channel: int, links: tuple[tuple[Link, ...], ...]) -> bool:
+def _never_both(
+    graph: Graph, allocation: Allocation, order: Order, reader: int, channel: int, links: tuple[tuple[Link, ...], ...]
+) -> bool:
     """Whether no tile has both an iteration of equation `reader` and one that receives over the route `channel`."""
     return all(
         _apart(graph, allocation, order, reader, n, link.displacement)
@@ -232,7 +266,8 @@ def _never_both(graph: Graph, allocation: Allocation, order: Order, reader: int,
 
 
 def _apart(graph: Graph, allocation: Allocation, order: Order, reader: int, n: int, displacement: Displacement) -> bool:
-    """The same for one use. A tile is any box of the allocated dimensions: its origin and size are variables of the question."""
+    """The same for one use. A tile is any box of the allocated dimensions: its origin and size are variables of the
+    question."""
     program, use = graph.program, graph.uses[n]
     first, second = _Copy("'"), _Copy('"')
     constraints: list[Affine] = []
@@ -256,7 +291,9 @@ def _apart(graph: Graph, allocation: Allocation, order: Order, reader: int, n: i
     shift = {d: Affine.symbol(second.name(d)) - c for d, c in zip(program.dimensions, use.distance, strict=True)}
     here = {d: Affine.symbol(first.name(d)) for d in program.dimensions}
     return all(
-        is_empty(polyhedron_to_set(Polyhedron((*a, *b, *constraints)), names, program.parameters).intersect_params(domain))
+        is_empty(
+            polyhedron_to_set(Polyhedron((*a, *b, *constraints)), names, program.parameters).intersect_params(domain)
+        )
         for a in _substituted(graph.equations[reader].condition, here)
         for b in _substituted(produced, shift)
     )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an instantiation is asked for: values for the parameters of a symbolic configuration, and a region of its machine."""
+"""What an instantiation is asked for: values for the parameters of a symbolic configuration, and a region of its
+machine."""
 
 from __future__ import annotations
 
@@ -31,7 +32,12 @@ class Signature:
 
 def signature(symbolic: Symbolic) -> Signature:
     """The parameters of a configuration and their domain."""
-    domain = Condition(tuple(Polyhedron(tuple(notation.affine(r, symbolic.dimensions, symbolic.parameters) for r in piece)) for piece in symbolic.assumptions))
+    domain = Condition(
+        tuple(
+            Polyhedron(tuple(notation.affine(r, symbolic.dimensions, symbolic.parameters) for r in piece))
+            for piece in symbolic.assumptions
+        )
+    )
     return Signature(symbolic.kernel, symbolic.parameters, domain)
 
 
@@ -43,11 +49,15 @@ def check_parameters(asked: Signature, parameters: Mapping[str, int]) -> tuple[i
 def check_region(symbolic: Symbolic, rows: int, columns: int) -> None:
     """PL0505 for a region that is empty, or larger than the machine or a file."""
     if rows < 1 or columns < 1:
-        raise PolyloomError(Diagnostic("PL0505", f"a region of {rows}x{columns} has no element", USAGE, help="ask for at least 1x1"))
+        raise PolyloomError(
+            Diagnostic("PL0505", f"a region of {rows}x{columns} has no element", USAGE, help="ask for at least 1x1")
+        )
     most_rows, most_columns = _largest(symbolic.limits.rows), _largest(symbolic.limits.columns)
     if rows > most_rows or columns > most_columns:
         help = f"ask for at most {most_rows} rows and {most_columns} columns"
-        raise PolyloomError(Diagnostic("PL0505", f"{symbolic.machine} has no region of {rows}x{columns}", USAGE, help=help))
+        raise PolyloomError(
+            Diagnostic("PL0505", f"{symbolic.machine} has no region of {rows}x{columns}", USAGE, help=help)
+        )
 
 
 def _largest(limit: int | None) -> int:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Propagation channels: node-disjoint paths of exact displacement on the reduced topology graph (the paper, section 5.4, Figure 4).
+"""Propagation channels: node-disjoint paths of exact displacement on the reduced topology graph (the paper, section
+5.4, Figure 4).
 
-The interconnect is homogeneous, so one template of a route stands for all its copies, and one wrapper's ports for all wrappers':
-what leaves through sink port east c arrives in the next wrapper at source port west c. No port carries two values. Demands with
-equal values share their output port and may share a prefix of the path, for a source port may drive several sink ports.
-All demands are routed at once with CP-SAT: least ports in use, then east-west hops before north-south ones, then low indices,
-the first demands first. Without adjacency restrictions a detour never helps and any channel is as good as any other, so
-the search tries only shortest paths and as many channels as there are demands.
+The interconnect is homogeneous, so one template of a route stands for all its copies, and one wrapper's ports for all
+wrappers': what leaves through sink port east c arrives in the next wrapper at source port west c. No port carries two
+values. Demands with equal values share their output port and may share a prefix of the path, for a source port may
+drive several sink ports. All demands are routed at once with CP-SAT: least ports in use, then east-west hops before
+north-south ones, then low indices, the first demands first. Without adjacency restrictions a detour never helps and any
+channel is as good as any other, so the search tries only shortest paths and as many channels as there are demands.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ STEP: Mapping[str, tuple[int, int]] = {"east": (0, 1), "west": (0, -1), "south":
 """Displacement (rows, columns) of the wrapper that a sink port of this side leads to;"""
 OPPOSITE: Mapping[str, Side] = {"east": "west", "west": "east", "south": "north", "north": "south"}
 DETOURS = (0, 2, 4)
-"""Hops that paths may take beyond their displacement where adjacency is restricted; the first number that does is kept."""
+"""Hops that paths may take beyond their displacement where adjacency is restricted; the first number that does is
+kept."""
 EFFORT = 2.0
 """Deterministic effort of the search, in CP-SAT's unit (about a second)."""
 
@@ -40,8 +42,8 @@ EFFORT = 2.0
 class Demand:
     """A value to carry to the element at `displacement` (rows, columns), components in -1..1, not both 0.
 
-    Demands with equal `value` carry the same tokens in the same iterations: they leave by one output port and may share a
-    prefix of their paths.
+    Demands with equal `value` carry the same tokens in the same iterations: they leave by one output port and may share
+    a prefix of their paths.
     """
 
     displacement: tuple[int, int]
@@ -49,8 +51,8 @@ class Demand:
 
 
 def route(machine: Machine, demands: tuple[Demand, ...]) -> tuple[Route, ...]:
-    """One route a demand, checked. Exit 3 names what is short: PL0460 output registers, PL0461 input registers, PL0462 channels,
-    PL0463 adjacency."""
+    """One route a demand, checked. Exit 3 names what is short: PL0460 output registers, PL0461 input registers, PL0462
+    channels, PL0463 adjacency."""
     if any(d.displacement == (0, 0) or max(map(abs, d.displacement)) > 1 for d in demands):
         raise ValueError("a displacement reaches beyond the neighbouring elements")
     values = len({d.value for d in demands})
@@ -66,7 +68,9 @@ def route(machine: Machine, demands: tuple[Demand, ...]) -> tuple[Route, ...]:
 def _enough(code: str, field: str, noun: str, have: int | None, need: int) -> None:
     if have is not None and have < need:
         message = f"propagation channels need {_count(need, noun)} an element, the machine has {have}"
-        raise infeasible(code, message, help=f"set {field} = {need} or more in the machine description ({need - have} more)")
+        raise infeasible(
+            code, message, help=f"set {field} = {need} or more in the machine description ({need - have} more)"
+        )
 
 
 def _count(number: int, noun: str) -> str:
@@ -77,16 +81,28 @@ def _explain(machine: Machine, demands: tuple[Demand, ...]) -> PolyloomError:
     """Why no routes exist: too few channels even with every connection, or connections that the adjacency lacks."""
     free = replace(machine, adjacency=None)
     if machine.channels is not None and _search(free, demands) is None:
-        need = next(c for c in range(machine.channels + 1, len(demands) + 1) if _search(replace(free, channels=c), demands) is not None)
+        need = next(
+            c
+            for c in range(machine.channels + 1, len(demands) + 1)
+            if _search(replace(free, channels=c), demands) is not None
+        )
         message = f"propagation channels need {_count(need, 'channel')} a side, the machine has {machine.channels}"
         help = f"set channels = {need} or more in the machine description ({need - machine.channels} more)"
         return infeasible("PL0462", message, notes=tuple(_crossings(demands)), help=help)
     routes = _search(machine, demands, may_connect=True) or ()
     missing = sorted({pair for r in routes for pair in _connections(r) if not _adjacent(machine, *pair)}, key=str)
     lone = [d for d in demands if _search(machine, (d,)) is None]
-    what = f"a value to the element {_direction(lone[0])}" if lone else f"{_count(len(demands), 'value')} to neighbours at once"
+    what = (
+        f"a value to the element {_direction(lone[0])}"
+        if lone
+        else f"{_count(len(demands), 'value')} to neighbours at once"
+    )
     pairs = ", ".join(f"({_name(source)}, {_name(sink)})" for source, sink in missing)
-    return infeasible("PL0463", f"the wrapper's adjacency has no path for {what}", help=f"add {pairs} to adjacency in the machine description")
+    return infeasible(
+        "PL0463",
+        f"the wrapper's adjacency has no path for {what}",
+        help=f"add {pairs} to adjacency in the machine description",
+    )
 
 
 def _crossings(demands: tuple[Demand, ...]) -> Iterator[str]:
@@ -97,7 +113,9 @@ def _crossings(demands: tuple[Demand, ...]) -> Iterator[str]:
 
 def _direction(demand: Demand) -> str:
     rows, columns = demand.displacement
-    return " and ".join(f"one step {side}" for side, (r, c) in STEP.items() if (r and r == rows) or (c and c == columns))
+    return " and ".join(
+        f"one step {side}" for side, (r, c) in STEP.items() if (r and r == rows) or (c and c == columns)
+    )
 
 
 def _name(port: Port) -> str:
@@ -137,7 +155,8 @@ class _Path:
 
 
 def _search(machine: Machine, demands: tuple[Demand, ...], *, may_connect: bool = False) -> tuple[Route, ...] | None:
-    """The best routes, or None when there are none; `may_connect` allows connections that the adjacency lacks, as few as possible."""
+    """The best routes, or None when there are none; `may_connect` allows connections that the adjacency lacks, as few
+    as possible."""
     detours = (0,) if machine.adjacency is None or may_connect else DETOURS
     found = (_attempt(machine, demands, detour, may_connect) for detour in detours)
     return next((routes for routes in found if routes is not None), None)
@@ -165,11 +184,17 @@ def _attempt(machine: Machine, demands: tuple[Demand, ...], detour: int, may_con
     if status == cp_model.INFEASIBLE:
         return None
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        raise infeasible("PL0464", "the search for propagation channels gave up", help="list fewer adjacency pairs, or none, in the machine description")
+        raise infeasible(
+            "PL0464",
+            "the search for propagation channels gave up",
+            help="list fewer adjacency pairs, or none, in the machine description",
+        )
     return tuple(_read(search, d, p) for d, p in zip(demands, paths, strict=True))
 
 
-def _paths(model: cp_model.CpModel, machine: Machine, demands: tuple[Demand, ...], detour: int, *, every: bool) -> list[_Path]:
+def _paths(
+    model: cp_model.CpModel, machine: Machine, demands: tuple[Demand, ...], detour: int, *, every: bool
+) -> list[_Path]:
     def level(name: str, locations: Iterable[Location], have: int | None) -> Level:
         count = len(demands) if have is None else have if every else min(have, len(demands))
         return {Port(where, n): model.new_bool_var(f"{name} {where}{n}") for where in locations for n in range(count)}
@@ -189,7 +214,10 @@ def _reach(model: cp_model.CpModel, demand: Demand, path: _Path) -> None:
     """One port a step, no step after an empty one, no port twice, and the steps sum to the displacement."""
     model.add_exactly_one(path.input.values())
     for axis in (0, 1):
-        model.add(sum(STEP[p.location][axis] * literal for hop in path.hops for p, literal in hop.items()) == demand.displacement[axis])
+        model.add(
+            sum(STEP[p.location][axis] * literal for hop in path.hops for p, literal in hop.items())
+            == demand.displacement[axis]
+        )
     for hop in path.hops:
         model.add_at_most_one(hop.values())
     for hop, after in pairwise(path.hops):
@@ -212,10 +240,14 @@ def _separate(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[
                     model.add_at_most_one(hop[port], step[port])
                 elif s > 0:
                     for before, literal in path.hops[s - 1].items():
-                        model.add_bool_or(hop[port].negated(), step[port].negated(), literal.negated(), rival.hops[s - 1][before])
+                        model.add_bool_or(
+                            hop[port].negated(), step[port].negated(), literal.negated(), rival.hops[s - 1][before]
+                        )
 
 
-def _connect(model: cp_model.CpModel, machine: Machine, path: _Path, missing: dict[tuple[Port, Port], cp_model.IntVar] | None) -> None:
+def _connect(
+    model: cp_model.CpModel, machine: Machine, path: _Path, missing: dict[tuple[Port, Port], cp_model.IntVar] | None
+) -> None:
     """Consecutive ports are adjacent; or else, when `missing` is given, counted there."""
     for n, level in enumerate((path.output, *path.hops)):
         sources = {_arrival(port) if n else port: literal for port, literal in level.items()}
@@ -223,7 +255,11 @@ def _connect(model: cp_model.CpModel, machine: Machine, path: _Path, missing: di
         ends_here = sum(level.values()) - sum(after.values())
         sinks = [*after.items(), *((port, literal + ends_here - 1) for port, literal in path.input.items())]
         for sink, needed in sinks:
-            usable = {source: literal for source, literal in sources.items() if missing is not None or _adjacent(machine, source, sink)}
+            usable = {
+                source: literal
+                for source, literal in sources.items()
+                if missing is not None or _adjacent(machine, source, sink)
+            }
             model.add(sum(usable.values()) >= needed)
             for source, literal in usable.items():
                 if missing is not None and not _adjacent(machine, source, sink):
@@ -232,7 +268,8 @@ def _connect(model: cp_model.CpModel, machine: Machine, path: _Path, missing: di
 
 
 def _order(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[_Path]) -> None:
-    """Where ports are interchangeable, values take them in the order of their first demands, inputs in the order of the demands."""
+    """Where ports are interchangeable, values take them in the order of their first demands, inputs in the order of the
+    demands."""
     rank = {value: n for n, value in enumerate(dict.fromkeys(d.value for d in demands))}
     for k, (demand, path) in enumerate(zip(demands, paths, strict=True)):
         model.add(path.output[Port("pe", rank[demand.value])] == 1)
@@ -242,20 +279,26 @@ def _order(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[_Pa
         for side in SIDES if one.value != other.value else ():
             mine, theirs = _on(side, path), _on(side, rival)
             for index in sorted({n for n, _ in mine}):
-                model.add_at_most_one([*(lit for n, lit in mine if n >= index), *(lit for n, lit in theirs if n <= index)])
+                model.add_at_most_one(
+                    [*(lit for n, lit in mine if n >= index), *(lit for n, lit in theirs if n <= index)]
+                )
 
 
 def _on(side: Side, path: _Path) -> list[tuple[int, cp_model.IntVar]]:
     return [(port.index, literal) for hop in path.hops for port, literal in hop.items() if port.location == side]
 
 
-def _cost(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[_Path]) -> tuple[list[cp_model.IntVar], list[tuple[int, cp_model.IntVar]]]:
+def _cost(
+    model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[_Path]
+) -> tuple[list[cp_model.IntVar], list[tuple[int, cp_model.IntVar]]]:
     """Literals of ports in use, and (penalty, literal) pairs that choose among equally short routes."""
     in_use: dict[tuple[int, Port], cp_model.IntVar] = {}
     penalties: list[tuple[int, cp_model.IntVar]] = []
     for k, (demand, path) in enumerate(zip(demands, paths, strict=True)):
         for port, literal in ((p, lit) for hop in path.hops for p, lit in hop.items()):
-            used = in_use.setdefault((demand.value, port), model.new_bool_var(f"value {demand.value} uses {_name(port)}"))
+            used = in_use.setdefault(
+                (demand.value, port), model.new_bool_var(f"value {demand.value} uses {_name(port)}")
+            )
             model.add_implication(literal, used)
         for level in (path.output, *path.hops, path.input):
             penalties += [((len(demands) - k) * port.index, literal) for port, literal in level.items() if port.index]
@@ -272,8 +315,8 @@ def _read(search: cp_model.CpSolver, demand: Demand, path: _Path) -> Route:
 
 
 def check_routes(machine: Machine, demands: tuple[Demand, ...], routes: tuple[Route, ...]) -> None:
-    """Raise PL0465 (internal) unless every demand has its route: right displacement, existing ports, allowed connections, and every
-    sink port driven by one source with one value. Independent of the search."""
+    """Raise PL0465 (internal) unless every demand has its route: right displacement, existing ports, allowed
+    connections, and every sink port driven by one source with one value. Independent of the search."""
     if found := tuple(_faults(machine, demands, routes)):
         raise PolyloomError(Diagnostic("PL0465", f"the router made a mistake: {found[0]}", INTERNAL, notes=found[1:]))
 
@@ -288,7 +331,11 @@ def _faults(machine: Machine, demands: tuple[Demand, ...], routes: tuple[Route, 
         reached = sum(STEP[h.location][0] for h in r.hops), sum(STEP[h.location][1] for h in r.hops)
         if not demand.displacement == r.displacement == reached:
             yield f"route {k} leads to {reached}, not to {demand.displacement}"
-        limits = [(machine.output_registers, r.output), (machine.input_registers, r.input), *((machine.channels, h.index) for h in r.hops)]
+        limits = [
+            (machine.output_registers, r.output),
+            (machine.input_registers, r.input),
+            *((machine.channels, h.index) for h in r.hops),
+        ]
         if any(n < 0 or (limit is not None and n >= limit) for limit, n in limits):
             yield f"route {k} uses a port that does not exist"
         prefix: tuple[Port, ...] = ()
@@ -296,7 +343,10 @@ def _faults(machine: Machine, demands: tuple[Demand, ...], routes: tuple[Route, 
             prefix = (*prefix, source)
             if not _adjacent(machine, source, sink):
                 yield f"route {k} connects {_name(source)} to {_name(sink)}"
-            if carries.setdefault(("source", source), demand.value) != demand.value or carries.setdefault(("sink", sink), demand.value) != demand.value:
+            if (
+                carries.setdefault(("source", source), demand.value) != demand.value
+                or carries.setdefault(("sink", sink), demand.value) != demand.value
+            ):
                 yield f"route {k} meets another value in {_name(source)} or {_name(sink)}"
             if driver.setdefault(sink, prefix) != prefix:
                 yield f"{_name(sink)} is driven by two sources"

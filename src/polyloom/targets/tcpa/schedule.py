@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modulo schedules of a loop body (the paper, section 5.2), one for each set of intra-tile distances.
 
-An operand at distance d is read lambda_J . d cycles of steps after it was produced. With lambda_J of the innermost dimension
-equal to pi and all others proportional to a tile size, only dependences along the innermost dimension bound pi for large
-tiles; the others become the validity domain. So there is one problem an innermost dimension, not one a scan order, and
-one *safe* problem, whose schedule is valid for tiles of any size: every dependence is at least one step long.
+An operand at distance d is read lambda_J . d cycles of steps after it was produced. With lambda_J of the innermost
+dimension equal to pi and all others proportional to a tile size, only dependences along the innermost dimension bound
+pi for large tiles; the others become the validity domain. So there is one problem an innermost dimension, not one a
+scan order, and one *safe* problem, whose schedule is valid for tiles of any size: every dependence is at least one step
+long.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ Distance = Callable[[tuple[int, ...]], int | None]
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """`innermost` are the dimensions that it may be scanned by; a safe one may be scanned by any, with tiles of any size."""
+    """`innermost` are the dimensions that it may be scanned by; a safe one may be scanned by any, with tiles of any
+    size."""
 
     innermost: frozenset[int]
     safe: bool
@@ -62,7 +64,9 @@ def check_operations(graph: Graph, machine: Machine) -> None:
                 "PL0401",
                 f"no unit of machine {machine.name} executes {e.operation} on {e.dtype}, which {e.name} needs",
                 span=e.span,
-                help=f"choose a machine that has it ({', '.join(able)}), or add it to a unit" if able else "add the operation to a unit of the machine",
+                help=f"choose a machine that has it ({', '.join(able)}), or add it to a unit"
+                if able
+                else "add the operation to a unit of the machine",
             )
 
 
@@ -79,13 +83,18 @@ def problem(graph: Graph, machine: Machine, distance: Distance) -> Guarded:
     groups = (graph.writers_of(v) for v in variables)
     general = {v for v in variables if destinations(graph, v, separate=True) > machine.destinations}
     constrained = [(v, use.consumer, distance(use.distance)) for v, use in edges]
-    spans = (tuple(dict.fromkeys((v, use.consumer) for v, use in edges if use.distance[m])) for m in range(len(graph.program.dimensions)))
+    spans = (
+        tuple(dict.fromkeys((v, use.consumer) for v, use in edges if use.distance[m]))
+        for m in range(len(graph.program.dimensions))
+    )
     dependences = tuple(dict.fromkeys(Dependence(v, w, steps) for v, w, steps in constrained if steps is not None))
     return Guarded(
         Problem(tuple(operations), tuple(Resource(u.name) for u in machine.units), dependences),
         aligned=tuple(dict.fromkeys(g for g in groups if len(g) > 1)),
         exclusive=graph.exclusive,
-        short=tuple(dict.fromkeys(Short(v, use.consumer) for v, use in edges if use.is_local and use.variable in general)),
+        short=tuple(
+            dict.fromkeys(Short(v, use.consumer) for v, use in edges if use.is_local and use.variable in general)
+        ),
         spans=tuple(dict.fromkeys(s for s in spans if s)),
     )
 
@@ -112,7 +121,9 @@ def given(graph: Graph, machine: Machine, dimension: int, solution: Solution) ->
     wanted = problem(graph, machine, along(dimension))
     if found := violations(wanted, solution):
         return found
-    return _scheduled(wanted, solution, frozenset((dimension,)), not violations(problem(graph, machine, safe), solution))
+    return _scheduled(
+        wanted, solution, frozenset((dimension,)), not violations(problem(graph, machine, safe), solution)
+    )
 
 
 def minimum(graph: Graph, machine: Machine, dimension: int) -> Solution | None:

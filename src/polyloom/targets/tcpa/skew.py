@@ -5,9 +5,10 @@ Every tile displacement theta that some use has demands (the paper, section 5.2;
 
     lambda_K . theta  >=  r + hop_delay * h - tau(w) - lambda_J . (d - P theta)
 
-Displacement components are -1, 0 or 1, so this is an integer program in two variables with at most eight distinct left sides.
-For a fixed row skew x the best column skew is the number nearest to 0 in an interval whose ends are piecewise linear in x;
-the cost is convex in x, so an optimum lies at an integer next to a breakpoint of those pieces. All of them are tried.
+Displacement components are -1, 0 or 1, so this is an integer program in two variables with at most eight distinct left
+sides. For a fixed row skew x the best column skew is the number nearest to 0 in an interval whose ends are piecewise
+linear in x; the cost is convex in x, so an optimum lies at an integer next to a breakpoint of those pieces. All of them
+are tried.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from collections.abc import Iterable
 def skew(bounds: Iterable[tuple[int, int, int]], rows: int, columns: int) -> tuple[int, int] | None:
     """The (row, column) skew of least `|row| * (rows - 1) + |column| * (columns - 1)`, or None when there is none.
 
-    `bounds` are (row displacement, column displacement, bound): `row * lambda_r + column * lambda_c >= bound`, displacements in
-    -1..1 and not both 0, the bound in cycles. A displacement along rows has no instance when `rows` is 1, and its bound is
-    ignored; likewise for columns. Ties go to the smaller sum of magnitudes, then to the smaller row and column skew.
+    `bounds` are (row displacement, column displacement, bound): `row * lambda_r + column * lambda_c >= bound`,
+    displacements in
+    -1..1 and not both 0, the bound in cycles. A displacement along rows has no instance when `rows` is 1, and its bound
+    is ignored; likewise for columns. Ties go to the smaller sum of magnitudes, then to the smaller row and column skew.
     """
     least = _greatest(bounds, rows, columns)
     best: tuple[int, int, int, int] | None = None
@@ -34,7 +36,11 @@ def skew(bounds: Iterable[tuple[int, int, int]], rows: int, columns: int) -> tup
 
 def _greatest(bounds: Iterable[tuple[int, int, int]], rows: int, columns: int) -> dict[tuple[int, int], int]:
     """The binding bound of each displacement; an axis of one element has skew 0, which two opposite bounds say."""
-    least = {theta: 0 for theta, size in (((1, 0), rows), ((-1, 0), rows), ((0, 1), columns), ((0, -1), columns)) if size == 1}
+    least = {
+        theta: 0
+        for theta, size in (((1, 0), rows), ((-1, 0), rows), ((0, 1), columns), ((0, -1), columns))
+        if size == 1
+    }
     for row, column, bound in bounds:
         if (row and rows == 1) or (column and columns == 1):
             continue

@@ -24,7 +24,10 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
 def brief(facts: Mapping[str, Json]) -> str:
     """What there is to say of a configuration in a line."""
     shown = elements(facts["pes"], facts["region"])
-    return f"{shown} elements, {facts['processor_classes']} processor classes, predicted {facts['predicted_cycles']} cycles"
+    return (
+        f"{shown} elements, {facts['processor_classes']} processor classes, predicted {facts['predicted_cycles']} "
+        "cycles"
+    )
 
 
 def elements(used: Json, asked: Json) -> str:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The symbolic configuration: everything that is decided at compile time, nothing that depends on a parameter's value.
 
-Positions, not names, index everything here: dimension m is `dimensions[m]`, parameter n is `parameters[n]`. Nodes, uses and
-the registers of a candidate determine the polyhedral syntax tree of that candidate (paper section 5.5): `tree.py` builds it.
+Positions, not names, index everything here: dimension m is `dimensions[m]`, parameter n is `parameters[n]`. Nodes, uses
+and the registers of a candidate determine the polyhedral syntax tree of that candidate (paper section 5.5): `tree.py`
+builds it.
 
 Signs: an operand is x[I - d]; a use with tile displacement theta reads from tile
 K - theta, that is from the element at displacement -Phi theta; the producer sends to the element at +Phi theta.
@@ -19,8 +20,8 @@ from polyloom.ir.operations import ElementType
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`dims . I + params . N + constant`, I in the program's own coordinates. Both vectors always have full length: a row
-    "without dims" has zeros there."""
+    """`dims . I + params . N + constant`, I in the program's own coordinates. Both vectors always have full length: a
+    row "without dims" has zeros there."""
 
     dims: tuple[int, ...]
     params: tuple[int, ...]
@@ -29,7 +30,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """One piece of a parametric bound: where every guard (no dims) is >= 0, the value is floor(numerator / denominator)."""
+    """One piece of a parametric bound: where every guard (no dims) is >= 0, the value is floor(numerator /
+    denominator)."""
 
     guards: tuple[Row, ...]
     numerator: Row
@@ -148,9 +150,9 @@ class Port:
 class Route:
     """A propagation channel for processor displacement (rows, columns).
 
-    `hops[i]` is the wrapper sink port through which the value leaves the i-th wrapper; it enters the next one through the
-    sibling source port of the same index. The path is od `output` -> hops -> id `input`. Channels that share an output
-    port carry the same values and share a prefix.
+    `hops[i]` is the wrapper sink port through which the value leaves the i-th wrapper; it enters the next one through
+    the sibling source port of the same index. The path is od `output` -> hops -> id `input`. Channels that share an
+    output port carry the same values and share a prefix.
     """
 
     displacement: tuple[int, int]
@@ -239,7 +241,8 @@ class Bottleneck:
 
 @dataclass(frozen=True, slots=True)
 class Symbolic:
-    """A symbolic configuration. `conditions[c]` is a union of conjunctions of ascending indices into `constraints` (each >= 0)."""
+    """A symbolic configuration. `conditions[c]` is a union of conjunctions of ascending indices into `constraints`
+    (each >= 0)."""
 
     kernel: str
     machine: str

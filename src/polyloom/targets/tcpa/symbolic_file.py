@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Symbolic configurations as files (`.plsc`): compact, and read sequentially within a section (docs/formats.md).
 
-Numbers are LEB128, so almost every field is one byte. A row is stored once and referred to by number: the constraints first,
-then the other rows in order of use. What the graph implies is not stored: which operand a use or an input belongs to is said
-by the node, and a node's number of operands by its operation.
+Numbers are LEB128, so almost every field is one byte. A row is stored once and referred to by number: the constraints
+first, then the other rows in order of use. What the graph implies is not stored: which operand a use or an input
+belongs to is said by the node, and a node's number of operands by its operation.
 """
 
 from __future__ import annotations
@@ -14,7 +14,24 @@ from functools import partial
 from typing import cast
 
 from polyloom import binary
-from polyloom.binary import Codec, FileKind, Reader, counted, fixed, integer, mapped, mask, natural, optional, pooled, record, repeated, section, sparse, text
+from polyloom.binary import (
+    Codec,
+    FileKind,
+    Reader,
+    counted,
+    fixed,
+    integer,
+    mapped,
+    mask,
+    natural,
+    optional,
+    pooled,
+    record,
+    repeated,
+    section,
+    sparse,
+    text,
+)
 from polyloom.targets.tcpa import encoding
 from polyloom.targets.tcpa.isa import OPCODE_NOP
 from polyloom.targets.tcpa.symbolic import (
@@ -96,7 +113,9 @@ def _adjacency() -> Codec[tuple[tuple[Port, Port], ...] | None]:
         if value is not None:
             pairs.write(out, value)
 
-    return Codec(write, lambda reader: cast("tuple[tuple[Port, Port], ...]", pairs.read(reader)) if flag.read(reader) else None)
+    return Codec(
+        write, lambda reader: cast("tuple[tuple[Port, Port], ...]", pairs.read(reader)) if flag.read(reader) else None
+    )
 
 
 def _limits(units: tuple[str, ...]) -> Codec[Limits]:
@@ -136,7 +155,10 @@ def _row(sizes: _Sizes) -> Codec[Row]:
 
 
 def _conditions(constraints: int) -> Codec[tuple[tuple[tuple[int, ...], ...], ...]]:
-    return counted(counted(mask("a conjunction", constraints), natural("the number of pieces")), natural("the number of conditions"))
+    return counted(
+        counted(mask("a conjunction", constraints), natural("the number of pieces")),
+        natural("the number of conditions"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +172,12 @@ class _Sets:
 
 def _sets(sizes: _Sizes, row: Codec[Row]) -> Codec[_Sets]:
     rows = counted(row, natural("the number of rows"))
-    bound = record(Bound, guards=rows, numerator=row, denominator=mapped(natural("a denominator"), lambda d: d - 1, lambda n: n + 1))
+    bound = record(
+        Bound,
+        guards=rows,
+        numerator=row,
+        denominator=mapped(natural("a denominator"), lambda d: d - 1, lambda n: n + 1),
+    )
     bounds = counted(bound, natural("the number of pieces of a bound"))
     return record(
         _Sets,
@@ -249,7 +276,11 @@ def _graph(sizes: _Sizes, conditions: int, arrays: tuple[ArrayInfo, ...], row: C
         _Graph,
         nodes=repeated(_node(conditions), sizes.nodes),
         uses=counted(
-            record(partial(Use, 0, 0), distance=sparse("a distance", sizes.dimensions), writers=counted(writer, natural("the number of writers"))),
+            record(
+                partial(Use, 0, 0),
+                distance=sparse("a distance", sizes.dimensions),
+                writers=counted(writer, natural("the number of writers")),
+            ),
             natural("the number of uses"),
         ),
         inputs=counted(record(partial(InputUse, 0, 0), access=access()), natural("the number of inputs")),
@@ -277,7 +308,10 @@ def _schedules(sizes: _Sizes) -> Codec[tuple[tuple[Schedule, Bottleneck], ...]]:
         schedule.write(out, pair[0])
         bottleneck.write(out, pair[1])
 
-    return counted(Codec(write, lambda reader: (schedule.read(reader), bottleneck.read(reader))), natural("the number of schedules"))
+    return counted(
+        Codec(write, lambda reader: (schedule.read(reader), bottleneck.read(reader))),
+        natural("the number of schedules"),
+    )
 
 
 def _write_link(out: bytearray, link: Link) -> None:
@@ -294,7 +328,13 @@ def _candidate(sizes: _Sizes, graph: _Graph, schedules: int) -> Codec[Candidate]
     """Order and reflection are one number a dimension: twice the dimension, plus one if it is reflected."""
     n = sizes.dimensions
     link: Codec[Link] = Codec(_write_link, _read_link)
-    route = record(Route, displacement=_displacement, output=natural("an od"), hops=counted(_hop, natural("the number of hops")), input=natural("an id"))
+    route = record(
+        Route,
+        displacement=_displacement,
+        output=natural("an od"),
+        hops=counted(_hop, natural("the number of hops")),
+        input=natural("an id"),
+    )
     dimension, scan = optional("a dimension"), repeated(natural("a scanned dimension", 2 * n), n)
     schedule = natural("a schedule", schedules)
     routes = counted(route, natural("the number of routes"))
@@ -352,7 +392,10 @@ def _resolved(graph: _Graph, at: int) -> _Graph:
         raise binary.malformed(at, "uses, inputs and outputs do not belong to one operand or result each")
     return replace(
         graph,
-        uses=tuple(replace(use, consumer=places[UseOperand(u)][0], position=places[UseOperand(u)][1]) for u, use in enumerate(graph.uses)),
+        uses=tuple(
+            replace(use, consumer=places[UseOperand(u)][0], position=places[UseOperand(u)][1])
+            for u, use in enumerate(graph.uses)
+        ),
         inputs=tuple(InputUse(*places[InputOperand(n)], one.access) for n, one in enumerate(graph.inputs)),
         outputs=tuple(OutputUse(producers[n], one.access) for n, one in enumerate(graph.outputs)),
     )
@@ -386,7 +429,10 @@ def encode(symbolic: Symbolic) -> bytes:
         s.machine_hash,
         (
             section(_sizes, sizes) + section(_limits(()), s.limits),
-            section(table, s.constraints) + section(table, tuple(rows[len(s.constraints) :])) + section(_conditions(len(s.constraints)), s.conditions) + sets,
+            section(table, s.constraints)
+            + section(table, tuple(rows[len(s.constraints) :]))
+            + section(_conditions(len(s.constraints)), s.conditions)
+            + sets,
             nodes,
             section(_schedules(sizes), tuple(zip(s.schedules, s.bottlenecks, strict=True))),
             section(_candidates(sizes, graph, len(s.schedules)), s.candidates),
@@ -403,7 +449,12 @@ def decode(data: bytes) -> Symbolic:
     def names(count: int) -> tuple[str, ...]:
         return repeated(text, count).read(name_reader)
 
-    (kernel, machine), units, parameters, dimensions = names(2), names(sizes.units), names(sizes.parameters), names(sizes.dimensions)
+    (kernel, machine), units, parameters, dimensions = (
+        names(2),
+        names(sizes.units),
+        names(sizes.parameters),
+        names(sizes.dimensions),
+    )
     array_names, node_names = names(sizes.arrays), names(sizes.nodes)
     limits = _limits(units).read(head)
     table = counted(_row(sizes), natural("the number of rows"))
@@ -414,7 +465,9 @@ def decode(data: bytes) -> Symbolic:
     graph = _resolved(_graph(sizes, len(conditions), sets.arrays, row).read(graph_reader), graph_reader.position)
     schedules = _schedules(sizes).read(schedule_reader)
     if not dimensions or not schedules or not all(schedule.initiation_interval for schedule, _ in schedules):
-        raise binary.malformed(schedule_reader.position, "there is no dimension, no schedule, or one with an initiation interval of 0")
+        raise binary.malformed(
+            schedule_reader.position, "there is no dimension, no schedule, or one with an initiation interval of 0"
+        )
     _check_parametric(sets, set_reader.position)
     symbolic = Symbolic(
         kernel=kernel,
@@ -444,7 +497,8 @@ def decode(data: bytes) -> Symbolic:
 
 
 def _check_parametric(sets: _Sets, at: int) -> None:
-    """Domains, bounds and shapes depend on parameters alone: a row of theirs has no coefficient of a dimension (PL0705)."""
+    """Domains, bounds and shapes depend on parameters alone: a row of theirs has no coefficient of a dimension
+    (PL0705)."""
     pieces = [piece for extent in sets.extents for bounds in (extent.lower, extent.upper) for piece in bounds]
     rows = (
         *(row for piece in sets.assumptions for row in piece),

@@ -37,11 +37,19 @@ def _owns(data: bytes) -> Kind | None:
     return next((kind for magic, kind in _KINDS.items() if data.startswith(magic)), None)
 
 
-def _compile(subject: Subject, where: Place, values: Mapping[str, int], options: Options, progress: Progress | None) -> bytes:
+def _compile(
+    subject: Subject, where: Place, values: Mapping[str, int], options: Options, progress: Progress | None
+) -> bytes:
     del values
     mapping = options.mapping
     by_phase = mapping if isinstance(mapping, Mapping) else None
-    chosen = None if mapping is None else _mapping(mapping) if by_phase is None else {n: _mapping(path) for n, path in by_phase.items()}
+    chosen = (
+        None
+        if mapping is None
+        else _mapping(mapping)
+        if by_phase is None
+        else {n: _mapping(path) for n, path in by_phase.items()}
+    )
     return whole.compile(cast(Plan, subject.content), where.member, chosen, progress, subject.watch)
 
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The polyhedral syntax tree of a candidate (paper section 5.5): every program that its mapping stands for.
 
-Root, functional unit, offset tau, instruction, operand position, leaf. A leaf is a fragment (a register or an immediate) and
-the iterations in which it is part of the program, as a union of pieces. A piece is a condition on I and bounds on the
-position within the tile that tell one tile displacement theta of a dependence from the others (paper section 5.1, Theta).
-The conditions of inner nodes are the unions of their children's, so they are not stored.
+Root, functional unit, offset tau, instruction, operand position, leaf. A leaf is a fragment (a register or an
+immediate) and the iterations in which it is part of the program, as a union of pieces. A piece is a condition on I and
+bounds on the position within the tile that tell one tile displacement theta of a dependence from the others (paper
+section 5.1, Theta). The conditions of inner nodes are the unions of their children's, so they are not stored.
 
-Equations that share a unit, an offset and an operation exclude each other (the schedule sees to it) and are one instruction.
-The leaves of one position exclude each other too; values that an instruction writes at the same time have a position each.
+Equations that share a unit, an offset and an operation exclude each other (the schedule sees to it) and are one
+instruction. The leaves of one position exclude each other too; values that an instruction writes at the same time have
+a position each.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ class TileBound:
 class Piece:
     """The iterations I in `conditions[condition]` whose position within the tile satisfies every bound of `tile`.
 
-    `widen` is the displacement (rows, columns) of the neighbour that a destination sends to: where that neighbour does not
-    exist the port drives nothing, and the piece may hold in any iteration.
+    `widen` is the displacement (rows, columns) of the neighbour that a destination sends to: where that neighbour does
+    not exist the port drives nothing, and the piece may hold in any iteration.
     """
 
     condition: int
@@ -68,8 +69,8 @@ Position = tuple[Leaf, ...]
 
 @dataclass(frozen=True, slots=True)
 class InstructionNode:
-    """`nodes` are the equations that this instruction executes. `sources[k]` is operand k; `destinations` is one position for
-    every value copy that is written at the same time (none when no iteration uses the result)."""
+    """`nodes` are the equations that this instruction executes. `sources[k]` is operand k; `destinations` is one
+    position for every value copy that is written at the same time (none when no iteration uses the result)."""
 
     opcode: int
     nodes: tuple[int, ...]
@@ -107,7 +108,12 @@ def build(symbolic: Symbolic, candidate: int) -> Tree:
     units: dict[int, dict[int, list[InstructionNode]]] = {}
     for (unit, tau, _), nodes in ordered:
         units.setdefault(unit, {}).setdefault(tau, []).append(_instruction(symbolic, mapping, nodes))
-    return Tree(tuple(UnitNode(unit, tuple(OffsetNode(tau, tuple(i)) for tau, i in offsets.items())) for unit, offsets in units.items()))
+    return Tree(
+        tuple(
+            UnitNode(unit, tuple(OffsetNode(tau, tuple(i)) for tau, i in offsets.items()))
+            for unit, offsets in units.items()
+        )
+    )
 
 
 def distance(use: Use, candidate: Candidate) -> tuple[int, ...]:
@@ -115,11 +121,14 @@ def distance(use: Use, candidate: Candidate) -> tuple[int, ...]:
     return tuple(-d if reflected else d for d, reflected in zip(use.distance, candidate.reflected, strict=True))
 
 
-def tile_bounds(distance: tuple[int, ...], displacement: tuple[int, int], candidate: Candidate) -> tuple[TileBound, ...]:
-    """The positions J within a tile whose source J - d lies in the tile at -theta, theta given by its displacement on the array.
+def tile_bounds(
+    distance: tuple[int, ...], displacement: tuple[int, int], candidate: Candidate
+) -> tuple[TileBound, ...]:
+    """The positions J within a tile whose source J - d lies in the tile at -theta, theta given by its displacement on
+    the array.
 
-    Only allocated dimensions have more than one tile, hence bounds. The positions J' = J - d of the source are those of the
-    reader of -d, so producers use the same rule with -d.
+    Only allocated dimensions have more than one tile, hence bounds. The positions J' = J - d of the source are those of
+    the reader of -d, so producers use the same rule with -d.
     """
     allocated = ((candidate.rows, displacement[0]), (candidate.columns, displacement[1]))
     return tuple(sorted(_bound(m, distance[m], theta != 0) for m, theta in allocated if m is not None and distance[m]))
@@ -127,7 +136,9 @@ def tile_bounds(distance: tuple[int, ...], displacement: tuple[int, int], candid
 
 def _bound(dimension: int, d: int, crosses: bool) -> TileBound:
     if d > 0:
-        return TileBound(dimension, BoundKind.AT_MOST, d - 1) if crosses else TileBound(dimension, BoundKind.AT_LEAST, d)
+        return (
+            TileBound(dimension, BoundKind.AT_MOST, d - 1) if crosses else TileBound(dimension, BoundKind.AT_LEAST, d)
+        )
     kind = BoundKind.AT_LEAST_FROM_END if crosses else BoundKind.AT_MOST_FROM_END
     return TileBound(dimension, kind, -d)
 
@@ -166,7 +177,11 @@ def _source(symbolic: Symbolic, candidate: Candidate, v: int, position: int) -> 
         return [_Owned(v, Register(File.IO, candidate.input_registers[operand.input]), Piece(node.condition))]
     d = distance(symbolic.uses[operand.use], candidate)
     return [
-        _Owned(v, _register(candidate, link, reads=True), Piece(node.condition, tile_bounds(d, link.displacement, candidate)))
+        _Owned(
+            v,
+            _register(candidate, link, reads=True),
+            Piece(node.condition, tile_bounds(d, link.displacement, candidate)),
+        )
         for link in candidate.links[operand.use]
     ]
 
@@ -213,7 +228,8 @@ def _leaves(owned: list[_Owned]) -> Position:
 
 
 def _apart(a: _Owned, b: _Owned) -> bool:
-    """Whether two pieces surely share no iteration: equations of one instruction exclude each other, as do bounds on one J_m."""
+    """Whether two pieces surely share no iteration: equations of one instruction exclude each other, as do bounds on
+    one J_m."""
     return a.node != b.node or any(_contradict(x, y) or _contradict(y, x) for x in a.piece.tile for y in b.piece.tile)
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The static check of a concrete configuration: is every word the one that instantiation would write?
 
-Rules on the words come first: capacities of the machine, references, canonical sets and layouts. Then the native model runs
-without data (values are element types), which checks the timing contract and finds what no rule on words can: the exact FIFO
-depths and generator delays, dead instructions, branch codes, signals and connections. A configuration is right when every
-rule is silent; what depends on data (constants, operations, addresses) is for the comparison of outputs.
+Rules on the words come first: capacities of the machine, references, canonical sets and layouts. Then the native model
+runs without data (values are element types), which checks the timing contract and finds what no rule on words can: the
+exact FIFO depths and generator delays, dead instructions, branch codes, signals and connections. A configuration is
+right when every rule is silent; what depends on data (constants, operations, addresses) is for the comparison of
+outputs.
 """
 
 from __future__ import annotations
@@ -19,7 +20,18 @@ from polyloom import _core
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.targets.tcpa import concrete_file, digits, model, ports
 from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, ConvexSet, Domain, ElementProgram, Generator
-from polyloom.targets.tcpa.isa import OPCODE_NOP, UNUSED, File, Goto, If, Immediate, Instruction, Next, Register, operation_of
+from polyloom.targets.tcpa.isa import (
+    OPCODE_NOP,
+    UNUSED,
+    File,
+    Goto,
+    If,
+    Immediate,
+    Instruction,
+    Next,
+    Register,
+    operation_of,
+)
 from polyloom.targets.tcpa.machine import Machine
 
 _HELP: Final = "instantiate the configuration again; edited words are not supported"
@@ -77,7 +89,11 @@ def _region(c: Concrete, machine: Machine) -> Iterator[Finding]:
 def _capacities(c: Concrete, machine: Machine) -> Iterator[Finding]:
     for number, element in enumerate(c.classes):
         if len(element.programs) != len(machine.units):
-            yield "PL0641", f"class {number} has programs for {len(element.programs)} functional units, the machine has {len(machine.units)}"
+            yield (
+                "PL0641",
+                f"class {number} has programs for {len(element.programs)} functional units, the machine has "
+                f"{len(machine.units)}",
+            )
         for depth in (*element.feedback_depths, *element.input_depths):
             yield from _exceeds(f"depth of a FIFO of class {number}", depth, machine.fifo_depth)
         for where, program in _programs(element, number):
@@ -87,7 +103,9 @@ def _capacities(c: Concrete, machine: Machine) -> Iterator[Finding]:
 
 
 def _instruction_capacities(where: str, instruction: Instruction, machine: Machine) -> Iterator[Finding]:
-    yield from _exceeds(f"destinations of an instruction of {where}", len(instruction.destinations), machine.destinations)
+    yield from _exceeds(
+        f"destinations of an instruction of {where}", len(instruction.destinations), machine.destinations
+    )
     if isinstance(instruction.branch, If):
         yield from _exceeds(f"signals of a branch of {where}", len(instruction.branch.signals), machine.branch_flags)
     outputs = (machine.general_registers, machine.feedback_registers, machine.output_registers)
@@ -101,7 +119,9 @@ def _instruction_capacities(where: str, instruction: Instruction, machine: Machi
 def _periphery_capacities(c: Concrete, machine: Machine) -> Iterator[Finding]:
     controller, last = c.controller, digits.digits_of(max(0, c.controller.steps - 1), c.extents)
     counted = (*last, *(p - 1 for p in c.extents), controller.row_delay, controller.column_delay, controller.start)
-    yield from _exceeds("greatest value of an iteration counter or delay", max(counted), (1 << machine.counter_bits) - 1)
+    yield from _exceeds(
+        "greatest value of an iteration counter or delay", max(counted), (1 << machine.counter_bits) - 1
+    )
     yield from _exceeds("control signals", len(controller.signals), machine.control_signals)
     for domain in (*controller.signals, *(g.domain for g in c.generators)):
         yield from _exceeds("convex sets of a domain", len(domain), machine.signal_sets)
@@ -110,7 +130,9 @@ def _periphery_capacities(c: Concrete, machine: Machine) -> Iterator[Finding]:
     for g in c.generators:
         yield from _exceeds(f"channel of {_name(g)}", g.channel + 1, machine.channels)
         yield from _exceeds(f"delay of {_name(g)}", g.delay, (1 << machine.delay_bits) - 1)
-        yield from _exceeds(f"dimensions of {_name(g)}", sum(1 for a in g.coefficients if a), machine.generator_dimensions)
+        yield from _exceeds(
+            f"dimensions of {_name(g)}", sum(1 for a in g.coefficients if a), machine.generator_dimensions
+        )
 
 
 def _wires(c: Concrete, machine: Machine) -> Iterator[Finding]:
@@ -118,19 +140,33 @@ def _wires(c: Concrete, machine: Machine) -> Iterator[Finding]:
     for number, wrapper in enumerate(c.wrappers):
         for k in wrapper:
             for port, registers in ((k.sink, machine.input_registers), (k.source, machine.output_registers)):
-                yield from _exceeds(f"ports named in wrapper {number}", port[1] + 1, machine.channels if port[0] else registers)
+                yield from _exceeds(
+                    f"ports named in wrapper {number}", port[1] + 1, machine.channels if port[0] else registers
+                )
             if allowed is not None and (_port(k.source), _port(k.sink)) not in allowed:
-                yield "PL0642", f"wrapper {number} connects {_port(k.source)} to {_port(k.sink)}, which are not adjacent"
+                yield (
+                    "PL0642",
+                    f"wrapper {number} connects {_port(k.source)} to {_port(k.sink)}, which are not adjacent",
+                )
     for g in c.generators:
         is_output = c.arrays[g.array].is_output
-        yield from _exceeds(f"register of {_name(g)}", g.register + 1, machine.output_registers if is_output else machine.input_registers)
+        yield from _exceeds(
+            f"register of {_name(g)}",
+            g.register + 1,
+            machine.output_registers if is_output else machine.input_registers,
+        )
         for source, sink in ports.route(g, is_output):
             if allowed is not None and (_port(source), _port(sink)) not in allowed:
-                yield "PL0642", f"the route of {_name(g)} connects {_port(source)} to {_port(sink)}, which are not adjacent"
+                yield (
+                    "PL0642",
+                    f"the route of {_name(g)} connects {_port(source)} to {_port(sink)}, which are not adjacent",
+                )
 
 
 def _banks(c: Concrete, machine: Machine) -> Iterator[Finding]:
-    allowed = None if machine.adjacency is None else frozenset((_location(a), _location(b)) for a, b in machine.adjacency)
+    allowed = (
+        None if machine.adjacency is None else frozenset((_location(a), _location(b)) for a, b in machine.adjacency)
+    )
     for g, place in ports.misplaced(c, allowed):
         yield "PL0642", f"{_name(g)} stands elsewhere than its port, {place}"
 
@@ -152,7 +188,9 @@ def _references(c: Concrete, machine: Machine) -> Iterator[Finding]:
                     yield "PL0641", f"instruction {at} of {where} {fault}"
 
 
-def _instruction_faults(c: Concrete, element: ElementProgram, program: Sequence[Instruction], at: int, instruction: Instruction) -> Iterator[str]:
+def _instruction_faults(
+    c: Concrete, element: ElementProgram, program: Sequence[Instruction], at: int, instruction: Instruction
+) -> Iterator[str]:
     branch = instruction.branch
     targets = branch.targets if isinstance(branch, If) else (branch.target,) if isinstance(branch, Goto) else ()
     if any(t >= len(program) for t in targets):
@@ -174,15 +212,19 @@ def _instruction_faults(c: Concrete, element: ElementProgram, program: Sequence[
         elif register.file is File.FD and not _depth(element.feedback_depths, register.index):
             yield f"names fd{register.index}, which has no depth"
     for register in instruction.sources:
-        if isinstance(register, Register) and register.file is File.IO and not _depth(element.input_depths, register.index):
+        if (
+            isinstance(register, Register)
+            and register.file is File.IO
+            and not _depth(element.input_depths, register.index)
+        ):
             yield f"reads id{register.index}, which has no depth"
 
 
 def _fits(bits: int, instruction: Instruction) -> bool:
     """Whether a constant is sign-extended from its type; the first operand of `select` is an i32, which always fits.
 
-    Shift amounts count modulo the width, so that only one of the equivalent ones is allowed (also where a value is shifted
-    that is itself a constant in that range)."""
+    Shift amounts count modulo the width, so that only one of the equivalent ones is allowed (also where a value is
+    shifted that is itself a constant in that range)."""
     operation, dtype = operation_of(instruction.opcode)
     width = {"i8": 8, "i16": 16}.get(dtype, 32)
     value = bits - (1 << 32) if bits >> 31 else bits
@@ -228,7 +270,10 @@ def _controller(c: Concrete, machine: Machine) -> Iterator[Finding]:
     busy = [(r, s) for r in rows for s in columns if c.element_class[r][s] >= 0]
     away_rows = {c.rows - 1 - r if k.south else r for r, _ in busy}
     away_columns = {c.columns - 1 - s if k.east else s for _, s in busy}
-    for name, delay, flag, away in (("row", k.row_delay, k.south, away_rows), ("column", k.column_delay, k.east, away_columns)):
+    for name, delay, flag, away in (
+        ("row", k.row_delay, k.south, away_rows),
+        ("column", k.column_delay, k.east, away_columns),
+    ):
         if delay and not any(away):
             yield "PL0648", f"the controller's {name} delay is {delay}, but no start token waits for it"
         if flag and not delay:
@@ -244,7 +289,9 @@ def _domains(c: Concrete, machine: Machine) -> Iterator[Finding]:
         if digits.meets(domain, late):
             yield "PL0643", f"control signal {number} is 1 after the controller's last step"
     whole = tuple(p - 1 for p in c.extents)
-    faulty = {d for d in {g.domain for g in c.generators} if any(_domain("", d, whole))}  # the domains of a million generators are few
+    faulty = {
+        d for d in {g.domain for g in c.generators} if any(_domain("", d, whole))
+    }  # the domains of a million generators are few
     for g in c.generators if faulty else ():
         if g.domain in faulty:
             yield from _domain(f"the enable domain of {_name(g)}", g.domain, whole)
@@ -254,10 +301,15 @@ def _domain(owner: str, domain: Domain, top: Sequence[int]) -> Iterator[Finding]
     if not domain:
         yield "PL0643", f"{owner} is empty"
     for s in domain:
-        if any(a > b for a, b in zip(s.lower, s.upper, strict=True)) or any(b > t for b, t in zip(s.upper, top, strict=True)):
+        if any(a > b for a, b in zip(s.lower, s.upper, strict=True)) or any(
+            b > t for b, t in zip(s.upper, top, strict=True)
+        ):
             yield "PL0643", f"{owner} has an empty box or one that leaves the scan"
         elif not _normal(s):
-            yield "PL0643", f"{owner} has a box that is not tight, or a half-space that is not in lowest terms or is implied"
+            yield (
+                "PL0643",
+                f"{owner} has a box that is not tight, or a half-space that is not in lowest terms or is implied",
+            )
     if list(domain) != sorted(domain, key=digits.scan_order):
         yield "PL0643", f"{owner} lists its sets out of order"
     if any(digits.meets((a,), (b,)) for a, b in combinations(domain, 2)):
@@ -265,7 +317,10 @@ def _domain(owner: str, domain: Domain, top: Sequence[int]) -> Iterator[Finding]
 
 
 def _normal(s: ConvexSet) -> bool:
-    return all(sum(1 for a in h.coefficients if a) > 1 for h in s.half_spaces) and digits.convex(s.lower, s.upper, s.half_spaces) == s
+    return (
+        all(sum(1 for a in h.coefficients if a) > 1 for h in s.half_spaces)
+        and digits.convex(s.lower, s.upper, s.half_spaces) == s
+    )
 
 
 def _arrays(c: Concrete, machine: Machine) -> Iterator[Finding]:
@@ -282,7 +337,8 @@ def _arrays(c: Concrete, machine: Machine) -> Iterator[Finding]:
 
 
 def _apart(array: ArrayLayout) -> bool:
-    """Whether, in some order of the dimensions, each stride passes all words of the inner ones, or there is no element."""
+    """Whether, in some order of the dimensions, each stride passes all words of the inner ones, or there is no
+    element."""
     if 0 in array.shape:
         return True
     reach = 1
@@ -304,12 +360,17 @@ def _generators(c: Concrete, machine: Machine) -> Iterator[Finding]:
         yield from _exceeds(f"words that {_name(g)} covers", _span(g), machine.bank_words)
         for m, a in enumerate(g.coefficients):
             if a and len({x for s in g.domain for x in (s.lower[m], s.upper[m])}) == 1:
-                yield "PL0644", f"{_name(g)} has a coefficient for digit {m}, which has one value: it belongs to the base"
+                yield (
+                    "PL0644",
+                    f"{_name(g)} has a coefficient for digit {m}, which has one value: it belongs to the base",
+                )
 
 
 def _span(g: Generator) -> int:
     """Words from the lowest to the highest address of the domain's boxes."""
-    ends = [[sorted((a * x, a * y)) for a, x, y in zip(g.coefficients, s.lower, s.upper, strict=True)] for s in g.domain]
+    ends = [
+        [sorted((a * x, a * y)) for a, x, y in zip(g.coefficients, s.lower, s.upper, strict=True)] for s in g.domain
+    ]
     return max(sum(e[1] for e in s) for s in ends) - min(sum(e[0] for e in s) for s in ends) + 1 if ends else 0
 
 
@@ -333,17 +394,26 @@ def _steps(c: Concrete, result: _core.Result) -> Iterator[Finding]:
 
 def _occupancy(c: Concrete, result: _core.Result) -> Iterator[Finding]:
     for number, element in enumerate(c.classes):
-        for kind, depths, high in (("fd", element.feedback_depths, result.feedback_high[number]), ("id", element.input_depths, result.input_high[number])):
+        for kind, depths, high in (
+            ("fd", element.feedback_depths, result.feedback_high[number]),
+            ("id", element.input_depths, result.input_high[number]),
+        ):
             if len(depths) and not depths[-1]:
                 yield "PL0645", f"class {number} lists {kind}s beyond the last one in use"
             for n, needed in enumerate(high):
                 if needed != _depth(depths, n):
-                    yield "PL0645", f"{kind}{n} of class {number} has depth {_depth(depths, n)} and holds at most {needed}"
+                    yield (
+                        "PL0645",
+                        f"{kind}{n} of class {number} has depth {_depth(depths, n)} and holds at most {needed}",
+                    )
 
 
 def _late(c: Concrete, result: _core.Result) -> Iterator[Finding]:
     for element, register, cycles in result.report.late:
-        yield "PL0647", f"element {_place(c, element)} reads id{register} {cycles} cycles after its address generator delivered"
+        yield (
+            "PL0647",
+            f"element {_place(c, element)} reads id{register} {cycles} cycles after its address generator delivered",
+        )
 
 
 def _unread(c: Concrete, result: _core.Result) -> Iterator[Finding]:
@@ -353,7 +423,11 @@ def _unread(c: Concrete, result: _core.Result) -> Iterator[Finding]:
 
 def _idle(c: Concrete, result: _core.Result) -> Iterator[Finding]:
     for element, source, sink in result.report.idle:
-        yield "PL0642", f"no token passes from {_port((source % 8, source // 8))} to {_port((sink % 8, sink // 8))} in element {_place(c, element)}"
+        yield (
+            "PL0642",
+            f"no token passes from {_port((source % 8, source // 8))} to {_port((sink % 8, sink // 8))} in element "
+            f"{_place(c, element)}",
+        )
 
 
 def _wasted(c: Concrete, result: _core.Result) -> Iterator[Finding]:
@@ -370,7 +444,11 @@ def _covered(c: Concrete, result: _core.Result) -> Iterator[Finding]:
                     continue
                 for register, drives in zip(instruction.destinations, driven, strict=True):
                     if not drives:
-                        yield "PL0647", f"od{register.index}, which instruction {at} of {where} writes, leads nowhere in every element"
+                        yield (
+                            "PL0647",
+                            f"od{register.index}, which instruction {at} of {where} writes, leads nowhere in every "
+                            "element",
+                        )
                 if isinstance(instruction.branch, If):
                     for fault in _branch_faults(instruction.branch, codes, lowest):
                         yield "PL0649", f"the branch of instruction {at} of {where} {fault}"

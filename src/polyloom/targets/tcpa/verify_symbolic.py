@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The check of a symbolic configuration: will it instantiate, and is what is made of it right?
 
-Rules on the words come first: the limits are the machine's, and every register, port, unit and latency exists there. Then every
-candidate is instantiated for a few small sizes and regions, and what comes out is checked like any concrete configuration.
-A limit of the machine is no fault. A fault that only other sizes show is one of the file too: instantiation then names it.
+Rules on the words come first: the limits are the machine's, and every register, port, unit and latency exists there.
+Then every candidate is instantiated for a few small sizes and regions, and what comes out is checked like any concrete
+configuration. A limit of the machine is no fault. A fault that only other sizes show is one of the file too:
+instantiation then names it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ Rule = Callable[[Symbolic, Machine], Iterator[Finding]]
 
 
 def findings(data: bytes, symbolic: Symbolic, machine: Machine) -> tuple[Diagnostic, ...]:
-    """Everything that is wrong with `symbolic`, which `data` holds. Codes: PL0530, PL0640, PL0651, and those of `verify.verify`."""
+    """Everything that is wrong with `symbolic`, which `data` holds. Codes: PL0530, PL0640, PL0651, and those of
+    `verify.verify`."""
     found = tuple(Diagnostic(code, message, help=_HELP) for rule in _RULES for code, message in rule(symbolic, machine))
     return found or next((d for d in _trials(data, symbolic, machine) if d), ())
 
@@ -44,7 +46,11 @@ def _names(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
     """Parameters and arrays are given by name."""
     for what, names in (("parameters", symbolic.parameters), ("arrays", tuple(a.name for a in symbolic.arrays))):
         if len(set(names)) < len(names) or any(not name or "=" in name for name in names):
-            yield "PL0651", f"the names of the {what} are {', '.join(map(repr, names))}, by which they cannot be told apart or given"
+            yield (
+                "PL0651",
+                f"the names of the {what} are {', '.join(map(repr, names))}, by which they cannot be told apart or "
+                "given",
+            )
 
 
 def _limits(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
@@ -61,7 +67,10 @@ def _schedules(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
             if cycles is None:
                 yield "PL0640", f"schedule {number} has node {v} on a unit that lacks its operation"
             elif cycles != latency:
-                yield "PL0640", f"schedule {number} gives node {v} the latency {latency}, but its unit takes {cycles} cycles"
+                yield (
+                    "PL0640",
+                    f"schedule {number} gives node {v} the latency {latency}, but its unit takes {cycles} cycles",
+                )
 
 
 def _registers(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
@@ -73,7 +82,10 @@ def _registers(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
 
 def _named(candidate: Candidate, machine: Machine) -> Iterator[tuple[str, int, int | None]]:
     """Every register and channel of a candidate, and how many there are."""
-    banks = {Kind.GENERAL: ("rd", _field(machine.general_registers)), Kind.FEEDBACK: ("fd", _field(machine.feedback_registers))}
+    banks = {
+        Kind.GENERAL: ("rd", _field(machine.general_registers)),
+        Kind.FEEDBACK: ("fd", _field(machine.feedback_registers)),
+    }
     for link in (link for links in candidate.links for link in links if link.kind in banks):
         name, limit = banks[link.kind]
         yield name, link.register, limit
@@ -94,7 +106,10 @@ def _field(limit: int | None) -> int:
 def _trials(data: bytes, symbolic: Symbolic, machine: Machine) -> Iterator[tuple[Diagnostic, ...]]:
     values = list(islice(_values(symbolic), _TRIED))
     for number, given, region in product(range(len(symbolic.candidates)), values, _REGIONS):
-        yield tuple(replace(d, notes=(*d.notes, _tried(symbolic, number, given, region))) for d in _trial(data, symbolic, machine, number, given, region))
+        yield tuple(
+            replace(d, notes=(*d.notes, _tried(symbolic, number, given, region)))
+            for d in _trial(data, symbolic, machine, number, given, region)
+        )
 
 
 def _values(symbolic: Symbolic) -> Iterator[tuple[int, ...]]:
@@ -108,7 +123,9 @@ def _values(symbolic: Symbolic) -> Iterator[tuple[int, ...]]:
             continue
 
 
-def _trial(data: bytes, symbolic: Symbolic, machine: Machine, number: int, values: tuple[int, ...], region: tuple[int, int]) -> tuple[Diagnostic, ...]:
+def _trial(
+    data: bytes, symbolic: Symbolic, machine: Machine, number: int, values: tuple[int, ...], region: tuple[int, int]
+) -> tuple[Diagnostic, ...]:
     try:
         check_region(symbolic, *region)
     except PolyloomError:
@@ -117,8 +134,17 @@ def _trial(data: bytes, symbolic: Symbolic, machine: Machine, number: int, value
         made = instantiation.instantiate(data, symbolic, values, *region, candidate=number)
         concrete = concrete_file.decode(made)
     except PolyloomError as error:
-        return () if error.exit_code == INFEASIBLE else tuple(replace(d, exit_code=INPUT, help=_HELP) for d in error.diagnostics)
-    steps = concrete.rows * concrete.columns * concrete.initiation_interval * max(prod(concrete.extents), concrete.controller.steps)
+        return (
+            ()
+            if error.exit_code == INFEASIBLE
+            else tuple(replace(d, exit_code=INPUT, help=_HELP) for d in error.diagnostics)
+        )
+    steps = (
+        concrete.rows
+        * concrete.columns
+        * concrete.initiation_interval
+        * max(prod(concrete.extents), concrete.controller.steps)
+    )
     return tuple(d for d in verify.verify(made, machine) if d.code != _UNWRITTEN) if steps <= _STEPS else ()
 
 

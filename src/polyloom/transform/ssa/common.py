@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Common subexpressions: an operation whose operands and result are those of one that dominates it gives that one's result.
+"""Common subexpressions: an operation whose operands and result are those of one that dominates it gives that one's
+result.
 
-A walk over the dominator tree with a table of what the blocks above compute. Memory is not looked into: loads stay. So do
-calls of external functions that have an effect.
+A walk over the dominator tree with a table of what the blocks above compute. Memory is not looked into: loads stay. So
+do calls of external functions that have an effect.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ from polyloom.ir.ssa import (
 )
 from polyloom.transform.ssa.editing import reached, throughout, with_operands
 
-_PURE: Final = frozenset((*ARITHMETIC, *FLOATING, *COMPARISONS, *FLOAT_COMPARISONS, *CASTS, "fneg", "select", "offset", *LANES))
+_PURE: Final = frozenset(
+    (*ARITHMETIC, *FLOATING, *COMPARISONS, *FLOAT_COMPARISONS, *CASTS, "fneg", "select", "offset", *LANES)
+)
 
 
 @throughout

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pruned SSA construction: variables in memory (allocas that are only loaded and stored) become values.
 
-Cytron et al., "Efficiently Computing Static Single Assignment Form and the Control Dependence Graph" (1991): a variable gets a
-parameter in every block of the iterated dominance frontier of its stores, here only where it is live (Choi, Cytron, Ferrante,
-1991); a walk over the dominator tree then gives every load the value that reaches it. Both are native, over arrays of what blocks
-load and store (native/graph/construct.hpp); here is what may become a value, and the new blocks. Unreachable ones are left out.
+Cytron et al., "Efficiently Computing Static Single Assignment Form and the Control Dependence Graph" (1991): a variable
+gets a parameter in every block of the iterated dominance frontier of its stores, here only where it is live (Choi,
+Cytron, Ferrante, 1991); a walk over the dominator tree then gives every load the value that reaches it. Both are
+native, over arrays of what blocks load and store (native/graph/construct.hpp); here is what may become a value, and the
+new blocks. Unreachable ones are left out.
 """
 
 from __future__ import annotations
@@ -21,7 +22,20 @@ import numpy as np
 import numpy.typing as npt
 
 from polyloom.analysis.dominators import dominator_tree
-from polyloom.ir.ssa import Block, Constant, Edge, Function, Instruction, Operand, Undef, Value, edges_of, flow_edges, operand_of, with_edges
+from polyloom.ir.ssa import (
+    Block,
+    Constant,
+    Edge,
+    Function,
+    Instruction,
+    Operand,
+    Undef,
+    Value,
+    edges_of,
+    flow_edges,
+    operand_of,
+    with_edges,
+)
 from polyloom.ir.ssa_types import I8, PTR, Type, size_of
 from polyloom.ir.ssa_verify import definitions
 from polyloom.transform.ssa.editing import throughout
@@ -37,16 +51,22 @@ def construct(function: Function) -> Function:
         skeleton = tree.construct(*touches.arrays(), len(touches.variables))
         start, variable, reaching, arguments = (array.tolist() for array in skeleton)
         parameters = _parameters(function, touches.variables, variable)
-        added = {block.name: tuple(parameters[begin:end]) for block, begin, end in zip(blocks, start, start[1:], strict=False)}
+        added = {
+            block.name: tuple(parameters[begin:end])
+            for block, begin, end in zip(blocks, start, start[1:], strict=False)
+        }
         values = _Values(touches, parameters, reaching)
         rebuilding = _Rebuilding(touches, values, added, map(values.table.__getitem__, arguments))
         reached = (tree.position >= 0).tolist()
-        return replace(function, blocks=tuple([rebuilding.block(k, block) for k, block in enumerate(blocks) if reached[k]]))
+        return replace(
+            function, blocks=tuple([rebuilding.block(k, block) for k, block in enumerate(blocks) if reached[k]])
+        )
 
 
 @contextmanager
 def uncollected() -> Generator[None, None, None]:
-    """No search for cycles of garbage: millions of small objects are made, none is in a cycle, and looking takes half of the time."""
+    """No search for cycles of garbage: millions of small objects are made, none is in a cycle, and looking takes half
+    of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -63,7 +83,8 @@ _LOAD, _STORE, _FORGET = range(3)
 
 
 def _promotable(function: Function) -> list[_Variable]:
-    """Allocas of a constant size whose address is used by plain loads and stores of one type alone; also unused ones."""
+    """Allocas of a constant size whose address is used by plain loads and stores of one type alone; also unused
+    ones."""
     sizes = dict(_allocas(function))
     types: dict[str, Type | None] = dict.fromkeys(sizes)
     for block in function.blocks:
@@ -85,7 +106,8 @@ def _promotable(function: Function) -> list[_Variable]:
 
 
 def _holds(function: Function, size: int, type: Type) -> bool:
-    """Whether a value fits into the bytes. C may have a vector there as a pointer, and how wide that is says nothing."""
+    """Whether a value fits into the bytes. C may have a vector there as a pointer, and how wide that is says
+    nothing."""
     return bool(type.lanes) or size >= size_of(type, function.pointers)
 
 
@@ -118,7 +140,8 @@ def _accessed(instruction: Instruction) -> tuple[str, Type] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Touches:
-    """What blocks do with variables, in the order of the text: the block and the variable by position, the kind, the instruction.
+    """What blocks do with variables, in the order of the text: the block and the variable by position, the kind, the
+    instruction.
 
     `others` are the other instructions, by block.
     """
@@ -144,7 +167,13 @@ def _touches(function: Function, variables: list[_Variable]) -> _Touches:
             else:
                 found.block.append(k)
                 found.variable.append(variable)
-                found.kind.append(_LOAD if instruction.operation == "load" else _STORE if instruction.operation == "store" else _FORGET)
+                found.kind.append(
+                    _LOAD
+                    if instruction.operation == "load"
+                    else _STORE
+                    if instruction.operation == "store"
+                    else _FORGET
+                )
                 found.instruction.append(instruction)
     return found
 
@@ -157,7 +186,8 @@ def _touched(instruction: Instruction, index: dict[str, int]) -> int | None:
 
 
 def _parameters(function: Function, variables: list[_Variable], found: list[int]) -> list[Value]:
-    """New values for the variables at the positions `found`, numbered from above the numbers that names after them already have."""
+    """New values for the variables at the positions `found`, numbered from above the numbers that names after them
+    already have."""
     highest = dict.fromkeys((variable.name for variable in variables), 0)
     for name in (value.name for block in function.blocks for value in definitions(block) if "." in value.name):
         base, _, number = name.rpartition(".")
@@ -186,7 +216,9 @@ class _Values:
         nothing = [Undef(variable.type) for variable in reversed(touches.variables)]
         table = [*parameters, *stored, *nothing]
         loads = zip(touches.kind, touches.instruction, reaching, strict=True)
-        self.replaced = {load.result.name: table[number] for kind, load, number in loads if kind == _LOAD and load.result}
+        self.replaced = {
+            load.result.name: table[number] for kind, load, number in loads if kind == _LOAD and load.result
+        }
         self.table: list[Operand] = [*parameters, *map(self.operand, stored), *nothing]
 
     def operand(self, operand: Operand) -> Operand:
@@ -206,7 +238,9 @@ class _Values:
 class _Rebuilding:
     """Blocks one after the other, which take the arguments of their edges from the front."""
 
-    def __init__(self, touches: _Touches, values: _Values, added: dict[str, tuple[Value, ...]], arguments: Iterator[Operand]) -> None:
+    def __init__(
+        self, touches: _Touches, values: _Values, added: dict[str, tuple[Value, ...]], arguments: Iterator[Operand]
+    ) -> None:
         self.others, self.values, self.added, self.arguments = touches.others, values, added, arguments
 
     def block(self, k: int, block: Block) -> Block:
@@ -215,7 +249,9 @@ class _Rebuilding:
         return Block(block.name, block.parameters + self.added[block.name], tuple(kept), end)
 
     def _edge(self, edge: Edge) -> Edge:
-        return Edge(edge.block, (*self.values.operands(edge.arguments), *islice(self.arguments, len(self.added[edge.block]))))
+        return Edge(
+            edge.block, (*self.values.operands(edge.arguments), *islice(self.arguments, len(self.added[edge.block])))
+        )
 
 
 def _with(i: Instruction, operands: tuple[Operand, ...]) -> Instruction:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dead code: blocks that nothing reaches, instructions and block parameters that nothing needs.
 
-Needed is what stores, fences, calls of functions, volatile and atomic accesses, conditions and results use, and what that uses (Cytron et
-al., 1991, section 7.1, with every branch kept); calls of external functions as far as they have an effect. An argument is used where the
-parameter is needed, so that loop-carried values that only feed themselves go. A plain load or a division that nothing needs goes
-too, and with it the fault that it could be.
+Needed is what stores, fences, calls of functions, volatile and atomic accesses, conditions and results use, and what
+that uses (Cytron et al., 1991, section 7.1, with every branch kept); calls of external functions as far as they have an
+effect. An argument is used where the parameter is needed, so that loop-carried values that only feed themselves go. A
+plain load or a division that nothing needs goes too, and with it the fault that it could be.
 """
 
 from __future__ import annotations
@@ -67,6 +67,12 @@ def _roots(block: Block, externals: Externals) -> Iterator[Operand]:
 
 
 def _without(block: Block, needed: set[str], kept: dict[str, list[int]], externals: Externals) -> Block:
-    left = tuple(i for i in block.instructions if stays(i, externals) or any(result.name in needed for result in i.results))
-    end = with_edges(block.terminator, lambda operand: operand, lambda edge: Edge(edge.block, tuple(edge.arguments[k] for k in kept[edge.block])))
+    left = tuple(
+        i for i in block.instructions if stays(i, externals) or any(result.name in needed for result in i.results)
+    )
+    end = with_edges(
+        block.terminator,
+        lambda operand: operand,
+        lambda edge: Edge(edge.block, tuple(edge.arguments[k] for k in kept[edge.block])),
+    )
     return replace(block, instructions=left, terminator=end)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Out of SSA form: parameters of blocks become variables that copies on the edges define, as virtual registers of a machine.
+"""Out of SSA form: parameters of blocks become variables that copies on the edges define, as virtual registers of a
+machine.
 
-The arguments of an edge are one parallel copy, made sequential with one more variable for each cycle (Boissinot et al., "Revisiting
-Out-of-SSA Translation for Correctness, Code Quality, and Efficiency", 2009). It stands at the end of a block that has one
-successor, else on the edge: critical edges get a block of their own. The result has several definitions of a name.
+The arguments of an edge are one parallel copy, made sequential with one more variable for each cycle (Boissinot et al.,
+"Revisiting Out-of-SSA Translation for Correctness, Code Quality, and Efficiency", 2009). It stands at the end of a
+block that has one successor, else on the edge: critical edges get a block of their own. The result has several
+definitions of a name.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ Copy = tuple[Value, Operand]
 
 @throughout
 def destruct(function: Function) -> Function:
-    """The function with copies; only its entry has parameters. `ir.ssa_interpret` runs it, `ir.ssa_verify` refuses it."""
+    """The function with copies; only its entry has parameters. `ir.ssa_interpret` runs it, `ir.ssa_verify` refuses
+    it."""
     parameters = {block.name: block.parameters for block in function.blocks[1:]}
     fresh = names(function)
     made = [part for block in function.blocks for part in _block(block, parameters, fresh)]

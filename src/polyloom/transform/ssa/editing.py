@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What passes over `ir.ssa` share: new names, operands replaced everywhere, reached blocks, and a working copy of the blocks.
+"""What passes over `ir.ssa` share: new names, operands replaced everywhere, reached blocks, and a working copy of the
+blocks.
 
-The working copy is mutable: blocks by name, the number of edges to each, and parameters that turned out to be one operand, which are
-replaced once at the end. A pass so takes time in proportion to the function, however many blocks it changes.
+The working copy is mutable: blocks by name, the number of edges to each, and parameters that turned out to be one
+operand, which are replaced once at the end. A pass so takes time in proportion to the function, however many blocks it
+changes.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ def throughout(change: Callable[Concatenate[Function, P], Function]) -> Callable
 
 def names(function: Function) -> Callable[[str], str]:
     """New names of blocks and values, after a given one."""
-    taken = {block.name for block in function.blocks} | {value.name for block in function.blocks for value in definitions(block)}
+    taken = {block.name for block in function.blocks} | {
+        value.name for block in function.blocks for value in definitions(block)
+    }
     numbers = count(1)
 
     def fresh(name: str) -> str:
@@ -47,7 +51,10 @@ def names(function: Function) -> Callable[[str], str]:
 
 def with_operands(block: Block, operand: Callable[[Operand], Operand]) -> Block:
     """The block with other operands."""
-    made = [replace(i, operands=new) if (new := tuple(map(operand, i.operands))) != i.operands else i for i in block.instructions]
+    made = [
+        replace(i, operands=new) if (new := tuple(map(operand, i.operands))) != i.operands else i
+        for i in block.instructions
+    ]
     end = with_edges(block.terminator, operand, lambda edge: Edge(edge.block, tuple(map(operand, edge.arguments))))
     return replace(block, instructions=tuple(made), terminator=end)
 
@@ -102,7 +109,9 @@ class Editing:
         if not isinstance(block.terminator, Jump) or self.arrivals[block.terminator.target.block] != 1:
             return False
         after = self.bind(block.terminator.target)
-        self.blocks[name] = replace(block, instructions=(*block.instructions, *after.instructions), terminator=after.terminator)
+        self.blocks[name] = replace(
+            block, instructions=(*block.instructions, *after.instructions), terminator=after.terminator
+        )
         return True
 
     def function(self) -> Function:

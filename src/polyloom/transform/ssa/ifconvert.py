@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """If-conversion: branches whose arms only compute become selects (Allen, Kennedy, Porterfield, Warren, 1983).
 
-An arm is a block that the branch alone leads to. Where both arms, or one arm and the other edge, or both edges lead to one block (a
-diamond, a triangle, nothing), the arms move before the branch and each argument that differs becomes a select. Hammocks of several
-blocks are converted from the inside outwards. What must not run where it was not asked for stays: memory, fences, divisions
-that can fault. Shifts and arithmetic with flags may be undefined, which a select that takes the other value does not use.
+An arm is a block that the branch alone leads to. Where both arms, or one arm and the other edge, or both edges lead to
+one block (a diamond, a triangle, nothing), the arms move before the branch and each argument that differs becomes a
+select. Hammocks of several blocks are converted from the inside outwards. What must not run where it was not asked for
+stays: memory, fences, divisions that can fault. Shifts and arithmetic with flags may be undefined, which a select that
+takes the other value does not use.
 """
 
 from __future__ import annotations
@@ -19,15 +20,20 @@ from polyloom.transform.ssa.editing import Editing, postorder, reached, througho
 
 _STAYS: Final = ("load", "store", "fence", "alloca")
 _DIVISIONS: Final = ("sdiv", "srem", "udiv", "urem")
-_LONG: Final = {**dict.fromkeys((*_DIVISIONS, "fdiv", "sqrt"), 16), "mul": 3, **dict.fromkeys(("fadd", "fsub", "fmul"), 4)}
+_LONG: Final = {
+    **dict.fromkeys((*_DIVISIONS, "fdiv", "sqrt"), 16),
+    "mul": 3,
+    **dict.fromkeys(("fadd", "fsub", "fmul"), 4),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """In times of an addition: a select, a branch with what its wrong predictions cost on average, and long operations by name.
+    """In times of an addition: a select, a branch with what its wrong predictions cost on average, and long operations
+    by name.
 
-    A branch is converted where both arms and the selects cost no more than the branch and half of the arms. The defaults are those
-    of three instructions for a select, and of a branch that is wrong every fourth time at sixteen.
+    A branch is converted where both arms and the selects cost no more than the branch and half of the arms. The
+    defaults are those of three instructions for a select, and of a branch that is wrong every fourth time at sixteen.
     """
 
     select: int = 3
@@ -40,7 +46,8 @@ class Cost:
 
 @throughout
 def if_convert(function: Function, cost: Cost | None = None, keep: Collection[str] = ()) -> Function:
-    """The function with selects; branches that end the blocks `keep` stay, which other passes may need to order memory."""
+    """The function with selects; branches that end the blocks `keep` stay, which other passes may need to order
+    memory."""
     converter = _Converter(Editing(reached(function)), cost or Cost(), frozenset(keep), externals_of(function))
     for name in postorder(converter.editing.source):
         while name in converter.editing.blocks and (converter.convert(name) or converter.merge(name)):
@@ -81,12 +88,19 @@ class _Converter:
         """Replaces the branch at the end of a block, where its shape and the cost allow."""
         block = self.editing.blocks[name]
         branch = block.terminator
-        if not isinstance(branch, Branch) or name in self.keep or (shape := self._shape(branch)) is None or not self._pays(shape):
+        if (
+            not isinstance(branch, Branch)
+            or name in self.keep
+            or (shape := self._shape(branch)) is None
+            or not self._pays(shape)
+        ):
             return False
         moved = [i for arm in shape.arms for i in self.editing.bind(arm).instructions]
         selects, arguments = self._selects(branch, shape)
         self.editing.blocks[name] = replace(
-            block, instructions=(*block.instructions, *moved, *selects), terminator=Jump(Edge(shape.then.block, arguments), branch.place)
+            block,
+            instructions=(*block.instructions, *moved, *selects),
+            terminator=Jump(Edge(shape.then.block, arguments), branch.place),
         )
         self.editing.arrivals[shape.then.block] -= 1
         self.joined.add(shape.then.block)
@@ -115,8 +129,13 @@ class _Converter:
 
     def _pays(self, shape: _Shape) -> bool:
         arms = sum(self.cost.of(i) for arm in shape.arms for i in self.editing.blocks[arm.block].instructions)
-        bound = {p.name: a for arm in shape.arms for p, a in zip(self._block(arm).parameters, arm.arguments, strict=True)}
-        pairs = [tuple(self._operand(a, bound) for a in pair) for pair in zip(shape.then.arguments, shape.orelse.arguments, strict=True)]
+        bound = {
+            p.name: a for arm in shape.arms for p, a in zip(self._block(arm).parameters, arm.arguments, strict=True)
+        }
+        pairs = [
+            tuple(self._operand(a, bound) for a in pair)
+            for pair in zip(shape.then.arguments, shape.orelse.arguments, strict=True)
+        ]
         selects = sum(_differ(*pair) for pair in pairs)
         return arms + 2 * self.cost.select * selects <= 2 * self.cost.branch
 

@@ -35,7 +35,8 @@ class Operation:
 
 @dataclass(slots=True)
 class Leaves:
-    """The syntax tree after concretization: operations by functional unit, and the distinct maps K -> J of their conditions."""
+    """The syntax tree after concretization: operations by functional unit, and the distinct maps K -> J of their
+    conditions."""
 
     tiles: Tiles
     units: dict[int, tuple[Operation, ...]] = field(default_factory=dict[int, tuple[Operation, ...]])
@@ -60,9 +61,18 @@ def leaves(tiles: Tiles) -> Leaves:
 def _operation(made: Leaves, tau: int, instruction: InstructionNode) -> Operation:
     conditions = [made.tiles.prepared.symbolic.nodes[v].condition for v in instruction.nodes]
     issued = made.number(frozenset(Piece(c) for c in conditions), (made.tiles.condition(c) for c in conditions))
-    read = [Fragment(k, leaf.fragment, _read(made, leaf)) for k, position in enumerate(instruction.sources) for leaf in position]
+    read = [
+        Fragment(k, leaf.fragment, _read(made, leaf))
+        for k, position in enumerate(instruction.sources)
+        for leaf in position
+    ]
     written = sorted((leaf for position in instruction.destinations for leaf in position), key=_register)
-    return Operation(tau, instruction.opcode, issued, (*read, *(Fragment(None, leaf.fragment, _written(made, leaf, issued)) for leaf in written)))
+    return Operation(
+        tau,
+        instruction.opcode,
+        issued,
+        (*read, *(Fragment(None, leaf.fragment, _written(made, leaf, issued)) for leaf in written)),
+    )
 
 
 def _register(leaf: Leaf) -> tuple[int, int]:
@@ -75,7 +85,8 @@ def _read(made: Leaves, leaf: Leaf) -> int:
 
 
 def _written(made: Leaves, leaf: Leaf, issued: int) -> int:
-    """Where the port drives nothing the paper's classes need a don't-care: the pattern of the nearest element that drives it."""
+    """Where the port drives nothing the paper's classes need a don't-care: the pattern of the nearest element that
+    drives it."""
     widening = [p for p in leaf.pieces if p.widen is not None]
     if not widening:
         return _read(made, leaf)
@@ -84,18 +95,23 @@ def _written(made: Leaves, leaf: Leaf, issued: int) -> int:
     own = [tiles.piece(p).intersect_domain(driven) for p in leaf.pieces]
     idle = made.maps[issued].intersect_domain(tiles.region.subtract(driven))
     return made.number(
-        (leaf.pieces, register, issued), [*own, *(tiles.clamp(p.widen).apply_range(tiles.piece(p)).intersect(idle) for p in widening if p.widen)]
+        (leaf.pieces, register, issued),
+        [*own, *(tiles.clamp(p.widen).apply_range(tiles.piece(p)).intersect(idle) for p in widening if p.widen)],
     )
 
 
 def processor_classes(made: Leaves) -> list[isl.Set]:
     """Algorithm 1 on the elements that have work, by the inter-tile domains of all leaves."""
     tiles = made.tiles
-    return [elements for elements, _ in partition(tiles.occupied, [k for leaf in made.maps for k in _patterns(leaf, tiles.occupied)])]
+    return [
+        elements
+        for elements, _ in partition(tiles.occupied, [k for leaf in made.maps for k in _patterns(leaf, tiles.occupied)])
+    ]
 
 
 def _patterns(leaf: isl.Map, elements: isl.Set) -> Iterator[isl.Set]:
-    """The inter-tile domains: for the intra-tile domain of some tile all elements that have the same one (Definition 6.3)."""
+    """The inter-tile domains: for the intra-tile domain of some tile all elements that have the same one (Definition
+    6.3)."""
     rest = elements
     while not rest.is_empty():
         split = isl.Set.from_point(rest.sample_point()).apply(leaf)
@@ -112,7 +128,9 @@ def partition(space: isl.Set, conditions: Sequence[isl.Set]) -> list[tuple[isl.S
         found: list[tuple[isl.Set, int]] = []
         for part, held in parts:
             inside, outside = part.intersect(condition), part.subtract(condition)
-            found += [(s.coalesce(), bits) for s, bits in ((inside, held | 1 << c), (outside, held)) if not s.is_empty()]
+            found += [
+                (s.coalesce(), bits) for s, bits in ((inside, held | 1 << c), (outside, held)) if not s.is_empty()
+            ]
         parts = found
     return parts
 
@@ -126,10 +144,16 @@ def specialize(made: Leaves, elements: isl.Set) -> tuple[dict[int, tuple[Operati
 
     def kept(f: Fragment) -> bool:
         port = f.position is None and isinstance(f.source, Register) and f.source.file is File.IO
-        return not empty[f.domain] and not (port and isinstance(f.source, Register) and silent.get(f.source.index, False))
+        return not empty[f.domain] and not (
+            port and isinstance(f.source, Register) and silent.get(f.source.index, False)
+        )
 
     def reduced(operations: Iterable[Operation]) -> tuple[Operation, ...]:
-        return tuple(Operation(o.tau, o.opcode, o.domain, tuple(filter(kept, o.fragments))) for o in operations if not empty[o.domain])
+        return tuple(
+            Operation(o.tau, o.opcode, o.domain, tuple(filter(kept, o.fragments)))
+            for o in operations
+            if not empty[o.domain]
+        )
 
     return {u: operations for u, all in made.units.items() if (operations := reduced(all))}, domains
 
@@ -137,4 +161,9 @@ def specialize(made: Leaves, elements: isl.Set) -> tuple[dict[int, tuple[Operati
 def _sending(made: Leaves) -> set[int]:
     """Output registers that send to neighbours."""
     positions = (p for u in made.tiles.prepared.tree for o in u.offsets for i in o.instructions for p in i.destinations)
-    return {_register(leaf)[1] for position in positions for leaf in position if any(p.widen is not None for p in leaf.pieces)}
+    return {
+        _register(leaf)[1]
+        for position in positions
+        for leaf in position
+        if any(p.widen is not None for p in leaf.pieces)
+    }

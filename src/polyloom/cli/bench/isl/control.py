@@ -12,7 +12,8 @@ import islpy as isl
 
 @dataclass(slots=True)
 class Palette:
-    """The global signals so far: where each must be 1 and where 0. A partial signal joins the first that it does not interfere with."""
+    """The global signals so far: where each must be 1 and where 0. A partial signal joins the first that it does not
+    interfere with."""
 
     ones: list[isl.Set] = field(default_factory=list[isl.Set])
     zeros: list[isl.Set] = field(default_factory=list[isl.Set])
@@ -34,7 +35,9 @@ class Palette:
 
 
 def _partial(edges: dict[int, isl.Set], codes: dict[int, int], bit: int) -> tuple[isl.Set, isl.Set]:
-    return _union(d for w, d in edges.items() if codes[w] >> bit & 1), _union(d for w, d in edges.items() if not codes[w] >> bit & 1)
+    return _union(d for w, d in edges.items() if codes[w] >> bit & 1), _union(
+        d for w, d in edges.items() if not codes[w] >> bit & 1
+    )
 
 
 def _union(domains: Iterable[isl.Set]) -> isl.Set:

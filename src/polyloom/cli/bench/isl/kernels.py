@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folding, kernel classes and control flow graphs (section 6.1: Algorithms 2 and 3).
 
-Algorithm 3 as printed gives the iterations that a branch leads to; a branch reads the signals of the iteration that it is taken
-in, as in Figure 7, so a transition space here is that of its sources. The epilogue takes the same number of steps in all tiles.
+Algorithm 3 as printed gives the iterations that a branch leads to; a branch reads the signals of the iteration that it
+is taken in, as in Figure 7, so a transition space here is that of its sources. The epilogue takes the same number of
+steps in all tiles.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ Kernel = tuple[Instruction, ...]
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Nodes with their kernels; `edges[v]` maps successors to transition spaces; `start` is the node of the first iteration."""
+    """Nodes with their kernels; `edges[v]` maps successors to transition spaces; `start` is the node of the first
+    iteration."""
 
     kernels: tuple[Kernel, ...]
     edges: tuple[dict[int, isl.Set], ...]
@@ -30,7 +32,8 @@ class Graph:
 
 
 class Scan:
-    """The successor maps of a tile's iterations in the order of the schedule; beyond the last one the outermost digit runs on."""
+    """The successor maps of a tile's iterations in the order of the schedule; beyond the last one the outermost digit
+    runs on."""
 
     def __init__(self, interval: int, extents: Sequence[int]) -> None:
         self.interval = interval
@@ -53,7 +56,11 @@ def _successor(extents: Sequence[int]) -> isl.Map:
     space = isl.Space.alloc(isl.DEFAULT_CONTEXT, 0, n, n)
     carries: list[isl.Map] = []
     for g in range(n):
-        step = isl.Constraint.equality_alloc(isl.LocalSpace.from_space(space)).set_coefficient_val(IN, g, 1).set_coefficient_val(OUT, g, -1)
+        step = (
+            isl.Constraint.equality_alloc(isl.LocalSpace.from_space(space))
+            .set_coefficient_val(IN, g, 1)
+            .set_coefficient_val(OUT, g, -1)
+        )
         carry = isl.Map.universe(space).add_constraint(step.set_constant_val(1))
         for h, extent in enumerate(extents):
             if h < g:
@@ -91,7 +98,9 @@ class _Folded:
     def __init__(self, scan: Scan, operations: Sequence[Operation]) -> None:
         self._scan, self._operations = scan, operations
         epilogue = max(o.tau for o in operations) // scan.interval
-        self.steps = reduce(isl.Set.union, (scan.later(scan.last, n) for n in range(1, epilogue + 1)), scan.tile).coalesce()
+        self.steps = reduce(
+            isl.Set.union, (scan.later(scan.last, n) for n in range(1, epilogue + 1)), scan.tile
+        ).coalesce()
         self._end = scan.later(scan.last, epilogue)
         self._bit: dict[tuple[int, int], int] = {}
         for o in operations:
@@ -111,11 +120,15 @@ class _Folded:
         for o in self._operations:
             ahead = o.tau // self._scan.interval
             if held >> self._bit[o.domain, ahead] & 1:
-                slots[o.tau % self._scan.interval] = _instruction(o, [f for f in o.fragments if held >> self._bit[f.domain, ahead] & 1])
+                slots[o.tau % self._scan.interval] = _instruction(
+                    o, [f for f in o.fragments if held >> self._bit[f.domain, ahead] & 1]
+                )
         return tuple(slots)
 
 
 def _instruction(o: Operation, fragments: Sequence[Fragment]) -> Instruction:
     written = tuple(f.source for f in fragments if f.position is None and isinstance(f.source, Register))
     read = sorted((f for f in fragments if f.position is not None), key=lambda f: f.position or 0)
-    return Instruction(o.opcode, written, tuple(f.source if written or isinstance(f.source, Register) else UNUSED for f in read))
+    return Instruction(
+        o.opcode, written, tuple(f.source if written or isinstance(f.source, Register) else UNUSED for f in read)
+    )

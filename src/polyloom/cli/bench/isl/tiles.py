@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Concretization: the conditions of a polyhedral syntax tree in every tile, as isl maps from elements K to digits J (section 6).
+"""Concretization: the conditions of a polyhedral syntax tree in every tile, as isl maps from elements K to digits J
+(section 6).
 
-With I = lower + P K + J (upper - P K - J where reflected) a condition on I is one on (K, J), linear once P is a number. The map of a
-leaf is the paper's `split`: it takes a tile to the leaf's intra-tile domain.
+With I = lower + P K + J (upper - P K - J where reflected) a condition on I is one on (K, J), linear once P is a number.
+The map of a leaf is the paper's `split`: it takes a tile to the leaf's intra-tile domain.
 """
 
 from __future__ import annotations
@@ -44,29 +45,49 @@ def prepare(symbolic: Symbolic, candidate: int) -> Prepared:
 
 
 def _parse(symbolic: Symbolic, conjunctions: Sequence[Sequence[int]]) -> isl.Set:
-    names, dims = ([f"{letter}{n}" for n in range(len(all))] for letter, all in (("n", symbolic.parameters), ("i", symbolic.dimensions)))
-    pieces = (" and ".join(["true", *(f"{_text(symbolic.constraints[c], dims, names)} >= 0" for c in piece)]) for piece in conjunctions)
-    return isl.Set(f"[{', '.join(names)}] -> {{ [{', '.join(dims)}] : {' or '.join(f'({p})' for p in pieces) or 'false'} }}")
+    names, dims = (
+        [f"{letter}{n}" for n in range(len(all))]
+        for letter, all in (("n", symbolic.parameters), ("i", symbolic.dimensions))
+    )
+    pieces = (
+        " and ".join(["true", *(f"{_text(symbolic.constraints[c], dims, names)} >= 0" for c in piece)])
+        for piece in conjunctions
+    )
+    return isl.Set(
+        f"[{', '.join(names)}] -> {{ [{', '.join(dims)}] : {' or '.join(f'({p})' for p in pieces) or 'false'} }}"
+    )
 
 
 def _text(row: Row, dims: Sequence[str], names: Sequence[str]) -> str:
-    return " + ".join([*(f"{a} * {x}" for a, x in zip((*row.dims, *row.params), (*dims, *names), strict=True) if a), str(row.constant)])
+    return " + ".join(
+        [
+            *(f"{a} * {x}" for a, x in zip((*row.dims, *row.params), (*dims, *names), strict=True) if a),
+            str(row.constant),
+        ]
+    )
 
 
 class Tiles:
     """The maps K -> J of conditions and pieces on a region, and which elements have work and drive which ports."""
 
-    def __init__(self, prepared: Prepared, values: Sequence[int], region: tuple[int, int], sizes: Sequence[int]) -> None:
+    def __init__(
+        self, prepared: Prepared, values: Sequence[int], region: tuple[int, int], sizes: Sequence[int]
+    ) -> None:
         self.prepared, self.sizes = prepared, sizes
         self.extents = tuple(sizes[m] for m in prepared.candidate.order)
         self.region = box(region)
-        used = sorted({n.condition for n in prepared.symbolic.nodes} | {w.condition for u in prepared.symbolic.uses for w in u.writers})
+        used = sorted(
+            {n.condition for n in prepared.symbolic.nodes}
+            | {w.condition for u in prepared.symbolic.uses for w in u.writers}
+        )
         fixed = {c: _fix(prepared.conditions[c], values) for c in used}
         space = reduce(isl.Set.union, (fixed[c] for c in {n.condition for n in prepared.symbolic.nodes}))
         self.lower = [_number(space.dim_min_val(m)) for m in range(len(sizes))]
         self.upper = [_number(space.dim_max_val(m)) for m in range(len(sizes))]
         bounds, tiling = box((*region, *self.extents)), self._tiling()
-        self._conditions = {c: _unflatten(s.preimage_multi_aff(tiling).intersect(bounds).coalesce()) for c, s in fixed.items()}
+        self._conditions = {
+            c: _unflatten(s.preimage_multi_aff(tiling).intersect(bounds).coalesce()) for c, s in fixed.items()
+        }
         self._pieces: dict[tuple[int, tuple[TileBound, ...]], isl.Map] = {}
         nodes = prepared.symbolic.nodes
         self.occupied = self._elements(self._conditions[c] for c in {n.condition for n in nodes})
@@ -86,18 +107,28 @@ class Tiles:
         """The elements whose output register drives something."""
         if register not in self._driven:
             candidate, symbolic = self.prepared.candidate, self.prepared.symbolic
-            found = [leaving for route, leaving in zip(candidate.routes, self._leaving, strict=True) if route.output == register]
-            written = (o.producer for o, r in zip(symbolic.outputs, candidate.output_registers, strict=True) if r == register)
+            found = [
+                leaving
+                for route, leaving in zip(candidate.routes, self._leaving, strict=True)
+                if route.output == register
+            ]
+            written = (
+                o.producer for o, r in zip(symbolic.outputs, candidate.output_registers, strict=True) if r == register
+            )
             found += [self._conditions[symbolic.nodes[v].condition].domain() for v in written]
             self._driven[register] = reduce(isl.Set.union, found, isl.Set.empty(self.region.get_space())).coalesce()
         return self._driven[register]
 
     def clamp(self, displacement: tuple[int, int]) -> isl.Map:
-        """Every element to the nearest one whose neighbour at `displacement` has a tile; to itself where there is none."""
+        """Every element to the nearest one whose neighbour at `displacement` has a tile; to itself where there is
+        none."""
         space = self.region.get_space().map_from_set()
         identity = isl.MultiPwAff.identity(space)
         candidate = self.prepared.candidate
-        counts = [1 if m is None else -(-(self.upper[m] - self.lower[m] + 1) // self.sizes[m]) for m in (candidate.rows, candidate.columns)]
+        counts = [
+            1 if m is None else -(-(self.upper[m] - self.lower[m] + 1) // self.sizes[m])
+            for m in (candidate.rows, candidate.columns)
+        ]
         if any(d and n <= abs(d) for d, n in zip(displacement, counts, strict=True)):
             return isl.Map.from_multi_pw_aff(identity)
         clamped = identity
@@ -111,9 +142,13 @@ class Tiles:
         candidate, n = self.prepared.candidate, len(self.sizes)
         space = isl.Space.alloc(isl.DEFAULT_CONTEXT, 0, 2 + n, n)
         tiling = isl.MultiAff.zero(space)
-        for m, (low, high, p, down) in enumerate(zip(self.lower, self.upper, self.sizes, candidate.reflected, strict=True)):
+        for m, (low, high, p, down) in enumerate(
+            zip(self.lower, self.upper, self.sizes, candidate.reflected, strict=True)
+        ):
             sign = -1 if down else 1
-            row = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space.domain())).set_constant_val(high if down else low)
+            row = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space.domain())).set_constant_val(
+                high if down else low
+            )
             row = row.set_coefficient_val(IN, 2 + candidate.order.index(m), sign)
             for axis, mapped in enumerate((candidate.rows, candidate.columns)):
                 if mapped == m:
@@ -141,12 +176,19 @@ class Tiles:
             for link in links:
                 if link.kind is Kind.CHANNEL:
                     readers[link.register].append(self._reads(u, link))
-        return [self._before(self._elements(pieces), route.displacement) for pieces, route in zip(readers, candidate.routes, strict=True)]
+        return [
+            self._before(self._elements(pieces), route.displacement)
+            for pieces, route in zip(readers, candidate.routes, strict=True)
+        ]
 
     def _reads(self, use: int, link: Link) -> isl.Map:
         candidate, symbolic = self.prepared.candidate, self.prepared.symbolic
         u = symbolic.uses[use]
-        return self.piece(Piece(symbolic.nodes[u.consumer].condition, tile_bounds(distance(u, candidate), link.displacement, candidate)))
+        return self.piece(
+            Piece(
+                symbolic.nodes[u.consumer].condition, tile_bounds(distance(u, candidate), link.displacement, candidate)
+            )
+        )
 
     def _before(self, elements: isl.Set, displacement: tuple[int, int]) -> isl.Set:
         """The occupied elements at -displacement from `elements`."""
@@ -184,4 +226,6 @@ def _number(value: isl.Val) -> int:
 
 
 def _constant(like: isl.PwAff, value: int) -> isl.PwAff:
-    return isl.PwAff.from_aff(isl.Aff.zero_on_domain(isl.LocalSpace.from_space(like.get_domain_space())).set_constant_val(value))
+    return isl.PwAff.from_aff(
+        isl.Aff.zero_on_domain(isl.LocalSpace.from_space(like.get_domain_space())).set_constant_val(value)
+    )

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which candidates phases take together: what is best for each alone may lay arrays out so differently that transfers cost more.
+"""Which candidates phases take together: what is best for each alone may lay arrays out so differently that transfers
+cost more.
 
-From the best candidates one phase at a time takes another one that brings the sum of cycles and transfers down, until none does
-(coordinate descent). A candidate that takes more cycles than all transfers can save is not looked at. Transfers are counted element
-by element, so nothing is tried where arrays have more than `LARGE` of them, or where transfers take less than `SMALL` of all cycles.
+From the best candidates one phase at a time takes another one that brings the sum of cycles and transfers down, until
+none does (coordinate descent). A candidate that takes more cycles than all transfers can save is not looked at.
+Transfers are counted element by element, so nothing is tried where arrays have more than `LARGE` of them, or where
+transfers take less than `SMALL` of all cycles.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ class Option:
 
 
 def chosen(best: Sequence[Option], others: Callable[[int], Sequence[Option]], elements: int) -> Sequence[Option]:
-    """Of each phase the option to take: the best one alone, or one of the `others` of this number. All arrays have `elements`."""
+    """Of each phase the option to take: the best one alone, or one of the `others` of this number. All arrays have
+    `elements`."""
     if len(best) == 1 or elements > LARGE:
         return best
     moved = _transfers(best)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of several phases: the configurations of a plan's phases, and which array each of their inputs and outputs is.
 
-A symbolic one and a concrete one differ in their first bytes, in the kind of files that they hold, and in that a concrete one
-has no parameters: its extents are numbers. A phase's file stands in it whole (docs/formats.md).
+A symbolic one and a concrete one differ in their first bytes, in the kind of files that they hold, and in that a
+concrete one has no parameters: its extents are numbers. A phase's file stands in it whole (docs/formats.md).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from polyloom.sets import Affine, Condition, Polyhedron
 SYMBOLIC: Final = FileKind(b"PLSP", "symbolic configuration of phases", version=1, sections=3)
 CONCRETE: Final = FileKind(b"PLCP", "concrete configuration of phases", version=1, sections=3)
 INPUT, OUTPUT, PARAMETRIC = 1, 2, 4
-"""Bits of an array's role: it must be given, it is a result, or it is a scalar that parameters determine, whose value stands in
-the place of its shape. Without any it passes values from phase to phase."""
+"""Bits of an array's role: it must be given, it is a result, or it is a scalar that parameters determine, whose value
+stands in the place of its shape. Without any it passes values from phase to phase."""
 _PARAMETERS = 64
 _ARRAYS = 1 << 16
 
@@ -38,7 +38,8 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Phased:
-    """A kernel in phases, with the signature of its plan; `values` are those of the scalars that parameters determine, in order."""
+    """A kernel in phases, with the signature of its plan; `values` are those of the scalars that parameters determine,
+    in order."""
 
     name: str
     parameters: tuple[str, ...]
@@ -116,7 +117,10 @@ def _affine(parameters: tuple[str, ...]) -> Codec[Affine]:
         coefficients.write(out, tuple(value.coefficient(p) for p in parameters))
         constant.write(out, value.constant)
 
-    return Codec(write, lambda reader: Affine.of(dict(zip(parameters, coefficients.read(reader), strict=True)), constant.read(reader)))
+    return Codec(
+        write,
+        lambda reader: Affine.of(dict(zip(parameters, coefficients.read(reader), strict=True)), constant.read(reader)),
+    )
 
 
 _LENGTH: Final = fixed(4, "the length of a phase")
@@ -151,16 +155,26 @@ def encode(kind: FileKind, phased: Phased) -> bytes:
     """The file; its machine is that of the phases. Errors: PL0706 when a value does not fit its field."""
     names = _Names(phased.name, phased.parameters, tuple(a.name for a in phased.arrays))
     values = iter(phased.values)
-    shapes = [(next(values),) if role == PARAMETRIC else a.shape for a, role in zip(phased.arrays, phased.roles, strict=True)]
-    slots = tuple(_Slot(ELEMENT_TYPES.index(a.dtype), role, s) for a, role, s in zip(phased.arrays, phased.roles, shapes, strict=True))
+    shapes = [
+        (next(values),) if role == PARAMETRIC else a.shape for a, role in zip(phased.arrays, phased.roles, strict=True)
+    ]
+    slots = tuple(
+        _Slot(ELEMENT_TYPES.index(a.dtype), role, s)
+        for a, role, s in zip(phased.arrays, phased.roles, shapes, strict=True)
+    )
     head = _Head(phased.assumptions, slots, tuple(_Phase(len(s.data), s.arrays) for s in phased.stages))
     first = section(_head(names, _affine(names.parameters), _LENGTH), head)
-    return binary.pack(kind, _stamp([s.data for s in phased.stages]), (first, b"".join(s.data for s in phased.stages), section(_names, names)))
+    return binary.pack(
+        kind,
+        _stamp([s.data for s in phased.stages]),
+        (first, b"".join(s.data for s in phased.stages), section(_names, names)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What all concrete files have in common that a symbolic one becomes: the first section but for its numbers, and the last one."""
+    """What all concrete files have in common that a symbolic one becomes: the first section but for its numbers, and
+    the last one."""
 
     pieces: tuple[bytes, ...]
     holes: tuple[_Hole, ...]
@@ -168,13 +182,16 @@ class Form:
 
 
 def form(phased: Phased) -> Form:
-    """Of a symbolic file: what `encode` writes for a concrete one, by the same description, but with holes in the place of numbers."""
+    """Of a symbolic file: what `encode` writes for a concrete one, by the same description, but with holes in the place
+    of numbers."""
     names, values = _Names(phased.name, (), tuple(a.name for a in phased.arrays)), iter(phased.values)
     shapes = [
-        (_Hole(next(values)),) if role == PARAMETRIC else tuple(_Hole(e, 0) for e in a.shape) for a, role in zip(phased.arrays, phased.roles, strict=True)
+        (_Hole(next(values)),) if role == PARAMETRIC else tuple(_Hole(e, 0) for e in a.shape)
+        for a, role in zip(phased.arrays, phased.roles, strict=True)
     ]
     slots = tuple(
-        _Slot(ELEMENT_TYPES.index(a.dtype), role, cast("tuple[Affine, ...]", s)) for a, role, s in zip(phased.arrays, phased.roles, shapes, strict=True)
+        _Slot(ELEMENT_TYPES.index(a.dtype), role, cast("tuple[Affine, ...]", s))
+        for a, role, s in zip(phased.arrays, phased.roles, shapes, strict=True)
     )
     phases = tuple(_Phase(cast(int, _Hole(n)), s.arrays) for n, s in enumerate(phased.stages))
     found: list[tuple[int, _Hole]] = []
@@ -208,10 +225,15 @@ def decode(kind: FileKind, data: bytes) -> Phased:
     if any(s.role == PARAMETRIC and len(s.shape) != 1 for s in head.slots):
         raise binary.malformed(at, "a scalar that parameters determine has no single value")
     shapes = [() if s.role == PARAMETRIC else s.shape for s in head.slots]
-    arrays = tuple(Array(name, ELEMENT_TYPES[s.dtype], shape) for name, s, shape in zip(names.arrays, head.slots, shapes, strict=True))
+    arrays = tuple(
+        Array(name, ELEMENT_TYPES[s.dtype], shape)
+        for name, s, shape in zip(names.arrays, head.slots, shapes, strict=True)
+    )
     values = tuple(s.shape[0] for s in head.slots if s.role == PARAMETRIC)
     stages = tuple(Stage(files.take(p.length), p.arrays) for p in head.phases)
-    phased = Phased(names.kernel, names.parameters, head.assumptions, arrays, tuple(s.role for s in head.slots), stages, values)
+    phased = Phased(
+        names.kernel, names.parameters, head.assumptions, arrays, tuple(s.role for s in head.slots), stages, values
+    )
     binary.check_canonical(data, encode(kind, phased))
     return phased
 

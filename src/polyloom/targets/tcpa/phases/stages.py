@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A configuration as the stages that it runs in, whichever file it is: a target's own file is the only stage of its program."""
+"""A configuration as the stages that it runs in, whichever file it is: a target's own file is the only stage of its
+program."""
 
 from __future__ import annotations
 
@@ -39,7 +40,11 @@ def check(data: bytes) -> None:
     phased = decode(file_kind(data), data)
     for stage in phased.stages:
         if not stage.data.startswith(program.MAGICS[0 if symbolic else 1]):
-            raise input_error("PL0705", "malformed file: its phases are of different kinds", help="create the file again with this version")
+            raise input_error(
+                "PL0705",
+                "malformed file: its phases are of different kinds",
+                help="create the file again with this version",
+            )
         program.kernel(stage.data)
     bound(phased)
 
@@ -55,12 +60,20 @@ def file_kind(data: bytes) -> FileKind:
 
 
 def read(data: bytes) -> Phased:
-    """The stages of any file, with the signature of the whole; a target's own symbolic file has its assumptions to itself."""
+    """The stages of any file, with the signature of the whole; a target's own symbolic file has its assumptions to
+    itself."""
     if is_phased(data):
         return opened(data)[0] if file_kind(data) is SYMBOLIC else decode(CONCRETE, data)
     arrays = program.arrays(data)
     roles = tuple(OUTPUT if is_output else INPUT for _, is_output in arrays)
-    return Phased(program.kernel(data), (), Condition(), tuple(a for a, _ in arrays), roles, (Stage(data, tuple(range(len(arrays)))),))
+    return Phased(
+        program.kernel(data),
+        (),
+        Condition(),
+        tuple(a for a, _ in arrays),
+        roles,
+        (Stage(data, tuple(range(len(arrays)))),),
+    )
 
 
 def files(data: bytes) -> Sequence[bytes]:
@@ -70,14 +83,25 @@ def files(data: bytes) -> Sequence[bytes]:
 
 def bound(phased: Phased) -> tuple[Bound, ...]:
     """The stages with names. PL0705 where an array of a phase and the array that it is have different types."""
-    return tuple(_with_names(stage.data, program.arrays(stage.data), [phased.arrays[n] for n in stage.arrays]) for stage in phased.stages)
+    return tuple(
+        _with_names(stage.data, program.arrays(stage.data), [phased.arrays[n] for n in stage.arrays])
+        for stage in phased.stages
+    )
 
 
 def _with_names(data: bytes, inner: Sequence[tuple[Array, bool]], outer: Sequence[Array]) -> Bound:
     if [(a.dtype, a.shape) for a, _ in inner] != [(a.dtype, a.shape) for a in outer]:
-        raise input_error("PL0705", "malformed file: the arrays of a phase are not those of the kernel", help="create the file again with this version")
+        raise input_error(
+            "PL0705",
+            "malformed file: the arrays of a phase are not those of the kernel",
+            help="create the file again with this version",
+        )
     pairs = [(a.name, o.name, is_output) for (a, is_output), o in zip(inner, outer, strict=True)]
-    return Bound(data, tuple((a, o) for a, o, is_output in pairs if not is_output), tuple((a, o) for a, o, is_output in pairs if is_output))
+    return Bound(
+        data,
+        tuple((a, o) for a, o, is_output in pairs if not is_output),
+        tuple((a, o) for a, o, is_output in pairs if is_output),
+    )
 
 
 def in_phase(diagnostic: Diagnostic, number: int, count: int) -> Diagnostic:

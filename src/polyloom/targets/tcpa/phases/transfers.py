@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cycles to rearrange arrays between banks before a phase starts (docs/targets/tcpa.md, Phases).
 
-An element is held by the banks that touched it in the latest phase that touched it at all. A later phase that reads it in
-another bank receives it from the lowest-numbered holder. Banks work in parallel; each sends and receives one word a cycle.
+An element is held by the banks that touched it in the latest phase that touched it at all. A later phase that reads it
+in another bank receives it from the lowest-numbered holder. Banks work in parallel; each sends and receives one word a
+cycle.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ _NOTHING = np.zeros(0, np.int64)
 def touched(stage: Bound) -> Phase:
     """What a phase touches, by the names of arrays outside of it."""
     accesses = program.accesses(stage.data)
-    return _merged((outer, accesses[inner]) for inner, outer in stage.inputs), _merged((outer, accesses[inner]) for inner, outer in stage.outputs)
+    return _merged((outer, accesses[inner]) for inner, outer in stage.inputs), _merged(
+        (outer, accesses[inner]) for inner, outer in stage.outputs
+    )
 
 
 def _merged(named: Iterable[tuple[str, Accesses]]) -> dict[str, Accesses]:
@@ -44,7 +47,9 @@ def transfer_cycles(phases: Iterable[Phase]) -> Iterator[int]:
         moved = [_moved(holders[name], wanted) for name, wanted in reads.items() if name in holders]
         yield _busiest([sent for sent, _ in moved], [received for _, received in moved])
         for touched in (reads, writes):
-            holders |= {name: _latest(holders.get(name, (_NOTHING, _NOTHING)), pairs) for name, pairs in touched.items()}
+            holders |= {
+                name: _latest(holders.get(name, (_NOTHING, _NOTHING)), pairs) for name, pairs in touched.items()
+            }
 
 
 def _moved(held: Accesses, wanted: Accesses) -> tuple[Numbers, Numbers]:
@@ -71,7 +76,10 @@ def _among(banks: Numbers, elements: Numbers, of_banks: Numbers, of_elements: Nu
 
 def _busiest(sent: list[Numbers], received: list[Numbers]) -> int:
     """The most words that one bank sends or receives, over all arrays."""
-    return max(int(np.unique(np.concatenate([_NOTHING, *banks]), return_counts=True)[1].max(initial=0)) for banks in (sent, received))
+    return max(
+        int(np.unique(np.concatenate([_NOTHING, *banks]), return_counts=True)[1].max(initial=0))
+        for banks in (sent, received)
+    )
 
 
 def _latest(held: Accesses, touched: Accesses) -> Accesses:

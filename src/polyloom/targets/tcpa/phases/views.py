@@ -15,7 +15,13 @@ from polyloom.targets.tcpa.phases.file import INPUT, OUTPUT, PARAMETRIC
 from polyloom.targets.tcpa.phases.stages import Bound, bound, file_kind, files, in_phase, is_phased, read
 from polyloom.targets.tcpa.phases.whole import transfers
 
-_ROLES: Final = {0: "intermediate", INPUT: "input", OUTPUT: "output", INPUT | OUTPUT: "input and output", PARAMETRIC: "known from parameters"}
+_ROLES: Final = {
+    0: "intermediate",
+    INPUT: "input",
+    OUTPUT: "output",
+    INPUT | OUTPUT: "input and output",
+    PARAMETRIC: "known from parameters",
+}
 
 
 def facts(symbolic: bytes | None, concrete: bytes) -> tuple[dict[str, Json], tuple[dict[str, Json], ...]]:
@@ -69,10 +75,16 @@ def as_json(data: bytes) -> Json:
         "parameters": list(phased.parameters),
         "assumptions": str(phased.assumptions),
         "arrays": [
-            {"name": a.name, "dtype": a.dtype, "shape": [str(e) for e in a.shape], "role": _ROLES[r]} for a, r in zip(phased.arrays, phased.roles, strict=True)
+            {"name": a.name, "dtype": a.dtype, "shape": [str(e) for e in a.shape], "role": _ROLES[r]}
+            for a, r in zip(phased.arrays, phased.roles, strict=True)
         ],
         "phases": [
-            {"inputs": dict[str, Json](b.inputs), "outputs": dict[str, Json](b.outputs), "configuration": program.as_json(b.data)} for b in bound(phased)
+            {
+                "inputs": dict[str, Json](b.inputs),
+                "outputs": dict[str, Json](b.outputs),
+                "configuration": program.as_json(b.data),
+            }
+            for b in bound(phased)
         ],
     }
 

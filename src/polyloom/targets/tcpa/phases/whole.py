@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a target does with one program, done with a plan of several phases: compile, instantiate, simulate.
 
-A plan of one phase whose arrays have the program's own names is the target's own file; every other plan is a file of phases
-(`phase_file`). What a phase writes and which banks it needs is read from its words, never from what they were made of.
+A plan of one phase whose arrays have the program's own names is the target's own file; every other plan is a file of
+phases (`phase_file`). What a phase writes and which banks it needs is read from its words, never from what they were
+made of.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ Choice = T | Mapping[int, T] | None
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A run: `phases[n]` is what the model observed of phase n, `transfers[n]` the cycles that banks need before it starts."""
+    """A run: `phases[n]` is what the model observed of phase n, `transfers[n]` the cycles that banks need before it
+    starts."""
 
     outputs: Given
     phases: tuple[Simulation, ...]
@@ -67,8 +69,11 @@ class Execution:
         return Trace(tuple(moved))
 
 
-def compile(plan: Plan, member: str, mapping: Choice[tuple[str, str]], progress: Progress | None, watch: Watch | None = None) -> bytes:
-    """The symbolic file. Errors: those of the target, with the phase in a note, and PL0818 for mappings that are not of its phases."""
+def compile(
+    plan: Plan, member: str, mapping: Choice[tuple[str, str]], progress: Progress | None, watch: Watch | None = None
+) -> bytes:
+    """The symbolic file. Errors: those of the target, with the phase in a note, and PL0818 for mappings that are not of
+    its phases."""
     count = len(plan.phases)
     given = _chosen(mapping, plan.name, count, "mapping")
     files = [
@@ -79,15 +84,24 @@ def compile(plan: Plan, member: str, mapping: Choice[tuple[str, str]], progress:
 
 
 def _chosen(choice: Choice[T], name: str, count: int, what: str) -> list[T | None]:
-    """The choice for each of `count` phases. Errors: PL0818 for another phase, and for no phase where there are several."""
+    """The choice for each of `count` phases. Errors: PL0818 for another phase, and for no phase where there are
+    several."""
     runs = f"{name} runs in {count} phases" if count > 1 else f"{name} runs in one phase"
     if not isinstance(choice, Mapping):
         if choice is not None and count > 1:
-            raise input_error("PL0818", f"{runs}, and the {what} is given for none of them", help=f"name the phase, counted from 1: --{what} 2:...")
+            raise input_error(
+                "PL0818",
+                f"{runs}, and the {what} is given for none of them",
+                help=f"name the phase, counted from 1: --{what} 2:...",
+            )
         return [choice] * count
     by_phase = cast("Mapping[int, T]", choice)
     if unknown := [phase for phase in by_phase if phase not in range(1, count + 1)]:
-        raise input_error("PL0818", f"the {what} is of phase {unknown[0]!r}, but {runs}", help="count phases from 1; `polyloom show` lists them")
+        raise input_error(
+            "PL0818",
+            f"the {what} is of phase {unknown[0]!r}, but {runs}",
+            help="count phases from 1; `polyloom show` lists them",
+        )
     return [by_phase.get(number) for number in range(1, count + 1)]
 
 
@@ -105,10 +119,24 @@ def _phased(plan: Plan, files: Iterable[bytes]) -> Phased:
     arrays = {a.name: replace(a, span=None) for a in (*plan.inputs, *plan.outputs, *plan.intermediates)}
     arrays |= {p.name: Array(p.name, p.dtype) for p in plan.parametric}
     number = {name: n for n, name in enumerate(arrays)}
-    given, results, known = {a.name for a in plan.inputs}, {a.name for a in plan.outputs}, {p.name for p in plan.parametric}
-    roles = tuple(INPUT * (name in given) | OUTPUT * (name in results) | PARAMETRIC * (name in known) for name in arrays)
+    given, results, known = (
+        {a.name for a in plan.inputs},
+        {a.name for a in plan.outputs},
+        {p.name for p in plan.parametric},
+    )
+    roles = tuple(
+        INPUT * (name in given) | OUTPUT * (name in results) | PARAMETRIC * (name in known) for name in arrays
+    )
     stages = tuple(_stage(data, phase, number) for data, phase in zip(files, plan.phases, strict=True))
-    phased = Phased(plan.name, plan.parameters, plan.assumptions, tuple(arrays.values()), roles, stages, tuple(p.value for p in plan.parametric))
+    phased = Phased(
+        plan.name,
+        plan.parameters,
+        plan.assumptions,
+        tuple(arrays.values()),
+        roles,
+        stages,
+        tuple(p.value for p in plan.parametric),
+    )
     bound(phased)
     return phased
 
@@ -129,7 +157,8 @@ def parameters(data: bytes) -> tuple[str, ...]:
 
 
 def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int], candidate: Choice[int]) -> bytes:
-    """The concrete file. Errors: those of the target, PL0230 for the parameters and PL0818 for candidates that are not of its phases."""
+    """The concrete file. Errors: those of the target, PL0230 for the parameters and PL0818 for candidates that are not
+    of its phases."""
     if not is_phased(data):
         return program.instantiate(data, values, region, *_chosen(candidate, program.kernel(data), 1, "candidate"))
     phased, form = opened(data)
@@ -158,8 +187,11 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
     return phase_file.concrete(form, known, [option.stage.data for option in taken])
 
 
-def simulate(data: bytes, member: str | None, inputs: Given, trace: bool, progress: Progress | None = None) -> Execution:
-    """Run all phases on the model. Errors: those of the target; PL0231 and PL0232 for the inputs of a file of phases."""
+def simulate(
+    data: bytes, member: str | None, inputs: Given, trace: bool, progress: Progress | None = None
+) -> Execution:
+    """Run all phases on the model. Errors: those of the target; PL0231 and PL0232 for the inputs of a file of
+    phases."""
     if not is_phased(data):
         simulation = program.simulate(data, member, inputs, trace, progress)
         return Execution(simulation.outputs, (simulation,), (0,))
@@ -170,7 +202,9 @@ def simulate(data: bytes, member: str | None, inputs: Given, trace: bool, progre
         file, part = stages[number].data, _part(progress, number + 1, len(stages))
         observed.append(_located(number + 1, len(stages), partial(program.simulate, file, member, taken, trace, part)))
         accesses = program.accesses(file)
-        return {name: _overwritten(before, observed[-1].outputs[name], accesses[name][1]) for name, before in held.items()}
+        return {
+            name: _overwritten(before, observed[-1].outputs[name], accesses[name][1]) for name, before in held.items()
+        }
 
     outputs = chain(phased, stages, {}, inputs, execute)
     return Execution(outputs, tuple(observed), transfers(data))
