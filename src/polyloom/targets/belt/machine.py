@@ -8,6 +8,7 @@ resolved text gives every key and reads back to an equal machine; it travels in 
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Final, cast, get_args
 
 from polyloom.diagnostics import PolyloomError, input_error, nearest
+from polyloom.files import regular
 from polyloom.machine.table import Table, parse
 from polyloom.targets.belt.ir import BYTES, Width
 from polyloom.targets.belt.isa import BY_WIDTH, OPS, Op, Unit
@@ -132,6 +134,11 @@ class Machine:
         """The resolved text."""
         return resolve(self)
 
+    @property
+    def fingerprint(self) -> int:
+        """64 bits of the SHA-256 of the resolved text."""
+        return int.from_bytes(hashlib.sha256(self.description.encode()).digest()[:8], "little")
+
 
 @cache
 def members() -> tuple[str, ...]:
@@ -143,9 +150,27 @@ def members() -> tuple[str, ...]:
 def member(name: str, phasing: bool | None = None) -> Machine:
     """The shipped member, its phasing as given; error PL1000."""
     if name not in members():
-        raise input_error("PL1000", f"there is no belt machine '{name}'", help=nearest(name, members(), "member"))
+        help = f"{nearest(name, members(), 'member')} (the name of a file must end in .toml)"
+        raise input_error("PL1000", f"there is no belt machine '{name}'", help=help)
     machine = read(_shipped(name), f"{name}.toml")
     return machine if phasing is None else replace(machine, phasing=phasing)
+
+
+def load(name_or_path: str, phasing: bool | None = None) -> Machine:
+    """The machine of a member's name, or of a file whose name ends in `.toml`."""
+    if not name_or_path.endswith(".toml"):
+        return member(name_or_path, phasing)
+    machine = read(_file(name_or_path), name_or_path)
+    return machine if phasing is None else replace(machine, phasing=phasing)
+
+
+def _file(path: str) -> str:
+    try:
+        return regular(path).decode()
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or "it is not UTF-8 text"
+        help = f"give a readable file, or one of the members {', '.join(members())}"
+        raise input_error("PL1000", f"cannot read the machine file '{path}': {reason}", help=help) from error
 
 
 def read(text: str, name: str) -> Machine:
