@@ -65,6 +65,10 @@ class Issue:
     goes (its index in the routine, of br, inner and leave), `callee` the routine of a call. The operands of br, inner,
     leave, call, conform and retn after their predicate are the list that becomes, or is put on, the belt: the first one
     is b0.
+
+    scratchf allocates `offset` bytes, the last `frames` * `frame` of them as frames that rotate; they hold None until
+    something is spilled there. A spill's or fill's byte counts from the newest frame: `frame` * k + b is byte b of the
+    frame that was the newest one k rotations ago. Those of spillx and fillx count from the first byte of all.
     """
 
     name: str
@@ -78,6 +82,8 @@ class Issue:
     literal: int = 0
     target: int = 0
     callee: str = ""
+    frame: int = 0
+    frames: int = 0
 
 
 @dataclass(frozen=True, slots=True)
