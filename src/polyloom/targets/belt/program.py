@@ -60,11 +60,15 @@ class Issue:
 
     `width`, `scale` and `offset` are those of `ir.Op`; shifts and multiplications also state the width of their first
     operand, spills and fills that of what they move (`isa.states_width`). `offset` is also the byte in scratch of a
-    spill or a fill, and the bytes of a scratchf, of which the first `frames` x `frame` rotate. `delay`: bundles until a load's value drops. `literal` has the bits of
+    spill or a fill, and the bytes of a scratchf. `delay`: bundles until a load's value drops. `literal` has the bits of
     a con; `lanes` its lanes, and those of the other operations of `isa.LANED`. `target` is the bundle to which control
     goes (its index in the routine, of br, inner and leave), `callee` the routine of a call. The operands of br, inner,
     leave, call, conform and retn after their predicate are the list that becomes, or is put on, the belt: the first one
     is b0.
+
+    scratchf allocates `offset` bytes, the last `frames` * `frame` of them as frames that rotate; they hold None until
+    something is spilled there. A spill's or fill's byte counts from the newest frame: `frame` * k + b is byte b of the
+    frame that was the newest one k rotations ago. Those of spillx and fillx count from the first byte of all.
     """
 
     name: str
