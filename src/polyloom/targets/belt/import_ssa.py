@@ -8,11 +8,14 @@
 from __future__ import annotations
 
 from polyloom.diagnostics import input_error
-from polyloom.ir import ssa
 from polyloom.ir.ssa import Function as SsaFunction
+from polyloom.ir.ssa_types import PTR
+from polyloom.ir.ssa_verify import definitions
 from polyloom.targets.belt.front.build import build
 from polyloom.targets.belt.front.expand import moves, own_arrays, settled, switches
 from polyloom.targets.belt.front.inline import inline
+from polyloom.targets.belt.front.order import Arrays, ordered
+from polyloom.targets.belt.front.simplify import simplify
 from polyloom.targets.belt.front.unroll import unroll
 from polyloom.targets.belt.ir import Data, Module
 from polyloom.targets.belt.ir_verify import verify
@@ -35,11 +38,16 @@ def prepared(function: SsaFunction) -> SsaFunction:
 def import_function(function: SsaFunction, machine: Machine, *, distinct: bool = False) -> Module:
     """The program. `distinct`: arrays that are passed never overlap, as those of a Python kernel. Errors: PL1085 to
     PL1088."""
-    del machine, distinct
+    del machine
     ready = prepared(function)
-    functions = tuple(build(member)[0] for member in ready.members)
+    functions = tuple(simplify(build(member)) for member in ready.members)
     data = tuple(Data(d.name, d.initial, d.align, d.constant) for d in ready.data)
-    return verify(Module(functions, data))
+    arrays = {member.name: _arrays(member, distinct and k == 0, k == 0) for k, member in enumerate(ready.program)}
+    return verify(ordered(Module(functions, data), arrays))
 
 
-__all__ = ["import_function", "prepared", "ssa"]
+def _arrays(function: SsaFunction, distinct: bool, outside: bool) -> Arrays:
+    pointers = {p.name: k for k, p in enumerate(function.parameters) if p.type == PTR}
+    alone = {name for name, k in pointers.items() if distinct or k in function.restricted}
+    others = {v.name for block in function.blocks for v in definitions(block) if v.type == PTR} - set(pointers)
+    return Arrays(frozenset(pointers), frozenset(alone), frozenset(others), outside)
