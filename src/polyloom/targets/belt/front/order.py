@@ -209,3 +209,15 @@ class _Roots:
                     continue
                 found |= self._atom(inner, path)
         return frozenset(found)
+
+
+class Meeting:
+    """Whether accesses of a function may be of one object, at any time."""
+
+    def __init__(self, function: Function, arrays: Arrays) -> None:
+        self.forms, self.roots = Forms(function), _Roots(function, arrays)
+
+    def may(self, one: Op, other: Op) -> bool:
+        if one.callee or other.callee:
+            return True
+        return not self.roots.distinct(self.forms.address(one), self.forms.address(other))
