@@ -17,10 +17,12 @@ from polyloom.ir.ssa_verify import definitions
 from polyloom.targets.belt.front.addresses import addresses
 from polyloom.targets.belt.front.build import build
 from polyloom.targets.belt.front.counter import count_down
+from polyloom.targets.belt.front.emulate import emulate
 from polyloom.targets.belt.front.expand import moves, own_arrays, settled, switches
 from polyloom.targets.belt.front.fuse import fuse
 from polyloom.targets.belt.front.hoist import hoist
 from polyloom.targets.belt.front.inline import inline
+from polyloom.targets.belt.front.lacking import substitute
 from polyloom.targets.belt.front.order import Arrays, ordered
 from polyloom.targets.belt.front.simplify import simplify
 from polyloom.targets.belt.front.sink import sink
@@ -46,7 +48,7 @@ def prepared(function: SsaFunction) -> SsaFunction:
 def import_function(function: SsaFunction, machine: Machine, *, distinct: bool = False) -> Module:
     """The program. `distinct`: arrays that are passed never overlap, as those of a Python kernel. Errors: PL1085 to
     PL1088."""
-    ready = prepared(function)
+    ready = prepared(emulate(function, machine))
     data = tuple(Data(d.name, d.initial, d.align, d.constant) for d in ready.data)
     arrays = {member.name: _arrays(member, distinct and k == 0, k == 0) for k, member in enumerate(ready.program)}
     functions = tuple(lean(build(member), arrays[member.name], machine) for member in ready.members)
@@ -59,6 +61,7 @@ def lean(function: Function, arrays: Arrays, machine: Machine) -> Function:
     function = simplify(hoist(simplify(function), arrays))
     function = simplify(addresses(function, fresh))
     function = simplify(sink(simplify(count_down(function, fresh)), fresh))
+    function = simplify(substitute(function, machine, fresh))
     return fuse(function) if machine.fuses else function
 
 
