@@ -43,4 +43,9 @@ CODES: dict[str, tuple[str, str]] = {
         "an operation that the member cannot do",
         "It has no slot for it, and nothing stands for it. Take another member, or write the computation otherwise.",
     ),
+    "PL1091": (
+        "a loop that cannot be vectorized",
+        "The message names what stands against it: a recurrence with its distance, a stride, a call.\n`--vectorize=try` "
+        "leaves such loops scalar; sums of floats need `--reassociate`.",
+    ),
 }
