@@ -119,6 +119,7 @@ ROWS: Final[tuple[Op, ...]] = (
         Op(name, "X", "control", "control", (1, MANY), 0, strict=False)
         for name in ("brtr", "brfl", "leavetr", "leavefl")
     ),
+    Op("shrsadd", "C", "shift", "shift", (3, 3), 1, "", True),  # (a >> c, with the sign) + b, members that fuse
 )
 OPS: Final[Mapping[str, Op]] = {op.name: op for op in ROWS}
 NUMBERS: Final[Mapping[str, int]] = {op.name: number for number, op in enumerate(ROWS)}
