@@ -9,6 +9,7 @@ namespace polyloom::belt {
 namespace {
 
 constexpr Kernels muladds = {muladd_of<uint8_t>, muladd_of<uint16_t>, muladd_of<uint32_t>, muladd_of<uint64_t>, muladd_of<u128>};
+constexpr Kernels shrsadds = {shrsadd_of<uint8_t>, shrsadd_of<uint16_t>, shrsadd_of<uint32_t>, shrsadd_of<uint64_t>, shrsadd_of<u128>};
 constexpr Kernels shladds = {shladd_of<uint8_t>, shladd_of<uint16_t>, shladd_of<uint32_t>, shladd_of<uint64_t>, shladd_of<u128>};
 
 constexpr std::array<Kernels, op_count> make_kernels() {
@@ -27,7 +28,7 @@ constexpr std::array<Kernels, op_count> make_kernels() {
     set(Op::op_mins, binary<mins>, binary<maxs>, binary<minu>, binary<maxu>);
     set(Op::op_abs, unary<absolute>, unary<invert>, unary<leading>, unary<trailing>, unary<population>, unary<swapped>);
     set(Op::op_shl, shifting<shl>, shifting<shrs>, shifting<shru>, shifting<rotl>);
-    set(Op::op_muladd, muladds, shladds, binary<divs>, binary<divu>, binary<rems>, binary<remu>);
+    set(Op::op_muladd, muladds, shladds, shrsadds, binary<divs>, binary<divu>, binary<rems>, binary<remu>);
     set(Op::op_addf, float_binary<addf>, float_binary<subf>, float_binary<mulf>, float_binary<minf>, float_binary<maxf>, float_ternary<fmaf_>, float_binary<divf>,
         float_unary<sqrtf_>, float_unary<negf>, float_unary<absf>, float_binary<copysignf_>);
     set(Op::op_eqlf, float_binary<eqlf>, float_binary<neqf>, float_binary<lssf>, float_binary<leqf>, float_binary<gtrf>, float_binary<geqf>, float_binary<unof>);
@@ -36,7 +37,7 @@ constexpr std::array<Kernels, op_count> make_kernels() {
 constexpr auto kernels = make_kernels();
 
 // The operand whose width need not be that of the others: an amount of a shift.
-constexpr unsigned amount_of(Op op) { return between(op, Op::op_shl, Op::op_rotl) ? 1 : op == Op::op_shladd ? 2 : 3; }
+constexpr unsigned amount_of(Op op) { return between(op, Op::op_shl, Op::op_rotl) ? 1 : between(op, Op::op_shladd, Op::op_shrsadd) ? 2 : 3; }
 
 // The shape of operands that are computed with lane by lane: scalars stand beside vectors, and what has no shape beside anything.
 struct Shape {
@@ -264,17 +265,18 @@ Found state(const Value& v, unsigned lane) {
     return v.none >> lane & 1 ? Found::none : v.nar >> lane & 1 ? Found::nar : v.low_bit(lane) ? Found::yes : Found::no;
 }
 
-// any: a true lane decides, all: a false one; else None, else NaR.
+// any: a true lane decides, all: a false one; else the first lane that is None or NaR.
 void quantify(const Value& v, Value& result, bool any) {
     result.shape(0, 0);
-    Found found = any ? Found::no : Found::yes;
-    const Found decisive = any ? Found::yes : Found::no;
+    const Found decisive = any ? Found::yes : Found::no, otherwise = any ? Found::no : Found::yes;
+    Found found = otherwise;
     uint32_t why = 0;
-    for (unsigned k = v.lanes(); k--;)
-        if (state(v, k) == Found::nar) found = Found::nar, why = v.why[k];
-    if (v.none) found = Found::none;
-    for (unsigned k = 0; k < v.lanes(); ++k)
-        if (state(v, k) == decisive) found = decisive;
+    for (unsigned k = 0; k < v.lanes() && found != decisive; ++k) {
+        const Found next = state(v, k);
+        if (next != decisive && found != otherwise) continue;
+        found = next;
+        if (next == Found::nar) why = v.why[k];
+    }
     tell(result, 0, found, why);
 }
 
@@ -297,7 +299,7 @@ void smear(const Value& v, Value& result, Value& second, bool inclusive) {
     tell(second, 0, found, why);
 }
 
-// None, then true, then NaR.
+// True wins, for an exit that is taken is taken, whatever another one's condition is; then NaR, then None.
 void orm(const Value& a, const Value& b, Value& result) {
     Shape shape;
     shape.add(a, false), shape.add(b, false);
@@ -306,10 +308,10 @@ void orm(const Value& a, const Value& b, Value& result) {
     for (unsigned k = 0; k < result.lanes(); ++k) {
         const unsigned i = a.lanes_log ? k : 0, j = b.lanes_log ? k : 0;
         const Found x = state(a, i), y = state(b, j);
-        const Found found = x == Found::none || y == Found::none ? Found::none
-                            : x == Found::yes || y == Found::yes ? Found::yes
-                            : x == Found::nar || y == Found::nar ? Found::nar
-                                                                 : Found::no;
+        const Found found = x == Found::yes || y == Found::yes     ? Found::yes
+                            : x == Found::nar || y == Found::nar   ? Found::nar
+                            : x == Found::none || y == Found::none ? Found::none
+                                                                   : Found::no;
         tell(result, k, found, x == Found::nar ? a.why[i] : y == Found::nar ? b.why[j] : 0);
     }
 }

@@ -155,10 +155,13 @@ constexpr auto rotl = []<class U>(U a, uint8_t n) { return modulo<U>(n) ? U(U(a 
 
 constexpr auto muladd = []<class U>(U a, U b, U c) { return U(product(a, b) + c); };
 constexpr auto shladd = []<class U>(U a, U b, uint8_t n) { return U(U(a << modulo<U>(n)) + b); };
+constexpr auto shrsadd = []<class U>(U a, U b, uint8_t n) { return U(U(Signed<U>(a) >> modulo<U>(n)) + b); };
 template <class U>
 constexpr Kernel muladd_of = &lanewise<U, muladd, U, U, U>;
 template <class U>
 constexpr Kernel shladd_of = &lanewise<U, shladd, U, U, uint8_t>;
+template <class U>
+constexpr Kernel shrsadd_of = &lanewise<U, shrsadd, U, U, uint8_t>;
 
 // The least number divided by -1 wraps to itself.
 constexpr auto divu = []<class U>(U a, U b, bool& nar) { return (nar = !b) ? U(0) : U(a / b); };

@@ -11,10 +11,6 @@ namespace polyloom::belt {
 
 enum class Phase : uint8_t { R, C, K, P, X };
 
-// Keys of the member's table of latencies, in the order of words; `none` drops in its own bundle.
-enum class Key : uint8_t { alu, compare, smear, shuffle, widen, widenv, shift, mul, floating, fused, div, load, none };
-constexpr unsigned latency_keys = 11;
-
 // How an operation is executed: lane by lane with a kernel, or by a function of its own.
 enum class Action : uint8_t {
     same,       // kernel; a result of the operands' width
@@ -28,40 +24,40 @@ enum class Action : uint8_t {
     con, fill, load, store, call, pick, recur, spill, scratchf, conform, transfer
 };
 
-#define POLYLOOM_BELT_FAMILY(F, name, key) \
-    F(name, C, same, key) F(name##ss, C, same, key) F(name##us, C, same, key) F(name##sx, C, same, key) F(name##ux, C, same, key) \
-    F(name##sw, C, twice, key) F(name##uw, C, twice, key)
+#define POLYLOOM_BELT_FAMILY(F, name) \
+    F(name, C, same) F(name##ss, C, same) F(name##us, C, same) F(name##sx, C, same) F(name##ux, C, same) \
+    F(name##sw, C, twice) F(name##uw, C, twice)
 
 #define POLYLOOM_BELT_OPS(F) \
-    POLYLOOM_BELT_FAMILY(F, add, alu) POLYLOOM_BELT_FAMILY(F, sub, alu) \
-    F(and, C, same, alu) F(or, C, same, alu) F(xor, C, same, alu) F(andn, C, same, alu) \
-    F(eql, C, condition, compare) F(neq, C, condition, compare) F(lsss, C, condition, compare) F(leqs, C, condition, compare) \
-    F(gtrs, C, condition, compare) F(geqs, C, condition, compare) F(lssu, C, condition, compare) F(lequ, C, condition, compare) \
-    F(gtru, C, condition, compare) F(gequ, C, condition, compare) \
-    F(mins, C, same, alu) F(maxs, C, same, alu) F(minu, C, same, alu) F(maxu, C, same, alu) \
-    F(abs, C, same, alu) F(not, C, same, alu) F(clz, C, same, alu) F(ctz, C, same, alu) F(pop, C, same, alu) F(bswap, C, same, alu) \
-    F(shl, C, same, shift) F(shrs, C, same, shift) F(shru, C, same, shift) F(rotl, C, same, shift) \
-    POLYLOOM_BELT_FAMILY(F, mul, mul) F(muladd, C, same, mul) F(shladd, C, same, shift) \
-    F(divs, C, same, div) F(divu, C, same, div) F(rems, C, same, div) F(remu, C, same, div) \
-    F(widens, C, convert, widen) F(widenu, C, convert, widen) F(narrow, C, convert, widen) F(narrowss, C, convert, widen) F(narrowus, C, convert, widen) \
-    F(widensv, C, split, widenv) F(widenuv, C, split, widenv) F(narrowv, C, join, widenv) \
-    F(addf, C, same, floating) F(subf, C, same, floating) F(mulf, C, same, floating) F(minf, C, same, floating) F(maxf, C, same, floating) \
-    F(fmaf, C, same, fused) F(divf, C, same, div) F(sqrtf, C, same, div) F(negf, C, same, alu) F(absf, C, same, alu) F(copysignf, C, same, alu) \
-    F(eqlf, C, condition, compare) F(neqf, C, condition, compare) F(lssf, C, condition, compare) F(leqf, C, condition, compare) \
-    F(gtrf, C, condition, compare) F(geqf, C, condition, compare) F(unof, C, condition, compare) \
-    F(stof, C, convert, floating) F(utof, C, convert, floating) F(ftos, C, convert, floating) F(ftou, C, convert, floating) \
-    F(widenf, C, convert, floating) F(narrowf, C, convert, floating) \
-    F(splat, C, splat, shuffle) F(iota, C, iota, shuffle) F(shuffle, C, shuffle, shuffle) F(extract, C, extract, shuffle) F(inject, C, inject, shuffle) \
-    F(any, C, any, smear) F(all, C, all, smear) F(smearx, C, smearx, smear) F(smeari, C, smeari, smear) F(orm, C, orm, alu) F(remaining, C, remaining, smear) \
-    F(con, R, con, none) F(fill, R, fill, none) F(fillx, R, fill, none) \
-    F(load, C, load, load) F(loads, C, load, load) F(loadu, C, load, load) F(store, X, store, none) \
-    F(call, K, call, none) F(calltr, K, call, none) F(pick, P, pick, none) F(recur, P, recur, none) \
-    F(spill, X, spill, none) F(spillx, X, spill, none) F(scratchf, X, scratchf, none) F(conform, X, conform, none) \
-    F(br, X, transfer, none) F(inner, X, transfer, none) F(leave, X, transfer, none) F(retn, X, transfer, none) \
-    F(brtr, X, transfer, none) F(brfl, X, transfer, none) F(leavetr, X, transfer, none) F(leavefl, X, transfer, none)
+    POLYLOOM_BELT_FAMILY(F, add) POLYLOOM_BELT_FAMILY(F, sub) \
+    F(and, C, same) F(or, C, same) F(xor, C, same) F(andn, C, same) \
+    F(eql, C, condition) F(neq, C, condition) F(lsss, C, condition) F(leqs, C, condition) \
+    F(gtrs, C, condition) F(geqs, C, condition) F(lssu, C, condition) F(lequ, C, condition) \
+    F(gtru, C, condition) F(gequ, C, condition) \
+    F(mins, C, same) F(maxs, C, same) F(minu, C, same) F(maxu, C, same) \
+    F(abs, C, same) F(not, C, same) F(clz, C, same) F(ctz, C, same) F(pop, C, same) F(bswap, C, same) \
+    F(shl, C, same) F(shrs, C, same) F(shru, C, same) F(rotl, C, same) \
+    POLYLOOM_BELT_FAMILY(F, mul) F(muladd, C, same) F(shladd, C, same) F(shrsadd, C, same) \
+    F(divs, C, same) F(divu, C, same) F(rems, C, same) F(remu, C, same) \
+    F(widens, C, convert) F(widenu, C, convert) F(narrow, C, convert) F(narrowss, C, convert) F(narrowus, C, convert) \
+    F(widensv, C, split) F(widenuv, C, split) F(narrowv, C, join) \
+    F(addf, C, same) F(subf, C, same) F(mulf, C, same) F(minf, C, same) F(maxf, C, same) \
+    F(fmaf, C, same) F(divf, C, same) F(sqrtf, C, same) F(negf, C, same) F(absf, C, same) F(copysignf, C, same) \
+    F(eqlf, C, condition) F(neqf, C, condition) F(lssf, C, condition) F(leqf, C, condition) \
+    F(gtrf, C, condition) F(geqf, C, condition) F(unof, C, condition) \
+    F(stof, C, convert) F(utof, C, convert) F(ftos, C, convert) F(ftou, C, convert) \
+    F(widenf, C, convert) F(narrowf, C, convert) \
+    F(splat, C, splat) F(iota, C, iota) F(shuffle, C, shuffle) F(extract, C, extract) F(inject, C, inject) \
+    F(any, C, any) F(all, C, all) F(smearx, C, smearx) F(smeari, C, smeari) F(orm, C, orm) F(remaining, C, remaining) \
+    F(con, R, con) F(fill, R, fill) F(fillx, R, fill) \
+    F(load, C, load) F(loads, C, load) F(loadu, C, load) F(store, X, store) \
+    F(call, K, call) F(calltr, K, call) F(pick, P, pick) F(recur, P, recur) \
+    F(spill, X, spill) F(spillx, X, spill) F(scratchf, X, scratchf) F(conform, X, conform) \
+    F(br, X, transfer) F(inner, X, transfer) F(leave, X, transfer) F(retn, X, transfer) \
+    F(brtr, X, transfer) F(brfl, X, transfer) F(leavetr, X, transfer) F(leavefl, X, transfer)
 
 enum class Op : uint8_t {
-#define POLYLOOM_BELT_ENUM(name, phase, action, key) op_##name,
+#define POLYLOOM_BELT_ENUM(name, phase, action) op_##name,
     POLYLOOM_BELT_OPS(POLYLOOM_BELT_ENUM)
 #undef POLYLOOM_BELT_ENUM
 };
@@ -70,11 +66,10 @@ struct Row {
     std::string_view name;
     Phase phase;
     Action action;
-    Key key;
 };
 
 inline constexpr Row rows[] = {
-#define POLYLOOM_BELT_ROW(name, phase, action, key) {#name, Phase::phase, Action::action, Key::key},
+#define POLYLOOM_BELT_ROW(name, phase, action) {#name, Phase::phase, Action::action},
     POLYLOOM_BELT_OPS(POLYLOOM_BELT_ROW)
 #undef POLYLOOM_BELT_ROW
 };

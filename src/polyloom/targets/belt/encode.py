@@ -108,8 +108,9 @@ def issue_words(issue: Issue, numbers: Mapping[str, int], where: tuple[str, int]
     elif layout == "memory":
         offset = _fit(issue.offset, -2048, 2048, "the offset", place) & 0xFFF
         fields |= {"scale": w.SCALES.index(issue.scale), "delay": issue.delay, "offset": offset}
-    elif layout == "scratch":
+    elif layout in ("scratch", "scratchf"):
         fields["offset"] = issue.offset
+        fields |= {"frame": issue.frame, "frames": issue.frames} if layout == "scratchf" else {}
     elif layout == "con":
         more = _literal_words(_fit(issue.literal, 0, 1 << 8 * BYTES[issue.width or "q"], "the literal", place))
         fields |= {"count": len(more), "literal": 0 if more else issue.literal}
@@ -147,7 +148,8 @@ def _check_form(issue: Issue, op: Op, plain: tuple[Operand, ...], place: tuple[s
         "lanes that are no power of two, or that it does not state": issue.lanes & (issue.lanes - 1) != 0
         or issue.lanes < 1
         or (issue.lanes != 1 and op.name not in LANED),
-        "an offset that it does not have": issue.offset != 0 and layout not in ("memory", "scratch"),
+        "an offset that it does not have": issue.offset != 0 and layout not in ("memory", "scratch", "scratchf"),
+        "frames that it does not have": (issue.frame, issue.frames) != (0, 0) and layout != "scratchf",
         "a scale that it does not have": issue.scale not in w.SCALES or (issue.scale != 0 and layout != "memory"),
         "an index without a scale, or a scale without an index": layout == "memory"
         and (len(plain) == most) != (issue.scale != 0),

@@ -65,6 +65,11 @@ class Issue:
     goes (its index in the routine, of br, inner and leave), `callee` the routine of a call. The operands of br, inner,
     leave, call, conform and retn after their predicate are the list that becomes, or is put on, the belt: the first one
     is b0.
+
+    scratchf allocates `offset` bytes: spillx and fillx count theirs from the first one, and what is there stays. The last
+    `frames` * `frame` bytes rotate: spill and fill count theirs from where frame 0 is, and where the bundle header says
+    `rotate`, frame k becomes frame k + 1 and the last one frame 0. Before the first spill into a frame its operands are
+    None.
     """
 
     name: str
@@ -78,6 +83,8 @@ class Issue:
     literal: int = 0
     target: int = 0
     callee: str = ""
+    frame: int = 0
+    frames: int = 0
 
 
 @dataclass(frozen=True, slots=True)
