@@ -66,10 +66,9 @@ class Issue:
     leave, call, conform and retn after their predicate are the list that becomes, or is put on, the belt: the first one
     is b0.
 
-    scratchf allocates `offset` bytes: spillx and fillx count theirs from the first one, and what is there stays. The last
-    `frames` * `frame` bytes rotate: spill and fill count theirs from where frame 0 is, and where the bundle header says
-    `rotate`, frame k becomes frame k + 1 and the last one frame 0. Before the first spill into a frame its operands are
-    None.
+    scratchf allocates `offset` bytes, the last `frames` * `frame` of them as frames that rotate; they hold None until
+    something is spilled there. A spill's or fill's byte counts from the newest frame: `frame` * k + b is byte b of the
+    frame that was the newest one k rotations ago. Those of spillx and fillx count from the first byte of all.
     """
 
     name: str
