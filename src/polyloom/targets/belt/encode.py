@@ -108,7 +108,7 @@ def issue_words(issue: Issue, numbers: Mapping[str, int], where: tuple[str, int]
     elif layout == "memory":
         offset = _fit(issue.offset, -2048, 2048, "the offset", place) & 0xFFF
         fields |= {"scale": w.SCALES.index(issue.scale), "delay": issue.delay, "offset": offset}
-    elif layout in ("scratch", "scratchf"):
+    elif layout == "scratch":
         fields["offset"] = issue.offset
     elif layout == "frames":
         fields |= {"offset": issue.offset, "frame": issue.frame, "frames": issue.frames}

@@ -63,8 +63,6 @@ def layout(op: Op) -> Layout:
         return "frames"
     if op.name in ("fill", "fillx", "spill", "spillx"):
         return "scratch"
-    if op.name == "scratchf":
-        return "scratchf"
     return "memory" if op.unit == "ls" else "plain"
 
 
