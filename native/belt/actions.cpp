@@ -14,7 +14,7 @@ std::string hexadecimal(uint64_t number) {
 }
 
 std::string origin(uint32_t why) {
-    static constexpr const char* causes[] = {"", "an overflow", "a division by zero", "a load outside of every array", "a conversion of what no integer is near"};
+    static constexpr const char* causes[] = {"", "an overflow", "a division by zero", "a load outside of every array", "a float that no integer of the width is near"};
     return std::string(causes[unsigned(cause_of(why))]) + " in bundle " + std::to_string(bundle_of(why));
 }
 

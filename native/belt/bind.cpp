@@ -125,7 +125,12 @@ nb::dict finished(const Model& model, const Program& program, bool returned) {
             for (unsigned k = 0; k < bundle.ends[4]; ++k)
                 if (const uint64_t times = model.taken[bundle.first + k]) transfers.append(nb::make_tuple(r, b, slot_name(program.issues[bundle.first + k].slot), times));
         }
-    made["executed"] = model.executed;
+    nb::list executed;
+    for (const Routine& routine : program.routines) {
+        const auto first = model.executed.begin() + routine.first;
+        executed.append(nb::cast(std::vector<uint64_t>(first, first + routine.bundles)));
+    }
+    made["executed"] = executed;
     made["transfers"] = transfers;
     return made;
 }

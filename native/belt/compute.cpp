@@ -28,16 +28,17 @@ constexpr std::array<Kernels, op_count> make_kernels() {
     set(Op::op_mins, binary<mins>, binary<maxs>, binary<minu>, binary<maxu>);
     set(Op::op_abs, unary<absolute>, unary<invert>, unary<leading>, unary<trailing>, unary<population>, unary<swapped>);
     set(Op::op_shl, shifting<shl>, shifting<shrs>, shifting<shru>, shifting<rotl>);
-    set(Op::op_muladd, muladds, shladds, shrsadds, binary<divs>, binary<divu>, binary<rems>, binary<remu>);
+    set(Op::op_muladd, muladds, shladds, binary<divs>, binary<divu>, binary<rems>, binary<remu>);
     set(Op::op_addf, float_binary<addf>, float_binary<subf>, float_binary<mulf>, float_binary<minf>, float_binary<maxf>, float_ternary<fmaf_>, float_binary<divf>,
         float_unary<sqrtf_>, float_unary<negf>, float_unary<absf>, float_binary<copysignf_>);
     set(Op::op_eqlf, float_binary<eqlf>, float_binary<neqf>, float_binary<lssf>, float_binary<leqf>, float_binary<gtrf>, float_binary<geqf>, float_binary<unof>);
+    set(Op::op_shrsadd, shrsadds);
     return made;
 }
 constexpr auto kernels = make_kernels();
 
 // The operand whose width need not be that of the others: an amount of a shift.
-constexpr unsigned amount_of(Op op) { return between(op, Op::op_shl, Op::op_rotl) ? 1 : between(op, Op::op_shladd, Op::op_shrsadd) ? 2 : 3; }
+constexpr unsigned amount_of(Op op) { return between(op, Op::op_shl, Op::op_rotl) ? 1 : one_of(op, Op::op_shladd, Op::op_shrsadd) ? 2 : 3; }
 
 // The shape of operands that are computed with lane by lane: scalars stand beside vectors, and what has no shape beside anything.
 struct Shape {

@@ -37,7 +37,7 @@ enum class Action : uint8_t {
     F(mins, C, same) F(maxs, C, same) F(minu, C, same) F(maxu, C, same) \
     F(abs, C, same) F(not, C, same) F(clz, C, same) F(ctz, C, same) F(pop, C, same) F(bswap, C, same) \
     F(shl, C, same) F(shrs, C, same) F(shru, C, same) F(rotl, C, same) \
-    POLYLOOM_BELT_FAMILY(F, mul) F(muladd, C, same) F(shladd, C, same) F(shrsadd, C, same) \
+    POLYLOOM_BELT_FAMILY(F, mul) F(muladd, C, same) F(shladd, C, same) \
     F(divs, C, same) F(divu, C, same) F(rems, C, same) F(remu, C, same) \
     F(widens, C, convert) F(widenu, C, convert) F(narrow, C, convert) F(narrowss, C, convert) F(narrowus, C, convert) \
     F(widensv, C, split) F(widenuv, C, split) F(narrowv, C, join) \
@@ -54,7 +54,8 @@ enum class Action : uint8_t {
     F(call, K, call) F(calltr, K, call) F(pick, P, pick) F(recur, P, recur) \
     F(spill, X, spill) F(spillx, X, spill) F(scratchf, X, scratchf) F(conform, X, conform) \
     F(br, X, transfer) F(inner, X, transfer) F(leave, X, transfer) F(retn, X, transfer) \
-    F(brtr, X, transfer) F(brfl, X, transfer) F(leavetr, X, transfer) F(leavefl, X, transfer)
+    F(brtr, X, transfer) F(brfl, X, transfer) F(leavetr, X, transfer) F(leavefl, X, transfer) \
+    F(shrsadd, C, same)
 
 enum class Op : uint8_t {
 #define POLYLOOM_BELT_ENUM(name, phase, action) op_##name,
@@ -82,10 +83,10 @@ constexpr bool one_of(Op op, Ops... ops) {
     return ((op == ops) || ...);
 }
 
-constexpr bool takes_list(Op op) { return one_of(op, Op::op_call, Op::op_calltr) || op >= Op::op_conform; }
-constexpr bool has_predicate(Op op) { return op == Op::op_calltr || op >= Op::op_brtr; }
+constexpr bool takes_list(Op op) { return between(op, Op::op_call, Op::op_calltr) || between(op, Op::op_conform, Op::op_leavefl); }
+constexpr bool has_predicate(Op op) { return op == Op::op_calltr || between(op, Op::op_brtr, Op::op_leavefl); }
 constexpr bool multiplies(Op op) { return between(op, Op::op_mul, Op::op_muladd); }
-constexpr bool shifts(Op op) { return between(op, Op::op_shl, Op::op_rotl) || between(op, Op::op_shladd, Op::op_shrsadd); }
+constexpr bool shifts(Op op) { return between(op, Op::op_shl, Op::op_rotl) || one_of(op, Op::op_shladd, Op::op_shrsadd); }
 constexpr bool moves_scratch(Op op) { return between(op, Op::op_fill, Op::op_fillx) || between(op, Op::op_spill, Op::op_spillx); }
 constexpr bool loads(Op op) { return between(op, Op::op_load, Op::op_loadu); }
 

@@ -20,7 +20,7 @@ struct Field {
 };
 
 constexpr Field number{0, 8}, slot{8, 8}, kind{8, 3}, width{16, 3}, lanes{19, 3}, count{22, 3}, operands[] = {{25, 6}, {31, 6}, {37, 6}};
-constexpr Field immediate_flag{43, 1}, immediate_value{44, 8}, scale{43, 3}, delay{46, 6}, offset{52, 12}, place{44, 20}, frames{25, 6}, frame{31, 13};
+constexpr Field immediate_flag{43, 1}, immediate_value{44, 8}, scale{43, 3}, delay{46, 6}, offset{52, 12}, place{44, 20}, frame{25, 12}, frames{37, 7};
 constexpr Field literal{32, 32}, items{31, 6}, target{44, 16};
 
 class Reader {
