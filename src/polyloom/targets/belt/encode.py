@@ -152,7 +152,7 @@ def _check_form(issue: Issue, op: Op, plain: tuple[Operand, ...], place: tuple[s
         "an offset that it does not have": issue.offset != 0 and layout not in ("memory", "scratch", "frames"),
         "frames that it does not have, or that it does not allocate": (issue.frame != 0) != (issue.frames != 0)
         or (issue.frame != 0 and layout != "frames")
-        or issue.frame * issue.frames > issue.offset,
+        or (layout == "frames" and issue.frame * issue.frames > issue.offset),
         "a scale that it does not have": issue.scale not in w.SCALES or (issue.scale != 0 and layout != "memory"),
         "an index without a scale, or a scale without an index": layout == "memory"
         and (len(plain) == most) != (issue.scale != 0),
