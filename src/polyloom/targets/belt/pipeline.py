@@ -121,7 +121,7 @@ class _Try:
         interval = self.at_least
         while True:
             made = setting(self.machine, graph)
-            solution = self._solve(made, max(self.at_least, linear(self.machine, graph)))
+            solution = self._solve(made, max(2 * self.at_least, 2 * linear(self.machine, graph)))
             if solution is None:
                 if not any(node.near for node in graph.nodes):
                     return _Failure("schedule", rounds, interval)
