@@ -136,7 +136,7 @@ static End end_after_repairs(Words& words, const Headers& headers, bool phasing)
         const End end = end_of(words, phasing, &fault);
         if (end != End::faulted || fault.fault != Fault::drops) return end;
         uint64_t& header = words[headers[fault.routine][fault.bundle]];
-        header = (header & ~uint64_t(0xff00)) | uint64_t(std::stoul(fault.detail) & 0xff) << 8;
+        header = (header & ~uint64_t(0xff00)) | uint64_t(std::stoul(fault.detail.substr(fault.detail.rfind(' ') + 1)) & 0xff) << 8;
     }
     return End::faulted;
 }
