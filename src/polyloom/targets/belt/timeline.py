@@ -116,7 +116,7 @@ def _line(life: _Life, end: int) -> str:
 
 def _lives(program: Program, routine: Routine, machine: Machine, first: int, interval: int) -> list[_Life]:
     """Of the results of a pass in the steady state."""
-    state = _entered(program, routine, machine, first)
+    state = entered(program, routine, machine, first)
     drops = sum(bundle.drops for bundle in routine.bundles[first : first + interval])
     longest = max(machine.load[1], *(max(by.values()) for by in machine.latencies.values()))
     settled = longest // interval + machine.belt // max(drops, 1) + 2
@@ -162,7 +162,7 @@ def _reads(life: _Life, issue: Issue, position: int, now: int) -> None:
         life.spilled.append(now)
 
 
-def _entered(program: Program, routine: Routine, machine: Machine, first: int) -> State | None:
+def entered(program: Program, routine: Routine, machine: Machine, first: int) -> State | None:
     """A state in which an inner has just entered the loop; None where none does."""
     steps = walker(program, routine, machine)
     work, known = [(0, steps.entry())], set[tuple[int, State]]()

@@ -105,6 +105,8 @@ def walker(program: Program, routine: Routine, machine: Machine, most_passes: in
     return Walker(program, routine, machine, backs, most_passes, tags)
 
 
+_ROUNDED: Final = 8
+"""What scratchf allocates is a multiple of."""
 _TRANSFERS: Final = ("br", "inner", "leave", "retn")
 
 
@@ -242,6 +244,8 @@ class _Step:
         if issue.name == "scratchf":
             if issue.offset > self.machine.scratch:
                 self.wrong("PL1015", f"it allocates {issue.offset} bytes of {self.machine.scratch}", issue)
+            if issue.offset % _ROUNDED:
+                self.wrong("PL1015", f"it allocates {issue.offset} bytes, no multiple of {_ROUNDED}", issue)
             self.scratch = Scratch(issue.offset, issue.frame, issue.frames)
         elif OPS[issue.name].unit == "spill":
             self.spilled.append(self.place(issue))
