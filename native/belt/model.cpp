@@ -129,6 +129,10 @@ void Model::gather(const Issue& issue) {
             value->copy(at(item.position));
             continue;
         }
+        if (item.width == shapeless) {
+            value->lose_shape();
+            continue;
+        }
         value->shape(item.width, 0);
         value->make_none();
     }

@@ -66,7 +66,10 @@ def _extent(text: str) -> Extent:
 
 def _dtype(made: Any, depth: int = 0) -> Dtype:
     if isinstance(made, str):
-        dtype = np.dtype(made)
+        try:
+            dtype = np.dtype(made)
+        except SyntaxError:  # what NumPy raises for a text such as "<04"
+            raise ValueError from None
         if dtype.kind not in "biuf":
             raise ValueError
         return dtype
