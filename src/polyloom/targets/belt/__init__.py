@@ -1,2 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The belt machine: a specializer from functions in SSA form to bundles, and a model that reads only words."""
+
+from typing import Final
+
+from polyloom.targets.entry import Entry
+
+ENTRY: Final = Entry("belt", "polyloom.targets.belt.target:TARGET", codes="polyloom.targets.belt.codes:CODES")
