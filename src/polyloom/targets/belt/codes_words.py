@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Codes of members, words, files, notations and the verifier: PL1000 to PL1049, in the form of `polyloom.codes.CODES`."""
+"""Codes of members, words, files, notations and the verifier, PL1000 to PL1049, as in `polyloom.codes.CODES`."""
 
 from __future__ import annotations
 

@@ -153,6 +153,8 @@ def _read(words: _Words, word: int, op: Op, called: Sequence[str]) -> Issue:
         _literal(words, common["count"], fields["literal"]) if layout == "con" else 0,
         0 if call else fields.get("target", 0),
         called[fields["target"]] if call else "",
+        fields.get("frame", 0),
+        fields.get("frames", 0),
     )
 
 

@@ -110,6 +110,8 @@ def issue_words(issue: Issue, numbers: Mapping[str, int], where: tuple[str, int]
         fields |= {"scale": w.SCALES.index(issue.scale), "delay": issue.delay, "offset": offset}
     elif layout == "scratch":
         fields["offset"] = issue.offset
+    elif layout == "frames":
+        fields |= {"offset": issue.offset, "frame": issue.frame, "frames": issue.frames}
     elif layout == "con":
         more = _literal_words(_fit(issue.literal, 0, 1 << 8 * BYTES[issue.width or "q"], "the literal", place))
         fields |= {"count": len(more), "literal": 0 if more else issue.literal}
@@ -147,7 +149,10 @@ def _check_form(issue: Issue, op: Op, plain: tuple[Operand, ...], place: tuple[s
         "lanes that are no power of two, or that it does not state": issue.lanes & (issue.lanes - 1) != 0
         or issue.lanes < 1
         or (issue.lanes != 1 and op.name not in LANED),
-        "an offset that it does not have": issue.offset != 0 and layout not in ("memory", "scratch"),
+        "an offset that it does not have": issue.offset != 0 and layout not in ("memory", "scratch", "frames"),
+        "frames that it does not have, or that it does not allocate": (issue.frame != 0) != (issue.frames != 0)
+        or (issue.frame != 0 and layout != "frames")
+        or (layout == "frames" and issue.frame * issue.frames > issue.offset),
         "a scale that it does not have": issue.scale not in w.SCALES or (issue.scale != 0 and layout != "memory"),
         "an index without a scale, or a scale without an index": layout == "memory"
         and (len(plain) == most) != (issue.scale != 0),

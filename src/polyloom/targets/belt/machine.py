@@ -40,26 +40,8 @@ _COUNTED: Final[Mapping[str, tuple[str, Unit]]] = {
     "W": ("spills", "spill"),
 }
 """Kinds of slots that are alike and given by their number."""
-_REPLACED: Final = frozenset(
-    {
-        "mins",
-        "maxs",
-        "minu",
-        "maxu",
-        "abs",
-        "muladd",
-        "shladd",
-        "clz",
-        "ctz",
-        "pop",
-        "bswap",
-        "rotl",
-        "orm",
-        "neqf",
-        "unof",
-    }
-)
-"""Single operations that a compiler can do without, so that no slot need be there for them beside their unit's."""
+_REPLACED: Final = frozenset({"mins", "maxs", "minu", "maxu", "abs", "clz", "ctz", "pop", "bswap", "rotl"})
+"""Single operations that other ones can stand for, so that a member may lack them."""
 _NEEDED: Final[tuple[Unit, ...]] = (
     "alu",
     "shift",
@@ -74,6 +56,8 @@ _NEEDED: Final[tuple[Unit, ...]] = (
     "spill",
 )
 """Units that every member has: what has no slot on it could not be replaced by anything."""
+FUSED: Final = frozenset({"muladd", "shladd", "shrsadd"})
+"""What members that fuse execute."""
 LOOP_SLOTS: Final = (Slot("L", 0), Slot("L", 1), Slot("L", 2))
 """With `free_loop`: the slots of a counted loop's counter (add, sub), test (a comparison) and leave."""
 
@@ -83,7 +67,7 @@ class Machine:
     """A member. `belt`: operands it holds; `scratch`, `vector` in bytes; `load`: least and most delay of a load.
 
     `latencies` and `busies` are by key of `isa.Op.latency` and width. `lacks` names operations that no slot executes
-    (`mul.d`: of that width). `fuses`: muladd and shladd on integers. `free_loop`: `LOOP_SLOTS` are there.
+    (`mul.d`: of that width). `fuses`: `FUSED` operations, on integers. `free_loop`: `LOOP_SLOTS` are there.
     """
 
     name: str
@@ -124,8 +108,7 @@ class Machine:
 
     def has(self, name: str, width: Width = "w") -> bool:
         """Whether a slot executes the operation on operands of the width."""
-        fused = name in ("muladd", "shladd")
-        lacking = name in self.lacks or f"{name}.{width}" in self.lacks or (fused and not self.fuses)
+        lacking = name in self.lacks or f"{name}.{width}" in self.lacks or (name in FUSED and not self.fuses)
         family = OPS[name].unit == "mul" and f"mul.{width}" in self.lacks
         return not lacking and not family and bool(self.slots_for(OPS[name].unit))
 

@@ -7,7 +7,7 @@ names a value: the names that a listing shows are notes beside the words, which 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from polyloom.ir.ssa import NOWHERE, Place
@@ -65,6 +65,10 @@ class Issue:
     goes (its index in the routine, of br, inner and leave), `callee` the routine of a call. The operands of br, inner,
     leave, call, conform and retn after their predicate are the list that becomes, or is put on, the belt: the first one
     is b0.
+
+    scratchf allocates `offset` bytes, the last `frames` * `frame` of them as frames that rotate; they hold None until
+    something is spilled there. A spill's or fill's byte counts from the newest frame: `frame` * k + b is byte b of the
+    frame that was the newest one k rotations ago. Those of spillx and fillx count from the first byte of all.
     """
 
     name: str
@@ -78,6 +82,8 @@ class Issue:
     literal: int = 0
     target: int = 0
     callee: str = ""
+    frame: int = 0
+    frames: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +136,17 @@ class Program:
 
 
 def in_order(bundle: Bundle) -> tuple[tuple[Issue, ...], tuple[Note, ...]]:
-    """The issues in the order of their slots, as words have them, and their notes."""
+    """The issues in the order of their slots, as words have them, and their notes, none where all are empty."""
     order = sorted(range(len(bundle.issues)), key=lambda n: bundle.issues[n].slot.order)
-    notes = tuple(bundle.notes[n] for n in order) if bundle.notes else ()
-    return tuple(bundle.issues[n] for n in order), notes
+    issues = tuple(bundle.issues[n] for n in order)
+    notes = tuple(_shortest(bundle.notes[n], bundle.issues[n]) for n in order) if bundle.notes else ()
+    return issues, notes if any(note != Note() for note in notes) else ()
+
+
+def _shortest(note: Note, issue: Issue) -> Note:
+    """A note without names of operands that the issue does not have, and without empty names at the end."""
+    return replace(note, operands=_named(note.operands[: len(issue.operands)]), results=_named(note.results))
+
+
+def _named(names: tuple[str, ...]) -> tuple[str, ...]:
+    return names if not names or names[-1] else _named(names[:-1])

@@ -15,7 +15,7 @@ from polyloom.targets.belt.isa import MANY, Op
 
 Field = tuple[int, int]
 """First bit, and number of bits."""
-Layout = Literal["plain", "memory", "scratch", "con", "control"]
+Layout = Literal["plain", "memory", "scratch", "frames", "con", "control"]
 
 HEADER: Final[Mapping[str, Field]] = {
     "ops": (0, 8),
@@ -37,6 +37,7 @@ LAYOUTS: Final[Mapping[Layout, Mapping[str, Field]]] = {
     "plain": {**_OPERANDS, "immediate": (43, 1), "value": (44, 8)},
     "memory": {**_OPERANDS, "scale": (43, 3), "delay": (46, 6), "offset": (52, 12)},
     "scratch": {"a": (25, 6), "offset": (44, 20)},
+    "frames": {"frame": (25, 12), "frames": (37, 7), "offset": (44, 20)},
     "con": {"literal": (32, 32)},
     "control": {"a": (25, 6), "items": (31, 6), "target": (44, 16)},
 }
@@ -58,7 +59,9 @@ def layout(op: Op) -> Layout:
         return "con"
     if op.operands[1] == MANY:
         return "control"
-    if op.name in ("fill", "fillx", "spill", "spillx", "scratchf"):
+    if op.name == "scratchf":
+        return "frames"
+    if op.name in ("fill", "fillx", "spill", "spillx"):
         return "scratch"
     return "memory" if op.unit == "ls" else "plain"
 
