@@ -79,6 +79,27 @@ def read(data: bytes, on: Machine | None = None) -> File:
     return File(program, signature, member)
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the model gets: sections 0 and 2 as they are, and the named data, (address, bytes, constant) each.
+
+    `routines` are names for messages.
+    """
+
+    machine: bytes
+    data: tuple[tuple[int, bytes, bool], ...]
+    code: bytes
+    routines: tuple[str, ...]
+
+
+def parts(data: bytes) -> Parts:
+    """A file's sections, of which only data and names are read. Errors: PL0701 to PL0705."""
+    _, (machine_at, data_at, code, _, names_at) = binary.unpack(KIND, data)
+    placed = tuple((d.address, d.initial, bool(d.constant)) for d in _whole(_DATA, data_at))
+    machine_bytes, words = (at.take(at.end - at.position) for at in (machine_at, code))
+    return Parts(machine_bytes, placed, words, _whole(_NAMES, names_at).routines)
+
+
 def _for_another(member: Machine, on: Machine) -> PolyloomError:
     phases = "" if on.phasing == member.phasing or on.name != member.name else ", with other phases"
     return input_error(

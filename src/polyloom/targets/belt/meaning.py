@@ -195,6 +195,19 @@ def _float_intrinsic(callee: str) -> Callable[..., int]:
     return apply
 
 
+def _extreme(smallest: bool) -> Callable[[int, int, int], int]:
+    """IEEE 754's minimumNumber and maximumNumber: a number where one is, and -0 less than +0."""
+
+    def apply(width: int, a: int, b: int) -> int:
+        x, y = as_float(a, width), as_float(b, width)
+        if math.isnan(x):
+            return float_bits(y, width)
+        first = x < y or (x == y and bool(a >> (width - 1)))
+        return a if math.isnan(y) or (x == y and a == b) or first == smallest else b
+
+    return apply
+
+
 def _float_comparison(relation: Callable[[float, float], bool]) -> Callable[[int, int, int], int]:
     return lambda width, a, b: int(relation(as_float(a, width), as_float(b, width)))
 
@@ -204,8 +217,8 @@ _FLOATING: Final[dict[str, Callable[..., int]]] = {
     "subf": _float_arithmetic("fsub"),
     "mulf": _float_arithmetic("fmul"),
     "divf": _float_arithmetic("fdiv"),
-    "minf": _float_intrinsic("minnum"),
-    "maxf": _float_intrinsic("maxnum"),
+    "minf": _extreme(smallest=True),
+    "maxf": _extreme(smallest=False),
     "sqrtf": _float_intrinsic("sqrt"),
     "fmaf": _float_intrinsic("fma"),
     "negf": lambda width, a: a ^ 1 << (width - 1),
@@ -317,7 +330,7 @@ def _narrowed(lanes: Lanes, result: int) -> Lanes:
 
 _WHOLE: Final[dict[str, Callable[[Sequence[Lanes], int, int, int], tuple[Lanes, ...]]]] = {
     "splat": lambda o, w, r, n: (o[0] * n,),
-    "iota": lambda o, w, r, n: (tuple(x + k if isinstance(x, int) else x for k, x in enumerate(o[0] * n)),),
+    "iota": lambda o, w, r, n: (tuple((x + k) % (1 << w) if isinstance(x, int) else x for k, x in enumerate(o[0] * n)),),
     "shuffle": lambda o, w, r, n: (_shuffled(o[0], o[1][0]),),
     "extract": lambda o, w, r, n: ((_shuffled(o[0], o[1][0])[0],),),
     "inject": lambda o, w, r, n: (_injected(o[0], o[1][0], o[2][0]),),
