@@ -97,7 +97,7 @@ def _facts(loop: loops.Loop, member: str, solver: str) -> Sequence[dict[str, Any
 
 def _summary(functions: Sequence[Sequence[dict[str, Any]]]) -> Row:
     pipelined = [loop for function in functions for loop in function if loop["pipelined"]]
-    again = [loop["rounds"] - 1 for loop in pipelined]
+    again = [loop["rounds"] for loop in pipelined]
     shares = [sum(n == k for n in again) for k in range(3)] + [sum(n > 2 for n in again)]
     share = [f"{100 * n / max(1, len(again)):.0f} %" for n in shares]
     return {
