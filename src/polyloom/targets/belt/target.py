@@ -17,7 +17,7 @@ from polyloom.ir.ssa_types import F32, F64, I8, I16, I32, I64
 from polyloom.targets.belt import belt_file, conasm, conasm_read, facts, model, view
 from polyloom.targets.belt.compile import specialize
 from polyloom.targets.belt.genasm import print_genasm
-from polyloom.targets.belt.genasm_read import read as read_genasm
+from polyloom.targets.belt.genasm_read import read_genasm
 from polyloom.targets.belt.import_ssa import import_function
 from polyloom.targets.belt.ir import Module
 from polyloom.targets.belt.machine import load, members
