@@ -46,4 +46,59 @@ CODES: dict[str, tuple[str, str]] = {
         "unknown name in conasm",
         "Operations are those of docs/targets/belt.md; a call names a routine of the text.",
     ),
+    # What `verify` finds in a program of ours, or in one that somebody has changed
+    "PL1009": (
+        "belt program with too many states",
+        "The verifier follows every state in which a bundle may begin. Programs of ours have hundreds of them.",
+    ),
+    "PL1010": (
+        "slot that does not take the operation",
+        "Each slot of the member takes one operation per bundle, of the units that it has, and a division holds its "
+        "slot for as long as\n`busy` says. docs/targets/belt.md lists the slots.",
+    ),
+    "PL1011": (
+        "operation that the member does not have",
+        "Some members lack operations, or do not fuse. The compiler replaces these by others.",
+    ),
+    "PL1012": (
+        "position without an operand",
+        "An operation reads a position beyond the member's belt, or one that nothing has dropped to on some path.",
+    ),
+    "PL1013": (
+        "drops that differ from the header",
+        "A bundle's header counts what drops in it. In the first passes of a loop Nones stand for results that nobody "
+        "issued; otherwise as\nmany results must arrive.",
+    ),
+    "PL1014": (
+        "more loads than stations",
+        "A load holds one retire station from its issue to its drop.",
+    ),
+    "PL1015": (
+        "scratch that is not there",
+        "Spills and fills stay within what scratchf allocated, within one frame, aligned to their width; a fill comes "
+        "at least two bundles\nafter its spill.",
+    ),
+    "PL1016": (
+        "control that leads nowhere",
+        "`inner` enters the first bundle of a loop's pass and `leave` ends it; no path runs past the last bundle.",
+    ),
+    "PL1017": (
+        "operands that do not fit",
+        "Words state the width of what is shifted, multiplied or spilled; lists have the operands that their taker "
+        "expects.",
+    ),
+    "PL1018": (
+        "first passes that would act",
+        "In the first passes of a loop operations of later stages run for iterations that do not exist. What stores, "
+        "calls and leaves read must\nbe None there, and a `recur` must find a None that its initial value replaces.",
+    ),
+    "PL1019": (
+        "store outside of the window of a leave",
+        "When a loop is left, stores before the leave in program order must have been done and those after it not:\n"
+        "t_leave - II < t <= t_leave + II.",
+    ),
+    "PL1020": (
+        "delay that the member does not have",
+        "A load states after how many bundles its value drops, within the member's range.",
+    ),
 }

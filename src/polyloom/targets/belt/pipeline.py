@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One loop pipelined: schedule, first passes, positions, spills, and again from the top until nothing is lost.
+
+Each round begins at the lower bound (I. Godard, "Pipelining"). Nothing is believed: `modulo.check` has checked every
+schedule, and positions are taken from the schedule that is emitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.modulo.bounds import recurrence_bound, resource_bound
+from polyloom.modulo.check import check
+from polyloom.modulo.graph import Demand, build
+from polyloom.modulo.placing import Case
+from polyloom.modulo.problem import Bound, Choice, Problem, Schedule, Solution
+from polyloom.modulo.solve import SOLVERS, solve
+from polyloom.targets.belt.graph import LOADS, Graph, Read, prune
+from polyloom.targets.belt.late import late
+from polyloom.targets.belt.machine import Machine
+from polyloom.targets.belt.nones import Nones, repair, with_recur
+from polyloom.targets.belt.positions import Belt
+from polyloom.targets.belt.problem import Setting, setting
+from polyloom.targets.belt.slots import assign
+from polyloom.targets.belt.spill import Frames, frames, lost, relieve
+
+ROUNDS: Final = 8
+"""Schedules that are thrown away for a lost operand, at most."""
+_REPAIRS: Final = 24
+"""Schedules that are thrown away for what their first passes would do, at most; half of them by cheap means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipelined:
+    """A loop that fits: `solution` is that of its last round, `bounds` are those of the loop before the first."""
+
+    belt: Belt
+    solution: Solution
+    bounds: tuple[Bound, Bound]
+    rounds: int
+    frames: Frames
+
+    @property
+    def interval(self) -> int:
+        return self.belt.placed.interval
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """`reason` in the words of the facts."""
+
+    reason: str
+    rounds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`effort` is deterministic work per schedule; `scratch` the bytes that frames may take."""
+
+    solver: str = "exact"
+    effort: float = 2.0
+    scratch: int = 1 << 20
+
+
+def bounds(machine: Machine, graph: Graph) -> tuple[Bound, Bound]:
+    """Of resources and of recurrences, before anything is added: fills of what comes from outside take no slot here."""
+    problem = setting(machine, graph).problem
+    operations = list(problem.operations)
+    for n, node in enumerate(graph.nodes):
+        if node.name == "fillx":
+            operations[n] = replace(operations[n], choices=(Choice((), 0),))
+    problem = Problem(tuple(operations), problem.resources, problem.dependences, problem.capacities)
+    return resource_bound(problem), recurrence_bound(problem)
+
+
+def pipeline(machine: Machine, graph: Graph, addresses: Mapping[str, int], options: Options) -> Pipelined | Failed:
+    loads = sum(node.name in LOADS for node in graph.nodes)
+    if loads > machine.stations:
+        return Failed("stations")
+    known = dict(addresses)
+    limits = bounds(machine, graph)
+    graph = _foreseen(machine, graph, known, max(b.value for b in limits))
+    rounds = repairs = 0
+    while True:
+        try:
+            made = setting(machine, graph)
+            solution = solve(made.problem, SOLVERS[options.solver], effort=options.effort)
+        except PolyloomError as error:
+            if error.code not in ("PL0985", "PL0987", "PL0988", "PL0989"):
+                raise
+            return Failed("schedule", rounds)
+        belt, nones = _best(machine, graph, made, solution.schedule)
+        if wrongs := list(nones.wrongs()):
+            repairs += 1
+            if repairs > _REPAIRS:
+                return Failed("none", rounds)
+            graph = _repaired(nones, wrongs, known, repairs > _REPAIRS // 2)
+            continue
+        found = lost(belt)
+        used = frames(graph, belt.placed, 0)
+        if not found and used.bytes <= options.scratch:
+            return Pipelined(belt, solution, limits, rounds, used)
+        if not found:
+            return Failed("scratch", rounds)
+        rounds += 1
+        if rounds > ROUNDS:
+            return Failed("belt", rounds - 1)
+        graph = prune(relieve(belt, found))
+
+
+def _repaired(nones: Nones, wrongs: list, known: dict[str, int], hard: bool) -> Graph:
+    """All operands without an initial value at once, else the first failure."""
+    graph = nones.graph
+    starts = {
+        replace(operand)
+        for w in wrongs
+        if w.kind == "init" and isinstance(operand := graph.nodes[w.node].operands[w.operand], Read)
+    }
+    if not starts:
+        return prune(repair(nones, wrongs[0], known, hard))
+    for read in sorted(starts, key=lambda r: (r.node, r.result, r.distance)):
+        graph = with_recur(graph, read, known)
+    return prune(graph)
+
+
+def _best(machine: Machine, graph: Graph, made: Setting, schedule: Schedule) -> tuple[Belt, Nones]:
+    """The schedule as it is if all is well with it, else with shorter lifetimes."""
+    early = Belt(machine, graph, assign(graph, made, schedule))
+    nones = Nones(early)
+    if not lost(early):
+        return early, nones
+    moved = late(machine, graph, made, schedule)
+    check(made.problem, moved)
+    belt = Belt(machine, graph, assign(graph, made, moved))
+    return belt, Nones(belt)
+
+
+def _foreseen(machine: Machine, graph: Graph, known: dict[str, int], interval: int) -> Graph:
+    """With a recur on what comes over the back arc from a stage that cannot be the first: its earliest drop tells."""
+    made = setting(machine, graph)
+    case = Case(made.problem)
+    arcs = build(made.problem, case.choices, Demand.LEAST)
+    times = _earliest(len(arcs.owner), arcs.arcs, interval)
+    carried = sorted(
+        {r for node in graph.nodes for r in node.reads if r.distance and graph.initial.get((r.node, r.result))},
+        key=lambda r: (r.node, r.result, r.distance),
+    )
+    for read in carried:
+        drop = times[read.node] + made.problem.operations[read.node].choices[0].latency - 1
+        if drop >= interval and (read.node, read.result) in graph.initial:
+            graph = with_recur(graph, read, known)
+    return prune(graph)
+
+
+def _earliest(points: int, arcs: tuple, interval: int) -> list[int]:
+    """Longest paths from the start; arcs on circuits are relaxed a bounded number of times."""
+    times = [0] * points
+    for _ in range(points + 1):
+        changed = False
+        for source, sink, weight, distance in arcs:
+            if (t := times[source] + weight - interval * distance) > times[sink]:
+                times[sink] = t
+                changed = True
+        if not changed:
+            break
+    return times
