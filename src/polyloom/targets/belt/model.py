@@ -109,7 +109,7 @@ def _placed(
     if len(parameters) != len(arguments):
         raise _misfit(f"the routine has {len(parameters)} parameters and gets {len(arguments)} arguments")
     ranges = [(at, np.frombuffer(bytearray(initial), np.uint8), not constant) for at, initial, constant in parts.data]
-    free = max((at + len(initial) for at, initial, _ in parts.data), default=layout.BASE) + layout.GAP
+    free = max((at + len(initial) + layout.GAP for at, initial, _ in parts.data), default=layout.BASE)
     known: dict[int, int] = {}
     given: list[belt.Operand] = []
     for number, ((width, lanes), argument) in enumerate(zip(parameters, arguments, strict=True)):
