@@ -77,8 +77,8 @@ class Twin:
         self.high_water = 0
 
     def place(self, array: npt.NDArray[Any]) -> int:
-        end = max((base + len(data) for base, data in self.objects), default=1 << 16)
-        base = -(-(end + 64) // 64) * 64
+        end = max((base + len(data) + 64 for base, data in self.objects), default=1 << 16)
+        base = -(-end // 64) * 64
         self.objects.append((base, array.reshape(-1).view(np.uint8)))
         return base
 

@@ -128,6 +128,7 @@ class Builder:
         self.operation: dict[int, int] = {}
         self.own: dict[tuple[int, Key], Read] = {}
         self.aliases = aliases(plan.function)
+        self.branch = -1
 
     def build(self) -> tuple[Code, dict[int, int]]:
         """The code, and the operation of each node that reads."""
@@ -219,7 +220,9 @@ class Builder:
         return Read(n)
 
     def _leaf(self, key: Key, k: int) -> Read:
-        own = self.plan.is_refilled(self.block.name, k, key)
+        # Without phases a constant drops at a bundle's end, which no branch taken in it may leave on its way.
+        late = k > len(self.block.ops) and not self.plan.machine.phasing
+        own = late or self.plan.is_refilled(self.block.name, k, key)
         known = self.own.get((k, key)) if own else self.leaves.get(key)
         if known is not None:
             return known
@@ -227,6 +230,8 @@ class Builder:
         n = self._add(node, -1)
         if node.home is not None and node.home.name in self.spilled:
             self.after[n] = [(self.spilled[node.home.name], 2)]
+        if late:
+            self.after.setdefault(n, []).append((self.branch, 1))
         if own:
             self.own[k, key] = Read(n)
         else:
@@ -249,7 +254,7 @@ class Builder:
             case Branch(condition, then, orelse):
                 decided = self._read(condition, k, False)
                 listed = (decided, *self._list(self._to(then), k))
-                first = self._add(Node("brtr", listed, edge=then, index=4 * k, place=end.place), k)
+                first = self.branch = self._add(Node("brtr", listed, edge=then, index=4 * k, place=end.place), k)
                 last = self._add(Node("br", self._list(self._to(orelse), k + 1), edge=orelse, index=4 * k + 4), k + 1)
                 self.after.setdefault(last, []).append((first, 0))
                 transfers = [first, last]

@@ -16,7 +16,7 @@ from polyloom.targets.belt import stats
 from polyloom.targets.belt.block_code import Builder, Head, Plan, aliases, live_in, uses
 from polyloom.targets.belt.emit import Piece, linked, loop_belt, loop_piece, loop_spills, open_piece
 from polyloom.targets.belt.graph import Builder as LoopBuilder
-from polyloom.targets.belt.graph import Graph, Read
+from polyloom.targets.belt.graph import LOADS, Graph, Read
 from polyloom.targets.belt.ir import BYTES, Block, Function, Loop, Module, Type, Value
 from polyloom.targets.belt.layout import addresses
 from polyloom.targets.belt.machine import Machine
@@ -117,6 +117,8 @@ def _loop(
 ) -> tuple[Pipelined | None, LoopFacts]:
     """Pipelined, or why not."""
     graph = LoopBuilder(loop, entry(function, loop), known).build()
+    if sum(node.name in LOADS for node in graph.nodes) > machine.stations:
+        loop = replace(loop, reason=loop.reason or "stations")
     limits = bounds(machine, graph)
     facts = stats.plain(machine, loop, graph, limits, loop.reason)
     if loop.reason:

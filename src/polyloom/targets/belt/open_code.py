@@ -60,6 +60,7 @@ class _List:
     used: dict[tuple[Slot, int], bool] = field(default_factory=dict[tuple[Slot, int], bool])
     needs: list[list[tuple[int, int]]] = field(default_factory=list[list[tuple[int, int]]])
     idle: int = 0
+    loads: list[int] = field(default_factory=list[int])
 
     def run(self) -> Placed:
         graph = self.code.graph
@@ -163,7 +164,8 @@ class _List:
         """Put it, and what only now must be there, into the bundle; False where a slot is missing."""
         node = self.code.graph.nodes[n]
         slot = self._free(n, at)
-        if slot is None:
+        is_load = node.name in LOADS
+        if slot is None or is_load and sum(abs(at - t) < self.machine.load[0] for t in self.loads) >= self.machine.stations:
             return False
         self.used[slot, at] = True
         leaves: list[int] = []
@@ -179,6 +181,7 @@ class _List:
                 return False
             leaves.append(read.node)
         self.start[n], self.slots[n] = at, slot
+        self.loads += [at] * is_load
         for k in range(1, self.machine.busy(OPS[node.name], self.code.graph.first_width(node))):
             self.used[slot, at + k] = True
         return True

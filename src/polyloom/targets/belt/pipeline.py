@@ -18,7 +18,7 @@ from polyloom.modulo.graph import Demand, build
 from polyloom.modulo.placing import Case
 from polyloom.modulo.problem import Bound, Choice, Problem, Schedule, Solution
 from polyloom.modulo.solve import SOLVERS, solve
-from polyloom.targets.belt.graph import LOADS, Graph, Read, prune
+from polyloom.targets.belt.graph import Graph, Read, prune
 from polyloom.targets.belt.late import late
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.nones import Nones, repair, with_recur
@@ -72,14 +72,11 @@ def bounds(machine: Machine, graph: Graph) -> tuple[Bound, Bound]:
     for n, node in enumerate(graph.nodes):
         if node.name == "fillx":
             operations[n] = replace(operations[n], choices=(Choice((), 0),))
-    problem = Problem(tuple(operations), problem.resources, problem.dependences, problem.capacities)
+    problem = Problem(tuple(operations), problem.resources, problem.dependences)
     return resource_bound(problem), recurrence_bound(problem)
 
 
 def pipeline(machine: Machine, graph: Graph, addresses: Mapping[str, int], options: Options) -> Pipelined | Failed:
-    loads = sum(node.name in LOADS for node in graph.nodes)
-    if loads > machine.stations:
-        return Failed("stations")
     known = dict(addresses)
     limits = bounds(machine, graph)
     graph = _foreseen(machine, graph, known, max(b.value for b in limits))
@@ -91,7 +88,10 @@ def pipeline(machine: Machine, graph: Graph, addresses: Mapping[str, int], optio
         except PolyloomError as error:
             if error.code not in ("PL0985", "PL0987", "PL0988", "PL0989"):
                 raise
-            return Failed("schedule", rounds)
+            if not any(node.near for node in graph.nodes):
+                return Failed("schedule", rounds)
+            graph = replace(graph, nodes=tuple(replace(node, near=None) for node in graph.nodes))
+            continue
         belt, nones = _best(machine, graph, made, solution.schedule)
         if wrongs := list(nones.wrongs()):
             repairs += 1
