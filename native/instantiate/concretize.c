@@ -131,8 +131,8 @@ bool remember(Context *c) {
     return (c->cache = temp(c, (size_t)c->s.conditions * c->groups, sizeof *c->cache)) && ok(c);
 }
 
-// Lines, and what `condition` needs, are temporary memory of the caller.
-bool make_tiles(Context *c) {
+// How the constants of constraints change from tile to tile, in temporary memory of the caller.
+bool make_lines(Context *c) {
     const Tiling *t = c->t;
     TRY(c->line = temp(c, c->s.constraints, sizeof *c->line));
     for (uint32_t i = 0; i < c->s.constraints; ++i) {
@@ -148,23 +148,7 @@ bool make_tiles(Context *c) {
                 if (c->candidate->axis[axis] == c->candidate->order[g] && (axis ? t->columns : t->rows) > 1) l->step[axis] = mul(c, x[g], t->extents[g]);
         }
     }
-    return ok(c) && make_groups(c) && remember(c);
-}
-
-// The next number, or NONE at the end, which is where the next mask begins.
-uint32_t next_number(Mask *m) {
-    uint32_t k = 0;
-    while (!m->bits) {
-        if (m->base && !(m->at[-1] & 128)) {
-            m->base = 0;
-            return NONE;
-        }
-        m->bits = *m->at++ & 127;
-        m->base += 7;
-    }
-    while (!(m->bits >> k & 1)) ++k;
-    m->bits &= m->bits - 1;
-    return m->base - 7 + k;
+    return ok(c);
 }
 
 static Int constant_of(const Context *c, uint32_t constraint, uint32_t group) { return c->constant[(size_t)constraint * c->groups + group]; }

@@ -365,14 +365,6 @@ static bool branch(Palette *p, GraphNode *v) {
     return true;
 }
 
-bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index) {
-    const Limits *l = &c->s.limits;
-    if (l->signal_sets >= 0 && (Int)d->count > l->signal_sets) return refuse(c, 514, kind, index, d->count, l->signal_sets);
-    for (uint32_t i = 0; i < d->count; ++i)
-        if (!l->half_spaces && d->set[i]->spaces) return refuse(c, 514, kind, index, 0, 0);
-    return true;
-}
-
 // The distinct sets where a signal is 1.
 static bool ones_in_nodes(Context *c, uint32_t signal, Vec *out) {
     for (uint32_t g = 0; g < c->units; ++g)
@@ -380,11 +372,6 @@ static bool ones_in_nodes(Context *c, uint32_t signal, Vec *out) {
             for (uint32_t i = 0; i < v->signals; ++i)
                 if (signals_of(v)[i] == signal) TRY(append_ones(c, &(Placed){.node = v, .bit = i & 127}, out->count, out));
     return true;
-}
-
-// Where a signal is 1.
-bool pool_signal(Context *c, const Domain *d, size_t low, uint32_t index) {
-    return check_domain(c, d, POLYLOOM_SIGNAL, index) && pool(c, d, low, &c->signal[index]);
 }
 
 // The signals of all graphs, and the branches of their nodes.

@@ -48,7 +48,7 @@ static bool begin(Context *c, const polyloom_request *r, const Plan *p) {
     c->classes = 0;
     reset(c);
     polyloom_phase(CONCRETIZATION);
-    TRY(make_tiles(c) && make_traffic(c) && make_cells(c));
+    TRY(make_lines(c) && make_groups(c) && remember(c) && make_traffic(c) && make_cells(c));
     polyloom_phase(PERIPHERY);
     TRY(layouts(c, r->layouts));
     c->nothing = true;
@@ -212,7 +212,7 @@ static bool channels_of_square(Context *c, uint32_t size, Int *out) {
     Plan *p = keep(c, 1, sizeof *p);
     TRY(p && make_tiling(c, c->search->tiling->number, size, size, NULL, &p->tiling));
     c->t = &p->tiling;
-    TRY(reset(c) && make_tiles(c) && make_traffic(c) && make_cells(c) && terminals(c));
+    TRY(reset(c) && make_lines(c) && make_groups(c) && remember(c) && make_traffic(c) && make_cells(c) && terminals(c));
     *out = c->needed;
     c->low = low;
     c->high = high;

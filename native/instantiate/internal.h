@@ -489,28 +489,36 @@ static inline Int magnitude(Int a) { return a < 0 ? -a : a; }
 // read.c
 bool read_symbolic(Context *c, size_t size);
 Int read_row(Context *c, const Row *row, Int *a);
+uint32_t next_number(Mask *m);
 size_t after_name(Context *c, size_t at);
 uint64_t fletcher64(const uint8_t *data, size_t size);
 uint32_t load32(const uint8_t *p);
 
-// sets.c, omega.c, differences.c
+// intern.c
 const Half *half_space(Context *c, const Int *a);
 const Half *negated(Context *c, const Half *h);
-const Set *box(Context *c, const Int *lower, const Int *upper);
+Set *filled(const Context *c, Set *s, const Int *lower, const Int *upper);
 const Set *interned(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half **space);
-bool convex(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out);
-bool intersect(Context *c, const Set *a, const Set *b, const Set **out);
-bool share_point(Context *c, const Set *a, const Set *b, Int *least, bool *out);
-bool holds(Context *c, const Set *s, const Int *x);
-int lexical(const Int *a, const Int *b, uint32_t count);
-void range(Context *c, const Int *a, const Int *lower, const Int *upper, Int *least, Int *most);
-bool inhabited(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, bool *out);
+const Set *box(Context *c, const Int *lower, const Int *upper);
+const Domain *domain(Context *c, const Set *const *sets, uint32_t count);
+void release(Context *c, size_t low);
 bool append(Context *c, Vec *out, const Set *s);
+int lexical(const Int *a, const Int *b, uint32_t count);
+
+// differences.c
 bool differences(uint32_t spaces, const Half *const *space);
 bool tighten(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, uint32_t outside);
 bool normalize_differences(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out);
-const Domain *domain(Context *c, const Set *const *sets, uint32_t count);
-void release(Context *c, size_t low);
+
+// omega.c
+void range(Context *c, const Int *a, const Int *lower, const Int *upper, Int *least, Int *most);
+bool inhabited(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, bool *out);
+bool convex(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out);
+
+// sets.c
+bool intersect(Context *c, const Set *a, const Set *b, const Set **out);
+bool share_point(Context *c, const Set *a, const Set *b, Int *least, bool *out);
+bool holds(Context *c, const Set *s, const Int *x);
 bool contains(Context *c, const Domain *d, const Int *point);
 bool shift(Context *c, const Domain *d, Int steps, Vec *out);
 bool after(Context *c, const Int *last, const Int *lower, const Int *upper, Vec *out);
@@ -548,18 +556,20 @@ bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, c
 Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients);
 Int parametric(Context *c, const Row *row);
 bool remember(Context *c);
-bool make_tiles(Context *c);
-bool make_groups(Context *c);
-uint32_t group_at(Context *c, uint32_t row, uint32_t column);
-Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t column);
-bool make_cells(Context *c);
-bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end);  // the columns of its elements in a row, or rows in a column
-uint32_t next_number(Mask *m);
+bool make_lines(Context *c);
 bool condition(Context *c, uint32_t number, uint32_t group, const Domain **out);
 bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out);
 Piece reads(const Context *c, const Use *u, const Link *link);
 Piece bounds_of(const Context *c, uint32_t condition, const Use *u, Displacement theta, bool backwards);
 uint32_t *alike(Context *c, const bool *conditions);
+
+// cells.c
+bool make_groups(Context *c);
+uint32_t group_at(Context *c, uint32_t row, uint32_t column);
+Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t column);
+bool make_cells(Context *c);
+// The columns of its elements in a row, or rows in a column.
+bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end);
 
 // choose.c
 bool timing(Context *c, const Tiling *t, Timing *out, bool *valid);
@@ -575,8 +585,6 @@ bool classify(Context *c, size_t high);
 bool control_flow(Context *c, const Unit *unit, Graph *out);
 bool allocate(Context *c);
 bool share(Context *c, bool *out);
-bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index);
-bool pool_signal(Context *c, const Domain *d, size_t low, uint32_t index);
 bool measure(Context *c, Graph *g, uint32_t unit);
 void first_program(Context *c, uint32_t number);
 void write_program(const Context *c, const Graph *g, uint8_t *at);
@@ -591,6 +599,8 @@ const Set *lasting(Context *c, const Set *s);
 void forget(Context *c, size_t low);
 bool adopt(Context *c, GraphNode *v);
 bool pool(Context *c, const Domain *d, size_t low, uint32_t *number);
+bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index);
+bool pool_signal(Context *c, const Domain *d, size_t low, uint32_t index);
 size_t pack_tree(const Context *c, const UnitTree *tree, uint8_t *to);
 bool unpack_tree(Context *c, const uint8_t *at, UnitTree *out);
 Walk walk(const GraphNode *v);

@@ -20,12 +20,6 @@ static Int gcd(Int a, Int b) {
     return a;
 }
 
-int lexical(const Int *a, const Int *b, uint32_t count) {
-    for (uint32_t g = 0; g < count; ++g)
-        if (a[g] != b[g]) return a[g] < b[g] ? -1 : 1;
-    return 0;
-}
-
 // Insert in ascending order; of rows with equal coefficients the one with the smaller constant stays.
 static void merge(const Context *c, Rows *r, const Int *added) {
     uint32_t i = 0;

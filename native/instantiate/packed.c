@@ -266,6 +266,19 @@ bool pool(Context *c, const Domain *d, size_t low, uint32_t *number) {
     return true;
 }
 
+bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index) {
+    const Limits *l = &c->s.limits;
+    if (l->signal_sets >= 0 && (Int)d->count > l->signal_sets) return refuse(c, 514, kind, index, d->count, l->signal_sets);
+    for (uint32_t i = 0; i < d->count; ++i)
+        if (!l->half_spaces && d->set[i]->spaces) return refuse(c, 514, kind, index, 0, 0);
+    return true;
+}
+
+// Where a signal is 1.
+bool pool_signal(Context *c, const Domain *d, size_t low, uint32_t index) {
+    return check_domain(c, d, POLYLOOM_SIGNAL, index) && pool(c, d, low, &c->signal[index]);
+}
+
 Walk walk(const GraphNode *v) { return (Walk){v->edge, v->edge + v->edges, v->edge->sets, v->sets}; }
 
 // Whether there is another set, of `w->edge`; what comes before has to be skipped.

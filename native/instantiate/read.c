@@ -126,6 +126,22 @@ static void mask(Reader *r, uint32_t limit) {
     }
 }
 
+// The next number, or NONE at the end, which is where the next mask begins.
+uint32_t next_number(Mask *m) {
+    uint32_t k = 0;
+    while (!m->bits) {
+        if (m->base && !(m->at[-1] & 128)) {
+            m->base = 0;
+            return NONE;
+        }
+        m->bits = *m->at++ & 127;
+        m->base += 7;
+    }
+    while (!(m->bits >> k & 1)) ++k;
+    m->bits &= m->bits - 1;
+    return m->base - 7 + k;
+}
+
 static void sparse(Reader *r, uint32_t limit, Int *out) {
     Mask places = {.at = r->c->data + r->at};
     mask(r, limit);
