@@ -80,14 +80,14 @@ struct Request {
         request.layouts = this->layouts.data();
     }
 
-    template <typename Phases> polyloom_result run(Phases phases) {
+    template <typename Calls> polyloom_result run(Calls calls) {
         polyloom_result result{};
         for (;;) {
             request.output = output.data.get();
             request.output_size = output.size;
             request.scratch = scratch.data.get();
             request.scratch_size = scratch.size;
-            phases(result);
+            calls(result);
             Buffer* full = result.status == POLYLOOM_SCRATCH ? &scratch : result.status == POLYLOOM_OUTPUT ? &output : nullptr;
             if (!full || full->size >= most) return result;
             *full = Buffer{full->size * 4};
@@ -121,7 +121,7 @@ void in_threads(const polyloom_request& request, uint32_t classes, uint32_t thre
     for (auto& thread : running) thread.join();
 }
 
-void by_phases(const polyloom_request& request, uint32_t threads, polyloom_result& result) {
+void by_parts(const polyloom_request& request, uint32_t threads, polyloom_result& result) {
     std::vector<Buffer> own;
     uint32_t status = polyloom_plan(&request, &result);
     while (!status) {
@@ -141,7 +141,7 @@ Instantiation instantiate(nb::bytes symbolic, std::vector<int64_t> values, uint3
         nb::gil_scoped_release release;
         result = r.run([&](polyloom_result& made) {
             if (threads)
-                by_phases(r.request, threads, made);
+                by_parts(r.request, threads, made);
             else
                 polyloom_instantiate(&r.request, &made);
         });
@@ -195,6 +195,6 @@ NB_MODULE(instantiate, m) {
     m.def("query", &query, "symbolic"_a, "values"_a, "rows"_a, "columns"_a, "candidate"_a = nb::none(), "sizes"_a = nb::none(),
           "layouts"_a = nb::none());
     m.def("fletcher64", &checksum, "data"_a);
-    m.def("status_text", &polyloom_status_text, "status"_a);
+    m.def("status_message", &polyloom_status_message, "status"_a);
     bind_bench(m);
 }

@@ -34,7 +34,7 @@ double now() {
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// The time between the phases of the library that are program instantiation and the others, where it is measured.
+// The time that the library spends in the steps that are program instantiation, where it is measured.
 struct Clock {
     bool runs = false, inside = false;
     double entered = 0, spent = 0;
@@ -144,9 +144,9 @@ std::tuple<std::vector<Programs>, std::vector<Seconds>, size_t> instantiation_se
 
 }  // namespace
 
-// Called where a phase begins: concretization to programs lie between reading and the periphery (native/instantiate/internal.h).
-extern "C" void polyloom_phase(int phase) {
-    const bool inside = phase > 0 && phase < 5;
+// Called where a step begins: concretization to programs lie between reading and the periphery (native/instantiate/internal.h).
+extern "C" void polyloom_begins(int step) {
+    const bool inside = step > 0 && step < 5;
     if (!clock_.runs || inside == clock_.inside) return;
     const double time = now();
     if (!inside) clock_.spent += time - clock_.entered;

@@ -130,7 +130,7 @@ static bool destinations(Context *c, const Instruction *instruction, Vec *out) {
             const Links *l = &c->candidate->links[u];
             for (uint32_t w = 0; w < use->writers; ++w)
                 for (uint32_t i = 0; i < l->count && use->writer[w].node == v; ++i) {
-                    Piece p = bounds_of(c, use->writer[w].condition, use, l->at[i].theta, true);
+                    Piece p = transferred(c, use->writer[w].condition, use, l->at[i].theta, true);
                     p.widens = l->at[i].kind == CHANNEL;
                     p.widen = l->at[i].theta;
                     TRY(own(c, out, carrier(c, &l->at[i], false), p));

@@ -207,7 +207,7 @@ bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out) {
     TRY(condition(c, p->condition, group, &inside));
     if (!inside->count) return true;
     const Set *tile = NULL;
-    if (p->bounded) {
+    if (p->limited) {
         Int lower[DIMENSIONS] = {0}, upper[DIMENSIONS];
         for (uint32_t g = 0; g < c->n; ++g) {
             upper[g] = c->t->extents[g] - 1;
@@ -229,7 +229,7 @@ bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out) {
 }
 
 // The positions J in a tile whose source J - d lies in the tile at -theta; backwards, those that send to theta.
-Piece bounds_of(const Context *c, uint32_t condition, const Use *u, Displacement theta, bool backwards) {
+Piece transferred(const Context *c, uint32_t condition, const Use *u, Displacement theta, bool backwards) {
     Piece p = {.condition = condition};
     for (int axis = 0; axis < 2; ++axis) {
         const uint32_t m = c->candidate->axis[axis];
@@ -239,7 +239,7 @@ Piece bounds_of(const Context *c, uint32_t condition, const Use *u, Displacement
         const Int d = c->candidate->reflected[m] == backwards ? u->distance[m] : -u->distance[m], size = c->t->sizes[m];
         const bool crosses = (axis ? theta.columns : theta.rows) != 0;
         const Int edge = d > 0 ? d : size + d;
-        p.bounded = true;
+        p.limited = true;
         if ((d > 0) == crosses)
             p.high[axis] = edge - 1;
         else
@@ -248,7 +248,7 @@ Piece bounds_of(const Context *c, uint32_t condition, const Use *u, Displacement
     return p;
 }
 
-Piece reads(const Context *c, const Use *u, const Link *link) { return bounds_of(c, c->s.node[u->consumer].condition, u, link->theta, false); }
+Piece reads(const Context *c, const Use *u, const Link *link) { return transferred(c, c->s.node[u->consumer].condition, u, link->theta, false); }
 
 // By group a number, equal where the groups agree on these conditions; temporary memory of the caller.
 uint32_t *alike(Context *c, const bool *conditions) {

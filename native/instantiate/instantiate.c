@@ -47,9 +47,9 @@ static bool begin(Context *c, const polyloom_request *r, const Plan *p) {
     c->schedule = &c->s.schedule[c->candidate->schedule];
     c->classes = 0;
     reset(c);
-    polyloom_phase(CONCRETIZATION);
+    polyloom_begins(CONCRETIZATION);
     TRY(make_lines(c) && make_groups(c) && remember(c) && make_traffic(c) && make_cells(c));
-    polyloom_phase(PERIPHERY);
+    polyloom_begins(PERIPHERY);
     TRY(layouts(c, r->layouts));
     c->nothing = true;
     for (uint32_t g = 0; g < c->groups; ++g) c->nothing = c->nothing && !c->occupied[g];
@@ -57,7 +57,7 @@ static bool begin(Context *c, const polyloom_request *r, const Plan *p) {
     TRY(terminals(c));
     const Int limit = c->s.limits.channels;
     if (limit >= 0 && c->needed > limit) return refuse(c, 517, POLYLOOM_CHANNELS, 0, c->needed, limit);
-    polyloom_phase(CLASSES);
+    polyloom_begins(CLASSES);
     TRY(!c->sloping || (c->line = copied(c, c->line, c->s.constraints, sizeof *c->line)));
     return classify(c, c->search->high) && (c->graph = keep(c, c->units, sizeof(Graph)));
 }
@@ -99,7 +99,7 @@ static bool drop_trees(Context *c) {
 }
 
 static bool finish(Context *c) {
-    polyloom_phase(CONTROL_FLOW);
+    polyloom_begins(CONTROL_FLOW);
     graphs(c, c, NONE);
     for (const Class *k = c->class_; k < c->class_ + c->classes; ++k) {
         if (!k->error) continue;
@@ -107,11 +107,11 @@ static bool finish(Context *c) {
         return fail(c, k->error, 0);
     }
     TRY(drop_trees(c));
-    polyloom_phase(PROGRAMS);
+    polyloom_begins(PROGRAMS);
     TRY(allocate(c));
     c->high = c->search->high;  // where sets were packed
     for (uint32_t g = 0; g < c->units; ++g) TRY(measure(c, &c->graph[g], c->unit[g].unit));
-    polyloom_phase(PERIPHERY);
+    polyloom_begins(PERIPHERY);
     return remember(c) && depths(c) && control(c) && generators(c) && wire(c);
 }
 
@@ -268,9 +268,9 @@ static bool next(Context *c, const polyloom_request *r) {
 }
 
 static bool plan(Context *c, const polyloom_request *r) {
-    polyloom_phase(READING);
+    polyloom_begins(READING);
     TRY(read_symbolic(c, r->symbolic_size));
-    polyloom_phase(CONCRETIZATION);
+    polyloom_begins(CONCRETIZATION);
     TRY(check_request(c, r) && space_bounds(c, &c->nothing));
     if (c->nothing) return layouts(c, r->layouts);
     Search *s = c->search = temp(c, 1, sizeof *s);

@@ -75,6 +75,7 @@ typedef struct {
     _Alignas(Int) _Alignas(void *) uint32_t at;
 } Row;
 
+// A bound of the iteration space where its guards hold: floor(numerator / denominator).
 typedef struct {
     List guards;
     uint32_t numerator;
@@ -225,11 +226,11 @@ typedef struct {
     Int slack;
 } Timing;
 
-// The iterations of a condition within bounds of the position in the tile, along rows and columns.
+// The iterations of a condition at positions in the tile from `low` to `high`, along rows and columns.
 typedef struct {
     uint32_t condition;
     Int low[2], high[2];
-    bool bounded, widens;
+    bool limited, widens;
     Displacement widen;
 } Piece;
 
@@ -443,13 +444,18 @@ typedef struct Context {
     Half *halves[BUCKETS / 8];  // there are few
 } Context;
 
+// What is done with each run of the elements that access an array.
+typedef void Visit(Context *c, Mapped *m, const Run *r);
+
 // Called where a step begins, in a build that measures them (bind_bench.cpp).
 enum { READING, CONCRETIZATION, CLASSES, CONTROL_FLOW, PROGRAMS, PERIPHERY };
-#ifdef POLYLOOM_PHASES
-void polyloom_phase(int phase);
+#ifdef POLYLOOM_TIMED
+void polyloom_begins(int step);
 #else
-#define polyloom_phase(phase) ((void)0)
+#define polyloom_begins(step) ((void)0)
 #endif
+
+// The functions of each file. A file calls those of the files that stand above it here, and no others: a test says so.
 
 // memory.c
 bool fail(Context *c, uint32_t error, size_t position);
@@ -527,26 +533,6 @@ void sort_sets(Context *c, const Set **sets, uint32_t count);
 void digits_of(Context *c, Int step, Int *digits);
 Int window(Context *c, const Int *lower, const Int *upper, Int steps);
 
-// partition.c
-typedef struct {
-    const Set *set;
-    uint32_t family;
-} Member;
-typedef struct Grid Grid;
-typedef struct Part {
-    struct Part *next;
-    struct Group *groups;
-    uint32_t id, first;
-    bool whole;      // some cells are
-    uint32_t key[];  // and then the bounds of the whole ones
-} Part;
-bool cells_of(Context *c, const Member *members, uint32_t count, uint64_t *out);
-bool partition(Context *c, const Member *members, uint32_t count, uint32_t families, Grid **grid, Part ***parts, uint32_t *number);
-bool part_sets(Context *c, const Grid *grid, const Part *part, Vec *out);
-
-// unite.c
-bool unite(Context *c, const Set *const *sets, uint32_t count, const Domain **out);
-
 // concretize.c
 bool check_request(Context *c, const polyloom_request *r);
 bool space_bounds(Context *c, bool *empty);
@@ -560,7 +546,7 @@ bool make_lines(Context *c);
 bool condition(Context *c, uint32_t number, uint32_t group, const Domain **out);
 bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out);
 Piece reads(const Context *c, const Use *u, const Link *link);
-Piece bounds_of(const Context *c, uint32_t condition, const Use *u, Displacement theta, bool backwards);
+Piece transferred(const Context *c, uint32_t condition, const Use *u, Displacement theta, bool backwards);
 uint32_t *alike(Context *c, const bool *conditions);
 
 // cells.c
@@ -574,20 +560,6 @@ bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end
 // choose.c
 bool timing(Context *c, const Tiling *t, Timing *out, bool *valid);
 Int slack(Context *c, const Tiling *t, const Timing *timing, const Use *u, const Link *link);
-
-// traffic and classes: classes.c
-bool make_traffic(Context *c);
-bool leaving(Context *c, const Route *r, Int row, Int column);
-bool driven(Context *c, uint32_t reg, const Cell *cell);
-bool classify(Context *c, size_t high);
-
-// kernels.c, control.c, share.c, program.c
-bool control_flow(Context *c, const Unit *unit, Graph *out);
-bool allocate(Context *c);
-bool share(Context *c, bool *out);
-bool measure(Context *c, Graph *g, uint32_t unit);
-void first_program(Context *c, uint32_t number);
-void write_program(const Context *c, const Graph *g, uint8_t *at);
 
 // packed.c
 size_t pack(const Context *c, const Set *s, uint8_t *to);
@@ -606,24 +578,69 @@ bool unpack_tree(Context *c, const uint8_t *at, UnitTree *out);
 Walk walk(const GraphNode *v);
 bool more(Walk *w);
 
-// wires.c, fifo.c, generators.c, emit.c
-bool terminals(Context *c);
+// partition.c
+typedef struct {
+    const Set *set;
+    uint32_t family;
+} Member;
+typedef struct Grid Grid;
+typedef struct Part {
+    struct Part *next;
+    struct Group *groups;
+    uint32_t id, first;
+    bool whole;      // some cells are
+    uint32_t key[];  // and then the first and the last of the whole ones, by axis
+} Part;
+bool cells_of(Context *c, const Member *members, uint32_t count, uint64_t *out);
+bool partition(Context *c, const Member *members, uint32_t count, uint32_t families, Grid **grid, Part ***parts, uint32_t *number);
+bool part_sets(Context *c, const Grid *grid, const Part *part, Vec *out);
+
+// unite.c
+bool unite(Context *c, const Set *const *sets, uint32_t count, const Domain **out);
+
+// classes.c
+bool make_traffic(Context *c);
+bool leaving(Context *c, const Route *r, Int row, Int column);
+bool driven(Context *c, uint32_t reg, const Cell *cell);
+bool classify(Context *c, size_t high);
+
+// share.c
+bool share(Context *c, bool *out);
+
+// control.c
+bool allocate(Context *c);
+
+// fifo.c
 bool depths(Context *c);
+void hull(const Context *c, const Domain *d, Int *lower, Int *upper);
+
+// wires.c
+bool terminals(Context *c);
 bool next_run(Context *c, const Mapped *m, Run *r, bool alike);
-typedef void Visit(Context *c, Mapped *m, const Run *r);
 void each_run(Context *c, Visit *visit);
-Spot corner(const Context *c, const Run *r, int i);
 Spot spot_of(const Context *c, const Run *r, uint32_t line, uint32_t element);
 void serve_port(Context *c, uint32_t accesses, uint32_t side, uint32_t line);
 uint32_t terminal_side(const Context *c, const Mapped *m, Spot *s);
-Int delay_at(Context *c, const Mapped *m, const Spot *s);
-void hull(const Context *c, const Domain *d, Int *lower, Int *upper);
 bool wire(Context *c);
+
+// generators.c
+Spot corner(const Context *c, const Run *r, int i);
+Int delay_at(Context *c, const Mapped *m, const Spot *s);
 bool layouts(Context *c, const polyloom_layout *given);
 bool control(Context *c);
 bool generators(Context *c);
 Int base_at(Context *c, const Mapped *m, const Spot *s);
 bool fits_signed(Context *c, uint32_t section, Int x);
+
+// program.c
+bool measure(Context *c, Graph *g, uint32_t unit);
+void first_program(Context *c, uint32_t number);
+void write_program(const Context *c, const Graph *g, uint8_t *at);
+
+// emit.c
 bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size);
+
+// kernels.c
+bool control_flow(Context *c, const Unit *unit, Graph *out);
 
 #endif

@@ -156,13 +156,13 @@ static int decide(Context *c, const Int *lower, const Int *upper, const Rows *ro
     if (verdict < 0) {
         for (uint32_t g = 0; g < c->n; ++g) {
             if (!used[g]) continue;
-            Int bound[DIMENSIONS + 1] = {0};
-            bound[g] = 1;
-            bound[c->n] = sub(c, 0, lower[g]);
-            merge(c, &active, bound);
-            bound[g] = -1;
-            bound[c->n] = upper[g];
-            merge(c, &active, bound);
+            Int side[DIMENSIONS + 1] = {0};
+            side[g] = 1;
+            side[c->n] = sub(c, 0, lower[g]);
+            merge(c, &active, side);
+            side[g] = -1;
+            side[c->n] = upper[g];
+            merge(c, &active, side);
         }
         bool exact = true;
         if (!shadow(c, &active, false, &exact))
@@ -226,7 +226,7 @@ static bool settle(Context *c, Int *lower, Int *upper, Rows *rows) {
 }
 
 // The least (greatest) value of digit g, by bisection.
-static Int bound(Context *c, const Int *lower, const Int *upper, const Rows *rows, uint32_t g, bool least) {
+static Int extreme(Context *c, const Int *lower, const Int *upper, const Rows *rows, uint32_t g, bool least) {
     Int low[DIMENSIONS], high[DIMENSIONS];
     memcpy(low, lower, sizeof low[0] * c->n);
     memcpy(high, upper, sizeof high[0] * c->n);
@@ -272,8 +272,8 @@ static bool irredundant(Context *c, const Int *lower, const Int *upper, Rows *ro
 static bool reduce(Context *c, Int *lower, Int *upper, Rows *rows, const Set **out) {
     if (!settle(c, lower, upper, rows)) return ok(c);
     for (uint32_t g = 0; g < c->n; ++g) {
-        lower[g] = bound(c, lower, upper, rows, g, true);
-        upper[g] = bound(c, lower, upper, rows, g, false);
+        lower[g] = extreme(c, lower, upper, rows, g, true);
+        upper[g] = extreme(c, lower, upper, rows, g, false);
     }
     Rows kept = {temp(c, rows->count + 1, (c->n + 1) * sizeof(Int)), 0};
     TRY(kept.at);

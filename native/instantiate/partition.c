@@ -45,7 +45,7 @@ typedef struct Group {
     uint32_t spaces;
     Vec cells;
     const Half **space;
-    Place *bounds;  // of all cells: the first and the last one, by axis
+    Place *span;    // of all cells: the first and the last one, by axis
 } Group;
 
 typedef struct {
@@ -123,8 +123,8 @@ bool cells_of(Context *c, const Member *members, uint32_t count, uint64_t *out) 
     return true;
 }
 
-// Bounds of the cells from `first` to `last` on every axis, both inclusive.
-static OUTLINED void bounds(const Context *c, const Grid *grid, const Place *first, const Place *last, Int *lower, Int *upper) {
+// The least and the greatest digits of the cells from `first` to `last` on every axis, both inclusive.
+static OUTLINED void digits_between(const Context *c, const Grid *grid, const Place *first, const Place *last, Int *lower, Int *upper) {
     memcpy(lower, grid->lower, c->n * sizeof(Int));
     memcpy(upper, grid->upper, c->n * sizeof(Int));
     for (uint32_t k = 0; k < grid->axes; ++k) {
@@ -193,7 +193,7 @@ static bool mark(Context *c, const Grid *grid, const Member *m) {
     }
     const uint16_t bit = (uint16_t)(1u << m->family % 16);
     uint16_t *ids = grid->ids + m->family / 16;
-    if (s->spaces) bounds(c, grid, at, at, lower, upper);
+    if (s->spaces) digits_between(c, grid, at, at, lower, upper);
     for (;;) {
         Strip w = {lower, upper, first[0], last[0], first[0], last[0]};
         for (uint32_t i = 0; i < s->spaces && w.first < w.last; ++i) clip(c, axis, spaces_of(c, s)[i], &w);
@@ -217,15 +217,15 @@ static bool mark(Context *c, const Grid *grid, const Member *m) {
     }
 }
 
-static OUTLINED void include(const Grid *grid, Place *bounds, const Place *at, bool first) {
+static OUTLINED void include(const Grid *grid, Place *span, const Place *at, bool first) {
     for (uint32_t k = 0; k < grid->axes; ++k) {
-        if (first || at[k] < bounds[k]) bounds[k] = at[k];
-        if (first || at[k] > bounds[grid->axes + k]) bounds[grid->axes + k] = at[k];
+        if (first || at[k] < span[k]) span[k] = at[k];
+        if (first || at[k] > span[grid->axes + k]) span[grid->axes + k] = at[k];
     }
 }
 
-// The bounds of the whole cells of a part.
-static Place *bounds_of_whole(const Grid *grid, const Part *p) { return (Place *)(p->key + grid->words); }
+// The first and the last whole cell of a part, by axis.
+static Place *span_of_whole(const Grid *grid, const Part *p) { return (Place *)(p->key + grid->words); }
 
 static Part *part_of(Collector *k, const uint32_t *key) {
     Context *c = k->c;
@@ -260,13 +260,13 @@ static bool add_piece(Collector *k) {
     while (*tail && ((*tail)->spaces != k->depth || !same_bytes((*tail)->space, k->path, bytes))) tail = &(*tail)->next;
     Group *g = *tail;
     if (!g) {
-        TRY(g = *tail = temp(c, 1, sizeof *g + bytes + 2 * k->grid->axes * sizeof *g->bounds));
+        TRY(g = *tail = temp(c, 1, sizeof *g + bytes + 2 * k->grid->axes * sizeof *g->span));
         g->spaces = k->depth;
         g->space = (const Half **)(g + 1);
-        g->bounds = (Place *)(g->space + k->depth);
+        g->span = (Place *)(g->space + k->depth);
         memcpy(g->space, k->path, bytes);
     }
-    include(k->grid, g->bounds, k->at, !g->cells.count);
+    include(k->grid, g->span, k->at, !g->cells.count);
     uint32_t *slot = push(c, &g->cells, sizeof *slot);
     return slot && (*slot = k->cell, true);
 }
@@ -404,7 +404,7 @@ static bool split_all(Collector *k, const Member *members, uint32_t count, uint3
         k->cell = 0;
         for (uint32_t a = 0; a < grid->axes; ++a) k->cell += at[a] * grid->axis[a].stride;
         if (grid->cut[k->cell]) {
-            bounds(c, grid, at, at, lower, upper);
+            digits_between(c, grid, at, at, lower, upper);
             widen(grid->ids + (size_t)k->cell * grid->halves, grid->halves, k->whole);
             k->cuts = 0;
             for (uint32_t f = 0; f < k->faces; ++f) k->face[f].side = UNKNOWN;
@@ -446,11 +446,11 @@ static bool collect(Collector *k, Part ***parts, uint32_t *number) {
                 memcpy(known, found, bytes);
                 widen(known, grid->halves, key);
                 TRY(p = part_of(k, key));
-                include(grid, bounds_of_whole(grid, p), at, !p->whole);
+                include(grid, span_of_whole(grid, p), at, !p->whole);
                 p->whole = true;
                 if (cell < p->first) p->first = cell;
-            } else if (bounds_of_whole(grid, p)[grid->axes] < at[0])
-                bounds_of_whole(grid, p)[grid->axes] = at[0];
+            } else if (span_of_whole(grid, p)[grid->axes] < at[0])
+                span_of_whole(grid, p)[grid->axes] = at[0];
             grid->ids[cell] = (uint16_t)p->id;
         }
         for (uint32_t i = 0; i < grid->axes && ++at[i] == grid->axis[i].shape; ++i) at[i] = 0;
@@ -563,7 +563,7 @@ static bool cover(Context *c, const Grid *grid, uint32_t id, const Place *range,
         const Place *box = (Place *)w.boxes.at + (size_t)i * 2 * grid->axes;
         const Set *found;
         Int lower[DIMENSIONS], upper[DIMENSIONS];
-        bounds(c, grid, box, box + grid->axes, lower, upper);
+        digits_between(c, grid, box, box + grid->axes, lower, upper);
         TRY(convex(c, lower, upper, spaces, space, &found));
         if (found) TRY(append(c, out, found));
     }
@@ -575,8 +575,8 @@ bool part_sets(Context *c, const Grid *grid, const Part *part, Vec *out) {
     for (const Group *g = part->groups; g; g = g->next) {
         const uint32_t *cells = g->cells.at;
         for (uint32_t i = 0; i < g->cells.count; ++i) grid->ids[cells[i]] = MARKED;
-        TRY(cover(c, grid, MARKED, g->bounds, g->spaces, g->space, out));
+        TRY(cover(c, grid, MARKED, g->span, g->spaces, g->space, out));
         for (uint32_t i = 0; i < g->cells.count; ++i) grid->ids[cells[i]] = CUT;
     }
-    return !part->whole || cover(c, grid, part->id, bounds_of_whole(grid, part), 0, NULL, out);
+    return !part->whole || cover(c, grid, part->id, span_of_whole(grid, part), 0, NULL, out);
 }

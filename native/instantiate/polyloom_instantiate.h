@@ -2,7 +2,7 @@
 // Instantiation on any host: a symbolic configuration, parameter values and a region become a concrete configuration
 // (docs/formats.md). Freestanding C11: no heap, no global state, nothing of libc but memcpy and memset.
 //
-// `polyloom_instantiate` does all. Its phases are also separate calls, in this order, on one request that stays as it is:
+// `polyloom_instantiate` does all. Its parts are also separate calls, in this order, on one request that stays as it is:
 //
 //     status = polyloom_plan(&request, &result);
 //     while (status == POLYLOOM_OK) {
@@ -111,8 +111,8 @@ uint32_t polyloom_emit(const polyloom_request *request, polyloom_result *result)
 // bytes, anywhere in memory, then does not need more. Independent of the number of elements, but for an access without a common border.
 uint32_t polyloom_query(const polyloom_request *request, polyloom_result *result);
 
-// text.c, which may be left out of a build.
-const char *polyloom_status_text(uint32_t status);
+// message.c, which may be left out of a build.
+const char *polyloom_status_message(uint32_t status);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call of the library, for its size; empty.c has none. The texts of errors are left out, as firmware can.
+// Every call of the library, for its size; empty.c has none. What statuses mean is left out, as firmware can.
 #include "board.h"
 #include "polyloom_instantiate.h"
 
