@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedule vectors of a tiling and the latency that they predict (the paper, section 5.2; docs: Mapping to time). The wavefront
-// skew is an integer program in two variables; an optimum lies next to a breakpoint of its convex cost.
+// Schedule vectors of a tiling and the latency that they predict (the paper, section 5.2; docs: Mapping to time). The
+// wavefront skew is an integer program in two variables; an optimum lies next to a breakpoint of its convex cost.
 #include "internal.h"
 
 // The displacement of a link along a dimension.
@@ -69,7 +69,8 @@ static bool skew(Context *c, const Demands *all, const Int *counts, Int *outer) 
                 const Int x = add(c, meeting, next);
                 Int y;
                 if (!admissible(c, all, x, &y)) continue;
-                const Int cost[4] = {add(c, mul(c, magnitude(x), counts[0] - 1), mul(c, magnitude(y), counts[1] - 1)), add(c, magnitude(x), magnitude(y)), x, y};
+                const Int cost[4] = {add(c, mul(c, magnitude(x), counts[0] - 1), mul(c, magnitude(y), counts[1] - 1)),
+                                     add(c, magnitude(x), magnitude(y)), x, y};
                 if (lexical(cost, best, 4) < 0) memcpy(best, cost, sizeof best);
             }
         }
@@ -97,7 +98,8 @@ bool timing(Context *c, const Tiling *t, Timing *out, bool *valid) {
     Demands all = {{{1, 0, 0}, {0, 1, 0}}, 2};
     for (int axis = 0; axis < 2; ++axis) {
         counts[axis] = tiles_along(c, t, axis);
-        for (int sign = -1; sign <= 1 && counts[axis] == 1; sign += 2) demand(&all, axis ? 0 : sign, axis ? sign : 0, 0);
+        for (int sign = -1; sign <= 1 && counts[axis] == 1; sign += 2)
+            demand(&all, axis ? 0 : sign, axis ? sign : 0, 0);
     }
     for (uint32_t u = 0; u < c->s.uses; ++u) {
         const Use *use = &c->s.use[u];
@@ -117,7 +119,8 @@ bool timing(Context *c, const Tiling *t, Timing *out, bool *valid) {
     }
     *valid = skew(c, &all, counts, out->outer);
     for (uint32_t v = 0; v < c->s.nodes; ++v) latency = max(latency, add(c, p->tau[v], p->latency[v]));
-    for (int axis = 0; axis < 2; ++axis) latency = add(c, latency, mul(c, magnitude(out->outer[axis]), counts[axis] - 1));
+    for (int axis = 0; axis < 2; ++axis)
+        latency = add(c, latency, mul(c, magnitude(out->outer[axis]), counts[axis] - 1));
     for (uint32_t m = 0; m < c->n; ++m) latency = add(c, latency, mul(c, out->inner[m], t->sizes[m] - 1));
     out->latency = latency;
     return ok(c);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Concretization: parameters and a region become numbers (the paper, section 6, step 1). The constant of a constraint depends on
-// the tile; tiles whose constants are equal up to what their box implies form a group and have equal conditions.
+// Concretization: parameters and a region become numbers (the paper, section 6, step 1). The constant of a constraint
+// depends on the tile; tiles whose constants are equal up to what their box implies form a group and have equal
+// conditions.
 #include "internal.h"
 
 // The value of a row at the parameters and dimensions of 0; its coefficients.
@@ -33,8 +34,11 @@ bool check_request(Context *c, const polyloom_request *r) {
     for (uint32_t i = 0; i < c->s.assumptions.count; ++i) inside = inside || all_hold(c, &c->s.assumptions.at[i]);
     if (!inside) return fail(c, 504, 0);
     const Limits *l = &c->s.limits;
-    if (!r->rows || !r->columns || (l->rows >= 0 && r->rows > (uint64_t)l->rows) || (l->columns >= 0 && r->columns > (uint64_t)l->columns)) return fail(c, 505, 0);
-    if (r->rows > 65535 || r->columns > 65535) return refuse(c, 706, POLYLOOM_FIELD, 0, r->rows > 65535 ? r->rows : r->columns, 65536);
+    if (!r->rows || !r->columns || (l->rows >= 0 && r->rows > (uint64_t)l->rows) ||
+        (l->columns >= 0 && r->columns > (uint64_t)l->columns))
+        return fail(c, 505, 0);
+    if (r->rows > 65535 || r->columns > 65535)
+        return refuse(c, 706, POLYLOOM_FIELD, 0, r->rows > 65535 ? r->rows : r->columns, 65536);
     return ok(c);
 }
 
@@ -51,7 +55,9 @@ bool space_bounds(Context *c, bool *empty) {
     TRY((c->lower = keep(c, c->n, sizeof(Int))) && (c->upper = keep(c, c->n, sizeof(Int))));
     *empty = false;
     for (uint32_t m = 0; m < c->n; ++m)
-        if (!bound(c, &c->s.extent[m][0], &c->lower[m]) || !bound(c, &c->s.extent[m][1], &c->upper[m]) || c->lower[m] > c->upper[m]) *empty = true;
+        if (!bound(c, &c->s.extent[m][0], &c->lower[m]) || !bound(c, &c->s.extent[m][1], &c->upper[m]) ||
+            c->lower[m] > c->upper[m])
+            *empty = true;
     return ok(c);
 }
 
@@ -74,20 +80,22 @@ Int tiles_along(const Context *c, const Tiling *t, int axis) {
     return m == NONE ? 1 : t->tiles[m];
 }
 
-// Tiles of p = ceil(N / t), or larger where a dependence is longer; coupled dimensions take the larger p. Those of a request are taken
-// instead if they are not smaller: PL0506.
+// Tiles of p = ceil(N / t), or larger where a dependence is longer; coupled dimensions take the larger p. Those of a
+// request are taken instead if they are not smaller: PL0506.
 bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, Tiling *t) {
     const Candidate *k = &c->s.candidate[number];
     const int64_t *sizes = r ? r->sizes : NULL;
     bool fitting = !sizes || r->size_count == c->n;
     if (k->axis[0] == NONE) rows = 1;
     if (k->axis[1] == NONE) columns = 1;
-    *t = (Tiling){number, rows, columns, keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int))};
+    *t = (Tiling){
+        number, rows, columns, keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int))};
     TRY(t->sizes && t->tiles && t->extents);
     for (uint32_t m = 0; m < c->n; ++m) {
         const Int count = k->axis[0] == m ? rows : k->axis[1] == m ? columns : 1;
         t->sizes[m] = ceiling(extent_of(c, m), count);
-        for (uint32_t u = 0; u < c->s.uses && count > 1; ++u) t->sizes[m] = max(t->sizes[m], magnitude(c->s.use[u].distance[m]));
+        for (uint32_t u = 0; u < c->s.uses && count > 1; ++u)
+            t->sizes[m] = max(t->sizes[m], magnitude(c->s.use[u].distance[m]));
         fitting = fitting && (!sizes || sizes[m] >= t->sizes[m]);
     }
     if (!fitting) {
@@ -145,13 +153,16 @@ bool make_lines(Context *c) {
             if (end < 0) l->high = sub(c, l->high, end);
             if (end > 0) l->low = sub(c, l->low, end);
             for (int axis = 0; axis < 2; ++axis)
-                if (c->candidate->axis[axis] == c->candidate->order[g] && (axis ? t->columns : t->rows) > 1) l->step[axis] = mul(c, x[g], t->extents[g]);
+                if (c->candidate->axis[axis] == c->candidate->order[g] && (axis ? t->columns : t->rows) > 1)
+                    l->step[axis] = mul(c, x[g], t->extents[g]);
         }
     }
     return ok(c);
 }
 
-static Int constant_of(const Context *c, uint32_t constraint, uint32_t group) { return c->constant[(size_t)constraint * c->groups + group]; }
+static Int constant_of(const Context *c, uint32_t constraint, uint32_t group) {
+    return c->constant[(size_t)constraint * c->groups + group];
+}
 
 // Half-spaces of one coefficient are bounds.
 static bool conjunction(Context *c, Mask *constraints, uint32_t group, const Set **out) {
@@ -248,7 +259,9 @@ Piece transferred(const Context *c, uint32_t condition, const Use *u, Displaceme
     return p;
 }
 
-Piece reads(const Context *c, const Use *u, const Link *link) { return transferred(c, c->s.node[u->consumer].condition, u, link->theta, false); }
+Piece reads(const Context *c, const Use *u, const Link *link) {
+    return transferred(c, c->s.node[u->consumer].condition, u, link->theta, false);
+}
 
 // By group a number, equal where the groups agree on these conditions; temporary memory of the caller.
 uint32_t *alike(Context *c, const bool *conditions) {
@@ -265,7 +278,8 @@ uint32_t *alike(Context *c, const bool *conditions) {
         number[g] = g;
         for (uint32_t f = 0; f < g && number[g] == g; ++f) {
             bool same = number[f] == f;
-            for (uint32_t i = 0; i < c->s.constraints && same; ++i) same = !used[i] || constant_of(c, i, f) == constant_of(c, i, g);
+            for (uint32_t i = 0; i < c->s.constraints && same; ++i)
+                same = !used[i] || constant_of(c, i, f) == constant_of(c, i, g);
             if (same) number[g] = f;
         }
     }

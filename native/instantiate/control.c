@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control signals (the paper, section 6.2): codes for branch targets; the partial signals of all kernels are merged by greedy
-// colouring. A partial signal is 1 in the transition sets of the successors whose code has its bit, 0 in the others'. Where that
-// takes more signals than the machine has, share.c takes fewer.
+// Control signals (the paper, section 6.2): codes for branch targets; the partial signals of all kernels are merged by
+// greedy colouring. A partial signal is 1 in the transition sets of the successors whose code has its bit, 0 in the
+// others'. Where that takes more signals than the machine has, share.c takes fewer.
 #include "internal.h"
 
 // A partial signal: bit `bit` of the codes of a branch's edges; where `flipped`, the other way round.
@@ -36,8 +36,8 @@ typedef struct {
 typedef struct {
     Context *c;
     Placed *known;
-    Vec colours;      // Colour
-    Int *step;        // the first steps in which signals clashed, and the latest one
+    Vec colours;  // Colour
+    Int *step;    // the first steps in which signals clashed, and the latest one
     uint32_t steps;
     // In hand: a graph, a node, its sets, their hull and the edges that are taken in these steps.
     const Graph *graph;
@@ -178,7 +178,8 @@ static Value observed(const Palette *p, const Placed *placed) {
 static bool differ(Palette *p, const Placed *a, const Placed *b, bool *out) {
     Context *c = p->c;
     const uint32_t g = c->n - 1;  // the outermost digit tells most sets apart
-    if (a->node != b->node && b->node >= p->graph->node && b->node < p->graph->node + p->graph->nodes) return true;  // no step is in both
+    // No step is in both.
+    if (a->node != b->node && b->node >= p->graph->node && b->node < p->graph->node + p->graph->nodes) return true;
     for (Walk w = walk(b->node); more(&w) && !*out;) {
         const size_t mark = c->high;
         const Set *s = unpacked(c, &w.at);
@@ -186,7 +187,9 @@ static bool differ(Palette *p, const Placed *a, const Placed *b, bool *out) {
         const bool one = is_one(b, w.edge);
         const Taken *i = p->sets.at, *end = i + (meets_hull(p, s->lower, upper_of(c, s)) ? p->sets.count : 0);
         for (; i < end && !*out; ++i) {
-            if (is_one(a, i->edge) == one || i->set->lower[g] > upper_of(c, s)[g] || upper_of(c, i->set)[g] < s->lower[g]) continue;
+            if (is_one(a, i->edge) == one || i->set->lower[g] > upper_of(c, s)[g] ||
+                upper_of(c, i->set)[g] < s->lower[g])
+                continue;
             TRY(share_point(c, s, i->set, p->step + (size_t)p->steps * c->n, out));
         }
         c->high = mark;
@@ -197,7 +200,8 @@ static bool differ(Palette *p, const Placed *a, const Placed *b, bool *out) {
 // Whether there is a step in which a signal is not what a colour is.
 static bool clashes(Palette *p, const Placed *placed, const Colour *colour, Value *own, bool *out) {
     uint32_t seen = 0;
-    for (uint32_t i = 0; i < WORDS; ++i) seen |= (own->in[0][i] & colour->value.in[1][i]) | (own->in[1][i] & colour->value.in[0][i]);
+    for (uint32_t i = 0; i < WORDS; ++i)
+        seen |= (own->in[0][i] & colour->value.in[1][i]) | (own->in[1][i] & colour->value.in[0][i]);
     if ((*out = seen)) return true;
     for (const Placed *q = colour->first; q && !*out; q = q->same) TRY(differ(p, placed, q, out));
     return !*out || p->steps == STEPS || note(p, placed, own);
@@ -354,7 +358,8 @@ static bool branch(Palette *p, GraphNode *v) {
     for (uint32_t i = 0; i < bits; ++i) signals_of(v)[i] = chosen[order[i]]->colour;
     for (uint32_t e = 0; e < v->edges; ++e) {
         uint32_t code = 0;
-        for (uint32_t i = 0; i < bits; ++i) code |= (uint32_t)((v->edge[e].code >> order[i] & 1) ^ flipped[order[i]]) << i;
+        for (uint32_t i = 0; i < bits; ++i)
+            code |= (uint32_t)((v->edge[e].code >> order[i] & 1) ^ flipped[order[i]]) << i;
         v->edge[e].code = (uint16_t)code;
     }
     for (uint32_t i = 0; i < bits; ++i)
@@ -370,7 +375,8 @@ static bool ones_in_nodes(Context *c, uint32_t signal, Vec *out) {
     for (uint32_t g = 0; g < c->units; ++g)
         for (const GraphNode *v = c->graph[g].node; v < c->graph[g].node + c->graph[g].nodes; ++v)
             for (uint32_t i = 0; i < v->signals; ++i)
-                if (signals_of(v)[i] == signal) TRY(append_ones(c, &(Placed){.node = v, .bit = i & 127}, out->count, out));
+                if (signals_of(v)[i] == signal)
+                    TRY(append_ones(c, &(Placed){.node = v, .bit = i & 127}, out->count, out));
     return true;
 }
 

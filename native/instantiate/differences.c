@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half-spaces that bound the difference of two digits, as those of triangular nests do. With the bounds of a box they are a shortest
-// path problem whose solution is exact for integers (Bellman and Ford; Dill, "Timing assumptions and verification of finite-state
-// concurrent systems", 1989): it gives tight bounds, or a negative cycle where there is no point.
+// Half-spaces that bound the difference of two digits, as those of triangular nests do. With the bounds of a box they
+// are a shortest path problem whose solution is exact for integers (Bellman and Ford; Dill, "Timing assumptions and
+// verification of finite-state concurrent systems", 1989): it gives tight bounds, or a negative cycle where there is no
+// point.
 #include "internal.h"
 
 bool differences(uint32_t spaces, const Half *const *space) {
@@ -19,7 +20,8 @@ bool tighten(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *co
         for (uint32_t i = 0; i < spaces; ++i) {
             const Half *h = space[i];
             const uint32_t p = i == outside ? h->minus : h->plus, q = i == outside ? h->plus : h->minus;
-            const Int w = i == outside ? -1 - h->a[c->n] : h->a[c->n], least = sub(c, lower[q], w), most = add(c, upper[p], w);
+            const Int w = i == outside ? -1 - h->a[c->n] : h->a[c->n], least = sub(c, lower[q], w),
+                      most = add(c, upper[p], w);
             if (least > upper[p] || most < lower[q]) return false;
             if (least <= lower[p] && most >= upper[q]) continue;
             lower[p] = max(lower[p], least);
@@ -58,13 +60,15 @@ static uint32_t irredundant(Context *c, const Int *lower, const Int *upper, cons
 }
 
 // `normalize` for these half-spaces.
-bool normalize_differences(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out) {
+bool normalize_differences(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space,
+                           const Set **out) {
     if (!tighten(c, lower, upper, spaces, space, NONE)) return ok(c);
     const Half **kept = temp(c, spaces, sizeof *kept);
     TRY(kept);
     uint32_t count = 0;
     for (uint32_t i = 0; i < spaces; ++i)
-        if (add(c, sub(c, lower[space[i]->plus], upper[space[i]->minus]), space[i]->a[c->n]) < 0) count = insert(c, kept, count, space[i]);
+        if (add(c, sub(c, lower[space[i]->plus], upper[space[i]->minus]), space[i]->a[c->n]) < 0)
+            count = insert(c, kept, count, space[i]);
     count = irredundant(c, lower, upper, kept, count);
     return (*out = interned(c, lower, upper, count, kept)) != NULL;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Address generators from access mappings (the paper, section 6.4), and the global controller. An input's token is at the border
-// port so early that it reaches the id in the cycle of its pop; an output's is taken when it arrives.
+// Address generators from access mappings (the paper, section 6.4), and the global controller. An input's token is at
+// the border port so early that it reaches the id in the cycle of its pop; an output's is taken when it arrives.
 #include "internal.h"
 
 // The arrays, row-major; a shape that would be negative is 0.
@@ -39,7 +39,9 @@ Int delay_at(Context *c, const Mapped *m, const Spot *s) {
 }
 
 // Where delays and words, which are affine in alike runs, are extreme: i < 4.
-Spot corner(const Context *c, const Run *r, int i) { return spot_of(c, r, i & 1 ? r->lines - 1 : 0, i & 2 ? r->count - 1 : 0); }
+Spot corner(const Context *c, const Run *r, int i) {
+    return spot_of(c, r, i & 1 ? r->lines - 1 : 0, i & 2 ? r->count - 1 : 0);
+}
 
 // The group of a run, and the greatest delay. The controller starts early enough for the least one.
 static void meet(Context *c, Mapped *m, const Run *r) {
@@ -109,7 +111,8 @@ static bool check(Context *c, const Mapped *m, uint32_t row, uint32_t column) {
     const Int most = l->generator_dimensions;
     if (most >= 0 && dimensions > most) return refuse(c, 518, POLYLOOM_GENERATOR, array, dimensions, most);
     if (over(wait, l->delay_bits)) return refuse(c, 519, POLYLOOM_GENERATOR, array, wait, l->delay_bits);
-    if (l->bank_words >= 0 && p->words > l->bank_words) return refuse(c, 520, POLYLOOM_GENERATOR, array, p->words, l->bank_words);
+    if (l->bank_words >= 0 && p->words > l->bank_words)
+        return refuse(c, 520, POLYLOOM_GENERATOR, array, p->words, l->bank_words);
     return check_domain(c, p->domain, POLYLOOM_GENERATOR, array);
 }
 
@@ -130,7 +133,8 @@ bool generators(Context *c) {
     for (Mapped *m = c->mapped; m < c->mapped + c->s.inputs + c->s.outputs; ++m) {
         TRY(!m->groups || address(c, m));
         TRY(m->pattern = keep(c, c->groups, sizeof *m->pattern));
-        for (uint32_t i = 0; i < m->groups; ++i) TRY((m->pattern[m->group[i]] = keep(c, 1, sizeof **m->pattern)) && pattern(c, m, m->group[i]));
+        for (uint32_t i = 0; i < m->groups; ++i)
+            TRY((m->pattern[m->group[i]] = keep(c, 1, sizeof **m->pattern)) && pattern(c, m, m->group[i]));
         TRY(over(add(c, c->start, m->most), c->s.limits.delay_bits) ? check_each(c, m) : check_all(c, m));
     }
     return ok(c);
@@ -149,7 +153,8 @@ Int base_at(Context *c, const Mapped *m, const Spot *s) {
 // Whether a number of a section fits 32 bits with a sign.
 bool fits_signed(Context *c, uint32_t section, Int x) {
     const int64_t wide = x;
-    return ok(c) && ((wide >= INT32_MIN && wide <= INT32_MAX) || refuse(c, 706, POLYLOOM_FIELD, section, x, (Int)((int64_t)1 << 31)));
+    return ok(c) && ((wide >= INT32_MIN && wide <= INT32_MAX) ||
+                     refuse(c, 706, POLYLOOM_FIELD, section, x, (Int)((int64_t)1 << 31)));
 }
 
 // Whether any element that is not empty is away from the border where a skew starts.
@@ -157,7 +162,9 @@ static bool waits(const Context *c, int axis, Int skew) {
     const uint32_t border = skew >= 0 ? 0 : (axis ? c->t->columns : c->t->rows) - 1;
     for (uint32_t i = 0; i < c->cells; ++i) {
         const Cell *cell = &c->cell[i];
-        if (c->occupied[cell->group] && ((axis ? cell->west : cell->row) != border || (axis ? cell->width : cell->height) > 1)) return true;
+        if (c->occupied[cell->group] &&
+            ((axis ? cell->west : cell->row) != border || (axis ? cell->width : cell->height) > 1))
+            return true;
     }
     return false;
 }
@@ -181,5 +188,6 @@ bool control(Context *c) {
     }
     TRY(ok(c));
     counted = max(counted, c->start);
-    return !over(counted, c->s.limits.counter_bits) || refuse(c, 515, POLYLOOM_COUNTER, 0, counted, c->s.limits.counter_bits);
+    return !over(counted, c->s.limits.counter_bits) ||
+           refuse(c, 515, POLYLOOM_COUNTER, 0, counted, c->s.limits.counter_bits);
 }

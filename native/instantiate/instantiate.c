@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline for one candidate on one region, and the search: candidates are tried in the order of their predicted latency;
-// one that small tiles make invalid, or that exceeds a limit of the machine, is also tried on fewer elements.
+// The pipeline for one candidate on one region, and the search: candidates are tried in the order of their predicted
+// latency; one that small tiles make invalid, or that exceeds a limit of the machine, is also tried on fewer elements.
 #include "internal.h"
 
 #define TRIES 24  // configurations that are built before instantiation gives up
@@ -62,8 +62,8 @@ static bool begin(Context *c, const polyloom_request *r, const Plan *p) {
     return classify(c, c->search->high) && (c->graph = keep(c, c->units, sizeof(Graph)));
 }
 
-// The graphs of the units of a class, or of all classes that have none: those of large trees first, which take most memory while they
-// are made. What goes wrong is left to `finish`; of a class it is what goes wrong in its first unit.
+// The graphs of the units of a class, or of all classes that have none: those of large trees first, which take most
+// memory while they are made. What goes wrong is left to `finish`; of a class it is what goes wrong in its first unit.
 static uint32_t graphs(Context *c, const Context *from, uint32_t number) {
     const About about = c->about;
     uint32_t end = from->units, error = 0;
@@ -116,7 +116,8 @@ static bool finish(Context *c) {
 }
 
 static bool same(const Context *c, const Tiling *a, const Tiling *b) {
-    return a->number == b->number && a->rows == b->rows && a->columns == b->columns && same_bytes(a->sizes, b->sizes, c->n * sizeof(Int));
+    return a->number == b->number && a->rows == b->rows && a->columns == b->columns &&
+           same_bytes(a->sizes, b->sizes, c->n * sizeof(Int));
 }
 
 static bool seen(const Context *c, const Search *s, const Tiling *t) {
@@ -125,18 +126,21 @@ static bool seen(const Context *c, const Search *s, const Tiling *t) {
     return false;
 }
 
-// The same candidate with the next larger tiles (unless `halve`), and on half of the elements, along rows and along columns.
+// The same candidate with the next larger tiles (unless `halve`), and on half of the elements, along rows and along
+// columns.
 static OUTLINED bool smaller(Context *c, const Tiling *t, bool halve, Vec *out) {
     const Candidate *k = &c->s.candidate[t->number];
     for (int axis = 0; axis < 2; ++axis) {
         const uint32_t m = k->axis[axis];
         if (m == NONE || t->tiles[m] <= 1) continue;
         const Int extent = extent_of(c, m), p = t->sizes[m], half = t->tiles[m] / 2;
-        const Int next = halve ? half : min((extent - 1) / add(c, p, 1) + 1, t->tiles[m] - 1), counts[2] = {min(half, next), max(half, next)};
+        const Int next = halve ? half : min((extent - 1) / add(c, p, 1) + 1, t->tiles[m] - 1),
+                  counts[2] = {min(half, next), max(half, next)};
         for (int i = 0; i < 2; ++i) {
             Tiling *slot = push(c, out, sizeof *slot);
             TRY(slot);
-            TRY(make_tiling(c, t->number, axis ? t->rows : (uint32_t)counts[i], axis ? (uint32_t)counts[i] : t->columns, NULL, slot));
+            TRY(make_tiling(c, t->number, axis ? t->rows : (uint32_t)counts[i], axis ? (uint32_t)counts[i] : t->columns,
+                            NULL, slot));
         }
     }
     return true;
@@ -176,7 +180,9 @@ static Plan *pop(const Search *s) {
     for (uint32_t i = 0; i < s->plans.count; ++i) {
         Plan *p = ((Plan **)s->plans.at)[i];
         if (!p->waiting) continue;
-        if (!best || p->timing.latency < best->timing.latency || (p->timing.latency == best->timing.latency && p->tiling.number < best->tiling.number)) best = p;
+        if (!best || p->timing.latency < best->timing.latency ||
+            (p->timing.latency == best->timing.latency && p->tiling.number < best->tiling.number))
+            best = p;
     }
     if (best) best->waiting = false;
     return best;
@@ -245,7 +251,8 @@ static bool give_up(Context *c) {
         const Plan *p = ((Plan **)s->plans.at)[i];
         if (p->valid) continue;
         c->t = &p->tiling;
-        return refuse(c, 510, p->timing.slack < 0 ? POLYLOOM_USE : POLYLOOM_WAVEFRONT, p->timing.use, p->timing.slack, 0);
+        return refuse(c, 510, p->timing.slack < 0 ? POLYLOOM_USE : POLYLOOM_WAVEFRONT, p->timing.use, p->timing.slack,
+                      0);
     }
     return fail(c, 510, 0);
 }
@@ -327,7 +334,8 @@ uint32_t polyloom_plan(const polyloom_request *r, polyloom_result *result) {
     return report(c, c->error, result);
 }
 
-uint32_t polyloom_class(const polyloom_request *r, uint32_t number, void *scratch, size_t size, polyloom_result *result) {
+uint32_t polyloom_class(const polyloom_request *r, uint32_t number, void *scratch, size_t size,
+                        polyloom_result *result) {
     Context *from = context(r->scratch, r->scratch_size), *c = context(scratch, size);
     if (!c) return report(NULL, POLYLOOM_SCRATCH, result);
     *c = *from;
@@ -375,7 +383,8 @@ static uint32_t try_classes(const polyloom_request *r, size_t *most) {
 uint32_t polyloom_query(const polyloom_request *r, polyloom_result *result) {
     size_t size = 0, most = 0;
     uint32_t status = polyloom_plan(r, result);
-    while (!status && !(status = try_classes(r, &most)) && (status = polyloom_merge(r, result)) == POLYLOOM_AGAIN) status = POLYLOOM_OK;
+    while (!status && !(status = try_classes(r, &most)) && (status = polyloom_merge(r, result)) == POLYLOOM_AGAIN)
+        status = POLYLOOM_OK;
     Context *c = context(r->scratch, r->scratch_size);
     if (!status && !emit(c, r, true, &size)) status = c->error;
     report(c, status, result);

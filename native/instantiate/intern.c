@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half-spaces, sets and domains are made once: what is equal is one pointer, so that equality costs nothing. A context of a class in
-// scratch of its own finds those of its parent, too.
+// Half-spaces, sets and domains are made once: what is equal is one pointer, so that equality costs nothing. A context
+// of a class in scratch of its own finds those of its parent, too.
 #include "internal.h"
 
 #define SEED 2166136261u

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// clang-format Language: C
 // What the files of the instantiation share. Functions that return bool return false once the context has an error.
-// Arithmetic is checked: an overflow sets the error and gives 0. Sets, half-spaces and domains are interned: equal ones are one pointer.
+// Arithmetic is checked: an overflow sets the error and gives 0. Sets, half-spaces and domains are interned: equal ones
+// are one pointer.
 #ifndef POLYLOOM_INTERNAL_H
 #define POLYLOOM_INTERNAL_H
 
@@ -14,9 +16,9 @@ void *memset(void *to, int value, size_t size);
 
 #define PARAMETERS 63
 #define NONE UINT32_MAX
-#define TRY(x)                    \
-    do {                          \
-        if (!(x)) return false;   \
+#define TRY(x)                  \
+    do {                        \
+        if (!(x)) return false; \
     } while (0)
 
 // Where text counts, a function that is called from several places stays one.
@@ -26,8 +28,8 @@ void *memset(void *to, int value, size_t size);
 #define OUTLINED
 #endif
 
-// Of 32 bits where the build says so, for small hosts: a request whose numbers do not fit then ends in POLYLOOM_OVERFLOW, and so does a
-// file of more loop dimensions than take little stack.
+// Of 32 bits where the build says so, for small hosts: a request whose numbers do not fit then ends in
+// POLYLOOM_OVERFLOW, and so does a file of more loop dimensions than take little stack.
 #ifdef POLYLOOM_INT32
 typedef int32_t Int;
 #define INT_MOST INT32_MAX
@@ -70,7 +72,8 @@ typedef struct {
     uint32_t *at;
 } List;
 
-// Where a row is in the file, which it is read from whenever it is needed. As large as memory is aligned, so that tables follow each other.
+// Where a row is in the file, which it is read from whenever it is needed. As large as memory is aligned, so that
+// tables follow each other.
 typedef struct {
     _Alignas(Int) _Alignas(void *) uint32_t at;
 } Row;
@@ -186,7 +189,8 @@ typedef struct {
     bool restricted, half_spaces;
     uint32_t pairs;
     Port (*adjacent)[2];
-    Int hop_delay, control_signals, signal_sets, counter_bits, generator_dimensions, delay_bits, bank_words, rows, columns;
+    Int hop_delay, control_signals, signal_sets, counter_bits, generator_dimensions, delay_bits, bank_words, rows,
+        columns;
 } Limits;
 
 typedef struct {
@@ -217,7 +221,8 @@ typedef struct {
     Int needed, available;
 } About;
 
-// Where there is none, `use` is the one that no wavefront serves or, if it stays in its tile, comes too early: its slack is negative.
+// Where there is none, `use` is the one that no wavefront serves or, if it stays in its tile, comes too early: its
+// slack is negative.
 typedef struct {
     Int *inner;
     Int outer[2];
@@ -256,7 +261,8 @@ typedef struct {
     Operation *operation;
 } UnitTree;
 
-// A functional unit, by the first class and unit that have its tree, and where that is, packed, in `trees` of the context, in so many bytes.
+// A functional unit, by the first class and unit that have its tree, and where that is, packed, in `trees` of the
+// context, in so many bytes.
 typedef struct {
     uint32_t class_, unit, tree, size;
 } Unit;
@@ -275,10 +281,11 @@ typedef struct {
 
 typedef struct {
     const Kernel *kernel;
-    Edge *edge;           // by successor
-    uint8_t *sets;        // of the edges, one after another, packed; until signals are allocated
+    Edge *edge;     // by successor
+    uint8_t *sets;  // of the edges, one after another, packed; until signals are allocated
     uint16_t edges;
-    uint8_t signals;  // whose numbers follow the edges; then, where `shared`, by code the edge, or NOWHERE where no step has that code
+    // Whose numbers follow the edges; then, where `shared`, by code the edge, or NOWHERE where no step has that code.
+    uint8_t signals;
     bool shared;
 } GraphNode;
 
@@ -299,7 +306,7 @@ typedef struct {
 
 typedef struct {
     uint32_t *program;  // by unit
-    Int *depth[2];  // of feedback and of input registers
+    Int *depth[2];      // of feedback and of input registers
     uint32_t depths[2], number;
     bool apart;  // instantiated in scratch of its own
     uint32_t error;
@@ -311,8 +318,9 @@ typedef struct {
     uint32_t count, *at;
 } Wires;
 
-// The channels that are taken at a border port; of the access that is served last, `zero` of the element at the border and `bits` of
-// the others, nearest first, `last` that of the one before. The first element that gets none is at `place`, of `access`.
+// The channels that are taken at a border port; of the access that is served last, `zero` of the element at the border
+// and `bits` of the others, nearest first, `last` that of the one before. The first element that gets none is at
+// `place`, of `access`.
 typedef struct {
     uint32_t access, side, zero, last, *taken, *bits;
     uint64_t place;
@@ -323,13 +331,14 @@ typedef struct {
     const Access *access;
     uint32_t reg;
     bool is_output;
-    const bool *there;  // by group
-    uint32_t *group, groups;  // that have elements, in the order of the generators
-    uint32_t side;  // of the border that has all elements, or PE
-    uint32_t *usable[2][5];     // channels, at the border and further inside, by side
-    Int base, *weights;         // of the word that is accessed, by dimension
+    const bool *there;         // by group
+    uint32_t *group, groups;   // that have elements, in the order of the generators
+    uint32_t side;             // of the border that has all elements, or PE
+    uint32_t *usable[2][5];    // channels, at the border and further inside, by side
+    Int base, *weights;        // of the word that is accessed, by dimension
     struct Pattern **pattern;  // by group
-    Int early, most;  // the least delay, if negative, and the greatest, if positive, counted from the controller's start
+    // The least delay, if negative, and the greatest, if positive, counted from the controller's start.
+    Int early, most;
 } Mapped;
 
 // What the generators of one access in equal tiles share; `words` are those from the lowest to the highest address.
@@ -345,8 +354,9 @@ typedef struct {
     Int constant, step[2], low, high;
 } Line;
 
-// Elements of an access on a line that have their bank at its end `side`: `count` ones in equal tiles, every second one, the first one
-// `links` away. As many `lines`, every second one, are alike. Further inside are those in segments from `next` on.
+// Elements of an access on a line that have their bank at its end `side`: `count` ones in equal tiles, every second
+// one, the first one `links` away. As many `lines`, every second one, are alike. Further inside are those in segments
+// from `next` on.
 typedef struct {
     uint32_t side, line, links, count, group, lines, next;
     bool first;  // of its line
@@ -357,15 +367,17 @@ typedef struct {
     uint32_t at[2], links, group;
 } Spot;
 
-// Elements that are alike: those of a box, rows from `row` and columns from `west`, with row - column from low[0] to high[0] and
-// row + column from low[1] to high[1]. The first one is at `row` and `column`; `class_` is NONE where tiles are empty.
+// Elements that are alike: those of a box, rows from `row` and columns from `west`, with row - column from low[0] to
+// high[0] and row + column from low[1] to high[1]. The first one is at `row` and `column`; `class_` is NONE where tiles
+// are empty.
 typedef struct {
     uint32_t row, column, height, west, width;
     int32_t low[2], high[2];
     uint32_t group, class_, wrapper;
 } Cell;
 
-// What was seen latest along lines, from their ends at `side`: the segments in equal tiles of those from `line` to before `stop`.
+// What was seen latest along lines, from their ends at `side`: the segments in equal tiles of those from `line` to
+// before `stop`.
 typedef struct {
     uint32_t first, end, group;
 } Segment;
@@ -391,7 +403,8 @@ typedef struct Context {
     size_t low, high, size, peak;
     uint32_t error, position;
     About about;
-    const struct Context *parent;  // of the context of a class in scratch of its own; what is interned there is not made again
+    // Of the context of a class in scratch of its own; what is interned there is not made again.
+    const struct Context *parent;
     uint32_t n;
     Kernel *kernels;
 
@@ -406,15 +419,16 @@ typedef struct Context {
     const Candidate *candidate;
     const Schedule *schedule;
     const Timing *timing;
-    Line *line;        // by constraint; gone when there are classes, unless `sloping`
-    bool slanted;      // some depend on row and column
-    bool sloping;      // and not on a diagonal alone
+    Line *line;    // by constraint; gone when there are classes, unless `sloping`
+    bool slanted;  // some depend on row and column
+    bool sloping;  // and not on a diagonal alone
     uint32_t groups;
-    Cell *home;        // by group, that of elements in it; if `sloping`, some of them
+    Cell *home;  // by group, that of elements in it; if `sloping`, some of them
     Cell *cell;
     uint32_t cells;
-    Int *constant;    // by constraint, by group; INT_MOST where the tile implies it
-    Int *scan;        // by constraint, by digit; as `cache` there from tiles to classes and after control flow (`remember`)
+    Int *constant;  // by constraint, by group; INT_MOST where the tile implies it
+    // By constraint, by digit; as `cache` there from tiles to classes and after control flow (`remember`).
+    Int *scan;
     const Domain **cache;  // by condition and group
     bool *occupied;        // by group
     bool **arriving;       // by route, by group
@@ -435,7 +449,6 @@ typedef struct Context {
     uint32_t pooled;
     Int start, delay[2], steps;
     Int needed;  // channels a side
-
 
     // At the end, such that small offsets reach the rest.
     Symbolic s;
@@ -514,7 +527,8 @@ int lexical(const Int *a, const Int *b, uint32_t count);
 // differences.c
 bool differences(uint32_t spaces, const Half *const *space);
 bool tighten(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, uint32_t outside);
-bool normalize_differences(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out);
+bool normalize_differences(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space,
+                           const Set **out);
 
 // omega.c
 void range(Context *c, const Int *a, const Int *lower, const Int *upper, Int *least, Int *most);
@@ -592,7 +606,8 @@ typedef struct Part {
     uint32_t key[];  // and then the first and the last of the whole ones, by axis
 } Part;
 bool cells_of(Context *c, const Member *members, uint32_t count, uint64_t *out);
-bool partition(Context *c, const Member *members, uint32_t count, uint32_t families, Grid **grid, Part ***parts, uint32_t *number);
+bool partition(Context *c, const Member *members, uint32_t count, uint32_t families, Grid **grid, Part ***parts,
+               uint32_t *number);
 bool part_sets(Context *c, const Grid *grid, const Part *part, Vec *out);
 
 // unite.c

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folding, kernel classes and control flow of one functional unit (the paper, section 6.1, Algorithms 2 and 3): steps are
-// partitioned by the folded leaves that hold in them and in the next ones; edges and their transition sets follow.
+// Folding, kernel classes and control flow of one functional unit (the paper, section 6.1, Algorithms 2 and 3): steps
+// are partitioned by the folded leaves that hold in them and in the next ones; edges and their transition sets follow.
 #include "internal.h"
 
 #define LOOK_AHEAD 4  // how many steps ahead a kernel may be told apart to reduce out-degrees
@@ -14,7 +14,7 @@ typedef struct {
 // The steps of a part, with the names of the kernels of theirs and of the next ones; NONE after the last step.
 typedef struct {
     const Part *part;
-    uint32_t levels;          // up to the step that halts
+    uint32_t levels;           // up to the step that halts
     uint32_t *content, *name;  // by level; bit sets of leaves
 } Stretch;
 
@@ -29,7 +29,8 @@ typedef struct {
     uint32_t lines, levels;
     const Kernel **kernel;
     uint32_t kernels;
-    uint32_t *latest, *previous;  // the stretches of a kernel, from the last one on: by kernel, by stretch; NONE at the end
+    // The stretches of a kernel, from the last one on: by kernel, by stretch; NONE at the end.
+    uint32_t *latest, *previous;
 } Folded;
 
 static bool has(const uint32_t *bits, uint32_t i) { return bits[i / 32] >> i % 32 & 1; }
@@ -60,8 +61,10 @@ static bool fold(Context *c, const Unit *from, Folded *f) {
     return true;
 }
 
-// The families that the steps are partitioned by, each once: leaves, shifted; then all steps, then those after the last.
-static bool families(Folded *f, uint32_t levels, Member **members, uint32_t *number, uint32_t *family, uint32_t *count) {
+// The families that the steps are partitioned by, each once: leaves, shifted; then all steps, then those after the
+// last.
+static bool families(Folded *f, uint32_t levels, Member **members, uint32_t *number, uint32_t *family,
+                     uint32_t *count) {
     Context *c = f->c;
     Leaf *known = temp(c, (size_t)levels * f->count + 2, sizeof *known);
     Vec sets = {0};
@@ -112,7 +115,8 @@ static bool trace(Folded *f, uint32_t levels) {
         if (has(parts[p]->key, count - 1)) continue;
         Stretch *line = &f->line[f->lines++];
         line->part = parts[p];
-        TRY((line->content = temp(c, (size_t)levels * f->words, sizeof *line->content)) && (line->name = temp(c, levels, sizeof *line->name)));
+        TRY((line->content = temp(c, (size_t)levels * f->words, sizeof *line->content)) &&
+            (line->name = temp(c, levels, sizeof *line->name)));
         for (bool halts = false; line->levels < levels && !halts; ++line->levels) {
             uint32_t *content = line->content + (size_t)line->levels * f->words;
             for (uint32_t leaf = 0; leaf < f->count; ++leaf)
@@ -211,7 +215,9 @@ static Kernel *kernel(Folded *f, const uint32_t *content) {
     return shrink(c, out, mark, sizeof *out + out->size);
 }
 
-static bool same_kernel(const Kernel *a, const Kernel *b) { return a->size == b->size && a->halts == b->halts && same_bytes(a->bytes, b->bytes, a->size); }
+static bool same_kernel(const Kernel *a, const Kernel *b) {
+    return a->size == b->size && a->halts == b->halts && same_bytes(a->bytes, b->bytes, a->size);
+}
 
 // Name kernels by their contents, in ascending order; equal kernels have one name.
 static bool name(Folded *f) {
@@ -251,12 +257,14 @@ static bool name(Folded *f) {
     for (uint32_t i = 0; i < f->lines; ++i)
         for (uint32_t level = 0; level < f->levels; ++level) {
             const uint32_t *content = f->line[i].content + level * f->words;
-            f->line[i].name[level] = level < f->line[i].levels ? names[where(contents, count, content, f->words)] : NONE;
+            f->line[i].name[level] =
+                level < f->line[i].levels ? names[where(contents, count, content, f->words)] : NONE;
         }
     return true;
 }
 
-// By kernel and successor the batch, of `targets` successors: a node that follows itself is followed by each of its clones.
+// By kernel and successor the batch, of `targets` successors: a node that follows itself is followed by each of its
+// clones.
 static bool batches(Folded *f, uint32_t targets, uint32_t *batch) {
     Context *c = f->c;
     bool *follows = temp(c, (size_t)f->kernels * f->kernels, 1);
@@ -295,7 +303,9 @@ static bool look_ahead(Folded *f, uint32_t targets) {
             if (a == NONE) continue;
             const Writer wanted = {a, b == NONE ? 0 : batch[(size_t)a * f->kernels + b]};
             uint32_t k = 0;
-            while (k < clones.count && (((Writer *)clones.at)[k].node != wanted.node || ((Writer *)clones.at)[k].condition != wanted.condition)) ++k;
+            while (k < clones.count && (((Writer *)clones.at)[k].node != wanted.node ||
+                                        ((Writer *)clones.at)[k].condition != wanted.condition))
+                ++k;
             if (k == clones.count) {
                 Writer *slot = push(c, &clones, sizeof *slot);
                 TRY(slot);
@@ -313,7 +323,8 @@ static bool look_ahead(Folded *f, uint32_t targets) {
 }
 
 static bool index_stretches(Folded *f) {
-    TRY((f->latest = temp(f->c, f->kernels, sizeof(uint32_t))) && (f->previous = temp(f->c, f->lines, sizeof(uint32_t))));
+    TRY((f->latest = temp(f->c, f->kernels, sizeof(uint32_t))) &&
+        (f->previous = temp(f->c, f->lines, sizeof(uint32_t))));
     for (uint32_t v = 0; v < f->kernels; ++v) f->latest[v] = NONE;
     for (uint32_t i = 0; i < f->lines; ++i) {
         uint32_t *latest = &f->latest[f->line[i].name[0]];
@@ -409,7 +420,8 @@ static bool transitions(Folded *f, uint32_t v, const uint32_t *order, GraphNode 
 }
 
 // With temporary edges, sets and kernel.
-static bool node(Folded *f, uint32_t v, const uint32_t *order, const uint32_t *place, uint32_t *seen, uint32_t *next, GraphNode *out) {
+static bool node(Folded *f, uint32_t v, const uint32_t *order, const uint32_t *place, uint32_t *seen, uint32_t *next,
+                 GraphNode *out) {
     Context *c = f->c;
     out->kernel = f->kernel[v];
     out->edges = (uint16_t)successors(f, v, seen, next);
@@ -432,7 +444,8 @@ static bool settle(Context *c, const GraphNode *from, size_t low, size_t high, G
         *n = from[v];
         uint32_t signals = 0;
         while (n->edges > (uint32_t)1 << signals) ++signals;
-        TRY((n->kernel = kept(c, n->kernel)) && (n->edge = keep(c, n->edges * sizeof(Edge) + signals * sizeof(uint16_t), 1)));
+        TRY((n->kernel = kept(c, n->kernel)) &&
+            (n->edge = keep(c, n->edges * sizeof(Edge) + signals * sizeof(uint16_t), 1)));
         memcpy(n->edge, from[v].edge, n->edges * sizeof(Edge));
     }
     c->high = high;
@@ -456,7 +469,8 @@ static bool settle(Context *c, const GraphNode *from, size_t low, size_t high, G
 // Nodes in the order of their first steps, but first the one of step 0.
 static bool ordered(Folded *f, size_t low, size_t high, Graph *out) {
     Context *c = f->c;
-    uint32_t *place = temp(c, f->kernels, sizeof *place), *seen = temp(c, f->kernels, sizeof *seen), *next = temp(c, f->kernels, sizeof *next);
+    uint32_t *place = temp(c, f->kernels, sizeof *place), *seen = temp(c, f->kernels, sizeof *seen),
+             *next = temp(c, f->kernels, sizeof *next);
     uint32_t *order = temp(c, f->kernels, sizeof *order), nodes = 0, first;
     TRY(place && seen && next && order);
     for (uint32_t i = 0; i < f->lines; ++i) {

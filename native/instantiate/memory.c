@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scratch memory and checked arithmetic. What lasts is taken from the low end of the scratch, what a function needs for itself
-// from the high end; callers reset `low` or `high` to what they were to give it back.
+// Scratch memory and checked arithmetic. What lasts is taken from the low end of the scratch, what a function needs for
+// itself from the high end; callers reset `low` or `high` to what they were to give it back.
 #include "internal.h"
 
 bool fail(Context *c, uint32_t error, size_t position) {
@@ -18,7 +18,8 @@ bool refuse(Context *c, uint32_t error, uint32_t kind, uint32_t index, Int neede
 
 static bool fits(Context *c, size_t count, size_t size, size_t alignment, size_t *bytes) {
     size_t product;
-    if (__builtin_mul_overflow(count, size, &product) || product > ((c->high - c->low) & ~(alignment - 1))) return fail(c, POLYLOOM_SCRATCH, 0);
+    if (__builtin_mul_overflow(count, size, &product) || product > ((c->high - c->low) & ~(alignment - 1)))
+        return fail(c, POLYLOOM_SCRATCH, 0);
     *bytes = (product + alignment - 1) & ~(alignment - 1);
     const size_t used = c->low + *bytes + c->size - c->high;
     if (used > c->peak) c->peak = used;
@@ -147,9 +148,7 @@ Int overflow(Context *c) {
 #include "arithmetic.h"
 #endif
 
-Int narrowed(Context *c, int64_t x) {
-    return x < -INT_MOST || x > INT_MOST ? overflow(c) : (Int)x;
-}
+Int narrowed(Context *c, int64_t x) { return x < -INT_MOST || x > INT_MOST ? overflow(c) : (Int)x; }
 
 Int floor_div(Int a, Int b) {
     const Int q = a / b;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The normal form of a box with half-spaces: bounds tight, half-spaces primitive, none implied. Emptiness is decided by
-// Fourier-Motzkin elimination with Pugh's exact and dark shadows (the Omega test) and by halving the box where they differ.
+// Fourier-Motzkin elimination with Pugh's exact and dark shadows (the Omega test) and by halving the box where they
+// differ.
 #include "internal.h"
 
 // Rows of n coefficients and a constant.
@@ -45,7 +46,8 @@ void range(Context *c, const Int *a, const Int *lower, const Int *upper, Int *le
 
 enum { IMPLIED, EMPTY, KEPT };
 
-// Tighten the box by a row. The row becomes one without fixed digits and in lowest terms. `moved` where another turn may tighten it further.
+// Tighten the box by a row. The row becomes one without fixed digits and in lowest terms. `moved` where another turn
+// may tighten it further.
 static int propagate(Context *c, Int *a, Int *lower, Int *upper, bool *moved) {
     Int least, most, divisor = 0;
     range(c, a, lower, upper, &least, &most);
@@ -308,7 +310,8 @@ bool inhabited(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *
     return ok(c);
 }
 
-// The normal form of a box with half-spaces of several coefficients, or null where it is empty. `lower` and `upper` are changed.
+// The normal form of a box with half-spaces of several coefficients, or null where it is empty. `lower` and `upper` are
+// changed.
 bool convex(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out) {
     const size_t mark = c->high;
     Rows rows;

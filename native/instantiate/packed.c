@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transition sets, the domains of the file, and trees, packed. On small hosts sets are bytes, for all of them are there until control
-// signals are allocated, and most digits take one byte. Numbers are written by 6 bits, the lowest ones first; bit 7 of a byte says that
-// the number goes on, bit 6 that the set ends. A set has a number for each digit, the outermost first: 0 where it takes every value of
-// the tile, else the place of (lower, upper) among such pairs, or that of the first pair that is left out, plus the least value, and then
-// how many more there are. The first number is 2 more; where it is 1, the number of half-spaces is before it, and coefficients follow.
-// Elsewhere time counts, and sets are pointers to interned ones. Either way equal sets are equal bytes, and none begins with a zero.
+// Transition sets, the domains of the file, and trees, packed. On small hosts sets are bytes, for all of them are there
+// until control signals are allocated, and most digits take one byte. Numbers are written by 6 bits, the lowest ones
+// first; bit 7 of a byte says that the number goes on, bit 6 that the set ends. A set has a number for each digit, the
+// outermost first: 0 where it takes every value of the tile, else the place of (lower, upper) among such pairs, or that
+// of the first pair that is left out, plus the least value, and then how many more there are. The first number is 2
+// more; where it is 1, the number of half-spaces is before it, and coefficients follow. Elsewhere time counts, and sets
+// are pointers to interned ones. Either way equal sets are equal bytes, and none begins with a zero.
 #include "internal.h"
 
 #ifdef POLYLOOM_INT32
@@ -42,7 +43,8 @@ static OUTLINED Natural get(const uint8_t **at) {
 #define PAIRS 90  // of digits below this; they take two bytes at most
 
 static OUTLINED void put_digit(const Context *c, const Set *s, uint32_t g, Out *o) {
-    const Natural low = (Natural)s->lower[g], high = (Natural)upper_of(c, s)[g], first = (g + 1 == c->n) && !s->spaces ? 2 : 0;
+    const Natural low = (Natural)s->lower[g], high = (Natural)upper_of(c, s)[g],
+                  first = (g + 1 == c->n) && !s->spaces ? 2 : 0;
     if (!low && high + 1 == (Natural)c->t->extents[g])
         put(o, first);
     else if (high < PAIRS)
@@ -107,7 +109,9 @@ bool same_set(const Context *c, const Set *a, const Set *b) {
            (!a->spaces || same_bytes(spaces_of(c, a), spaces_of(c, b), a->spaces * sizeof(Half *)));
 }
 
-const Set *lasting(Context *c, const Set *s) { return interned(c, s->lower, upper_of(c, s), s->spaces, spaces_of(c, s)); }
+const Set *lasting(Context *c, const Set *s) {
+    return interned(c, s->lower, upper_of(c, s), s->spaces, spaces_of(c, s));
+}
 
 // The bytes after a set.
 const uint8_t *skipped(const uint8_t *at) {
@@ -207,8 +211,8 @@ size_t pack(const Context *c, const Set *s, uint8_t *to) {
     return o.size;
 }
 
-// A fragment begins with twice its register file and eight times the position after it, and 1 more where its domain is the operation's.
-// How many bytes; `to` may be null.
+// A fragment begins with twice its register file and eight times the position after it, and 1 more where its domain is
+// the operation's. How many bytes; `to` may be null.
 size_t pack_tree(const Context *c, const UnitTree *tree, uint8_t *to) {
     Out out = {to, 0};
     put(&out, tree->operations);
@@ -257,7 +261,9 @@ bool pool(Context *c, const Domain *d, size_t low, uint32_t *number) {
     made->count = d->count;
     for (uint32_t i = 0; i < d->count; ++i) made->size += (uint32_t)pack(c, d->set[i], made->sets + made->size);
     forget(c, low);
-    for (*number = 0; *p && ((*p)->size != made->size || !same_bytes((*p)->sets, made->sets, made->size)); p = &(*p)->next) ++*number;
+    for (*number = 0; *p && ((*p)->size != made->size || !same_bytes((*p)->sets, made->sets, made->size));
+         p = &(*p)->next)
+        ++*number;
     if (!*p) {
         TRY(*p = copied(c, made, 1, size));
         ++c->pooled;
@@ -268,7 +274,8 @@ bool pool(Context *c, const Domain *d, size_t low, uint32_t *number) {
 
 bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index) {
     const Limits *l = &c->s.limits;
-    if (l->signal_sets >= 0 && (Int)d->count > l->signal_sets) return refuse(c, 514, kind, index, d->count, l->signal_sets);
+    if (l->signal_sets >= 0 && (Int)d->count > l->signal_sets)
+        return refuse(c, 514, kind, index, d->count, l->signal_sets);
     for (uint32_t i = 0; i < d->count; ++i)
         if (!l->half_spaces && d->set[i]->spaces) return refuse(c, 514, kind, index, 0, 0);
     return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a union of families, by which of them hold (the paper, section 6.1): cells between the bounds of all boxes, split
-// where half-spaces cut them. The sets of a part are made on demand: few disjoint boxes that cover its cells.
+// The parts of a union of families, by which of them hold (the paper, section 6.1): cells between the bounds of all
+// boxes, split where half-spaces cut them. The sets of a part are made on demand: few disjoint boxes that cover its
+// cells.
 #include "internal.h"
 
 #define CUT 0xFFFF     // in `ids`, a cell that half-spaces cut
@@ -45,7 +46,7 @@ typedef struct Group {
     uint32_t spaces;
     Vec cells;
     const Half **space;
-    Place *span;    // of all cells: the first and the last one, by axis
+    Place *span;  // of all cells: the first and the last one, by axis
 } Group;
 
 typedef struct {
@@ -57,8 +58,8 @@ typedef struct {
     uint32_t cell, faces, cuts, depth;
     const Place *at;
     Int *lower, *upper;
-    Face *face;  // of all members
-    uint32_t sets;  // words of a set of faces
+    Face *face;         // of all members
+    uint32_t sets;      // words of a set of faces
     Faces *decided[2];  // inside and outside of which the piece in hand is
     Cut *cut;
     const Half **path;        // of the piece in hand
@@ -124,7 +125,8 @@ bool cells_of(Context *c, const Member *members, uint32_t count, uint64_t *out) 
 }
 
 // The least and the greatest digits of the cells from `first` to `last` on every axis, both inclusive.
-static OUTLINED void digits_between(const Context *c, const Grid *grid, const Place *first, const Place *last, Int *lower, Int *upper) {
+static OUTLINED void digits_between(const Context *c, const Grid *grid, const Place *first, const Place *last,
+                                    Int *lower, Int *upper) {
     memcpy(lower, grid->lower, c->n * sizeof(Int));
     memcpy(upper, grid->upper, c->n * sizeof(Int));
     for (uint32_t k = 0; k < grid->axes; ++k) {
@@ -233,7 +235,8 @@ static Part *part_of(Collector *k, const uint32_t *key) {
     Part **bucket = &k->bucket[hash(0, key, bytes) % 16];
     for (Part *p = *bucket; p; p = p->next)
         if (same_bytes(p->key, key, bytes)) return p;
-    Part *p = temp(c, 1, sizeof *p + bytes + 2 * k->grid->axes * sizeof(Place)), **slot = push(c, &k->parts, sizeof *slot);
+    Part *p = temp(c, 1, sizeof *p + bytes + 2 * k->grid->axes * sizeof(Place)),
+         **slot = push(c, &k->parts, sizeof *slot);
     if (!p || !slot) return NULL;
     memcpy(p->key, key, bytes);
     p->id = k->parts.count - 1;
@@ -283,11 +286,13 @@ static uint32_t side(const Collector *k, const Cut *cut) {
 
 static bool in(const Faces *set, uint32_t f) { return set[f / FACES] >> f % FACES & 1; }
 
-// The first face to decide, of a family that is not known to hold; null where there is none. The families that hold are then known.
+// The first face to decide, of a family that is not known to hold; null where there is none. The families that hold are
+// then known.
 static Face *undecided(Collector *k, uint32_t *out) {
     memcpy(k->known, k->whole, k->grid->words * sizeof *k->known);
     for (const Cut *cut = k->cut; cut < k->cut + k->cuts; ++cut)
-        if (!has(k->known, cut->member->family) && side(k, cut) == INSIDE) k->known[cut->member->family / 32] |= (uint32_t)1 << cut->member->family % 32;
+        if (!has(k->known, cut->member->family) && side(k, cut) == INSIDE)
+            k->known[cut->member->family / 32] |= (uint32_t)1 << cut->member->family % 32;
     for (const Cut *cut = k->cut; cut < k->cut + k->cuts; ++cut) {
         if (has(k->known, cut->member->family) || side(k, cut) != BOTH) continue;
         const uint16_t *f = cut->face;
@@ -302,7 +307,8 @@ static Face *undecided(Collector *k, uint32_t *out) {
 static bool present(Collector *k, bool *out) {
     Context *c = k->c;
     const Half *h = k->path[k->depth - 1];
-    Int lower[DIMENSIONS], upper[DIMENSIONS], low = sub(c, k->lower[h->plus], k->upper[h->minus]), high = sub(c, k->upper[h->plus], k->lower[h->minus]);
+    Int lower[DIMENSIONS], upper[DIMENSIONS], low = sub(c, k->lower[h->plus], k->upper[h->minus]),
+                                              high = sub(c, k->upper[h->plus], k->lower[h->minus]);
     bool alone = h->plus != h->minus;
     for (uint32_t i = 0; i < k->depth && h->plus != h->minus; ++i) {
         const Half *other = k->path[i];
@@ -467,9 +473,10 @@ static bool collect(Collector *k, Part ***parts, uint32_t *number) {
     return true;
 }
 
-// The parts ascend by first cell in scan order, then by key: bit f where family f holds. All is temporary memory of the caller.
-// There are at most 65534 of them: more end in POLYLOOM_OVERFLOW.
-bool partition(Context *c, const Member *members, uint32_t count, uint32_t families, Grid **out, Part ***parts, uint32_t *number) {
+// The parts ascend by first cell in scan order, then by key: bit f where family f holds. All is temporary memory of the
+// caller. There are at most 65534 of them: more end in POLYLOOM_OVERFLOW.
+bool partition(Context *c, const Member *members, uint32_t count, uint32_t families, Grid **out, Part ***parts,
+               uint32_t *number) {
     *number = 0;
     if (!count) return true;
     Grid *grid = temp(c, 1, sizeof *grid);
@@ -495,10 +502,10 @@ typedef struct {
     Context *c;
     const Grid *grid;
     uint32_t id, axes;
-    const Place *low, *high;                  // by axis, of all cells
-    uint32_t order[DIMENSIONS];               // the axes along which there are several cells
+    const Place *low, *high;                    // by axis, of all cells
+    uint32_t order[DIMENSIONS];                 // the axes along which there are several cells
     Place first[DIMENSIONS], last[DIMENSIONS];  // of the box in hand
-    Vec boxes;                                // first and last ones, by axis
+    Vec boxes;                                  // first and last ones, by axis
 } Cover;
 
 static bool same_ids(const Cover *w, uint32_t a, uint32_t b, uint32_t depth) {
@@ -532,7 +539,8 @@ static bool slabs(Cover *w, uint32_t cell, uint32_t depth) {
 }
 
 // Slabs of the outermost or of the innermost digit first, whichever are fewer.
-static bool cover(Context *c, const Grid *grid, uint32_t id, const Place *range, uint32_t spaces, const Half *const *space, Vec *out) {
+static bool cover(Context *c, const Grid *grid, uint32_t id, const Place *range, uint32_t spaces,
+                  const Half *const *space, Vec *out) {
     Cover w;
     w.c = c;
     w.grid = grid;

@@ -61,7 +61,8 @@ bool contains(Context *c, const Domain *d, const Int *point) {
 }
 
 // One pattern of carries: the digits below `g` moved, the others as they are.
-static bool carried(Context *c, const Set *s, const Int *low, const Int *high, const Int *moves, uint32_t moved, Vec *out) {
+static bool carried(Context *c, const Set *s, const Int *low, const Int *high, const Int *moves, uint32_t moved,
+                    Vec *out) {
     Int lower[DIMENSIONS], upper[DIMENSIONS];
     for (uint32_t g = 0; g < c->n; ++g) {
         lower[g] = g < moved ? low[g] : s->lower[g];
@@ -128,7 +129,8 @@ static bool carries(Context *c, const Set *s, const Int *addend, Vec *out) {
     }
 }
 
-// The iterations `steps` steps after (before, if negative) those of `d`, appended in order; boxes that move are not interned.
+// The iterations `steps` steps after (before, if negative) those of `d`, appended in order; boxes that move are not
+// interned.
 bool shift(Context *c, const Domain *d, Int steps, Vec *out) {
     Int addend[DIMENSIONS];
     for (uint32_t g = 0; g + 1 < c->n; ++g) {
@@ -165,7 +167,8 @@ int scan_compare(Context *c, const Set *a, const Set *b) {
         if (upper_of(c, a)[g] != upper_of(c, b)[g]) return upper_of(c, a)[g] < upper_of(c, b)[g] ? -1 : 1;
     for (uint32_t i = 0; i < a->spaces && i < b->spaces; ++i) {
         for (uint32_t g = 0; g <= c->n; ++g)
-            if (spaces_of(c, a)[i]->a[g] != spaces_of(c, b)[i]->a[g]) return spaces_of(c, a)[i]->a[g] < spaces_of(c, b)[i]->a[g] ? -1 : 1;
+            if (spaces_of(c, a)[i]->a[g] != spaces_of(c, b)[i]->a[g])
+                return spaces_of(c, a)[i]->a[g] < spaces_of(c, b)[i]->a[g] ? -1 : 1;
     }
     return (int)a->spaces - (int)b->spaces;
 }

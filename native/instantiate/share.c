@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control signals as few as a machine has: a branch is a function of any signals. Steps that no transition set tells apart are
-// one atom; branches are coded one after another, those of most successors first. Of all choices of signals the one with the fewest
-// new ones is taken, then the smallest, then the first, for which some table from codes to successors serves all atoms of the branch.
-// Codes that the table has to spare lead where a neighbour does, so that a signal is fixed only where it matters to some branch.
+// Control signals as few as a machine has: a branch is a function of any signals. Steps that no transition set tells
+// apart are one atom; branches are coded one after another, those of most successors first. Of all choices of signals
+// the one with the fewest new ones is taken, then the smallest, then the first, for which some table from codes to
+// successors serves all atoms of the branch. Codes that the table has to spare lead where a neighbour does, so that a
+// signal is fixed only where it matters to some branch.
 #include "internal.h"
 
-#define MOST 64          // signals, sets of which are words, and codes
+#define MOST 64  // signals, sets of which are words, and codes
 #define FLAGS 6
 #define CLASHES 64       // that are remembered
 #define WORK (1u << 26)  // cells times transition sets: where they are more, nothing is shared
@@ -88,7 +89,8 @@ static bool make_atoms(Shared *s, const Vec *members) {
     TRY((s->domain = temp(c, s->atoms, sizeof *s->domain)) && (s->value = temp(c, s->atoms, sizeof(Value))));
     for (s->buckets = 16; s->buckets < 2 * s->atoms;) s->buckets *= 2;
     TRY((s->saved = temp(c, s->atoms, sizeof(Value))) && (s->bucket = temp(c, s->buckets, sizeof *s->bucket)));
-    TRY((s->atom = temp(c, s->atoms, sizeof *s->atom)) && (s->of = temp(c, s->atoms, sizeof *s->of)) && (s->column = temp(c, s->atoms, sizeof *s->column)));
+    TRY((s->atom = temp(c, s->atoms, sizeof *s->atom)) && (s->of = temp(c, s->atoms, sizeof *s->of)) &&
+        (s->column = temp(c, s->atoms, sizeof *s->column)));
     TRY((s->present = temp(c, MOST * MOST, sizeof *s->present)) && (s->need = temp(c, s->atoms, sizeof *s->need)));
     const size_t mark = c->high;
     for (uint32_t i = 0; i < s->atoms; ++i) {
@@ -111,7 +113,8 @@ static bool united(Shared *s, uint32_t signal, const Domain **out) {
     TRY(sets);
     count = 0;
     for (uint32_t i = 0; i < s->atoms; ++i)
-        for (uint32_t k = 0; s->value[i].ones >> signal & 1 && k < s->domain[i]->count; ++k) sets[count++] = s->domain[i]->set[k];
+        for (uint32_t k = 0; s->value[i].ones >> signal & 1 && k < s->domain[i]->count; ++k)
+            sets[count++] = s->domain[i]->set[k];
     TRY(unite(c, sets, count, out));
     c->high = mark;
     return true;
@@ -248,7 +251,8 @@ static bool leads(const Shared *s, uint32_t free, uint32_t code, uint32_t edge) 
 static Need widest(const Shared *s, Need n) {
     for (uint32_t i = 1u << s->size; i--;)
         for (uint32_t k = 0; !(s->code[i] & ~n.free) && k >> s->size == 0; ++k)
-            if (!(s->code[k] & s->code[i]) && matches(&n, s->code[k]) && leads(s, s->code[i], s->code[k], n.edge)) return (Need){s->code[i], s->code[k], n.edge};
+            if (!(s->code[k] & s->code[i]) && matches(&n, s->code[k]) && leads(s, s->code[i], s->code[k], n.edge))
+                return (Need){s->code[i], s->code[k], n.edge};
     return n;
 }
 
@@ -281,8 +285,10 @@ static bool extend(Shared *s, bool *out) {
         *out = (Int)d->count <= sets;
         if (!*out) s->full |= (Signals)1 << s->chosen[k];
     }
-    if (*out) s->count += s->size - s->old;
-    else memcpy(s->value, s->saved, s->atoms * sizeof *s->value);
+    if (*out)
+        s->count += s->size - s->old;
+    else
+        memcpy(s->value, s->saved, s->atoms * sizeof *s->value);
     return true;
 }
 
@@ -344,7 +350,8 @@ static bool code(Shared *s, const Branch *b, bool *out) {
             node->signals = (uint8_t)s->size;
             node->shared = true;
             const Edge *edge = node->edge;
-            TRY(node->edge = keep(c, node->edges * sizeof *edge + (s->size + ((size_t)1 << s->size)) * sizeof(uint16_t), 1));
+            TRY(node->edge =
+                    keep(c, node->edges * sizeof *edge + (s->size + ((size_t)1 << s->size)) * sizeof(uint16_t), 1));
             memcpy(node->edge, edge, node->edges * sizeof *edge);
             for (uint32_t k = 0; k < s->size; ++k) signals_of(node)[k] = (uint16_t)s->chosen[k];
             return true;
@@ -360,7 +367,8 @@ static void settle(Shared *s, const Branch *b) {
     memset(edge, NOWHERE, sizeof *edge << b->node->signals);
     for (uint32_t n = 0; n < s->met; ++n) {
         uint32_t code = 0;
-        for (uint32_t k = 0; k < b->node->signals; ++k) code |= (uint32_t)(s->value[s->atom[n]].ones >> signal[k] & 1) << k;
+        for (uint32_t k = 0; k < b->node->signals; ++k)
+            code |= (uint32_t)(s->value[s->atom[n]].ones >> signal[k] & 1) << k;
         edge[code] = (uint16_t)s->column[s->of[n]].edge;
     }
 }
@@ -372,7 +380,9 @@ static void sort(Shared *s, Branch *branch, uint32_t count) {
         uint32_t k = b;
         meet(s, &made);
         made.atoms = s->met;
-        for (; k && (branch[k - 1].node->edges < made.node->edges || (branch[k - 1].node->edges == made.node->edges && branch[k - 1].atoms < made.atoms)); --k)
+        for (; k && (branch[k - 1].node->edges < made.node->edges ||
+                     (branch[k - 1].node->edges == made.node->edges && branch[k - 1].atoms < made.atoms));
+             --k)
             branch[k] = branch[k - 1];
         branch[k] = made;
     }

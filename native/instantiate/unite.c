@@ -6,7 +6,8 @@
 static bool whole(const Context *c, const Set *s, const Set *other) {
     for (uint32_t g = 0; g < c->n; ++g) {
         const Int low = other->lower[g], high = upper_of(c, other)[g];
-        if ((low > s->lower[g] && low <= upper_of(c, s)[g]) || (high >= s->lower[g] && high < upper_of(c, s)[g])) return false;
+        if ((low > s->lower[g] && low <= upper_of(c, s)[g]) || (high >= s->lower[g] && high < upper_of(c, s)[g]))
+            return false;
     }
     return true;
 }
@@ -16,13 +17,15 @@ static bool apart(const Context *c, const Set *a, const Set *b) {
     for (uint32_t g = 0; g < c->n; ++g)
         if (a->lower[g] > upper_of(c, b)[g] || b->lower[g] > upper_of(c, a)[g]) {
             if (!a->spaces || !b->spaces) return a->spaces ? whole(c, a, b) : b->spaces && whole(c, b, a);
-            const bool alike = a->spaces == b->spaces && same_bytes(spaces_of(c, a), spaces_of(c, b), a->spaces * sizeof(Half *));
+            const bool alike =
+                a->spaces == b->spaces && same_bytes(spaces_of(c, a), spaces_of(c, b), a->spaces * sizeof(Half *));
             return !alike && whole(c, a, b) && whole(c, b, a);
         }
     return false;
 }
 
-// Disjoint boxes that cover several ones, as `cover` would find them, without cells: slabs along one digit after another.
+// Disjoint boxes that cover several ones, as `cover` would find them, without cells: slabs along one digit after
+// another.
 typedef struct {
     Context *c;
     const Set **set;
@@ -66,7 +69,8 @@ static bool layers(Layers *w, uint32_t depth, uint32_t count) {
         if (!same)
             last = made;
         else
-            for (uint32_t i = w->boxes.count = made; i-- > last;) ((Int *)w->boxes.at)[(size_t)i * 2 * n + n + g] = end - 1;
+            for (uint32_t i = w->boxes.count = made; i-- > last;)
+                ((Int *)w->boxes.at)[(size_t)i * 2 * n + n + g] = end - 1;
     }
     return true;
 }

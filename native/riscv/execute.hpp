@@ -12,11 +12,8 @@ inline constexpr uint64_t PAGE = 4096;
 
 template <class P>
 Hart<P>::Hart(Code<P>& code, typename P::Memory memory, typename P::Reservations reservations)
-    : memory(memory),
-      code(&code),
-      reservations(reservations),
-      away{resolve<P>, 0, nullptr, 0, NO_OP, 0, 0, 0, 0, 0, 0, 0, 0},
-      single{away, away} {
+    : memory(memory), code(&code), reservations(reservations),
+      away{resolve<P>, 0, nullptr, 0, NO_OP, 0, 0, 0, 0, 0, 0, 0, 0}, single{away, away} {
     single[1].step = passed<P>;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depth first. A value that nothing reads yet must still be read, and an instruction reads at most two: with r instructions to go
-// at most r + 1 values may be unread. That, and looking at one sample before the others, makes length 4 a matter of seconds.
+// Depth first. A value that nothing reads yet must still be read, and an instruction reads at most two: with r
+// instructions to go at most r + 1 values may be unread. That, and looking at one sample before the others, makes
+// length 4 a matter of seconds.
 #include "search.hpp"
 
 #include <algorithm>
@@ -79,7 +80,8 @@ struct Search {
                     continue;
                 }
                 for (int b = commutes(step) ? a : 0; b < count; ++b)
-                    if (a != b || doubles(step)) attempt({step, uint8_t(a), uint8_t(b)}, left, unread - fresh(a) - (a != b && fresh(b)));
+                    if (a != b || doubles(step))
+                        attempt({step, uint8_t(a), uint8_t(b)}, left, unread - fresh(a) - (a != b && fresh(b)));
             }
     }
 
@@ -125,7 +127,10 @@ struct Search {
                 const int low = unread == 2 ? other : 0, high = unread == 2 ? other + 1 : count;
                 if (is_plausible(step, of(one), true))
                     for (int b = low; b < high; ++b)
-                        if (b != one || doubles(step)) compare(commutes(step) && b < one ? Line{step, uint8_t(b), uint8_t(one)} : Line{step, uint8_t(one), uint8_t(b)}, f);
+                        if (b != one || doubles(step))
+                            compare(commutes(step) && b < one ? Line{step, uint8_t(b), uint8_t(one)}
+                                                              : Line{step, uint8_t(one), uint8_t(b)},
+                                    f);
                 if (!commutes(step) && is_plausible(step, of(one), false))
                     for (int a = low; a < high; ++a)
                         if (a != one) compare({step, uint8_t(a), uint8_t(one)}, f);
@@ -174,15 +179,21 @@ struct Search {
 }  // namespace
 
 template <class X>
-std::vector<std::vector<Line>> search(const std::vector<std::vector<X>>& inputs, const std::vector<X>& target, const std::vector<Step>& allowed, int length, size_t most) {
+std::vector<std::vector<Line>> search(const std::vector<std::vector<X>>& inputs, const std::vector<X>& target,
+                                      const std::vector<Step>& allowed, int length, size_t most) {
     const size_t places = inputs.size() + size_t(length) + 1;
-    Search<X> made{target, allowed, most, std::vector<X>(places * SAMPLES), int(inputs.size()) + 1, std::vector<int>(places), {}, {}};
-    for (size_t n = 0; n < inputs.size(); ++n) std::copy(inputs[n].begin(), inputs[n].end(), made.values.begin() + ptrdiff_t((n + 1) * SAMPLES));
+    Search<X> made{
+        target, allowed, most, std::vector<X>(places * SAMPLES), int(inputs.size()) + 1, std::vector<int>(places),
+        {},     {}};
+    for (size_t n = 0; n < inputs.size(); ++n)
+        std::copy(inputs[n].begin(), inputs[n].end(), made.values.begin() + ptrdiff_t((n + 1) * SAMPLES));
     made.extend(length, int(inputs.size()));
     return made.found;
 }
 
-template std::vector<std::vector<Line>> search(const std::vector<std::vector<uint32_t>>&, const std::vector<uint32_t>&, const std::vector<Step>&, int, size_t);
-template std::vector<std::vector<Line>> search(const std::vector<std::vector<uint64_t>>&, const std::vector<uint64_t>&, const std::vector<Step>&, int, size_t);
+template std::vector<std::vector<Line>> search(const std::vector<std::vector<uint32_t>>&, const std::vector<uint32_t>&,
+                                               const std::vector<Step>&, int, size_t);
+template std::vector<std::vector<Line>> search(const std::vector<std::vector<uint64_t>>&, const std::vector<uint64_t>&,
+                                               const std::vector<Step>&, int, size_t);
 
 }  // namespace polyloom::riscv

@@ -12,7 +12,8 @@ int64_t affine(const std::vector<int64_t>& coefficients, const std::vector<int64
 }
 
 static bool inside(const ConvexSet& set, const std::vector<int64_t>& digits) {
-    return std::all_of(set.half_spaces.begin(), set.half_spaces.end(), [&](const HalfSpace& h) { return affine(h.coefficients, digits, h.constant) >= 0; });
+    return std::all_of(set.half_spaces.begin(), set.half_spaces.end(),
+                       [&](const HalfSpace& h) { return affine(h.coefficients, digits, h.constant) >= 0; });
 }
 
 bool contains(const Domain& domain, const std::vector<int64_t>& digits) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One clock for all placements. In a cycle the input generators put their tokens, the output generators take theirs, and
-// every active element issues one instruction a unit. A write is entered at its issue with the cycle that first sees it,
-// and latencies are positive, so the order of elements and units within a cycle does not matter.
+// One clock for all placements. In a cycle the input generators put their tokens, the output generators take theirs,
+// and every active element issues one instruction a unit. A write is entered at its issue with the cycle that first
+// sees it, and latencies are positive, so the order of elements and units within a cycle does not matter.
 #include "model.hpp"
 
 #include <algorithm>
@@ -23,7 +23,9 @@ class Rectangle {
     Rectangle(const Placement& placement, const Machine& machine);
 
     // The next cycle after `now` in which something happens.
-    int64_t next(int64_t now) const { return !active_.empty() ? now + 1 : std::min({readers_.next(), writers_.next(), activation()}); }
+    int64_t next(int64_t now) const {
+        return !active_.empty() ? now + 1 : std::min({readers_.next(), writers_.next(), activation()});
+    }
     void cycle(int64_t now);
     Result finish();
 
@@ -48,7 +50,8 @@ class Rectangle {
     void inspect(const Element& element, UnitState& unit, const Code& code, int64_t now) const;
     [[gnu::always_inline]] void issue(Element& element, UnitState& unit, const Code& code, int64_t now);
     void note_driven(const Element& element, const Code& code);
-    uint32_t compute(const Element& element, const UnitState& unit, const Code& code, const uint32_t* operands, int64_t now) const;
+    uint32_t compute(const Element& element, const UnitState& unit, const Code& code, const uint32_t* operands,
+                     int64_t now) const;
     bool branch(const Element& element, UnitState& unit, const Code& code);
     void note_branch(const Element& element, const Code& code, uint32_t number);
 
@@ -70,14 +73,14 @@ class Rectangle {
     Wires wires_;
     Result result_;
     const Programs programs_;
-    std::vector<Element> elements_;                         // only those with a program
+    std::vector<Element> elements_;  // only those with a program
     // The registers that elements refer to.
     std::deque<std::vector<General>> generals_;
     std::deque<std::vector<Queue>> later_;
     std::deque<std::vector<Fifo>> fifos_;
     std::deque<std::vector<Output>> outputs_;
-    std::vector<int32_t> element_at_;                       // their positions, row by row
-    std::vector<Element*> waiting_, active_;                // waiting: the last one starts first
+    std::vector<int32_t> element_at_;         // their positions, row by row
+    std::vector<Element*> waiting_, active_;  // waiting: the last one starts first
     std::map<BorderPort, std::vector<Sink>> entries_;
     std::map<BorderPort, Fifo> exits_;
     std::map<BorderPort, Bank> banks_;
@@ -94,15 +97,19 @@ class Rectangle {
 };
 
 template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::fail(Cause cause, int64_t cycle, uint32_t element, int unit, const std::string& what) const {
-    const int row = placement_.row + int(element / config_.columns), column = placement_.column + int(element % config_.columns);
+void Rectangle<Static, Traced>::fail(Cause cause, int64_t cycle, uint32_t element, int unit,
+                                     const std::string& what) const {
+    const int row = placement_.row + int(element / config_.columns),
+              column = placement_.column + int(element % config_.columns);
     throw Fault(cause, cycle, row, column, unit, what);
 }
 
 template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::fail(Cause cause, int64_t cycle, const BorderPort& port, const std::string& what) const {
+void Rectangle<Static, Traced>::fail(Cause cause, int64_t cycle, const BorderPort& port,
+                                     const std::string& what) const {
     static constexpr const char* sides[] = {"pe", "north", "east", "south", "west"};
-    fail(cause, cycle, wires_.element(port), -1, what + " at the " + sides[int(port.side)] + " bank of channel " + std::to_string(port.channel));
+    fail(cause, cycle, wires_.element(port), -1,
+         what + " at the " + sides[int(port.side)] + " bank of channel " + std::to_string(port.channel));
 }
 
 template <bool Static, bool Traced>
@@ -123,10 +130,7 @@ static bool uniform(const Machine& machine) {
 
 template <bool Static, bool Traced>
 Rectangle<Static, Traced>::Rectangle(const Placement& placement, const Machine& machine)
-    : config_(*placement.config),
-      placement_(placement),
-      machine_(machine),
-      wires_(config_),
+    : config_(*placement.config), placement_(placement), machine_(machine), wires_(config_),
       programs_(decode(config_, machine, Static ? &result_.report.coverage : nullptr)),
       digits_(config_.extents.size()) {
     result_.issues.resize(machine.units.size());
@@ -178,7 +182,8 @@ void Rectangle<Static, Traced>::build_elements() {
     }
     for (Element& element : elements_)
         if (!element.running.empty()) waiting_.push_back(&element);
-    std::stable_sort(waiting_.begin(), waiting_.end(), [](const Element* a, const Element* b) { return a->start > b->start; });
+    std::stable_sort(waiting_.begin(), waiting_.end(),
+                     [](const Element* a, const Element* b) { return a->start > b->start; });
 }
 
 template <bool Static, bool Traced>
@@ -258,9 +263,11 @@ void Rectangle<Static, Traced>::stream(Streams& streams, int64_t now) {
         stream.bank->last_access = now;
         const int64_t address = affine(g.coefficients, stream.scan.digits(), g.base);
         if (address < 0 || uint64_t(address) >= stream.words)
-            fail(Cause::address, now, stream.port, "word " + std::to_string(address) + " lies outside " + config_.arrays[g.array].name);
+            fail(Cause::address, now, stream.port,
+                 "word " + std::to_string(address) + " lies outside " + config_.arrays[g.array].name);
         config_.arrays[g.array].is_output ? take(stream, uint64_t(address), now) : put(stream, uint64_t(address), now);
-        if (!stream.scan.advance()) fail(Cause::overlap, now, stream.port, "two convex sets of the enable domain overlap");
+        if (!stream.scan.advance())
+            fail(Cause::overlap, now, stream.port, "two convex sets of the enable domain overlap");
         if (stream.scan.done()) continue;
         stream.due = g.delay + stream.scan.step() * config_.initiation_interval;
         streams.wait(stream);
@@ -280,11 +287,16 @@ void Rectangle<Static, Traced>::take(const Stream& stream, uint64_t address, int
     if (!stream.exit || stream.exit->tokens.empty() || stream.exit->tokens.front().ready > now)
         fail(Cause::missing_token, now, stream.port, "the address generator is enabled and no token arrives");
     const Token token = stream.exit->tokens.front();
-    if (token.ready < now) fail(Cause::stray_token, token.ready, stream.port, "a token arrives and no enabled step is due");
+    if (token.ready < now)
+        fail(Cause::stray_token, token.ready, stream.port, "a token arrives and no enabled step is due");
     stream.exit->tokens.pop();
     if (Static && token.value != any_type && token.value != config_.arrays[array].type)
-        fail(Cause::type, now, stream.port, std::string("a value of type ") + type_names[token.value] + " is written to " + config_.arrays[array].name);
-    if (written_[array][address]) fail(Cause::double_write, now, stream.port, "word " + std::to_string(address) + " of " + config_.arrays[array].name + " is written twice");
+        fail(
+            Cause::type, now, stream.port,
+            std::string("a value of type ") + type_names[token.value] + " is written to " + config_.arrays[array].name);
+    if (written_[array][address])
+        fail(Cause::double_write, now, stream.port,
+             "word " + std::to_string(address) + " of " + config_.arrays[array].name + " is written twice");
     written_[array][address] = 1;
     if constexpr (!Static) result_.outputs[array][address] = token.value;
     last_write_ = now;
@@ -297,7 +309,8 @@ void Rectangle<Static, Traced>::step_signals() {
     const auto& signals = config_.controller.signals;
     uint64_t* words = signals_.data() + size_t(generated_ & (ring_ - 1)) * signal_words_;
     std::fill_n(words, signal_words_, 0);
-    if constexpr (Static) std::fill_n(readings_.data() + size_t(generated_ & (ring_ - 1)) * signal_words_, signal_words_, 0);
+    if constexpr (Static)
+        std::fill_n(readings_.data() + size_t(generated_ & (ring_ - 1)) * signal_words_, signal_words_, 0);
     for (size_t s = 0; s < signals.size(); ++s)
         if (contains(*signals[s], digits_)) words[s / 64] |= uint64_t(1) << (s % 64);
     ++generated_;
@@ -314,7 +327,8 @@ void Rectangle<Static, Traced>::note_unread_signals(int64_t step) {
     for (size_t s = 0; s < config_.controller.signals.size(); ++s) {
         const size_t word = size_t(step & (ring_ - 1)) * signal_words_ + s / 64;
         if (((signals_[word] & ~readings_[word]) >> (s % 64) & 1) == 0) continue;
-        if (std::none_of(wasted.begin(), wasted.end(), [&](const Place& p) { return p.index == int32_t(s); })) wasted.push_back({0, int32_t(s), step});
+        if (std::none_of(wasted.begin(), wasted.end(), [&](const Place& p) { return p.index == int32_t(s); }))
+            wasted.push_back({0, int32_t(s), step});
     }
 }
 
@@ -322,7 +336,8 @@ template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::element(Element& element, int64_t now) {
     if (element.slot == 0) {
         if (element.step >= config_.controller.steps)
-            fail(Cause::runaway, now, element.index, element.running[0].unit, "the unit runs on after the controller's last step");
+            fail(Cause::runaway, now, element.index, element.running[0].unit,
+                 "the unit runs on after the controller's last step");
         used_steps_ = std::max(used_steps_, element.step + 1);
         if (element.step == generated_) step_signals();
         element.signals = signals_.data() + size_t(element.step & (ring_ - 1)) * signal_words_;
@@ -332,8 +347,10 @@ void Rectangle<Static, Traced>::element(Element& element, int64_t now) {
         const Code& code = *unit.at;
         if constexpr (Static)
             if (code.coverage) code.coverage->executed = true;
-        if (code.opcode != opcode_nop) issue(element, unit, code, now);
-        else if (code.outside) fail(Cause::outside_program, now, element.index, unit.unit, "the program ends without halting");
+        if (code.opcode != opcode_nop)
+            issue(element, unit, code, now);
+        else if (code.outside)
+            fail(Cause::outside_program, now, element.index, unit.unit, "the program ends without halting");
         if (!branch(element, unit, code)) {
             unit.at = nullptr;
             halted = true;
@@ -358,8 +375,11 @@ void Rectangle<Static, Traced>::retire(Element& element) {
 
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::inspect(const Element& element, UnitState& unit, const Code& code, int64_t now) const {
-    if (code.latency == 0) fail(Cause::no_operation, now, element.index, unit.unit, "the unit has no operation " + std::to_string(code.opcode));
-    if (now < unit.free) fail(Cause::busy, now, element.index, unit.unit, "the unit is still busy with its last operation");
+    if (code.latency == 0)
+        fail(Cause::no_operation, now, element.index, unit.unit,
+             "the unit has no operation " + std::to_string(code.opcode));
+    if (now < unit.free)
+        fail(Cause::busy, now, element.index, unit.unit, "the unit is still busy with its last operation");
     if (!machine_.units[size_t(unit.unit)].pipelined) unit.free = now + code.latency;
 }
 
@@ -368,22 +388,30 @@ inline void Rectangle<Static, Traced>::issue(Element& element, UnitState& unit, 
     if (code.special) inspect(element, unit, code, now);
     uint32_t operands[max_sources] = {};
     for (unsigned n = 0; n < code.sources; ++n) {
-        if (code.file[n] == File::rd) operands[n] = read(element, unit, code.source[n], now);
-        else if (code.file[n] == File::fd) operands[n] = pop(element.fifos[code.source[n]], unit, now);
-        else operands[n] = code.source[n];
+        if (code.file[n] == File::rd)
+            operands[n] = read(element, unit, code.source[n], now);
+        else if (code.file[n] == File::fd)
+            operands[n] = pop(element.fifos[code.source[n]], unit, now);
+        else
+            operands[n] = code.source[n];
     }
     const Token result{now + code.latency, compute(element, unit, code, operands, now)};
     const uint8_t* to = code.destination.data();
     for (unsigned n = code.to_general; n; --n, ++to) {
         General& general = element.general[*to];
         settle(element, general, *to, now);
-        if (!general.write(result, element.later[*to])) fail(Cause::double_write, result.ready, element.index, unit.unit, "two writes to rd" + std::to_string(*to) + " in a cycle");
+        if (!general.write(result, element.later[*to]))
+            fail(Cause::double_write, result.ready, element.index, unit.unit,
+                 "two writes to rd" + std::to_string(*to) + " in a cycle");
     }
     for (unsigned n = code.to_feedback; n; --n, ++to) push(element.fifos[*to], unit.unit, result, now);
     for (unsigned n = code.to_output; n; --n, ++to) {
         Output& output = element.output[*to];
-        if (!output.write(result.ready, now, uniform_)) fail(Cause::double_write, result.ready, element.index, unit.unit, "two writes to od" + std::to_string(*to) + " in a cycle");
-        for (const Sink& sink : output.sinks) push(*sink.fifo, unit.unit, {result.ready + sink.delay, result.value}, now);
+        if (!output.write(result.ready, now, uniform_))
+            fail(Cause::double_write, result.ready, element.index, unit.unit,
+                 "two writes to od" + std::to_string(*to) + " in a cycle");
+        for (const Sink& sink : output.sinks)
+            push(*sink.fifo, unit.unit, {result.ready + sink.delay, result.value}, now);
     }
     if constexpr (Static) note_driven(element, code);
     ++unit.issued;
@@ -407,18 +435,21 @@ void Rectangle<Static, Traced>::note_driven(const Element& element, const Code& 
 }
 
 template <bool Static, bool Traced>
-uint32_t Rectangle<Static, Traced>::compute(const Element& element, const UnitState& unit, const Code& code, const uint32_t* operands, int64_t now) const {
+uint32_t Rectangle<Static, Traced>::compute(const Element& element, const UnitState& unit, const Code& code,
+                                            const uint32_t* operands, int64_t now) const {
     if constexpr (Static) {
         const Operation operation = operation_of(code.opcode);
         for (unsigned n = 0; n < code.sources; ++n) {
             const auto wanted = uint32_t(operation == Operation::select && n == 0 ? Type::i32 : type_of(code.opcode));
             if (operands[n] == wanted || operands[n] == any_type) continue;
             fail(Cause::type, now, element.index, unit.unit,
-                 "operand " + std::to_string(n) + " is of type " + type_names[operands[n]] + " where the instruction takes " + type_names[wanted]);
+                 "operand " + std::to_string(n) + " is of type " + type_names[operands[n]] +
+                     " where the instruction takes " + type_names[wanted]);
         }
         return uint32_t(compares(operation) ? Type::i32 : type_of(code.opcode));
     }
-    if (code.special && divides(code.opcode) && operands[1] == 0) fail(Cause::division_by_zero, now, element.index, unit.unit, "integer division by zero");
+    if (code.special && divides(code.opcode) && operands[1] == 0)
+        fail(Cause::division_by_zero, now, element.index, unit.unit, "integer division by zero");
     return code.function(operands[0], operands[1], operands[2]);
 }
 
@@ -431,7 +462,8 @@ inline bool Rectangle<Static, Traced>::branch(const Element& element, UnitState&
         return false;
     } else {
         uint32_t number = 0;
-        for (unsigned n = 0; n < code.signals; ++n) number |= uint32_t(element.signals[code.signal[n] / 64] >> (code.signal[n] % 64) & 1) << n;
+        for (unsigned n = 0; n < code.signals; ++n)
+            number |= uint32_t(element.signals[code.signal[n] / 64] >> (code.signal[n] % 64) & 1) << n;
         unit.at = code.targets[number];
         if constexpr (Static) note_branch(element, code, number);
     }
@@ -445,7 +477,8 @@ void Rectangle<Static, Traced>::note_branch(const Element& element, const Code& 
     code.coverage->codes[number] = 1;
     for (size_t n = 0; n < code.signals; ++n) {
         readings_[row + code.signal[n] / 64] |= uint64_t(1) << (code.signal[n] % 64);
-        for (size_t w = 0; w < signal_words_; ++w) code.coverage->equals[n][w] &= number >> n & 1 ? signals_[row + w] : ~signals_[row + w];
+        for (size_t w = 0; w < signal_words_; ++w)
+            code.coverage->equals[n][w] &= number >> n & 1 ? signals_[row + w] : ~signals_[row + w];
     }
 }
 
@@ -453,7 +486,8 @@ template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::note_dead(const Element& element, size_t index, int64_t cycle) {
     auto& unread = result_.report.unread;
     const auto same = [&](const Place& p) { return p.element == int32_t(element.index) && p.index == int32_t(index); };
-    if (std::none_of(unread.begin(), unread.end(), same)) unread.push_back({int32_t(element.index), int32_t(index), cycle});
+    if (std::none_of(unread.begin(), unread.end(), same))
+        unread.push_back({int32_t(element.index), int32_t(index), cycle});
 }
 
 // Lets the writes take effect that are ready in cycle `now`.
@@ -470,7 +504,9 @@ template <bool Static, bool Traced>
 inline uint32_t Rectangle<Static, Traced>::read(Element& element, const UnitState& unit, uint32_t index, int64_t now) {
     General& general = element.general[index];
     settle(element, general, index, now);
-    if (!general.defined) fail(Cause::undefined, now, element.index, unit.unit, "rd" + std::to_string(index) + " is read before it is written");
+    if (!general.defined)
+        fail(Cause::undefined, now, element.index, unit.unit,
+             "rd" + std::to_string(index) + " is read before it is written");
     general.read = true;
     return general.value;
 }
@@ -486,13 +522,16 @@ template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::raise_high(Fifo& fifo) const {
     fifo.high = fifo.arrived;
     if (fifo.high > fifo.depth)
-        fail(Cause::overflow, fifo.tokens[fifo.depth].ready, fifo.element, -1, name(fifo) + " holds more than its depth of " + std::to_string(fifo.depth));
+        fail(Cause::overflow, fifo.tokens[fifo.depth].ready, fifo.element, -1,
+             name(fifo) + " holds more than its depth of " + std::to_string(fifo.depth));
 }
 
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::fail_pop(const Fifo& fifo, const UnitState& unit, int64_t now) const {
-    if (fifo.last_pop == now) fail(Cause::two_pops, now, fifo.element, unit.unit, name(fifo) + " is read twice in a cycle");
-    if (!fifo.driven) fail(Cause::undriven, now, fifo.element, unit.unit, name(fifo) + " is read and nothing drives its port");
+    if (fifo.last_pop == now)
+        fail(Cause::two_pops, now, fifo.element, unit.unit, name(fifo) + " is read twice in a cycle");
+    if (!fifo.driven)
+        fail(Cause::undriven, now, fifo.element, unit.unit, name(fifo) + " is read and nothing drives its port");
     fail(Cause::underflow, now, fifo.element, unit.unit, name(fifo) + " is read and holds no token");
 }
 
@@ -513,7 +552,8 @@ template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::note_late(const Fifo& fifo, int64_t slack) {
     auto& late = result_.report.late;
     const auto same = [&](const Place& p) { return p.element == int32_t(fifo.element) && p.index == fifo.index; };
-    if (fifo.fed && slack && std::none_of(late.begin(), late.end(), same)) late.push_back({int32_t(fifo.element), fifo.index, slack});
+    if (fifo.fed && slack && std::none_of(late.begin(), late.end(), same))
+        late.push_back({int32_t(fifo.element), fifo.index, slack});
 }
 
 template <bool Static, bool Traced>
@@ -524,14 +564,17 @@ inline void Rectangle<Static, Traced>::push(Fifo& fifo, int unit, Token token, i
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::push_slowly(Fifo& fifo, int unit, Token token, int64_t now) const {
     if (fifo.tokens.full() && !fifo.tokens.empty()) check_room(fifo, now);
-    if (!fifo.tokens.insert(token)) fail(Cause::double_write, token.ready, fifo.element, unit, "two tokens enter " + name(fifo) + " in a cycle");
+    if (!fifo.tokens.insert(token))
+        fail(Cause::double_write, token.ready, fifo.element, unit, "two tokens enter " + name(fifo) + " in a cycle");
 }
 
 // Keeps memory bounded where tokens are never taken: what is not under way must fit the depth.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::check_room(Fifo& fifo, int64_t now) const {
     if (!fifo.is_port) return count_arrived(fifo, now);
-    if (fifo.tokens.front().ready < now) fail(Cause::stray_token, fifo.tokens.front().ready, fifo.element, -1, "a token arrives at a border port and no enabled step is due");
+    if (fifo.tokens.front().ready < now)
+        fail(Cause::stray_token, fifo.tokens.front().ready, fifo.element, -1,
+             "a token arrives at a border port and no enabled step is due");
 }
 
 static int32_t packed(Port port) { return int32_t(port.index * 8 + uint32_t(port.location)); }
@@ -539,7 +582,8 @@ static int32_t packed(Port port) { return int32_t(port.index * 8 + uint32_t(port
 template <bool Static, bool Traced>
 std::vector<Place> Rectangle<Static, Traced>::idle_connections() const {
     std::vector<std::vector<uint8_t>> busy;
-    for (uint32_t index = 0; index < config_.wrapper.size(); ++index) busy.emplace_back(wires_.connections(index).size());
+    for (uint32_t index = 0; index < config_.wrapper.size(); ++index)
+        busy.emplace_back(wires_.connections(index).size());
     const auto carries = [&](const Driver& driver) {
         if (!driver.border) {
             const int32_t at = element_at_[driver.element];
@@ -559,20 +603,23 @@ std::vector<Place> Rectangle<Static, Traced>::idle_connections() const {
     std::vector<Place> idle;
     for (uint32_t index = 0; index < busy.size(); ++index)
         for (uint32_t n = 0; n < busy[index].size(); ++n)
-            if (const auto [sink, source] = wires_.connections(index)[n]; !busy[index][n]) idle.push_back({int32_t(index), packed(source), packed(sink)});
+            if (const auto [sink, source] = wires_.connections(index)[n]; !busy[index][n])
+                idle.push_back({int32_t(index), packed(source), packed(sink)});
     return idle;
 }
 
 template <bool Static, bool Traced>
 Result Rectangle<Static, Traced>::finish() {
     for (const auto& [port, exit] : exits_)
-        if (!exit.tokens.empty()) fail(Cause::stray_token, exit.tokens.front().ready, port, "a token arrives and no enabled step is due");
+        if (!exit.tokens.empty())
+            fail(Cause::stray_token, exit.tokens.front().ready, port, "a token arrives and no enabled step is due");
     result_.feedback_high.resize(config_.classes.size());
     result_.input_high.resize(config_.classes.size());
     for (Element& element : elements_) {
         for (const Fifo& fifo : element.fifos) {
             if (!fifo.tokens.empty())
-                fail(Cause::leftover, fifo.tokens.front().ready, element.index, -1, name(fifo) + " still holds " + std::to_string(fifo.tokens.size()) + " tokens at the end");
+                fail(Cause::leftover, fifo.tokens.front().ready, element.index, -1,
+                     name(fifo) + " still holds " + std::to_string(fifo.tokens.size()) + " tokens at the end");
             auto& high = (fifo.feedback ? result_.feedback_high : result_.input_high)[size_t(element.number)];
             high.resize(std::max<size_t>(high.size(), fifo.index + 1));
             high[fifo.index] = std::max(high[fifo.index], fifo.high);
@@ -587,7 +634,8 @@ Result Rectangle<Static, Traced>::finish() {
         result_.report.steps = used_steps_;
         // Steps past the last one that an element uses are reported by their number alone.
         while (generated_ < std::min(config_.controller.steps, used_steps_)) step_signals();
-        for (int64_t step = std::max<int64_t>(0, generated_ - ring_); step < generated_; ++step) note_unread_signals(step);
+        for (int64_t step = std::max<int64_t>(0, generated_ - ring_); step < generated_; ++step)
+            note_unread_signals(step);
         result_.report.idle = idle_connections();
     }
     for (int64_t count : result_.issues) result_.operations += count;
@@ -621,7 +669,8 @@ std::vector<Result> run_all(std::span<const Placement> placements, const Machine
 
 std::vector<Result> run(std::span<const Placement> placements, const Machine& machine, const Options& options) {
     if (options.check_only) return run_all<true, false>(placements, machine, options);
-    return options.trace ? run_all<false, true>(placements, machine, options) : run_all<false, false>(placements, machine, options);
+    return options.trace ? run_all<false, true>(placements, machine, options)
+                         : run_all<false, false>(placements, machine, options);
 }
 
 }  // namespace polyloom::tcpa

@@ -6,7 +6,8 @@
 #define ADDRESS(call) ((const void *)(uintptr_t)(call))
 
 const void *const volatile entries[] = {
-    ADDRESS(polyloom_instantiate), ADDRESS(polyloom_plan), ADDRESS(polyloom_class), ADDRESS(polyloom_merge), ADDRESS(polyloom_emit), ADDRESS(polyloom_query),
+    ADDRESS(polyloom_instantiate), ADDRESS(polyloom_plan), ADDRESS(polyloom_class),
+    ADDRESS(polyloom_merge),       ADDRESS(polyloom_emit), ADDRESS(polyloom_query),
 };
 
 int main(void) { return entries[0] != NULL; }
