@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements without visiting them: groups of tiles that have the same conditions, and cells, octagons of elements
-// whose neighbourhoods have the same groups. The constant of a constraint is affine in row and column and clipped to
-// what a tile's box does not imply, so that it changes at few rows or columns or, where it depends on both (triangular
-// nests), at few diagonals. Only where it rises unequally along rows and columns are cells one row high.
+// What elements have in common, found without visiting them. A group is a set of tiles with equal conditions; a cell is
+// an octagon of elements whose neighbourhoods have the same groups. The constant of a constraint is affine in row and
+// column, and clipped to what a tile's box does not imply already, so that it changes at few rows or columns or, where
+// it depends on both (triangular nests), at few diagonals. Only where it rises at different rates along rows and
+// columns are cells one row high.
 #include "internal.h"
 
-// The directions that cut the region: by the value of row, column, row - column + columns - 1, row + column; all
-// others.
+// What cuts the region: a row, a column, a diagonal of equal row - column + columns - 1, or one of equal row + column.
+// A line that rises at different rates along rows and columns cuts it along no such direction: OTHER.
 enum { ROWS, COLUMNS, FALLING, RISING, OTHER };
 
 typedef struct {
@@ -31,14 +32,15 @@ OUTLINED Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t colum
     return min(max(unclipped(c, l, (uint32_t[]){row, column}), l->low), l->high);
 }
 
-// Insert x into ascending cuts, which begin with 0 and end with the number of places, if it lies between them.
+// Inserts x into ascending cuts, unless it is outside of them: they begin with 0 and end with the number of places.
 static OUTLINED bool cut(Context *c, Vec *cuts, Int x) {
     const uint32_t *at = cuts->at;
     return x < 0 || x > (Int)at[cuts->count - 1] || insert_once(c, cuts, (uint32_t)x);
 }
 
-// The cuts where the constant of a line changes along a direction, from a row on, seen from displacements: from the
-// first place that is not clipped to the first one that is again.
+// The cuts at which the constant of a line changes along a direction, from a row on: from the first place where it is
+// not clipped to the first one where it is again. An element sees the tiles at the displacements `seen`, so each cut is
+// made for every one of these.
 static bool cuts_of_line(Context *c, const Line *l, int d, uint32_t row, const Vec *seen, Vec *cuts) {
     const uint32_t size = places(c, d), start[2] = {row, d == FALLING ? c->t->columns - 1 : 0};
     const Int step = l->step[d == COLUMNS], rise = magnitude(step), first = unclipped(c, l, start);
@@ -58,7 +60,8 @@ static bool cuts_of_line(Context *c, const Line *l, int d, uint32_t row, const V
     return ok(c);
 }
 
-// The cuts along a direction of the lines that change along it alone; where some slope, those in a row of all lines.
+// The cuts along a direction: of the lines that change along it alone or, where some line is OTHER, of all lines within
+// one row.
 static bool cuts_of(Context *c, int d, uint32_t row, const Vec *seen, Vec *cuts) {
     for (uint32_t i = 0; i < c->s.constraints; ++i) {
         const Line *l = &c->line[i];
@@ -72,10 +75,11 @@ static bool cuts_of(Context *c, int d, uint32_t row, const Vec *seen, Vec *cuts)
     return true;
 }
 
-static Int half(Int x) { return (x - (x & 1)) / 2; }  // downwards
+static Int half(Int x) { return (x - (x & 1)) / 2; }  // rounded down
 
-// The coordinates along an axis of those elements of a cell whose other coordinate is from `from` to `to`. Every pair
-// of bounds on the other coordinate bounds this one alone, so that none of these is empty.
+// The coordinates along an axis of those elements of a cell whose other coordinate is from `from` to `to`: the other
+// coordinate eliminated (Fourier and Motzkin), each lower bound of it with each upper one. All coefficients are 1 or
+// -1, so that there is an element for every coordinate from *first to *last.
 static void extent(const Cell *k, int axis, Int from, Int to, Int *first, Int *last) {
     // Of this coordinate less the other.
     const Int low = axis ? -k->high[0] : k->low[0], high = axis ? -k->low[0] : k->high[0];
@@ -94,7 +98,7 @@ bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end
     return low <= high;
 }
 
-// Fit the box of a cell to its elements; false where it has none.
+// Shrinks the box of a cell to its elements; false where it has none.
 static bool fitted(Cell *k) {
     Int first[2], last[2];
     extent(k, 0, k->west, (Int)(k->west + k->width) - 1, &first[0], &last[0]);
@@ -121,7 +125,8 @@ static OUTLINED bool inside(const Cell *k, uint32_t row, uint32_t column) {
            k->low[1] <= rising && rising <= k->high[1];
 }
 
-// Constants are monotonic in row and column: those of different cells between cuts differ.
+// Cuts are where a constant changes, and constants are monotonic in row and column: elements of different home cells
+// have different constants. Where lines are OTHER, home cells do not cover all elements, and constants are compared.
 uint32_t group_at(Context *c, uint32_t row, uint32_t column) {
     for (uint32_t g = 0; g < c->groups; ++g)
         if (c->sloping ? alike_here(c, &c->home[g], row, column) : inside(&c->home[g], row, column)) return g;
@@ -132,7 +137,7 @@ static bool before(const Cell *a, const Cell *b) {
     return a->row < b->row || (a->row == b->row && a->column < b->column);
 }
 
-// Add the cells of a strip of rows that have elements, in the order of their first ones.
+// Adds the cells of a strip of rows, without those that have no element, in the order of their first elements.
 static bool strip(Context *c, uint32_t row, uint32_t below, const Vec *columns, const Vec *falling, const Vec *rising,
                   Vec *found) {
     const uint32_t *x = columns->at, *f = falling->at, *r = rising->at, first = found->count, shift = c->t->columns;
@@ -153,7 +158,7 @@ static bool strip(Context *c, uint32_t row, uint32_t below, const Vec *columns, 
     return true;
 }
 
-// Besides, what lies outside of the region or of the iteration space differs.
+// Cuts where a displacement leaves the region, or the part of it that has tiles.
 static bool borders(Context *c, int axis, const Vec *seen, Vec *cuts) {
     const Int tiles = tiles_along(c, c->t, axis);
     for (uint32_t i = 0; i < seen->count; ++i) {
@@ -179,7 +184,7 @@ static bool arrange(Context *c, const Vec *seen, bool bordered, Vec *found) {
         below = ((uint32_t *)cuts[ROWS].at)[i];
         if (c->sloping) {
             below = row + 1;
-            columns.capacity = columns.count;  // what is added goes to a copy
+            columns.capacity = columns.count;  // so that the first insertion copies the list
             TRY(cuts_of(c, COLUMNS, row, seen, &columns));
         }
         TRY(strip(c, row, below, &columns, &cuts[FALLING], &cuts[RISING], found));
@@ -187,7 +192,7 @@ static bool arrange(Context *c, const Vec *seen, bool bordered, Vec *found) {
     return ok(c);
 }
 
-// Groups are numbered by first element; `constant` has their constants by constraint.
+// Makes the groups, numbered by first element, and their constants by constraint.
 bool make_groups(Context *c) {
     const size_t mark = c->high;
     Offset here = {0, 0};
@@ -215,8 +220,8 @@ static OUTLINED bool see(Context *c, int rows, int columns, Vec *seen) {
     return once(c, seen, &(Offset){rows, columns}, sizeof(Offset));
 }
 
-// Where the tiles are that what an element does depends on: where values go that its routes bring or that pass it, and,
-// at the border, the nearest element that has a neighbour.
+// The displacements of all tiles on which the work of an element depends: those that values come from on its routes, or
+// pass between on their way through it, and, at the border, the nearest element that has a neighbour.
 static bool seen_of(Context *c, Vec *seen) {
     TRY(see(c, 0, 0, seen));
     for (uint32_t r = 0; r < c->candidate->routes; ++r) {

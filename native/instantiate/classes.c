@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processor classes: elements whose specialized syntax trees are equal (the paper, section 6.1, Algorithm 1). A
-// destination whose port drives nothing takes the pattern of the nearest element that does drive it.
+// destination whose port drives nothing takes the pattern of the nearest element that does drive it, because words that
+// nobody reads should not make a class.
 #include "internal.h"
 
-// A fragment of a position, and one piece of its iterations.
+// A register or constant that a position of an instruction names, and a piece of the iterations in which it does.
 typedef struct {
     uint64_t source;
     Piece piece;
@@ -79,7 +80,8 @@ bool driven(Context *c, uint32_t reg, const Cell *cell) {
     return false;
 }
 
-// The instructions, by unit and offset, then by first equation.
+// The instructions, by unit and offset, then by first equation. Equations with the same unit, offset and operation
+// share an instruction; its operands then depend on the iteration.
 static Instruction *instructions(Context *c, uint32_t *count) {
     const Schedule *p = c->schedule;
     Instruction *at = temp(c, c->s.nodes, sizeof *at);
@@ -151,7 +153,7 @@ static bool destinations(Context *c, const Instruction *instruction, Vec *out) {
     return true;
 }
 
-// The group of the nearest element whose neighbour so many rows and columns away has a tile; of the element itself
+// The group of the element nearest to this one that has a tile so many rows and columns away; the group of this element
 // where there is none.
 static uint32_t clamped(Context *c, int rows, int columns, const Cell *cell) {
     const int step[2] = {rows, columns};
@@ -166,7 +168,8 @@ static uint32_t clamped(Context *c, int rows, int columns, const Cell *cell) {
     return group_at(c, (uint32_t)moved[0], (uint32_t)moved[1]);
 }
 
-// The sets of every piece of one fragment, united: often those of the issues, whose domain `out` is.
+// The union of the sets of all pieces of a fragment. Often they are just the sets in which the instruction issues; then
+// `out` is right as it is.
 static bool united(Context *c, const Vec *owned, uint64_t fragment, uint32_t group, const Vec *issues,
                    const Domain **out) {
     Vec sets = {0};
@@ -178,6 +181,8 @@ static bool united(Context *c, const Vec *owned, uint64_t fragment, uint32_t gro
     return same || unite(c, sets.at, sets.count, out);
 }
 
+// What a destination that drives nothing here is taken to be: its pattern in the nearest element that drives it, within
+// this element's issues.
 static bool widened(Context *c, const Vec *owned, uint64_t fragment, const Cell *cell, const Domain *issues,
                     const Domain **out) {
     Vec sets = {0}, inside = {0};
@@ -202,7 +207,7 @@ static bool sends(const Vec *owned, uint64_t fragment) {
     return false;
 }
 
-// The distinct fragments, in the order of first occurrence or, sorted, by register.
+// The distinct fragments, in the order of first occurrence or, if `sorted`, by register.
 static bool fragments(Context *c, const Vec *owned, bool sorted, Vec *out) {
     for (uint32_t i = 0; i < owned->count; ++i) {
         TRY(once(c, out, &((Owned *)owned->at)[i].source, sizeof(uint64_t)));
@@ -266,8 +271,8 @@ typedef struct {
     uint32_t count;
 } Trees;
 
-// The number of an equal tree in the list, which grows by one if there is none; NONE for a tree without operations.
-// What is temporary from `mark` on is given back.
+// The number of an equal tree in the list, to which it is added if there is none; NONE for a tree without operations.
+// Gives back what is temporary from `mark` on.
 static bool number_of(Context *c, Trees *trees, const UnitTree *tree, uint32_t class_, uint32_t unit, size_t mark,
                       uint32_t *out) {
     *out = NONE;
@@ -284,7 +289,7 @@ static bool number_of(Context *c, Trees *trees, const UnitTree *tree, uint32_t c
     return true;
 }
 
-// In temporary memory.
+// The syntax tree of a unit in the elements of a cell, in temporary memory.
 static bool specialize(Context *c, const Instruction *at, uint32_t count, uint32_t unit, const Cell *cell,
                        UnitTree *out) {
     Vec made = {0};
@@ -320,7 +325,9 @@ static bool senders(Context *c, const Instruction *at, uint32_t count, Vec *out)
     return true;
 }
 
-// Elements with equal marks have equal trees.
+// Elements with equal marks. A mark is a number per unit that groups share if they agree on all conditions of the unit,
+// and one per sending port that drives nothing here, of the element whose pattern it takes. Equal marks give equal
+// trees, so that one element of a kind is specialized for all.
 typedef struct Kind {
     struct Kind *next;
     uint32_t tuple;
@@ -399,7 +406,7 @@ static void prune(UnitTree *tree, const bool *silent) {
     }
 }
 
-// The tree of a unit that an earlier kind with equal marks of that unit has, or NONE.
+// The tree of a unit, if an earlier kind has the same marks for that unit.
 static uint32_t known_tree(const Context *c, const Classifier *k, const Kind *kind, uint32_t before, uint32_t unit,
                            const uint32_t *tuple, bool *known) {
     *known = false;
@@ -414,7 +421,8 @@ static uint32_t known_tree(const Context *c, const Classifier *k, const Kind *ki
     return NONE;
 }
 
-// Kinds to tuples of trees, in the order of first elements; the tuple of kind k is tuples[kind->tuple].
+// The trees of the units of each kind. Equal tuples are one, in the order of first elements; that of a kind is
+// tuples[kind->tuple].
 static bool tuples(Context *c, Classifier *k, Trees *trees, uint32_t **tuple, uint32_t *count) {
     const uint32_t units = c->s.units;
     TRY(*tuple = temp(c, (size_t)k->kinds.count * units, sizeof **tuple));
@@ -440,6 +448,8 @@ static bool tuples(Context *c, Classifier *k, Trees *trees, uint32_t **tuple, ui
     return true;
 }
 
+// The ports that drive nothing in any element of a tuple: what is written there is left out, so that trees that differ
+// in nothing else are equal.
 static bool silence(Context *c, const Classifier *k, uint32_t tuple, bool *silent) {
     for (uint32_t i = 0; i < k->senders.count; ++i) {
         const uint32_t reg = ((Sender *)k->senders.at)[i].reg;
@@ -453,7 +463,7 @@ static bool silence(Context *c, const Classifier *k, uint32_t tuple, bool *silen
     return ok(c);
 }
 
-// Classes and trees take the place of all that lasts from `low` on, and of what is temporary from `high` on.
+// Puts classes and trees in the place of all that lasts from `low` on, and of what is temporary from `high` on.
 static bool settle(Context *c, const Class *classes, const Trees *trees, size_t low, size_t high) {
     size_t size = 0;
     for (uint32_t i = 0; i < trees->count; ++i) size += trees->at[i]->size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Concretization: parameters and a region become numbers (the paper, section 6, step 1). The constant of a constraint
-// depends on the tile; tiles whose constants are equal up to what their box implies form a group and have equal
+// depends on the tile. Tiles with equal constants, up to what their box implies, form a group, and have equal
 // conditions.
 #include "internal.h"
 
@@ -65,6 +65,8 @@ static Int ceiling(Int a, Int b) { return -floor_div(-a, b); }
 
 Int extent_of(Context *c, uint32_t m) { return add(c, sub(c, c->upper[m], c->lower[m]), 1); }
 
+// Whether a constraint depends on both tiled dimensions at the same rate, as in triangular nests. Tiles of equal sizes
+// then make its constant rise equally along rows and columns, which keeps cells large (cells.c).
 static bool coupled(Context *c, const uint32_t *axis) {
     for (uint32_t i = 0; i < c->s.constraints; ++i) {
         Int a[DIMENSIONS + PARAMETERS];
@@ -80,8 +82,8 @@ Int tiles_along(const Context *c, const Tiling *t, int axis) {
     return m == NONE ? 1 : t->tiles[m];
 }
 
-// Tiles of p = ceil(N / t), or larger where a dependence is longer; coupled dimensions take the larger p. Those of a
-// request are taken instead if they are not smaller: PL0506.
+// Tile sizes are p = ceil(N / t), or more where a dependence is longer; coupled dimensions both take the larger p. A
+// request may give sizes of its own, which must not be smaller (PL0506).
 bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, Tiling *t) {
     const Candidate *k = &c->s.candidate[number];
     const int64_t *sizes = r ? r->sizes : NULL;
@@ -132,7 +134,7 @@ static Int scanned(Context *c, uint32_t number, Int *x) {
     return constant;
 }
 
-// What `condition` needs, in temporary memory of the caller.
+// Makes what `condition` needs, in temporary memory of the caller.
 bool remember(Context *c) {
     TRY(c->scan = temp(c, (size_t)c->s.constraints * c->n, sizeof *c->scan));
     for (uint32_t i = 0; i < c->s.constraints; ++i) scanned(c, i, c->scan + (size_t)i * c->n);
@@ -164,7 +166,7 @@ static Int constant_of(const Context *c, uint32_t constraint, uint32_t group) {
     return c->constant[(size_t)constraint * c->groups + group];
 }
 
-// Half-spaces of one coefficient are bounds.
+// A conjunction of constraints as a box with half-spaces: a constraint with one coefficient just bounds a digit.
 static bool conjunction(Context *c, Mask *constraints, uint32_t group, const Set **out) {
     const size_t mark = c->high;
     Int lower[DIMENSIONS] = {0}, upper[DIMENSIONS];
@@ -212,7 +214,7 @@ bool condition(Context *c, uint32_t number, uint32_t group, const Domain **out) 
     return true;
 }
 
-// The digits of a leaf's piece, without widening, appended.
+// Appends the digits of a piece in the tiles of a group, without what it is widened by.
 bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out) {
     const Domain *inside;
     TRY(condition(c, p->condition, group, &inside));
@@ -263,7 +265,7 @@ Piece reads(const Context *c, const Use *u, const Link *link) {
     return transferred(c, c->s.node[u->consumer].condition, u, link->theta, false);
 }
 
-// By group a number, equal where the groups agree on these conditions; temporary memory of the caller.
+// A number for each group, equal for groups that agree on these conditions; in temporary memory of the caller.
 uint32_t *alike(Context *c, const bool *conditions) {
     uint32_t *number = temp(c, c->groups, sizeof *number);
     const size_t mark = c->high;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half-spaces that bound the difference of two digits, as those of triangular nests do. With the bounds of a box they
-// are a shortest path problem whose solution is exact for integers (Bellman and Ford; Dill, "Timing assumptions and
-// verification of finite-state concurrent systems", 1989): it gives tight bounds, or a negative cycle where there is no
-// point.
+// Half-spaces that bound the difference of two digits, as those of triangular nests do. Together with the bounds of a
+// box they are a shortest path problem, whose solution is exact for integers (Bellman and Ford; Dill, "Timing
+// assumptions and verification of finite-state concurrent systems", 1989): it gives tight bounds, or a negative cycle
+// where there is no point.
 #include "internal.h"
 
 bool differences(uint32_t spaces, const Half *const *space) {
@@ -11,7 +11,8 @@ bool differences(uint32_t spaces, const Half *const *space) {
     return true;
 }
 
-// Tighten a box by half-spaces, of which `outside` is replaced by its complement; false where no point is left.
+// Tightens a box by half-spaces; `outside` is the number of one whose complement is taken instead. False where no point
+// is left.
 bool tighten(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, uint32_t outside) {
     bool moved = true;
     for (uint32_t round = 0; moved; ++round) {
@@ -32,7 +33,7 @@ bool tighten(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *co
     return true;
 }
 
-// Insert a half-space into those in ascending order of coefficients; of one form the tightest one stays.
+// Inserts a half-space into those sorted by coefficients; of two with equal coefficients, the tighter one stays.
 static uint32_t insert(const Context *c, const Half **space, uint32_t count, const Half *h) {
     uint32_t i = count;
     while (i && lexical(h->a, space[i - 1]->a, c->n) < 0) --i;
@@ -45,7 +46,8 @@ static uint32_t insert(const Context *c, const Half **space, uint32_t count, con
     return count + 1;
 }
 
-// Those that neither the tight box nor the others imply, each dropped in ascending order.
+// Drops, in ascending order, each half-space that the tight box and the others imply: one whose complement leaves no
+// point.
 static uint32_t irredundant(Context *c, const Int *lower, const Int *upper, const Half **space, uint32_t count) {
     for (uint32_t i = 0; i < count && count > 1;) {
         Int low[DIMENSIONS], high[DIMENSIONS];

@@ -120,7 +120,7 @@ static void write_class(Out *o, const Class *k) {
     }
 }
 
-// Each once, after how many there are.
+// Writes the number of distinct classes, then each of them once.
 static void classes(Out *o) {
     Context *c = o->c;
     const size_t start = o->at;
@@ -161,8 +161,8 @@ static void wrappers(Out *o) {
     close(o);
 }
 
-// One number for every element, of two bytes if one does not hold so many. Where no cell is slanted, rows between those
-// in which some begin are like the one before.
+// One number for every element, in two bytes where one byte does not hold all numbers. Where no cell is slanted, a row
+// is like the one before it, unless a cell begins there.
 static void map(Out *o, bool wrapper, uint32_t numbers) {
     const Context *c = o->c;
     const uint32_t size = numbers <= 256 ? 1 : 2;
@@ -213,8 +213,8 @@ static void domains(Out *o) {
     close(o);
 }
 
-// The generators of a run: copies of the first one but for the channel, and what changes by equal steps. Counting, of
-// all runs alike.
+// The generators of a run. Each is a copy of the first one, but for its channel, and for its base and delay, which
+// change by equal steps. If bytes are only counted, all runs that are alike are counted at once.
 static void run_generators(Out *o, const Mapped *m, const Run *r) {
     Context *c = o->c;
     const Pattern *p = m->pattern[r->group];
@@ -292,7 +292,7 @@ static void checksum(Out *o, size_t from, uint8_t *to) {
     store(to + 4, (uint32_t)(sum >> 32), 4);
 }
 
-// Counting, nothing is written. May be repeated.
+// Writes the configuration or, if `counting`, only counts its bytes. May be repeated.
 bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size) {
     const size_t low = c->low, high = c->high;
     Out out = {c, counting ? NULL : r->output, counting ? SIZE_MAX : r->output_size, 0, 0, r->rows, r->columns},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depths of feedback and input registers: the greatest number of tokens that are ever in them (docs: Mapping to time).
-// Exact for a box; where the iterations are no box, or a register serves uses of different slack, the reads of a short
-// tile are replayed.
+// Depths of feedback and input registers: the greatest number of tokens that are ever in them (docs/targets/tcpa.md,
+// Mapping to time). Exact for a box. Where iterations form no box, or a register serves uses of different slack, the
+// reads of a tile are replayed if it is short; if not, the depth is an upper bound.
 #include "internal.h"
 
 #define REPLAYED ((Int)1 << 18)  // steps of the longest tile that is replayed
@@ -51,7 +51,7 @@ typedef struct {
     Int tau, tokens, time, line, last, digits[DIMENSIONS];
 } Cursor;
 
-// The digits of the first interval on this line that are not before the first digit.
+// Moves to the first point on this line, from the present innermost digit on; `last` is where its interval ends.
 static bool interval(Context *c, Cursor *at) {
     const Int from = at->digits[0];
     at->digits[0] = INT_MOST;
@@ -93,7 +93,7 @@ static void advance(Context *c, Cursor *at, Int steps) {
     at->time = add(c, mul(c, at->line + at->digits[0], c->schedule->interval), at->tau);
 }
 
-// A token is there from its arrival to its pop, both inclusive.
+// Merges arrivals and pops by time. A token is present from its arrival to its pop, both inclusive.
 static bool replay(Context *c, const Reads *uses, uint32_t count, Int steps, Int *out) {
     Cursor *cursor = temp(c, 2 * (size_t)count, sizeof *cursor), *end = cursor + 2 * (size_t)count;
     TRY(cursor);
@@ -115,7 +115,7 @@ static bool replay(Context *c, const Reads *uses, uint32_t count, Int steps, Int
     return false;
 }
 
-// The bounds of all sets of a domain.
+// The least box that has all sets of a domain.
 void hull(const Context *c, const Domain *d, Int *lower, Int *upper) {
     for (uint32_t i = 0; i < d->count; ++i)
         for (uint32_t g = 0; g < c->n; ++g) {
@@ -125,6 +125,9 @@ void hull(const Context *c, const Domain *d, Int *lower, Int *upper) {
         }
 }
 
+// A token that waits `slack` cycles is there while `length` steps begin: the tokens of a box are those of its
+// iterations in so many consecutive steps. For several boxes the sum is an upper bound, and so is what their hull would
+// have.
 static bool occupancy(Context *c, const Reads *uses, uint32_t count, Int *out) {
     Int steps = 1;
     for (uint32_t g = 0; g < c->n; ++g) steps = mul(c, steps, c->t->extents[g]);
@@ -164,8 +167,7 @@ static bool depth(Context *c, const Vec *readers, uint32_t reg, uint32_t group, 
     return !uses.count || occupancy(c, at, uses.count, out);
 }
 
-// The depths of a register by class, each `step` after the one before. Groups that agree on its readers share one that
-// is found once.
+// The depths of a register by class, `step` apart. Groups that agree on the conditions of its readers share one depth.
 static bool register_depths(Context *c, const Vec *readers, uint32_t reg, uint32_t step, Int *out) {
     const size_t mark = c->high;
     const uint32_t *same;
@@ -188,8 +190,8 @@ static bool register_depths(Context *c, const Vec *readers, uint32_t reg, uint32
     return true;
 }
 
-// The depths of a class out of those by reader, of which the first one of a register has it. PL0511 beyond the
-// machine's.
+// The depths of a class, out of those by reader, where the first reader of each register has its depth. PL0511 beyond
+// the machine's.
 static bool of_class(Context *c, const Vec *readers, const Int *depths, Class *out) {
     const Reader *reader = readers->at;
     const Int limit = c->s.limits.fifo_depth;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Address generators from access mappings (the paper, section 6.4), and the global controller. An input's token is at
-// the border port so early that it reaches the id in the cycle of its pop; an output's is taken when it arrives.
+// Address generators from access mappings (the paper, section 6.4), and the global controller. An input's token leaves
+// the border port so early that it reaches the element in the cycle of its pop; an output's token is taken when it
+// arrives.
 #include "internal.h"
 
-// The arrays, row-major; a shape that would be negative is 0.
+// Where arrays lie: row-major, unless it is given. A negative extent counts as 0.
 bool layouts(Context *c, const polyloom_layout *given) {
     TRY(c->layout = keep(c, c->s.arrays, sizeof(Layout)));
     for (uint32_t i = 0; i < c->s.arrays; ++i) {
@@ -38,12 +39,13 @@ Int delay_at(Context *c, const Mapped *m, const Spot *s) {
     return m->is_output ? add(c, issue, add(c, c->schedule->latency[v], travel)) : sub(c, issue, travel);
 }
 
-// Where delays and words, which are affine in alike runs, are extreme: i < 4.
+// A corner (i < 4) of runs that are alike: delays and words are affine there, and extreme at corners.
 Spot corner(const Context *c, const Run *r, int i) {
     return spot_of(c, r, i & 1 ? r->lines - 1 : 0, i & 2 ? r->count - 1 : 0);
 }
 
-// The group of a run, and the greatest delay. The controller starts early enough for the least one.
+// Notes the group of a run, and the least and greatest delay. The controller starts so late that the least one is not
+// negative.
 static void meet(Context *c, Mapped *m, const Run *r) {
     uint32_t k = 0;
     while (k < m->groups && m->group[k] != r->group) ++k;
@@ -70,6 +72,8 @@ static bool address(Context *c, Mapped *m) {
     return ok(c);
 }
 
+// What the generators of a group share. A digit with a single value adds to the base and takes no dimension of the
+// generator.
 static bool pattern(Context *c, const Mapped *m, uint32_t group) {
     Pattern *p = m->pattern[group];
     Int lower[DIMENSIONS], upper[DIMENSIONS], least = INT_MOST, most = -INT_MOST;
@@ -116,7 +120,8 @@ static bool check(Context *c, const Mapped *m, uint32_t row, uint32_t column) {
     return check_domain(c, p->domain, POLYLOOM_GENERATOR, array);
 }
 
-// Checks generators in the order of elements: the first ones of cells tell, but for delays.
+// Generators of one cell differ in their delays alone: the first one stands for all. Where some delay is too long,
+// `check_each` looks for the first such element.
 static bool check_all(Context *c, const Mapped *m) {
     for (uint32_t i = 0; i < c->cells; ++i) TRY(check(c, m, c->cell[i].row, c->cell[i].column));
     return true;
@@ -157,7 +162,7 @@ bool fits_signed(Context *c, uint32_t section, Int x) {
                      refuse(c, 706, POLYLOOM_FIELD, section, x, (Int)((int64_t)1 << 31)));
 }
 
-// Whether any element that is not empty is away from the border where a skew starts.
+// Whether some element with a tile is not at the border where the skew begins.
 static bool waits(const Context *c, int axis, Int skew) {
     const uint32_t border = skew >= 0 ? 0 : (axis ? c->t->columns : c->t->rows) - 1;
     for (uint32_t i = 0; i < c->cells; ++i) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half-spaces, sets and domains are made once: what is equal is one pointer, so that equality costs nothing. A context
-// of a class in scratch of its own finds those of its parent, too.
+// Half-spaces, sets and domains, each made only once: equal ones are one pointer, and comparing them costs nothing. A
+// class that is made in scratch of its own also finds what is in the request's.
 #include "internal.h"
 
 #define SEED 2166136261u
 
-// A hash of digits, which are small.
+// A hash of digits. They are small, so that their low 32 bits suffice.
 static OUTLINED uint32_t mixed(uint32_t h, const Int *x, uint32_t count) {
     while (count--) h = (h ^ (uint32_t)*x++) * 2654435769u;
     return h ^ h >> 15;
@@ -78,7 +78,8 @@ const Domain *domain(Context *c, const Set *const *sets, uint32_t count) {
     return *bucket = d;
 }
 
-// Gives back what lasts from `low` on, which nothing refers to any longer.
+// Gives back what lasts from `low` on, to which nothing may refer any longer. Newer entries stand first in their
+// buckets.
 void release(Context *c, size_t low) {
     const uint8_t *end = c->base + low;
     for (uint32_t i = 0; i < BUCKETS; ++i)

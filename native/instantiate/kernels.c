@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folding, kernel classes and control flow of one functional unit (the paper, section 6.1, Algorithms 2 and 3): steps
-// are partitioned by the folded leaves that hold in them and in the next ones; edges and their transition sets follow.
+// Folding, kernel classes and control flow of one functional unit (the paper, section 6.1, Algorithms 2 and 3). The
+// content of a step is the set of folded leaves that hold in it. Steps are partitioned by their contents and those of
+// the next steps; equal contents are one kernel, and the parts give its successors and their transition sets. A kernel
+// with more successors than a branch has targets is split by what follows it, looking further and further ahead.
 #include "internal.h"
 
 #define LOOK_AHEAD 4  // how many steps ahead a kernel may be told apart to reduce out-degrees
@@ -61,8 +63,8 @@ static bool fold(Context *c, const Unit *from, Folded *f) {
     return true;
 }
 
-// The families that the steps are partitioned by, each once: leaves, shifted; then all steps, then those after the
-// last.
+// The families by which steps are partitioned, each once: the leaves, shifted by their steps and by each level; then
+// all steps; then those after the last one.
 static bool families(Folded *f, uint32_t levels, Member **members, uint32_t *number, uint32_t *family,
                      uint32_t *count) {
     Context *c = f->c;
@@ -94,7 +96,7 @@ static bool families(Folded *f, uint32_t levels, Member **members, uint32_t *num
     return true;
 }
 
-// Lines of contents, cut off after the step that halts.
+// The contents of each part, level by level up to the step that halts.
 static bool trace(Folded *f, uint32_t levels) {
     Context *c = f->c;
     const size_t low = c->low;
@@ -152,7 +154,8 @@ typedef struct {
     uint32_t first;  // its leaf
 } Slot;
 
-// The bytes of an instruction without its branch (docs/formats.md); what writes nothing has constants of 1.
+// The bytes of an instruction without its branch (docs/formats.md). One that writes nothing has 1 for all constants,
+// whatever they are.
 static uint32_t instruction(Context *c, const Slot *s, const uint32_t *content, uint8_t *out) {
     const Operation *o = s->operation;
     uint32_t destinations = 0, sources = 0, at = 2;
@@ -219,7 +222,7 @@ static bool same_kernel(const Kernel *a, const Kernel *b) {
     return a->size == b->size && a->halts == b->halts && same_bytes(a->bytes, b->bytes, a->size);
 }
 
-// Name kernels by their contents, in ascending order; equal kernels have one name.
+// Numbers the kernels in ascending order of their contents; contents that give the same words are one kernel.
 static bool name(Folded *f) {
     Context *c = f->c;
     uint32_t count = 0;
@@ -263,8 +266,8 @@ static bool name(Folded *f) {
     return true;
 }
 
-// By kernel and successor the batch, of `targets` successors: a node that follows itself is followed by each of its
-// clones.
+// Divides the successors of each kernel into batches of `targets`. A kernel that follows itself is followed by each of
+// its clones, which leaves less room in the first batch.
 static bool batches(Folded *f, uint32_t targets, uint32_t *batch) {
     Context *c = f->c;
     bool *follows = temp(c, (size_t)f->kernels * f->kernels, 1);
@@ -291,7 +294,8 @@ static bool batches(Folded *f, uint32_t targets, uint32_t *batch) {
     return true;
 }
 
-// Clone every kernel with too many successors, one clone a batch of them: the branch before decides which.
+// Clones each kernel with too many successors, once per batch of them: the branch before it then chooses among the
+// clones.
 static bool look_ahead(Folded *f, uint32_t targets) {
     Context *c = f->c;
     uint32_t *batch = temp(c, (size_t)f->kernels * f->kernels, sizeof *batch);
@@ -334,7 +338,8 @@ static bool index_stretches(Folded *f) {
     return true;
 }
 
-// The node of step 0: half-spaces may leave several that share the first cell.
+// The node of step 0. Where half-spaces split the first cell, several nodes begin there, and that whose sets have the
+// origin is meant.
 static bool start(Folded *f, const uint32_t *order, uint32_t nodes, uint32_t *out) {
     Context *c = f->c;
     static const Int zero[DIMENSIONS] = {0};
@@ -364,7 +369,7 @@ static bool start(Folded *f, const uint32_t *order, uint32_t nodes, uint32_t *ou
     return ok(c);
 }
 
-// The distinct successors of a kernel; `seen` has the last kernel that each was one of.
+// The distinct successors of a kernel; `seen` has, by successor, 1 more than the kernel that it was last found for.
 static uint32_t successors(const Folded *f, uint32_t v, uint32_t *seen, uint32_t *out) {
     uint32_t count = 0;
     for (uint32_t i = f->latest[v]; i != NONE; i = f->previous[i]) {
@@ -376,7 +381,7 @@ static uint32_t successors(const Folded *f, uint32_t v, uint32_t *seen, uint32_t
     return count;
 }
 
-// A kernel of a graph: equal ones are one.
+// The lasting copy of a kernel; equal kernels share one.
 static const Kernel *kept(Context *c, const Kernel *from) {
     for (const Kernel *k = c->kernels; k; k = k->next)
         if (same_kernel(k, from)) return k;
@@ -387,7 +392,7 @@ static const Kernel *kept(Context *c, const Kernel *from) {
     return c->kernels = made;
 }
 
-// The sets of a part, packed, in front of what was packed before; only that remains. Returns how many they are.
+// Packs the sets of a part in front of what was packed before, and gives all other memory back. Returns their number.
 static uint32_t packed(Folded *f, const Part *part) {
     Context *c = f->c;
     const size_t high = c->high, low = c->low;
@@ -419,7 +424,7 @@ static bool transitions(Folded *f, uint32_t v, const uint32_t *order, GraphNode 
     return ok(f->c);
 }
 
-// With temporary edges, sets and kernel.
+// Makes a node; its edges, sets and kernel are temporary.
 static bool node(Folded *f, uint32_t v, const uint32_t *order, const uint32_t *place, uint32_t *seen, uint32_t *next,
                  GraphNode *out) {
     Context *c = f->c;
@@ -435,7 +440,7 @@ static bool node(Folded *f, uint32_t v, const uint32_t *order, const uint32_t *p
     return out->edges < 2 || transitions(f, v, order, out);
 }
 
-// Makes what is temporary of a graph last: the rest of its construction is given back, and its sets move up to `high`.
+// Makes a graph last: all else of its construction is given back, and its packed sets move up to `high`.
 static bool settle(Context *c, const GraphNode *from, size_t low, size_t high, Graph *out) {
     forget(c, low);
     TRY(out->node = keep(c, out->nodes, sizeof *from));
@@ -466,7 +471,7 @@ static bool settle(Context *c, const GraphNode *from, size_t low, size_t high, G
     return true;
 }
 
-// Nodes in the order of their first steps, but first the one of step 0.
+// Makes the nodes: first that of step 0, then the others in the order of their first steps.
 static bool ordered(Folded *f, size_t low, size_t high, Graph *out) {
     Context *c = f->c;
     uint32_t *place = temp(c, f->kernels, sizeof *place), *seen = temp(c, f->kernels, sizeof *seen),

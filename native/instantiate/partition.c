@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a union of families, by which of them hold (the paper, section 6.1): cells between the bounds of all
-// boxes, split where half-spaces cut them. The sets of a part are made on demand: few disjoint boxes that cover its
-// cells.
+// Partitions the union of families of sets by which families hold (the paper, section 6.1). The faces of all boxes
+// divide space into a grid of cells; a cell that half-spaces cut is split further. The sets of a part are made on
+// demand: few disjoint boxes that cover its cells.
 #include "internal.h"
 
 #define CUT 0xFFFF     // in `ids`, a cell that half-spaces cut
@@ -34,7 +34,7 @@ typedef struct {
 typedef size_t Faces;  // bits of a set of faces
 #define FACES (8 * sizeof(Faces))
 
-// A family that holds in the cell in hand inside of some faces: those that cut the cell are a set.
+// A set that holds in part of the present cell, inside of its faces. Those that cut the cell are `open`.
 typedef struct {
     const Member *member;
     const uint16_t *face;  // of its half-spaces
@@ -138,7 +138,7 @@ static OUTLINED void digits_between(const Context *c, const Grid *grid, const Pl
 
 static OUTLINED bool has(const uint32_t *key, uint32_t family) { return key[family / 32] >> family % 32 & 1; }
 
-// The side of a box that is in hand.
+// The side of a half-space on which a box lies.
 static uint32_t side_of(Context *c, const Half *h, const Int *lower, const Int *upper) {
     const uint32_t p = h->plus, q = h->minus;
     Int least = h->a[c->n], most = least;
@@ -163,7 +163,8 @@ static uint32_t side_at(Context *c, const Axis *a, const Half *h, const Strip *w
     return side_of(c, h, w->lower, w->upper);
 }
 
-// Along a row cells are outside, then on both sides, then inside, or the other way round.
+// A half-space is monotonic along a row of cells, which are outside, then on both sides, then inside, or the other way
+// round: it is enough to look from the ends.
 static void clip(Context *c, const Axis *a, const Half *h, Strip *w) {
     const Int slope = h->a[a->digit];
     if (slope > 0) {
@@ -181,7 +182,7 @@ static void clip(Context *c, const Axis *a, const Half *h, Strip *w) {
     }
 }
 
-// Note the cells in which a member holds, and those that its half-spaces cut.
+// Notes the cells in which a set holds, and those that its half-spaces cut.
 static bool mark(Context *c, const Grid *grid, const Member *m) {
     const Set *s = m->set;
     const Axis *axis = grid->axis;
@@ -251,7 +252,7 @@ static OUTLINED bool empty_key(const uint32_t *key, uint32_t words) {
     return true;
 }
 
-// The piece in hand. Those of no family are of no part.
+// Adds the present piece of the cell to its part. One in which no family holds belongs to none.
 static bool add_piece(Collector *k) {
     Context *c = k->c;
     if (empty_key(k->known, k->grid->words)) return true;
@@ -274,7 +275,7 @@ static bool add_piece(Collector *k) {
     return slot && (*slot = k->cell, true);
 }
 
-// Where the piece in hand lies of a family's faces.
+// On which side of a set's faces the present piece lies, as far as it is decided.
 static uint32_t side(const Collector *k, const Cut *cut) {
     uint32_t found = INSIDE;
     for (uint32_t i = 0; i < k->sets; ++i) {
@@ -286,8 +287,8 @@ static uint32_t side(const Collector *k, const Cut *cut) {
 
 static bool in(const Faces *set, uint32_t f) { return set[f / FACES] >> f % FACES & 1; }
 
-// The first face to decide, of a family that is not known to hold; null where there is none. The families that hold are
-// then known.
+// The next face to decide, of a family that is not known to hold; null where there is none. The families that hold are
+// known then.
 static Face *undecided(Collector *k, uint32_t *out) {
     memcpy(k->known, k->whole, k->grid->words * sizeof *k->known);
     for (const Cut *cut = k->cut; cut < k->cut + k->cuts; ++cut)
@@ -303,7 +304,8 @@ static Face *undecided(Collector *k, uint32_t *out) {
     return NULL;
 }
 
-// Whether the piece in hand has a point: half-spaces of one difference leave an interval of it.
+// Whether the present piece has a point. If all its half-spaces bound one difference, it is enough that they leave an
+// interval of it.
 static bool present(Collector *k, bool *out) {
     Context *c = k->c;
     const Half *h = k->path[k->depth - 1];
@@ -326,7 +328,8 @@ static bool present(Collector *k, bool *out) {
     return inhabited(c, lower, upper, k->depth, k->path, out);
 }
 
-// The combinations of families within a cell. Each level decides one half-space: as deep as there are different ones.
+// Finds the combinations of families that occur in a cell. Each level of the recursion decides one half-space, so that
+// it is as deep as there are different ones.
 static bool split(Collector *k) {
     Context *c = k->c;
     uint32_t f;
@@ -347,7 +350,7 @@ static bool split(Collector *k) {
     return true;
 }
 
-// What a member has in the cell in hand, unless it is outside of a face.
+// Adds what a set has in the present cell, unless it is outside of one of its faces.
 static void add_cut(Collector *k, const Member *m, const uint16_t *face) {
     Cut *cut = &k->cut[k->cuts];
     for (uint32_t i = 0; i < k->sets; ++i) cut->open[i] = 0;
@@ -389,7 +392,7 @@ static void widen(const uint16_t *from, uint32_t halves, uint32_t *key) {
     for (uint32_t i = 0; i < halves; ++i) key[i / 2] = i % 2 ? key[i / 2] | (uint32_t)from[i] << 16 : from[i];
 }
 
-// The cells that half-spaces cut, innermost digit first in their order.
+// Splits the cells that half-spaces cut, in their order, innermost digit first.
 static bool split_all(Collector *k, const Member *members, uint32_t count, uint32_t spaces) {
     Context *c = k->c;
     const Grid *grid = k->grid;
@@ -432,7 +435,7 @@ static bool precedes(const Part *a, const Part *b, uint32_t words) {
     return false;
 }
 
-// The numbers of parts take the place of families.
+// Makes the parts, and puts their numbers into the grid in the place of families.
 static bool collect(Collector *k, Part ***parts, uint32_t *number) {
     Context *c = k->c;
     Grid *grid = k->grid;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of iterations: boxes with half-spaces on the digits of a scan, interned (the paper, section 6.1).
+// Sets of iterations: boxes with half-spaces on the digits of a scan (the paper, section 6.1). Sets are interned
+// (intern.c), but for boxes that `shift` moves.
 #include "internal.h"
 
 // The common box and the half-spaces of both, in temporary memory; false where the boxes have no point in common.
@@ -31,7 +32,8 @@ bool intersect(Context *c, const Set *a, const Set *b, const Set **out) {
     return ok(c);
 }
 
-// Whether two sets have a point in common, and where half-spaces are differences, the least one.
+// Whether two sets have a point in common. Where all half-spaces bound differences, `least` is then the least such
+// point.
 bool share_point(Context *c, const Set *a, const Set *b, Int *least, bool *out) {
     Int high[DIMENSIONS];
     const Half **both;
@@ -60,7 +62,7 @@ bool contains(Context *c, const Domain *d, const Int *point) {
     return false;
 }
 
-// One pattern of carries: the digits below `g` moved, the others as they are.
+// Appends what one pattern of carries makes of a set: digits below `moved` are moved, the others stay.
 static bool carried(Context *c, const Set *s, const Int *low, const Int *high, const Int *moves, uint32_t moved,
                     Vec *out) {
     Int lower[DIMENSIONS], upper[DIMENSIONS];
@@ -90,7 +92,8 @@ static bool carried(Context *c, const Set *s, const Int *low, const Int *high, c
     return !found || append(c, out, found);
 }
 
-// Depth first over the digits: each stays below its extent, or wraps and carries.
+// Adds a number to all points of a set, digit by digit. A digit may stay below its extent, or wrap and carry into the
+// next one; all patterns of carries are tried, depth first.
 static bool carries(Context *c, const Set *s, const Int *addend, Vec *out) {
     const uint32_t n = c->n;
     const Int *extents = c->t->extents;
@@ -129,8 +132,8 @@ static bool carries(Context *c, const Set *s, const Int *addend, Vec *out) {
     }
 }
 
-// The iterations `steps` steps after (before, if negative) those of `d`, appended in order; boxes that move are not
-// interned.
+// Appends, in order, the iterations `steps` steps after those of `d` (before them, if negative). Boxes that move are
+// not interned.
 bool shift(Context *c, const Domain *d, Int steps, Vec *out) {
     Int addend[DIMENSIONS];
     for (uint32_t g = 0; g + 1 < c->n; ++g) {
@@ -215,7 +218,7 @@ static Int cyclic(Window *w, int g, Int steps) {
     return max(linear(w, g, steps), wrapped);
 }
 
-// The greatest number of a box's iterations in any `steps` consecutive steps of the scan.
+// The greatest number of a box's iterations in any `steps` consecutive steps of the scan. Exact.
 Int window(Context *c, const Int *lower, const Int *upper, Int steps) {
     Window w = {.c = c, .lower = lower, .upper = upper};
     Int block = 1;

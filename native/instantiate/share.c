@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control signals as few as a machine has: a branch is a function of any signals. Steps that no transition set tells
-// apart are one atom; branches are coded one after another, those of most successors first. Of all choices of signals
-// the one with the fewest new ones is taken, then the smallest, then the first, for which some table from codes to
-// successors serves all atoms of the branch. Codes that the table has to spare lead where a neighbour does, so that a
-// signal is fixed only where it matters to some branch.
+// Control signals for machines with few of them: a branch may be any function of some signals. Steps that no transition
+// set tells apart are one atom. Branches are coded one after another, those of most successors first, each by the first
+// choice of signals, with the fewest new ones and then the fewest, for which some table from codes to successors serves
+// all atoms of the branch. Codes that no atom needs lead where a neighbouring code does, so that a signal is fixed only
+// where it matters to some branch.
 #include "internal.h"
 
 #define MOST 64  // signals, sets of which are words, and codes
@@ -62,7 +62,7 @@ static uint32_t weight(uint64_t x) {
     return count;
 }
 
-// Every transition set once, as a family of its own.
+// Numbers every distinct transition set: each is a family of its own.
 static bool number_sets(Shared *s, Branch *branch, Vec *members) {
     Context *c = s->c;
     uint32_t count = 0;
@@ -102,7 +102,7 @@ static bool make_atoms(Shared *s, const Vec *members) {
     return true;
 }
 
-// Where a signal is 1.
+// The domain in which a signal is 1.
 static bool united(Shared *s, uint32_t signal, const Domain **out) {
     Context *c = s->c;
     const size_t mark = c->high;
@@ -148,7 +148,7 @@ static void meet(Shared *s, const Branch *b) {
                 }
 }
 
-// What the chosen signals, those from `old` on being new, are in atoms of a column.
+// What the atoms of a column ask of a table over the chosen signals. Those from `old` on are new, and free everywhere.
 static Need need_of(const Shared *s, const Column *from) {
     const Value v = from->value;
     Need x = {(1u << s->size) - (1u << s->old), 0, from->edge};
@@ -169,7 +169,7 @@ static uint32_t served(const Shared *s, const Need *n) {
     return NONE;
 }
 
-// Codes for the needs from `at` on: as deep as there are codes.
+// Finds codes for the needs from `at` on, by backtracking as deep as there are codes.
 static bool serve(Shared *s, uint32_t at) {
     while (at < s->needs && served(s, &s->need[at]) != NONE) ++at;
     if (at == s->needs) return true;
@@ -183,7 +183,8 @@ static bool serve(Shared *s, uint32_t at) {
     return false;
 }
 
-// The signals in which atoms of more successors agree than the new signals tell apart.
+// Remembers signals in which atoms of more successors agree than new signals can tell apart: a choice of none but such
+// signals fails in the same way.
 static void learn(Shared *s, uint32_t code, uint64_t edges) {
     Signals ones = ~(Signals)0, zeros = ~(Signals)0;
     uint32_t left = (1u << (s->size - s->old)) + 1;
@@ -200,7 +201,7 @@ static void learn(Shared *s, uint32_t code, uint64_t edges) {
     if (s->clashes < CLASHES) ++s->clashes;
 }
 
-// What the table has to serve, where there are not too many successors of one code.
+// What the table has to serve; false where a code has more successors than the new signals tell apart.
 static bool make_needs(Shared *s) {
     const uint32_t fresh = (1u << s->size) - (1u << s->old), codes = 1u << s->old;
     memset(s->present, 0, (size_t)codes * codes * sizeof *s->present);
@@ -222,7 +223,8 @@ static bool make_needs(Shared *s) {
     return true;
 }
 
-// Codes that no atom needs lead where a neighbour does that most atoms need: bits of theirs then do not matter.
+// A code that no atom needs leads where a neighbour does, of these the one that most atoms need: the bit between them
+// does not matter then.
 static void fill(Shared *s) {
     uint32_t count[MOST] = {0};
     for (uint32_t k = 0; k < s->columns; ++k) count[s->column[k].edge] += s->column[k].count;
@@ -298,7 +300,8 @@ static bool try_choice(Shared *s, bool *out) {
     return serve(s, 0) ? extend(s, out) : true;
 }
 
-// The old signals that tell apart what those chosen before do not, as far as that is known to be necessary.
+// Leaves, of the candidates for the last signal, those that tell apart what the remembered failures say must be told
+// apart.
 static Signals separating(const Shared *s, uint32_t chosen, Signals last) {
     Signals before = 0;
     for (uint32_t k = 0; k < chosen; ++k) before |= (Signals)1 << s->chosen[k];
@@ -307,7 +310,8 @@ static Signals separating(const Shared *s, uint32_t chosen, Signals last) {
     return last;
 }
 
-// All choices of `old` signals that are in use, ascending, and of new ones up to `size`; as deep as a branch has flags.
+// Tries all choices of `old` signals that are in use, ascending, with new ones up to `size`; as deep as a branch has
+// flags.
 static bool choose(Shared *s, uint32_t at, bool *out) {
     if (at == s->old) {
         for (uint32_t k = at; k < s->size; ++k) s->chosen[k] = s->count + k - at;
@@ -332,7 +336,7 @@ static void resize(Shared *s, uint32_t old, uint32_t new) {
             if (weight(code) == ones) s->code[count++] = (uint8_t)code;
 }
 
-// *out where a branch has got its signals.
+// Gives a branch its signals, if it can; *out tells.
 static bool code(Shared *s, const Branch *b, bool *out) {
     Context *c = s->c;
     GraphNode *node = b->node;
@@ -373,7 +377,7 @@ static void settle(Shared *s, const Branch *b) {
     }
 }
 
-// The branches of all kernels: those of most successors first, then those that meet most atoms.
+// Sorts branches: most successors first, then those that meet most atoms.
 static void sort(Shared *s, Branch *branch, uint32_t count) {
     for (uint32_t b = 0; b < count; ++b) {
         Branch made = branch[b];
@@ -388,7 +392,7 @@ static void sort(Shared *s, Branch *branch, uint32_t count) {
     }
 }
 
-// *out where the signals of the machine suffice for all branches; if not, branches are spoilt.
+// *out where the machine's signals suffice for all branches; if not, the branches are unusable.
 bool share(Context *c, bool *out) {
     Shared *s = temp(c, 1, sizeof *s);
     uint32_t count = 0;

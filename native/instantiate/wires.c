@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes between elements and banks, and interconnect wrappers (the paper, section 6). An access takes the border
-// directly where all its elements lie on one; otherwise every element has a straight route of its own, nearest elements
-// first. Routes are of banks: wrappers have what elements send each other.
+// Routes between elements and banks, and interconnect wrappers (the paper, section 6). An access whose elements all lie
+// on one border takes the border's ports directly. Otherwise each element has a straight route to a bank; nearest
+// elements are served first. Wrappers have only what elements send each other: routes belong to their banks.
 #include "internal.h"
 
 static uint32_t opposite(uint32_t location) { return location == PE ? PE : 1 + (location + 1) % 4; }
@@ -15,8 +15,8 @@ static uint32_t length(const Context *c, int axis) { return axis ? c->t->rows : 
 
 static uint32_t lines(const Context *c, uint32_t side) { return length(c, !axis_of(side)); }
 
-// The segments of half a line in cells, nearest first. Where none is slanted, other lines between the same cells have
-// them.
+// Finds the segments of half a line, nearest to its end first. Where no cell is slanted, all lines up to the next one
+// on which a cell begins have the same segments.
 static void look(Context *c, uint32_t side, uint32_t line) {
     const int axis = axis_of(side);
     const uint32_t size = length(c, axis);
@@ -36,14 +36,14 @@ static void look(Context *c, uint32_t side, uint32_t line) {
     }
 }
 
-// The next line that may differ from all before: lines of one parity between the same cells are alike.
+// The next line that may differ from those before it: lines between the same cells alternate between two patterns.
 static uint32_t next_line(Context *c, uint32_t side, uint32_t line) {
     look(c, side, line);
     return line == c->sight.line && line + 1 < c->sight.stop ? line + 1 : c->sight.stop;
 }
 
-// The next elements of an access on a line that have their bank at its end and lie in equal tiles, nearest first.
-// Elements with even row + column have it at an end of their row, the others at one of their column, the nearer one. An
+// The next elements of an access on a line that have their bank at its end and lie in equal tiles, nearest first. An
+// element with even row + column has its bank at the nearer end of its row, another one at that of its column. An
 // access of a border has one element on each line.
 static bool next_on_line(Context *c, const Mapped *m, Run *r) {
     const uint32_t axis = (uint32_t)axis_of(r->side), far = is_far(r->side), last = length(c, (int)axis) - 1;
@@ -78,7 +78,7 @@ bool next_run(Context *c, const Mapped *m, Run *r, bool alike) {
     return true;
 }
 
-// Lines that are alike once.
+// Visits lines that are alike once.
 void each_run(Context *c, Visit *visit) {
     for (uint32_t side = NORTH; side <= WEST; ++side)
         for (uint32_t line = 0; line < lines(c, side); line = next_line(c, side, line))
@@ -156,8 +156,8 @@ static bool sends(Context *c, const Route *r) {
     return false;
 }
 
-// The channels over which elements at a border or further inside can have their banks there: connectable ones, on which
-// elements further inside must not send each other anything.
+// The channels over which elements at a border, or further inside, can have their banks there: those that wrappers can
+// connect and, further inside, over which elements do not send each other anything.
 static uint32_t *usable(Context *c, const Mapped *m, uint32_t side, bool inside) {
     const uint32_t across = opposite(side);
     uint32_t *bits = keep(c, c->words, sizeof *bits);
@@ -174,7 +174,7 @@ static uint32_t *usable(Context *c, const Mapped *m, uint32_t side, bool inside)
     return bits;
 }
 
-// Remember the first element that gets no channel: by access, then in the order in which they are served.
+// Remembers the first element that gets no channel: of the first access, in the order in which elements are served.
 static void lack(Context *c, uint32_t access, const Run *r, uint32_t element) {
     Served *s = &c->served;
     const Spot spot = spot_of(c, r, 0, element);
@@ -185,7 +185,8 @@ static void lack(Context *c, uint32_t access, const Run *r, uint32_t element) {
     s->place = place;
 }
 
-// The lowest free channels at a border port for so many accesses, one after another, nearest elements first.
+// Gives the lowest free channels at a border port to so many accesses, one after another, and to nearest elements
+// first.
 void serve_port(Context *c, uint32_t accesses, uint32_t side, uint32_t line) {
     Served *s = &c->served;
     s->last = NONE;
@@ -215,7 +216,8 @@ void serve_port(Context *c, uint32_t accesses, uint32_t side, uint32_t line) {
     }
 }
 
-// The channels at one side. Accesses of the border take one for all their elements: those before them are served first.
+// Allocates the channels at one side. An access of the border takes one channel for all its elements, which must be
+// free at every port: the accesses before it are served first.
 static bool side_channels(Context *c, uint32_t side) {
     const uint32_t accesses = c->s.inputs + c->s.outputs;
     uint32_t *busy = temp(c, c->words, sizeof *busy);
@@ -278,7 +280,7 @@ bool terminals(Context *c) {
 
 static uint32_t code(Port p) { return p.location << 13 | p.index; }
 
-// Add a connection to those sorted by sink.
+// Adds a connection to those sorted by sink. A sink with two sources is a contradiction of the file: PL0530.
 static bool connect(Context *c, Vec *out, Port sink, Port source) {
     const uint32_t most = sink.index > source.index ? sink.index : source.index, made = code(sink) << 16 | code(source);
     if (most >= 8192) return refuse(c, 706, POLYLOOM_FIELD, 2, most, 8192);
@@ -289,7 +291,8 @@ static bool connect(Context *c, Vec *out, Port sink, Port source) {
     return insert_once(c, out, made);
 }
 
-// What an element passes of values on a route that starts there or elsewhere.
+// The connections of an element for values that take a route, wherever it begins: the i-th hop is here if it begins i
+// hops before.
 static bool propagation(Context *c, const Cell *cell, const Route *r, Vec *out) {
     Int at[2] = {cell->row, cell->column};  // where a route begins that is here after i hops
     Port source = {PE, r->output};
