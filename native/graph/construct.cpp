@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Two passes. Liveness, for 64 variables at a time, and iterated dominance frontiers say which variables are parameters
+// of which nodes; then a walk over the dominator tree gives each load, and each edge's arguments, the value that
+// reaches it.
 #include "graph/construct.hpp"
 
 #include <algorithm>
@@ -9,7 +12,7 @@ namespace polyloom::graph {
 
 namespace {
 
-// By value, the positions of those keys that have it, ascending.
+// The positions of keys by their value, ascending: a counting sort.
 struct Groups {
     std::vector<int32_t> start, member;
 
@@ -25,7 +28,7 @@ struct Groups {
     }
 };
 
-// Parameters of nodes, found for as many variables at once as a word has bits: liveness floods backwards for all of
+// Finds the parameters of nodes, for as many variables at once as a word has bits: liveness floods backwards for all of
 // them together.
 class Placing {
   public:

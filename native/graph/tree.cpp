@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The dominator tree in preorder, made of idom; and the sizes of all frontiers without making them.
 #include "graph/tree.hpp"
 
 #include <algorithm>

@@ -44,8 +44,8 @@ static bool readers_of(Context *c, Vec *out) {
     return ok(c);
 }
 
-// The steps of a domain one by one, on intervals of the innermost digit: how many tokens are more or fewer then, and at
-// what time.
+// Walks the steps of a domain in order, one interval of the innermost digit after another. At `time` the number of
+// tokens changes by `tokens`.
 typedef struct {
     const Domain *domain;
     Int tau, tokens, time, line, last, digits[DIMENSIONS];

@@ -213,8 +213,9 @@ size_t pack(const Context *c, const Set *s, uint8_t *to) {
     return o.size;
 }
 
-// A fragment begins with 8 times its position plus 2 times its register file, plus 1 where its domain is that of the
-// operation, which is not repeated. Returns the number of bytes; `to` may be null.
+// A fragment begins with 8 times 1 more than its position (in a byte, so that WRITTEN is 0), plus 2 times its register
+// file, plus 1 where its domain is that of the operation, which is not repeated. Returns the number of bytes; `to` may
+// be null.
 size_t pack_tree(const Context *c, const UnitTree *tree, uint8_t *to) {
     Out out = {to, 0};
     put(&out, tree->operations);

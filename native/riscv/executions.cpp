@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An execution is a partial order of operations: preserved program order, coherence, reads-from and from-reads. Instead
-// of its many linear orders, sets of operations that begin one are followed, from the empty set to all: the operations
-// that are minimal among the rest of an execution are a set M, and the sum of (-1)^(|C| + 1) over its subsets C but the
-// empty one is 1. So every C of operations that may come next, in any order with the same result, is taken with that
-// sign, and every execution is counted once (Cartier and Foata, 1969).
+// An execution is a partial order of operations: preserved program order, coherence, reads-from and from-reads. Its
+// many linear orders are not enumerated. Instead, sets of operations with which an order may begin are followed, from
+// the empty set to the set of all.
+// An execution must be counted once, although its next operations can be taken in many orders. Let M be the set of
+// operations that are minimal among the rest of an execution: the sum of (-1)^(|C| + 1) over all nonempty subsets C of
+// M is 1. So every set C of operations that may come next, in any order with the same result, is taken with that sign
+// (Cartier and Foata, 1969).
 #include "riscv/executions.hpp"
 
 #include <algorithm>
@@ -60,8 +62,8 @@ class Table {
 
 using Level = std::unordered_map<uint64_t, Table>;
 
-// What operations do to a key: the value of each read, of a field or known, goes to a field, if to any; other fields
-// are set.
+// What operations do to a key. Each read has its value from a field, or it is known; it goes to a field, if it is kept.
+// Other fields are cleared, or set to constants.
 struct Read {
     uint64_t possible;
     int from;
@@ -139,8 +141,8 @@ class Count {
         return true;
     }
 
-    // All sets of operations that may come next in any order, but the empty one; those behind the first `most` are left
-    // out.
+    // All nonempty sets of operations that may come next in any order, and about `most` of them at most: the caller
+    // then gives up.
     std::vector<uint64_t> choices(uint64_t set, size_t most) const {
         std::vector<uint64_t> chosen;
         for (int n : following(set)) {
@@ -154,7 +156,7 @@ class Count {
         return chosen;
     }
 
-    // The operations that may come next; one that nothing can come before, by itself.
+    // The operations that may come next. If one of them is minimal in every execution, it alone: the others can wait.
     std::vector<int> following(uint64_t set) const {
         std::vector<int> next;
         for (size_t n = 0; n < events_.size(); n++) {
@@ -178,7 +180,8 @@ class Count {
         });
     }
 
-    // Whether no other hart has anything left that it could come after: it is minimal in every execution from here on.
+    // Whether no other hart has anything left that conflicts with it: it is then minimal in every execution from here
+    // on.
     bool alone(uint64_t set, const Event& event) const {
         return std::ranges::none_of(events_, [&](const Event& other) {
             return !(set >> (&other - events_.data()) & 1) && other.location == event.location &&

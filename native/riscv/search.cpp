@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depth first. A value that nothing reads yet must still be read, and an instruction reads at most two: with r
-// instructions to go at most r + 1 values may be unread. That, and looking at one sample before the others, makes
-// length 4 a matter of seconds.
+// Depth first search. An instruction reads at most two values, and in the end every value must have been read: with r
+// instructions to go, at most r + 1 values may be unread. That, and a look at a few samples before all others, makes
+// sequences of length 4 a matter of seconds.
 #include "search.hpp"
 
 #include <algorithm>
@@ -53,7 +53,8 @@ constexpr bool commutes(Step step) {
     return step == Step::ADD || (step >= Step::AND && step <= Step::XOR) || (step >= Step::XNOR && step <= Step::MAXU);
 }
 
-// Of one value twice, the others give the value itself or a constant that zero gives as well.
+// Whether it makes sense to give a step one value twice: the other steps give the value itself then, or a constant that
+// they also give for zero.
 constexpr bool doubles(Step step) { return step == Step::ADD || (step >= Step::SLL && step <= Step::SRA); }
 
 template <class X>
@@ -107,7 +108,7 @@ struct Search {
         if (!is_unary(line.step)) reads[line.b] += by;
     }
 
-    // Independent neighbours stand in one order only.
+    // Instructions that are next to each other and independent may stand in one order only.
     bool is_next(Line line) const {
         if (lines.empty() || line.a == count - 1 || (!is_unary(line.step) && line.b == count - 1)) return true;
         const Line& before = lines.back();
@@ -140,7 +141,7 @@ struct Search {
 
     static constexpr size_t FEW = 4;
 
-    // Whether some other operand can make the target of this one, by a few samples.
+    // Whether this operand can give the target with any other one, judged by a few samples.
     bool is_plausible(Step step, const X* value, bool is_first) const {
         using S = std::make_signed_t<X>;
         for (size_t n = 0; n < FEW; ++n) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The checks of a configuration that keep the model inside its tables (docs/formats.md). They are all that stands
+// between a stranger's file and the model, which checks no index itself.
 #include "config.hpp"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decodes programs once per class: operands by file, destinations sorted by file, targets as pointers, so that the
+// model's inner loop looks nothing up.
 #include "decode.hpp"
 
 #include <algorithm>
@@ -18,7 +20,7 @@ std::vector<Coverage> covered(const Program& program, size_t signals) {
     return found;
 }
 
-// FIFOs are numbered through: ids follow the `feedback` fds.
+// FIFOs have one numbering: first the `feedback` fds, then the ids.
 Code decoded(const Instruction& words, const Unit& unit, uint32_t feedback, bool is_static) {
     Code code;
     code.opcode = words.opcode;
@@ -52,6 +54,7 @@ std::vector<Code> decoded(const Program& program, const Unit& unit, uint32_t fee
         codes.push_back(decoded(words, unit, feedback, coverage != nullptr));
         if (coverage) codes.back().coverage = &(*coverage)[codes.size() - 1];
     }
+    // A sentinel behind the program: whoever runs off its end, or branches beyond it, faults there.
     codes.emplace_back().outside = true;
     for (size_t pc = 0; pc < program.size(); ++pc)
         for (uint32_t number : program[pc].targets)

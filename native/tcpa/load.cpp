@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the bytes of a concrete configuration (docs/formats.md). The words of names and checksums aside, every word
-// ends up in a `Config`; what the format leaves open, such as whether a register exists, is for `check` and the model
-// to say.
+// Reads the bytes of a concrete configuration (docs/formats.md). Except for names and checksums, every word ends up in
+// a `Config`. What the format leaves open, such as whether a register exists, is for `check` and the model to say.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -43,7 +42,8 @@ class Reader {
     uint32_t u32() { return uint32_t(number(4)); }
     int64_t i32() { return int32_t(number(4)); }
 
-    // A count of items that take at least one byte each.
+    // A count of items. Each takes at least one byte, so that a count above what is left is refused before anything is
+    // allocated for it.
     size_t count(size_t size) {
         const uint64_t value = number(size);
         if (value > left()) throw FormatError("more items are announced than the section holds");
@@ -84,6 +84,8 @@ uint64_t fletcher64(std::span<const uint8_t> bytes) {
     return high << 32 | low;
 }
 
+// Splits the file. A file is canonical: one checksum, no gap between sections, zeros as padding, so that one changed
+// bit is found and equal configurations are equal files.
 std::array<Reader, section_count> sections(std::span<const uint8_t> bytes, uint64_t& stamp) {
     Reader head(bytes);
     if (bytes.size() % 4 || bytes.size() < header + 4 * section_count ||

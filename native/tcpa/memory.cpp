@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a configuration would take before anything of that size is allocated: a few bytes of a file declare any number
-// of words, of links of a route and of tokens in a FIFO. Sums saturate.
+// What a configuration would take, computed before anything of that size is allocated: a few bytes of a file can
+// declare any number of words, of links of a route and of tokens in a FIFO. Sums saturate.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -24,7 +24,7 @@ uint64_t points(const ConvexSet& set) {
     return count;
 }
 
-// No FIFO holds more than its depth, nor more than all cycles bring.
+// No FIFO holds more tokens than its depth, or than there are cycles; a ring takes up to twice that.
 uint64_t tokens(const std::vector<int64_t>& depths, uint64_t cycles) {
     uint64_t bytes = 0;
     for (int64_t depth : depths) bytes = plus(bytes, times(2 * sizeof(Token), std::min(uint64_t(depth), cycles)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One clock for all placements. In a cycle the input generators put their tokens, the output generators take theirs,
-// and every active element issues one instruction a unit. A write is entered at its issue with the cycle that first
-// sees it, and latencies are positive, so the order of elements and units within a cycle does not matter.
+// One clock for all placements. In each cycle input generators put their tokens, output generators take theirs, and
+// every active element issues one instruction per unit. A write is entered when it is issued, with the first cycle that
+// sees it; latencies are positive, so the order of elements and units within a cycle does not matter.
 #include "model.hpp"
 
 #include <algorithm>
@@ -17,6 +17,9 @@ namespace {
 
 constexpr const char* type_names[] = {"i8", "i16", "i32", "f32", "constant"};
 
+// A configuration that runs on its rectangle of the array. A static run (`verify`) has no data: values are element
+// types, and what is never used is collected in a Report. Both choices are made at compile time, because they stand in
+// the innermost loops.
 template <bool Static, bool Traced>
 class Rectangle {
   public:
@@ -74,7 +77,7 @@ class Rectangle {
     Result result_;
     const Programs programs_;
     std::vector<Element> elements_;  // only those with a program
-    // The registers that elements refer to.
+    // The registers that elements refer to, in deques because references must stay valid while more are added.
     std::deque<std::vector<General>> generals_;
     std::deque<std::vector<Queue>> later_;
     std::deque<std::vector<Fifo>> fifos_;
@@ -89,7 +92,8 @@ class Rectangle {
     int64_t first_issue_ = -1, last_write_ = -1;
     bool uniform_ = true;
 
-    // Control signals of the latest steps, one bit each: a ring that outlasts the way to the farthest element.
+    // Control signals of the latest steps, one bit each. Elements see a step one after another, with the controller's
+    // delays, so the ring has as many steps as the farthest element is behind the first one.
     size_t signal_words_ = 0;
     int64_t ring_ = 1, generated_ = 0, used_steps_ = 0;
     std::vector<uint64_t> signals_, readings_;
@@ -117,7 +121,7 @@ std::string Rectangle<Static, Traced>::name(const Fifo& fifo) {
     return (fifo.is_port ? "border port " : fifo.feedback ? "fd" : "id") + std::to_string(fifo.index);
 }
 
-// Whether all operations have one latency, so that values become ready in the order of their issue.
+// Whether all operations have one latency. Values then become ready in the order of their issue, and need no sorting.
 static bool uniform(const Machine& machine) {
     uint16_t latency = 0;
     for (const Unit& unit : machine.units)
@@ -254,6 +258,8 @@ void Rectangle<Static, Traced>::cycle(int64_t now) {
     if (halted) std::erase_if(active_, [](const Element* e) { return e->running.empty(); });
 }
 
+// Lets all generators work whose next step is due: each walks its enable domain in scan order, and makes the one access
+// that its bank can take in this cycle.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::stream(Streams& streams, int64_t now) {
     while (streams.next() <= now) {
@@ -281,6 +287,7 @@ void Rectangle<Static, Traced>::put(const Stream& stream, uint64_t address, int6
     for (const Sink& sink : *stream.sinks) push(*sink.fifo, -1, {now + sink.delay, value}, now);
 }
 
+// A token at a border port must be taken in the cycle in which it arrives: there is no buffer.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::take(const Stream& stream, uint64_t address, int64_t now) {
     const uint32_t array = stream.generator->array;
@@ -302,7 +309,8 @@ void Rectangle<Static, Traced>::take(const Stream& stream, uint64_t address, int
     last_write_ = now;
 }
 
-// Computes the control signals of step `generated_`, in the place of a step that every element has left.
+// Computes the control signals of step `generated_`, over those of a step that every element has left. Steps are
+// generated in order, when the first element reaches them, so that digits count up like an odometer.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::step_signals() {
     if constexpr (Static) note_unread_signals(generated_ - ring_);
@@ -320,6 +328,7 @@ void Rectangle<Static, Traced>::step_signals() {
     }
 }
 
+// Reports signals that are 1 in a step in which no branch reads them; called when the step leaves the ring.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::note_unread_signals(int64_t step) {
     if (step < 0) return;
@@ -332,6 +341,8 @@ void Rectangle<Static, Traced>::note_unread_signals(int64_t step) {
     }
 }
 
+// One cycle of an element. A step takes `initiation_interval` cycles, its slots; the signals of the step hold in all of
+// them.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::element(Element& element, int64_t now) {
     if (element.slot == 0) {
@@ -373,6 +384,7 @@ void Rectangle<Static, Traced>::retire(Element& element) {
     if (shortest < 0 || element.step < shortest) shortest = element.step + 1;
 }
 
+// The rare checks before an instruction issues; only instructions that decoding marks as special need them.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::inspect(const Element& element, UnitState& unit, const Code& code, int64_t now) const {
     if (code.latency == 0)
@@ -470,6 +482,8 @@ inline bool Rectangle<Static, Traced>::branch(const Element& element, UnitState&
     return true;
 }
 
+// Notes the code that a branch met, and for each of its signals narrows the set of control signals that always had the
+// same value: the lowest of these could have been read instead.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::note_branch(const Element& element, const Code& code, uint32_t number) {
     if (code.branch != Branch::select) return;
@@ -482,6 +496,7 @@ void Rectangle<Static, Traced>::note_branch(const Element& element, const Code& 
     }
 }
 
+// Reports a value that was overwritten, or left at the end, and that nothing read: once for each register.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::note_dead(const Element& element, size_t index, int64_t cycle) {
     auto& unread = result_.report.unread;
@@ -490,7 +505,8 @@ void Rectangle<Static, Traced>::note_dead(const Element& element, size_t index, 
         unread.push_back({int32_t(element.index), int32_t(index), cycle});
 }
 
-// Lets the writes take effect that are ready in cycle `now`.
+// Lets writes take effect that are ready by cycle `now`. Registers are settled only when they are touched, which costs
+// nothing for those that are not.
 template <bool Static, bool Traced>
 inline void Rectangle<Static, Traced>::settle(Element& element, General& general, size_t index, int64_t now) {
     while (general.waiting && general.next.ready <= now) {
@@ -511,6 +527,7 @@ inline uint32_t Rectangle<Static, Traced>::read(Element& element, const UnitStat
     return general.value;
 }
 
+// Tokens that are still on their way take no room in the FIFO; those that have arrived do.
 template <bool Static, bool Traced>
 inline void Rectangle<Static, Traced>::count_arrived(Fifo& fifo, int64_t now) const {
     if (fifo.tokens.latest() <= now) fifo.arrived = fifo.tokens.size();
@@ -535,7 +552,7 @@ void Rectangle<Static, Traced>::fail_pop(const Fifo& fifo, const UnitState& unit
     fail(Cause::underflow, now, fifo.element, unit.unit, name(fifo) + " is read and holds no token");
 }
 
-// Occupancy rises between pops only, so that looking at every pop finds its maximum.
+// Occupancy rises only between pops, so that its maximum is found by looking at every pop.
 template <bool Static, bool Traced>
 inline uint32_t Rectangle<Static, Traced>::pop(Fifo& fifo, const UnitState& unit, int64_t now) {
     if (fifo.last_pop == now || fifo.tokens.empty() || fifo.tokens.front().ready > now) fail_pop(fifo, unit, now);
@@ -561,6 +578,7 @@ inline void Rectangle<Static, Traced>::push(Fifo& fifo, int unit, Token token, i
     if (!fifo.tokens.append(token)) push_slowly(fifo, unit, token, now);
 }
 
+// What `append` does not take: a full ring, or a token that is ready before the latest one.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::push_slowly(Fifo& fifo, int unit, Token token, int64_t now) const {
     if (fifo.tokens.full() && !fifo.tokens.empty()) check_room(fifo, now);
@@ -568,7 +586,8 @@ void Rectangle<Static, Traced>::push_slowly(Fifo& fifo, int unit, Token token, i
         fail(Cause::double_write, token.ready, fifo.element, unit, "two tokens enter " + name(fifo) + " in a cycle");
 }
 
-// Keeps memory bounded where tokens are never taken: what is not under way must fit the depth.
+// Bounds the memory of FIFOs whose tokens are never taken: before a ring grows, what has arrived must fit the depth,
+// and at a border port nothing may have arrived at all.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::check_room(Fifo& fifo, int64_t now) const {
     if (!fifo.is_port) return count_arrived(fifo, now);
@@ -579,6 +598,8 @@ void Rectangle<Static, Traced>::check_room(Fifo& fifo, int64_t now) const {
 
 static int32_t packed(Port port) { return int32_t(port.index * 8 + uint32_t(port.location)); }
 
+// The connections that no token passes. Paths are walked from each place where a token ends, a register or a bank, back
+// to what drives it; what no such path passes is idle.
 template <bool Static, bool Traced>
 std::vector<Place> Rectangle<Static, Traced>::idle_connections() const {
     std::vector<std::vector<uint8_t>> busy;
@@ -644,6 +665,8 @@ Result Rectangle<Static, Traced>::finish() {
     return std::move(result_);
 }
 
+// Runs all placements on one clock. Time jumps to the next cycle in which something happens in any of them. `poll` is
+// called after about a million cycles of elements, so that its cost does not depend on the region.
 template <bool Static, bool Traced>
 std::vector<Result> run_all(std::span<const Placement> placements, const Machine& machine, const Options& options) {
     std::deque<Rectangle<Static, Traced>> rectangles;
