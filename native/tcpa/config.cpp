@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of a configuration that keep the model inside its tables (docs/formats.md). They are all that stands
-// between a stranger's file and the model, which checks no index itself.
+// The checks of a configuration that keep the model inside its tables (docs/formats.md): the model does not look at
+// indices again, and a file may come from a stranger.
 #include "config.hpp"
 
 #include <algorithm>
