@@ -126,7 +126,7 @@ class Schedule:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class LowerBound:
     """No initiation interval below `value` has a schedule; `reason` names what binds, `members` are its operations."""
 
     value: int
@@ -144,8 +144,8 @@ class Solution:
 
     schedule: Schedule
     minimum: int
-    resource: Bound
-    recurrence: Bound
+    resource: LowerBound
+    recurrence: LowerBound
     bound_by: str
     solver: str
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tests.instantiate.oracle.stepping import negated
 
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain, HalfSpace
-from polyloom.targets.tcpa.digits import convex, scan_order
+from polyloom.targets.tcpa.scan_sets import convex, scan_order
 
 _Cut = tuple[int, tuple[HalfSpace, ...]]
 _Mixed = dict[tuple[int, ...], list[_Cut]]

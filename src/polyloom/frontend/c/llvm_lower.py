@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from polyloom.frontend.c import llvm_odd
+from polyloom.frontend.c import llvm_widths
 from polyloom.frontend.c.llvm_data import flags, inner, legal, name_of, operand, typed
 from polyloom.frontend.c.llvm_text import Layout, Model, Scalar, Sequence, Structure, Unsupported, Words, size_of
 from polyloom.ir.ssa import (
@@ -127,7 +127,7 @@ class Lowering:
         type, width = words.legal()
         operands = _list(words, type, 1 if opcode == "fneg" else 2, width)
         if width:
-            llvm_odd.arithmetic(self, opcode, operands, name, width)
+            llvm_widths.arithmetic(self, opcode, operands, name, width)
         else:
             self.emit(opcode, operands, name, type, kept if opcode in ARITHMETIC else ())
 
@@ -139,7 +139,7 @@ class Lowering:
             raise Unsupported("a comparison of vectors")
         operands = _list(words, type, 2, width)
         if width and predicate.startswith("s"):
-            operands = tuple(llvm_odd.extended(self, o, width) for o in operands)
+            operands = tuple(llvm_widths.extended(self, o, width) for o in operands)
         self.emit("f" * (opcode == "fcmp") + predicate, operands, name, I1)
 
     def _cast(self, opcode: str, name: str, words: Words) -> None:
@@ -148,7 +148,7 @@ class Lowering:
         words.expect("to")
         target, width = words.legal()
         if source or width:
-            llvm_odd.cast(self, opcode, value, source, target, width, name)
+            llvm_widths.cast(self, opcode, value, source, target, width, name)
             return
         if (part := self._part(value)) is not None and opcode == "inttoptr":
             if part.type != target:
@@ -199,7 +199,7 @@ class Lowering:
         address = _pointer(typed(words))
         access = _access(words, atomic, volatile)
         if width:
-            llvm_odd.load(self, address, name, type, width, access)
+            llvm_widths.load(self, address, name, type, width, access)
         else:
             self.emit("load", (address,), name, type, access=access)
 
@@ -210,7 +210,7 @@ class Lowering:
         address = _pointer(typed(words))
         access = _access(words, atomic, volatile)
         if width:
-            llvm_odd.store(self, value, address, width, access)
+            llvm_widths.store(self, value, address, width, access)
         else:
             self.effect("store", (value, address), access)
 

@@ -17,7 +17,7 @@ from polyloom.modulo.bounds import count
 from polyloom.modulo.graph import Arc
 from polyloom.modulo.guarded.packing import place
 from polyloom.modulo.guarded.problem import Guarded
-from polyloom.modulo.problem import Bound
+from polyloom.modulo.problem import LowerBound
 from polyloom.modulo.recurrence import critical_circuit
 from polyloom.modulo.search import solver
 
@@ -30,7 +30,7 @@ UNIONS = 128
 """From this number of unit sets on, no more unions are formed."""
 
 
-def resource_minimum(problem: Guarded) -> Bound:
+def resource_minimum(problem: Guarded) -> LowerBound:
     """The least pi at which every operation finds a place, dependences ignored."""
     everything = tuple(range(len(problem.operations)))
     value, core = max(
@@ -41,7 +41,7 @@ def resource_minimum(problem: Guarded) -> Bound:
     while not _fits(problem, value, everything):
         core = _shrink(problem, value, everything)
         value += 1
-    return Bound(value, _demand(problem, core))
+    return LowerBound(value, _demand(problem, core))
 
 
 def _cliques(problem: Guarded) -> list[tuple[int, ...]]:
@@ -109,14 +109,14 @@ def _described(problem: Guarded, operation: int) -> str:
     return problem.operations[operation].name + (f" (blocks {cycles} cycles)" if cycles > 1 else "")
 
 
-def recurrence_minimum(problem: Guarded) -> Bound:
+def recurrence_minimum(problem: Guarded) -> LowerBound:
     """The least pi (at least 1) at which no cycle of constraints has positive weight; PL0452 (exit 3) if there is
     none.
     """
     arrows, arcs = zip(*_arcs(problem), strict=True) if _arcs(problem) else ((), ())
     circuit = critical_circuit(len(problem.operations), arcs)
     if circuit is None:
-        return Bound(1, "no recurrence")
+        return LowerBound(1, "no recurrence")
     used = [arrows[n] for n in circuit.numbers]
     path = problem.operations[circuit.arcs[0].source].name
     path += "".join(arrow + problem.operations[arc.sink].name for arrow, arc in zip(used, circuit.arcs, strict=True))
@@ -124,7 +124,7 @@ def recurrence_minimum(problem: Guarded) -> Bound:
         help = "let at least one of these values come from an earlier iteration"
         raise infeasible("PL0452", f"operations wait for each other within one iteration: {path}", help=help)
     remark = "; ~> a register keeps the value for less than one interval" if " ~> " in used else ""
-    return Bound(circuit.bound, f"{path} (latency {circuit.weight}, distance {circuit.distance}{remark})")
+    return LowerBound(circuit.bound, f"{path} (latency {circuit.weight}, distance {circuit.distance}{remark})")
 
 
 def _arcs(problem: Guarded) -> list[tuple[str, Arc]]:

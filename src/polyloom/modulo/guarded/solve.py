@@ -27,7 +27,7 @@ from polyloom.modulo.guarded.check import check
 from polyloom.modulo.guarded.packing import Place, by_operation, pairs_sharing_a_unit, place
 from polyloom.modulo.guarded.problem import Guarded, Solution, validate
 from polyloom.modulo.guarded.quick import schedule
-from polyloom.modulo.problem import Bound
+from polyloom.modulo.problem import LowerBound
 from polyloom.modulo.search import solver
 
 LARGE = 1500
@@ -188,7 +188,7 @@ def _objectives(problem: Guarded, m: _Model, pi: int) -> Iterator[cp_model.Linea
     yield sum(greatest(f"life {v}", terms) for v, terms in by_source.items())
 
 
-def _reason(bounds: tuple[Bound, Bound], pi: int, lowest: int, proved: bool) -> str:
+def _reason(bounds: tuple[LowerBound, LowerBound], pi: int, lowest: int, proved: bool) -> str:
     if pi == 1:
         return "nothing: an iteration starts in every cycle"
     if binding := [b.reason for b in bounds if b.value == pi]:
@@ -200,7 +200,7 @@ def _reason(bounds: tuple[Bound, Bound], pi: int, lowest: int, proved: bool) -> 
     return f"units and recurrences together: at {below} {outcome}; {bounds[0].reason}; {bounds[1].reason}"
 
 
-def _no_schedule(bounds: tuple[Bound, Bound], lowest: int, highest: int, never: bool) -> PolyloomError:
+def _no_schedule(bounds: tuple[LowerBound, LowerBound], lowest: int, highest: int, never: bool) -> PolyloomError:
     notes = tuple(f"no initiation interval below {b.value}: {b.reason}" for b in bounds)
     if never:
         help = (

@@ -22,7 +22,7 @@ from polyloom.targets.subject import Progress, silent
 from polyloom.targets.tcpa import access, forms, machine_file, mapping
 from polyloom.targets.tcpa.allocate import allocations, orders
 from polyloom.targets.tcpa.candidates import Triple, ranked
-from polyloom.targets.tcpa.forms import Bound, Choices
+from polyloom.targets.tcpa.forms import Choices, Mapped
 from polyloom.targets.tcpa.graph import build, limit_destinations
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.mapping import UserMapping, parse_mapping
@@ -114,7 +114,7 @@ def _schedules(graph: Graph, machine: Machine, given: UserMapping | None, tell: 
     return Choices(graph, machine, spaces, scans, found)
 
 
-def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Bound:
+def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Mapped:
     """The candidates worth keeping of those that fit the machine; where none does, the error of the most useful one."""
     tell("scan orders", 0.4)
     found: dict[Triple, Candidate] = {}
@@ -133,10 +133,10 @@ def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Bo
     kept = ranked(of.graph, machine.hop_delay, of.spaces, of.scans, of.schedules, limit, fits)
     if not kept:
         raise errors[0]
-    return Bound(of.graph, machine, of.schedules, tuple(found[t] for t in kept))
+    return Mapped(of.graph, machine, of.schedules, tuple(found[t] for t in kept))
 
 
-def _assemble(of: Bound, machine: Machine) -> Symbolic:
+def _assemble(of: Mapped, machine: Machine) -> Symbolic:
     graph, candidates, scheduled = of.graph, of.candidates, of.schedules
     used = sorted({c.schedule for c in candidates})
     tables = access.tables(graph)

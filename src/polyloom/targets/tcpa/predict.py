@@ -7,7 +7,7 @@ programs with the controller's signals, kernel by kernel, until an operation iss
 
 from __future__ import annotations
 
-from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa import scan_sets
 from polyloom.targets.tcpa.concrete import Concrete, ElementProgram
 from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next
 
@@ -23,7 +23,7 @@ def predicted_cycles(concrete: Concrete) -> int:
     """
     interval = concrete.initiation_interval
     last = [
-        g.delay + interval * max(digits.number(s.upper, concrete.extents) for s in g.domain)
+        g.delay + interval * max(scan_sets.step_of(s.upper, concrete.extents) for s in g.domain)
         for g in concrete.generators
         if concrete.arrays[g.array].is_output
     ]
@@ -75,8 +75,8 @@ def _first_operation(concrete: Concrete, program: tuple[Instruction, ...], limit
             case Goto(target):
                 at = target
             case If(signals, targets):
-                step = digits.digits_of(cycle // concrete.initiation_interval, concrete.extents)
+                step = scan_sets.digits_of(cycle // concrete.initiation_interval, concrete.extents)
                 at = targets[
-                    sum(digits.contains(concrete.controller.signals[s], step) << i for i, s in enumerate(signals))
+                    sum(scan_sets.contains(concrete.controller.signals[s], step) << i for i, s in enumerate(signals))
                 ]
     return limit

@@ -15,15 +15,15 @@ import numpy.typing as npt
 
 from polyloom.targets.tcpa import program
 from polyloom.targets.tcpa.banks import Accesses
-from polyloom.targets.tcpa.phases.stages import Bound
+from polyloom.targets.tcpa.phases.stages import NamedStage
 
 Numbers = npt.NDArray[np.int64]
-Phase = tuple[dict[str, Accesses], dict[str, Accesses]]
+Touched = tuple[dict[str, Accesses], dict[str, Accesses]]
 """What a phase reads and what it writes, by array."""
 _NOTHING = np.zeros(0, np.int64)
 
 
-def touched(stage: Bound) -> Phase:
+def touched(stage: NamedStage) -> Touched:
     """What a phase touches, by the names of arrays outside of it."""
     accesses = program.accesses(stage.data)
     return _merged((outer, accesses[inner]) for inner, outer in stage.inputs), _merged(
@@ -40,7 +40,7 @@ def _merged(named: Iterable[tuple[str, Accesses]]) -> dict[str, Accesses]:
     return merged
 
 
-def transfer_cycles(phases: Iterable[Phase]) -> Iterator[int]:
+def transfer_cycles(phases: Iterable[Touched]) -> Iterator[int]:
     """For each phase the cycles before its start; 0 for the first one, whose arrays are loaded like any input."""
     holders: dict[str, Accesses] = {}
     for reads, writes in phases:

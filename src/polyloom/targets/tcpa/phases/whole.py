@@ -29,7 +29,7 @@ from polyloom.targets.tcpa import program
 from polyloom.targets.tcpa.phases import file as phase_file
 from polyloom.targets.tcpa.phases.choose import Option, chosen
 from polyloom.targets.tcpa.phases.file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
-from polyloom.targets.tcpa.phases.stages import bound, in_phase, is_phased, opened, read
+from polyloom.targets.tcpa.phases.stages import in_phase, is_phased, named_stages, opened, read
 from polyloom.targets.tcpa.phases.transfers import touched, transfer_cycles
 from polyloom.targets.tcpa.program import Simulation
 from polyloom.targets.trace import Span, Trace
@@ -137,7 +137,7 @@ def _phased(plan: Plan, files: Iterable[bytes]) -> Phased:
         stages,
         tuple(p.value for p in plan.parametric),
     )
-    bound(phased)
+    named_stages(phased)
     return phased
 
 
@@ -171,7 +171,7 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
     files = [make(n, own) for n, own in enumerate(given)]
     if count == 1:
         return phase_file.concrete(form, known, files)
-    best = [Option(replace(stage, data=file)) for stage, file in zip(bound(phased), files, strict=True)]
+    best = [Option(replace(stage, data=file)) for stage, file in zip(named_stages(phased), files, strict=True)]
 
     @cache
     def others(number: int) -> list[Option]:
@@ -196,7 +196,7 @@ def simulate(
         simulation = program.simulate(data, member, inputs, trace, progress)
         return Execution(simulation.outputs, (simulation,), (0,))
     phased, observed = read(data), list[Simulation]()
-    stages = bound(phased)
+    stages = named_stages(phased)
 
     def execute(number: int, taken: Arrays, held: Arrays) -> Arrays:
         file, part = stages[number].data, _part(progress, number + 1, len(stages))
@@ -219,7 +219,7 @@ def _overwritten(held: Any, written: Any, elements: Any) -> Any:
 
 def transfers(data: bytes) -> tuple[int, ...]:
     """The cycles of transfers before each phase of a concrete file."""
-    stages = bound(read(data)) if is_phased(data) else ()
+    stages = named_stages(read(data)) if is_phased(data) else ()
     return tuple(transfer_cycles(touched(stage) for stage in stages)) if len(stages) > 1 else (0,)
 
 

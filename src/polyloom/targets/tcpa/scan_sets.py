@@ -70,7 +70,7 @@ def meets(a: Sequence[ConvexSet], b: Sequence[ConvexSet]) -> bool:
     )
 
 
-def number(digits: Sequence[int], extents: Sequence[int]) -> int:
+def step_of(digits: Sequence[int], extents: Sequence[int]) -> int:
     """The step of the scan with these digits."""
     step, weight = 0, 1
     for digit, extent in zip(digits, extents, strict=True):
