@@ -26,7 +26,7 @@ static const Text TEXT[] = {
     {514, "a domain needs more convex sets, or half-spaces"},
     {515, "a counter or a delay has too few bits"},
     {516, "a functional unit has too few instruction words"},
-    {517, "there are too few channels and banks a side"},
+    {517, "there are too few channels and banks per side"},
     {518, "an address generator has too few dimensions"},
     {519, "an address generator's delay has too few bits"},
     {520, "a bank has too few words"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One clock for all placements. In a cycle the input generators put their tokens, the output generators take theirs, and
-// every active element issues one instruction a unit. A write is entered at its issue with the cycle that first sees it,
+// every active element issues one instruction per unit. A write is entered at its issue with the cycle that first sees it,
 // and latencies are positive, so the order of elements and units within a cycle does not matter.
 #include "model.hpp"
 

@@ -139,7 +139,7 @@ def run(
 
     `latencies` is units x 256 opcodes in cycles, 0 for an operation that the unit lacks. Raises Fault, and ValueError
     for programs of another number of units or inputs that are too short. `check_only` needs no inputs and gives
-    `Result.report`. `progress` is called with the cycle some times a second; what it raises ends the run.
+    `Result.report`. `progress` is called with the cycle some times per second; what it raises ends the run.
     """
 
 def dominators(n: int, edges: NDArray[np.int32], root: int, strategy: int) -> NDArray[np.int32]:

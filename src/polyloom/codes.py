@@ -1114,7 +1114,7 @@ CODES: dict[str, tuple[str, str]] = {
         "number of nodes out of range",
         "A graph has at least one node, and nodes are numbered from 0 to n - 1. All of them, also those without "
         "edges, take memory (about\n"
-        "200 bytes a node and 40 an edge), which must fit into what the machine or the process may have.",
+        "200 bytes per node and 40 per edge), which must fit into what the machine or the process may have.",
     ),
     "PL0964": (
         "node out of range",
@@ -1208,7 +1208,7 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0970": (
         "syntax of a function in SSA form",
         "The text has a block's name and a colon, instructions such as `%x: i32 = add %a, 1:i32`, and a terminator "
-        "such as `jump next(%x)`, one a line;\n"
+        "such as `jump next(%x)`, one per line;\n"
         "docs/ssa.md shows a whole function.",
     ),
     "PL0971": (

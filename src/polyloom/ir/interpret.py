@@ -95,7 +95,7 @@ class _Box:
         return sum(d * s for d, s in zip(distance, self.strides, strict=True))
 
     def positions(self, coordinates: Positions) -> Positions:
-        """Positions of iterations given as rows of coordinates, one row a dimension."""
+        """Positions of iterations given as rows of coordinates, one row per dimension."""
         return self.origin + np.tensordot(np.array(self.strides), coordinates - np.array(self.lower)[:, None], 1)
 
     def iteration(self, position: int) -> tuple[int, ...]:
@@ -299,7 +299,7 @@ def _iterations(box: _Box, dims: tuple[str, ...], condition: Condition, values: 
 
 
 def _evaluate(affine: Affine, dims: tuple[str, ...], coordinates: Any, values: Mapping[str, int]) -> Any:
-    """`affine` at the iterations of `coordinates` (arrays that broadcast, one a dimension)."""
+    """`affine` at the iterations of `coordinates` (arrays that broadcast, one per dimension)."""
     result = affine.constant + sum(c * values[n] for n, c in affine.terms if n in values)
     for name, along in zip(dims, coordinates, strict=True):
         if affine.coefficient(name):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Executes a nest in its order: each assignment when its turn comes, with the exact semantics of `ir.semantics`.
 
-The nest becomes one Python function over NumPy arrays, which is compiled and called: about a microsecond an operation.
+The nest becomes one Python function over NumPy arrays, which is compiled and called: about a microsecond per operation.
 This is what the source says; everything that the compiler makes of a nest is compared with it in the tests.
 """
 

@@ -74,7 +74,7 @@ def interpret(
 ) -> Number | None:
     """What the function returns: integers in the range of their type taken as signed, None where there is nothing.
 
-    One argument a parameter: arrays (contiguous, writable) for pointers, the lanes of vectors. `externals` are the
+    One argument per parameter: arrays (contiguous, writable) for pointers, the lanes of vectors. `externals` are the
     functions of other places by name, `lanes` what named numbers of lanes are. Raises PL0972 for what is undefined,
     PL0974 after `steps` blocks and instructions, PL0973 for arguments that do not fit, and where a vector is returned
     (`evaluate` gives that).

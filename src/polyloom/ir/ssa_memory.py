@@ -125,7 +125,7 @@ class Memory:
         k = bisect_right(self.bases, address) - 1
         start = address - self.bases[k] if k >= 0 else 0
         if k < 0 or start + size > len(self.objects[k].data):
-            raise Undefined(f"{size} bytes at address {address:#x} are no part of an object{self._near(k, start)}")
+            raise Undefined(f"{size} bytes at address {address:#x} are not part of an object{self._near(k, start)}")
         self._aligned(address, align)
         if writes and not self.objects[k].writable:
             raise Undefined(f"a store to a constant, at address {address:#x}")

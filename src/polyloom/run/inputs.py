@@ -250,16 +250,16 @@ def _made_up(argument: Argument, sizes: Mapping[str, int], seed: int) -> Array:
     shape = _shape(argument, sizes)
     needed = prod(shape) * max(argument.dtype.itemsize, 8) * _COPIES
     memory.require(needed, f"the array `{argument.name}` with the shape {shape}", "give smaller sizes")
-    return random(generator, argument.dtype, shape)
+    return _random_array(generator, argument.dtype, shape)
 
 
-def random(generator: np.random.Generator, dtype: Dtype, shape: tuple[int, ...]) -> Array:
+def _random_array(generator: np.random.Generator, dtype: Dtype, shape: tuple[int, ...]) -> Array:
     """Integers from -4 to 4, or from 0 to 8 without a sign; floats uniform in [-1, 1)."""
     if dtype.fields is not None:
         made = np.zeros(shape, dtype)
         for name, (inner, *_) in dtype.fields.items():
             base, extents = inner.subdtype or (inner, ())
-            made[name] = random(generator, base, (*shape, *extents))
+            made[name] = _random_array(generator, base, (*shape, *extents))
         return made
     if dtype.kind == "f":
         return np.asarray(generator.uniform(-1, 1, shape)).astype(dtype)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes one phase, a piecewise linear algorithm, of placed statements.
 
-Every statement becomes equations for a variable of its own: its value is flattened to one operation an equation, and
+Every statement becomes equations for a variable of its own: its value is flattened to one operation per equation, and
 where an operand comes from different places in different parts of the domain, so do the equations (they exclude each
 other, so they share a unit's slot); where that would give too many, exclusive copies select the operand first.
 """

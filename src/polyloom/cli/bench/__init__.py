@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom bench`: measure, and print the tables that the documentation shows. One module a table; times are
+"""`polyloom bench`: measure, and print the tables that the documentation shows. One module per table; times are
 medians."""
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ def place(
     operations: tuple[int, ...],
     together: Mapping[tuple[int, int], cp_model.IntVar],
 ) -> dict[Place, cp_model.IntVar]:
-    """Add one literal for every place where an operation may start, exactly one true an operation, and the cells'
-    constraints.
+    """Add one literal for every place where an operation may start, of which exactly one per operation is true, and
+    the cells' constraints.
 
     `operations` ascend. `together[i, j]` (i < j) must hold where exclusive i and j share a cell; pairs that it lacks
     may share freely.

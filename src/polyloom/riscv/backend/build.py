@@ -54,7 +54,7 @@ class Builder:
         return result
 
     def constant(self, value: int) -> Reg:
-        """A register that holds `value` modulo 2**XLEN, made once a block."""
+        """A register that holds `value` modulo 2**XLEN, made once per block."""
         value = signed(value, self.isa.xlen)
         if value == 0:
             return ZERO

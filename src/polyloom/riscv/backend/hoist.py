@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Constants out of loops: what is made of the zero register alone is made before the outermost loop around it.
 
-That is the end of the one block that enters the loop from outside. Registers are few: at most `MOST` constants a loop
+That is the end of the one block that enters the loop from outside. Registers are few: at most `MOST` constants per loop
 move, and none where the loop calls, across which fewer are kept.
 """
 

@@ -48,8 +48,8 @@ def call(
     limit: int = LIMIT,
     watch: Callable[[int], None] | None = None,
 ) -> Outcome:
-    """Runs the file on one argument a parameter; arrays are changed in place. `watch` hears how many instructions were
-    executed. Errors: PL0910 to PL0915."""
+    """Runs the file on one argument per parameter; arrays are changed in place. `watch` hears how many instructions
+    were executed. Errors: PL0910 to PL0915."""
     return call_in(elf(executable, isa), function, arguments, limit, watch)
 
 

@@ -112,7 +112,7 @@ Proposition = Equal | Not | And | Or
 
 @dataclass(frozen=True, slots=True)
 class Litmus:
-    """A test. `info` is what stands between the name and the initial state; `harts` has one program a hart."""
+    """A test. `info` is what stands between the name and the initial state; `harts` has one program per hart."""
 
     name: str
     harts: tuple[tuple[Statement, ...], ...]

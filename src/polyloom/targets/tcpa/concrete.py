@@ -42,7 +42,7 @@ Domain = tuple[ConvexSet, ...]
 class Controller:
     """The global controller. It stands at the corner element named by `south` and `east`, sends the start token in
     cycle `start`, then the control signals of step s for the cycles [start + s*pi, start + (s+1)*pi), for `steps`
-    steps; both pass `row_delay` cycles a row and `column_delay` cycles a column, away from that corner."""
+    steps; both pass `row_delay` cycles per row and `column_delay` cycles per column, away from that corner."""
 
     south: bool
     east: bool

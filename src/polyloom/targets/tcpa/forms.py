@@ -101,7 +101,7 @@ def _show_schedules(choices: Choices) -> str:
 
 
 def _rows(graph: Graph, machine: Machine, schedule: Schedule) -> Iterator[str]:
-    """An equation a line, in the order of starts."""
+    """One equation per line, in the order of starts."""
     rows = zip(schedule.tau, schedule.unit, schedule.latency, graph.equations, strict=True)
     for tau, unit, latency, equation in sorted(rows, key=lambda row: (row[0], row[1], row[3].name)):
         yield f"  {tau:>4} {machine.units[unit].name:<8} {equation.name}: {equation.operation}, latency {latency}"

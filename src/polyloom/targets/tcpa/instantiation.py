@@ -195,7 +195,7 @@ def _too_few_channels(made: _core.Instantiation) -> tuple[str, str]:
     (rows, columns), square = made.region, made.place
     fits = f"ask for at most {square}x{square}, or use" if square else "use"
     message = (
-        f"input and output of {rows}x{columns} elements need {made.needed} channels and banks a side, the "
+        f"input and output of {rows}x{columns} elements need {made.needed} channels and banks per side, the "
         f"machine has {made.available}"
     )
     return message, f"{fits} a machine with channels = {made.needed}"

@@ -260,7 +260,7 @@ def show_concrete(concrete: Concrete, units: Sequence[str] = ()) -> str:
 
 
 def _elements(grid: tuple[tuple[int, ...], ...], number: int) -> str:
-    """The elements with this number, a range of columns a row; rows with the same ranges together."""
+    """The elements with this number, one range of columns per row; rows with the same ranges together."""
     rows: dict[tuple[str, ...], list[int]] = {}
     for r, row in enumerate(grid):
         rows.setdefault(tuple(_ranges([c for c, value in enumerate(row) if value == number])), []).append(r)
@@ -317,8 +317,8 @@ def _controller(concrete: Concrete) -> list[str]:
     one = concrete.controller
     corner = f"{'south' if one.south else 'north'}-{'east' if one.east else 'west'}"
     lines = [
-        f"global controller: {corner} corner, start {one.start}, {one.row_delay} cycles a row, {one.column_delay} a "
-        f"column, {one.steps} steps"
+        f"global controller: {corner} corner, start {one.start}, {one.row_delay} cycles per row, "
+        f"{one.column_delay} per column, {one.steps} steps"
     ]
     return lines + [
         f"  ic{n} = 1 iff {notation.domain(signal, concrete.extents)}" for n, signal in enumerate(one.signals)

@@ -42,7 +42,7 @@ class Machine:
     branch_flags: int
     """Control signals that one branch reads; it has 2**branch_flags targets."""
     channels: int | None
-    """Data channels a side, in each direction; border element ports of that number each own one bank."""
+    """Data channels per side, in each direction; border element ports of that number each own one bank."""
     adjacency: tuple[tuple[str, str], ...] | None
     """Allowed (source port, sink port) pairs of a wrapper such as ("west0", "pe0"); None: every pair."""
     hop_delay: int

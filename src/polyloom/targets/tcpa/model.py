@@ -42,7 +42,7 @@ _SPARSE: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One row an operation, in order of cycles: the element (row by row), the functional unit, the cycle, the
+    """One row per operation, in order of cycles: the element (row by row), the functional unit, the cycle, the
     instruction in the unit's program, the opcode and the 32 bits of its result. All arrays have the same length."""
 
     element: NDArray[np.int32]

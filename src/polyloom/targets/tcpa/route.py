@@ -67,7 +67,7 @@ def route(machine: Machine, demands: tuple[Demand, ...]) -> tuple[Route, ...]:
 
 def _enough(code: str, field: str, noun: str, have: int | None, need: int) -> None:
     if have is not None and have < need:
-        message = f"propagation channels need {_count(need, noun)} an element, the machine has {have}"
+        message = f"propagation channels need {_count(need, noun)} per element, the machine has {have}"
         raise infeasible(
             code, message, help=f"set {field} = {need} or more in the machine description ({need - have} more)"
         )
@@ -142,7 +142,7 @@ def _pairs(adjacency: tuple[tuple[str, str], ...]) -> frozenset[tuple[str, str]]
 
 
 Level = dict[Port, cp_model.IntVar]
-"""The literals of one step of a path, one a port."""
+"""The literals of one step of a path, one per port."""
 
 
 @dataclass(frozen=True, slots=True)

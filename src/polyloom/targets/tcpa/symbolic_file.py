@@ -325,7 +325,7 @@ def _read_link(reader: Reader) -> Link:
 
 
 def _candidate(sizes: _Sizes, graph: _Graph, schedules: int) -> Codec[Candidate]:
-    """Order and reflection are one number a dimension: twice the dimension, plus one if it is reflected."""
+    """Order and reflection are one number per dimension: twice the dimension, plus one if it is reflected."""
     n = sizes.dimensions
     link: Codec[Link] = Codec(_write_link, _read_link)
     route = record(

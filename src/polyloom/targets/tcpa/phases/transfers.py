@@ -53,7 +53,7 @@ def transfer_cycles(phases: Iterable[Touched]) -> Iterator[int]:
 
 
 def _moved(held: Accesses, wanted: Accesses) -> tuple[Numbers, Numbers]:
-    """The banks that send and those that receive, a word an entry; what nobody holds is loaded before the start."""
+    """The banks that send and those that receive, one word per entry; what nobody holds is loaded before the start."""
     (holders, elements), (banks, needed) = _by_element(held), _by_element(wanted)
     missing = ~_among(banks, needed, holders, elements) & np.isin(needed, elements)
     first = np.searchsorted(elements, needed[missing])

@@ -33,7 +33,7 @@ def facts(symbolic: bytes | None, concrete: bytes) -> tuple[dict[str, Json], tup
 
 
 def reports(symbolic: bytes | None, concrete: bytes) -> tuple[Report, ...]:
-    """One a phase."""
+    """One per phase."""
     return tuple(program.report(s, c) for s, c in _pairs(symbolic, concrete))
 
 
