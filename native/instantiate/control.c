@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control signals (the paper, section 6.2): codes for branch targets; the partial signals of all kernels are merged by greedy
+// Control signals (the paper, section 6.2): codes for branch targets; the partial signals of all kernel classes are merged by greedy
 // colouring. A partial signal is 1 in the transition sets of the successors whose code has its bit, 0 in the others'. Where that
 // takes more signals than the machine has, share.c takes fewer.
 #include "internal.h"

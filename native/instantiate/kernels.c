@@ -3,7 +3,7 @@
 // partitioned by the folded leaves that hold in them and in the next ones; edges and their transition sets follow.
 #include "internal.h"
 
-#define LOOK_AHEAD 4  // how many steps ahead a kernel may be told apart to reduce out-degrees
+#define LOOK_AHEAD 4  // how many steps ahead a kernel class may be told apart to reduce out-degrees
 
 typedef struct {
     Int steps;

@@ -21,7 +21,7 @@ static const Text TEXT[] = {
     {506, "the tiles do not cover the iteration space or are shorter than a dependence"},
     {510, "no candidate is valid for tiles of this size"},
     {511, "a FIFO is too short"},
-    {512, "a kernel has more successors than a branch has targets"},
+    {512, "a kernel class has more successors than a branch has targets"},
     {513, "there are too few control signals"},
     {514, "a domain needs more convex sets, or half-spaces"},
     {515, "a counter or a delay has too few bits"},

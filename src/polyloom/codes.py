@@ -630,9 +630,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0512": (
         "too many branch targets",
-        "A kernel of a functional unit is followed by more different kernels than one branch can select, and telling "
-        "kernels apart by what\n"
-        "follows them did not reduce that. Use a machine with more branch_flags.",
+        "A kernel class of a functional unit is followed by more different ones than one branch can select, and "
+        "telling kernel classes apart by what follows them did not reduce that. Use a machine with more branch_flags.",
     ),
     "PL0513": (
         "too many control signals",

@@ -64,7 +64,7 @@ def test_domain_region_and_sizes() -> None:
         (replace(UNLIMITED, control_signals=2), "PL0513", "control signals are needed, the machine has 2"),
         (replace(UNLIMITED, signal_sets=1), "PL0514", "convex sets, the machine has 1"),
         (replace(UNLIMITED, counter_bits=2), "PL0515", "the machine has 2"),
-        (replace(UNLIMITED, instruction_words=3), "PL0516", "instructions (4 kernels of 1), the machine has 3"),
+        (replace(UNLIMITED, instruction_words=3), "PL0516", "instructions (4 kernel classes of 1), the machine has 3"),
         (replace(UNLIMITED, channels=1), "PL0517", "channels and banks per side, the machine has 1"),
         (replace(UNLIMITED, generator_dimensions=1), "PL0518", "needs 2 dimensions, the machine has 1"),
         (replace(UNLIMITED, delay_bits=2), "PL0519", "the machine has 2"),

@@ -129,7 +129,7 @@ def _exceeded(symbolic: Symbolic, made: _core.Instantiation) -> tuple[str, str]:
             return message, f"use a machine with fifo_depth = {needed}, or smaller tiles (a larger region)"
         case 512:
             message = (
-                f"kernel {made.place + 1} of unit {symbolic.limits.units[made.index]} has {needed} successors, "
+                f"kernel class {made.place + 1} of unit {symbolic.limits.units[made.index]} has {needed} successors, "
                 f"but a branch has {limit} targets"
             )
             return (
@@ -151,7 +151,7 @@ def _exceeded(symbolic: Symbolic, made: _core.Instantiation) -> tuple[str, str]:
             )
             return message, f"use a machine with counter_bits = {bits}, or smaller loop bounds"
         case 516:
-            kernels = f"{made.place} kernels of {needed // made.place}"
+            kernels = f"{made.place} kernel classes of {needed // made.place}"
             message = (
                 f"unit {symbolic.limits.units[made.index]} needs {needed} instructions ({kernels}), the machine "
                 f"has {limit}"

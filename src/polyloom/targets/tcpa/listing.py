@@ -3,7 +3,7 @@
 
 `show_symbolic` prints what Figure 3 and sections 5.1 to 5.6 print: schedules, and for every candidate its space-time
 mapping, routes, polyhedral syntax tree and access mappings. `show_concrete` prints Figures 5, 7 and 8 and the programs
-of section 6.3: processor classes with a label q1, q2, ... before each kernel of pi instructions, the controller's
+of section 6.3: processor classes with a label q1, q2, ... before each kernel class of pi instructions, the controller's
 signals, wrappers and banks.
 """
 
@@ -299,7 +299,7 @@ def _class(concrete: Concrete, number: int, units: Sequence[str]) -> list[str]:
 
 
 def _program(program: Sequence[Instruction], pi: int) -> list[str]:
-    """Section 6.3: a label at the first instruction of each kernel."""
+    """Section 6.3: a label at the first instruction of each kernel class."""
     pi = max(pi, 1)
 
     def label(target: int) -> str:

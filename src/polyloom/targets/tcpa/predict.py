@@ -2,7 +2,8 @@
 """The cycles that a configuration will take, from its words alone (docs: Time).
 
 The last bank write is that of the output generator that finishes last. The first issue is found by following the units'
-programs with the controller's signals, kernel by kernel, until an operation issues. Both are exact for box domains.
+programs with the controller's signals, one kernel class after another, until an operation issues. Both are exact for
+box domains.
 """
 
 from __future__ import annotations

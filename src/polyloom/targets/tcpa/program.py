@@ -230,7 +230,7 @@ def _schedule(symbolic: Symbolic, concrete: Concrete) -> int:
 
 
 def _issued(concrete: Concrete) -> Iterator[tuple[int, int, int]]:
-    """(unit, slot, opcode) of every operation in some class; kernels have one instruction a slot."""
+    """(unit, slot, opcode) of every operation in some class; kernel classes have one instruction per slot."""
     for element in concrete.classes:
         for unit, program in enumerate(element.programs):
             for at, instruction in enumerate(program):
@@ -327,7 +327,7 @@ def _flows(concrete: Concrete, names: tuple[str, ...]) -> Iterator[Flow]:
 
 
 def _flow(title: str, program: tuple[Instruction, ...], interval: int) -> Flow:
-    """One block a kernel of `interval` instructions; its last instruction branches."""
+    """One block per kernel class of `interval` instructions; its last instruction branches."""
     blocks = [program[at : at + interval] for at in range(0, len(program), interval)]
     texts = tuple(
         "; ".join("nop" if i.opcode == OPCODE_NOP else operation_of(i.opcode)[0] for i in block) for block in blocks

@@ -3,7 +3,7 @@
 
 An operand at distance d is read lambda_J . d cycles of steps after it was produced. With lambda_J of the innermost
 dimension equal to pi and all others proportional to a tile size, only dependences along the innermost dimension bound
-pi for large tiles; the others become the validity domain. So there is one problem an innermost dimension, not one a
+pi for large tiles; the others become the validity domain. So there is one problem per innermost dimension, not one per
 scan order, and one *safe* problem, whose schedule is valid for tiles of any size: every dependence is at least one step
 long.
 """

@@ -8,7 +8,7 @@ section 5.1, Theta). The conditions of inner nodes are the unions of their child
 
 Equations that share a unit, an offset and an operation exclude each other (the schedule sees to it) and are one
 instruction. The leaves of one position exclude each other too; values that an instruction writes at the same time have
-a position each.
+one position each.
 """
 
 from __future__ import annotations

@@ -196,9 +196,9 @@ def _instruction_faults(
     if any(t >= len(program) for t in targets):
         yield "branches outside its program"
     if any(t % c.initiation_interval for t in targets):
-        yield "branches into the middle of a kernel"
+        yield "branches into the middle of a kernel class class"
     if not isinstance(branch, Next) and (at + 1) % c.initiation_interval:
-        yield "branches before the end of its kernel"
+        yield "branches before the end of its kernel class"
     if isinstance(branch, Goto) and branch.target == at + 1:
         yield "goes to its successor with a goto instead of next"
     if len(set(instruction.destinations)) < len(instruction.destinations):
