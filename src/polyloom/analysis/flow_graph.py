@@ -44,6 +44,7 @@ class Fault:
 def checked(n: SupportsIndex, edges: Edges, root: SupportsIndex) -> tuple[int, Nodes, int]:
     """The graph in native types; errors PL0962 to PL0964."""
     count, start, array = _integer("n", n), _integer("root", root), integers("edges", edges)
+    # NumPy gives an empty list the type float64 and one dimension; an empty graph is no error.
     if array.size == 0:
         array = np.empty((0, 2), np.int32)
     if array.ndim != 2 or array.shape[1] != 2:

@@ -44,6 +44,8 @@ def _unions(problem: Problem, choices: Sequence[tuple[int, ...]]) -> list[frozen
     }
     unions: set[frozenset[int]] = set()
     for mine in sorted(sets - {frozenset()}, key=sorted):
+        # Hall's condition asks for every union of the sets that operations choose from. These are exponentially many; a
+        # bound from fewer unions is lower, and still a bound.
         unions |= {mine} if len(unions) > UNIONS else {mine, *(mine | other for other in unions)}
     unions |= {frozenset((r,)) for mine in sets for r in mine}
     return sorted(unions, key=lambda union: (len(union), sorted(union)))
@@ -60,6 +62,7 @@ def _set_bound(problem: Problem, choices: Sequence[tuple[int, ...]], union: froz
     members = tuple(v for v, need in enumerate(needs) if need)
     if not members:
         return LowerBound(0, "")
+    # Each interval offers `offered` cells per row, so II >= needs / offered, rounded up.
     value = -(-sum(needs) // offered) if offered else 0
     return LowerBound(value, _demand(problem, union, members, needs, offered), members)
 
@@ -92,6 +95,7 @@ def _cell_bound(problem: Problem, choices: Sequence[tuple[int, ...]], resource: 
         busy = [
             [u.busy for u in problem.operations[v].choices[k].uses if u.resource == resource and u.busy] for k in ks
         ]
+        # Some choice does without the resource, so the operation alone forces nothing.
         if not all(busy):
             continue
         value = min(_least_alone(held, limit) for held in busy)
@@ -115,6 +119,7 @@ def _least_alone(busy: Sequence[int], limit: int) -> int:
 def _capacity_bound(problem: Problem, choices: Sequence[tuple[int, ...]], capacity: Capacity) -> LowerBound:
     busy = [least_hold(problem, choices, h.operation, h.busy) for h in capacity.holds]
     members = tuple(dict.fromkeys(h.operation for h, b in zip(capacity.holds, busy, strict=True) if b))
+    # ceil(busy / II) is at least 1 however long the interval: no interval helps.
     if sum(b > 0 for b in busy) > capacity.limit:
         what = f"{count(len(members), 'operation')} hold {capacity.name}, of which there are {capacity.limit}"
         raise infeasible(
@@ -122,6 +127,7 @@ def _capacity_bound(problem: Problem, choices: Sequence[tuple[int, ...]], capaci
             f"no interval is long enough: {what}",
             help="raise the limit, or give the operations another way to run",
         )
+    # The sum falls as the interval grows, so the least interval is found by bisection; at max(busy) every term is 1.
     value = _least(lambda interval: sum(-(-b // interval) for b in busy) <= capacity.limit, max(busy, default=1))
     held = (
         f"{capacity.name}: {count(capacity.limit, 'place')} for {count(len(members), 'operation')} that hold one "

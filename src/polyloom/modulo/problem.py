@@ -122,6 +122,8 @@ class Schedule:
     @property
     def stages(self) -> int:
         """Iterations that are under way at once."""
+        # Counted by starts, not by results: an operation that has started is in the pipeline, and needs no stage to
+        # finish in.
         return 1 + max(self.start) // self.interval
 
 
@@ -195,6 +197,7 @@ def _validate_dependence(problem: Problem, d: Dependence) -> None:
     if not {d.source, d.sink} <= set(range(len(problem.operations))):
         raise input_error("PL0450", "a dependence names an operation that does not exist")
     if not 0 <= d.distance <= LARGEST:
+        # A negative distance would let an iteration wait for a later one.
         help = "order the iterations so that every value is produced before its use"
         raise input_error("PL0450", f"a dependence has a distance below 0 or above {LARGEST}", help=help)
     if abs(d.delay) > LARGEST or not 0 <= (d.latency or 0) <= LARGEST:

@@ -58,6 +58,7 @@ def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None) -> S
     )
     proved = True
     for pi in _intervals(problem, lowest, highest):
+        # Small problems go to the search even where `quick` would answer: it also improves spans, length and lifetimes.
         quick = schedule(problem, pi) if problem.places(pi) > LARGE else None
         status, found = _decide(problem, pi) if quick is None else (cp_model.FEASIBLE, quick)
         if found is not None:
@@ -111,6 +112,7 @@ def _search(problem: Guarded, pi: int) -> tuple[cp_model.CpSolverStatus, Found |
     found = _read(problem, m, search)
     for objective in _objectives(problem, m, pi):
         m.model.minimize(objective)
+        # The last solution starts the next search: it satisfies all constraints, and improving from it is quick.
         m.model.clear_hints()
         for variable, value in zip(m.start, found[0], strict=True):
             m.model.add_hint(variable, value)
@@ -127,6 +129,7 @@ def _build(problem: Guarded, pi: int) -> _Model:
     model = cp_model.CpModel()
     operations = problem.operations
     everything = tuple(range(len(operations)))
+    # See the module's docstring: on a longest path each operation adds its latency and at most pi - 1 of rounding.
     horizon = sum(max(problem.latencies_of(i)) + pi - 1 for i in everything) + pi
     start = [model.new_int_var(0, horizon, f"start {o.name}") for o in operations]
     together = {pair: model.new_bool_var(f"together {pair}") for pair in pairs_sharing_a_unit(problem, everything)}

@@ -86,7 +86,7 @@ def _explain(machine: Machine, demands: tuple[Demand, ...]) -> PolyloomError:
             for c in range(machine.channels + 1, len(demands) + 1)
             if _search(replace(free, channels=c), demands) is not None
         )
-        message = f"propagation channels need {_count(need, 'channel')} a side, the machine has {machine.channels}"
+        message = f"propagation channels need {_count(need, 'channel')} per side, the machine has {machine.channels}"
         help = f"set channels = {need} or more in the machine description ({need - machine.channels} more)"
         return infeasible("PL0462", message, notes=tuple(_crossings(demands)), help=help)
     routes = _search(machine, demands, may_connect=True) or ()
