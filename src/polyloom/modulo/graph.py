@@ -115,6 +115,7 @@ def build(
             continue
         result[v] = len(owner)
         owner.append(v)
+        # A latency between `least` and `longest` as two differences, which longest paths understand.
         arcs += [Arc(v, result[v], least, 0), Arc(result[v], v, -longest, 0)]
     arcs += [_arc(problem, d, kept, result, demand) for d in problem.dependences]
     return Graph(problem, kept, tuple(owner), tuple(arcs))
@@ -149,6 +150,7 @@ def _arc(
         source = result[source]
     else:
         mine = [problem.operations[source].choices[k].latency for k in choices[source]]
+        # LEAST: the bound must hold whatever is chosen. MOST: the schedule must be valid whatever is chosen.
         weight += min(mine) if demand is Demand.LEAST else max(mine)
     if d.to_result and sink in result:
         sink = result[sink]

@@ -61,6 +61,7 @@ class Solver:
 
 def _climb(place: Place, task: Task) -> Outcome:
     """Interval by interval; when the work is spent, twice the interval each time."""
+    # Work is counted in placements, not seconds: the answer does not depend on the machine or its load.
     attempts = max(1, int(task.effort * _PLACEMENTS / len(task.case.problem.operations)))
     interval = task.low
     while interval <= task.high:
@@ -94,6 +95,7 @@ def _exact(task: Task) -> Outcome:
         effort -= decision.effort
         if decision.schedule is not None:
             return Outcome(decision.schedule, minimum)
+        # Only an unbroken run of refuted intervals raises the proved minimum.
         if decision.is_infeasible and minimum == interval:
             minimum = interval + 1
     return Outcome(outcome.schedule, minimum)

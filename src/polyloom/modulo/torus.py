@@ -34,6 +34,7 @@ def _place(room: Room) -> Schedule | None:
         for source, _, weight, distance in graph.incoming[point]:
             if (begun := time[source]) is not None:
                 ready = max(ready, begun + weight - interval * distance)
+        # Points beyond the operations are results, which hold nothing.
         found = room.earliest(point, ready) if point < len(way) else (ready, 0)
         if found is None or _is_late(room, point, found[0], time):
             return None

@@ -59,6 +59,7 @@ class Placement:
         found: dict[str, Affine] = {}
         for dim, affine in zip(dims, self.at, strict=True):
             (loop, factor), *more = affine.terms or (("", 0),)
+            # Only a dimension that is the loop plus a constant can be solved for it without division.
             if not more and factor == 1 and loop in self.loops and loop not in found:
                 found[loop] = Affine.symbol(dim) - affine.constant
         return found
@@ -107,6 +108,7 @@ def embed(system: System, equations: Sequence[Recurrence]) -> list[tuple[float, 
 def dimensions(system: System, equations: Sequence[Recurrence]) -> tuple[str, ...]:
     """The loops of the deepest statement, the first in the text of several: the names of the common space. Without any
     loop it has one dimension."""
+    # An array scans at least one dimension; a statement without loops is a loop of one iteration.
     return max(equations, key=lambda e: len(e.loops)).loops or (fresh("i", {*system.names}),)
 
 
@@ -139,6 +141,8 @@ class _Search:
                 self._beside(name, p, placed, vectors, boxes) for p in dict.fromkeys(self._candidates(name, placed))
             ]
             cost, n = min(((f[0], n) for n, f in enumerate(found)), default=(IMPOSSIBLE, 0))
+            # Without backtracking: one statement that fits nowhere ends the attempt, and the caller cuts the system
+            # into phases.
             if cost >= IMPOSSIBLE:
                 return []
             _, placed[name], vectors, boxes = found[n]

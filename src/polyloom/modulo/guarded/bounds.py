@@ -38,6 +38,8 @@ def resource_minimum(problem: Guarded) -> LowerBound:
         default=(1, everything[:1]),
         key=lambda bound: bound[0],
     )
+    # A clique bound is not exact: exclusive operations may still be unable to share. CP-SAT packs all of them,
+    # dependences left out, and each "infeasible" raises the bound by one.
     while not _fits(problem, value, everything):
         core = _shrink(problem, value, everything)
         value += 1
@@ -56,6 +58,7 @@ def _cliques(problem: Guarded) -> list[tuple[int, ...]]:
         for i in sorted(
             confined, key=lambda i: (-_least_occupancy(problem, i), sum(problem.are_exclusive(i, j) for j in confined))
         ):
+            # No two of a clique may share a cell, so their cycles add up.
             if not any(problem.are_exclusive(i, j) for j in clique):
                 clique.append(i)
         cliques.append(tuple(sorted(clique)))
@@ -79,6 +82,7 @@ def _fits(problem: Guarded, pi: int, operations: tuple[int, ...]) -> bool:
     model = cp_model.CpModel()
     if any(_least_occupancy(problem, i) > pi for i in operations):
         return False
+    # Not confirmed, hence not raised: the bound by cliques holds in any case.
     if problem.places(pi) > PLACES:
         return True
     place(model, problem, pi, operations, {})
@@ -93,6 +97,7 @@ def _shrink(problem: Guarded, pi: int, operations: tuple[int, ...]) -> tuple[int
     core = operations
     for i in operations:
         rest = tuple(j for j in core if j != i)
+        # Deletion filter: what is left is infeasible, and minimal. It becomes the reason in the message.
         core = core if _fits(problem, pi, rest) else rest
     return core
 
@@ -133,6 +138,7 @@ def _arcs(problem: Guarded) -> list[tuple[str, Arc]]:
     least = [min(problem.latencies_of(v)) for v in range(len(problem.operations))]
     most = [max(problem.latencies_of(v)) for v in range(len(problem.operations))]
     arcs = [(" -> ", Arc(d.source, d.sink, least[d.sink], d.distance)) for d in problem.dependences]
+    # ready(sink) - latency - ready(source) <= pi - 1, read from sink to source at distance 1.
     arcs += [(" ~> ", Arc(s.sink, s.source, 1 - most[s.sink], 1)) for s in problem.short]
     for group in problem.aligned:
         for one, other in pairwise(group):
