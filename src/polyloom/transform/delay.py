@@ -21,6 +21,7 @@ def delayed(system: System, groups: Sequence[Sequence[Recurrence]]) -> tuple[Sys
     """`system` with a copy for each result that comes too early when the groups run one after another, and those
     copies."""
     phase = {e.name: n for n, group in enumerate(groups) for e in group}
+    # An anti-dependence across phases: a later phase still wants the element's old value.
     early = [
         f
         for f in system.finals

@@ -209,6 +209,8 @@ class _Search:
             found[affine] = found.get(affine, 0) + 1
         if loop is not None:
             found[loop] = found.get(loop, 0) + 1
+        # What most neighbours suggest, then what is simplest: the beam keeps few, and the product over dimensions is
+        # large.
         ranked = sorted(found, key=lambda a: (-found[a], abs(a.constant), len(a.terms), a.constant < 0))
         return ranked[:CHOICES] if ranked else self._anywhere(placed, n)
 
@@ -224,6 +226,7 @@ class _Search:
             if d.reader == name and d.writer in placed:
                 at = self._written(d, placed[d.writer])[n]
                 if loop is None:
+                    # Where the value is produced, or one step later: the two distances that cost least.
                     yield from (at, at + 1)
                 elif (gap := self._constant(d, loop - at)) is not None:
                     yield from (loop - gap, loop - gap + 1)
@@ -261,6 +264,8 @@ class _Search:
     def _price_of_order(self, vectors: Iterable[Vector]) -> float:
         order = find_order(vectors, len(self.space.dims))
         return (
+            # Natural order and ascending loops are only a matter of taste: small prices, so that they decide between
+            # equals.
             IMPOSSIBLE if order is None else sum(0.5 * (sign < 0) + 0.1 * (n != m) for m, (n, sign) in enumerate(order))
         )
 
@@ -277,6 +282,8 @@ class _Search:
             vector = tuple(g or 0 for g in gaps)
             return 0.05 * sum(map(abs, vector)), (vector,)
         values = reader.loop_values(self.space.dims)
+        # The same code that will make the equations tells whether, and with how many moves, the value can be passed
+        # along.
         carrier = Carrier(self.space, {d.writer: d.writer}, lambda name, axis: f"{name}.{axis}")
         try:
             points = reader.points(self.space, d.domain)
@@ -289,6 +296,8 @@ class _Search:
     def _growth(self, placed: Placements) -> float:
         """How much larger than the deepest statement's the bounding box is, for typical parameters."""
         boxes = [self._box(name, p) for name, p in placed.items()]
+        # Typical parameters stand for all: volumes are polynomials in the parameters, and only their proportions matter
+        # here.
         low, high = (
             tuple(f(column) for column in zip(*(b[n] for b in boxes), strict=True)) for n, f in ((0, min), (1, max))
         )

@@ -66,6 +66,7 @@ def _in_order(system: System) -> Iterator[Recurrence]:
         for n, e in enumerate(copies)
     }
     for component in components(reads):
+        # A copy on a cycle of copies has no origin to be replaced by.
         if len(component) == 1 and component[0] not in reads[component[0]]:
             yield copies[component[0]]
 
@@ -123,6 +124,7 @@ def _source(final: Final, piece: Piece, points: isl.Set, writer: Recurrence, pie
     source, there = piece.origin.statement, affine_map(piece.origin.index, writer.loops, pieces.params)
     found: list[Final] = []
     back = isl.Map.from_multi_aff(there).intersect_domain(points).reverse()
+    # If several copies took one value, several elements have it at the end: the final stays with the copy.
     for where, values in affine_pieces(back) if back.is_single_valued() else ():
         index = affines(values, pieces.loops[source])
         if index is None:

@@ -51,6 +51,7 @@ def _settled(component: dict[str, Recurrence], demand: dict[str, isl.Set], piece
     if all(points.is_empty() for points in demand.values()):
         return {}
     found = component
+    # A greatest fixed point from above: stopping early keeps instances that nobody needs, which is correct.
     for _ in range(ROUNDS):
         cut = {n: _cut(e, demand[n].union(_read(e, found.values(), pieces)), pieces) for n, e in found.items()}
         if cut == found:
@@ -95,6 +96,7 @@ def _cut(equation: Recurrence, needed: isl.Set, pieces: Pieces) -> Recurrence:
     try:
         condition = pieces.condition(domain.intersect(needed))
         reads = tuple(_within(read, needed, equation, pieces) for read in equation.reads)
+    # A stride cannot be written as a condition: the equation stays whole.
     except PolyloomError:
         return equation
     if len(condition.pieces) > len(pieces.condition(domain).pieces):

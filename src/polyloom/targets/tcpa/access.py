@@ -120,6 +120,7 @@ def immediate(equation: Equation, position: int, constant: Constant) -> int:
     width."""
     if constant.dtype == "f32":
         return struct.unpack("<I", struct.pack("<f", constant.value))[0]
+    # Amounts are taken modulo the width, as every target of the language does; the word holds the reduced one.
     is_amount = equation.operation in ("shl", "shr") and position == 1
     return int(constant.value) & (int(constant.dtype[1:]) - 1 if is_amount else 0xFFFFFFFF)
 

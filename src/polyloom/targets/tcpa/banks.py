@@ -56,6 +56,7 @@ def _steps(g: Generator, s: ConvexSet) -> int:
     return prod(
         max(0, high - low + 1)
         for m, (low, high) in enumerate(zip(s.lower, s.upper, strict=True))
+        # A digit on which nothing depends is not enumerated: it would repeat the same elements.
         if any(row[m] for row in rows)
     )
 

@@ -84,6 +84,7 @@ def ranked(
     reflections."""
     triples, latency, depth = _judge(graph, hop_delay, allocations, orders, schedules)
     best = latency.min(axis=0)
+    # Relative to the best of each sample: otherwise large samples would decide alone.
     relative = np.where(np.isfinite(best), latency / np.where(np.isfinite(best), best, 1.0), 1.0)
     penalties = {a: 1.0 + MOVING_RESULTS * _moving_results(graph, a) for a in allocations}
     penalty = np.array([penalties[t.allocation] for t in triples])
@@ -96,11 +97,14 @@ def ranked(
             kept.append(chosen)
             alive[chosen] = False
         else:
+            # Registers and routes do not depend on the scan order: all orders of this triple fail alike.
             alive[[_registers(t) == _registers(triples[chosen]) for t in triples]] = False
 
     # The first has two dimensions where the program has, because such an allocation serves regions of every shape.
     planar = np.array([t.allocation.rows is not None and t.allocation.columns is not None for t in triples])
     safe = np.array([schedules[t.schedule].safe for t in triples])
+    # Greedy cover: each round keeps the triple that improves most on what is served already. One place stays for a safe
+    # schedule.
     while len(kept) < at_most - bool(safe.any()) and alive.any():
         served = relative[kept].min(axis=0, initial=INVALID)
         open_to = alive & planar if not kept and (alive & planar).any() else alive
@@ -240,7 +244,9 @@ def _evaluate(
     vectors = _scan_vectors(scans.orders, np.array(sizes), schedule.initiation_interval)
     moved = distances[None, :, :] * scans.signs[:, None, :]
     steps = (vectors * scans.signs) @ distances.T
+    # A distance that leaves the tile in some dimension is a matter of lambda_K, not of this inequality.
     inside = (np.abs(distances) < np.array(sizes)).all(axis=1)
+    # lambda_J . d >= tau(producer) + latency - tau(consumer): the operand is ready when it is read.
     valid = ((steps >= gaps) | ~inside).all(axis=1)
     length = max(start + cycles for start, cycles in zip(schedule.tau, schedule.latency, strict=True))
     latency = (vectors * (np.array(sizes) - 1)).sum(axis=1).astype(np.float64) + length
@@ -258,6 +264,7 @@ def _evaluate(
 
 def _scan_vectors(orders: Integers, sizes: Integers, interval: int) -> Integers:
     """lambda_J of every scan order: the initiation interval times the sizes of all dimensions further in."""
+    # lambda_J of a dimension is pi times the sizes of all dimensions scanned further in (5.2).
     inner = np.cumprod(sizes[orders], axis=1)
     strides = interval * np.concatenate((np.ones((len(orders), 1), dtype=np.int64), inner[:, :-1]), axis=1)
     vectors = np.empty_like(strides)
@@ -293,6 +300,7 @@ def _demands(
         for c, m in zip(theta, axes, strict=True):
             if c and m is not None:
                 reaches &= np.sign(moved[:, :, m]) == c
+                # d - P theta within the neighbouring tile: one whole tile in this dimension has been crossed.
                 bound = bound + (c * vectors[:, m] * sizes[m])[:, None]
         found[:, k] = np.where(reaches, bound, _NOTHING).max(axis=1, initial=_NOTHING)
     return found
@@ -303,6 +311,7 @@ def _skew_costs(demands: Integers, counts: Region) -> Floats:
     demand, and what a diagonal demands beyond their sum goes to the shorter axis."""
     if (demands[:, 3:] == _NOTHING).all():
         row, column = np.maximum(demands[:, 0], 0), np.maximum(demands[:, 1], 0)
+        # The diagonal demands row + column together. The shorter axis multiplies the skew by fewer elements.
         both = np.maximum(demands[:, 2] - row - column, 0)
         return (row * (counts[0] - 1) + column * (counts[1] - 1) + both * (min(counts) - 1)).astype(np.float64)
     return np.array([_skew_cost(tuple(d), counts) for d in demands.tolist()])

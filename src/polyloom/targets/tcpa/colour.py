@@ -81,6 +81,7 @@ def _faulty(message: str) -> PolyloomError:
 
 
 def _meet(one: Interval, other: Interval, period: int) -> bool:
+    # Two arcs on a circle meet if and only if one begins within the other.
     return (other.ready - one.ready) % period <= one.last - one.ready or (
         one.ready - other.ready
     ) % period <= other.last - other.ready
@@ -95,6 +96,7 @@ def _colour(n: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], 
     colours = _saturate(neighbours)
     clique = _clique(neighbours)
     bound = len(clique)
+    # From the clique's size upwards: the first number of colours that suffices is the chromatic number.
     while n <= EXACT_NODES and bound < len(set(colours)):
         status, found = _search(neighbours, clique, bound)
         if found is not None:
@@ -111,6 +113,7 @@ def _saturate(neighbours: list[set[int]]) -> tuple[int, ...]:
     colours: dict[int, int] = {}
     taken: dict[int, set[int]] = {v: set() for v in range(len(neighbours))}
     while taken:
+        # Brelaz: the node that sees most colours has the least choice. Ties go to the lowest number, for determinism.
         node = max(taken, key=lambda v: (len(taken[v]), len(neighbours[v]), -v))
         own = taken.pop(node)
         colours[node] = next(c for c in range(len(neighbours)) if c not in own)

@@ -26,6 +26,7 @@ def build(program: Program) -> Graph:
     """The reduced dependence graph; conditions are simplified under the program's assumptions but stand alone."""
     domain = parameter_set(program.assumptions, program.parameters)
     spaces = [_points(program, e.condition).intersect_params(domain) for e in program.equations]
+    # Conditions are simplified within the domain but must stand alone, because instantiation evaluates them one by one.
     program = replace(
         program,
         equations=tuple(
@@ -49,6 +50,8 @@ def build(program: Program) -> Graph:
                     for v, other in enumerate(program.equations)
                     if other.target.name == operand.name
                 ]
+                # An operand may have several writers, each with the part of the iterations in which its value is the
+                # one that is read.
                 writers = tuple(Writer(v, _condition(points, domain)) for v, points in found if not points.is_empty())
                 uses.append(Use(consumer, position, operand.name, distance, writers))
                 produced.append(read)
@@ -90,6 +93,7 @@ def _clique(graph: Graph, groups: Sequence[tuple[int, ...]]) -> int:
         first, *rest = candidates
         met = [g for g in rest if meet(first, g)]
         with_first = 1 + largest(met)
+        # Branch and bound without the bound: if `first` meets all others, leaving it out cannot give a larger set.
         return with_first if len(met) == len(rest) else max(with_first, largest(rest))
 
     return largest(list(groups))
@@ -113,6 +117,8 @@ def _with_copies(program: Program, graph: Graph, variable: Variable, limit: int)
     for n in distant:
         # The copies read the general register, so it counts as written in every iteration.
         if 1 + _clique(graph, [(m,) for m in (*direct, n)]) <= limit:
+            # First come those on cycles: a copy there would lengthen the recurrence and with it the initiation
+            # interval.
             direct.append(n)
             continue
         chosen = next((b for b in bins if _clique(graph, [(m,) for m in (*b.uses, n)]) <= limit), None)

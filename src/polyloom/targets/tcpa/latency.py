@@ -148,6 +148,7 @@ def _undominated(bounds: tuple[Polynomial, ...]) -> tuple[Polynomial, ...]:
     for a, b in combinations(bounds, 2):
         if a in kept and b in kept:
             if _never_negative(a - b, {}):
+                # A sufficient test only: a bound that is kept without need costs a comparison at instantiation.
                 kept.remove(b)
             elif _never_negative(b - a, {}):
                 kept.remove(a)

@@ -126,6 +126,8 @@ def load(data: bytes, machine: Machine) -> _core.Config:
     except MemoryError as error:
         raise _too_large(error.args[0] if error.args else None) from None
     except ValueError as error:
+        # The reader in Python has located messages with codes of their own; the native one says only that something is
+        # wrong.
         concrete_file.decode(data)
         raise input_error(
             "PL0705", f"malformed file: {error}", help="create the file again with this version"
@@ -160,6 +162,7 @@ def execute(
             "the trace of this run",
             "leave out the trace, or use smaller loop bounds",
         )
+    # By opcode, whose encoding is one byte.
     latencies = np.zeros((len(machine.units), 256), np.uint16)
     for number, unit in enumerate(machine.units):
         for (operation, dtype), cycles in unit.latencies.items():

@@ -60,6 +60,7 @@ def _propagate(coefficients: tuple[int, ...], constant: int, lower: list[int], u
         return None
     most = _most(coefficients, constant, lower, upper)
     if most < 0:
+        # An empty box says "no point" to the caller without another kind of result.
         lower[0] = upper[0] + 1
         return None
     for g, a in enumerate(coefficients):
@@ -129,6 +130,8 @@ def _feasible(lower: Sequence[int], upper: Sequence[int], rows: Sequence[_Row]) 
     for i, g in enumerate(used):
         unit = tuple(int(i == k) for k in range(len(used)))
         system += [(unit, -lower[g]), (tuple(-a for a in unit), upper[g])]
+    # Pugh, "The Omega test", 1991: the real shadow may be too large, the dark shadow too small; between the two the box
+    # is halved.
     verdict = _shadows(system)
     if verdict is not None:
         return verdict
@@ -158,6 +161,7 @@ def _eliminate_all(system: list[_Row], *, dark: bool) -> tuple[bool, bool]:
         g = min(
             range(n), key=lambda g: (_inexact(rows, g), sum(c[g] > 0 for c, _ in rows) * sum(c[g] < 0 for c, _ in rows))
         )
+        # Where all coefficients of one sign are 1, real and dark shadow agree.
         exact = exact and not _inexact(rows, g)
         above, below = [r for r in rows if r[0][g] > 0], [r for r in rows if r[0][g] < 0]
         rows = _normal(
@@ -179,6 +183,7 @@ def _drop(row: _Row, g: int) -> _Row:
 
 def _combine(above: _Row, below: _Row, g: int, *, dark: bool) -> _Row:
     a, b = above[0][g], -below[0][g]
+    # The dark shadow: in a gap of at least (a - 1)(b - 1) there is an integer for certain.
     slack = (a - 1) * (b - 1) if dark else 0
     return tuple(b * x + a * y for x, y in zip(above[0], below[0], strict=True)), b * above[1] + a * below[1] - slack
 

@@ -30,6 +30,7 @@ def predicted_cycles(concrete: Concrete) -> int:
     ]
     first: int | None = None
     for start, number in sorted((start, number) for number, start in _starts(concrete).items()):
+        # A class that starts later than the first issue found so far cannot bring it forward.
         if first is None or start < first:
             offset = first_issue(concrete, concrete.classes[number])
             first = first if offset is None else start + offset if first is None else min(first, start + offset)

@@ -52,6 +52,7 @@ def bind(
     channels = [
         _Channel(g, delta)
         for g, uses in enumerate(groups)
+        # Displacement (0, 0) is the feedback register of the same element; each of the others needs a channel.
         for delta in _displacements(graph.uses[uses[0]].distance, allocation, order)[1:]
     ]
     routes = _routes(graph, machine, groups, channels)
@@ -146,6 +147,8 @@ def _general(graph: Graph, machine: Machine, schedule: Schedule) -> dict[int, in
     for n, use in enumerate(graph.uses):
         if use.is_local and use.writers:
             ready, read = _ready(schedule, use.writers[0].node), schedule.tau[use.consumer]
+            # One register holds a value for less than one interval: afterwards the next iteration's value is written.
+            # Longer lives need a FIFO.
             if read - ready < period:
                 before = arcs.get(use.variable)
                 arcs[use.variable] = Interval(ready, max(read, before.last) if before else read)
@@ -167,6 +170,7 @@ def _never_together(
     """Whether the values that `writers` produce are of iterations that exclude each other, and do not meet those of
     earlier or later ones."""
     one, other = arcs[a], arcs[b]
+    # An arc that reaches into the next iteration could meet a value of an iteration that is not the same one.
     if one.last >= other.ready + period or other.last >= one.ready + period:
         return False
     return all(graph.are_exclusive(v, w) for v in writers[a] for w in writers[b])
@@ -212,6 +216,7 @@ def _routes(graph: Graph, machine: Machine, groups: list[list[int]], channels: l
     demands: list[Demand] = []
     for channel in channels:
         uses = [graph.uses[n] for n in groups[channel.group]]
+        # Same tokens, hence one value for the router: their paths may share a prefix (ARCHITECTURE, on section 5.4).
         key = (uses[0].variable, uses[0].distance, frozenset(w for u in uses for w in u.writers), channel.displacement)
         demands.append(Demand(channel.displacement, values.setdefault(key, len(values))))
     routes = route(machine, tuple(demands))
@@ -247,6 +252,8 @@ def _inputs(
         if register is None:
             register = next(n for n in range(len(used) + 1) if n not in used)
         used.add(register)
+        # An input operand that takes the register of a channel makes the classes of border and inner elements alike
+        # (Figure 3: one id0 for both).
         shared.add(register)
         registers.append(register)
     _enough("PL0405", "input_registers", "input register", machine.input_registers, len(used))

@@ -79,6 +79,7 @@ def _count(number: int, noun: str) -> str:
 
 def _explain(machine: Machine, demands: tuple[Demand, ...]) -> PolyloomError:
     """Why no routes exist: too few channels even with every connection, or connections that the adjacency lacks."""
+    # If even a full crossbar is not enough, channels are short; if it is, some pair of the adjacency is missing.
     free = replace(machine, adjacency=None)
     if machine.channels is not None and _search(free, demands) is None:
         need = next(
@@ -176,6 +177,7 @@ def _attempt(machine: Machine, demands: tuple[Demand, ...], detour: int, may_con
         _order(model, demands, paths)
     in_use, penalties = _cost(model, demands, paths)
     port = 1 + sum(penalty for penalty, _ in penalties)
+    # Lexicographic weights: one missing connection outweighs all ports, one port all penalties.
     connection = port * (1 + len(in_use))
     weighted = [*((connection, m) for m in missing.values()), *((port, p) for p in in_use), *penalties]
     model.minimize(sum(weight * literal for weight, literal in weighted))
@@ -221,6 +223,7 @@ def _reach(model: cp_model.CpModel, demand: Demand, path: _Path) -> None:
     for hop in path.hops:
         model.add_at_most_one(hop.values())
     for hop, after in pairwise(path.hops):
+        # Empty steps only at the end, so that a path is a prefix of its steps.
         model.add(sum(hop.values()) >= sum(after.values()))
     for port in path.hops[0]:
         model.add_at_most_one(hop[port] for hop in path.hops)
@@ -236,6 +239,7 @@ def _separate(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[
     for (one, path), (other, rival) in combinations(zip(demands, paths, strict=True), 2):
         for (s, hop), (t, step) in product(enumerate(path.hops), enumerate(rival.hops)):
             for port in hop:
+                # Equal values may use one port at the same step, behind the same ports: a common prefix.
                 if one.value != other.value or s != t:
                     model.add_at_most_one(hop[port], step[port])
                 elif s > 0:
@@ -348,6 +352,7 @@ def _faults(machine: Machine, demands: tuple[Demand, ...], routes: tuple[Route, 
                 or carries.setdefault(("sink", sink), demand.value) != demand.value
             ):
                 yield f"route {k} meets another value in {_name(source)} or {_name(sink)}"
+            # The whole way to the sink is compared: a fork must have one trunk.
             if driver.setdefault(sink, prefix) != prefix:
                 yield f"{_name(sink)} is driven by two sources"
         if len(set(r.hops)) != len(r.hops):

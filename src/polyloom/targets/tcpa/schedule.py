@@ -52,6 +52,8 @@ def along(dimension: int) -> Distance:
 def safe(d: tuple[int, ...]) -> int | None:
     """The least distance in steps over all tile sizes and legal scan orders."""
     components = [abs(c) for c in d if c]
+    # Along one axis the distance counts in every order. Across several, a tile of one iteration may bring it down to
+    # one step.
     return components[0] if len(components) == 1 else min(1, len(components))
 
 
@@ -109,6 +111,7 @@ def schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tupl
         members.setdefault(problem(graph, machine, along(m)), set()).add(m)
     packed = resource_minimum(cautious).value
     for relaxed, dimensions in members.items():
+        # Bounds are cheap, searches are not: an innermost dimension that cannot do better is not solved.
         if max(packed, recurrence_minimum(relaxed).value) < solution.initiation_interval:
             better = solve(relaxed)
             if better.initiation_interval < solution.initiation_interval:
