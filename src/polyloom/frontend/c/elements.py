@@ -57,6 +57,8 @@ def _subscript(index: Node, storage: Storage, scope: Scope) -> Affine:
 
 def _delinearized(index: Node, storage: Storage, scope: Scope) -> tuple[Affine, ...]:
     rest = _polynomial(index, scope)
+    # Row-major: A[i*m + j] with extents (n, m) is A[i][j]. The subscript is divided by the strides from the outermost
+    # inwards.
     strides = [_stride(storage.shape[level + 1 :]) for level in range(len(storage.shape))]
     if rest is None or None in strides:
         raise refusals.index(index, storage.name, scope, len(storage.shape))

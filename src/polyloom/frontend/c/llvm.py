@@ -176,6 +176,7 @@ class _Reader:
                 if (each := work.pop(0)) not in found:
                     found[each] = self._function(each)
                     called = [i.called for block in found[each].blocks for i in block.instructions if i.called]
+                    # A transitive closure: a function comes with all that it can reach in the file.
                     work += [name for name in called if name in self.defined]
                     used.update(called)
             data = tuple(self._data([block for f in found.values() for block in f.blocks]))
@@ -223,6 +224,7 @@ class _Reader:
         """How a function of the file is called; None for others."""
         place = self.place
         prototype = self._prototype(name)[0] if name in self.defined else None
+        # Reading another function's head must not move the place that messages name.
         self.place = place
         return prototype
 
@@ -246,6 +248,7 @@ class _Reader:
             type = words.scalar()
             while words.peek() not in (",", "") and not words.peek().startswith("%"):
                 if words.peek() in ("byval", "sret"):
+                    # Its layout in registers and memory is the ABI's affair, and LLVM's text no longer tells all of it.
                     raise Unsupported("a structure by value")
                 if type in NARROW and words.peek() == "zeroext":
                     unsigned.add(len(found))

@@ -53,6 +53,7 @@ class Context:
         self.frame = self.outgoing = 0
         self.scratch: int | None = None
         found = Counter(value.name for block in function.blocks for value in definitions(block))
+        # After `destruct` a name may have several definitions: its register is written in place and must not be shared.
         self.variables: Final = frozenset(name for name, number in found.items() if number > 1)
         self.shared: set[Reg] = set()
         users = _users(function)
@@ -93,6 +94,7 @@ class Context:
             case Address(name, offset):
                 return (self.b.constant(self.layout.places[name] + offset),)
             case Value(name, type):
+                # Emitted where its user stands; what no user asks for is never emitted.
                 if name in self.deferred and name not in self.values:
                     self.emit(self, self.deferred[name])
                 return self.values[name] if name in self.values else self._new(name, type)
@@ -102,6 +104,7 @@ class Context:
         if value.name in self.variables or value.name in self.values:
             for target, part in zip(self.parts(value), parts, strict=True):
                 self.move(target, part)
+        # What the register holds may change before the value is used last.
         elif any(part in self.shared or 0 < part.number < PHYSICAL for part in parts):
             self.values[value.name] = tuple(self.move(self.b.fresh(part.bank), part) for part in parts)
         else:
@@ -170,6 +173,7 @@ class Context:
         if bits == 0:
             return self.b.make("fcvt.d.w", ZERO)
         place = self.layout.constant(type, bits)
+        # The low 12 bits are signed in `lui` and load pairs: the upper part makes up for the sign.
         low = (place + 2048) % 4096 - 2048
         return self.b.make("flw" if type == F32 else "fld", low, self.b.constant(place - low))
 
@@ -245,6 +249,7 @@ def _is_address(
     ):
         return False
     base = instruction.operands[0]
+    # Its base must still have the same value where the address is used.
     kept = inside or not isinstance(base, Value) or base.name not in variables
     return kept and all(user is not None and _addresses(user, instruction.result) for _, user in users)
 

@@ -54,6 +54,7 @@ def latency(op: Op) -> int:
 def _block(code: Code, ops: Sequence[Op]) -> list[Op]:
     nodes = _graph(code, ops)
     for node in reversed(nodes):
+        # List scheduling by critical path: the longest way to the end of the block first.
         node.height = max((distance + nodes[k].height for k, distance in node.after.items()), default=0)
     open = [k for k, node in enumerate(nodes) if node.before == 0]
     made: list[Op] = []
@@ -91,11 +92,14 @@ def _graph(code: Code, ops: Sequence[Op]) -> list[_Node]:
             read.setdefault(register, []).append(k)
         for register in defined:
             for reader in read.pop(register, ()):
+                # Reading before writing takes no cycle in an in-order pipeline; writing twice takes one, so that the
+                # later value stays.
                 _edge(nodes, reader, k, 0)
             if register in wrote:
                 _edge(nodes, wrote[register], k, 1)
             wrote[register] = k
         if op.mnemonic in _BARRIERS or op.mnemonic in STORES:
+            # Without alias analysis a store waits for all loads and the last store; loads pass each other.
             for earlier in (*loaded, stored):
                 _edge(nodes, earlier, k, 0)
             stored, loaded = k, []

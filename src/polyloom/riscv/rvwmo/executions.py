@@ -87,6 +87,8 @@ def _counted(
     by_prefixes = partial(
         counted, problem.nodes, problem.before, initial, problem.relevant, memory, problem.possible, count
     )
+    # Small tests end here. Large ones favour one of the two ways by orders of magnitude, and which is not known
+    # beforehand.
     if (found := by_prefixes(_FEW_WAYS)) is not None:
         return found
     with suppress(_TooMuch):
@@ -114,6 +116,7 @@ def _limited(count: Callable[[int], int], work: int) -> Callable[[int], int]:
 def _by_location(problem: _Problem, memory: frozenset[str], count: Callable[[int], int]) -> Iterator[tuple[Seen, int]]:
     found = {name: _by_order(classes(site, count), name, memory) for name, site in problem.sites.items()}
     partial: Partial = {problem.before: Counter({((), ()): 1})}
+    # Locations with few orders first, so that contradictions cut the product early.
     names = sorted(found, key=lambda name: len(found[name]))
     for n, name in enumerate(names):
         rest = _needed(problem, names[n + 1 :])

@@ -86,6 +86,7 @@ class Hart:
             if state.at >= len(self._steps) or state.path.cut or state.path.fault:
                 yield state.path
             else:
+                # A stack: the first successor is followed first, so that paths come in the order of the text.
                 waiting += reversed(list(self._after(state)))
 
     def _after(self, state: _State) -> Iterator[_State]:
@@ -111,6 +112,7 @@ class Hart:
         elif name.startswith("fence"):
             yield _next(_fenced(state, step))
         elif name.startswith("sc."):
+            # A store-conditional may always fail, with no memory operation (specification, section on LR/SC).
             yield _next(self._write(replace(state, reservation=None), step.rd, 1))
             for target, after in self._targets(state, step, instruction) if state.reservation else ():
                 yield from self._conditional(after, step, target, instruction) if target else (after,)
@@ -154,8 +156,10 @@ class Hart:
 
     def _branch(self, state: _State, step: Step) -> Iterator[_State]:
         operation, wanted = _BRANCHES[step.mnemonic]
+        # Rule 11: every later store depends on the reads that decide this branch.
         state = replace(state, control=state.control | state.taints[step.rs1] | state.taints[step.rs2])
         target = self._labels[step.label]
+        # Both ways lead to the same place. The control dependence is syntactic, and stays.
         if target == state.at + 1:
             yield _next(state)
             return
@@ -303,6 +307,7 @@ def _forks(state: _State, value: Value, candidates: Iterable[Pointer]) -> Iterat
                 return
         else:
             yield target, _assume(state, Condition(value, target))
+            # The last fork: the address is that of no location, which is a fault if some execution has it.
             rest = _assume(rest, Condition(Apply("eq", value, target), False))
     yield None, rest
 

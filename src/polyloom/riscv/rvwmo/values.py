@@ -92,6 +92,7 @@ def apply(operation: str, left: Value, right: Value = 0) -> Value:
 
 
 def _simplified(operation: str, left: Value, right: Value) -> Value | None:
+    # x ^ x is 0 whatever x is. The dependency on x stays: it is syntactic, and kept in taints, not in values.
     if left == right and operation in _SAME_IS_ZERO | _SAME_IS_ITSELF | {"eq"}:
         return 1 if operation == "eq" else 0 if operation in _SAME_IS_ZERO else left
     if operation in ("czero.eqz", "czero.nez") and isinstance(right, int | Pointer):
@@ -119,6 +120,7 @@ def _on_addresses(operation: str, left: Constant, right: Constant) -> Constant:
             return Pointer(left.name, left.offset + (right if operation == "add" else -right))
         if operation in ("eq", "sltu") and 0 <= right < _PAGE:
             return 0
+        # Addresses are symbols and have no width.
         if operation in ("sext32", "zext32"):  # RV32 moves addresses by lw and sw
             return left
     elif operation == "add":
@@ -133,6 +135,7 @@ def evaluate(value: Value, read: Mapping[Read, Value], under: frozenset[Read] = 
     if isinstance(value, int | Pointer):
         return value
     if isinstance(value, Read):
+        # A value that depends on itself would be out of thin air, which preserved program order forbids.
         return None if value in under or value not in read else evaluate(read[value], read, under | {value})
     left, right = evaluate(value.left, read, under), evaluate(value.right, read, under)
     if left is None or right is None:
