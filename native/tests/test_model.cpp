@@ -114,7 +114,7 @@ static void test_together() {
 
 static void test_trace() {
     const Result result = std::move(simulate(bits(), machine(), {true, false})[0]);
-    expect(result.trace.cycle.size() == size_t(result.operations), "one trace row an operation");
+    expect(result.trace.cycle.size() == size_t(result.operations), "one trace row per operation");
     expect(result.trace.cycle[0] == 0 && result.trace.value[0] == word && result.trace.element[0] == 0, "the first operation reads the input");
 }
 

@@ -122,7 +122,7 @@ class Result:
         NDArray[np.uint8],
         NDArray[np.uint32],
     ]:
-        """(element, unit, cycle, instruction, opcode, value), one row an operation. Only the first call returns
+        """(element, unit, cycle, instruction, opcode, value), one row per operation. Only the first call returns
         them."""
 
 def run(

@@ -70,7 +70,7 @@ class Graph:
 
 
 def show(graph: Graph) -> str:
-    """The graph for people: a line a node, below it a line an edge that enters it."""
+    """The graph for people: one line per node, below it one line per edge that enters it."""
     return "\n".join(_lines(graph))
 
 

@@ -71,7 +71,7 @@ def union(domain: Iterable[ConvexSet]) -> Domain:
 
 
 _WORD = 62
-"""Families that share one word a cell."""
+"""Families that share one word per cell."""
 
 
 class _Grid:

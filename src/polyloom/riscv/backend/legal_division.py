@@ -2,7 +2,7 @@
 """Multiplication and division where an instruction set has none: without M, and the division of 64-bit integers on
 RV32.
 
-One bit a step, as by hand. A division by zero, which C leaves undefined, ends too.
+One bit per step, as by hand. A division by zero, which C leaves undefined, ends too.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List scheduling within a block, before allocation, for a core that issues one instruction a cycle in their order.
+"""List scheduling within a block, before allocation, for a core that issues one instruction per cycle in their order.
 
 An instruction follows what it depends on by that one's latency: of the instructions that can issue, the one from which
 the longest path leads on does. The latencies are those of no core, but typical: 2 for loads, 3 to multiply, 4 and more

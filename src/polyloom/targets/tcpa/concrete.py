@@ -55,8 +55,8 @@ class Controller:
 
 @dataclass(frozen=True, slots=True)
 class ElementProgram:
-    """One processor class: a program a functional unit (empty: the unit halts at once) and FIFO depths of fd and id.
-    Depths are listed up to the last register in use; 0 marks an unused one."""
+    """One processor class: one program per functional unit (empty: the unit halts at once) and FIFO depths of fd and
+    id. Depths are listed up to the last register in use; 0 marks an unused one."""
 
     programs: tuple[tuple[Instruction, ...], ...]
     feedback_depths: tuple[int, ...]

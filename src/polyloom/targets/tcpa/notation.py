@@ -127,7 +127,7 @@ def _below(bound: Affine) -> str:
 
 
 def condition(symbolic: Symbolic, number: int) -> list[str]:
-    """One text a piece of `conditions[number]`."""
+    """One text per piece of `conditions[number]`."""
     rows = [affine(row, symbolic.dimensions, symbolic.parameters) for row in symbolic.constraints]
     return [conjunction((rows[c] for c in piece), symbolic.dimensions) for piece in symbolic.conditions[number]]
 

@@ -210,7 +210,7 @@ def _displacements(distance: tuple[int, ...], allocation: Allocation, order: Ord
 
 
 def _routes(graph: Graph, machine: Machine, groups: list[list[int]], channels: list[_Channel]) -> tuple[Route, ...]:
-    """One route a channel. Channels carry the same tokens when value, distance, producers and displacement are the
+    """One route per channel. Channels carry the same tokens when value, distance, producers and displacement are the
     same."""
     values: dict[object, int] = {}
     demands: list[Demand] = []

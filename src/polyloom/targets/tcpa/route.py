@@ -51,8 +51,8 @@ class Demand:
 
 
 def route(machine: Machine, demands: tuple[Demand, ...]) -> tuple[Route, ...]:
-    """One route a demand, checked. Exit 3 names what is short: PL0460 output registers, PL0461 input registers, PL0462
-    channels, PL0463 adjacency."""
+    """One route per demand, checked. Exit 3 names what is short: PL0460 output registers, PL0461 input registers,
+    PL0462 channels, PL0463 adjacency."""
     if any(d.displacement == (0, 0) or max(map(abs, d.displacement)) > 1 for d in demands):
         raise ValueError("a displacement reaches beyond the neighbouring elements")
     values = len({d.value for d in demands})
@@ -213,7 +213,7 @@ def _paths(
 
 
 def _reach(model: cp_model.CpModel, demand: Demand, path: _Path) -> None:
-    """One port a step, no step after an empty one, no port twice, and the steps sum to the displacement."""
+    """One port per step, no step after an empty one, no port twice, and the steps sum to the displacement."""
     model.add_exactly_one(path.input.values())
     for axis in (0, 1):
         model.add(
