@@ -443,7 +443,7 @@ typedef struct Context {
     Half *halves[BUCKETS / 8];  // there are few
 } Context;
 
-// Called where a step begins, in a build that measures them (bind_instantiate_bench.cpp).
+// Called where a step begins, in a build that measures them (bind_bench.cpp).
 enum { READING, CONCRETIZATION, CLASSES, CONTROL_FLOW, PROGRAMS, PERIPHERY };
 #ifdef POLYLOOM_PHASES
 void polyloom_phase(int phase);

@@ -16,7 +16,7 @@ from functools import lru_cache
 from struct import iter_unpack
 from typing import Any, Generic, TypeVar
 
-from polyloom._core import fletcher64 as _fletcher64
+from polyloom._native.instantiate import fletcher64 as _fletcher64
 from polyloom.diagnostics import PolyloomError, infeasible, input_error
 
 T = TypeVar("T")

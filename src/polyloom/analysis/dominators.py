@@ -15,8 +15,8 @@ from typing import Final, Literal, SupportsIndex, get_args
 import numpy as np
 import numpy.typing as npt
 
-from polyloom._core import DominatorTree
-from polyloom._core import dominators as _dominators
+from polyloom._native.graph import DominatorTree
+from polyloom._native.graph import dominators as _dominators
 from polyloom.analysis.flow_graph import Edges, Integers, Nodes, checked, find_outside, integers
 from polyloom.diagnostics import input_error, nearest
 

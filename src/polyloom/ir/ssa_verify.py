@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from polyloom._core import DominatorTree
+from polyloom._native.graph import DominatorTree
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.ssa import (
     ARITHMETIC,

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom import _core
+from polyloom._native import riscv
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.memory import available_bytes
 from polyloom.riscv.disassemble import text_of
@@ -67,7 +67,7 @@ class Machine:
         try:
             if self.size > min(_LARGEST, available_bytes()):
                 raise MemoryError
-            self._hart: Final = _core.RiscvHart(
+            self._hart: Final = riscv.Hart(
                 image.isa.xlen, extension_bits(image.isa.extensions), self.base, self.size, start, stop - start
             )
         except MemoryError:

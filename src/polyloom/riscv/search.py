@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final
 
-from polyloom import _core
+from polyloom._native import riscv
 from polyloom.riscv.expression import Expression, Node, evaluate, is_boolean, names
 from polyloom.riscv.notation import parse
 from polyloom.riscv.table import SETS, Line
@@ -133,7 +133,7 @@ def _sequences(expression: Expression, extensions: frozenset[str], length: int, 
     target = [evaluate(expression, dict(zip(names, values, strict=True)), xlen) for values in samples]
     allowed = [n for n, step in enumerate(_STEPS) if _is_allowed(step.split()[0], expression, extensions)]
     columns = [list(column) for column in zip(*samples, strict=True)]
-    return [_lines(sequence, names) for sequence in _core.riscv_search(xlen, columns, target, allowed, length, _MOST)]
+    return [_lines(sequence, names) for sequence in riscv.search(xlen, columns, target, allowed, length, _MOST)]
 
 
 def inputs(expression: Expression) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from statistics import median
 from struct import unpack_from
 from typing import Final
 
-from polyloom import _core
+from polyloom._native import instantiate as native
 from polyloom.cli.bench.instantiation import seconds
 from polyloom.cli.bench.regions import EXTENTS, LARGE, Region, bounds, candidate, instance, loop, regions, title
 from polyloom.targets.tcpa import concrete_file
@@ -64,7 +64,7 @@ def _whole(kernel: str, region: Region) -> tuple[dict[str, float], float, int]:
     """Seconds of a whole configuration, of a memcpy of its bytes, and how many these are."""
     values = bounds(kernel, region)
     ordered = [values[name] for name in loop(kernel).symbolic.parameters]
-    _, runs, size = _core.instantiation_seconds(loop(kernel).data, ordered, *region, candidate(kernel), 0, _RUNS)
+    _, runs, size = native.seconds(loop(kernel).data, ordered, *region, candidate(kernel), 0, _RUNS)
     whole = {
         "with checksum": median(p + e for p, e, _, _ in runs),
         "without checksum": median(p + e - s for p, e, s, _ in runs),

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from typing import Final
 
-from polyloom import _core
+from polyloom._native import riscv
 from polyloom.riscv.rvwmo.coherence import Node
 from polyloom.riscv.rvwmo.values import Constant, Read, UndefinedError, Value
 
@@ -84,7 +84,7 @@ def counted(
         (values.index(initial[name]), shown.index(name) if name in shown else -1, name in memory) for name in names
     ]
     steps = _STEPS * count(0)
-    found, left = _core.litmus_executions(events, locations, ways, steps)
+    found, left = riscv.executions(events, locations, ways, steps)
     count((steps - left) // _STEPS)
     final = [(name, k) for k, name in enumerate(shown) if name in memory]
     if found is None:

@@ -20,9 +20,11 @@ from polyloom.ir.signature import RESULT, Signature
 from polyloom.ir.ssa_interpret import Argument
 from polyloom.riscv import foreign, symbols
 from polyloom.riscv import note as notes
+from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend import abi
 from polyloom.riscv.backend.compile import PASSES, compile_function
-from polyloom.riscv.backend.link import program
+from polyloom.riscv.backend.data import BASE
+from polyloom.riscv.backend.link import executable, program
 from polyloom.riscv.backend.run import call
 from polyloom.riscv.disassemble import addresses, listing
 from polyloom.riscv.image import MAGIC, elf, is_riscv, raw
@@ -101,6 +103,16 @@ def _placed(images: Sequence[Given], isa: Isa) -> bytes:
             raise input_error("PL0910", f"'{image.path}' is no ELF file, and has no address", help=help)
     loaded = [elf(i.data, isa) if i.is_elf else raw(i.data, isa, i.address or 0) for i in images]
     return program([s for image in loaded for s in image.segments], loaded[0].entry, isa)
+
+
+def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
+    """An executable that starts at the label `_start`, or at the first instruction."""
+    del options
+    made = assemble(text, place.isa, BASE, name)
+    if not made.data:
+        raise input_error("PL0910", f"{name} has no instruction", help="write at least one, such as `ebreak`")
+    starts = {label: address - BASE for label, address in made.labels.items()}
+    return executable(b"", BASE, made.data, place.isa, starts, entry=made.labels.get("_start", BASE))
 
 
 def _run(data: bytes, job: Job) -> Execution:
@@ -212,6 +224,7 @@ TARGET: Final = Target(
     made=lambda data: {"elf_bytes": len(data)},
     summary=_summary,
     as_json=_inspect,
+    assemble=_assemble,
     verify=_verify,
     passes=(*SSA_PASSES, *PASSES),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polyloom import _core
+from polyloom._native import instantiate as native
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible, input_error
 from polyloom.targets.tcpa.symbolic import Symbolic
 
@@ -50,7 +50,7 @@ def instantiate(
     PL0510 to PL0520 where no candidate fits the machine (exit 3; the binding limit of the best candidate is named).
     """
     try:
-        made = _core.instantiate(data, values, rows, columns, candidate, sizes, layouts)
+        made = native.instantiate(data, values, rows, columns, candidate, sizes, layouts)
     except MemoryError:
         raise infeasible(
             "PL0706", "the configuration does not fit into memory", help="use smaller loop bounds or a smaller region"
@@ -60,7 +60,7 @@ def instantiate(
     return made.file
 
 
-def _refusal(symbolic: Symbolic, made: _core.Instantiation) -> PolyloomError:
+def _refusal(symbolic: Symbolic, made: native.Instantiation) -> PolyloomError:
     code = f"PL{made.status:04}"
     match made.status:
         case 506:
@@ -86,26 +86,26 @@ def _refusal(symbolic: Symbolic, made: _core.Instantiation) -> PolyloomError:
             return infeasible(code, message, help=help)
         case status if status < 500:
             help = "use smaller loop bounds or a smaller region"
-            return infeasible("PL0706", f"the configuration does not fit: {_core.instantiate_text(status)}", help=help)
+            return infeasible("PL0706", f"the configuration does not fit: {native.status_text(status)}", help=help)
         case status if 510 <= status <= 520:
             message, help = _exceeded(symbolic, made)
             return infeasible(code, message, help=help)
         case status:
             return input_error(
                 code,
-                f"{_core.instantiate_text(status)}, at byte {made.position}",
+                f"{native.status_text(status)}, at byte {made.position}",
                 help="create the file again with this version",
             )
 
 
-def _uncovered(symbolic: Symbolic, made: _core.Instantiation) -> PolyloomError:
+def _uncovered(symbolic: Symbolic, made: native.Instantiation) -> PolyloomError:
     asked, least = made.asked, made.sizes(len(symbolic.dimensions))
     fitting = ", ".join(f"{n} >= {p}" for n, p in zip(symbolic.dimensions, least, strict=True))
     message = f"tiles of {'x'.join(map(str, asked))} do not cover the iteration space, or a dependence is longer"
     return input_error("PL0506", message, help=f"choose sizes with {fitting}")
 
 
-def _defect(made: _core.Instantiation) -> str:
+def _defect(made: native.Instantiation) -> str:
     match made.kind:
         case kind if kind == _SLOT:
             return f"two instructions or operands of offset {made.needed} meet in slot {made.place}"
@@ -118,7 +118,7 @@ def _defect(made: _core.Instantiation) -> str:
             return "the control flow of a unit contradicts itself"
 
 
-def _exceeded(symbolic: Symbolic, made: _core.Instantiation) -> tuple[str, str]:
+def _exceeded(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]:
     """(message, help) of PL0510 to PL0520."""
     needed, limit = made.needed, made.available
     match made.status:
@@ -173,7 +173,7 @@ def _exceeded(symbolic: Symbolic, made: _core.Instantiation) -> tuple[str, str]:
             return message, f"use a machine with bank_words = {needed}, or a larger region"
 
 
-def _too_early(symbolic: Symbolic, made: _core.Instantiation) -> tuple[str, str]:
+def _too_early(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]:
     use = symbolic.uses[made.index]
     name = symbolic.node_names[use.consumer] if symbolic.node_names else f"node {use.consumer}"
     lack = (
@@ -188,7 +188,7 @@ def _too_early(symbolic: Symbolic, made: _core.Instantiation) -> tuple[str, str]
     return message, "ask for a smaller region, so that tiles become larger, or use larger loop bounds"
 
 
-def _too_few_channels(made: _core.Instantiation) -> tuple[str, str]:
+def _too_few_channels(made: native.Instantiation) -> tuple[str, str]:
     if made.kind != _CHANNELS:
         message = f"no free channel leads from {_register(made)} to a bank on the {_SIDES[made.side]} side"
         return message, "use a machine with more channels or adjacent ports"
@@ -201,12 +201,12 @@ def _too_few_channels(made: _core.Instantiation) -> tuple[str, str]:
     return message, f"{fits} a machine with channels = {made.needed}"
 
 
-def _register(made: _core.Instantiation) -> str:
+def _register(made: native.Instantiation) -> str:
     file = {_FEEDBACK: "fd", _INPUT: "id", _RESULT: "od"}[made.kind]
     return f"{file}{made.index}"
 
 
-def _owner(symbolic: Symbolic, made: _core.Instantiation) -> str:
+def _owner(symbolic: Symbolic, made: native.Instantiation) -> str:
     if made.kind != _GENERATOR:
         return "a control signal"
     return f"the address generator of {symbolic.arrays[made.index].name} at {_SIDES[made.side]} {made.place}"

@@ -16,7 +16,7 @@ from itertools import combinations
 from math import prod
 from typing import Final, TypeVar
 
-from polyloom import _core
+from polyloom._native import tcpa
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.targets.tcpa import concrete_file, model, ports, scan_sets
 from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, ConvexSet, Domain, ElementProgram, Generator
@@ -384,7 +384,7 @@ def _unwritten(c: Concrete, machine: Machine) -> Iterator[Finding]:
 # What the static run saw (PL0645 to PL0649).
 
 
-def _steps(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+def _steps(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     report, tile = result.report, prod(c.extents)
     if report.steps != c.controller.steps:
         yield "PL0648", f"the controller makes {c.controller.steps} steps, the elements need {report.steps}"
@@ -392,7 +392,7 @@ def _steps(c: Concrete, result: _core.Result) -> Iterator[Finding]:
         yield "PL0648", f"a unit halts after {report.shortest} steps, before the tile's {tile} iterations have passed"
 
 
-def _occupancy(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+def _occupancy(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for number, element in enumerate(c.classes):
         for kind, depths, high in (
             ("fd", element.feedback_depths, result.feedback_high[number]),
@@ -408,7 +408,7 @@ def _occupancy(c: Concrete, result: _core.Result) -> Iterator[Finding]:
                     )
 
 
-def _late(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+def _late(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for element, register, cycles in result.report.late:
         yield (
             "PL0647",
@@ -416,12 +416,12 @@ def _late(c: Concrete, result: _core.Result) -> Iterator[Finding]:
         )
 
 
-def _unread(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+def _unread(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for element, register, _ in result.report.unread:
         yield "PL0647", f"element {_place(c, element)} writes rd{register} and does not read it"
 
 
-def _idle(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+def _idle(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for element, source, sink in result.report.idle:
         yield (
             "PL0642",
@@ -430,12 +430,12 @@ def _idle(c: Concrete, result: _core.Result) -> Iterator[Finding]:
         )
 
 
-def _wasted(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+def _wasted(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for _, signal, step in result.report.wasted:
         yield "PL0649", f"control signal {signal} is 1 in step {step}, where no branch reads it"
 
 
-def _covered(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+def _covered(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for number, (element, units) in enumerate(zip(c.classes, result.report.coverage, strict=True)):
         for (where, program), seen in zip(_programs(element, number), units, strict=True):
             for at, (instruction, (executed, driven, codes, lowest)) in enumerate(zip(program, seen, strict=True)):
@@ -503,7 +503,7 @@ _ON_WORDS: Final[tuple[Rule, ...]] = (
     _unwritten,
 )
 _ON_NOTHING: Final[tuple[Rule, ...]] = (_region, _empty, _arrays)
-_ON_RUN: Final[tuple[Callable[[Concrete, _core.Result], Iterator[Finding]], ...]] = (
+_ON_RUN: Final[tuple[Callable[[Concrete, tcpa.Result], Iterator[Finding]], ...]] = (
     _steps,
     _occupancy,
     _late,

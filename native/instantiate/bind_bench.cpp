@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seconds of CPU time of warm instantiations for `polyloom bench`, measured here so that no Python is; _core.pyi documents it.
+// Seconds of CPU time of warm instantiations for `polyloom bench`, measured here so that no Python is; instantiate.pyi documents it.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -154,7 +154,7 @@ extern "C" void polyloom_phase(int phase) {
     clock_.inside = inside;
 }
 
-void bind_instantiate_bench(nb::module_& m) {
-    m.def("instantiation_seconds", &instantiation_seconds, nb::arg("symbolic"), nb::arg("values"), nb::arg("rows"), nb::arg("columns"), nb::arg("candidate"),
+void bind_bench(nb::module_& m) {
+    m.def("seconds", &instantiation_seconds, nb::arg("symbolic"), nb::arg("values"), nb::arg("rows"), nb::arg("columns"), nb::arg("candidate"),
           nb::arg("times"), nb::arg("whole"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python module polyloom._core; src/polyloom/_core.pyi documents it. The interpreter lock is released while a model runs.
+// The Python module polyloom._native.tcpa; src/polyloom/_native/tcpa.pyi documents it. The interpreter lock is released while a model runs.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/function.h>
@@ -20,11 +20,6 @@
 
 namespace nb = nanobind;
 namespace tcpa = polyloom::tcpa;
-
-void bind_graph(nb::module_& m);
-void bind_instantiate(nb::module_& m);
-void bind_instantiate_bench(nb::module_& m);
-void bind_riscv(nb::module_& m);
 
 namespace {
 
@@ -139,9 +134,9 @@ std::vector<Layout> arrays(const tcpa::Config& config) {
 
 }  // namespace
 
-NB_MODULE(_core, m) {
-    m.doc() = "Native models of Polyloom's machines.";
-    static PyObject* fault = PyErr_NewException("polyloom._core.Fault", PyExc_RuntimeError, nullptr);
+NB_MODULE(tcpa, m) {
+    m.doc() = "The model of the array.";
+    static PyObject* fault = PyErr_NewException("polyloom._native.tcpa.Fault", PyExc_RuntimeError, nullptr);
     m.attr("Fault") = nb::handle(fault);
     nb::register_exception_translator([](const std::exception_ptr& p, void*) {
         try {
@@ -154,10 +149,6 @@ NB_MODULE(_core, m) {
             PyErr_SetString(PyExc_ValueError, e.what());
         }
     });
-    bind_graph(m);
-    bind_instantiate(m);
-    bind_instantiate_bench(m);
-    bind_riscv(m);
     nb::class_<tcpa::Config>(m, "Config")
         .def("__init__", [](tcpa::Config* self, nb::bytes data, uint64_t most_bytes) { new (self) tcpa::Config(tcpa::load({static_cast<const uint8_t*>(data.data()), data.size()}, most_bytes)); },
              nb::arg("data"), nb::arg("most_bytes") = std::numeric_limits<uint64_t>::max())

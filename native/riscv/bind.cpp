@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The RISC-V interpreter for Python; src/polyloom/_core.pyi documents it. The interpreter lock is released while a program runs.
+// The Python module polyloom._native.riscv; src/polyloom/_native/riscv.pyi documents it. The interpreter lock is released while a program runs.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -158,8 +158,9 @@ std::pair<std::optional<Found>, uint64_t> count_executions(const std::vector<Eve
 
 }  // namespace
 
-void bind_riscv(nb::module_& m) {
-    nb::class_<Machine>(m, "RiscvHart")
+NB_MODULE(riscv, m) {
+    m.doc() = "A RISC-V hart, the search for sequences, and the executions of litmus tests.";
+    nb::class_<Machine>(m, "Hart")
         .def(nb::init<int, uint32_t, uint64_t, uint64_t, uint64_t, uint64_t>(), nb::arg("xlen"), nb::arg("extensions"), nb::arg("base"), nb::arg("size"),
              nb::arg("code_base"), nb::arg("code_size"))
         .def("write", &write_memory, nb::arg("address"), nb::arg("data"))
@@ -172,6 +173,6 @@ void bind_riscv(nb::module_& m) {
         .def_prop_rw("f", &floats, &set_floats)
         .def_prop_rw("fcsr", [](Machine& machine) { return machine.visit([](auto& h) { return h.rounding << 5 | h.flags; }); },
                      [](Machine& machine, uint32_t value) { machine.visit([&](auto& h) { h.flags = value & 31, h.rounding = value >> 5 & 7; }); });
-    m.def("riscv_search", &search_width, nb::arg("xlen"), nb::arg("inputs"), nb::arg("target"), nb::arg("steps"), nb::arg("length"), nb::arg("most"));
-    m.def("litmus_executions", &count_executions, nb::arg("events"), nb::arg("locations"), nb::arg("most"), nb::arg("steps"));
+    m.def("search", &search_width, nb::arg("xlen"), nb::arg("inputs"), nb::arg("target"), nb::arg("steps"), nb::arg("length"), nb::arg("most"));
+    m.def("executions", &count_executions, nb::arg("events"), nb::arg("locations"), nb::arg("most"), nb::arg("steps"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dominators for Python; src/polyloom/_core.pyi documents them. Arguments are checked there: here a node out of range is a fault
+// The Python module polyloom._native.graph; src/polyloom/_native/graph.pyi documents it. Arguments are checked there: here a node out of range is a fault
 // of memory. The interpreter lock is released while a graph is worked on.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -68,7 +68,8 @@ View<Node> view(const DominatorTree& tree) {
 
 }  // namespace
 
-void bind_graph(nb::module_& m) {
+NB_MODULE(graph, m) {
+    m.doc() = "Dominators.";
     m.def("dominators", [](Node n, const Edges& edges, Node root, int strategy) { return give(idom(n, edges, root, strategy)); });
     nb::class_<DominatorTree>(m, "DominatorTree")
         .def(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instantiation for Python; src/polyloom/_core.pyi documents it. Scratch and output grow until they suffice, up to a limit.
+// The Python module polyloom._native.instantiate; src/polyloom/_native/instantiate.pyi documents it. Scratch and output grow until they suffice, up to a limit.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -170,7 +170,10 @@ nb::tuple tile_sizes(const Instantiation& i, size_t dimensions) {
 
 }  // namespace
 
-void bind_instantiate(nb::module_& m) {
+void bind_bench(nb::module_& m);
+
+NB_MODULE(instantiate, m) {
+    m.doc() = "Instantiation.";
     using namespace nb::literals;
     nb::class_<Instantiation>(m, "Instantiation")
         .def_ro("file", &Instantiation::file)
@@ -189,8 +192,9 @@ void bind_instantiate(nb::module_& m) {
         .def("sizes", &tile_sizes, "dimensions"_a);
     m.def("instantiate", &instantiate, "symbolic"_a, "values"_a, "rows"_a, "columns"_a, "candidate"_a = nb::none(), "sizes"_a = nb::none(),
           "layouts"_a = nb::none(), "threads"_a = 0);
-    m.def("instantiate_sizes", &query, "symbolic"_a, "values"_a, "rows"_a, "columns"_a, "candidate"_a = nb::none(), "sizes"_a = nb::none(),
+    m.def("query", &query, "symbolic"_a, "values"_a, "rows"_a, "columns"_a, "candidate"_a = nb::none(), "sizes"_a = nb::none(),
           "layouts"_a = nb::none());
     m.def("fletcher64", &checksum, "data"_a);
-    m.def("instantiate_text", &polyloom_status_text, "status"_a);
+    m.def("status_text", &polyloom_status_text, "status"_a);
+    bind_bench(m);
 }
