@@ -137,6 +137,7 @@ def _search(successors: list[list[int]], root: int) -> _Search:
 def _find(above: list[int], node: int) -> int:
     """The end of the path, which is halved."""
     while above[node] != node:
+        # Path halving: with it the searches take almost linear time (Tarjan and van Leeuwen, 1984).
         above[node] = above[above[node]]
         node = above[node]
     return node
@@ -146,7 +147,10 @@ def _around(search: _Search, n: int) -> list[int]:
     """By node the header of the innermost loop that it is in and does not head, or -1."""
     around, contracted = [-1] * n, list(range(n))
     sources: list[list[int]] = [[] for _ in range(n)]
+    # Inner headers first (Havlak, TOPLAS 19(4), 1997; Ramalingam, 1999): a loop that has been found is contracted into
+    # its header before the loops around it are looked for.
     for header in reversed(search.preorder):
+        # A cross edge matters only within loops around both of its ends, hence from their nearest common ancestor on.
         for of, to in search.joins.get(header, ()):
             sources[_find(contracted, to)].append(of)
         work = [_find(contracted, of) for of in search.back.get(header, ())]

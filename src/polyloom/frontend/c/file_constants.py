@@ -38,6 +38,7 @@ def _enumerators(item: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     for constant in item.get("inner", ()):
         if constant["kind"] == "EnumConstantDecl":
             written = next(_constants(constant), None)
+            # C17 6.7.2.2: an enumerator without a value is one more than the one before.
             value = value + 1 if written is None else int(written)
             yield constant["id"], value
 

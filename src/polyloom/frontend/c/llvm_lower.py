@@ -159,6 +159,7 @@ class Lowering:
         elif opcode == "ptrtoint":
             self._resized(
                 "zext",
+                # Through the integer that is as wide as a pointer: SSA form has no other conversion of addresses.
                 self.emit("ptrtoint", (value,), name if target == self.address else "", self.address),
                 name,
                 target,
@@ -175,6 +176,7 @@ class Lowering:
         """An integer as one of another width; nothing is done where it has that width."""
         if value.type == target:
             return value
+        # LLVM indexes with any width, and takes indices as signed.
         return self.emit("trunc" if target.bits < value.type.bits else extension, (value,), name, target)
 
     def _part(self, value: Operand) -> Value | None:

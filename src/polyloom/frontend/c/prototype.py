@@ -113,6 +113,7 @@ def prototype(path: str, options: Options, target: str, long: int) -> Prototype:
 
 def _check_sizes(nodes: Sequence[Node], texts: Mapping[str, tuple[str, ...]], integers: set[str]) -> None:
     """Extents are sums and products of integer parameters and numbers."""
+    # With every integer 1, products of parameters are affine, too: the form of the text is checked, not its value.
     ones = {name: Affine((), 1) for name in integers}
     for node in nodes:
         for text in texts.get(node.name, ()):

@@ -33,6 +33,7 @@ def roles(function: Node, sized: Collection[str], constants: Collection[str]) ->
     loops = frozenset(_variables(function))
     needed.update(_names(_positions(function)))
     before = -1
+    # A fixed point: an integer that is compared with one that is needed, or that initializes one, is needed, too.
     while len(needed) > before:
         before = len(needed)
         needed.update(_names(initial[name] for name in needed & initial.keys()))

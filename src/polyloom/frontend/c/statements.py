@@ -81,6 +81,7 @@ class Statements:
                 return ()
             case "ParenExpr":
                 return self.statement(node.inner[0], scope)
+            # `do { ... } while (0)` is executed once, whatever is in it.
             case "DoStmt" if affine(node.inner[1], scope) == Affine():  # how macros enclose statements
                 return self.statement(node.inner[0], scope)
             case "CStyleCastExpr" if node.ctype == "void" and not any(
@@ -189,6 +190,7 @@ class Statements:
         found = truth(test, scope)
         before = set(self.storage)
         first, second = body(scope), orelse(scope)
+        # What was declared inside is not seen outside: it may be computed on both sides without a select.
         free = {*(set(self.storage) - before), *self.temporaries}
         if inlines(first, second):
             return merge(found, first, second, self.dtype, free)
@@ -221,8 +223,10 @@ class Statements:
         if node.opcode == "=":
             return value(node.inner[1], dtype, scope)
         if node.opcode in ("++", "--"):
+            # `x++` as a statement: its value is not used, so that the order of reading and writing does not show.
             one = Constant(1.0 if dtype == "f32" else 1, dtype, node.span)
             return Apply("add" if node.opcode == "++" else "sub", dtype, (target, one), node.span)
+        # C computes `a op= b` in the promoted type, and converts the result back (C17 6.5.16.2).
         computed = ctype(node.data["computeResultType"], {})
         if computed == "double":
             raise refusals.double_precision(node.inner[1])

@@ -58,6 +58,7 @@ class Builder:
         value = signed(value, self.isa.xlen)
         if value == 0:
             return ZERO
+        # Per block, because a register of another block may not be set on every path to here.
         if value not in self.constants:
             made = ZERO
             for mnemonic, operand in constant(value, self.isa.xlen):

@@ -179,6 +179,7 @@ def _nodes(paths: Sequence[Path]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
 def _closed(before: Sequence[int]) -> tuple[int, ...]:
     """Transitive closure, of masks that only mention smaller or larger numbers alike."""
     masks = list(before)
+    # Warshall's closure, with rows as bit masks.
     for middle, _ in enumerate(masks):
         bit, through = 1 << middle, masks[middle]
         for number, mask in enumerate(masks):
@@ -273,6 +274,7 @@ def _fitting(
     found: dict[Order, Counter[Seen]] = {}
     after = _after(before, nodes)
     for opposite, added, others in each:
+        # A cheap test first: cycles of two operations, all at once. Longer ones need the closure.
         order = None if opposite & after else _ordered(before, nodes, added, rest)
         if order is not None:
             into = found.setdefault(order, Counter())
@@ -325,6 +327,7 @@ def _ordered(before: Order, nodes: Sequence[Node], added: Order, rest: int) -> O
     if not rest:
         return ()
     found = [(1 << node.number, mask) for node, mask in zip(nodes, masks, strict=True)]
+    # Only what later locations will look at is kept exactly; the rest is forgotten, so that equal orders merge.
     closed = list(before)
     for node, mask in zip(nodes, masks, strict=True):
         closed[node.number] = mask

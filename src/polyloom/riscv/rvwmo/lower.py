@@ -201,6 +201,7 @@ class _Writer:
         order = access.order if access else ""
         if type in (I1, F32, F64):
             raise self._refused(instruction)
+        # The mapping of C11 atomics to RVWMO of the specification's appendix A, table "Mappings from C/C++ primitives".
         if order == "seq_cst" or (not result and order == "release"):
             self._fence("seq_cst" if result else "release")
         where, letter = f"0({self._register(address)})", LETTERS[SIZE[type]]
@@ -258,6 +259,7 @@ class _Writer:
         if width < WIDTH[I32] and name == "lshr":
             self._extended(scratch := self._temporary(), first, "srli", width)
             first = scratch
+        # Bitwise operations of sign-extended words give sign-extended words.
         suffix = "w" if width == WIDTH[I32] and name not in _BITWISE else ""
         if isinstance(right, Constant) and name != "sub" and -2048 <= right.value < 2048:
             self._write(f"{_ARITHMETIC[name]}i{suffix}", rd, first, str(right.value))

@@ -90,6 +90,8 @@ def resolve(machine: Machine) -> str:
     """The text that gives every key of `machine`; `read` makes an equal machine of it. Equal machines have equal
     texts."""
     lines = [f"name = {json.dumps(machine.name)}"]
+    # Every key, defaults too: equal machines have equal texts, and the fingerprint does not depend on how a file was
+    # written.
     lines += [f"{key} = {_scalar(getattr(machine, key))}" for key in _SCALARS]
     lines.append(f"adjacency = {json.dumps(_EVERY_PAIR if machine.adjacency is None else machine.adjacency)}")
     for unit in machine.units:

@@ -208,6 +208,7 @@ def _write_operand(out: bytearray, operand: ImmediateOperand | UseOperand | Inpu
     match operand:
         case ImmediateOperand(bits):
             tag.write(out, _IMMEDIATE)
+            # As the signed number that they mean: small negative constants then take one byte, not five.
             integer("an immediate").write(out, bits - (bits >> 31 << 32))
         case UseOperand(use):
             tag.write(out, use << 2 | _USE)
@@ -344,6 +345,7 @@ def _candidate(sizes: _Sizes, graph: _Graph, schedules: int) -> Codec[Candidate]
     def write(out: bytearray, candidate: Candidate) -> None:
         dimension.write(out, candidate.rows)
         dimension.write(out, candidate.columns)
+        # One number holds dimension and direction, so that a candidate takes a byte per dimension.
         scan.write(out, tuple(2 * m + candidate.reflected[m] for m in candidate.order))
         schedule.write(out, candidate.schedule)
         routes.write(out, candidate.routes)

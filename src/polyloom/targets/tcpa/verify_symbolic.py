@@ -39,6 +39,8 @@ def findings(data: bytes, symbolic: Symbolic, machine: Machine) -> tuple[Diagnos
     """Everything that is wrong with `symbolic`, which `data` holds. Codes: PL0530, PL0640, PL0651, and those of
     `verify.verify`."""
     found = tuple(Diagnostic(code, message, help=_HELP) for rule in _RULES for code, message in rule(symbolic, machine))
+    # What the tables do not show, trials do: every candidate is instantiated at small sizes, and the words are
+    # verified.
     return found or next((d for d in _trials(data, symbolic, machine) if d), ())
 
 
@@ -136,6 +138,7 @@ def _trial(
     except PolyloomError as error:
         return (
             ()
+            # A machine that is too small for these values is no fault of the file.
             if error.exit_code == INFEASIBLE
             else tuple(replace(d, exit_code=INPUT, help=_HELP) for d in error.diagnostics)
         )
