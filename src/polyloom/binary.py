@@ -275,8 +275,7 @@ _END = fixed(4, "length of the file")
 
 
 def pack(kind: FileKind, stamp: int, sections: Sequence[bytes]) -> bytes:
-    """The file of these sections, names last; `stamp` is a 64-bit value that the header carries (the machine's
-    hash)."""
+    """The file of these sections, names last; `stamp` is a 64-bit value of the header (the machine's hash)."""
     start, ends, parts = _FIXED + 4 * kind.sections, bytearray(), list[bytes]()
     for content in sections:
         _END.write(ends, start + len(content))

@@ -22,8 +22,7 @@ from polyloom.sets.isl import is_empty, parameter_set, sample, shifted, to_set
 
 
 def check(program: Program) -> None:
-    """Raise every failure of the first rule that fails; what makes a program well formed (`ir.pla_verify`) comes
-    first."""
+    """Raise every failure of the first rule that fails, those of `ir.pla_verify` first."""
     verify(program)
     enforce(RULES, _Context.of(program))
 
@@ -184,8 +183,7 @@ def output_elements_are_written_once(context: _Context) -> Iterator[Diagnostic]:
 
 
 def _collisions(context: _Context, a: int, b: int) -> isl.Set:
-    """Pairs of iterations (I, I') at which equations a and b write one element; for one equation, I is
-    lexicographically first."""
+    """Pairs of iterations (I, I') at which equations a and b write one element; where a is b, I comes first."""
     program = context.program
     dims, primed = program.dimensions, {d: Affine.symbol(d + "'") for d in program.dimensions}
     both = (*dims, *(d + "'" for d in dims))

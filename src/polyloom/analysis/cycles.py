@@ -21,8 +21,7 @@ from polyloom.ir.pla import Program, Reference
 from polyloom.sets.isl import shifted
 
 SEARCH_LIMIT = 4000
-"""Set operations after which the search gives up; only programs without a lexicographically positive order get that
-far."""
+"""Set operations after which the search gives up. Only programs without a positive order get that far."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,8 +59,7 @@ def checked(n: SupportsIndex, edges: Edges, root: SupportsIndex) -> tuple[int, N
 
 
 def find_fault(n: int, edges: npt.NDArray[np.generic], root: int) -> Fault | None:
-    """The first fault of a graph of integers; `edges` has the shape (m, 2), and holds objects where integers are
-    huge."""
+    """The first fault of a graph; `edges` has the shape (m, 2), and holds objects where integers are huge."""
     if n < 1:
         return Fault(
             ("n",),

@@ -38,8 +38,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class LoopForest:
-    """Loops after those around them, in preorder of their headers; by node, the position of its innermost loop, or
-    -1."""
+    """Loops after those around them, by the preorder of headers; by node its innermost loop, or -1."""
 
     loops: tuple[Loop, ...]
     innermost: tuple[int, ...]
@@ -58,8 +57,7 @@ class LoopForest:
 
 
 def loop_forest(n: SupportsIndex, edges: Edges, root: SupportsIndex = 0) -> LoopForest:
-    """The forest of the nodes that the root reaches, by a search that follows edges in their order. Errors: PL0962 to
-    PL0964."""
+    """The forest of the nodes that the root reaches, edges followed in their order. Errors: PL0962 to PL0964."""
     count, array, start = checked(n, edges, root)
     search = _search(_lists(count, array.tolist()), start)
     around = _around(search, count)

@@ -67,8 +67,7 @@ def _places(instruction: Instruction, known: _Known, externals: Externals) -> fr
 
 
 def _sources(function: Function) -> dict[str, list[Operand]]:
-    """By value the pointers that it is made of; nothing for the function's own memory, no entry where that is not
-    known."""
+    """By value the pointers that it is made of; none for the function's own memory, no entry where not known."""
     parameters = {block.name: block.parameters for block in function.blocks}
     found: dict[str, list[Operand]] = {p.name: [] for block in function.blocks[1:] for p in block.parameters}
     for block in function.blocks:

@@ -64,8 +64,7 @@ def inlines(body: Nodes, orelse: Nodes) -> bool:
 
 
 def merge(condition: Expression, body: Nodes, orelse: Nodes, dtype: Types, free: Collection[str]) -> Nodes:
-    """`body` where `condition` is not 0, `orelse` elsewhere. Targets in `free` are temporary: they are stored in any
-    case."""
+    """`body` where `condition` is not 0, `orelse` elsewhere. Targets in `free` are stored in any case."""
     result = list[Node]()
     for one, other in _pair(body, orelse):
         if isinstance(one, Assign) and isinstance(other, Assign):

@@ -25,8 +25,7 @@ PARAMETER_LIMIT = 1 << 31
 
 
 class Signature(Protocol):
-    """What a caller has to know: `inputs` must be given, `outputs` come back, `assumptions` is the parameters'
-    domain."""
+    """What a caller has to know: `inputs` are given, `outputs` come back; `assumptions`: the parameters' domain."""
 
     @property
     def name(self) -> str: ...
@@ -47,8 +46,7 @@ def describe(signature: Signature) -> str:
 
 
 def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[str, int]:
-    """The values as integers in the signature's order; raises PL0230 when some are missing, unknown or outside the
-    domain."""
+    """The values as integers, in order; raises PL0230 when some are missing, unknown or outside the domain."""
     for name in values:
         if name not in signature.parameters:
             raise _parameter(f"`{signature.name}` has no parameter `{name}`", f"it is {describe(signature)}")

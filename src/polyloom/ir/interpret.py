@@ -61,8 +61,7 @@ def interpret(
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """Iterations from `lower` (inclusive) with `extents`; a row of the flattened box has `extents + padding`
-    positions."""
+    """Iterations from `lower` on with `extents`; a row of the flattened box has `extents + padding` positions."""
 
     lower: tuple[int, ...]
     extents: tuple[int, ...]
@@ -107,8 +106,7 @@ class _Box:
 
 
 def _bytes_each(program: Program) -> int:
-    """What the interpreter keeps for each iteration, without its coordinates: values, operands from inputs,
-    counters."""
+    """What is kept for each iteration, without its coordinates: values, operands from inputs, counters."""
     internal = {v.name for v in program.variables}
     gathered = sum(isinstance(o, Reference) and o.name not in internal for e in program.equations for o in e.operands)
     return 4 * (len(internal) + gathered) + 5 * len(program.equations)

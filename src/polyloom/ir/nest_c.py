@@ -99,15 +99,13 @@ def c_name(nest: Nest) -> str:
 
 
 def assumed(parameters: Sequence[str], storage: Iterable[Storage]) -> Condition:
-    """What holds for a C function's parameters unless it says more: they are at least 0, and so are extents that
-    subtract."""
+    """What holds for a C function's parameters unless it says more: they, and extents that subtract, are >= 0."""
     extents = [e for s in storage for e in s.shape if e.constant < 0 or any(c < 0 for _, c in e.terms)]
     return normalize(Condition((Polyhedron((*map(Affine.symbol, parameters), *extents)),)))
 
 
 def identifiers(nest: Nest) -> dict[str, str]:
-    """What `print_c` calls parameters, storage and loops: as the nest does, where C can, and never two of them
-    alike."""
+    """What `print_c` calls parameters, storage and loops: as the nest does, where C can; no two alike."""
     return _identifiers(nest)[1]
 
 
@@ -142,8 +140,7 @@ def helper(operation: str, dtype: ElementType) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Printer:
-    """`names` are the identifiers of the nest's names; `helpers` and `called` collect the functions that the text
-    needs."""
+    """`names` are the identifiers of the nest's names; `helpers` and `called` collect functions."""
 
     nest: Nest
     names: dict[str, str]

@@ -41,8 +41,7 @@ def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, An
 
 
 def signature_of(nest: Nest) -> Plan:
-    """What a caller gives and gets, as a plan without phases: all arguments are inputs, those assigned to are
-    outputs."""
+    """What a caller gives and gets: all arguments are inputs, those assigned to are outputs."""
     arguments = tuple(_array(s) for s in nest.storage if s.role == "argument")
     written = {s.assign.target.name for s in statements(nest)}
     return Plan(

@@ -18,8 +18,7 @@ from polyloom.sets import Condition
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Equation `node` produces for a use in the iterations of `condition` (of the producer: C_v and C_w shifted by
-    -d)."""
+    """Equation `node` produces for a use in the iterations of `condition` (the producer's: C_v and C_w - d)."""
 
     node: int
     condition: Condition

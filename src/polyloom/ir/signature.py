@@ -40,8 +40,7 @@ class Extent:
 
     @staticmethod
     def read(text: str) -> Extent | None:
-        """Of a text such as `2 * n + 1` or `n*m`; None where it is something else. C and Python agree on these
-        expressions."""
+        """Of a text such as `2 * n + 1` or `n*m`, of C or of Python; None where it is something else."""
         words = list(dict.fromkeys(_WORD.findall(text)))
         plain = _WORD.sub(lambda word: f"v{words.index(word[0])}", text)  # a name may be a word of Python's
         try:

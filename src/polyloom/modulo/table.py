@@ -133,8 +133,7 @@ def footprint(uses: Sequence[Use], interval: int, limits: Sequence[int | None]) 
 
 
 def profile(busy: Sequence[int], interval: int) -> tuple[Run, ...]:
-    """How often the rows after the start are held by something that is busy for so many cycles, once for each
-    number."""
+    """How often each row after the start is held by uses that are busy for these numbers of cycles."""
     whole = sum(b // interval for b in busy)
     rests = [b % interval for b in busy]
     breaks = [0, *sorted({r for r in rests if r}), interval]

@@ -53,8 +53,7 @@ class Run:
 
 
 class Machine:
-    """A hart with an image in its memory, and registers that are 0, but for sp. Errors: PL0910 for an image that does
-    not fit."""
+    """A hart with an image in its memory, registers 0 but for sp. Errors: PL0910 where it does not fit."""
 
     def __init__(self, image: Image, room: int = STACK) -> None:
         """`room` is the number of bytes above the image."""

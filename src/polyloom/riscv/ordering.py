@@ -174,8 +174,7 @@ def _intersection(masks: list[int]) -> int:
 
 
 def ordered(function: Function, how: How) -> Function:
-    """The function in which every store after a select waits for what the select's condition has read, as after a
-    branch."""
+    """The function in which every store after a select waits for what its condition has read."""
     return _fenced(function) if how == "fence" else _branched(function)
 
 
@@ -199,8 +198,7 @@ def _with_fences(analysis: _Analysis, block: Block) -> Iterator[Instruction]:
 
 
 def _branched(function: Function) -> Function:
-    """With a branch for every select that a store needs; one may serve several, so that they are made one by one, in
-    order."""
+    """With a branch for every select that a store needs; one may serve several, so one by one, in order."""
     while True:
         analysis = _Analysis(function)
         waiting = 0

@@ -110,8 +110,7 @@ def forms() -> Iterator[str]:
 
 
 def search(form: str, extensions: frozenset[str]) -> tuple[int, tuple[Line, ...]]:
-    """(the greatest length searched in vain, the lines of the first that is not, () for none as far as the form is
-    searched)."""
+    """(greatest length searched in vain, the lines of the first that is not, () for none)."""
     expression, longest = parse(form), LONGER.get(form, LENGTH)
     for length in range(1, longest + 1):
         found = [_sequences(expression, extensions, length, xlen) for xlen in (64, 32)]

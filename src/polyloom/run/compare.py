@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a run gave what it had to: the first element that differs, in bits or, where an order was changed, by too
-much."""
+"""Whether a run gave what it had to: the first element that differs, in bits or by too much."""
 
 from __future__ import annotations
 

@@ -191,8 +191,7 @@ def inputs(
 
 
 def results(signature: Signature) -> tuple[Argument, ...]:
-    """The outputs whose elements at entry show nowhere: a function writes each before it reads it, whatever the
-    parameters."""
+    """The outputs whose elements at entry show nowhere: each is written before it is read."""
     return tuple(a for a in signature.outputs if not a.is_input)
 
 
@@ -241,8 +240,7 @@ def _array(argument: Argument, sizes: Mapping[str, int], value: object, what: st
 
 
 def _made_up(argument: Argument, sizes: Mapping[str, int], seed: int) -> Array:
-    """From the seed and the argument's name. Errors: PL0804 for a seed that is none, PL0230 for what does not fit into
-    memory."""
+    """From the seed and the argument's name. Errors: PL0804 for a bad seed, PL0230 for what memory cannot hold."""
     try:
         generator = np.random.default_rng([index(seed), *argument.name.encode()])
     except (TypeError, ValueError):

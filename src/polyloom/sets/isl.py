@@ -160,8 +160,7 @@ def _bounds(value: isl.PwAff, domain: isl.Set) -> list[Bound]:
 
 
 def _quotient(aff: isl.Aff) -> tuple[Affine, int]:
-    """`aff`, an affine expression with at most one rounded division of coefficient 1 or -1, as one floor of a
-    quotient."""
+    """`aff`, with at most one rounded division of coefficient 1 or -1, as one floor of a quotient."""
     denominator = _integer(aff.get_denominator_val())
     scaled = aff.scale_val(isl.Val(denominator))
     linear = _linear(scaled)

@@ -156,8 +156,7 @@ def _relation(opcode: str, difference: Affine) -> Condition:
 
 
 def extremes(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
-    """The affine forms whose minimum (`least`) or maximum an expression is, as `a < b ? a : b` is the minimum of
-    two."""
+    """The affine forms whose minimum (`least`) or maximum an expression is; `a < b ? a : b` is one."""
     node = strip(node)
     value = affine(node, scope)
     if value is not None:

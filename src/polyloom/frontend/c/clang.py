@@ -123,8 +123,7 @@ def _tree(path: str, options: Options, target: str) -> Any:
 
 
 def printed_function(path: str, name: str, options: Options, target: str = "") -> str:
-    """The function as clang prints it, macros expanded: the tree has lost the outermost extents of its array
-    parameters."""
+    """The function as clang prints it, macros expanded: the tree lacks the outermost extents of parameters."""
     words = ("-fsyntax-only", "-Xclang", "-ast-print", "-Xclang", f"-ast-dump-filter={name}")
     text = _clang(options, *_for(target), *words, path, machine=_machine(target))
     return next(

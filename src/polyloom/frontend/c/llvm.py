@@ -58,8 +58,7 @@ _INLINED: Final = (
     "#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)\n",
     "#pragma clang attribute pop\n",
 )
-"""What is called becomes part of its callers, at every level, unless it calls itself or is `noinline`: then the call
-stays."""
+"""What is called becomes part of its callers, unless it calls itself or is `noinline`."""
 _DEFINED = re.compile(r"^define .*?@([-\w.$]+)\(", re.MULTILINE)
 _VALUE = re.compile(r"%byte\.\d+")
 _LABEL = re.compile(r'([-\w.$]+|"[^"]*"):')
@@ -198,8 +197,7 @@ class _Reader:
         return replace(prototype, blocks=(replace(first, parameters=prototype.parameters), *blocks))
 
     def _prototype(self, name: str) -> tuple[Function, str]:
-        """A function whose only block has no instructions yet, and the text of all; `place` becomes that of its
-        head."""
+        """A function whose only block is empty, and the text of all blocks; `place` becomes that of its head."""
         match = re.search(rf"^define (.*?)@{re.escape(name)}\((.*)\{{\n((?:(?!\}}).*\n)*)", self.module, re.MULTILINE)
         if match is None:
             raise Unsupported(f"`{name}`, which clang leaves without a body,")

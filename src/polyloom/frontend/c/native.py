@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A C function with its result, compiled by clang for this host and called in a process of its own: the oracle of
-machine code."""
+"""A C function with its result, compiled for this host and called in a process of its own: an oracle."""
 
 from __future__ import annotations
 

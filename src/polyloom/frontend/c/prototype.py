@@ -171,8 +171,7 @@ def _moving(function: Node) -> Iterator[str]:
 
 
 class _Types:
-    """C's types as NumPy's, structures as records with C's layout. `ask` gives the values of constant expressions of
-    C."""
+    """C's types as NumPy's, structures as records. `ask` gives the values of constant expressions of C."""
 
     def __init__(self, unit: Mapping[str, Any], long: int, ask: Callable[[Sequence[str]], Sequence[int]]) -> None:
         self.names = {**_TYPES, "long": f"i{long}", "unsigned long": f"u{long}"}

@@ -72,8 +72,7 @@ class Native:
 
 
 def entry_unit(path: str, count: int, call: str) -> str:
-    """The file with a function `__polyloom_entry` of `count` pointers, `__polyloom_0` and so on, that executes a
-    statement."""
+    """The file with a function `__polyloom_entry` of `count` pointers that executes a statement."""
     pointers = ", ".join(f"void *{ENTRY}{n}" for n in range(count)) or "void"
     return f'{included(path)}\n__attribute__((__visibility__("default"))) void {ENTRY}entry({pointers}) {{ {call}; }}\n'
 

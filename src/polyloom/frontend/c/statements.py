@@ -173,8 +173,7 @@ class Statements:
         return (Loop(name, found.lower, found.upper, body, found.step, node.span),) if body else ()
 
     def branch(self, test: Node, body: Part, orelse: Part, node: Node, scope: Scope) -> Nodes:
-        """`body` where `test` holds, else `orelse`; conditions that mix affine and data-dependent parts are taken
-        apart."""
+        """`body` where `test` holds, else `orelse`; affine and data-dependent parts are taken apart."""
         test = strip(test)
         where = condition(test, scope)
         if where is not None:

@@ -240,8 +240,7 @@ def _assumptions(function: Function) -> Condition:
 
 
 def _private(node: ast.If, function: Function) -> set[str]:
-    """The local variables that occur in the branches of `node` only, where they are assigned before anything reads
-    them."""
+    """The local variables of the branches of `node` only, where they are assigned before they are read."""
     everywhere = Counter(names_in(function.node))
     inside = Counter(name for part in (*node.body, *node.orelse) for name in names_in(part))
     whole = {name for name in function.data if inside[name] and inside[name] == everywhere[name]}

@@ -103,8 +103,7 @@ class _Table:
         return [u for _, _, u in taken]
 
     def _unit(self, operation: int, start: int) -> int | None:
-        """One that an exclusive operation holds already, if there is one; units slower than the fastest are left
-        out."""
+        """One that an exclusive operation holds already, if there is one; only the fastest units are taken."""
         units, latencies = self.problem.units_of(operation), self.problem.latencies_of(operation)
         quickest = [u for u, latency in zip(units, latencies, strict=True) if latency == min(latencies)]
         free = [u for u in quickest if self._is_free(operation, start, u)]

@@ -58,8 +58,7 @@ class Class:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What one hart's loads read: times of its ordered loads, as (from, to), masks that rule 12 adds to them, relevant
-    reads."""
+    """What a hart's loads read: times (from, to), masks that rule 12 adds to them, relevant reads."""
 
     times: tuple[tuple[int, int], ...]
     forwarded: tuple[int, ...]

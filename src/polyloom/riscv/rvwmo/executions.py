@@ -222,8 +222,7 @@ def _decided(condition: Condition, read: Mapping[Read, Value]) -> bool | None:
 
 
 def _hold(conditions: Sequence[Condition], read: Mapping[Read, Value]) -> bool:
-    """Whether the conditions hold at the end, where only what has no meaning is not decided. Errors:
-    `UndefinedError`."""
+    """Whether the conditions hold at the end. Errors: `UndefinedError` where only that leaves one open."""
     decided = [_decided(condition, read) for condition in conditions]
     if None in decided and False not in decided:
         evaluate(conditions[decided.index(None)].value, read)

@@ -43,8 +43,7 @@ class Step:
 
 
 def decode(instruction: Instruction) -> Step:
-    """Operands by role. Errors: PL0902 for an unknown mnemonic, PL0903 for wrong operands, PL0945 for what is not
-    modelled."""
+    """Operands by role. Errors: PL0902 (unknown mnemonic), PL0903 (operands), PL0945 (not modelled)."""
     mnemonic, acquire, release = _split(instruction)
     if mnemonic in ("li", "la"):
         return _constant(instruction)

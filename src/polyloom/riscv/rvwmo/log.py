@@ -103,8 +103,7 @@ def _entry(lines: Sequence[str]) -> Entry | None:
 
 
 def agrees(verdict: Verdict, entry: Entry) -> bool:
-    """Whether a log's states and counts are the verdict's; of a machine, whether all states that it showed are
-    allowed."""
+    """Whether a log's states and counts are the verdict's; of a machine, whether its states are allowed."""
     states = frozenset(map(_state, verdict.states))
     if entry.counts is None:
         return entry.states <= states

@@ -82,8 +82,7 @@ _FENCES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A load into the register `number`, or a store (None), of `width` bytes at one of `locations`; `racy`: volatile or
-    atomic."""
+    """A load into register `number`, or a store (None), of `width` bytes; `racy`: volatile or atomic."""
 
     number: int | None
     width: int

@@ -39,8 +39,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """Orders operations before position `place` that are in `before` (some of "rw") and later ones that are in
-    `after`."""
+    """Orders operations before `place` that are in `before` (some of "rw") and later ones in `after`."""
 
     place: int
     before: str

@@ -128,8 +128,7 @@ def _own(node: Node, nodes: Sequence[Node]) -> int:
 
 
 def _guard(node: Node, nodes: Sequence[Node]) -> int:
-    """Of a load: earlier loads that must not read a newer store (rule 2), and the store-conditional of a
-    load-reserved."""
+    """Of a load: earlier loads that must not read newer (rule 2), and its store-conditional."""
     if node.operation.writes:
         return 0
     older = takewhile(lambda n: not n.operation.writes, reversed(_earlier(node, nodes)))

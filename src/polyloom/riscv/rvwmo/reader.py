@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text in the herd format to a `Litmus`: a recursive descent over the grammar of `litmus`, with errors at line and
-column."""
+"""Text in the herd format to a `Litmus`, by recursive descent, with errors at line and column."""
 
 from __future__ import annotations
 

@@ -197,8 +197,7 @@ class Hart:
     # Memory
 
     def _targets(self, state: _State, step: Step, instruction: Instruction) -> Iterator[tuple[Pointer | None, _State]]:
-        """Where an instruction may access memory, each with the state that assumes it; without a target a state with a
-        fault."""
+        """Where memory may be accessed, each with the state that assumes it; no target: a state with a fault."""
         value = apply("add", state.path.registers[step.rs1], step.immediate)
         candidates = [Pointer(name) for name in sorted(bases(value, self._locations))]
         if isinstance(value, Pointer):

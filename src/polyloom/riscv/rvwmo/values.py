@@ -73,8 +73,7 @@ def unsigned(value: int, bits: int = 64) -> int:
 
 
 def apply(operation: str, left: Value, right: Value = 0) -> Value:
-    """The result as a constant where it is known. Errors: `UndefinedError`; PL0944 for an expression that is too
-    large."""
+    """The result, a constant where it is known. Errors: `UndefinedError`; PL0944 if it is too large."""
     if isinstance(left, int) and isinstance(right, int):
         return signed(OPERATIONS[operation](left, right))
     simple = _simplified(operation, left, right)

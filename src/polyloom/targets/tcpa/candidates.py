@@ -35,15 +35,12 @@ REGIONS: tuple[Region, ...] = ((4, 4), (1, 8), (8, 1), (1, 1))
 WORTH_KEEPING = 0.05
 """A candidate must bring the sum of relative latencies down by this share of one sample."""
 INVALID = 4.0
-"""What a sample for which a candidate is invalid counts for, in multiples of the best latency: another one has to serve
-it."""
+"""What a sample counts for that a candidate is invalid for, in multiples of the best latency."""
 MOVING_RESULTS = 0.2
-"""What a channel that carries computed values counts for: partial results that stay where they are need fewer
-classes."""
+"""What a channel of computed values counts for: partial results that stay need fewer classes."""
 
 NEARLY = 1.25
-"""What another allocation may take of the best latency, on regions of rows and columns, to be kept for its control
-signals."""
+"""What another allocation may take of the best latency to be kept for its control signals."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,8 +59,7 @@ def colour_graph(n: int, edges: Iterable[tuple[int, int]]) -> tuple[int, ...]:
 def check_colours(
     intervals: tuple[Interval, ...], period: int, compatible: frozenset[tuple[int, int]], colours: tuple[int, ...]
 ) -> None:
-    """Raise PL0470 (internal) when two values are in one register in the same cycle: independent of the search, cycle
-    by cycle."""
+    """Raise PL0470 (internal) when two values share a register in a cycle; independent of the search."""
     if len(colours) != len(intervals):
         raise _faulty(f"{len(intervals)} values have {len(colours)} registers")
     tenants: dict[tuple[int, int], list[int]] = {}
@@ -123,8 +122,7 @@ def _saturate(neighbours: list[set[int]]) -> tuple[int, ...]:
 
 
 def _clique(neighbours: list[set[int]]) -> list[int]:
-    """The greatest of the cliques grown greedily from every node; of a graph whose colouring is kept as it is, one
-    clique."""
+    """The greatest clique grown greedily from any node; of a large graph, one clique."""
     best: list[int] = []
     if len(neighbours) > EXACT_NODES:
         return _quick_clique(neighbours)

@@ -81,8 +81,7 @@ def destinations(graph: Graph, variable: str, *, separate: bool = False) -> int:
 
 
 def _clique(graph: Graph, groups: Sequence[tuple[int, ...]]) -> int:
-    """The size of the largest set of groups of uses that overlap pairwise: at least the number that meet in one
-    iteration."""
+    """The largest set of groups of uses that overlap pairwise: at least what meets in one iteration."""
 
     def meet(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
         return any((min(m, n), max(m, n)) in graph.overlaps for m in a for n in b)
@@ -107,8 +106,7 @@ class _Bin:
 
 
 def _with_copies(program: Program, graph: Graph, variable: Variable, limit: int) -> Program:
-    """`program` with copies of `variable`. Uses on a cycle of dependences stay direct if they can: a copy would
-    lengthen it."""
+    """`program` with copies of `variable`; uses on a cycle stay direct if they can, as a copy lengthens it."""
     uses = graph.uses_of(variable.name)
     local = tuple(n for n in uses if graph.uses[n].is_local)
     distant = sorted((n for n in uses if not graph.uses[n].is_local), key=lambda n: (not _is_cyclic(graph, n), n))

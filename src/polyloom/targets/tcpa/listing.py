@@ -167,8 +167,7 @@ def _routes(candidate: Candidate) -> list[str]:
 
 
 def _path(route: Route) -> str:
-    """The ports that a value passes (paper section 5.4): each sink port is followed by its sibling in the next
-    wrapper."""
+    """The ports that a value passes (paper section 5.4), each sink port with its sibling behind it."""
     ports = [source_port("pe", route.output)]
     for hop in route.hops:
         ports += [sink_port(hop.location, hop.index), source_port(_OPPOSITE[hop.location], hop.index)]

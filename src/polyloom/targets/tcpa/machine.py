@@ -14,8 +14,7 @@ from polyloom.ir.operations import ElementType
 
 @dataclass(frozen=True, slots=True)
 class FunctionalUnit:
-    """`latencies[(operation, element type)]` in cycles; a blocking unit issues nothing while an operation is under
-    way."""
+    """`latencies[(operation, element type)]` in cycles; a blocking unit executes one operation at a time."""
 
     name: str
     latencies: Mapping[tuple[str, ElementType], int]

@@ -87,8 +87,7 @@ def read(text: str, name: str) -> Machine:
 
 
 def resolve(machine: Machine) -> str:
-    """The text that gives every key of `machine`; `read` makes an equal machine of it. Equal machines have equal
-    texts."""
+    """The text that gives every key of `machine`, equal for equal machines; `read` reads it back."""
     lines = [f"name = {json.dumps(machine.name)}"]
     # Every key, defaults too: equal machines have equal texts, and the fingerprint does not depend on how a file was
     # written.
@@ -120,8 +119,7 @@ def _file(path: str) -> str:
 
 
 def _based(table: Table) -> Table:
-    """The table with the entries of the member that it is based on under its own. Only shipped members can be a
-    base."""
+    """The table over the entries of the member that it is based on. Only shipped members can be a base."""
     table.only(_KEYS)
     if "based_on" not in table.content:
         return table

@@ -64,8 +64,7 @@ class Occupancy:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`cycles` counts from the first issue to the last bank write; `operations` and `issues` (by unit) leave out
-    nops."""
+    """`cycles` is from the first issue to the last bank write; `operations` and `issues` leave out nops."""
 
     outputs: dict[str, NDArray[Any]]
     cycles: int
@@ -152,8 +151,7 @@ def execute(
     check_only: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> list[tcpa.Result]:
-    """The native model's results. `check_only` is the static run of `verify`. Errors: PL0603, PL0605, PL0610 to
-    PL0627."""
+    """The native results; `check_only`: the static run of `verify`. Errors: PL0603, PL0605, PL0610 to PL0627."""
     memory.require(
         sum(config.run_bytes(check_only) for config, *_ in placements), "the model of this configuration", _SMALLER
     )

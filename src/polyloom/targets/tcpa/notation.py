@@ -31,8 +31,7 @@ LOCATIONS = ("pe", "north", "east", "south", "west")
 
 
 def mnemonic(opcode: int, last_is_immediate: bool) -> str:
-    """The operation, `i` when its last source is an immediate, and its element type unless it is i32: `shri`,
-    `madd.f32`."""
+    """The operation, `i` if its last source is an immediate, its type unless i32: `shri`, `madd.f32`."""
     if opcode == OPCODE_NOP:
         return "nop"
     if opcode >> 2 >= len(OPERATIONS):
@@ -53,8 +52,7 @@ def fragment(source: Source, opcode: int, *, writes: bool) -> str:
 
 
 def instruction(value: Instruction) -> str:
-    """The functional instruction: mnemonic, destinations separated by commas, sources. `-` stands for no
-    destination."""
+    """The instruction: mnemonic, destinations separated by commas, sources; `-`: no destination."""
     if value.opcode == OPCODE_NOP:
         return "nop"
     last = bool(value.sources) and isinstance(value.sources[-1], Immediate)
@@ -94,8 +92,7 @@ def affine(row: Row, dimensions: Sequence[str], parameters: Sequence[str]) -> Af
 
 
 def conjunction(constraints: Iterable[Affine], dimensions: Sequence[str]) -> str:
-    """`0 <= i < N and j = 0`: constraints (each >= 0) by their linear part in the dimensions; `true` when there is
-    none."""
+    """`0 <= i < N and j = 0`: constraints (each >= 0) by their linear part; `true` when there is none."""
     bounds: dict[tuple[tuple[str, int], ...], tuple[list[Affine], list[Affine]]] = {}
     for constraint in constraints:
         part = {name: c for name, c in constraint.terms if name in dimensions}

@@ -19,8 +19,7 @@ _Row = tuple[tuple[int, ...], int]
 
 @lru_cache(maxsize=1 << 14)
 def normal_form(low: tuple[int, ...], high: tuple[int, ...], spaces: tuple[HalfSpace, ...]) -> ConvexSet | None:
-    """The integer points of a box in half-spaces of at least two nonzero coefficients each; None where there are
-    none."""
+    """The integer points of a box in half-spaces (two nonzero coefficients or more); None if there are none."""
     lower, upper, rows = list(low), list(high), {h.coefficients: h.constant for h in spaces}
     for h in spaces:
         rows[h.coefficients] = min(rows[h.coefficients], h.constant)

@@ -13,8 +13,7 @@ from polyloom.targets.tcpa.concrete import Concrete, ElementProgram
 from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next
 
 _FOLLOWED = 64, 1 << 16
-"""Instructions followed while nothing issues, of all programs, then more; what idles longer gets the bound reached so
-far."""
+"""Instructions followed while nothing issues, of all programs, then more; beyond, the bound so far."""
 
 
 def predicted_cycles(concrete: Concrete) -> int:

@@ -196,8 +196,7 @@ def _merged(graph: Graph, schedule: Schedule, uses: list[int]) -> list[list[int]
 
 
 def _displacements(distance: tuple[int, ...], allocation: Allocation, order: Order) -> list[Displacement]:
-    """The displacements (rows, columns) that a value may travel, (0, 0) first and diagonals last (the paper, Theta and
-    Delta)."""
+    """Displacements (rows, columns) that a value may travel, (0, 0) first, diagonals last (Theta, Delta)."""
 
     def steps(m: int | None) -> tuple[int, ...]:
         if m is None or not distance[m]:
@@ -210,8 +209,7 @@ def _displacements(distance: tuple[int, ...], allocation: Allocation, order: Ord
 
 
 def _routes(graph: Graph, machine: Machine, groups: list[list[int]], channels: list[_Channel]) -> tuple[Route, ...]:
-    """One route per channel. Channels carry the same tokens when value, distance, producers and displacement are the
-    same."""
+    """One route per channel; same value, distance, producers and displacement mean the same tokens."""
     values: dict[object, int] = {}
     demands: list[Demand] = []
     for channel in channels:
@@ -273,8 +271,7 @@ def _never_both(
 
 
 def _apart(graph: Graph, allocation: Allocation, order: Order, reader: int, n: int, displacement: Displacement) -> bool:
-    """The same for one use. A tile is any box of the allocated dimensions: its origin and size are variables of the
-    question."""
+    """The same for one use. A tile is any box: its origin and size are variables of the question."""
     program, use = graph.program, graph.uses[n]
     first, second = _Copy("'"), _Copy('"')
     constraints: list[Affine] = []

@@ -32,8 +32,7 @@ STEP: Mapping[str, tuple[int, int]] = {"east": (0, 1), "west": (0, -1), "south":
 """Displacement (rows, columns) of the wrapper that a sink port of this side leads to;"""
 OPPOSITE: Mapping[str, Side] = {"east": "west", "west": "east", "south": "north", "north": "south"}
 DETOURS = (0, 2, 4)
-"""Hops that paths may take beyond their displacement where adjacency is restricted; the first number that does is
-kept."""
+"""Hops beyond the displacement where adjacency is restricted; the first number that does is kept."""
 EFFORT = 2.0
 """Deterministic effort of the search, in CP-SAT's unit (about a second)."""
 
@@ -272,8 +271,7 @@ def _connect(
 
 
 def _order(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[_Path]) -> None:
-    """Where ports are interchangeable, values take them in the order of their first demands, inputs in the order of the
-    demands."""
+    """Where ports are interchangeable, values and inputs take them in the order of the demands."""
     rank = {value: n for n, value in enumerate(dict.fromkeys(d.value for d in demands))}
     for k, (demand, path) in enumerate(zip(demands, paths, strict=True)):
         model.add(path.output[Port("pe", rank[demand.value])] == 1)

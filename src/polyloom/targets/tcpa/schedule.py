@@ -31,8 +31,7 @@ Distance = Callable[[tuple[int, ...]], int | None]
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """`innermost` are the dimensions that it may be scanned by; a safe one may be scanned by any, with tiles of any
-    size."""
+    """`innermost`: the dimensions that it may be scanned by; a safe one by any, with tiles of any size."""
 
     innermost: frozenset[int]
     safe: bool

@@ -30,8 +30,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """One piece of a parametric bound: where every guard (no dims) is >= 0, the value is floor(numerator /
-    denominator)."""
+    """A piece of a parametric bound: where all guards are >= 0, the value is floor(numerator / denominator)."""
 
     guards: tuple[Row, ...]
     numerator: Row

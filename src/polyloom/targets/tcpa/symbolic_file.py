@@ -499,8 +499,7 @@ def decode(data: bytes) -> Symbolic:
 
 
 def _check_parametric(sets: _Sets, at: int) -> None:
-    """Domains, bounds and shapes depend on parameters alone: a row of theirs has no coefficient of a dimension
-    (PL0705)."""
+    """Domains, bounds and shapes depend on parameters alone: their rows have no dimensions (PL0705)."""
     pieces = [piece for extent in sets.extents for bounds in (extent.lower, extent.upper) for piece in bounds]
     rows = (
         *(row for piece in sets.assumptions for row in piece),

@@ -234,8 +234,7 @@ def _leaves(owned: list[_Owned]) -> Position:
 
 
 def _apart(a: _Owned, b: _Owned) -> bool:
-    """Whether two pieces surely share no iteration: equations of one instruction exclude each other, as do bounds on
-    one J_m."""
+    """Whether two pieces surely share no iteration: by their equations, or by bounds on one J_m."""
     return a.node != b.node or any(_contradict(x, y) or _contradict(y, x) for x in a.piece.tile for y in b.piece.tile)
 
 

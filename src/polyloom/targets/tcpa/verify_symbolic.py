@@ -36,8 +36,7 @@ Rule = Callable[[Symbolic, Machine], Iterator[Finding]]
 
 
 def findings(data: bytes, symbolic: Symbolic, machine: Machine) -> tuple[Diagnostic, ...]:
-    """Everything that is wrong with `symbolic`, which `data` holds. Codes: PL0530, PL0640, PL0651, and those of
-    `verify.verify`."""
+    """Everything that is wrong with `symbolic`. Codes: PL0530, PL0640, PL0651, those of `verify.verify`."""
     found = tuple(Diagnostic(code, message, help=_HELP) for rule in _RULES for code, message in rule(symbolic, machine))
     # What the tables do not show, trials do: every candidate is instantiated at small sizes, and the words are
     # verified.

@@ -60,8 +60,7 @@ def file_kind(data: bytes) -> FileKind:
 
 
 def read(data: bytes) -> Phased:
-    """The stages of any file, with the signature of the whole; a target's own symbolic file has its assumptions to
-    itself."""
+    """The stages of any file, with the whole's signature; a symbolic program keeps its assumptions."""
     if is_phased(data):
         return opened(data)[0] if file_kind(data) is SYMBOLIC else decode(CONCRETE, data)
     arrays = program.arrays(data)

@@ -41,8 +41,7 @@ Choice = T | Mapping[int, T] | None
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A run: `phases[n]` is what the model observed of phase n, `transfers[n]` the cycles that banks need before it
-    starts."""
+    """A run: what the model observed of each phase, and the cycles that banks need before it starts."""
 
     outputs: Given
     phases: tuple[Simulation, ...]
@@ -84,8 +83,7 @@ def compile(
 
 
 def _chosen(choice: Choice[T], name: str, count: int, what: str) -> list[T | None]:
-    """The choice for each of `count` phases. Errors: PL0818 for another phase, and for no phase where there are
-    several."""
+    """The choice for each of `count` phases. Errors: PL0818 for another phase, or for none of several."""
     runs = f"{name} runs in {count} phases" if count > 1 else f"{name} runs in one phase"
     if not isinstance(choice, Mapping):
         if choice is not None and count > 1:
@@ -190,8 +188,7 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
 def simulate(
     data: bytes, member: str | None, inputs: Given, trace: bool, progress: Progress | None = None
 ) -> Execution:
-    """Run all phases on the model. Errors: those of the target; PL0231 and PL0232 for the inputs of a file of
-    phases."""
+    """Run all phases on the model. Errors: those of the target; PL0231 and PL0232 for inputs."""
     if not is_phased(data):
         simulation = program.simulate(data, member, inputs, trace, progress)
         return Execution(simulation.outputs, (simulation,), (0,))
