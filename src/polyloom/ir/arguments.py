@@ -104,7 +104,7 @@ def check_inputs(signature: Signature, parameters: Mapping[str, int], inputs: Ma
     if missing := [name for name in names if name not in inputs]:
         raise input_error(
             "PL0231",
-            f"the {named('input', missing)} {_are(missing)} missing",
+            f"the {named('input', missing)} {are(missing)} missing",
             help=f"the inputs are {', '.join(names)}",
         )
     return {
@@ -113,7 +113,8 @@ def check_inputs(signature: Signature, parameters: Mapping[str, int], inputs: Ma
     }
 
 
-def _are(names: Sequence[str]) -> str:
+def are(names: Sequence[str]) -> str:
+    """The verb behind `named`."""
     return "is" if len(names) == 1 else "are"
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from polyloom import memory
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.arguments import PARAMETER_LIMIT, named
+from polyloom.ir.arguments import PARAMETER_LIMIT, are, named
 from polyloom.ir.numbers import single
 from polyloom.ir.pla_text import print_condition
 from polyloom.ir.signature import Argument, Dtype, Signature
@@ -173,7 +173,7 @@ def inputs(
     if not is_known and fill is None and missing:
         names = [a.name for a in missing]
         help = f"the inputs are {', '.join(known)}"
-        raise input_error("PL0231", f"the {named('input', names)} {_are(names)} missing", help=help)
+        raise input_error("PL0231", f"the {named('input', names)} {are(names)} missing", help=help)
     if fill is None:
         arrays = {a.name for a in signature.arguments if not a.is_scalar or a.is_output}
         _check_all_given(
@@ -207,13 +207,9 @@ def _check_all_given(
         it = "it" if len(lacking) == 1 else "them"
         help = f'give {it} as well, or let the rest be made up: `--fill random`, in Python `fill="random"`'
         message = (
-            f"`{name}` is given the {named('array', given)}, but the {named('array', lacking)} {_are(lacking)} missing"
+            f"`{name}` is given the {named('array', given)}, but the {named('array', lacking)} {are(lacking)} missing"
         )
         raise input_error("PL0231", message, help=help)
-
-
-def _are(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
 
 
 def _shape(argument: Argument, sizes: Mapping[str, int]) -> tuple[int, ...]:

@@ -32,7 +32,7 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_text import print_instruction
 from polyloom.ir.ssa_types import F32, F64, I1, I32, I64, PTR, SIZE, WIDTH, Type
-from polyloom.riscv.expression import Expression, Node, comparison
+from polyloom.riscv.expression import RELATIONS, Expression, Node, comparison
 from polyloom.riscv.isa import X_NAMES, register
 from polyloom.riscv.names import Isa
 from polyloom.riscv.rvwmo import litmus
@@ -58,18 +58,6 @@ _ARITHMETIC: Final = {
     "xor": "xor",
 }
 _BITWISE: Final = ("and", "or", "xor")
-_RELATIONS: Final = {
-    "eq": "==",
-    "ne": "!=",
-    "slt": "<",
-    "sle": "<=",
-    "sgt": ">",
-    "sge": ">=",
-    "ult": "<u",
-    "ule": "<=u",
-    "ugt": ">u",
-    "uge": ">=u",
-}
 LETTERS: Final = {1: "b", 2: "h", 4: "w", 8: "d"}
 _FENCES: Final = {
     "acquire": ("fence", "r", "rw"),
@@ -155,7 +143,7 @@ class _Writer:
         elif name in COMPARISONS:
             self._table(
                 result,
-                comparison(_RELATIONS[name], self._atom("a", operands[0]), self._atom("b", operands[1])),
+                comparison(RELATIONS[name], self._atom("a", operands[0]), self._atom("b", operands[1])),
                 operands,
                 "ab",
             )
