@@ -2,7 +2,7 @@
 """Lvalues as references: `A[i][j]`, a scalar's name, `*p`, and `A[i * m + j]` for a bare pointer whose shape was given.
 
 A linearized subscript is taken apart by its strides, the products of the inner extents: what is a multiple of a stride
-belongs to its dimension (Maslov, "Delinearization", PLDI 1992, here for strides of one parameter or constant a
+belongs to its dimension (Maslov, "Delinearization", PLDI 1992, here for strides of one parameter or constant per
 dimension). Whether the parts stay inside their extents is checked with all other subscripts.
 """
 
