@@ -2,8 +2,8 @@
 """Cycles to rearrange arrays between banks before a phase starts (docs/targets/tcpa.md, Phases).
 
 An element is held by the banks that touched it in the latest phase that touched it at all. A later phase that reads it
-in another bank receives it from the lowest-numbered holder. Banks work in parallel; each sends and receives one word per
-cycle.
+in another bank receives it from the lowest-numbered holder. Banks work in parallel; each sends and receives one word
+per cycle.
 """
 
 from __future__ import annotations
