@@ -186,6 +186,7 @@ def _validate_operation(problem: Problem, operation: Operation) -> None:
         raise input_error(
             "PL0450", f"operation {operation.name} holds a resource for less than 0 or more than {LARGEST} cycles"
         )
+    # Latency 0 chains operations in one cycle.
     if any(not 0 <= c.latency <= c.longest <= LARGEST for c in operation.choices):
         raise input_error("PL0450", f"operation {operation.name} has a latency below 0 or above {LARGEST}")
     if not any(is_possible(problem, c) for c in operation.choices):

@@ -59,6 +59,7 @@ def cross(nest: Nest, system: System, groups: Sequence[Sequence[str]]) -> Crossi
     for name in (e.name for e in system.equations if e.name in dict(found)):
         points = union([p for n, p in found if n == name])
         final = _final(system, name, points, phase_of)
+        # The value is in an output already: a later phase reads it there, without a copy.
         if final is not None:
             where[name] = final.name, final.index
             continue
@@ -141,6 +142,7 @@ def _intermediate(
         if (
             known.storage == storage.name
             and known.array.shape == storage.shape
+            # Two statements that fill different elements of one local share its array, as they do in the source.
             and known.elements.is_disjoint(elements)
         ):
             made[name] = replace(known, elements=known.elements.union(elements))

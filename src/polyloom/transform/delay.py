@@ -27,6 +27,7 @@ def delayed(system: System, groups: Sequence[Sequence[Recurrence]]) -> tuple[Sys
         for f in system.finals
         if any(_reads(system, e, f) for e in system.equations if phase[e.name] > phase[f.statement])
     ]
+    # Statement names are labels of equations too, and must stay unique.
     taken = system.labels
     copies = {f: _copy(system, f, n, taken) for n, f in enumerate(early, 1)}
     finals = tuple(replace(f, statement=copies[f].name) if f in copies else f for f in system.finals)

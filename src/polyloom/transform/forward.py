@@ -33,6 +33,7 @@ def forward(system: System) -> System:
     pieces = Pieces.of([e.statement for e in system.equations], system.parameters, system.assumptions)
     copies: dict[str, tuple[Piece, ...]] = {}
     for equation in _in_order(system):
+        # Each copy after those that it reads, so that one look-up leads to the origin of a chain.
         copies[equation.name] = _through(_copied(equation) or (), equation, copies, pieces)
     equations = tuple(
         replace(e, reads=tuple(_through(read, e, copies, pieces) for read in e.reads)) for e in system.equations

@@ -28,6 +28,7 @@ def prune(system: System) -> System:
     """The same finals from fewer equations and smaller domains."""
     pieces = Pieces.of([e.statement for e in system.equations], system.parameters, system.assumptions)
     kept: dict[str, Recurrence] = {}
+    # Once a component's readers are cut, what it has to compute is known, but for its own recurrences.
     for component in _consumers_first(system):
         demand = {e.name: _finals(system, e, pieces).union(_read(e, kept.values(), pieces)) for e in component}
         kept |= _settled({e.name: e for e in component}, demand, pieces)

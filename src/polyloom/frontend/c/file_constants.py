@@ -65,6 +65,7 @@ def _wrapped(value: Affine, ctype: str) -> Affine:
     width = _WIDTHS[ctype]
     if not value.is_constant:
         return value
+    # C17 6.3.1.3: modulo the width; for signed types clang does the same.
     low = value.constant % (1 << abs(width))
     return Affine((), low - (1 << -width) if width < 0 and low >> (-width - 1) else low)
 

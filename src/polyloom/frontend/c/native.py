@@ -39,6 +39,7 @@ def call_native(
     passed = [_passed(p.dtype, f"{ENTRY}{k}", p.extents is None) for k, p in enumerate(function.parameters, start)]
     call = f"{function.name}({', '.join(passed)})"
     if function.result is not None:
+        # The result goes through memory as well, so that one runner serves functions of any type.
         call = f"*({_name(function.result)} *){ENTRY}0 = {call}"
     library = shared_library(entry_unit(path, start + len(passed), call), options, model)
     return called(library, [*result, *arguments], function.name, function.span)

@@ -90,6 +90,7 @@ def called(
         memory = Path(folder, "memory")
         memory.write_bytes(_packed(values, offsets, size))
         command = [sys.executable, "-I", "-S", "-c", _RUNNER, str(library), str(memory), *map(str, offsets)]
+        # In a process of its own: what C leaves undefined may end it, and must not end us.
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if done.returncode:
             reason = (

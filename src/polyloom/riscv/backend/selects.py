@@ -76,6 +76,7 @@ def write(context: Context, type: Type, expression: Expression, names: Names) ->
     if WIDTH[type] >= context.isa.xlen or type in (I1, PTR) or not _overflows(expression):
         return result
     last = context.b.ops[-1]
+    # The last instruction becomes its word form, which extends the sign at no cost.
     if type == I32 and last.operands[0] == result and last.mnemonic in _WORDS:
         context.b.ops.pop()
         return context.b.make(_WORDS[last.mnemonic], *last.operands[1:])

@@ -74,6 +74,7 @@ class Statement:
     labels: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        # Labels stand before their instruction, as in the herd format.
         return " ".join(
             [*(f"{label}:" for label in self.labels), *([str(self.instruction)] if self.instruction else [])]
         )

@@ -62,5 +62,6 @@ class Path:
     fences: tuple[Fence, ...] = ()
     conditions: tuple[Condition, ...] = ()
     registers: tuple[Value, ...] = (0,) * 32
+    # Executions of longer paths exist and were not counted: the verdict says so.
     cut: bool = False
     fault: Diagnostic | None = None

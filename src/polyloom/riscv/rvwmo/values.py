@@ -51,6 +51,7 @@ class Apply:
     operation: str
     left: Value
     right: Value
+    # Expressions share parts, so that what is written out may be exponentially larger than what is stored.
     size: int = field(default=1, compare=False, repr=False)
     """How many operations it has, counted as often as they are mentioned."""
 
@@ -93,6 +94,7 @@ def apply(operation: str, left: Value, right: Value = 0) -> Value:
 def _simplified(operation: str, left: Value, right: Value) -> Value | None:
     # x ^ x is 0 whatever x is. The dependency on x stays: it is syntactic, and kept in taints, not in values.
     if left == right and operation in _SAME_IS_ZERO | _SAME_IS_ITSELF | {"eq"}:
+        # Equal expressions have equal values, whatever is read.
         return 1 if operation == "eq" else 0 if operation in _SAME_IS_ZERO else left
     if operation in ("czero.eqz", "czero.nez") and isinstance(right, int | Pointer):
         return 0 if (right == 0) == (operation == "czero.eqz") else left

@@ -104,12 +104,16 @@ def _copies(graph: Graph, machine: Machine) -> Graph:
 
 def _schedules(graph: Graph, machine: Machine, given: UserMapping | None, tell: Progress) -> Choices:
     tell("schedules", 0.1)
+    # Section 5.1 and 5.2: which dimensions are mapped, and in which orders a tile may be scanned, are independent
+    # choices.
     spaces, scans = allocations(len(graph.program.dimensions)), orders(graph)
     fixed = None
     if given is not None:
         spaces = mapping.allowed_allocations(given, graph, spaces)
         scans = mapping.allowed_orders(given, graph, scans)
         fixed = mapping.given_schedule(given, graph, machine, scans)
+    # A schedule depends on the innermost dimension alone (`schedule.py`), so that there are few problems for many scan
+    # orders.
     found = schedules(graph, machine, frozenset(o.order[0] for o in scans)) if fixed is None else (fixed,)
     return Choices(graph, machine, spaces, scans, found)
 
@@ -125,6 +129,7 @@ def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Ma
         try:
             found[t] = bind(of.graph, machine, t.allocation, t.order, of.schedules[t.schedule].schedule, t.schedule)
         except PolyloomError as error:
+            # Only "does not fit" is an answer here; anything else is a mistake of ours or of the user.
             if error.exit_code != INFEASIBLE:
                 raise
             errors.append(error)
@@ -132,12 +137,14 @@ def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Ma
 
     kept = ranked(of.graph, machine.hop_delay, of.spaces, of.scans, of.schedules, limit, fits)
     if not kept:
+        # `ranked` asks for the most useful triple first: its error is the one to act on.
         raise errors[0]
     return Mapped(of.graph, machine, of.schedules, tuple(found[t] for t in kept))
 
 
 def _assemble(of: Mapped, machine: Machine) -> Symbolic:
     graph, candidates, scheduled = of.graph, of.candidates, of.schedules
+    # Schedules that no candidate uses are not written; candidates are renumbered accordingly.
     used = sorted({c.schedule for c in candidates})
     tables = access.tables(graph)
     return Symbolic(

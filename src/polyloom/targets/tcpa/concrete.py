@@ -49,6 +49,7 @@ class Controller:
     start: int
     row_delay: int
     column_delay: int
+    # One per iteration of the tile and of the epilogue, in which the pipeline drains.
     steps: int
     signals: tuple[Domain, ...]
 
@@ -59,6 +60,7 @@ class ElementProgram:
     id. Depths are listed up to the last register in use; 0 marks an unused one."""
 
     programs: tuple[tuple[Instruction, ...], ...]
+    # Per class, not per element: elements of one class have the same iterations, hence the same occupancy.
     feedback_depths: tuple[int, ...]
     input_depths: tuple[int, ...]
 

@@ -51,6 +51,7 @@ def instantiate(
     """
     try:
         made = native.instantiate(data, values, rows, columns, candidate, sizes, layouts)
+    # Python allocates the buffers, whose sizes the library is asked for first.
     except MemoryError:
         raise infeasible(
             "PL0706", "the configuration does not fit into memory", help="use smaller loop bounds or a smaller region"
@@ -84,6 +85,7 @@ def _refusal(symbolic: Symbolic, made: native.Instantiation) -> PolyloomError:
                 f"format holds less than {made.available}"
             )
             return infeasible(code, message, help=help)
+        # Below 500 are the library's own conditions; from 500 on, the number is that of the diagnostic.
         case status if status < 500:
             help = "use smaller loop bounds or a smaller region"
             return infeasible("PL0706", f"the configuration does not fit: {native.status_text(status)}", help=help)

@@ -66,6 +66,7 @@ def _extent(bounds: tuple[Bound, ...], symbolic: Symbolic) -> str:
     """`floor(value)` pieces; the guard of a single piece only says that the space is not empty."""
 
     def text(bound: Bound) -> str:
+        # Bounds have no dimensions; these are passed because rows always have full length.
         value = str(notation.affine(bound.numerator, symbolic.dimensions, symbolic.parameters))
         return value if bound.denominator == 1 else f"floor(({value})/{bound.denominator})"
 
@@ -299,6 +300,7 @@ def _class(concrete: Concrete, number: int, units: Sequence[str]) -> list[str]:
 
 def _program(program: Sequence[Instruction], pi: int) -> list[str]:
     """Section 6.3: a label at the first instruction of each kernel class."""
+    # A malformed file may say 0, and is still listed.
     pi = max(pi, 1)
 
     def label(target: int) -> str:
@@ -362,6 +364,7 @@ def as_json(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.name.lower()
     if is_dataclass(value):
+        # Class and field names are the format's: renaming one changes what scripts read.
         return {"type": type(value).__name__} | {f.name: as_json(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, tuple | list):
         return [as_json(item) for item in cast("Sequence[Any]", value)]

@@ -44,6 +44,7 @@ class Machine:
     """Data channels per side, in each direction; border element ports of that number each own one bank."""
     adjacency: tuple[tuple[str, str], ...] | None
     """Allowed (source port, sink port) pairs of a wrapper such as ("west0", "pe0"); None: every pair."""
+    # Registers of wrappers: a value is one hop further after so many cycles, and is not held in between.
     hop_delay: int
     """Cycles that a value takes from one wrapper to the next."""
     control_signals: int | None

@@ -187,6 +187,7 @@ def _check_density(config: tcpa.Config) -> None:
     """PL0628 for an array whose words hardly any access reaches: a small file that declares gigabytes."""
     for number, array in enumerate(_layouts(config)):
         words, reached = _size(array), config.accesses(number) if array.is_output else prod(array.shape)
+        # Large arrays are fine as long as a program uses them; the bound keeps altered files from taking gigabytes.
         if words > _FEW_WORDS and words > _SPARSE * reached:
             what = "are written at most" if array.is_output else "are elements"
             raise input_error(

@@ -390,8 +390,10 @@ def _resolved(graph: _Graph, at: int) -> _Graph:
     read = [operand for node in graph.nodes for operand in node.operands if not isinstance(operand, ImmediateOperand)]
     expected = {*map(UseOperand, range(len(graph.uses))), *map(InputOperand, range(len(graph.inputs)))}
     written = [node.output for node in graph.nodes if node.output is not None]
+    # Operands name uses, so that uses need not name operands: each must be named exactly once.
     if len(read) != len(expected) or set(read) != expected or sorted(written) != list(range(len(graph.outputs))):
         raise binary.malformed(at, "uses, inputs and outputs do not belong to one operand or result each")
+    # What follows from the nodes is not stored twice; here it is put back.
     return replace(
         graph,
         uses=tuple(

@@ -105,6 +105,7 @@ def _field(limit: int | None) -> int:
 
 
 def _trials(data: bytes, symbolic: Symbolic, machine: Machine) -> Iterator[tuple[Diagnostic, ...]]:
+    # Small sizes hit borders, partial tiles and empty conditions, where mistakes show.
     values = list(islice(_values(symbolic), _TRIED))
     for number, given, region in product(range(len(symbolic.candidates)), values, _REGIONS):
         yield tuple(

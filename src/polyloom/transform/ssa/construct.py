@@ -100,6 +100,7 @@ def _promotable(function: Function) -> list[_Variable]:
                     del types[name]
                 elif name in types:
                     types[name] = type
+        # An address that is passed to a block may be loaded from there: it escapes.
         for edge in edges_of(block.terminator):
             _escape(types, edge.arguments)
         _escape(types, () if (decided := operand_of(block.terminator)) is None else (decided,))
@@ -189,6 +190,7 @@ def _touched(instruction: Instruction, index: dict[str, int]) -> int | None:
 def _parameters(function: Function, variables: list[_Variable], found: list[int]) -> list[Value]:
     """New values for the variables at the positions `found`, numbered from above the numbers that names after them
     already have."""
+    # `x.3` may be the user's: numbers go on above the greatest one that occurs.
     highest = dict.fromkeys((variable.name for variable in variables), 0)
     for name in (value.name for block in function.blocks for value in definitions(block) if "." in value.name):
         base, _, number = name.rpartition(".")

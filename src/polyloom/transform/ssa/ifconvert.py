@@ -126,13 +126,17 @@ class _Converter:
     def _arm(self, edge: Edge) -> Jump | None:
         """How control leaves the block of an edge, where that is an arm."""
         block = self.editing.blocks[edge.block]
+        # A block that others reach as well would have to be copied.
         arm = self.editing.arrivals[edge.block] == 1 and all(speculable(i, self.externals) for i in block.instructions)
         return block.terminator if arm and isinstance(block.terminator, Jump) else None
 
     def _pays(self, shape: _Shape) -> bool:
         arms = sum(self.cost.of(i) for arm in shape.arms for i in self.editing.blocks[arm.block].instructions)
         bound = {
-            p.name: a for arm in shape.arms for p, a in zip(self._block(arm).parameters, arm.arguments, strict=True)
+            # The arms are not bound yet: the cost is computed as if they were.
+            p.name: a
+            for arm in shape.arms
+            for p, a in zip(self._block(arm).parameters, arm.arguments, strict=True)
         }
         pairs = [
             tuple(self._operand(a, bound) for a in pair)

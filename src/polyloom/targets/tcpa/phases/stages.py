@@ -39,6 +39,7 @@ def check(data: bytes) -> None:
     symbolic = file_kind(data) is SYMBOLIC
     phased = decode(file_kind(data), data)
     for stage in phased.stages:
+        # A concrete file of symbolic phases would pass every other check.
         if not stage.data.startswith(program.MAGICS[0 if symbolic else 1]):
             raise input_error(
                 "PL0705",
@@ -95,6 +96,7 @@ def _with_names(data: bytes, inner: Sequence[tuple[Array, bool]], outer: Sequenc
             "malformed file: the arrays of a phase are not those of the kernel",
             help="create the file again with this version",
         )
+    # A phase calls its arrays by its own names, because an array that is read and written has two inside.
     pairs = [(a.name, o.name, is_output) for (a, is_output), o in zip(inner, outer, strict=True)]
     return NamedStage(
         data,

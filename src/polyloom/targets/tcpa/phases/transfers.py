@@ -56,6 +56,7 @@ def _moved(held: Accesses, wanted: Accesses) -> tuple[Numbers, Numbers]:
     """The banks that send and those that receive, one word per entry; what nobody holds is loaded before the start."""
     (holders, elements), (banks, needed) = _by_element(held), _by_element(wanted)
     missing = ~_among(banks, needed, holders, elements) & np.isin(needed, elements)
+    # Pairs are sorted by element, then bank: the first one is the lowest-numbered holder.
     first = np.searchsorted(elements, needed[missing])
     return holders[first], banks[missing]
 
@@ -70,6 +71,7 @@ def _by_element(pairs: Accesses) -> Accesses:
 
 def _among(banks: Numbers, elements: Numbers, of_banks: Numbers, of_elements: Numbers) -> npt.NDArray[np.bool_]:
     """Which pairs occur among the others, as numbers in mixed radix."""
+    # Pairs as single numbers, because NumPy's set operations take one dimension.
     radix = 1 + max(banks.max(initial=0), of_banks.max(initial=0))
     return np.isin(elements * radix + banks, of_elements * radix + of_banks)
 
@@ -84,5 +86,6 @@ def _busiest(sent: list[Numbers], received: list[Numbers]) -> int:
 
 def _latest(held: Accesses, touched: Accesses) -> Accesses:
     """The holders after a phase: elements that it touched are held where it touched them."""
+    # Other banks' copies are stale once a phase has touched the element.
     kept = ~np.isin(held[1], touched[1])
     return np.concatenate((held[0][kept], touched[0])), np.concatenate((held[1][kept], touched[1]))

@@ -27,6 +27,7 @@ _ROLES: Final = {
 def facts(symbolic: bytes | None, concrete: bytes) -> tuple[dict[str, Json], tuple[dict[str, Json], ...]]:
     """The target's keys of `run --json` for the whole, and of them those that belong to each phase."""
     each = [program.facts(s, c) for s, c in _pairs(symbolic, concrete)]
+    # One phase keeps all its facts: bounds and intervals of several have no meaning as a whole.
     whole = each[0] if len(each) == 1 else program.combine(each, sum(transfers(concrete)))
     sizes: dict[str, Json] = {"symbolic_bytes": len(symbolic) if symbolic else None, "concrete_bytes": len(concrete)}
     return {**whole, **sizes}, tuple({key: f[key] for key in program.ALONE} for f in each)

@@ -62,7 +62,9 @@ class Execution:
             return Trace(self.phases[0].events)
         moved, start = list[Span](), 0
         for phase, transfer in zip(self.phases, self.transfers, strict=True):
+            # Cycles count from the first issue.
             first = min((e.start for e in phase.events), default=0)
+            # Each phase counts from its own start; on the common clock it begins after the transfers.
             moved += [replace(e, start=e.start - first + start + transfer) for e in phase.events]
             start += transfer + phase.cycles
         return Trace(tuple(moved))
@@ -167,6 +169,7 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
         return _located(number + 1, count, partial(program.instantiate, phased.stages[number].data, known, region, own))
 
     files = [make(n, own) for n, own in enumerate(given)]
+    # Transfers are between phases: with one there is nothing to choose together.
     if count == 1:
         return phase_file.concrete(form, known, files)
     best = [Option(replace(stage, data=file)) for stage, file in zip(named_stages(phased), files, strict=True)]
@@ -177,6 +180,8 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
         count = program.candidates(phased.stages[number].data) if given[number] is None else 0
         made: list[Option] = []
         for candidate in range(count):
+            # A candidate that does not fit these sizes is no choice; the best one fits, or instantiation has failed
+            # before.
             with suppress(PolyloomError):
                 made.append(Option(replace(best[number].stage, data=make(number, candidate))))
         return made
