@@ -172,6 +172,8 @@ def recurrence_bound(problem: Problem) -> LowerBound:
 def _names(graph: Graph, circuit: Circuit) -> str:
     points = [circuit.arcs[0].source, *(arc.sink for arc in circuit.arcs)]
     owners = [graph.owner[p] for p in points]
+    # An operation and its chosen latency are two points: in a message it stands once. A circuit of one operation keeps
+    # both ends.
     kept = [v for n, v in enumerate(owners) if n == 0 or v != owners[n - 1] or len(owners) == 2]
     names = [graph.problem.operations[v].name for v in kept]
     return " -> ".join([*names[:_NAMED], "...", *names[-1:]] if len(names) > 2 * _NAMED else names)

@@ -327,6 +327,7 @@ def decide_open(case: Case, effort: float) -> Decision:
         for d in problem.dependences
     ]
     busy = [u.busy for o in problem.operations for c in o.choices for u in c.uses]
+    # Left-shifted schedules suffice: each start is 0, or follows another start by one of these amounts.
     horizon = (len(problem.operations) + 1) * max([1, *weights, *busy])
     start = [model.new_int_var(0, horizon, "") for _ in problem.operations]
     taken = [[model.new_bool_var("") for _ in ks] for ks in case.choices]
@@ -340,11 +341,13 @@ def decide_open(case: Case, effort: float) -> Decision:
         for choice, literal in zip(choices, literals, strict=True):
             for use in choice.uses:
                 if use.busy and problem.resources[use.resource].limit is not None:
+                    # Without an interval, resources are those of job-shop scheduling: cumulative constraints over time.
                     held = model.new_optional_fixed_size_interval_var(start[v], use.busy, literal, "")
                     intervals.setdefault(use.resource, []).append(held)
     for resource, held in intervals.items():
         model.add_cumulative(held, [1] * len(held), problem.resources[resource].limit or 0)
     for d in problem.dependences:
+        # At an interval that is long enough every other dependence holds, whatever the starts.
         if d.distance == 0:
             ready = start[d.source] + (latency[d.source] if d.latency is None else d.latency) + d.delay
             model.add(start[d.sink] + (latency[d.sink] if d.to_result else 0) >= ready)
@@ -385,6 +388,7 @@ def _long_enough(problem: Problem, schedule: Schedule) -> int:
                 schedule.start[d.source] + (schedule.latency[d.source] if d.latency is None else d.latency) + d.delay
             )
             reads = schedule.start[d.sink] + (schedule.latency[d.sink] if d.to_result else 0)
+            # II * distance >= ready - reads, rounded up.
             needed.append(-(-(ready - reads) // d.distance))
     needed += [h.busy or 0 for c in problem.capacities for h in c.holds]
     return max(needed)

@@ -107,6 +107,7 @@ class _Equations:
         points = self.pieces.set(domain, reader.name).intersect(self.pieces.set(here.domain, reader.name))
         if type(here.origin) is type(origin) and source(here.origin) == source(origin):
             return self.pieces.agree(points, here.origin.index, origin.index, reader.name)
+        # Different origins agree where there is no point to differ at.
         return points.is_empty()
 
     def operand(self, name: str, n: int) -> Read:

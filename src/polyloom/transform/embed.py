@@ -167,6 +167,7 @@ class _Search:
             ends = {**({n: placed[n] for n in (d.reader, d.writer) if n in placed}), name: placement}
             if len(ends) == len({d.reader, d.writer}):
                 more, found = self._measure(d, ends[d.reader], ends[d.writer])
+                # Only dependences to what is placed already are measured, so that each is measured once in all.
                 cost, vectors = cost + more, vectors.union(found)
         return cost + self._price_of_order(vectors), placement, vectors, [first, around]
 
@@ -175,6 +176,7 @@ class _Search:
         for name in self._sequence():
             wider = [{**placed, name: p} for _, placed in beam for p in dict.fromkeys(self._candidates(name, placed))]
             costs = [(self._cost(placed), n) for n, placed in enumerate(wider)]
+            # Sorted by cost, then by number: ties are broken by the order of candidates, which is the text's.
             beam = [(cost, wider[n]) for cost, n in sorted(costs)[:BEAM] if cost < IMPOSSIBLE]
         return beam
 
@@ -182,6 +184,8 @@ class _Search:
         """Deepest first, then always a deep one that depends on, or feeds, what is placed."""
         rest, order, linked = list(self.equations), list[str](), set[str]()
         while rest:
+            # A statement next to what is placed has suggestions for its coordinates; one without neighbours could stand
+            # anywhere.
             near = [n for n in rest if n in linked] or rest
             order.append(max(near, key=lambda n: len(self.equations[n].loops)))
             rest.remove(order[-1])

@@ -155,6 +155,7 @@ class _Groups:
             for unit in self.strong
             if set(unit) <= set(group) and (dims := _accumulated(self._members(unit), placements))
         }
+        # Each alone leaves some dimension free of its sum, in which iterations can overlap; all of them leave none.
         contend = set[int]().union(*along.values()) == every and every not in along.values()
         return contend and not any(set(b) & self._fed(a) for a, b in permutations(along, 2))
 

@@ -107,7 +107,9 @@ def _chain(system: System, equation: Recurrence, accumulation: Accumulation) -> 
         *(fresh(dotted(equation.name, m), taken, dotted) for m in range(1, len(levels))),
     )  # the outermost rows keep the name
     chain = _Chain(equation, accumulation, pieces, order, outer, levels, names, start)
+    # From each instance to the one that it continues.
     back = [_moved(p, equation.name, chain) for p in own]
+    # Every instance but the last of its chain is continued by another one.
     inner = _union([b.range() for b in back], points)
     # Partial sums have other values in the nested form: nobody else may look at them.
     return chain if _is_chain(chain, back) and _used(system, chain).is_disjoint(inner) else None

@@ -71,6 +71,7 @@ def _apart(sets: Sequence[isl.Set], distances: Iterable[Vector]) -> bool:
 def _groups(space: Space, demands: Sequence[tuple[isl.Set, Element]]) -> list[_Group]:
     """Wide sets of points first: the others may read the same element written differently."""
     groups: list[_Group] = []
+    # Fewer equalities, wider set.
     for n in sorted(range(len(demands)), key=lambda n: len(space.equalities(demands[n][0]))):
         points, element = demands[n]
         for group in groups:

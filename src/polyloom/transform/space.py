@@ -171,6 +171,7 @@ class Space:
 def _behind(relation: isl.Map, axis: int, sign: int) -> isl.Map:
     """The pairs of a relation with `sign` * (first - second) >= 0 in one dimension."""
     constraint = isl.Constraint.alloc_inequality(isl.LocalSpace.from_space(relation.get_space()))
+    # sign * (first - second) >= 0 as one linear constraint.
     constraint = constraint.set_coefficient_val(isl.dim_type.in_, axis, isl.Val(sign))
     return relation.add_constraint(constraint.set_coefficient_val(isl.dim_type.out, axis, isl.Val(-sign)))
 

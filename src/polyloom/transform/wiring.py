@@ -78,6 +78,7 @@ def _partners(wiring: Wiring, name: str) -> Counter[tuple[str, Vector]]:
             for _, other in uses:
                 if own.name == name and other.name in wiring.defined:
                     pairs = zip(wiring.space.distance(own), wiring.space.distance(other), strict=True)
+                    # The translation that serves most reads is tried first.
                     found[other.name, tuple(a - b for a, b in pairs)] += 1
     return found
 

@@ -69,11 +69,13 @@ def _delinearized(index: Node, storage: Storage, scope: Scope) -> tuple[Affine, 
             for m, c in rest.items()
             if _divide(m, symbols) is not None and c % factor == 0
         }
+        # A quotient of degree 2 is not affine: this index does not follow the declared extents.
         if any(len(q or ()) > 1 for q, _ in quotients.values()):
             raise refusals.index(index, storage.name, scope, len(storage.shape))
         parts.append(
             Affine.of({q[0]: c for q, c in quotients.values() if q}, sum(c for q, c in quotients.values() if q == ()))
         )
+        # What the stride divides belongs to this level; the remainder is addressed further in.
         rest = {m: c for m, c in rest.items() if m not in quotients}
     return tuple(parts)
 
@@ -96,6 +98,7 @@ def _divide(monomial: Monomial, divisor: Monomial) -> Monomial | None:
     for symbol in divisor:
         if symbol not in rest:
             return None
+        # Monomials are multisets: n*n divided by n leaves n.
         rest.remove(symbol)
     return tuple(rest)
 

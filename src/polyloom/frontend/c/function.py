@@ -117,6 +117,7 @@ def _body(
     builder = Statements(found, scope.storage.values(), (p.name for p in parameters))
     initial: Nodes = ()
     for parameter in parameters:
+        # Scalars by value that the function changes.
         if parameter.id in found.assigned and parameter.id in scope.storage and not is_pointer(parameter):
             argument = scope.storage[parameter.id]
             # C passes by value: an assignment to the parameter must not be seen outside.

@@ -87,6 +87,7 @@ class Lowering:
         name = name_of(words.pop()) if words.peek().startswith("%") else ""
         if name:
             words.expect("=")
+        # How a call is made says nothing about what it does.
         words.take("tail", "musttail", "notail")
         opcode = words.pop()
         match opcode:
@@ -112,6 +113,7 @@ class Lowering:
         callee: str = "",
     ) -> Value:
         """Appends an instruction; gives its result, with a new name where it has none."""
+        # A name for each intermediate step: SSA form has no nested expressions.
         result = Value(name or self.fresh(), type)
         self.made.append(Instruction(operation, operands, (result,), flags, access, callee, self.place))
         return result

@@ -94,6 +94,7 @@ def prototype(path: str, options: Options, target: str, long: int) -> Prototype:
         else ()
     )
     texts = dict(_extents(function, nodes, written, options))
+    # A function type is printed as `int (int *, int)`.
     result = re.split(r" ?\(", function.ctype)[0]
     if result.endswith("*"):
         raise refuse(

@@ -181,6 +181,8 @@ class Statements:
         if test.opcode in ("&&", "||") and _mixed(test, scope):
             first, second = test.inner
             if test.opcode == "&&":
+                # `a && b` as nested branches: each part is affine or data, and is treated as what it is. The orelse is
+                # compiled twice.
                 return self.branch(first, lambda s: self.branch(second, body, orelse, node, s), orelse, node, scope)
             return self.branch(first, body, lambda s: self.branch(second, body, orelse, node, s), node, scope)
         return self.choose(test, lambda s: self.selection(test, body, orelse, s), scope)
@@ -245,6 +247,7 @@ class Statements:
         return part(scope)
 
     def sides(self, where: Condition, conditional: Node, expression: Node, part: Part, scope: Scope) -> Nodes:
+        # Decided where it stands: only one side is compiled.
         if where.pieces in ((), (Polyhedron(),)):
             return self.choose(expression, part, scope.choosing(conditional, bool(where.pieces)))
         first = self.choose(expression, part, scope.within(where).choosing(conditional, True))

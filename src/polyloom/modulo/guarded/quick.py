@@ -26,6 +26,7 @@ def schedule(problem: Guarded, pi: int) -> Found | None:
     longest = _longest(problem, pi, groups, latency)
     if longest is None:
         return None
+    # Ready offsets are what is placed: nothing is ready before its own latency has passed.
     lower = np.max(longest + np.array([max(latency[i] for i in g) for g in groups])[:, None], axis=0)
     upper = np.full(len(groups), 1 << 40)
     table, waiting = _Table(problem, pi), set(range(len(groups)))
@@ -57,6 +58,7 @@ def schedule(problem: Guarded, pi: int) -> Found | None:
 
 def _groups(problem: Guarded) -> list[tuple[int, ...]]:
     """Operations that must be ready together; every operation is in one group."""
+    # A group is placed as one: its members are ready together, so that one offset says all.
     aligned = {i for group in problem.aligned for i in group}
     return [*problem.aligned, *((i,) for i in range(len(problem.operations)) if i not in aligned)]
 

@@ -114,6 +114,7 @@ def _scan(
             free = _evict(interval, choices, taken, fixed, spilled)
         if free is not None:
             begin = interval.segments[0][0]
+            # Intervals come by their beginnings: what has ended can be forgotten.
             taken[free] = [*(other for other in taken.get(free, ()) if other.segments[-1][1] > begin), interval]
             assigned.append((interval, free))
     return assigned, spilled
@@ -168,6 +169,7 @@ def _spilled(code: Code, spilled: Sequence[Interval], short: set[Reg]) -> Code:
             (k for k, held in enumerate(slots) if not any(overlap(o.segments, interval.segments) for o in held)),
             len(slots),
         )
+        # Slots are coloured greedily, as registers are.
         slots[number:] = [[*(slots[number] if number < len(slots) else ()), interval], *slots[number + 1 :]]
         place.update(dict.fromkeys(interval.members, code.slots + number))
     fresh = _numbers(code)

@@ -69,6 +69,7 @@ def _through(code: Code, before: Block, after: Block, state: State) -> State:
             state[target] = state.get(source, frozenset())
             continue
         original = next(originals, None)
+        # Apart from spills and reloads, the allocation may only rename operands.
         if original is None or original.mnemonic != op.mnemonic:
             raise Wrong(f"{before.name}: `{op}` stands where `{original}` was")
         if is_pair(op) and op.operands[0] != op.operands[1]:

@@ -56,6 +56,7 @@ class Context:
         # After `destruct` a name may have several definitions: its register is written in place and must not be shared.
         self.variables: Final = frozenset(name for name, number in found.items() if number > 1)
         self.shared: set[Reg] = set()
+        # Selection looks at users, not at definitions: an operation may vanish into the one that uses it.
         users = _users(function)
         self.deferred: Final = dict(_deferred(function, users, self.variables, isa))
         self.inverses: Final = dict(_inverses(function, self.variables))
@@ -270,6 +271,7 @@ def _is_part(instruction: Instruction, block: Block, user: Instruction | None, i
         return False
     if user.operands[0] == result:
         return compared and user.operands[1].type != I1
+    # Right shifts bring high bits down, so that these must be right: only whole registers qualify.
     wide = WIDTH[result.type] == isa.xlen or (result.type == PTR and operation == "select")
     return WIDTH[user.operands[1].type] <= isa.xlen and (
         operation in RING or (wide and operation in ("lshr", "ashr")) or operation == "select"
@@ -287,6 +289,7 @@ def _tolerates(user: Instruction | None, name: str, isa: Isa) -> bool:
         case "trunc" | "zext" | "sext":
             return True
         case operation if operation in ARITHMETIC and user.operands[0].type == I32 and isa.xlen == 64:
+            # On RV64 the word forms read 32 bits only; bitwise operations have no word forms.
             return operation not in ("and", "or", "xor")
         case "add" | "sub" | "mul":
             return WIDTH[user.operands[0].type] < 32

@@ -154,6 +154,7 @@ def _falling(code: Code) -> Code:
 def _led(op: Op, onward: dict[str, Operand]) -> Op:
     def final(operand: Operand) -> Operand:
         seen: set[str] = set()
+        # An endless loop of jumps leads to itself, and stays.
         while isinstance(operand, str) and operand in onward and operand not in seen:
             seen.add(operand)
             operand = onward[operand]

@@ -62,6 +62,7 @@ def _block(code: Code, ops: Sequence[Op]) -> list[Op]:
     while open:
         able = [k for k in open if nodes[k].ready <= cycle]
         if not able:
+            # Nothing can issue: time passes without an instruction, because a stall costs no word.
             cycle = min(nodes[k].ready for k in open)
             continue
         chosen = min(able, key=lambda k: (-nodes[k].height, k))

@@ -112,6 +112,7 @@ class _Judge:
 
     def _count(self, candidates: int) -> int:
         """What may still be done after so many more. Errors: PL0944."""
+        # Work is counted where it is done, so that the limit ends a test in any of its stages.
         self._budget -= candidates
         if self._budget < 0:
             help = "observe fewer registers, or give more with --max-executions N"
@@ -179,6 +180,7 @@ Layout = Mapping[str, Operation]
 
 
 def _layout(paths: tuple[Path, ...]) -> Layout:
+    # Backwards, so that the first access of each location is the one that stays.
     return {operation.location: operation for path in reversed(paths) for operation in reversed(path.operations)}
 
 

@@ -123,6 +123,7 @@ def classes(site: Site, count: Callable[[int], int]) -> Counter[Class]:
     made = _Ways(site, places)
     between: dict[tuple[int, int], int] = {}
     found: Counter[Class] = Counter()
+    # Coherence orders that respect each hart's own order of stores (rule 1).
     for order in _interleavings(stores):
         last = order[-1].operation.value if order else site.initial
         # For each coherence order the harts are independent of one another but for preserved program order.
@@ -152,6 +153,7 @@ def _joined(
             new = order | way.own
             for other in chosen:
                 if (pair := between.get((other.name, way.name))) is None:
+                    # Pairs of ways recur in many combinations, and are compared once.
                     pair = between[other.name, way.name] = _across(other, way) | _across(way, other)
                 new |= pair
             # One AND compares all pairs at once: an operation that must come first would also have to come last.

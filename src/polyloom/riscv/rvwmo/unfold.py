@@ -173,6 +173,7 @@ class Hart:
     def _jump(self, state: _State, target: int) -> _State:
         """A backward jump counts."""
         taken = state.taken.get(state.at, 0)
+        # Loops are followed a bounded number of times; the verdict says that longer executions were not counted.
         if target <= state.at and taken == UNROLL:
             return replace(state, path=replace(state.path, cut=True))
         return replace(state, at=target, taken={**state.taken, state.at: taken + 1})
@@ -201,6 +202,7 @@ class Hart:
         value = apply("add", state.path.registers[step.rs1], step.immediate)
         candidates = [Pointer(name) for name in sorted(bases(value, self._locations))]
         if isinstance(value, Pointer):
+            # A known address needs no fork.
             candidates = [value] if value.name in self._locations else []
         for target, fork in _forks(state, value, candidates):
             what = f"'{instruction}' accesses {_known(value)}, which is no location"

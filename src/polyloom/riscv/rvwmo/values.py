@@ -82,6 +82,7 @@ def apply(operation: str, left: Value, right: Value = 0) -> Value:
         return simple
     if isinstance(left, int | Pointer) and isinstance(right, int | Pointer):
         return _on_addresses(operation, left, right)
+    # Chains of operations on one read double in size with each use of both operands.
     size = 1 + sum(value.size for value in (left, right) if isinstance(value, Apply))
     if size > _LARGEST:
         help = "use fewer instructions between a load and what depends on it"

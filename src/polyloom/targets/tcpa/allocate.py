@@ -56,6 +56,7 @@ def orders(graph: Graph) -> tuple[Order, ...]:
     distances = tuple(dict.fromkeys(use.distance for use in graph.uses if not use.is_local and use.writers))
     dimensions = frozenset(range(len(graph.program.dimensions)))
     inner = max(k for k in range(len(dimensions) + 1) if perm(len(dimensions), k) <= _MOST)
+    # More than `_MOST` orders are not judged: outer dimensions matter least, so that these get one order each.
     legal = (
         pair
         for free in combinations(sorted(dimensions), inner)

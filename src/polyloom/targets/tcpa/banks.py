@@ -61,6 +61,7 @@ def _steps(g: Generator, s: ConvexSet) -> int:
 
 
 def _bank(generator: Generator) -> int:
+    # A bank as one number, for NumPy's set operations.
     return (SIDES.index(generator.side) * _POSITIONS + generator.position) * _CHANNELS + generator.channel
 
 

@@ -103,16 +103,19 @@ def ranked(
     # Greedy cover: each round keeps the triple that improves most on what is served already. One place stays for a safe
     # schedule.
     while len(kept) < at_most - bool(safe.any()) and alive.any():
+        # What the kept candidates give on each sample, if instantiation takes the best of them.
         served = relative[kept].min(axis=0, initial=INVALID)
         open_to = alive & planar if not kept and (alive & planar).any() else alive
         gain = np.where(open_to, np.maximum(served - relative, 0.0).sum(axis=1), -1.0)
         chosen = _first_best(gain, relative)
+        # Each further candidate makes the file longer, and the choice at run time slower.
         if kept and gain[chosen] < WORTH_KEEPING:
             break
         keep(chosen)
     while len(kept) < at_most and not safe[kept].any() and (alive & safe).any():
         keep(min(np.flatnonzero(alive & safe).tolist(), key=lambda n: (float(relative[n].sum()), n)))
     while kept and len(kept) < at_most and alive.any():
+        # Then for memory: a candidate that halves the deepest FIFO on average may fit where the fast ones do not.
         least = depth[kept].min(axis=0)
         gain = np.where(
             alive & (relative.max(axis=1) < INVALID),
@@ -159,6 +162,7 @@ def _registers(triple: Triple) -> tuple[Allocation, tuple[bool, ...], int]:
 def _moving_results(graph: Graph, allocation: Allocation) -> int:
     """How many uses send results of operations other than moves to another element."""
     axes = [m for m in (allocation.rows, allocation.columns) if m is not None]
+    # A use whose distance has a component along an allocated dimension crosses elements.
     sent = (u for u in graph.uses if any(u.distance[m] for m in axes))
     return sum(any(graph.equations[w.node].operation != "move" for w in u.writers) for u in sent)
 

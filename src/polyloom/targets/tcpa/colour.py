@@ -132,6 +132,7 @@ def _clique(neighbours: list[set[int]]) -> list[int]:
             node = max(candidates, key=lambda v: (len(neighbours[v] & candidates), -v))
             clique.append(node)
             candidates &= neighbours[node]
+        # Grown from every node: n^2 steps for a bound that often equals the greedy colouring, which ends the search.
         best = max(best, clique, key=len)
     return best
 

@@ -33,6 +33,7 @@ def build(program: Program) -> Graph:
             replace(e, condition=_condition(s, domain)) for e, s in zip(program.equations, spaces, strict=True)
         ),
     )
+    # Disjoint condition spaces: the two never execute in one iteration, and may share a cell of the table.
     exclusive = frozenset(
         pair for pair in combinations(range(len(spaces)), 2) if spaces[pair[0]].is_disjoint(spaces[pair[1]])
     )
@@ -159,6 +160,7 @@ def _insert(program: Program, graph: Graph, variable: Variable, name: str, uses:
 def _is_cyclic(graph: Graph, use: int) -> bool:
     """Whether the consumer of `use` contributes to a later value of the variable that it reads."""
     reached = {graph.uses[use].consumer}
+    # Reachability along dependences, a step at a time; graphs are small.
     while grown := {
         u.consumer for u in graph.uses if u.consumer not in reached and any(w.node in reached for w in u.writers)
     }:

@@ -102,6 +102,7 @@ def timing(symbolic: Symbolic, candidate: Candidate) -> Timing:
     steps: dict[int, Polynomial] = {}
     step = Polynomial.constant(schedule.initiation_interval)
     for m in candidate.order:
+        # Innermost first: pi, then pi times the sizes passed so far.
         steps[m], step = step, step * size(m)
     lambda_j = tuple(steps[m] for m in range(len(candidate.order)))
     tile = Polynomial.constant(
@@ -121,6 +122,7 @@ def _slack(
     ready = max((schedule.tau[w.node] + schedule.latency[w.node] for w in one.writers), default=0)
     total = Polynomial.constant(schedule.tau[one.consumer] - ready)
     for m, d in enumerate(distance(one, candidate)):
+        # d - P theta: the distance within the tile once the displacement between tiles is taken off.
         total = total + lambda_j[m] * (Polynomial.constant(d) - size(m) * Polynomial.constant(theta.get(m, 0)))
     return total
 

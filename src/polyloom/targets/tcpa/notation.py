@@ -109,6 +109,7 @@ def conjunction(constraints: Iterable[Affine], dimensions: Sequence[str]) -> str
 def _range(expression: Affine, lower: list[Affine], upper: list[Affine]) -> str:
     if expression.is_constant:
         return " and ".join(f"{-bound} >= 0" for bound in lower)
+    # Two opposite inequalities print as one equation.
     equal = [bound for bound in lower if bound in upper]
     if equal:
         return " and ".join(f"{expression} = {bound}" for bound in equal)
@@ -120,6 +121,7 @@ def _range(expression: Affine, lower: list[Affine], upper: list[Affine]) -> str:
 
 
 def _below(bound: Affine) -> str:
+    # `i < N` instead of `i <= N - 1`, as loops are written.
     return f" < {bound + 1}" if bound.terms and bound.constant < 0 else f" <= {bound}"
 
 
@@ -167,6 +169,7 @@ def _convex(one: ConvexSet, names: Sequence[str], extents: Sequence[int]) -> str
     texts = [
         f"{name} = {low}" if low == high else f"{low} <= {name} <= {high}"
         for name, low, high, extent in zip(names, one.lower, one.upper, extents, strict=True)
+        # A digit that takes every value says nothing.
         if (low, high) != (0, extent - 1)
     ]
     texts += [f"{Affine.of(dict(zip(names, h.coefficients, strict=True)), h.constant)} >= 0" for h in one.half_spaces]

@@ -33,6 +33,7 @@ def normal_form(low: tuple[int, ...], high: tuple[int, ...], spaces: tuple[HalfS
                 return None
             if row is not None:
                 reduced[row[0]] = min(reduced.get(row[0], row[1]), row[1])
+        # Nothing moved and no row fell away: another round would change nothing.
         settled = (lower, upper) == before and len(rows) == len(reduced)
         rows = reduced
         if settled:
@@ -40,6 +41,7 @@ def normal_form(low: tuple[int, ...], high: tuple[int, ...], spaces: tuple[HalfS
     if len(rows) > 1 or not settled:
         if not _feasible(lower, upper, list(rows.items())):
             return None
+        # A canonical form: tight box, irredundant rows, so that equal sets are equal values.
         rows = _tighten(lower, upper, rows)
     return ConvexSet(tuple(lower), tuple(upper), tuple(HalfSpace(c, k) for c, k in sorted(rows.items())))
 
@@ -89,6 +91,7 @@ def _tighten(lower: list[int], upper: list[int], rows: dict[tuple[int, ...], int
             kept[row[0]] = min(kept.get(row[0], row[1]), row[1])
     for c in sorted(kept):
         others = [(d, k) for d, k in kept.items() if d != c]
+        # Redundant if no point of the others violates it: the row's integer negation is -a.x - k - 1 >= 0.
         if not _feasible(lower, upper, [*others, (tuple(-a for a in c), -kept[c] - 1)]):
             del kept[c]
     return kept

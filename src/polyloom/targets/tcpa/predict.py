@@ -57,6 +57,7 @@ def first_issue(concrete: Concrete, element: ElementProgram) -> int | None:
             (offset for p in element.programs if p and (offset := _first_operation(concrete, p, limit)) is not None),
             default=None,
         )
+        # A short look suffices nearly always; the long one is for programs that wait for many iterations first.
         if least is None or least < limit:
             break
     return least

@@ -183,6 +183,7 @@ def _merged(graph: Graph, schedule: Schedule, uses: list[int]) -> list[list[int]
         use = graph.uses[n]
         for group in groups:
             others = [graph.uses[m] for m in group]
+            # Exclusive consumers at one offset pop in turns: their tokens arrive in scan order in one FIFO.
             same = others[0].variable == use.variable and others[0].distance == use.distance
             if same and all(
                 schedule.tau[o.consumer] == schedule.tau[use.consumer] and graph.are_exclusive(o.consumer, use.consumer)
@@ -285,8 +286,10 @@ def _apart(graph: Graph, allocation: Allocation, order: Order, reader: int, n: i
         x, y = (Affine.symbol(c.name(program.dimensions[m])) * sign for c in (first, second))
         d = use.distance[m] * sign
         constraints += [x - origin, origin + size - x - 1, y - origin, origin + size - y - 1, size - max(1, abs(d))]
+        # Where the value was produced, in the coordinates of the reader's tile.
         source = y - d
         inside = [source - origin, origin + size - source - 1]
+        # The source lies before the tile, or behind it.
         outside = origin - source - 1 if d > 0 else source - origin - size
         constraints += [outside] if theta else inside
     names = [c.name(d) for c in (first, second) for d in program.dimensions] + boxes

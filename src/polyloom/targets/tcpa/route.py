@@ -197,6 +197,7 @@ def _paths(
     model: cp_model.CpModel, machine: Machine, demands: tuple[Demand, ...], detour: int, *, every: bool
 ) -> list[_Path]:
     def level(name: str, locations: Iterable[Location], have: int | None) -> Level:
+        # More channels than demands are only worth looking at where adjacency makes them differ.
         count = len(demands) if have is None else have if every else min(have, len(demands))
         return {Port(where, n): model.new_bool_var(f"{name} {where}{n}") for where in locations for n in range(count)}
 
@@ -258,6 +259,7 @@ def _connect(
         ends_here = sum(level.values()) - sum(after.values())
         sinks = [*after.items(), *((port, literal + ends_here - 1) for port, literal in path.input.items())]
         for sink, needed in sinks:
+            # A port may end here or go on; either way the connection that it makes must exist.
             usable = {
                 source: literal
                 for source, literal in sources.items()
@@ -266,6 +268,7 @@ def _connect(
             model.add(sum(usable.values()) >= needed)
             for source, literal in usable.items():
                 if missing is not None and not _adjacent(machine, source, sink):
+                    # One literal per pair, however many paths would use it.
                     lacking = missing.setdefault((source, sink), model.new_bool_var(f"{_name(source)}-{_name(sink)}"))
                     model.add(lacking >= literal + needed - 1)
 

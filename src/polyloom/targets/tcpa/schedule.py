@@ -82,9 +82,12 @@ def problem(graph: Graph, machine: Machine, distance: Distance) -> Guarded:
     edges = [(w.node, use) for use in graph.uses for w in use.writers]
     variables = tuple(dict.fromkeys(use.variable for use in graph.uses))
     groups = (graph.writers_of(v) for v in variables)
+    # Too many readers for one destination each: these must share one general register, whose values live for less than
+    # pi.
     general = {v for v in variables if destinations(graph, v, separate=True) > machine.destinations}
     constrained = [(v, use.consumer, distance(use.distance)) for v, use in edges]
     spans = (
+        # Along each dimension: the slack of a crossing dependence is what the neighbouring tile has to wait for.
         tuple(dict.fromkeys((v, use.consumer) for v, use in edges if use.distance[m]))
         for m in range(len(graph.program.dimensions))
     )
