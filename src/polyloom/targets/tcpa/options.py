@@ -21,7 +21,6 @@ _OF_PHASE: Final = re.compile(r"([0-9]{1,9}):")
 def _choice(words: Sequence[str], flag: str, read: Callable[[str], T]) -> T | dict[int, T] | None:
     """`VALUE` for the only phase, or `PHASE:VALUE` words by phase. Errors: PL0801."""
     named = [(int(match[1]), word[match.end() :]) for word in words if (match := _OF_PHASE.match(word))]
-    # A Windows path such as `1:\x` would look like a phase; paths in general do not begin with digits and a colon.
     if len(named) < len(words) == 1:
         return read(words[0])
     if len(dict(named)) < len(words):
