@@ -143,6 +143,7 @@ class Machine:
         while True:
             cause, at, value, count, word = self._hart.run(at, end, min(limit - executed, SLICE) if watch else limit)
             executed += count
+            # `limit` is the end of a slice or of the run; the count tells which.
             name = _CAUSES[cause]
             if name in ("exit", "stop"):
                 return Run(value if name == "exit" else None, executed)
@@ -155,6 +156,7 @@ class Machine:
         """Calls a function of integers at `pc`: (the value of a0, instructions executed)."""
         for number, value in enumerate(arguments):
             self.set_x(A0 + number, value)
+        # No instruction stands there, and the hart stops at it when the function returns.
         self.set_x(RA, _nowhere(self))
         done = self.run(pc, limit=limit)
         return self.x[A0], done.instructions
