@@ -101,7 +101,7 @@ typedef struct {
     const uint8_t *masks;
 } Condition;
 
-// The numbers in a mask of 7 bits a byte.
+// The numbers in a mask of 7 bits per byte.
 typedef struct {
     const uint8_t *at;
     uint32_t base, bits;
@@ -448,7 +448,7 @@ typedef struct Context {
     Pooled *pool;    // the domains of the file
     uint32_t pooled;
     Int start, delay[2], steps;
-    Int needed;  // channels a side
+    Int needed;  // channels per side
 
     // At the end, such that small offsets reach the rest.
     Symbolic s;

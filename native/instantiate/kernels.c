@@ -5,7 +5,7 @@
 // with more successors than a branch has targets is split by what follows it, looking further and further ahead.
 #include "internal.h"
 
-#define LOOK_AHEAD 4  // how many steps ahead a kernel may be told apart to reduce out-degrees
+#define LOOK_AHEAD 4  // how many steps ahead a kernel class may be told apart to reduce out-degrees
 
 typedef struct {
     Int steps;

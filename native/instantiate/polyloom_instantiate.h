@@ -80,7 +80,7 @@ enum {
     POLYLOOM_GENERATOR,  // 514, 518 to 520: of array `index`, at row or column `place` of `side`
     POLYLOOM_COUNTER,    // 515
     POLYLOOM_UNIT,       // 516: unit `index`, which has `place` kernels
-    POLYLOOM_CHANNELS,   // 517: of the region; a square of `place` elements a side would fit, 0 if none
+    POLYLOOM_CHANNELS,   // 517: of the region; a square of `place` elements per side would fit, 0 if none
     POLYLOOM_TILES,      // 506: `sizes` are the least ones
     POLYLOOM_SLOT,       // 530: operations of offset `needed` meet in slot `place`
     POLYLOOM_REGION,     // 530: a propagation channel leaves the region

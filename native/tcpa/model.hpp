@@ -139,7 +139,7 @@ struct Options {
     bool trace = false;
     // No data: values are element types, and every rule that does not depend on data is checked and counted.
     bool check_only = false;
-    // Called with the cycle some times a second; what it throws ends the run.
+    // Called with the cycle some times per second; what it throws ends the run.
     std::function<void(int64_t)> poll = {};
 };
 

@@ -18,11 +18,11 @@ from tests.end_to_end.test_examples import SIZES, bounds, example, mapped
 from tests.instantiate import oracle, samples
 from tests.instantiate.naive import Program, symbolic
 from tests.instantiate.test_random import mappings, programs
+from tests.made_up import random_inputs
 
 from polyloom._native import instantiate as library
 from polyloom.cli.bench.regions import loop
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.arguments import random_inputs
 from polyloom.ir.interpret import interpret
 from polyloom.targets.tcpa import concrete_file, instantiation, machine_file, model, symbolic_file, verify
 from polyloom.targets.tcpa.concrete import Place
