@@ -197,8 +197,9 @@ private:
         if (made.items > program.member.belt) refuse(made, "its list is longer than the belt");
         for (const uint8_t byte : bytes(made.items)) {
             const bool none = byte >= none_item;
-            if (none ? byte == none_item || byte >= none_item + codes : byte >= most_position) refuse(made, "an item of its list is none");
-            program.items.push_back(none ? Item{no_position, uint8_t(byte - none_item - 1)} : Item{byte, 0});
+            if (none ? byte >= none_item + codes : byte >= most_position) refuse(made, "an item of its list is none");
+            const uint8_t width = byte == none_item ? shapeless : uint8_t(byte - none_item - 1);
+            program.items.push_back(none ? Item{no_position, width} : Item{byte, 0});
         }
         return items.mask() | (goes || is_call ? target.mask() : 0);
     }
