@@ -45,6 +45,7 @@ class LoopFacts:
     stations: int = 0
     lanes: int = 1
     first_bundle: int | None = None
+    routine: str = ""
 
 
 def plain(machine: Machine, loop: Loop, graph: Graph, bounds: tuple[LowerBound, LowerBound], reason: str) -> LoopFacts:

@@ -33,7 +33,9 @@ def report(program: Made, execution: Execution) -> Sequence[Report]:
         return (Report(tables),)
     bundles = _bundles(file.program, first)
     slots = tuple(str(slot) for slot, _ in file.machine.slots)
-    return (Report(tables, tuple(_pressure(bundles, slots)), _torus(bundles, slots), bottleneck=str(first["bound_by"])),)
+    return (
+        Report(tables, tuple(_pressure(bundles, slots)), _torus(bundles, slots), bottleneck=str(first["bound_by"])),
+    )
 
 
 def _bundles(program: Program, loop: facts.Facts) -> tuple[Bundle, ...]:
