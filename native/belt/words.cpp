@@ -198,7 +198,8 @@ private:
         for (const uint8_t byte : bytes(made.items)) {
             const bool none = byte >= none_item;
             if (none ? byte >= none_item + codes : byte >= most_position) refuse(made, "an item of its list is none");
-            program.items.push_back(none ? Item{no_position, byte == none_item ? shapeless : uint8_t(byte - none_item - 1)} : Item{byte, 0});
+            const uint8_t width = byte == none_item ? shapeless : uint8_t(byte - none_item - 1);
+            program.items.push_back(none ? Item{no_position, width} : Item{byte, 0});
         }
         return items.mask() | (goes || is_call ? target.mask() : 0);
     }

@@ -70,15 +70,11 @@ CASES: dict[str, Callable[[], Program]] = {
         bundle(do("fillx", width="b"), drops=1),
         RETURN,
     ),
-    "a NaR that is stored": lambda: divided(
-        lambda: bundle(con(BASE), do("store", 0, 1, width="w"), drops=1)
-    ),
+    "a NaR that is stored": lambda: divided(lambda: bundle(con(BASE), do("store", 0, 1, width="w"), drops=1)),
     "a NaR that is an address": lambda: divided(lambda: bundle(do("store", 0, 1, width="w"))),
     "a NaR that decides": lambda: divided(lambda: bundle(do("brtr", 0, target=0))),
     "calls too deep": recursive,
-    "operands of different widths": lambda: main(
-        bundle(do("con", width="d"), do("add", 0, 1), drops=2), RETURN
-    ),
+    "operands of different widths": lambda: main(bundle(do("con", width="d"), do("add", 0, 1), drops=2), RETURN),
     "a store outside": lambda: main(bundle(do("store", 0, 0, width="w")), RETURN),
     "a store into constants": lambda: main(
         bundle(con(BASE), do("store", 0, 1, width="w"), drops=1), RETURN, data=(Data("t", bytes(4), 4, constant=True),)

@@ -146,7 +146,14 @@ def _misfit(message: str) -> PolyloomError:
 
 
 def _fault(
-    names: Sequence[str], number: int, routine: int, bundle: int, slot: str | None, op: str | None, cycle: int, what: str
+    names: Sequence[str],
+    number: int,
+    routine: int,
+    bundle: int,
+    slot: str | None,
+    op: str | None,
+    cycle: int,
+    what: str,
 ) -> PolyloomError:
     code = _FAULTS[number]
     place = "".join(f", {part}" for part in (slot and f"{slot} {op}",) if part)
@@ -170,12 +177,16 @@ def lanes_of(operand: belt.Operand) -> Lanes:
 
 
 def _run(names: Sequence[str], ended: Mapping[str, Any]) -> Run:
-    counters = {key: int(ended[key]) for key in ("cycles", "operations", "high_water", "stations", "spills", "fills", "depth")}
+    counters = {
+        key: int(ended[key]) for key in ("cycles", "operations", "high_water", "stations", "spills", "fills", "depth")
+    }
     return Run(
         results=tuple(lanes_of(r) for r in cast("list[belt.Operand]", ended["results"])),
         events=tuple(Event(c, _name(names, r), b, s, op, lanes_of(v)) for c, r, b, s, op, v in ended["events"]),
         executed=_by_routine(names, ended["executed"]),
-        taken={(_name(names, r), b, s): n for r, b, s, n in cast("Iterable[tuple[int, int, str, int]]", ended["transfers"])},
+        taken={
+            (_name(names, r), b, s): n for r, b, s, n in cast("Iterable[tuple[int, int, str, int]]", ended["transfers"])
+        },
         **counters,
     )
 
