@@ -11,6 +11,7 @@ from polyloom.diagnostics import infeasible
 from polyloom.ir.ssa import Place
 from polyloom.targets.belt.front.affine import Form, Forms, steps
 from polyloom.targets.belt.front.fresh import names
+from polyloom.targets.belt.front.head import headed
 from polyloom.targets.belt.front.simplify import simplify
 from polyloom.targets.belt.ir import Function, Loop, Module
 from polyloom.targets.belt.machine import Machine
@@ -40,7 +41,7 @@ def vectorize(
     functions: list[Function] = []
     for function in module.functions:
         fresh = names(function)
-        changed = function
+        changed = function = headed(function, fresh) if how != "never" else function
         own = not function.name.startswith(_EMULATED)
         for loop in [b for b in function.blocks if isinstance(b, Loop)] if own and how != "never" else []:
             try:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from polyloom.targets.belt.front.addresses import materialized, with_head
-from polyloom.targets.belt.front.affine import W, Form, entry, signed
+from polyloom.targets.belt.front.affine import Form, W, entry, signed
 from polyloom.targets.belt.front.lower import constant
 from polyloom.targets.belt.ir import BYTES, Block, Constant, Edge, Function, Loop, Op, Operand, Type, Value
 from polyloom.targets.belt.isa import OPS
@@ -306,4 +306,3 @@ def _entered(block: Block | Loop, name: str, first: tuple[Operand, ...]) -> Bloc
     if not isinstance(edge, Edge) or edge.target != name:
         return block
     return replace(block, terminator=replace(block.terminator, edge=Edge(name, first)))
-
