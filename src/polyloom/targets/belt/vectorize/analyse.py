@@ -42,6 +42,11 @@ class Plan:
     affine: Mapping[str, Form]
 
 
+def counts(plan: Plan) -> bool:
+    """Whether the number of iterations alone ends the loop."""
+    return plan.counted is not None and sum(op.edge is not None for op in plan.loop.ops) == 1
+
+
 def analyse(function: Function, loop: Loop, vector: int, reassociate: bool) -> Plan:
     """How to vectorize for vectors of so many bytes. Raises Refused."""
     for op in loop.ops:
