@@ -28,8 +28,8 @@ from polyloom.targets.belt.problem import Setting, linear, setting
 from polyloom.targets.belt.slots import assign
 from polyloom.targets.belt.spill import Frames, frames, lost, relieve
 
-TRIES: Final = (4, 2, 2)
-"""Schedules that are thrown away for a lost operand, at most, in each try."""
+TRIES: Final = (1, 1, 1, 1)
+"""Schedules that are thrown away for a lost operand in each try, before its last one is."""
 _INSERTIONS: Final = 12
 """How often spills and fills are put into a schedule as it is."""
 _REPAIRS: Final = 24
@@ -93,7 +93,8 @@ def pipeline(machine: Machine, graph: Graph, addresses: Mapping[str, int], optio
             return replace(found, rounds=rounds)
         if found.reason != "belt":
             break
-        at_least = max(found.interval + 1, found.interval * 3 // 2)
+        rounds += 1
+        at_least = max(at_least + 1, at_least * 5 // 4)
     return Failed(found.reason, rounds)
 
 
@@ -214,15 +215,26 @@ def _best(machine: Machine, graph: Graph, made: Setting, schedule: Schedule) -> 
         found = lost(belt)
         if not found or list(Nones(belt).wrongs()):
             break
-        more = relieve(belt, found)
-        wider = setting(machine, more)
-        placed = inserted(machine, more, wider, schedule)
-        if placed is None or violations(wider.problem, placed):
+        values = sorted({(r.node, r.result) for _, _, r in found})
+        attempts = [found, *([f for f in found if (f[2].node, f[2].result) == v] for v in values)]
+        step = next((s for some in attempts if (s := _with(belt, schedule, some)) is not None), None)
+        if step is None:
             break
-        graph, kept = pruned(more)
-        made = setting(machine, graph)
-        schedule = _only(placed, [*kept, wider.begin])
+        graph, made, schedule = step
     return belt, Nones(belt)
+
+
+def _with(
+    belt: Belt, schedule: Schedule, found: Sequence[tuple[int, int, Read]]
+) -> tuple[Graph, Setting, Schedule] | None:
+    """These lost operands spilled and filled in the slots that are free."""
+    more = relieve(belt, found)
+    wider = setting(belt.machine, more)
+    placed = inserted(belt.machine, more, wider, schedule)
+    if placed is None or violations(wider.problem, placed):
+        return None
+    graph, kept = pruned(more)
+    return graph, setting(belt.machine, graph), _only(placed, [*kept, wider.begin])
 
 
 def _only(schedule: Schedule, kept: Sequence[int]) -> Schedule:
