@@ -51,12 +51,13 @@ Key = Operand
 @dataclass(frozen=True, slots=True)
 class Head:
     """What the block before a pipelined loop does: the bytes of scratch with the loop's frames, values that it spills
-    into these, and the loop's belt."""
+    into these, constants that the loop fills, and the loop's belt."""
 
     bytes: int = 0
     frame: int = 0
     frames: int = 0
     spills: tuple[tuple[int, Operand], ...] = ()
+    constants: tuple[tuple[Value, Constant], ...] = ()
     belt: tuple[Operand | None, ...] = ()
 
 
@@ -286,16 +287,19 @@ class Builder:
 
     def _inner(self, edge: Edge, k: int) -> int:
         head = self.plan.heads[edge.target]
-        before: list[int] = []
+        for home, constant in head.constants:
+            read = self._leaf(constant, k)
+            n = self._add(Node("spillx", (read,), (), constant.type.width, index=4 * k - 1, home=home), k)
+            self.after[n] = [(m, 1) for m, node in enumerate(self.nodes[:n]) if node.name == "scratchf"]
+            self.spilled[home.name] = n
         if head.frames:
             scratch = self._add(
                 Node("scratchf", offset=head.bytes, literal=head.frame, scale=head.frames, index=4 * k - 3), -1
             )
-            self.after[scratch] = [(n, 1) for n in self.spilled.values()]
+            self.after[scratch] = [(n, 0) for n in self.spilled.values()]
             for n, node in enumerate(self.nodes[:scratch]):
                 if node.name == "scratchf":
                     self.after[scratch].append((n, 1))
-            before.append(scratch)
             for place, operand in head.spills:
                 read = self._read(operand, k, False)
                 node = Node("spill", (read,), (), operand.type.width, offset=place, index=4 * k - 2)

@@ -14,7 +14,7 @@ from typing import Final, Literal
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.targets.belt import stats
 from polyloom.targets.belt.block_code import Builder, Head, Plan, aliases, live_in, uses
-from polyloom.targets.belt.emit import Piece, linked, loop_belt, loop_piece, loop_spills, open_piece
+from polyloom.targets.belt.emit import Piece, linked, loop_belt, loop_constants, loop_piece, loop_spills, open_piece
 from polyloom.targets.belt.graph import Builder as LoopBuilder
 from polyloom.targets.belt.graph import LOADS, Graph, Read
 from polyloom.targets.belt.ir import BYTES, Block, Function, Loop, Module, Type, Value
@@ -192,7 +192,8 @@ def _refuse(
 def _begin_homes(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
     """What pipelined loops read from outside, and what lives across them; what is too much for a belt of values."""
     for found in loops.values():
-        plan.homed |= {node.home.name for node in found.belt.graph.nodes if node.home is not None}
+        graph = found.belt.graph
+        plan.homed |= {n.home.name for n in graph.nodes if n.home is not None and n.constant is None}
     for block in plan.function.blocks:
         if block.name in loops:
             plan.homed |= {v.name for edge in edges(block) for v in plan.live[edge.target]}
@@ -208,6 +209,7 @@ def _homes(plan: Plan, loops: Mapping[str, Pipelined]) -> list[Value]:
     constants = aliases(plan.function)
     needed = {o.name for b in plan.function.blocks for o in uses(b) if isinstance(o, Value)}
     needed |= {n.home.name for f in loops.values() for n in f.belt.graph.nodes if n.home is not None}
+    found |= {v.name: v for f in loops.values() for v, _ in loop_constants(f)}
     for block in plan.function.blocks:
         if isinstance(block, Loop):
             continue
@@ -233,7 +235,7 @@ def _offsets(homes: list[Value]) -> dict[str, int]:
 def _head(found: Pipelined, size: int) -> Head:
     frames = found.frames
     total = -(-(size + frames.bytes) // 8) * 8
-    return Head(total, frames.size, frames.count, loop_spills(found), loop_belt(found))
+    return Head(total, frames.size, frames.count, loop_spills(found), loop_constants(found), loop_belt(found))
 
 
 def _code(plan: Plan, block: Block) -> tuple[Code, dict[int, int], Linear]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from polyloom.targets.belt.graph import LOADS, Absent, Graph, Node, Read, Source
-from polyloom.targets.belt.ir import BYTES, Nothing, Operand
+from polyloom.targets.belt.ir import BYTES, Constant, Nothing, Operand, Value
 from polyloom.targets.belt.isa import LANED, OPS, states_width
 from polyloom.targets.belt.nones import entry_values, frame_values
 from polyloom.targets.belt.open_code import Code, Linear
@@ -55,6 +55,12 @@ def loop_spills(found: Pipelined) -> tuple[tuple[int, Operand], ...]:
             if frame >= 0 and not isinstance(start, Nothing):
                 list_.append((frame * found.frames.size + place, start))
     return tuple(list_)
+
+
+def loop_constants(found: Pipelined) -> tuple[tuple[Value, Constant], ...]:
+    """Constants that the loop fills from scratch, with the names of their homes."""
+    nodes = found.belt.graph.nodes
+    return tuple(dict.fromkeys((n.home, n.constant) for n in nodes if n.home is not None and n.constant is not None))
 
 
 def loop_piece(found: Pipelined, home: Home) -> Piece:

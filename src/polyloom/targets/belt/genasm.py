@@ -114,7 +114,7 @@ def _head(block: Block | Loop, shows: bool, home: str) -> str:
 
 def _op(op: Op) -> str:
     words = [f"{_parameters(op.results)} ="] if op.results else []
-    words += [op.name, *([op.width] if op.width else [])]
+    words += [op.name, *([op.width] if op.width else []), *(["volatile"] if op.volatile else [])]
     if op.name in LOADS or op.name == "store":
         return " ".join((*words, _access(op)))
     if op.callee:

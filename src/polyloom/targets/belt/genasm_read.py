@@ -179,6 +179,7 @@ class _Reader:
             self._fail(f"there is no operation `{name}`")
         leaves = name in ("leave", "leavetr", "leavefl")
         width = cast("Width", self.words.pop(0)[1]) if not leaves and any(map(self._at, BYTES)) else None
+        volatile = self._take("volatile")
         if name in LOADS or name == "store":
             op = self._access(name)
         elif name in ("call", "calltr"):
@@ -187,7 +188,7 @@ class _Reader:
             op = self._leave(name)
         else:
             op = Op(name, self._operands())
-        return replace(op, results=results, width=width, place=self._place())
+        return replace(op, results=results, width=width, place=self._place(), volatile=volatile)
 
     def _access(self, name: str) -> Op:
         operands, scale = [self._operand()], 0

@@ -61,7 +61,7 @@ Source = Read | Immediate | Absent
 class Node:
     """An operation of a bundle. `index` is its position in the program, the order of what acts; -1 if it was added.
 
-    `home` is the value from outside that a fillx reads; `spill` the node of the spill whose value a fill reads,
+    `home` is the value from outside that a fillx reads, or the name of the `constant` there; `spill` the node of the spill whose value a fill reads,
     `distance` iterations earlier. `first`: it must be issued in the stage 0. `near`: it is issued at most so many
     bundles before that node. `role` is that in a counted loop: counter, test, leave.
     """
@@ -77,6 +77,7 @@ class Node:
     edge: Edge | None = None
     index: int = -1
     home: Value | None = None
+    constant: Constant | None = None
     spill: int = -1
     distance: int = 0
     first: bool = False
@@ -205,7 +206,7 @@ class Builder:
             for o in self.loop.order
             if o.source in self.node_of and o.sink in self.node_of
         )
-        return _roles(prune(Graph(tuple(self.nodes), order, self.initial)))
+        return _roles(prune(tested_early(Graph(tuple(self.nodes), order, self.initial))))
 
     def _node(self, op: Op, index: int) -> Node:
         given = list(op.operands) + (list(op.edge.arguments) if op.edge is not None else [])
@@ -353,6 +354,26 @@ def _signed(constant: Constant) -> int:
 def _is_void(op: Op) -> bool:
     """A store that never happens."""
     return op.name == "store" and any(isinstance(o, Nothing) for o in op.operands)
+
+
+def tested_early(graph: Graph) -> Graph:
+    """Whether x + k equals c is asked of x: the test waits for one operation less, and before the loop, where the
+    counter's predecessor has a value but not the one before that, it is None by itself."""
+    changes: dict[tuple[int, int], Source] = {}
+    for n, node in enumerate(graph.nodes):
+        if node.name not in ("eql", "neq") or not isinstance(node.operands[1], Immediate):
+            continue
+        counted, c = node.operands[0], node.operands[1].value
+        if not isinstance(counted, Read) or counted.distance:
+            continue
+        step = graph.nodes[counted.node]
+        if step.name not in ("add", "sub") or not isinstance(step.operands[1], Immediate):
+            continue
+        k = step.operands[1].value if step.name == "add" else -step.operands[1].value
+        before = step.operands[0]
+        if isinstance(before, Read) and before.distance and -128 <= c - k <= 127:
+            changes |= {(n, 0): before, (n, 1): Immediate(c - k)}
+    return read_instead(graph, changes)
 
 
 def _roles(graph: Graph) -> Graph:

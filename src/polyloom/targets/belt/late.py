@@ -18,6 +18,8 @@ from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.problem import Setting, gap
 
 SWEEPS: Final = 6
+_LOST: Final = 16
+"""What a read that comes too late counts, in bundles of lifetime."""
 _WINDOW: Final = 64
 """Bundles that an operation moves at most at once."""
 
@@ -30,6 +32,7 @@ class _Late:
     graph: Graph
     setting: Setting
     schedule: Schedule
+    survives: int = 0
     start: list[int] = field(default_factory=list[int])
     choice: list[int] = field(default_factory=list[int])
     used: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
@@ -39,6 +42,8 @@ class _Late:
 
     def run(self) -> Schedule:
         interval = self.schedule.interval
+        drops = sum(len(node.results) for node in self.graph.nodes)
+        self.survives = (self.machine.belt - 1) * interval // max(1, drops)
         self.start, self.choice = list(self.schedule.start), list(self.schedule.choice)
         problem = self.setting.problem
         self.into = [[] for _ in problem.operations]
@@ -89,7 +94,8 @@ class _Late:
         count = len(self.graph.nodes[n].results)
         if self.graph.nodes[n].name in LOADS:
             ready = max(ready, min(min(times), self.start[n] + self.machine.load[1]))
-        return count * (max(times) - ready)
+        beyond = sum(t - ready > self.survives for t in times)
+        return count * (max(times) - ready) + _LOST * beyond
 
     def _cost(self, n: int) -> int:
         values = {n, *(read.node for read in self.graph.nodes[n].reads)}
@@ -105,12 +111,16 @@ class _Late:
             return False
         self._hold(n, -1)
         old = self.choice[n]
-        best = (self._cost(n), -now, now, old)
+        # Of equal times, what has no operands takes the latest one; others stay.
+        turn = -1 if not self.graph.nodes[n].operands else 0
+        best = (self._cost(n), turn * now, now, old)
         for at in range(low, high + 1):
             if at == now or (k := self._fitting(n, at)) is None:
                 continue
             self.start[n] = at
-            best = min(best, (self._cost(n), -at, at, k))
+            found = (self._cost(n), turn * at, at, k)
+            if found[:2] < best[:2]:
+                best = found
         _, _, self.start[n], self.choice[n] = best
         self._hold(n, 1)
         return self.start[n] != now

@@ -186,3 +186,23 @@ def _placed(graph: Graph, begin: int) -> Iterator[Dependence]:
         yield Dependence(begin, n, 0, 0, 0)
         if node.first:
             yield Dependence(n, begin, 1, 1, 0)
+
+
+def linear(machine: Machine, graph: Graph) -> int:
+    """Bundles of one iteration by its data flow."""
+    times: dict[int, int] = {}
+
+    def ready(n: int) -> int:
+        if n not in times:
+            node = graph.nodes[n]
+            times[n] = max(
+                (
+                    ready(r.node) + latency(machine, graph, graph.nodes[r.node]) + gap(machine, graph.nodes[r.node], node)
+                    for r in node.reads
+                    if r.distance == 0
+                ),
+                default=0,
+            )
+        return times[n]
+
+    return max((ready(n) + max(1, latency(machine, graph, node)) for n, node in enumerate(graph.nodes)), default=1)

@@ -92,8 +92,7 @@ class Frames:
         return self.size * self.count
 
 
-def frames(graph: Graph, placed: Placed, before: int) -> Frames:
-    """`before`: iterations before the first whose values the head writes."""
+def frames(graph: Graph, placed: Placed) -> Frames:
     spills = [n for n, node in enumerate(graph.nodes) if node.name == "spill"]
     if not spills:
         return Frames(0, 0, {})
@@ -104,7 +103,7 @@ def frames(graph: Graph, placed: Placed, before: int) -> Frames:
         places[n] = end
         end += BYTES[types[n].width] * types[n].lanes
     align = max(BYTES[t.width] for t in types.values())
-    count = max([1, before, *(1 + age(graph, placed, n) for n, node in enumerate(graph.nodes) if node.spill >= 0)])
+    count = max([1, *(1 + age(graph, placed, n) for n, node in enumerate(graph.nodes) if node.spill >= 0)])
     return Frames(-(-end // align) * align, count, places)
 
 

@@ -10,7 +10,7 @@ from polyloom.targets.belt.graph import LOADS, Graph
 from polyloom.targets.belt.ir import Loop
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.pipeline import Pipelined
-from polyloom.targets.belt.problem import gap, latency
+from polyloom.targets.belt.problem import linear
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +45,6 @@ class LoopFacts:
     stations: int = 0
     lanes: int = 1
     first_bundle: int | None = None
-
-
-def linear(machine: Machine, graph: Graph) -> int:
-    """Bundles of one iteration by its data flow."""
-    times: dict[int, int] = {}
-
-    def ready(n: int) -> int:
-        if n not in times:
-            node = graph.nodes[n]
-            times[n] = max(
-                (
-                    ready(r.node) + latency(machine, graph, graph.nodes[r.node]) + gap(machine, graph.nodes[r.node], node)
-                    for r in node.reads
-                    if r.distance == 0
-                ),
-                default=0,
-            )
-        return times[n]
-
-    return max((ready(n) + max(1, latency(machine, graph, node)) for n, node in enumerate(graph.nodes)), default=1)
 
 
 def plain(machine: Machine, loop: Loop, graph: Graph, bounds: tuple[Bound, Bound], reason: str) -> LoopFacts:

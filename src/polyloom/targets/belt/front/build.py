@@ -18,7 +18,6 @@ from polyloom.targets.belt.ir import (
     Function,
     Jump,
     Loop,
-    Op,
     Operand,
     Return,
     Terminator,
@@ -26,12 +25,9 @@ from polyloom.targets.belt.ir import (
 )
 
 
-def build(function: ssa.Function) -> tuple[Function, frozenset[str]]:
-    """The function, with the operations as the source has them, and the places of volatile accesses by what they
-    define or store (their position among the operations of the block)."""
-    function, regions = landed(function)
-    made = _Building(function, regions)
-    return made.function(), frozenset()
+def build(function: ssa.Function) -> Function:
+    """The function, with the operations as the source has them."""
+    return _Building(*landed(function)).function()
 
 
 class _Building:
@@ -117,5 +113,3 @@ def _preorder(function: ssa.Function) -> list[str]:
             path.append((edge.block, iter(ssa.edges_of(blocks[edge.block].terminator))))
     return found[::-1]
 
-
-__all__ = ["Op", "build"]

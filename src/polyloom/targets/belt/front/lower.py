@@ -2,7 +2,7 @@
 """Instructions of SSA form as operations of the belt: one table, and the few that need several.
 
 Types lose their meaning and keep their width: pointers and i32 are w, i1 is b with 0 or 1. What C leaves undefined may
-be anything. Volatile accesses are kept apart by their position (`Emitter.volatile`).
+be anything.
 """
 
 from __future__ import annotations
@@ -75,12 +75,11 @@ def constant(type: Type, number: int) -> Constant:
 
 @dataclass(slots=True)
 class Emitter:
-    """Mutable: the operations of a block so far, what SSA values turned out to be, positions of volatile accesses."""
+    """Mutable: the operations of a block so far, and what SSA values turned out to be."""
 
     fresh: Callable[[str], str]
     known: dict[str, Operand] = field(default_factory=dict[str, Operand])
     ops: list[Op] = field(default_factory=list[Op])
-    volatile: list[Op] = field(default_factory=list[Op])
     place: Place = NOWHERE
 
     def operand(self, operand: ssa.Operand) -> Operand:
@@ -272,16 +271,14 @@ def _access(emitter: Emitter, i: Instruction, given: list[Operand], guard: Opera
             base = emitter.emit("pick", guard, base, type=W)
         type = type_of(i.results[0].type)
         emitter.ops.append(
-            Op("load", (base,), (Value(i.results[0].name, type),), type.width, place=i.place)
+            Op("load", (base,), (Value(i.results[0].name, type),), type.width, place=i.place, volatile=volatile)
         )
     else:
         value, base = given
         type = type_of(i.operands[0].type)
         if guard is not None:
             base = emitter.emit("pick", guard, base, type=W)
-        emitter.ops.append(Op("store", (base, value), (), type.width, place=i.place))
-    if volatile:
-        emitter.volatile.append(emitter.ops[-1])
+        emitter.ops.append(Op("store", (base, value), (), type.width, place=i.place, volatile=volatile))
 
 
 def _call(emitter: Emitter, i: Instruction, given: list[Operand], guard: Operand | None) -> None:

@@ -20,7 +20,7 @@ from typing import Final
 from polyloom.ir import ssa
 from polyloom.targets.belt.front.landing import Region
 from polyloom.targets.belt.front.lower import INVERSE, B, Emitter, constant, lower, type_of
-from polyloom.targets.belt.ir import Block, Constant, Edge, Loop, Op, Operand, Value
+from polyloom.targets.belt.ir import Constant, Edge, Loop, Op, Operand, Value
 
 _END: Final = ""
 """Where all ways from the header lead that do not leave the loop."""
@@ -265,5 +265,3 @@ def _used(block: ssa.Block) -> list[ssa.Value]:
     found += [decided] if decided is not None else []
     return [o for o in found if isinstance(o, ssa.Value)]
 
-
-__all__ = ["Block", "Straight"]
