@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions in SSA form become the member-independent form: the specializer before it schedules, on one page.
 
-    inlining, recursion refused -> arrays of a call as data -> switches, memcpy expanded -> common subexpressions, dead
-    code -> short loops within loops unrolled -> loops with one entry and closed exits -> one line per innermost loop
+inlining, recursion refused -> arrays of a call as data -> switches, memcpy expanded -> common subexpressions, dead
+code -> short loops within loops unrolled -> loops with one entry and closed exits -> one line per innermost loop
 """
 
 from __future__ import annotations

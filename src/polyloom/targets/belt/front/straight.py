@@ -264,4 +264,3 @@ def _used(block: ssa.Block) -> list[ssa.Value]:
     found += [a for edge in ssa.edges_of(block.terminator) for a in edge.arguments]
     found += [decided] if decided is not None else []
     return [o for o in found if isinstance(o, ssa.Value)]
-
