@@ -49,14 +49,14 @@ void Model::fill(const Issue& issue) {
     ++counters.fills;
     Value* made = take();
     const unsigned size = 1u << (issue.width + issue.lanes_log);
-    const auto where = "byte " + std::to_string(issue.offset) + " of scratch";
+    const auto wrong = [&](const char* what) { fail(Fault::scratch, "byte " + std::to_string(issue.offset) + " of scratch " + what); };
     switch (frame->scratch.fill(*made, unsigned(issue.offset), issue.rotating, size, issue.width, frame->time)) {
         case Scratch::Found::operand: break;
         case Scratch::Found::fresh: made->shape(issue.width, issue.lanes_log), made->make_none(); break;
-        case Scratch::Found::outside: fail(Fault::scratch, where + " is not allocated");
-        case Scratch::Found::unwritten: fail(Fault::scratch, where + " is not written");
-        case Scratch::Found::early: fail(Fault::scratch, where + " was spilled less than two bundles before");
-        case Scratch::Found::other: fail(Fault::scratch, where + " has an operand of another size");
+        case Scratch::Found::outside: wrong("is not allocated"); break;
+        case Scratch::Found::unwritten: wrong("is not written"); break;
+        case Scratch::Found::early: wrong("was spilled less than two bundles before"); break;
+        case Scratch::Found::other: wrong("has an operand of another size"); break;
     }
     give(issue, made);
 }
@@ -75,6 +75,15 @@ void Model::spill(const Issue& issue) {
     if (!frame->scratch.spill(*spilled, unsigned(issue.offset), issue.rotating, size, issue.width, frame->time))
         fail(Fault::scratch, "byte " + std::to_string(issue.offset) + " of scratch is not allocated");
     note(issue, *spilled);
+}
+
+// False where an operand is a vector, None or NaR.
+bool Model::scalar_address(const Issue& issue, unsigned count, uint32_t& address) const {
+    const Value& base = operand(issue, 0);
+    const Value& index = count > 1 ? operand(issue, 1) : base;
+    if (base.lanes_log | index.lanes_log || !base.plain() || !index.plain()) return false;
+    address = word_of(base, 0) + uint32_t(issue.offset) + (count > 1 ? word_of(index, 0) * issue.scale : 0);
+    return true;
 }
 
 // base + index * scale + offset, lane by lane where one of them is a vector; modulo 2^32.
@@ -108,11 +117,11 @@ void Model::address_of(const Issue& issue, unsigned count, Value& address) const
 void Model::load(const Issue& issue) {
     counters.stations = std::max(counters.stations, ++scope->loads);
     if (scope->loads > program.member.stations)
-        fail(Fault::stations, std::to_string(scope->loads) + " loads are in flight, but there are " + std::to_string(program.member.stations) + " stations");
-    address_of(issue, issue.count, second);
+        fail(Fault::stations, count_of(scope->loads, "load") + " in flight, for " + count_of(program.member.stations, "station"));
     Value* made = take();
-    if (!second.lanes_log && second.plain()) [[likely]]
-        return later(issue, made, issue.delay, false, State::at_address, word_of(second, 0));
+    if (uint32_t address; scalar_address(issue, issue.count, address)) [[likely]]
+        return later(issue, made, issue.delay, false, State::at_address, address);
+    address_of(issue, issue.count, second);
     if (second.lanes_log) {
         if (second.lanes_log != issue.lanes_log) fail(Fault::operands, "it states another number of lanes than its addresses have");
         made->copy(second);
@@ -165,7 +174,13 @@ void Model::sample(const Due& due) {
 
 void Model::store(const Issue& issue) {
     const Value& value = operand(issue, issue.count - 1u);
-    address_of(issue, issue.count - 1u, second);
+    uint32_t to;
+    if (scalar_address(issue, issue.count - 1u, to)) [[likely]] {
+        second.shape(2, 0);
+        second.put(0, to);
+    } else {
+        address_of(issue, issue.count - 1u, second);
+    }
     if (!value.has_shape()) return;
     if (value.width < issue.width) fail(Fault::operands, "its value is narrower than it states");
     if (second.lanes_log && second.lanes_log != value.lanes_log) fail(Fault::operands, "its value has another number of lanes than its addresses");
@@ -181,8 +196,8 @@ void Model::store_lane(const Issue& issue, const Value& value, unsigned lane, co
     const uint32_t to = word_of(address, at) + (address.lanes_log ? 0 : lane << issue.width);
     uint8_t* found = memory.writable(to, 1u << issue.width);
     if (!found)
-        fail(Fault::store, "it stores " + std::to_string(1u << issue.width) + " bytes at " + hexadecimal(to) +
-                               (memory.at(to, 1u << issue.width) ? ", which are constant" : ", outside of every array"));
+        fail(Fault::store, "it stores " + count_of(1u << issue.width, "byte") + " at " + hexadecimal(to) +
+                               (memory.at(to, 1u << issue.width) ? ", in constant data" : ", outside of every array"));
     std::memcpy(found, value.data + (lane << value.width), 1u << issue.width);
 }
 
@@ -201,7 +216,7 @@ bool Model::call(const Issue& issue) {
     const Routine& callee = program.routines[issue.target];
     if (happens(issue)) {
         if (issue.items != callee.parameters.size())
-            fail(Fault::operands, "it gives " + std::to_string(issue.items) + " operands, but the routine has " + std::to_string(callee.parameters.size()) + " parameters");
+            fail(Fault::operands, "it gives " + count_of(issue.items, "operand") + ", but the routine has " + count_of(long(callee.parameters.size()), "parameter"));
         ++taken[size_t(&issue - program.issues.data())];
         gather(issue);
         enter(issue.target);
@@ -234,7 +249,7 @@ Model::Ended Model::go(const Issue& issue) {
 Model::Ended Model::give_back(const Issue& issue) {
     const Routine& routine = program.routines[frame->routine];
     if (issue.items != routine.results.size())
-        fail(Fault::operands, "it returns " + std::to_string(issue.items) + " operands, but the routine has " + std::to_string(routine.results.size()) + " results");
+        fail(Fault::operands, "it returns " + count_of(issue.items, "operand") + ", but the routine has " + count_of(long(routine.results.size()), "result"));
     if (depth == 1) {
         for (Value* value : listed) results.push_back(*value);
         return Ended::done;

@@ -82,7 +82,20 @@ bool all_plain(const Value* const* in, unsigned count) {
     return !special;
 }
 
+// Two plain scalars of one width, or one and an immediate: most of what runs.
+bool quickly(const Stated& s, Action action, const Value* const* in, unsigned count, Value& result) {
+    if (count != 2 || action == Action::twice) return false;
+    const Value &a = *in[0], &b = *in[1];
+    if ((a.lanes_log | b.lanes_log) || (a.none | a.nar | b.none | b.nar) || !a.has_shape() || (b.width != a.width && b.has_shape())) return false;
+    const Kernel kernel = kernels[size_t(s.op)][a.width];
+    if (!kernel) return false;
+    const Argument arguments[2] = {{a.data, 0}, {b.data, 0}};
+    result.shape(action == Action::condition ? 0u : a.width, 0);
+    return !kernel(arguments, result.data, 1);
+}
+
 void by_kernel(const Stated& s, Action action, const Value* const* in, unsigned count, Value& result, uint32_t bundle) {
+    if (quickly(s, action, in, count, result)) [[likely]] return;
     Shape shape;
     for (unsigned k = 0; k < count; ++k) shape.add(*in[k], k == amount_of(s.op));
     const unsigned lanes = 1u << shape.lanes_log;

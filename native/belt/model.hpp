@@ -139,6 +139,7 @@ private:
     void load(const Issue& issue);
     void sample(const Due& due);
     bool load_lane(const Issue& issue, Value& made, unsigned lane, uint32_t address);
+    bool scalar_address(const Issue& issue, unsigned count, uint32_t& address) const;
     void address_of(const Issue& issue, unsigned count, Value& address) const;
     void store(const Issue& issue);
     void store_lane(const Issue& issue, const Value& value, unsigned lane, const Value& address);

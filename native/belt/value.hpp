@@ -73,8 +73,7 @@ struct Value {
         if (nar) std::memcpy(why, other.why, 4 * lanes());
     }
     void copy_lane(unsigned to, const Value& other, unsigned from) {
-        const unsigned size = 1u << width;
-        std::memcpy(data + (to << width), other.data + (from << width), size);
+        put(to, other.bits(from));
         const u128 bit = u128(1) << to;
         none = other.none >> from & 1 ? none | bit : none & ~bit;
         nar = other.nar >> from & 1 ? nar | bit : nar & ~bit;
@@ -86,15 +85,37 @@ struct Value {
         data[lane << width] = bit;
     }
     u128 bits(unsigned lane) const {
-        u128 found = 0;
-        std::memcpy(&found, data + (lane << width), 1u << width);
-        return found;
+        switch (width) {
+            case 0: return data[lane];
+            case 1: return at<uint16_t>(lane);
+            case 2: return at<uint32_t>(lane);
+            case 3: return at<uint64_t>(lane);
+            default: return at<u128>(width == 4 ? lane : 0);
+        }
     }
     i128 number(unsigned lane) const {
         const unsigned unused = 128 - (8u << width);
         return i128(bits(lane) << unused) >> unused;
     }
-    void put(unsigned lane, u128 bits) { std::memcpy(data + (lane << width), &bits, 1u << width); }
+    void put(unsigned lane, u128 bits) {
+        switch (width) {
+            case 0: data[lane] = uint8_t(bits); break;
+            case 1: put_as<uint16_t>(lane, uint16_t(bits)); break;
+            case 2: put_as<uint32_t>(lane, uint32_t(bits)); break;
+            case 3: put_as<uint64_t>(lane, uint64_t(bits)); break;
+            default: put_as<u128>(width == 4 ? lane : 0, bits);
+        }
+    }
+
+private:
+    template <class U>
+    U at(unsigned lane) const {
+        U value;
+        std::memcpy(&value, data + lane * sizeof value, sizeof value);
+        return value;
+    }
+    template <class U>
+    void put_as(unsigned lane, U value) { std::memcpy(data + lane * sizeof value, &value, sizeof value); }
 };
 
 }  // namespace polyloom::belt

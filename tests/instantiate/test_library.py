@@ -18,11 +18,11 @@ from tests.end_to_end.test_examples import SIZES, bounds, example, mapped
 from tests.instantiate import oracle, samples
 from tests.instantiate.naive import Program, symbolic
 from tests.instantiate.test_random import mappings, programs
+from tests.made_up import random_inputs
 
 from polyloom._native import instantiate as library
 from polyloom.cli.bench.regions import loop
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.arguments import random_inputs
 from polyloom.ir.interpret import interpret
 from polyloom.targets.tcpa import concrete_file, instantiation, machine_file, model, symbolic_file, verify
 from polyloom.targets.tcpa.concrete import Place
@@ -235,8 +235,8 @@ def test_refusals_name_what_is_exceeded(golden: Golden) -> None:
     golden("refusals", "\n".join(map(refusal, LIMITS)))
 
 
-def test_a_status_has_a_text() -> None:
-    assert library.status_text(0) == "done"
-    assert {library.status_text(n) for n in (*range(501, 507), *range(510, 521), *range(701, 707))}.isdisjoint(
+def test_a_status_has_a_message() -> None:
+    assert library.status_message(0) == "done"
+    assert {library.status_message(n) for n in (*range(501, 507), *range(510, 521), *range(701, 707))}.isdisjoint(
         {"unknown status"}
     )

@@ -122,7 +122,7 @@ class Result:
         NDArray[np.uint8],
         NDArray[np.uint32],
     ]:
-        """(element, unit, cycle, instruction, opcode, value), one row an operation. Only the first call returns
+        """(element, unit, cycle, instruction, opcode, value), one row per operation. Only the first call returns
         them."""
 
 def run(
@@ -139,5 +139,5 @@ def run(
 
     `latencies` is units x 256 opcodes in cycles, 0 for an operation that the unit lacks. Raises Fault, and ValueError
     for programs of another number of units or inputs that are too short. `check_only` needs no inputs and gives
-    `Result.report`. `progress` is called with the cycle some times a second; what it raises ends the run.
+    `Result.report`. `progress` is called with the cycle some times per second; what it raises ends the run.
     """

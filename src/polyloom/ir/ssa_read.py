@@ -253,9 +253,7 @@ class _Reader:
             while self._take(","):
                 yield self._operand()
 
-    def _parameters(
-        self, unsigned: set[int] | None = None, restricted: set[int] | None = None
-    ) -> tuple[Value, ...]:
+    def _parameters(self, unsigned: set[int] | None = None, restricted: set[int] | None = None) -> tuple[Value, ...]:
         """Positions of those that are extended with zeros are added to `unsigned`, where they may be; and likewise
         those of `restrict` pointers."""
         self._mark("(")

@@ -53,8 +53,7 @@ class Run:
 
 
 class Machine:
-    """A hart with an image in its memory, and registers that are 0, but for sp. Errors: PL0910 for an image that does
-    not fit."""
+    """A hart with an image in its memory, registers 0 but for sp. Errors: PL0910 where it does not fit."""
 
     def __init__(self, image: Image, room: int = STACK) -> None:
         """`room` is the number of bytes above the image."""
@@ -144,6 +143,7 @@ class Machine:
         while True:
             cause, at, value, count, word = self._hart.run(at, end, min(limit - executed, SLICE) if watch else limit)
             executed += count
+            # `limit` is the end of a slice or of the run; the count tells which.
             name = _CAUSES[cause]
             if name in ("exit", "stop"):
                 return Run(value if name == "exit" else None, executed)
@@ -156,6 +156,7 @@ class Machine:
         """Calls a function of integers at `pc`: (the value of a0, instructions executed)."""
         for number, value in enumerate(arguments):
             self.set_x(A0 + number, value)
+        # No instruction stands there, and the hart stops at it when the function returns.
         self.set_x(RA, _nowhere(self))
         done = self.run(pc, limit=limit)
         return self.x[A0], done.instructions

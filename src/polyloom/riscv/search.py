@@ -110,16 +110,17 @@ def forms() -> Iterator[str]:
 
 
 def search(form: str, extensions: frozenset[str]) -> tuple[int, tuple[Line, ...]]:
-    """(the greatest length searched in vain, the lines of the first that is not, () for none as far as the form is
-    searched)."""
+    """(greatest length searched in vain, the lines of the first that is not, () for none)."""
     expression, longest = parse(form), LONGER.get(form, LENGTH)
     for length in range(1, longest + 1):
         found = [_sequences(expression, extensions, length, xlen) for xlen in (64, 32)]
         if found[0] or found[1]:
+            # A sequence of the table serves both widths.
             both = [lines for lines in found[0] if lines in found[1]]
             good = (
                 lines
                 for lines in sorted(both, key=_depth)
+                # The native search compares few samples; what is left is tried on many, and proved by z3 in the tests.
                 if all(_computes(lines, expression, xlen) for xlen in (64, 32))
             )
             lines = next(good, ())

@@ -102,8 +102,7 @@ def _pack_symbol(wide: bool, name: int, kind: int, section: int, address: int, s
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Names by address, without the local ones of assemblers; and the addresses and the bytes of sections that are
-    code."""
+    """Names by address, but local ones of assemblers; and addresses and bytes of sections that are code."""
 
     names: dict[int, str]
     code: tuple[tuple[int, bytes], ...]

@@ -151,8 +151,7 @@ def _seconds(call: Callable[[], object]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """Medians in seconds: of the library's program instantiation, of all but emission, of the peer; and of the
-    factors."""
+    """Medians in seconds: of the library, of all but emission, of the peer; and of the factors."""
 
     programs: float
     whole: float

@@ -89,6 +89,8 @@ def _file(
     start = 0
     table, contents = bytearray(), bytearray()
     for flags, address, content, whole in segments:
+        # ELF, "Program loading": a segment is mapped by pages, so that p_offset and p_vaddr are congruent modulo the
+        # page.
         contents += bytes((address - offset - len(contents)) % _PAGE)  # offsets and addresses agree within a page
         start = offset + len(contents)
         fields = (address, address, len(content), whole)

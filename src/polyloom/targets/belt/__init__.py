@@ -5,4 +5,9 @@ from typing import Final
 
 from polyloom.targets.entry import Entry
 
-ENTRY: Final = Entry("belt", "polyloom.targets.belt.target:TARGET", codes="polyloom.targets.belt.codes:CODES")
+ENTRY: Final = Entry(
+    "belt",
+    "polyloom.targets.belt.target:TARGET",
+    bench={"belt": "polyloom.cli.bench.belt:rows", "hexagon": "polyloom.cli.bench.hexagon:rows"},
+    codes="polyloom.targets.belt.codes:CODES",
+)

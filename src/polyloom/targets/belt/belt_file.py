@@ -53,7 +53,7 @@ def write(program: Program, signature: Signature) -> bytes:
         _machine(member),
         section(_DATA, _placed(program.data)),
         encode(program),
-        section(binary.text, _note(member, signature)),
+        section(binary.text, _note(member, signature, program.loops)),
         section(_NAMES, _Names(_names(program), tuple(d.name for d in program.data), _notes(program))),
     )
     return binary.pack(KIND, member.fingerprint, sections)
@@ -63,7 +63,7 @@ def read(data: bytes, on: Machine | None = None) -> File:
     """The program, signature and member of a file. Errors: PL0701 to PL0705, PL1005, and PL1006 unless it is for
     `on`."""
     stamp, (_, data_at, code, note_at, names_at) = binary.unpack(KIND, data)
-    member, signature = _read_note(note_at)
+    member, signature, loops = _read_note(note_at)
     if on is not None and on != member:
         raise _for_another(member, on)
     names = _whole(_NAMES, names_at)
@@ -74,7 +74,7 @@ def read(data: bytes, on: Machine | None = None) -> File:
     if len(placed) != len(names.data) or stamp != member.fingerprint:
         raise binary.malformed(names_at.position, "the names of data, or the hash of the member, do not fit the file")
     made = tuple(Data(n, d.initial, d.align, bool(d.constant)) for n, d in zip(names.data, placed, strict=True))
-    program = replace(_with_notes(found, names.notes, names_at), data=made)
+    program = replace(_with_notes(found, names.notes, names_at), data=made, loops=loops)
     binary.check_canonical(data, write(program, signature))
     return File(program, signature, member)
 
@@ -190,18 +190,22 @@ def _noted(routine: Routine, notes: Any) -> Routine:
     return replace(routine, bundles=bundles)
 
 
-def _note(member: Machine, signature: Signature) -> str:
-    made = {"version": VERSION, "member": member.name, "description": member.description, **as_json(signature)}
+def _note(member: Machine, signature: Signature, loops: str) -> str:
+    own = {"version": VERSION, "member": member.name, "description": member.description, "loops": json.loads(loops)}
+    made = {**own, **as_json(signature)}
     return json.dumps(made, sort_keys=True, separators=(",", ":"))
 
 
-def _read_note(reader: Reader) -> tuple[Machine, Signature]:
+def _read_note(reader: Reader) -> tuple[Machine, Signature, str]:
     at = reader.position
     try:
         made = cast("dict[str, Any]", json.loads(binary.text.read(reader)))
         if made["version"] != VERSION:
             raise ValueError
-        found = machine.read(str(made["description"]), str(made["member"])), of_json(made)
+        loops = json.dumps(made["loops"], sort_keys=True, separators=(",", ":"))
+        if not isinstance(made["loops"], list) or not all(isinstance(loop, dict) for loop in made["loops"]):
+            raise ValueError
+        found = machine.read(str(made["description"]), str(made["member"])), of_json(made), loops
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError, AttributeError):
         raise binary.malformed(at, "the note is not written as the format says") from None
     return found

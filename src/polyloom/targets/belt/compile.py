@@ -115,7 +115,10 @@ def _routine(
     bundles = [b for piece in pieces.values() for b in linked(piece, first)]
     passes = tuple((first[name], len(pieces[name].bundles)) for name in pieces if name in loops)
     parameters = tuple(p.type for p in function.blocks[0].parameters)
-    told = [replace(f, first_bundle=first[name] if name in loops else None) for name, f in facts.items()]
+    told = [
+        replace(f, routine=function.name, first_bundle=first[name] if name in loops else None)
+        for name, f in facts.items()
+    ]
     return Routine(function.name, tuple(bundles), passes, parameters, function.results), told
 
 
@@ -186,9 +189,7 @@ def _pieces(
     return pieces, total
 
 
-def _refuse(
-    function: Function, machine: Machine, total: int, loops: Mapping[str, Pipelined], lost: list[str]
-) -> None:
+def _refuse(function: Function, machine: Machine, total: int, loops: Mapping[str, Pipelined], lost: list[str]) -> None:
     if lost:
         message = f"{function.name}: an operation of block {lost[0]} needs more operands than the belt holds"
         help = f"take a member with a longer belt than {machine.belt}, or fewer arguments"

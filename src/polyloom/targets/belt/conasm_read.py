@@ -122,6 +122,7 @@ class _Reader:
     source: Source
     member: Machine | None = None
     signature: Signature | None = None
+    loops: str = "[]"
     data: list[Data] = field(default_factory=list[Data])
     routines: list[Routine] = field(default_factory=list[Routine])
     calls: list[tuple[str, _Line, int]] = field(default_factory=list[tuple[str, "_Line", int]])
@@ -142,7 +143,9 @@ class _Reader:
             if callee not in names:
                 line.at = at
                 line.fail(f"there is no routine '{callee}'", nearest(callee, names, "routine"), code="PL1008")
-        program = Program(member.name, member.phasing, member.description, tuple(self.routines), tuple(self.data))
+        program = Program(
+            member.name, member.phasing, member.description, tuple(self.routines), tuple(self.data), self.loops
+        )
         return program, self.signature or Signature(names[0], (), (), ())
 
     def known(self, line: _Line) -> Machine:
@@ -160,6 +163,9 @@ class _Reader:
             return
         if text.startswith("signature "):
             self.signature = self.signed(text, offset)
+            return
+        if text.startswith("loops "):
+            self.loops = self.told(text, offset)
             return
         tokens = [(m["token"], offset + m.start("token")) for m in _TOKEN.finditer(text) if m["token"]]
         line = _Line(self.source, tokens, offset + len(text))
@@ -200,6 +206,19 @@ class _Reader:
                 "PL1007", "the signature is not written as a file's note has it", span=span, help=help
             ) from None
 
+    def told(self, text: str, offset: int) -> str:
+        try:
+            found = json.loads(text.removeprefix("loops "))
+            if not isinstance(found, list) or not all(isinstance(loop, dict) for loop in cast("list[object]", found)):
+                raise ValueError
+            return json.dumps(found, sort_keys=True, separators=(",", ":"))
+        except (ValueError, RecursionError):
+            span = Span(self.source, offset, offset + len(text))
+            help = "write a list of JSON objects, or leave the line out"
+            raise input_error(
+                "PL1007", "what is told of the loops is no list of objects", span=span, help=help
+            ) from None
+
     def datum(self, line: _Line) -> Data:
         name = line.name("the name of a datum")
         line.expect("align")
@@ -237,8 +256,8 @@ class _Reader:
         line.expect(":")
         issues: list[tuple[Issue, Note]] = []
         while not line.skip(":"):
-            if issues:
-                line.expect("|")
+            if issues and not line.skip("|"):
+                line.fail("expected `|` and an operation, or `:` and the drops", "end the bundle with `: drops 2`")
             issues.append(self.issue(line, number, member))
         line.expect("drops")
         drops = line.number("the number of drops")

@@ -79,13 +79,14 @@ def loop_piece(found: Pipelined, home: Home) -> Piece:
         elif node.home is not None:
             offset = home(node.home.name)
         rows[row].append(
-            (_issue(graph, node, placed.slots[n], operands, offset, placed.latency[n]), _note(graph, node, placed.stage(n)))
+            (
+                _issue(graph, node, placed.slots[n], operands, offset, placed.latency[n]),
+                _note(graph, node, placed.stage(n)),
+            )
         )
         if node.edge is not None:
             links[row, placed.slots[n]] = node.edge.target
-    bundles = [
-        _bundle(row, belt.drops_in(k), k == 0 and found.frames.count > 0) for k, row in enumerate(rows)
-    ]
+    bundles = [_bundle(row, belt.drops_in(k), k == 0 and found.frames.count > 0) for k, row in enumerate(rows)]
     return Piece(tuple(bundles), links)
 
 
@@ -97,9 +98,7 @@ def open_piece(code: Code, linear: Linear, home: Home) -> Piece:
     links: dict[tuple[int, Slot], str] = {}
     for n in issued:
         node, row = graph.nodes[n], placed.start[n]
-        operands = [
-            _operand(o, linear.linear(code.entry, n, o) if isinstance(o, Read) else 0) for o in node.operands
-        ]
+        operands = [_operand(o, linear.linear(code.entry, n, o) if isinstance(o, Read) else 0) for o in node.operands]
         offset = node.offset if node.home is None else home(node.home.name)
         issue = _issue(graph, node, placed.slots[n], operands, offset, placed.latency[n])
         rows[row].append((issue, _note(graph, node, None)))

@@ -96,7 +96,9 @@ class Graph:
 
     nodes: tuple[Node, ...]
     order: tuple[Order, ...] = ()
-    initial: Mapping[tuple[int, int], tuple[Operand, ...]] = field(default_factory=dict[tuple[int, int], tuple[Operand, ...]])
+    initial: Mapping[tuple[int, int], tuple[Operand, ...]] = field(
+        default_factory=dict[tuple[int, int], tuple[Operand, ...]]
+    )
 
     def type(self, read: Read) -> Type:
         return self.nodes[read.node].results[read.result].type

@@ -119,7 +119,7 @@ def _edges(module: Module, function: Function) -> Iterator[str]:
     for block in function.blocks:
         for edge in edges(block):
             target = blocks.get(edge.target)
-            if target is None or target is function.blocks[0] or target is block and isinstance(block, Loop):
+            if target is None or target is function.blocks[0] or (target is block and isinstance(block, Loop)):
                 yield f"block {block.name}: an edge goes to {edge.target}"
             elif _types(edge.arguments) != _types(target.parameters):
                 yield (

@@ -19,7 +19,6 @@ from polyloom.ir.ssa import number as float_of
 from polyloom.ir.ssa_intrinsics import intrinsic
 from polyloom.ir.ssa_semantics import floating
 from polyloom.ir.ssa_types import F32, F64
-from polyloom.ir.ssa_types import Type as SsaType
 from polyloom.targets.belt.isa import OPS
 
 
@@ -330,7 +329,9 @@ def _narrowed(lanes: Lanes, result: int) -> Lanes:
 
 _WHOLE: Final[dict[str, Callable[[Sequence[Lanes], int, int, int], tuple[Lanes, ...]]]] = {
     "splat": lambda o, w, r, n: (o[0] * n,),
-    "iota": lambda o, w, r, n: (tuple((x + k) % (1 << w) if isinstance(x, int) else x for k, x in enumerate(o[0] * n)),),
+    "iota": lambda o, w, r, n: (
+        tuple((x + k) % (1 << w) if isinstance(x, int) else x for k, x in enumerate(o[0] * n)),
+    ),
     "shuffle": lambda o, w, r, n: (_shuffled(o[0], o[1][0]),),
     "extract": lambda o, w, r, n: ((_shuffled(o[0], o[1][0])[0],),),
     "inject": lambda o, w, r, n: (_injected(o[0], o[1][0], o[2][0]),),
@@ -348,4 +349,4 @@ _WHOLE: Final[dict[str, Callable[[Sequence[Lanes], int, int, int], tuple[Lanes, 
 
 def computes(name: str) -> bool:
     """Whether `compute` knows the operation."""
-    return OPS[name].phase == "C" and OPS[name].unit != "ls" or name == "pick"
+    return (OPS[name].phase == "C" and OPS[name].unit != "ls") or name == "pick"

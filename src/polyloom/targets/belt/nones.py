@@ -109,7 +109,9 @@ class Nones:
         for j in range(1, node.distance + 1):
             if self.belt.placed.stage(node.spill) < j:
                 continue
-            if not _absent(self.graph, source.node, source.result, j) or not self.is_none(source.node, source.result, -j):
+            if not _absent(self.graph, source.node, source.result, j) or not self.is_none(
+                source.node, source.result, -j
+            ):
                 yield Wrong("frame", n, 0)
                 return
 

@@ -166,7 +166,11 @@ def with_exits(function: Function, loop: Loop) -> Function:
         if op.edge is None:
             ops.append(op)
             continue
-        moved = list(dict.fromkeys(a for a in op.edge.arguments if isinstance(a, Value) and a.name in fixed and fixed[a.name] is None))
+        moved = list(
+            dict.fromkeys(
+                a for a in op.edge.arguments if isinstance(a, Value) and a.name in fixed and fixed[a.name] is None
+            )
+        )
         landed = {a.name: Value(_fresh(f"{a.name}.out", known), a.type) for a in moved}
         arguments = tuple(_outside(a, fixed, landed) for a in op.edge.arguments)
         name = _fresh(f"{loop.name}.exit", known)

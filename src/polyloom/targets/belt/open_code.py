@@ -165,7 +165,11 @@ class _List:
         node = self.code.graph.nodes[n]
         slot = self._free(n, at)
         is_load = node.name in LOADS
-        if slot is None or is_load and sum(abs(at - t) < self.machine.load[0] for t in self.loads) >= self.machine.stations:
+        if (
+            slot is None
+            or is_load
+            and sum(abs(at - t) < self.machine.load[0] for t in self.loads) >= self.machine.stations
+        ):
             return False
         self.used[slot, at] = True
         leaves: list[int] = []
@@ -237,7 +241,9 @@ def check(machine: Machine, code: Code, linear: Linear) -> list[str]:
                 continue
             if placed.start[n] < placed.start[read.node] + placed.latency[read.node] + gap(machine, source, node):
                 found.append(f"{node.name} reads {source.name} before its drop")
-        found += [f"{node.name} comes too early" for s, w in code.after.get(n, ()) if placed.start[n] < placed.start[s] + w]
+        found += [
+            f"{node.name} comes too early" for s, w in code.after.get(n, ()) if placed.start[n] < placed.start[s] + w
+        ]
     return found
 
 

@@ -16,7 +16,7 @@ from polyloom.modulo.bounds import recurrence_bound, resource_bound
 from polyloom.modulo.check import check, violations
 from polyloom.modulo.graph import Arc, Demand, build
 from polyloom.modulo.placing import Case
-from polyloom.modulo.problem import Bound, Choice, Problem, Schedule, Solution
+from polyloom.modulo.problem import LowerBound, Choice, Problem, Schedule, Solution
 from polyloom.modulo.solve import SOLVERS, solve
 from polyloom.targets.belt.graph import Graph, Read, prune, pruned
 from polyloom.targets.belt.ir import Constant, Value
@@ -42,7 +42,7 @@ class Pipelined:
 
     belt: Belt
     solution: Solution
-    bounds: tuple[Bound, Bound]
+    bounds: tuple[LowerBound, LowerBound]
     rounds: int
     frames: Frames
 
@@ -68,7 +68,7 @@ class Options:
     scratch: int = 1 << 20
 
 
-def bounds(machine: Machine, graph: Graph) -> tuple[Bound, Bound]:
+def bounds(machine: Machine, graph: Graph) -> tuple[LowerBound, LowerBound]:
     """Of resources and of recurrences, before anything is added: fills of what comes from outside take no slot here."""
     problem = setting(machine, graph).problem
     operations = list(problem.operations)
@@ -114,7 +114,7 @@ class _Try:
     machine: Machine
     known: dict[str, int]
     options: Options
-    limits: tuple[Bound, Bound]
+    limits: tuple[LowerBound, LowerBound]
     least: int
     at_least: int
 

@@ -68,7 +68,9 @@ class Belt:
     @cached_property
     def _times(self) -> list[tuple[int, int]]:
         """(row, phase) of the drops, in order."""
-        return sorted(self._when(n) for n, node in enumerate(self.graph.nodes) if self.is_issued(n) for _ in node.results)
+        return sorted(
+            self._when(n) for n, node in enumerate(self.graph.nodes) if self.is_issued(n) for _ in node.results
+        )
 
     def _when(self, node: int) -> tuple[int, int]:
         return self.drop(node) % self.placed.interval, drop_rank(self.machine, self.graph.nodes[node])

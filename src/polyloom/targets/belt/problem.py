@@ -197,7 +197,9 @@ def linear(machine: Machine, graph: Graph) -> int:
             node = graph.nodes[n]
             times[n] = max(
                 (
-                    ready(r.node) + latency(machine, graph, graph.nodes[r.node]) + gap(machine, graph.nodes[r.node], node)
+                    ready(r.node)
+                    + latency(machine, graph, graph.nodes[r.node])
+                    + gap(machine, graph.nodes[r.node], node)
                     for r in node.reads
                     if r.distance == 0
                 ),

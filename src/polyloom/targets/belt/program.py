@@ -133,6 +133,8 @@ class Program:
     description: str
     routines: tuple[Routine, ...]
     data: tuple[Data, ...] = ()
+    loops: str = "[]"
+    """What the specializer tells of its loops: a list of objects, in JSON with sorted keys and without spaces."""
 
 
 def in_order(bundle: Bundle) -> tuple[tuple[Issue, ...], tuple[Note, ...]]:

@@ -47,9 +47,7 @@ def relieve(belt: Belt, found: Sequence[tuple[int, int, Read]]) -> Graph:
     return graph
 
 
-def _again(
-    belt: Belt, graph: Graph, node: Node, readers: Sequence[tuple[int, int, Read]], within: int
-) -> Graph:
+def _again(belt: Belt, graph: Graph, node: Node, readers: Sequence[tuple[int, int, Read]], within: int) -> Graph:
     """The leaf or fill once more for these readers."""
     size = len(graph.nodes)
     new = replace(node, near=_near(belt, node, readers[0][0], within))
@@ -60,12 +58,11 @@ def _near(belt: Belt, node: Node, reader: int, within: int) -> tuple[int, int]:
     return reader, max(gap(belt.machine, node, belt.graph.nodes[reader]) + (0 if belt.machine.phasing else 1), within)
 
 
-def _spilled(
-    belt: Belt, graph: Graph, value: Read, readers: Sequence[tuple[int, int, Read]], within: int
-) -> Graph:
+def _spilled(belt: Belt, graph: Graph, value: Read, readers: Sequence[tuple[int, int, Read]], within: int) -> Graph:
     type = graph.type(value)
     spill = next(
-        (n for n, node in enumerate(graph.nodes) if node.name == "spill" and node.operands == (value,)), len(graph.nodes)
+        (n for n, node in enumerate(graph.nodes) if node.name == "spill" and node.operands == (value,)),
+        len(graph.nodes),
     )
     if spill == len(graph.nodes):
         graph = replace(graph, nodes=(*graph.nodes, Node("spill", (value,), (), type.width)))

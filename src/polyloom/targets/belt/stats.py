@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from polyloom.modulo.problem import Bound
+from polyloom.modulo.problem import LowerBound
 from polyloom.targets.belt.graph import LOADS, Graph
 from polyloom.targets.belt.ir import Loop
 from polyloom.targets.belt.machine import Machine
@@ -45,9 +45,10 @@ class LoopFacts:
     stations: int = 0
     lanes: int = 1
     first_bundle: int | None = None
+    routine: str = ""
 
 
-def plain(machine: Machine, loop: Loop, graph: Graph, bounds: tuple[Bound, Bound], reason: str) -> LoopFacts:
+def plain(machine: Machine, loop: Loop, graph: Graph, bounds: tuple[LowerBound, LowerBound], reason: str) -> LoopFacts:
     """Of a loop that is not pipelined, or not yet."""
     resource, recurrence = (b.value for b in bounds)
     lanes = max((v.type.lanes for n in graph.nodes for v in n.results), default=1)

@@ -18,9 +18,9 @@ from polyloom.targets.belt import machine as machines
 from polyloom.targets.belt.isa import OPS, predicates
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.program import Bundle, Issue, Note, Program, Routine, in_order
-from polyloom.targets.belt.walk import Found, Seen, State, walker
+from polyloom.targets.belt.walk import Found, Seen, State, counted, walker
 
-_MOST_STATES = 50_000
+_MOST_STATES = 10_000
 """Of a routine: hostile words may have more than anybody waits for."""
 _HELP = {
     "PL1009": "compile the function again: nobody but a compiler's author should see this",
@@ -67,12 +67,12 @@ def check(program: Program, routine: Routine, machine: Machine) -> tuple[list[Di
 
 def _diagnostic(routine: Routine, at: int, found: Found) -> Diagnostic:
     issue = f", {found.issue.slot} {found.issue.name}" if found.issue else ""
-    notes = _origins(routine.bundles[at], found.issue)
+    notes = _origins(routine.bundles[at], found.issue) if found.issue else ()
     message = f"{routine.name}, bundle {at}{issue}: {found.message}"
     return Diagnostic(found.code, message, INPUT, None, notes, _HELP[found.code])
 
 
-def _origins(bundle: Bundle, issue: Issue | None) -> tuple[str, ...]:
+def _origins(bundle: Bundle, issue: Issue) -> tuple[str, ...]:
     """Where the operation comes from in the source."""
     places = [note.place for made, note in zip(bundle.issues, bundle.notes, strict=False) if made == issue]
     return tuple(f"from {place.words()}" for place in places[:1] if place.words())
@@ -134,16 +134,22 @@ def _walk(program: Program, routine: Routine, machine: Machine, facts: Facts) ->
 def _counted(routine: Routine, machine: Machine, at: int, state: State, seen: Seen) -> Iterator[Found]:
     drops = routine.bundles[at].drops
     if seen.arrived > drops or (seen.arrived < drops and len(state.scopes) == 1):
-        yield Found("PL1013", f"{seen.arrived} operands drop, but the header says {drops}")
+        yield _drops(seen.arrived, drops)
     if seen.stations > machine.stations:
-        yield Found("PL1014", f"{seen.stations} loads are under way, but there are {machine.stations} stations")
+        stations = counted(machine.stations, "station")
+        yield Found("PL1014", f"{counted(seen.stations, 'load')} under way, but {machine.name} has {stations}")
+
+
+def _drops(arrived: int, drops: int) -> Found:
+    do = "drop" if arrived > 1 else "drops"
+    return Found("PL1013", f"{counted(arrived, 'operand')} {do}, but the header says {drops}")
 
 
 def _steady(routine: Routine, arrived: dict[int, int]) -> Iterator[tuple[int, Found]]:
     """What drops in the latest passes is what the header says."""
     for at, count in arrived.items():
         if count < routine.bundles[at].drops:
-            yield at, Found("PL1013", f"{count} operands drop, but the header says {routine.bundles[at].drops}")
+            yield at, _drops(count, routine.bundles[at].drops)
 
 
 def _watch(recurs: dict[tuple[int, Issue], bool], at: int, seen: Seen) -> None:

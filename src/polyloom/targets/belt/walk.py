@@ -105,6 +105,10 @@ def walker(program: Program, routine: Routine, machine: Machine, most_passes: in
     return Walker(program, routine, machine, backs, most_passes, tags)
 
 
+_DEEPEST: Final = 4
+"""Loops that are entered within another one; the compiler nests none."""
+_ROUNDED: Final = 8
+"""What scratchf allocates is a multiple of."""
 _TRANSFERS: Final = ("br", "inner", "leave", "retn")
 
 
@@ -165,9 +169,10 @@ class _Step:
         if operand.position == NONE:
             return Item(operand.width, 1, "none")
         if operand.position >= self.machine.belt:
-            self.wrong("PL1012", f"it reads b{operand.position}, but the belt has {self.machine.belt}", issue)
+            self.wrong("PL1012", f"it reads b{operand.position}, but the belt is {self.machine.belt} long", issue)
         elif operand.position >= len(self.belt):
-            self.wrong("PL1012", f"it reads b{operand.position}, but {len(self.belt)} operands are there", issue)
+            there = counted(len(self.belt), "operand")
+            self.wrong("PL1012", f"it reads b{operand.position}, but the belt has {there}", issue)
         else:
             return self.belt[-1 - operand.position]
         return NOTHING
@@ -223,7 +228,8 @@ class _Step:
     def call(self, issue: Issue) -> None:
         callee, given = self.callee(issue), self.read_all(issue)[predicates(OPS[issue.name]) :]
         if len(given) != len(callee.parameters):
-            self.wrong("PL1017", f"it gives {len(given)} operands, {callee.name} has {len(callee.parameters)}", issue)
+            has = counted(len(given), "operand")
+            self.wrong("PL1017", f"its list has {has}, {callee.name} takes {len(callee.parameters)}", issue)
         self.types(issue, given, callee.parameters)
         last = len(callee.results) - 1
         latency = 0 if self.machine.phasing else 1
@@ -240,6 +246,8 @@ class _Step:
         if issue.name == "scratchf":
             if issue.offset > self.machine.scratch:
                 self.wrong("PL1015", f"it allocates {issue.offset} bytes of {self.machine.scratch}", issue)
+            if issue.offset % _ROUNDED:
+                self.wrong("PL1015", f"it allocates {issue.offset} bytes, no multiple of {_ROUNDED}", issue)
             self.scratch = Scratch(issue.offset, issue.frame, issue.frames)
         elif OPS[issue.name].unit == "spill":
             self.spilled.append(self.place(issue))
@@ -250,8 +258,9 @@ class _Step:
         room = self.scratch.frame * self.scratch.frames
         low, high = (0, room) if rotates else (0, self.scratch.size - room)
         if issue.offset + size > high or issue.offset < low:
-            where = "the frames" if rotates else "scratch"
-            self.wrong("PL1015", f"bytes {issue.offset} to {issue.offset + size - 1}, but {where} have {high}", issue)
+            have = "the frames have" if rotates else "scratch has, without frames,"
+            last = issue.offset + size - 1
+            self.wrong("PL1015", f"bytes {issue.offset} to {last}, but {have} {counted(high, 'byte')}", issue)
         elif rotates and issue.offset % self.scratch.frame + size > self.scratch.frame:
             self.wrong("PL1015", f"byte {issue.offset} and {size} bytes are in two frames", issue)
         if issue.offset % BYTES[issue.width or "b"]:
@@ -318,6 +327,9 @@ class _Step:
         if issue.name == "inner":
             if issue.target not in self.walker.backs.values():
                 self.wrong("PL1016", f"no pass begins at bundle {issue.target}", issue)
+            if len(inner) == _DEEPEST:
+                self.wrong("PL1016", f"loops are entered more than {_DEEPEST} deep", issue)
+                return
             scopes = (*inner, scope, Scope(given[: self.machine.belt]))
         elif issue.name.startswith("leave"):
             if not inner:
@@ -332,12 +344,20 @@ class _Step:
 
     def busy(self) -> tuple[tuple[tuple[int, int], int], ...]:
         """Slots that stay busy after this bundle; an issue to a busy one is wrong."""
-        held = dict(self.scope.busy)
+        before = dict(self.scope.busy)
+        held = dict(before)
         for issue in self.bundle.issues:
-            if issue.slot.order in held:
-                self.wrong("PL1010", f"{issue.slot} is busy for {held[issue.slot.order]} bundles more", issue)
+            if issue.slot.order in before:
+                free = self.at + before[issue.slot.order]
+                message = f"a division holds {issue.slot}, until bundle {free} if control goes straight on"
+                self.wrong("PL1010", message, issue)
             held[issue.slot.order] = self.machine.busy(OPS[issue.name], issue.width or "w")
         return tuple(sorted((order, left - 1) for order, left in held.items() if left > 1))
+
+
+def counted(number: int, what: str) -> str:
+    """Such as `no operand`, `1 operand`, `2 operands`."""
+    return f"{number or 'no'} {what}{'s' if number > 1 else ''}"
 
 
 def _blurred(item: Item) -> Item:

@@ -177,8 +177,7 @@ def _listed(code: bytes, isa: Isa, start: int, names: Mapping[int, str]) -> Iter
 
 
 def _inspect(data: bytes) -> dict[str, Json]:
-    """Any executable, disassembled with all extensions that are modelled; words that are no instructions are
-    `illegal`."""
+    """Any executable, disassembled with all modelled extensions; other words are `illegal`."""
     isa = parse(_largest(data))
     image = elf(data, isa)
     tables = symbols.read(data)

@@ -51,6 +51,7 @@ def instantiate(
     """
     try:
         made = native.instantiate(data, values, rows, columns, candidate, sizes, layouts)
+    # Python allocates the buffers, whose sizes the library is asked for first.
     except MemoryError:
         raise infeasible(
             "PL0706", "the configuration does not fit into memory", help="use smaller loop bounds or a smaller region"
@@ -84,16 +85,17 @@ def _refusal(symbolic: Symbolic, made: native.Instantiation) -> PolyloomError:
                 f"format holds less than {made.available}"
             )
             return infeasible(code, message, help=help)
+        # Below 500 are the library's own conditions; from 500 on, the number is that of the diagnostic.
         case status if status < 500:
             help = "use smaller loop bounds or a smaller region"
-            return infeasible("PL0706", f"the configuration does not fit: {native.status_text(status)}", help=help)
+            return infeasible("PL0706", f"the configuration does not fit: {native.status_message(status)}", help=help)
         case status if 510 <= status <= 520:
             message, help = _exceeded(symbolic, made)
             return infeasible(code, message, help=help)
         case status:
             return input_error(
                 code,
-                f"{native.status_text(status)}, at byte {made.position}",
+                f"{native.status_message(status)}, at byte {made.position}",
                 help="create the file again with this version",
             )
 
@@ -129,7 +131,7 @@ def _exceeded(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]
             return message, f"use a machine with fifo_depth = {needed}, or smaller tiles (a larger region)"
         case 512:
             message = (
-                f"kernel {made.place + 1} of unit {symbolic.limits.units[made.index]} has {needed} successors, "
+                f"kernel class {made.place + 1} of unit {symbolic.limits.units[made.index]} has {needed} successors, "
                 f"but a branch has {limit} targets"
             )
             return (
@@ -151,7 +153,7 @@ def _exceeded(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]
             )
             return message, f"use a machine with counter_bits = {bits}, or smaller loop bounds"
         case 516:
-            kernels = f"{made.place} kernels of {needed // made.place}"
+            kernels = f"{made.place} kernel classes of {needed // made.place}"
             message = (
                 f"unit {symbolic.limits.units[made.index]} needs {needed} instructions ({kernels}), the machine "
                 f"has {limit}"
@@ -195,7 +197,7 @@ def _too_few_channels(made: native.Instantiation) -> tuple[str, str]:
     (rows, columns), square = made.region, made.place
     fits = f"ask for at most {square}x{square}, or use" if square else "use"
     message = (
-        f"input and output of {rows}x{columns} elements need {made.needed} channels and banks a side, the "
+        f"input and output of {rows}x{columns} elements need {made.needed} channels and banks per side, the "
         f"machine has {made.available}"
     )
     return message, f"{fits} a machine with channels = {made.needed}"

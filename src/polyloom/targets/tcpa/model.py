@@ -43,7 +43,7 @@ _SPARSE: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One row an operation, in order of cycles: the element (row by row), the functional unit, the cycle, the
+    """One row per operation, in order of cycles: the element (row by row), the functional unit, the cycle, the
     instruction in the unit's program, the opcode and the 32 bits of its result. All arrays have the same length."""
 
     element: NDArray[np.int32]
@@ -64,8 +64,7 @@ class Occupancy:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`cycles` counts from the first issue to the last bank write; `operations` and `issues` (by unit) leave out
-    nops."""
+    """`cycles` is from the first issue to the last bank write; `operations` and `issues` leave out nops."""
 
     outputs: dict[str, NDArray[Any]]
     cycles: int
@@ -127,6 +126,8 @@ def load(data: bytes, machine: Machine) -> tcpa.Config:
     except MemoryError as error:
         raise _too_large(error.args[0] if error.args else None) from None
     except ValueError as error:
+        # The reader in Python has located messages with codes of their own; the native one says only that something is
+        # wrong.
         concrete_file.decode(data)
         raise input_error(
             "PL0705", f"malformed file: {error}", help="create the file again with this version"
@@ -150,8 +151,7 @@ def execute(
     check_only: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> list[tcpa.Result]:
-    """The native model's results. `check_only` is the static run of `verify`. Errors: PL0603, PL0605, PL0610 to
-    PL0627."""
+    """The native results; `check_only`: the static run of `verify`. Errors: PL0603, PL0605, PL0610 to PL0627."""
     memory.require(
         sum(config.run_bytes(check_only) for config, *_ in placements), "the model of this configuration", _SMALLER
     )
@@ -161,6 +161,7 @@ def execute(
             "the trace of this run",
             "leave out the trace, or use smaller loop bounds",
         )
+    # By opcode, whose encoding is one byte.
     latencies = np.zeros((len(machine.units), 256), np.uint16)
     for number, unit in enumerate(machine.units):
         for (operation, dtype), cycles in unit.latencies.items():
@@ -186,6 +187,7 @@ def _check_density(config: tcpa.Config) -> None:
     """PL0628 for an array whose words hardly any access reaches: a small file that declares gigabytes."""
     for number, array in enumerate(_layouts(config)):
         words, reached = _size(array), config.accesses(number) if array.is_output else prod(array.shape)
+        # Large arrays are fine as long as a program uses them; the bound keeps altered files from taking gigabytes.
         if words > _FEW_WORDS and words > _SPARSE * reached:
             what = "are written at most" if array.is_output else "are elements"
             raise input_error(

@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 
 from polyloom._native import tcpa
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.targets.tcpa import concrete_file, digits, model, ports
+from polyloom.targets.tcpa import concrete_file, model, ports, scan_sets
 from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, ConvexSet, Domain, ElementProgram, Generator
 from polyloom.targets.tcpa.isa import (
     OPCODE_NOP,
@@ -117,7 +117,7 @@ def _instruction_capacities(where: str, instruction: Instruction, machine: Machi
 
 
 def _periphery_capacities(c: Concrete, machine: Machine) -> Iterator[Finding]:
-    controller, last = c.controller, digits.digits_of(max(0, c.controller.steps - 1), c.extents)
+    controller, last = c.controller, scan_sets.digits_of(max(0, c.controller.steps - 1), c.extents)
     counted = (*last, *(p - 1 for p in c.extents), controller.row_delay, controller.column_delay, controller.start)
     yield from _exceeds(
         "greatest value of an iteration counter or delay", max(counted), (1 << machine.counter_bits) - 1
@@ -196,9 +196,9 @@ def _instruction_faults(
     if any(t >= len(program) for t in targets):
         yield "branches outside its program"
     if any(t % c.initiation_interval for t in targets):
-        yield "branches into the middle of a kernel"
+        yield "branches into the middle of a kernel class class"
     if not isinstance(branch, Next) and (at + 1) % c.initiation_interval:
-        yield "branches before the end of its kernel"
+        yield "branches before the end of its kernel class"
     if isinstance(branch, Goto) and branch.target == at + 1:
         yield "goes to its successor with a goto instead of next"
     if len(set(instruction.destinations)) < len(instruction.destinations):
@@ -281,12 +281,12 @@ def _controller(c: Concrete, machine: Machine) -> Iterator[Finding]:
 
 
 def _domains(c: Concrete, machine: Machine) -> Iterator[Finding]:
-    last = digits.digits_of(max(0, c.controller.steps - 1), c.extents)
+    last = scan_sets.digits_of(max(0, c.controller.steps - 1), c.extents)
     top = (*(p - 1 for p in c.extents[:-1]), last[-1])
     for number, domain in enumerate(c.controller.signals):
-        late = list(digits.after(last, (0,) * len(last), top))
+        late = list(scan_sets.after(last, (0,) * len(last), top))
         yield from _domain(f"the one-domain of control signal {number}", domain, top)
-        if digits.meets(domain, late):
+        if scan_sets.meets(domain, late):
             yield "PL0643", f"control signal {number} is 1 after the controller's last step"
     whole = tuple(p - 1 for p in c.extents)
     faulty = {
@@ -310,16 +310,16 @@ def _domain(owner: str, domain: Domain, top: Sequence[int]) -> Iterator[Finding]
                 "PL0643",
                 f"{owner} has a box that is not tight, or a half-space that is not in lowest terms or is implied",
             )
-    if list(domain) != sorted(domain, key=digits.scan_order):
+    if list(domain) != sorted(domain, key=scan_sets.scan_order):
         yield "PL0643", f"{owner} lists its sets out of order"
-    if any(digits.meets((a,), (b,)) for a, b in combinations(domain, 2)):
+    if any(scan_sets.meets((a,), (b,)) for a, b in combinations(domain, 2)):
         yield "PL0643", f"{owner} has sets that overlap"
 
 
 def _normal(s: ConvexSet) -> bool:
     return (
         all(sum(1 for a in h.coefficients if a) > 1 for h in s.half_spaces)
-        and digits.convex(s.lower, s.upper, s.half_spaces) == s
+        and scan_sets.convex(s.lower, s.upper, s.half_spaces) == s
     )
 
 

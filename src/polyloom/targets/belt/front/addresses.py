@@ -149,7 +149,9 @@ class _Loop:
         return self.made[wanted]
 
     def _first(self, atom: str) -> Operand:
-        arguments = dict(zip((p.name for p in self.loop.parameters), entry(self.source, self.loop).arguments, strict=True))
+        arguments = dict(
+            zip((p.name for p in self.loop.parameters), entry(self.source, self.loop).arguments, strict=True)
+        )
         return arguments[atom]
 
     def _begin(self, wanted: Form) -> Form:

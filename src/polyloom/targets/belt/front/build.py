@@ -112,4 +112,3 @@ def _preorder(function: ssa.Function) -> list[str]:
             seen.add(edge.block)
             path.append((edge.block, iter(ssa.edges_of(blocks[edge.block].terminator))))
     return found[::-1]
-

@@ -48,10 +48,7 @@ def _first(function: Function, loop: Loop, fresh: Fresh) -> Function:
 def _only_counts(loop: Loop, counter: str, forms: Forms, basic: dict[str, int], test: int) -> bool:
     """Whether the counter, and what is a constant more, is used as an index, in the test, to count on and to leave."""
     family = {counter} | {
-        r.name
-        for op in loop.ops
-        for r in op.results
-        if op.name == "add" and forms.of(r).terms == ((counter, 1),)
+        r.name for op in loop.ops for r in op.results if op.name == "add" and forms.of(r).terms == ((counter, 1),)
     }
     for k, op in enumerate(loop.ops):
         used = [n for n, o in enumerate(op.operands) if isinstance(o, Value) and o.name in family]
@@ -67,9 +64,7 @@ def _only_counts(loop: Loop, counter: str, forms: Forms, basic: dict[str, int], 
     return bool(basic)
 
 
-def _moved(
-    function: Function, loop: Loop, counter: str, end: Form, test: int, step: int, fresh: Fresh
-) -> Function:
+def _moved(function: Function, loop: Loop, counter: str, end: Form, test: int, step: int, fresh: Fresh) -> Function:
     """With a counter less by `end`, which lies outside of the loop."""
     head: list[Op] = []
     old, new = Value(counter, W), Value(fresh(counter), W)
@@ -132,5 +127,3 @@ def _argument(function: Function, loop: Loop, position: int, value: Operand) -> 
     arguments = tuple(value if k == position else a for k, a in enumerate(edge.arguments))
     changed = replace(ahead, terminator=replace(end, edge=Edge(edge.target, arguments)))
     return replace(function, blocks=tuple(changed if b.name == ahead.name else b for b in function.blocks))
-
-

@@ -214,4 +214,3 @@ def settled(function: Function) -> Function:
         function,
         blocks=tuple(replace(b, terminator=with_edges(b.terminator, operand, lambda edge: edge)) for b in blocks),
     )
-

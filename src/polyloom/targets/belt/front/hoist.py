@@ -34,9 +34,7 @@ def hoist(function: Function, arrays: Arrays) -> Function:
 
 def before(function: Function, loop: Loop) -> Block:
     """The block that alone jumps into the loop."""
-    return next(
-        b for b in function.blocks if isinstance(b, Block) and any(e.target == loop.name for e in edges(b))
-    )
+    return next(b for b in function.blocks if isinstance(b, Block) and any(e.target == loop.name for e in edges(b)))
 
 
 def _invariant(loop: Loop, meeting: Meeting) -> tuple[Op, ...]:

@@ -51,13 +51,9 @@ def landed(function: Function) -> tuple[Function, tuple[Region, ...]]:
         if loop.irreducible:
             raise _irreducible(function, function.blocks[loop.header])
     parents = {loop.parent for loop in forest.loops}
-    headers = [
-        function.blocks[loop.header].name for k, loop in enumerate(forest.loops) if k not in parents
-    ]
+    headers = [function.blocks[loop.header].name for k, loop in enumerate(forest.loops) if k not in parents]
     members = [
-        [function.blocks[node].name for node in forest.members(k)]
-        for k in range(len(forest.loops))
-        if k not in parents
+        [function.blocks[node].name for node in forest.members(k)] for k in range(len(forest.loops)) if k not in parents
     ]
     fresh = names(function)
     for header, inside in zip(headers, members, strict=True):
@@ -108,16 +104,9 @@ def _left(function: Function, inside: set[str], fresh: object) -> Function:
     assert callable(fresh)
     own = {v.name: v for b in function.blocks if b.name in inside for v in definitions(b)}
     outer = [block for block in function.blocks if block.name not in inside]
-    used = {
-        o.name: own[o.name]
-        for block in outer
-        for o in _operands(block)
-        if isinstance(o, Value) and o.name in own
-    }
+    used = {o.name: own[o.name] for block in outer for o in _operands(block) if isinstance(o, Value) and o.name in own}
     slots = {name: Value(str(fresh(f"{name}.out")), PTR) for name in used}
-    allocas = tuple(
-        Instruction("alloca", (integer(I32, 8),), (slot,), access=Access(8)) for slot in slots.values()
-    )
+    allocas = tuple(Instruction("alloca", (integer(I32, 8),), (slot,), access=Access(8)) for slot in slots.values())
     landings: list[Block] = []
     home = {v.name: b.name for b in function.blocks if b.name in inside for v in definitions(b)}
     above = _dominating(function)
@@ -174,9 +163,7 @@ def _loaded(block: Block, slots: dict[str, Value], own: dict[str, Value], fresh:
     assert callable(fresh)
     wanted = {o.name for o in _operands(block) if isinstance(o, Value) and o.name in slots}
     copies = {name: Value(str(fresh(name)), own[name].type) for name in sorted(wanted)}
-    loads = tuple(
-        Instruction("load", (slots[name],), (copy,), access=Access(1)) for name, copy in copies.items()
-    )
+    loads = tuple(Instruction("load", (slots[name],), (copy,), access=Access(1)) for name, copy in copies.items())
     changed = with_operands(block, lambda o: copies.get(o.name, o) if isinstance(o, Value) else o)
     return replace(changed, instructions=(*loads, *changed.instructions))
 

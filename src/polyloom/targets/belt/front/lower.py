@@ -19,30 +19,75 @@ from polyloom.targets.belt.ir import BYTES, Address, Constant, Op, Operand, Type
 from polyloom.targets.belt.isa import OPS
 
 _WIDTHS: Final[dict[str, Width]] = {
-    **{"i1": "b", "i8": "b", "i16": "h", "i32": "w", "i64": "d", "f32": "w", "f64": "d", "ptr": "w"}
+    "i1": "b",
+    "i8": "b",
+    "i16": "h",
+    "i32": "w",
+    "i64": "d",
+    "f32": "w",
+    "f64": "d",
+    "ptr": "w",
 }
 B: Final = Type("b")
 W: Final = Type("w")
 _SAME: Final = {
     **{name: name for name in ("add", "sub", "mul", "and", "or", "xor", "shl")},
-    **{"sdiv": "divs", "udiv": "divu", "srem": "rems", "urem": "remu", "lshr": "shru", "ashr": "shrs"},
-    **{"fadd": "addf", "fsub": "subf", "fmul": "mulf", "fdiv": "divf", "fneg": "negf"},
+    "sdiv": "divs",
+    "udiv": "divu",
+    "srem": "rems",
+    "urem": "remu",
+    "lshr": "shru",
+    "ashr": "shrs",
+    "fadd": "addf",
+    "fsub": "subf",
+    "fmul": "mulf",
+    "fdiv": "divf",
+    "fneg": "negf",
 }
 _RELATIONS: Final = {
-    **{"eq": "eql", "ne": "neq", "slt": "lsss", "sle": "leqs", "sgt": "gtrs", "sge": "geqs"},
-    **{"ult": "lssu", "ule": "lequ", "ugt": "gtru", "uge": "gequ"},
+    "eq": "eql",
+    "ne": "neq",
+    "slt": "lsss",
+    "sle": "leqs",
+    "sgt": "gtrs",
+    "sge": "geqs",
+    "ult": "lssu",
+    "ule": "lequ",
+    "ugt": "gtru",
+    "uge": "gequ",
 }
 _OF_BITS: Final = {"slt": "ugt", "sle": "uge", "sgt": "ult", "sge": "ule"}
 """Of an i1, taken as signed, 1 is -1."""
 _FLOATS: Final = {
-    **{"foeq": "eqlf", "folt": "lssf", "fole": "leqf", "fogt": "gtrf", "foge": "geqf", "fune": "neqf", "funo": "unof"}
+    "foeq": "eqlf",
+    "folt": "lssf",
+    "fole": "leqf",
+    "fogt": "gtrf",
+    "foge": "geqf",
+    "fune": "neqf",
+    "funo": "unof",
 }
 _NOT_FLOATS: Final = {"ford": "unof", "fult": "geqf", "fule": "gtrf", "fugt": "leqf", "fuge": "lssf"}
 _INTRINSICS: Final = {
-    **{"smin": "mins", "smax": "maxs", "umin": "minu", "umax": "maxu", "abs": "abs"},
-    **{"uadd.sat": "addus", "usub.sat": "subus", "sadd.sat": "addss", "ssub.sat": "subss"},
-    **{"ctpop": "pop", "ctlz": "clz", "cttz": "ctz", "bswap": "bswap", "fabs": "absf", "sqrt": "sqrtf"},
-    **{"copysign": "copysignf", "minnum": "minf", "maxnum": "maxf", "fma": "fmaf"},
+    "smin": "mins",
+    "smax": "maxs",
+    "umin": "minu",
+    "umax": "maxu",
+    "abs": "abs",
+    "uadd.sat": "addus",
+    "usub.sat": "subus",
+    "sadd.sat": "addss",
+    "ssub.sat": "subss",
+    "ctpop": "pop",
+    "ctlz": "clz",
+    "cttz": "ctz",
+    "bswap": "bswap",
+    "fabs": "absf",
+    "sqrt": "sqrtf",
+    "copysign": "copysignf",
+    "minnum": "minf",
+    "maxnum": "maxf",
+    "fma": "fmaf",
 }
 COMMUTES: Final = frozenset(
     {
@@ -51,13 +96,32 @@ COMMUTES: Final = frozenset(
     }
 )
 SWAPPED: Final = {
-    **{"lsss": "gtrs", "leqs": "geqs", "gtrs": "lsss", "geqs": "leqs"},
-    **{"lssu": "gtru", "lequ": "gequ", "gtru": "lssu", "gequ": "lequ"},
-    **{"lssf": "gtrf", "leqf": "geqf", "gtrf": "lssf", "geqf": "leqf"},
+    "lsss": "gtrs",
+    "leqs": "geqs",
+    "gtrs": "lsss",
+    "geqs": "leqs",
+    "lssu": "gtru",
+    "lequ": "gequ",
+    "gtru": "lssu",
+    "gequ": "lequ",
+    "lssf": "gtrf",
+    "leqf": "geqf",
+    "gtrf": "lssf",
+    "geqf": "leqf",
 }
 INVERSE: Final = {
-    **{"eql": "neq", "neq": "eql", "lsss": "geqs", "leqs": "gtrs", "gtrs": "leqs", "geqs": "lsss"},
-    **{"lssu": "gequ", "lequ": "gtru", "gtru": "lequ", "gequ": "lssu", "eqlf": "neqf", "neqf": "eqlf"},
+    "eql": "neq",
+    "neq": "eql",
+    "lsss": "geqs",
+    "leqs": "gtrs",
+    "gtrs": "leqs",
+    "geqs": "lsss",
+    "lssu": "gequ",
+    "lequ": "gtru",
+    "gtru": "lequ",
+    "gequ": "lssu",
+    "eqlf": "neqf",
+    "neqf": "eqlf",
 }
 
 
@@ -170,9 +234,7 @@ def _float_comparison(emitter: Emitter, name: str, given: list[Operand], to: str
     return None
 
 
-def _cast(
-    emitter: Emitter, name: str, source: SsaType, target: SsaType, given: Operand, to: str
-) -> Operand | None:
+def _cast(emitter: Emitter, name: str, source: SsaType, target: SsaType, given: Operand, to: str) -> Operand | None:
     type = type_of(target)
     match name:
         case "trunc":
@@ -276,8 +338,8 @@ def _access(emitter: Emitter, i: Instruction, given: list[Operand], guard: Opera
     else:
         value, base = given
         type = type_of(i.operands[0].type)
-        if guard is not None:
-            base = emitter.emit("pick", guard, base, type=W)
+        if guard is not None:  # None is not stored, wherever that would be: the address keeps its form
+            value = emitter.emit("pick", guard, value, type=type)
         emitter.ops.append(Op("store", (base, value), (), type.width, place=i.place, volatile=volatile))
 
 

@@ -194,7 +194,12 @@ def _peephole(op: Op, made: dict[str, Op], uses: dict[str, int], kept: list[Op])
         return replace(op, name="shl", operands=(op.operands[0], constant(last.type, last.bits.bit_length() - 1)))
     if op.name == "store" and isinstance(last, Value):
         narrow = made.get(last.name)
-        if narrow is not None and narrow.name == "narrow" and last.type.lanes == 1 and narrow.operands[0].type.width in "hw":
+        if (
+            narrow is not None
+            and narrow.name == "narrow"
+            and last.type.lanes == 1
+            and narrow.operands[0].type.width in "hw"
+        ):
             return replace(op, operands=(*op.operands[:-1], narrow.operands[0]))
     if source is None or not isinstance(first, Value):
         return op
@@ -204,7 +209,9 @@ def _peephole(op: Op, made: dict[str, Op], uses: dict[str, int], kept: list[Op])
             return replace(op, operands=(source.operands[0], constant(last.type, last.bits + inner.bits)))
     if op.name == "xor" and isinstance(last, Constant) and last.bits == 1 and (found := INVERSE.get(source.name)):
         return replace(op, name=found, operands=source.operands)
-    extends = op.name in ("widens", "widenu") and op.width == "w" and source.name == "load" and source.width in ("b", "h")
+    extends = (
+        op.name in ("widens", "widenu") and op.width == "w" and source.name == "load" and source.width in ("b", "h")
+    )
     if extends and uses.get(first.name, 0) == 1 and source.results[0].type.lanes == 1:
         kept.remove(source)
         name = "loads" if op.name == "widens" else "loadu"

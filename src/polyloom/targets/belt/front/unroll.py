@@ -101,9 +101,7 @@ def _folded(instruction: Instruction, given: tuple[Operand, ...]) -> Constant | 
             found = arithmetic(instruction.operation, type, constants[0].value, constants[1].value)
             return Constant(type, found)
         if instruction.operation in COMPARISONS:
-            return Constant(
-                type, compare(instruction.operation, given[0].type, constants[0].value, constants[1].value)
-            )
+            return Constant(type, compare(instruction.operation, given[0].type, constants[0].value, constants[1].value))
     except Undefined:
         return None
     return None
@@ -121,9 +119,7 @@ def _replaced(function: Function, line: Block, known: dict[str, Operand]) -> Fun
     kept = [
         line
         if block.name == line.name
-        else replace(
-            (b := with_operands(block, operand)), terminator=with_edges(b.terminator, lambda o: o, edge)
-        )
+        else replace((b := with_operands(block, operand)), terminator=with_edges(b.terminator, lambda o: o, edge))
         for block in function.blocks
     ]
     return replace(function, blocks=tuple(kept))
