@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from os import PathLike, fspath
 from time import perf_counter
 from typing import Any, Final
@@ -94,7 +95,7 @@ class Compiled(File):
         make = self.target.instantiate or need(
             self.target, "instantiate", registry.having(lambda t: t.instantiate is not None)
         )
-        known = {o: more[o] for o in _names(self.target, "instantiate") & more.keys() if o not in self.parameters}
+        known = {o: v for o, v in more.items() if o in self._own}
         parameters = named(values, {n: v for n, v in more.items() if n not in known}, "PL0230", "N=16")
         options = replace(self._options, **known)
         start = perf_counter()
@@ -147,6 +148,11 @@ class Compiled(File):
         data, seconds = self._made[key]
         origin = replace(origin, seconds=(self.seconds or 0.0) + seconds)
         return Instance(self.target, data, sizes, self.place, self._options, origin)
+
+    @cached_property
+    def _own(self) -> frozenset[str]:
+        """The options that `instantiate` takes by keyword: a parameter of the same name goes first."""
+        return _names(self.target, "instantiate").difference(self.parameters)
 
     @property
     def _options(self) -> Any:

@@ -15,11 +15,26 @@ from polyloom.targets.tcpa import program
 from polyloom.targets.tcpa.phases.file import CONCRETE, INPUT, OUTPUT, SYMBOLIC, Form, Phased, Stage, decode, form
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A symbolic file of phases, the form of the concrete ones that are made of it, and whether it has one phase that
+    takes the same parameters from the same domain."""
+
+    phased: Phased
+    form: Form
+    is_alone: bool
+
+
 @remembered
-def opened(data: bytes) -> tuple[Phased, Form]:
-    """A symbolic file of phases, and the form of the concrete ones that are made of it."""
+def opened(data: bytes) -> Opened:
+    """What every instantiation of a symbolic file of phases needs."""
     phased = decode(SYMBOLIC, data)
-    return phased, form(phased)
+    return Opened(phased, form(phased), len(phased.stages) == 1 and _takes(phased, phased.stages[0].data))
+
+
+def _takes(phased: Phased, data: bytes) -> bool:
+    domain = program.domain(data)
+    return (domain.parameters, domain.assumptions) == (phased.parameters, phased.assumptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +78,7 @@ def read(data: bytes) -> Phased:
     """The stages of any file, with the signature of the whole; a target's own symbolic file has its assumptions to
     itself."""
     if is_phased(data):
-        return opened(data)[0] if file_kind(data) is SYMBOLIC else decode(CONCRETE, data)
+        return opened(data).phased if file_kind(data) is SYMBOLIC else decode(CONCRETE, data)
     arrays = program.arrays(data)
     roles = tuple(OUTPUT if is_output else INPUT for _, is_output in arrays)
     return Phased(
