@@ -10,12 +10,13 @@ uses and definitions gets a short interval of its own beside an access to the fr
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from polyloom.riscv.backend.abi import SAVED, TEMPORARY_F, TEMPORARY_X
 from polyloom.riscv.backend.code import Block, Code, Op, Reg, is_move, registers, renamed
-from polyloom.riscv.backend.live import Segments, depths, intervals, overlap, united
+from polyloom.riscv.backend.live import Segments, bits_of, depths, intervals, overlap, united
 
 NEAR_SLOTS = 255
 """As many slots have offsets that fit loads and stores; with more, t6 is kept free to reach them."""
@@ -32,10 +33,9 @@ class Interval:
     segments: Segments
     cost: float = 0.0
     hints: list[Reg] = field(default_factory=list[Reg])
-
-    @property
-    def weight(self) -> float:
-        return self.cost / max(1, sum(end - start for start, end in self.segments))
+    bits: int = 0
+    """Of `segments`, and the cost by position: both are filled in when all are joined."""
+    weight: float = 0.0
 
 
 def allocate(code: Code) -> Code:
@@ -76,6 +76,9 @@ def _joined(code: Code, short: set[Reg]) -> list[Interval]:
     for _, target, source in sorted(moves, key=lambda move: move[0]):
         _join(found, target, source)
     classes = {id(interval): interval for interval in found.values()}
+    for interval in classes.values():
+        interval.bits = bits_of(interval.segments)
+        interval.weight = interval.cost / max(1, interval.bits.bit_count())
     return sorted(classes.values(), key=lambda interval: (interval.segments[0], interval.members[0]))
 
 
@@ -93,73 +96,82 @@ def _join(found: dict[Reg, Interval], target: Reg, source: Reg) -> None:
         found[member] = joined
 
 
+@dataclass(slots=True)
+class _Taken:
+    """What a register holds: the intervals that may still be in the way of later ones, and their positions as bits."""
+
+    held: list[Interval] = field(default_factory=list[Interval])
+    bits: int = 0
+
+    def add(self, interval: Interval) -> None:
+        """Intervals come by beginning: what ends before is in the way of no later one."""
+        begin = interval.segments[0][0]
+        self.held = [*(other for other in self.held if other.segments[-1][1] > begin), interval]
+        self.bits |= interval.bits
+
+    def remove(self, gone: Sequence[Interval]) -> None:
+        for interval in gone:
+            self.bits &= ~interval.bits
+        self.held = [other for other in self.held if other not in gone]
+
+
 def _scan(
     classes: Sequence[Interval], fixed: dict[Reg, Segments], code: Code
 ) -> tuple[list[tuple[Interval, Reg]], list[Interval]]:
-    """Registers for intervals, and the intervals that have to be spilled. What ends before an interval begins is in the
-    way of no later one."""
-    taken: dict[Reg, list[Interval]] = {}
+    """Registers for intervals, and the intervals that have to be spilled."""
+    taken: defaultdict[Reg, _Taken] = defaultdict(_Taken)
+    own = {register: bits_of(segments) for register, segments in fixed.items()}
+    all = {bank: tuple(_usable(bank, code)) for bank in ("x", "f")}
     assigned: list[tuple[Interval, Reg]] = []
     spilled: list[Interval] = []
     for interval in classes:
-        choices = list(_choices(interval, code))
-        free = next((r for r in choices if _is_free(r, interval, taken, fixed)), None)
+        choices = _choices(interval, all)
+        possible = [r for r in choices if not own.get(r, 0) & interval.bits]
+        free = next((r for r in possible if not taken[r].bits & interval.bits), None)
         if free is None:
-            free = _evict(interval, choices, taken, fixed, spilled)
+            free = _evict(interval, possible, taken, spilled)
         if free is not None:
-            begin = interval.segments[0][0]
-            taken[free] = [*(other for other in taken.get(free, ()) if other.segments[-1][1] > begin), interval]
+            taken[free].add(interval)
             assigned.append((interval, free))
     return assigned, spilled
 
 
-def _choices(interval: Interval, code: Code) -> Iterator[Reg]:
-    """What it is moved from or to first, then what need not be saved, then the rest."""
-    yield from (hint for hint in interval.hints if hint.number > 2)
-    bank = interval.members[0].bank
+def _usable(bank: str, code: Code) -> Iterator[Reg]:
+    """What need not be saved first."""
     for number in (*(TEMPORARY_X if bank == "x" else TEMPORARY_F), *SAVED):
         if Reg(bank, number) != FAR or code.slots + code.outgoing // 8 <= NEAR_SLOTS:
             yield Reg(bank, number)
 
 
-def _is_free(register: Reg, interval: Interval, taken: dict[Reg, list[Interval]], fixed: dict[Reg, Segments]) -> bool:
-    if register in fixed and overlap(fixed[register], interval.segments):
-        return False
-    return not any(overlap(other.segments, interval.segments) for other in taken.get(register, ()))
+def _choices(interval: Interval, all: Mapping[str, tuple[Reg, ...]]) -> Sequence[Reg]:
+    """What it is moved from or to first, then the rest of its bank."""
+    hints = [hint for hint in interval.hints if hint.number > 2]
+    usable = all[interval.members[0].bank]
+    return list(dict.fromkeys((*hints, *usable))) if hints else usable
 
 
 def _evict(
-    interval: Interval,
-    choices: Sequence[Reg],
-    taken: dict[Reg, list[Interval]],
-    fixed: dict[Reg, Segments],
-    spilled: list[Interval],
+    interval: Interval, possible: Sequence[Reg], taken: Mapping[Reg, _Taken], spilled: list[Interval]
 ) -> Reg | None:
     """The register whose intervals in the way are the cheapest to spill; None where this one is."""
-    possible = [r for r in dict.fromkeys(choices) if r not in fixed or not overlap(fixed[r], interval.segments)]
-    in_the_way = {
-        r: [other for other in taken.get(r, ()) if overlap(other.segments, interval.segments)] for r in possible
-    }
+    in_the_way = {r: [other for other in taken[r].held if other.bits & interval.bits] for r in possible}
     best = min(possible, key=lambda r: sum(other.weight for other in in_the_way[r]), default=None)
     if best is None or sum(other.weight for other in in_the_way[best]) >= interval.weight:
         assert interval.cost < _UNSPILLABLE, "an instruction needs more registers than there are"
         spilled.append(interval)
         return None
     spilled += in_the_way[best]
-    taken[best] = [other for other in taken[best] if other not in in_the_way[best]]
+    taken[best].remove(in_the_way[best])
     return best
 
 
 def _spilled(code: Code, spilled: Sequence[Interval], short: set[Reg]) -> Code:
     """The code with these intervals in slots, which those that do not overlap share."""
-    slots: list[list[Interval]] = []
+    slots: list[int] = []
     place: dict[Reg, int] = {}
     for interval in spilled:
-        number = next(
-            (k for k, held in enumerate(slots) if not any(overlap(o.segments, interval.segments) for o in held)),
-            len(slots),
-        )
-        slots[number:] = [[*(slots[number] if number < len(slots) else ()), interval], *slots[number + 1 :]]
+        number = next((k for k, bits in enumerate(slots) if not bits & interval.bits), len(slots))
+        slots[number:] = [(slots[number] if number < len(slots) else 0) | interval.bits, *slots[number + 1 :]]
         place.update(dict.fromkeys(interval.members, code.slots + number))
     fresh = _numbers(code)
     blocks = tuple(
