@@ -42,8 +42,9 @@ def allocate(code: Code) -> Code:
     """The code with the machine's registers, moves from a register to itself left in, and the slots that it needs."""
     short: set[Reg] = set()
     while True:
-        classes = _joined(code, short)
-        assigned, spilled = _scan(classes, _fixed(code), code)
+        found = intervals(code)
+        fixed = {register: segments for register, segments in found.items() if not register.is_virtual}
+        assigned, spilled = _scan(_joined(code, found, short), fixed, code)
         if not spilled:
             return _named(code, {member: register for interval, register in assigned for member in interval.members})
         code = _spilled(code, spilled, short)
@@ -56,14 +57,9 @@ def _named(code: Code, names: Mapping[Reg, Reg]) -> Code:
     )
 
 
-def _fixed(code: Code) -> dict[Reg, Segments]:
-    """Where the machine's registers are in use themselves."""
-    return {register: segments for register, segments in intervals(code).items() if not register.is_virtual}
-
-
-def _joined(code: Code, short: set[Reg]) -> list[Interval]:
+def _joined(code: Code, alone: Mapping[Reg, Segments], short: set[Reg]) -> list[Interval]:
     """The intervals of virtual registers, by beginning."""
-    found = {r: Interval([r], s) for r, s in intervals(code).items() if r.is_virtual}
+    found = {r: Interval([r], s) for r, s in alone.items() if r.is_virtual}
     moves: list[tuple[int, Reg, Reg]] = []
     for block, depth in zip(code.blocks, depths(code), strict=True):
         for op in block.ops:
@@ -118,7 +114,8 @@ class _Taken:
 def _scan(
     classes: Sequence[Interval], fixed: dict[Reg, Segments], code: Code
 ) -> tuple[list[tuple[Interval, Reg]], list[Interval]]:
-    """Registers for intervals, and the intervals that have to be spilled."""
+    """Registers for intervals, and the intervals that have to be spilled. Where the machine's registers are in use
+    themselves is `fixed`."""
     taken: defaultdict[Reg, _Taken] = defaultdict(_Taken)
     own = {register: bits_of(segments) for register, segments in fixed.items()}
     all = {bank: tuple(_usable(bank, code)) for bank in ("x", "f")}
