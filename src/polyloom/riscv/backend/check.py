@@ -11,6 +11,7 @@ saved registers and slots hold what they held.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
 from typing import Final
 
 from polyloom.riscv.backend.abi import SAVED
@@ -35,7 +36,7 @@ def check(before: Code, after: Code) -> Code:
     if [b.name for b in before.blocks] != [b.name for b in after.blocks]:
         raise Wrong("the blocks differ")
     while work:
-        k = work.pop()
+        k = heappop(work)  # the first one, before those that follow from it
         state = states[k]
         assert state is not None
         out = _through(before, before.blocks[k], after.blocks[k], state)
@@ -44,7 +45,8 @@ def check(before: Code, after: Code) -> Code:
             joined = out if known is None else _meet(known, out)
             if joined != known:
                 states[successor] = joined
-                work.append(successor)
+                if successor not in work:
+                    heappush(work, successor)
     return after
 
 
