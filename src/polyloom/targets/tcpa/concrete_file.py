@@ -252,6 +252,14 @@ def encode(concrete: Concrete) -> bytes:
 
 def decode(data: bytes) -> Concrete:
     """The configuration in `data`, which is exactly what `encode` makes of it. Errors: PL0701 to PL0705 (exit 1)."""
+    concrete = parse(data)
+    binary.check_canonical(data, encode(concrete))
+    return concrete
+
+
+def parse(data: bytes) -> Concrete:
+    """`decode` for what the library has just made, whose bytes need not be made again. Errors: as for `decode`, but for
+    a file that is not written in the one way."""
     stamp, (first, class_reader, wrapper_reader, maps, domain_reader, generator_reader, names) = binary.unpack(
         KIND, data
     )
@@ -272,7 +280,7 @@ def decode(data: bytes) -> Concrete:
     wrapper = _grid("a wrapper", len(wrappers), head).read(maps)
     generators = _generators(head, len(arrays), domain).read(generator_reader)
     kernel, machine = text.read(names), text.read(names)
-    concrete = Concrete(
+    return Concrete(
         kernel=kernel,
         machine=machine,
         machine_hash=stamp,
@@ -288,8 +296,6 @@ def decode(data: bytes) -> Concrete:
         generators=generators,
         arrays=tuple(replace(array, name=text.read(names)) for array in arrays),
     )
-    binary.check_canonical(data, encode(concrete))
-    return concrete
 
 
 def size_without_names(data: bytes) -> int:

@@ -16,12 +16,22 @@ from polyloom.targets.tcpa.phases.file import CONCRETE, INPUT, OUTPUT, SYMBOLIC,
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """A stage with names: what its file calls its arrays, and what they are outside."""
+
+    data: bytes
+    inputs: tuple[tuple[str, str], ...]
+    outputs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Opened:
     """A symbolic file of phases, the form of the concrete ones that are made of it, and whether it has one phase that
-    takes the same parameters from the same domain."""
+    takes the same parameters from the same domain. `bound` are its stages with names."""
 
     phased: Phased
     form: Form
+    bound: tuple[Bound, ...]
     is_alone: bool
 
 
@@ -29,21 +39,12 @@ class Opened:
 def opened(data: bytes) -> Opened:
     """What every instantiation of a symbolic file of phases needs."""
     phased = decode(SYMBOLIC, data)
-    return Opened(phased, form(phased), len(phased.stages) == 1 and _takes(phased, phased.stages[0].data))
+    return Opened(phased, form(phased), bound(phased), len(phased.stages) == 1 and _takes(phased, phased.stages[0].data))
 
 
 def _takes(phased: Phased, data: bytes) -> bool:
     domain = program.domain(data)
     return (domain.parameters, domain.assumptions) == (phased.parameters, phased.assumptions)
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A stage with names: what its file calls its arrays, and what they are outside."""
-
-    data: bytes
-    inputs: tuple[tuple[str, str], ...]
-    outputs: tuple[tuple[str, str], ...]
 
 
 def check(data: bytes) -> None:

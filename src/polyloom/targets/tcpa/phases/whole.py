@@ -174,7 +174,7 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
     files = [make(n, own) for n, own in enumerate(given)]
     if count == 1:
         return phase_file.concrete(form, known, files)
-    best = [Option(replace(stage, data=file)) for stage, file in zip(bound(phased), files, strict=True)]
+    best = [Option(replace(stage, data=file)) for stage, file in zip(found.bound, files, strict=True)]
 
     @cache
     def others(number: int) -> list[Option]:
@@ -233,7 +233,7 @@ def _overwritten(held: Any, written: Any, elements: Any) -> Any:
 def transfers(data: bytes) -> tuple[int, ...]:
     """The cycles of transfers before each phase of a concrete file."""
     stages = bound(read(data)) if is_phased(data) else ()
-    return tuple(transfer_cycles(touched(stage) for stage in stages)) if len(stages) > 1 else (0,)
+    return tuple(transfer_cycles(touched(stage, program.accesses(stage.data)) for stage in stages)) if len(stages) > 1 else (0,)
 
 
 def _part(progress: Progress | None, number: int, count: int) -> Progress | None:
