@@ -41,9 +41,7 @@ def signature(symbolic: Symbolic) -> Signature:
     return Signature(symbolic.kernel, symbolic.parameters, domain)
 
 
-def is_plain(
-    symbolic: Symbolic, values: Mapping[str, int], region: tuple[int, int], candidate: int | None
-) -> bool:
+def is_plain(symbolic: Symbolic, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bool:
     """Whether the library can take the request as it is: it checks the domain and the machine's size itself, and what it
     refuses is asked for again here, where there are sentences for it."""
     return (

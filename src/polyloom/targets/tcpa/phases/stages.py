@@ -39,7 +39,9 @@ class Opened:
 def opened(data: bytes) -> Opened:
     """What every instantiation of a symbolic file of phases needs."""
     phased = decode(SYMBOLIC, data)
-    return Opened(phased, form(phased), bound(phased), len(phased.stages) == 1 and _takes(phased, phased.stages[0].data))
+    return Opened(
+        phased, form(phased), bound(phased), len(phased.stages) == 1 and _takes(phased, phased.stages[0].data)
+    )
 
 
 def _takes(phased: Phased, data: bytes) -> bool:

@@ -233,7 +233,11 @@ def _overwritten(held: Any, written: Any, elements: Any) -> Any:
 def transfers(data: bytes) -> tuple[int, ...]:
     """The cycles of transfers before each phase of a concrete file."""
     stages = bound(read(data)) if is_phased(data) else ()
-    return tuple(transfer_cycles(touched(stage, program.accesses(stage.data)) for stage in stages)) if len(stages) > 1 else (0,)
+    return (
+        tuple(transfer_cycles(touched(stage, program.accesses(stage.data)) for stage in stages))
+        if len(stages) > 1
+        else (0,)
+    )
 
 
 def _part(progress: Progress | None, number: int, count: int) -> Progress | None:
