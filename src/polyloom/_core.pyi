@@ -279,8 +279,8 @@ def fletcher64(data: bytes) -> int:
     not fill the bytes."""
 
 def pack(magic: bytes, version: int, stamp: int, sections: Sequence[bytes]) -> bytes:
-    """A file of `polyloom.binary`: header, table of sections, the sections, with both checksums. Raises ValueError where
-    it is no file: `magic` has not four bytes, or the file 4 GiB."""
+    """A file of `polyloom.binary`: header, table of sections, the sections, with both checksums. Raises ValueError
+    where it is no file: `magic` has not four bytes, or the file 4 GiB."""
 
 def instantiate_text(status: int) -> str:
     """What a status means."""

@@ -97,15 +97,14 @@ class Compiled(File):
         )
         known = {o: v for o, v in more.items() if o in self._own}
         parameters = named(values, {n: v for n, v in more.items() if n not in known}, "PL0230", "N=16")
-        options = replace(self._options, **known)
+        options = replace(self._options, **known) if known else self._options
         start = perf_counter()
         try:
             data = make(self.data, parameters, self.place, options)
         except PolyloomError as error:
             raise error if self.path is None else _blamed(error, self.path) from None
         seconds = perf_counter() - start
-        origin = Origin(self.subject, self.data, self.on, self.seconds)
-        return Instance(self.target, data, parameters, self.place, options, origin, seconds)
+        return Instance(self.target, data, parameters, self.place, options, self._origin, seconds)
 
     def run(
         self,
@@ -154,7 +153,12 @@ class Compiled(File):
         """The options that `instantiate` takes by keyword: a parameter of the same name goes first."""
         return _names(self.target, "instantiate").difference(self.parameters)
 
-    @property
+    @cached_property
+    def _origin(self) -> Origin:
+        """Of every instance."""
+        return Origin(self.subject, self.data, self.on, self.seconds)
+
+    @cached_property
     def _options(self) -> Any:
         return self.target.options() if self.options is None else self.options
 

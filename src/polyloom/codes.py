@@ -1098,8 +1098,8 @@ CODES: dict[str, tuple[str, str]] = {
         "a function that holds too many values",
         "The register allocator and its checker follow every value through every basic block in which it may still be "
         "read. This function has\n"
-        "thousands of blocks and thousands of values in most of them, such as one with thousands of loops that each take "
-        "a pointer of their own.\n"
+        "thousands of blocks and thousands of values in most of them, such as one with thousands of loops that each "
+        "take a pointer of their own.\n"
         "Split the function.",
     ),
     # PL0960 to PL0979: graphs (analysis/dominators, `polyloom dominators`)

@@ -77,8 +77,8 @@ def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[st
 
 
 def are_plain(parameters: Sequence[str], values: Mapping[str, Any]) -> bool:
-    """Whether the values are integers in range, one for each parameter: then `check_parameters` has only their domain to
-    look at."""
+    """Whether the values are integers in range, one for each parameter: then `check_parameters` has only their domain
+    to look at."""
     if len(values) != len(parameters):
         return False
     for name in parameters:

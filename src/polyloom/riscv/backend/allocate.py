@@ -13,14 +13,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from polyloom.riscv.backend.abi import SAVED, TEMPORARY_F, TEMPORARY_X
-from polyloom.riscv.backend.code import Block, Code, Op, Reg, is_move, registers, renamed
+from polyloom.riscv.backend.code import Bank, Block, Code, Op, Reg, is_move, registers, renamed
 from polyloom.riscv.backend.live import Segments, bits_of, depths, intervals, overlap, united
 
 NEAR_SLOTS = 255
 """As many slots have offsets that fit loads and stores; with more, t6 is kept free to reach them."""
 FAR = Reg("x", 31)
+BANKS: Final[tuple[Bank, ...]] = ("x", "f")
 _UNSPILLABLE = float("inf")
 
 
@@ -118,11 +120,11 @@ def _scan(
     themselves is `fixed`."""
     taken: defaultdict[Reg, _Taken] = defaultdict(_Taken)
     own = {register: bits_of(segments) for register, segments in fixed.items()}
-    all = {bank: tuple(_usable(bank, code)) for bank in ("x", "f")}
+    every: dict[Bank, tuple[Reg, ...]] = {bank: tuple(_usable(bank, code)) for bank in BANKS}
     assigned: list[tuple[Interval, Reg]] = []
     spilled: list[Interval] = []
     for interval in classes:
-        choices = _choices(interval, all)
+        choices = _choices(interval, every)
         possible = [r for r in choices if not own.get(r, 0) & interval.bits]
         free = next((r for r in possible if not taken[r].bits & interval.bits), None)
         if free is None:
@@ -133,17 +135,17 @@ def _scan(
     return assigned, spilled
 
 
-def _usable(bank: str, code: Code) -> Iterator[Reg]:
+def _usable(bank: Bank, code: Code) -> Iterator[Reg]:
     """What need not be saved first."""
     for number in (*(TEMPORARY_X if bank == "x" else TEMPORARY_F), *SAVED):
         if Reg(bank, number) != FAR or code.slots + code.outgoing // 8 <= NEAR_SLOTS:
             yield Reg(bank, number)
 
 
-def _choices(interval: Interval, all: Mapping[str, tuple[Reg, ...]]) -> Sequence[Reg]:
+def _choices(interval: Interval, every: Mapping[Bank, tuple[Reg, ...]]) -> Sequence[Reg]:
     """What it is moved from or to first, then the rest of its bank."""
     hints = [hint for hint in interval.hints if hint.number > 2]
-    usable = all[interval.members[0].bank]
+    usable = every[interval.members[0].bank]
     return list(dict.fromkeys((*hints, *usable))) if hints else usable
 
 

@@ -124,7 +124,7 @@ def _instruction(code: Code, original: Op, op: Op, held: _Held) -> None:
         for place in holders:
             if place != defined[0][1]:
                 held.put(place, held.at(place) | {value})
-        held.put(defined[0][1], frozenset({value}) | ({source} if source != value else frozenset()))
+        held.put(defined[0][1], frozenset({value, source}))
     if op.mnemonic == "call":
         _forget(held)
     if op.mnemonic == "ret":

@@ -42,8 +42,8 @@ def signature(symbolic: Symbolic) -> Signature:
 
 
 def is_plain(symbolic: Symbolic, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bool:
-    """Whether the library can take the request as it is: it checks the domain and the machine's size itself, and what it
-    refuses is asked for again here, where there are sentences for it."""
+    """Whether the library can take the request as it is: it checks the domain and the machine's size itself, and what
+    it refuses is asked for again here, where there are sentences for it."""
     return (
         arguments.are_plain(symbolic.parameters, values)
         and 0 < region[0] <= _LONGEST_SIDE
