@@ -27,8 +27,7 @@ Node = ast.expr | ast.stmt
 
 
 class Values:
-    """Builds expressions; `names` are the nest's for local variables, and for what stands for assigned scalar
-    arguments."""
+    """Builds expressions; `names` are the nest's for local variables and for copies of assigned scalar arguments."""
 
     def __init__(self, function: Function, types: Types, names: Mapping[str, str]) -> None:
         self.function, self.types, self.names, self.text = function, types, names, function.text
