@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python module polyloom._native.tcpa; src/polyloom/_native/tcpa.pyi documents it. The interpreter lock is released while a model runs.
+// The Python module polyloom._native.tcpa; src/polyloom/_native/tcpa.pyi documents it. The interpreter lock is released
+// while a model runs.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/function.h>
@@ -92,16 +93,20 @@ tcpa::Machine machine(const Latencies& latencies, const std::vector<bool>& pipel
 using Progress = std::optional<std::function<void(int64_t)>>;
 using Placed = std::tuple<const tcpa::Config*, int, int, std::vector<Words>>;
 
-std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies& latencies, const std::vector<bool>& pipelined, int64_t hop_delay, bool trace, bool check_only,
+std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies& latencies,
+                              const std::vector<bool>& pipelined, int64_t hop_delay, bool trace, bool check_only,
                               const Progress& progress) {
     std::vector<tcpa::Placement> placements;
     for (const auto& [config, row, column, inputs] : placed) {
         tcpa::Placement& placement = placements.emplace_back(tcpa::Placement{config, row, column, {}});
         for (const Words& words : inputs) placement.inputs.emplace_back(words.data(), words.shape(0));
         for (const auto& element : config->classes)
-            if (element.programs.size() != latencies.shape(0)) throw nb::value_error("the configuration has programs for another number of functional units");
+            if (element.programs.size() != latencies.shape(0))
+                throw nb::value_error("the configuration has programs for another number of functional units");
         for (size_t a = 0; !check_only && a < config->arrays.size(); ++a)
-            if (!config->arrays[a].is_output && (a >= inputs.size() || inputs[a].shape(0) < tcpa::words_of(config->arrays[a]))) throw nb::value_error("an input array is missing or too short");
+            if (!config->arrays[a].is_output &&
+                (a >= inputs.size() || inputs[a].shape(0) < tcpa::words_of(config->arrays[a])))
+                throw nb::value_error("an input array is missing or too short");
     }
     const tcpa::Machine table = machine(latencies, pipelined, hop_delay);
     // What a Python signal handler raises, such as KeyboardInterrupt, ends the run.
@@ -150,8 +155,13 @@ NB_MODULE(tcpa, m) {
         }
     });
     nb::class_<tcpa::Config>(m, "Config")
-        .def("__init__", [](tcpa::Config* self, nb::bytes data, uint64_t most_bytes) { new (self) tcpa::Config(tcpa::load({static_cast<const uint8_t*>(data.data()), data.size()}, most_bytes)); },
-             nb::arg("data"), nb::arg("most_bytes") = std::numeric_limits<uint64_t>::max())
+        .def(
+            "__init__",
+            [](tcpa::Config* self, nb::bytes data, uint64_t most_bytes) {
+                new (self)
+                    tcpa::Config(tcpa::load({static_cast<const uint8_t*>(data.data()), data.size()}, most_bytes));
+            },
+            nb::arg("data"), nb::arg("most_bytes") = std::numeric_limits<uint64_t>::max())
         .def("run_bytes", &tcpa::run_bytes, nb::arg("check_only"))
         .def_prop_ro("most_operations", &tcpa::most_operations)
         .def("accesses", &tcpa::accesses, nb::arg("array"))
@@ -180,6 +190,6 @@ NB_MODULE(tcpa, m) {
         .def_ro("report", &tcpa::Result::report)
         .def("take_outputs", &outputs)
         .def("take_trace", [](tcpa::Result& result) { return trace(result.trace); });
-    m.def("run", &run, nb::arg("placements"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"), nb::arg("trace") = false, nb::arg("check_only") = false,
-          nb::arg("progress") = nb::none());
+    m.def("run", &run, nb::arg("placements"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"),
+          nb::arg("trace") = false, nb::arg("check_only") = false, nb::arg("progress") = nb::none());
 }

@@ -235,8 +235,8 @@ def test_refusals_name_what_is_exceeded(golden: Golden) -> None:
     golden("refusals", "\n".join(map(refusal, LIMITS)))
 
 
-def test_a_status_has_a_text() -> None:
-    assert library.status_text(0) == "done"
-    assert {library.status_text(n) for n in (*range(501, 507), *range(510, 521), *range(701, 707))}.isdisjoint(
+def test_a_status_has_a_message() -> None:
+    assert library.status_message(0) == "done"
+    assert {library.status_message(n) for n in (*range(501, 507), *range(510, 521), *range(701, 707))}.isdisjoint(
         {"unknown status"}
     )

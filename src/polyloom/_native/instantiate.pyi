@@ -67,5 +67,5 @@ def fletcher64(data: bytes) -> int:
     """The checksum of files, of the library (native/instantiate/read.c). Raises ValueError where words of 32 bits do
     not fill the bytes."""
 
-def status_text(status: int) -> str:
+def status_message(status: int) -> str:
     """What a status means."""

@@ -88,14 +88,14 @@ def _refusal(symbolic: Symbolic, made: native.Instantiation) -> PolyloomError:
         # Below 500 are the library's own conditions; from 500 on, the number is that of the diagnostic.
         case status if status < 500:
             help = "use smaller loop bounds or a smaller region"
-            return infeasible("PL0706", f"the configuration does not fit: {native.status_text(status)}", help=help)
+            return infeasible("PL0706", f"the configuration does not fit: {native.status_message(status)}", help=help)
         case status if 510 <= status <= 520:
             message, help = _exceeded(symbolic, made)
             return infeasible(code, message, help=help)
         case status:
             return input_error(
                 code,
-                f"{native.status_text(status)}, at byte {made.position}",
+                f"{native.status_message(status)}, at byte {made.position}",
                 help="create the file again with this version",
             )
 

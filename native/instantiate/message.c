@@ -4,10 +4,10 @@
 
 typedef struct {
     uint32_t status;
-    const char *text;
-} Text;
+    const char *message;
+} Message;
 
-static const Text TEXT[] = {
+static const Message MESSAGES[] = {
     {POLYLOOM_OK, "done"},
     {POLYLOOM_SCRATCH, "the scratch is too small"},
     {POLYLOOM_OUTPUT, "the output buffer is too small"},
@@ -40,8 +40,8 @@ static const Text TEXT[] = {
     {815, "there is no such candidate"},
 };
 
-const char *polyloom_status_text(uint32_t status) {
-    for (size_t i = 0; i < sizeof TEXT / sizeof *TEXT; ++i)
-        if (TEXT[i].status == status) return TEXT[i].text;
+const char *polyloom_status_message(uint32_t status) {
+    for (size_t i = 0; i < sizeof MESSAGES / sizeof *MESSAGES; ++i)
+        if (MESSAGES[i].status == status) return MESSAGES[i].message;
     return "unknown status";
 }
