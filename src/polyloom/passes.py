@@ -51,8 +51,7 @@ def _verifies() -> bool:
 
 @dataclass(slots=True)
 class Watch:
-    """Mutable: `texts` has (pass, text) in the order of the run, of the passes in `after`. `verify` checks every
-    form."""
+    """Mutable: `texts` has (pass, text) of the passes in `after`, as they ran. `verify` checks every form."""
 
     verify: bool = field(default_factory=_verifies)
     after: frozenset[str] = frozenset()
@@ -95,8 +94,7 @@ _REPORT: Final = "this is a bug of Polyloom: please report it with the program"
 
 
 def run_passes(value: Any, passes: Sequence[Pass[Any, Any]], watch: Watch | None = None) -> Any:
-    """The value after all passes; `watch` sees it after each. Raises PL0977 where a form's verifier refuses what a pass
-    left."""
+    """The value after all passes; `watch` sees it after each. Raises PL0977 where a verifier refuses it."""
     watch = watch or Watch()
     for each in passes:
         value = each.function(value)

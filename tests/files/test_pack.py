@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyloom import _core
+from polyloom._native import instantiate as native
 from polyloom.binary import FileKind, fletcher64, pack, unpack
 
 SECTIONS = st.lists(st.binary(max_size=40), min_size=1, max_size=6)
@@ -36,4 +36,4 @@ def test_a_file_is_what_the_format_says(sections: list[bytes], stamp: int) -> No
 
 def test_a_file_begins_with_four_bytes() -> None:
     with pytest.raises(ValueError, match="four bytes"):
-        _core.pack(b"LONGER", 1, 0, [b""])
+        native.pack(b"LONGER", 1, 0, [b""])

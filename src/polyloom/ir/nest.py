@@ -22,8 +22,7 @@ from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine, Condition, Polyhedron
 
 Role = Literal["argument", "local"]
-"""An argument is what the caller passes (arrays, and scalars by value); a local lives in the function and begins
-undefined."""
+"""An argument is what the caller passes (arrays, scalars by value); a local is the function's, undefined at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,7 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The value of an affine expression of loops and parameters, used as data (wrapping to `dtype`, rounded once to
-    f32)."""
+    """The value of an affine expression of loops and parameters, as data (wrapping to `dtype`, rounded to f32)."""
 
     value: Affine
     dtype: ElementType
@@ -74,8 +72,7 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`name` from max(lower) up to, not including, min(upper), one at a time; with step -1 the same values,
-    downwards."""
+    """`name` from max(lower) up to, not including, min(upper); with step -1 the same values, downwards."""
 
     name: str
     lower: tuple[Affine, ...]

@@ -24,8 +24,7 @@ _HELP: Final = "write for instance rv64gc, rv32imac or rv64gc_zicond_zbb"
 
 @dataclass(frozen=True, slots=True)
 class Isa:
-    """`xlen` is 32 or 64; `extensions` holds letters and names, implied ones included; `short_branches` is the
-    tuning."""
+    """`xlen` is 32 or 64; `extensions` holds letters and names, also implied ones; `short_branches` is the tuning."""
 
     xlen: int
     extensions: frozenset[str]
@@ -41,8 +40,7 @@ class Isa:
 
 
 def parse(text: str, option: str = "--isa") -> Isa:
-    """The instruction set of that name, which the option gives. Errors: PL0901 for what is no name, unknown or
-    contradictory."""
+    """The instruction set of that name. Errors: PL0901 for what is no name, unknown or contradictory."""
     found = re.fullmatch(r"rv(\d+)([a-z]*)((?:_[a-z0-9]*)*)(?:\+(.*))?", text.lower())
     if found is None:
         raise _error(option, text, 0, len(text), f"'{text}' names no RISC-V instruction set", _HELP)

@@ -143,8 +143,7 @@ class Instance(File):
     def _inputs(
         self, given: Mapping[str, Any], seed: int, fill: Fill | None
     ) -> tuple[Mapping[str, int], dict[str, Any]]:
-        """The values of the parameters, and every input. Nothing is made up for a loaded file unless `fill` asks for
-        it."""
+        """The values of the parameters, and every input; for a loaded file nothing is made up without `fill`."""
         signature, subject = self.signature, self.origin.subject
         numbers = {n: v for n, v in given.items() if _is_number(signature, n, v)}
         rest = {n: v for n, v in given.items() if n not in numbers}
@@ -325,8 +324,7 @@ def named(given: object, more: Mapping[str, T], code: str, example: str) -> dict
 
 
 def options_for(target: Target, given: Mapping[str, Any], *verbs: str) -> dict[str, Any]:
-    """The options of a target that are given by keyword to one of these verbs. Errors: PL0801 for one that it does not
-    have there."""
+    """A target's options that one of these verbs takes by keyword. Errors: PL0801 for one that it does not have."""
     known = {name for verb in verbs for name in taken(target.options, verb)}
     for name in given:
         if name not in known:

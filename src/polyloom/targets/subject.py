@@ -22,7 +22,7 @@ from polyloom.passes import Watch
 
 Progress = Callable[[str, float], None]
 """Called with a step's name and the fraction that is done; `silent` where nobody looks."""
-Bound = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
+ErrorBound = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 """Of the expected elements: by how much each may be missed."""
 
 
@@ -33,8 +33,7 @@ def silent(step: str, fraction: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the user gave: a path, or a value such as a kernel; `options` say how files are read; `watch` sees what
-    passes make."""
+    """What the user gave: a path, or a value such as a kernel; `options` for reading files; `watch` sees the passes."""
 
     value: Any
     options: Options = field(default_factory=Options)
@@ -55,7 +54,7 @@ class Oracle:
     name: str
     what: str
     outputs: Callable[[Mapping[str, int], Arrays], Arrays | None]
-    bound: Bound | None = None
+    bound: ErrorBound | None = None
 
 
 @dataclass(frozen=True, slots=True)

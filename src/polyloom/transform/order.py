@@ -15,8 +15,7 @@ Order = tuple[tuple[int, int], ...]
 
 
 def find_order(vectors: Iterable[Vector], size: int) -> Order | None:
-    """The first signed permutation, natural order and ascending signs preferred; None if there is none. Zero vectors
-    are ignored."""
+    """The first signed permutation, in natural order and ascending if possible, or None. Zero vectors do not count."""
     rest = {v for v in vectors if any(v)}
     chosen: list[tuple[int, int]] = []
     free = list(range(size))
@@ -27,6 +26,8 @@ def find_order(vectors: Iterable[Vector], size: int) -> Order | None:
         pick = min(sign, key=lambda n: (sign[n] < 0, n))
         chosen.append((pick, sign[pick]))
         free.remove(pick)
+        # A vector that is positive in an outer dimension is lexicographically positive, whatever its inner components.
+        # Greedy is exact: a pick never rules out what was possible before it.
         rest = {v for v in rest if not v[pick]}
     return tuple(chosen)
 

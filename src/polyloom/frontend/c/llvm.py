@@ -58,8 +58,7 @@ _INLINED: Final = (
     "#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)\n",
     "#pragma clang attribute pop\n",
 )
-"""What is called becomes part of its callers, at every level, unless it calls itself or is `noinline`: then the call
-stays."""
+"""What is called becomes part of its callers, unless it calls itself or is `noinline`."""
 _DEFINED = re.compile(r"^define .*?@([-\w.$]+)\(", re.MULTILINE)
 _VALUE = re.compile(r"%byte\.\d+")
 _LABEL = re.compile(r'([-\w.$]+|"[^"]*"):')
@@ -176,6 +175,7 @@ class _Reader:
                 if (each := work.pop(0)) not in found:
                     found[each] = self._function(each)
                     called = [i.called for block in found[each].blocks for i in block.instructions if i.called]
+                    # A transitive closure: a function comes with all that it can reach in the file.
                     work += [name for name in called if name in self.defined]
                     used.update(called)
             data = tuple(self._data([block for f in found.values() for block in f.blocks]))
@@ -197,8 +197,7 @@ class _Reader:
         return replace(prototype, blocks=(replace(first, parameters=prototype.parameters), *blocks))
 
     def _prototype(self, name: str) -> tuple[Function, str]:
-        """A function whose only block has no instructions yet, and the text of all; `place` becomes that of its
-        head."""
+        """A function whose only block is empty, and the text of all blocks; `place` becomes that of its head."""
         match = re.search(rf"^define (.*?)@{re.escape(name)}\((.*)\{{\n((?:(?!\}}).*\n)*)", self.module, re.MULTILINE)
         if match is None:
             raise Unsupported(f"`{name}`, which clang leaves without a body,")
@@ -206,7 +205,7 @@ class _Reader:
         parameters, after = _enclosed(rest)
         self.place = self.places.of_function(after)
         result = self._result(before)
-        values, unsigned = self._parameters(parameters)
+        values, unsigned, restricted = self._parameters(parameters)
         if result in NARROW and "zeroext" in before.split():
             unsigned.add(RESULT)
         return Function(
@@ -217,12 +216,14 @@ class _Reader:
             frozenset(unsigned),
             pointers=self.model.pointers,
             place=self.place,
+            restricted=restricted,
         ), body
 
     def _called(self, name: str) -> Function | None:
         """How a function of the file is called; None for others."""
         place = self.place
         prototype = self._prototype(name)[0] if name in self.defined else None
+        # Reading another function's head must not move the place that messages name.
         self.place = place
         return prototype
 
@@ -235,24 +236,28 @@ class _Reader:
             raise Unsupported("a structure or an array as a result")
         return words.scalar()
 
-    def _parameters(self, text: str) -> tuple[tuple[Value, ...], set[int]]:
-        """The parameters, and the positions of unsigned ones."""
+    def _parameters(self, text: str) -> tuple[tuple[Value, ...], set[int], frozenset[int]]:
+        """The parameters, and the positions of unsigned and of restricted ones."""
         words = Words(text, self.model)
         found: list[Value] = []
         unsigned: set[int] = set()
+        restricted: set[int] = set()
         while words.peek():
             if words.peek() == "...":
                 raise Unsupported("a variable number of arguments")
             type = words.scalar()
             while words.peek() not in (",", "") and not words.peek().startswith("%"):
                 if words.peek() in ("byval", "sret"):
+                    # Its layout in registers and memory is the ABI's affair, and LLVM's text no longer tells all of it.
                     raise Unsupported("a structure by value")
                 if type in NARROW and words.peek() == "zeroext":
                     unsigned.add(len(found))
+                if words.peek() == "noalias":
+                    restricted.add(len(found))
                 words.skip()
             found.append(Value(name_of(words.pop()), type))
             words.take(",")
-        return tuple(found), unsigned
+        return tuple(found), unsigned, frozenset(restricted)
 
     def _block(self, name: str, lines: list[str], parts: dict[str, Value]) -> _Raw:
         lowering = Lowering(self.model, self._fresh, self._called, self.externals, parts)

@@ -20,8 +20,7 @@ from polyloom.riscv.names import Isa
 ARGUMENTS: Final = range(10, 18)
 """The numbers of a0 to a7 and of fa0 to fa7."""
 SAVED: Final = (8, 9, *range(18, 28))
-"""s0 to s11 and fs0 to fs11: a function leaves them as they were. Of the f ones only as many bits as the convention
-has."""
+"""s0 to s11 and fs0 to fs11, which a function preserves; of the f ones only as many bits as the convention has."""
 TEMPORARY_X: Final = (*ARGUMENTS, 5, 6, 7, *range(28, 32))
 TEMPORARY_F: Final = (*ARGUMENTS, *range(8), *range(28, 32))
 
@@ -70,10 +69,14 @@ class _Counter:
         if type in FLOATS and hard[type] in self.isa.extensions and self.f:
             return (Reg("f", self.f.pop(0)),)
         word = self.isa.xlen // 8
+        # psABI, "Integer Calling Convention": a scalar of at most XLEN bits takes one register, or one word of the
+        # stack.
         if size_of(type, self.isa) <= word:
             return (self._word(),)
         if not self.x:  # what is wholly on the stack is aligned
             self.stack = -(-self.stack // (2 * word)) * 2 * word
+        # 2 XLEN bits: a pair that need not be aligned in registers, and may be split between the last register and the
+        # stack.
         return self._word(), self._word()
 
     def _word(self) -> Place:

@@ -68,9 +68,12 @@ def _joined(code: Code, alone: Mapping[Reg, Segments], short: set[Reg]) -> list[
             defined, used = registers(op, code.isa)
             for register in (*defined, *used):
                 if register in found:
+                    # Chaitin's estimate: an access counts ten times more in each loop around it. Registers of reloads
+                    # must not be spilled again, or this would not end.
                     found[register].cost += _UNSPILLABLE if register in short else 10.0**depth
             if is_move(op) and defined and used:
                 moves.append((-depth, defined[0], used[0]))
+    # Moves in the deepest loops are coalesced first, before longer intervals can overlap.
     for _, target, source in sorted(moves, key=lambda move: move[0]):
         _join(found, target, source)
     classes = {id(interval): interval for interval in found.values()}
@@ -81,6 +84,7 @@ def _joined(code: Code, alone: Mapping[Reg, Segments], short: set[Reg]) -> list[
 
 
 def _join(found: dict[Reg, Interval], target: Reg, source: Reg) -> None:
+    # A register of the machine is not joined but wished for: joining would keep it busy for the whole interval.
     if not (target.is_virtual and source.is_virtual):
         for register, other in ((target, source), (source, target)):
             if register in found:
@@ -138,6 +142,7 @@ def _scan(
 def _usable(bank: Bank, code: Code) -> Iterator[Reg]:
     """What need not be saved first."""
     for number in (*(TEMPORARY_X if bank == "x" else TEMPORARY_F), *SAVED):
+        # t6 is given out as long as every slot is within 2 KiB of sp.
         if Reg(bank, number) != FAR or code.slots + code.outgoing // 8 <= NEAR_SLOTS:
             yield Reg(bank, number)
 
@@ -189,6 +194,7 @@ def _with_accesses(op: Op, code: Code, place: dict[Reg, int], fresh: Iterator[in
     """The instruction with a new register for each that is spilled: reloaded before, stored behind."""
     defined, used = registers(op, code.isa)
     new = {r: Reg(r.bank, next(fresh)) for r in dict.fromkeys((*used, *defined)) if r in place}
+    # These live from a reload to its use: spilling one would gain nothing.
     short.update(new.values())
     yield from (Op("reload", (new[r], place[r])) for r in dict.fromkeys(used) if r in place)
     yield renamed(op, lambda r: new.get(r, r))

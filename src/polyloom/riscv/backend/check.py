@@ -30,6 +30,8 @@ class Wrong(Exception):
 
 def check(before: Code, after: Code) -> Code:
     """`after`; raises `Wrong`."""
+    # Before the first instruction each register of the machine holds its own value: callers' values, which must come
+    # back.
     entry: State = {register: frozenset({register}) for register in REGISTERS}
     states: list[State | None] = [entry, *[None] * (len(before.blocks) - 1)]
     work, follow = [0], successors(before)
@@ -42,6 +44,8 @@ def check(before: Code, after: Code) -> Code:
         out = _through(before, before.blocks[k], after.blocks[k], state)
         for successor in follow[k]:
             known = states[successor]
+            # A greatest fixed point: states only shrink where paths meet, so that the walk ends, and what is left holds
+            # on all paths.
             joined = out if known is None else _meet(known, out)
             if joined != known:
                 states[successor] = joined
@@ -97,6 +101,7 @@ def _through(code: Code, before: Block, after: Block, state: State) -> State:
             held.put(target, held.at(source))
             continue
         original = next(originals, None)
+        # Apart from spills and reloads, the allocation may only rename operands.
         if original is None or original.mnemonic != op.mnemonic:
             raise Wrong(f"{before.name}: `{op}` stands where `{original}` was")
         if is_pair(op) and op.operands[0] != op.operands[1]:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a program's data are: the variables of the C file, then constants of its code, from a fixed address on. Code
-follows."""
+"""Where a program's data are: the C file's variables, then the code's constants, from a fixed address; then code."""
 
 from __future__ import annotations
 
@@ -25,6 +24,7 @@ class Layout:
     @property
     def end(self) -> int:
         """Where code can begin."""
+        # Code begins aligned, so that its addresses do not depend on the last bytes of data.
         return -(-(BASE + len(self.bytes)) // 16) * 16
 
     def constant(self, type: Type, bits: int) -> int:

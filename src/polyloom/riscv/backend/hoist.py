@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Constants out of loops: what is made of the zero register alone is made before the outermost loop around it.
 
-That is the end of the one block that enters the loop from outside. Registers are few: at most `MOST` constants a loop
+That is the end of the one block that enters the loop from outside. Registers are few: at most `MOST` constants per loop
 move, and none where the loop calls, across which fewer are kept.
 """
 
@@ -54,6 +54,7 @@ def _move(
             named = renamed(op, lambda r: _resolved(r, names))
             defined, used = registers(named, code.isa)
             key = Op(named.mnemonic, named.operands[1:])
+            # The sources of a constant are constants themselves: `lui` and `addi` move together or not at all.
             is_constant = (
                 op.mnemonic in _MAKERS and len(defined) == 1 and defined[0].is_virtual and defined[0] not in several
             )

@@ -26,8 +26,7 @@ from polyloom.riscv.rvwmo.values import Pointer
 
 Shape = Literal["LB", "S", "MP"]
 _SECOND, _FIRST, _VALUE, _SEEN = 6, 7, 5, 10
-"""Registers of the other hart: addresses of what the function accesses second and first, what it writes, what it
-reads."""
+"""The other hart's registers: addresses of the function's second and first access, what it writes and reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +81,7 @@ def _tests(name: str, program: Program, pair: _Pair) -> Iterator[Litmus]:
     assert pair.load.number is not None
     read = Equal(Register(0, pair.load.number), pair.value)
     if pair.second.number is None:
+        # Two initial values: a store of the value that is there already could not be seen.
         for before in (0, 1):
             stored = _alone(program, pair, before, pair.target)
             if stored not in (None, before):

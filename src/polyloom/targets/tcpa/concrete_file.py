@@ -32,8 +32,7 @@ KIND = FileKind(b"PLCC", "concrete configuration", version=3, sections=7)
 SIDES = ("north", "east", "south", "west")
 LOCATIONS = 5
 _ELEMENT_BYTES = 64
-"""What a configuration takes for each element once it is decoded, at most: its numbers of class and wrapper, some times
-over."""
+"""What a configuration takes for an element once decoded, at most: numbers of class and wrapper, a few times."""
 DIMENSIONS = 63
 """The most dimensions that a file holds."""
 
@@ -112,6 +111,7 @@ def _grid(what: str, limit: int, head: _Head) -> Codec[tuple[tuple[int, ...], ..
 
     def write(out: bytearray, value: tuple[tuple[int, ...], ...]) -> None:
         words = np.array(value, np.int64).reshape(-1)
+        # The slow path only finds the first faulty number, and raises its located error.
         if len(words) != head.rows * head.columns or words.min() < 0 or words.max() >= limit:
             repeated(repeated(item, head.columns), head.rows).write(out, value)
         out.extend(words.astype(f"<u{size}").tobytes())
@@ -229,6 +229,7 @@ def encode(concrete: Concrete) -> bytes:
     controller = section(_controller(domain), concrete.controller)
     generators = section(_generators(head, len(concrete.arrays), domain), concrete.generators)
     classes, wrappers = concrete.classes, concrete.wrappers
+    # -1, an element without a program, is 0 in the file, whose numbers have no sign.
     shifted = tuple(tuple(c + 1 for c in row) for row in concrete.element_class)
     maps = section(_grid("a class", len(classes) + 1, head), shifted) + section(
         _grid("a wrapper", len(wrappers), head), concrete.wrapper

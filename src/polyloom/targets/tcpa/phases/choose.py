@@ -17,8 +17,8 @@ from functools import cached_property
 from polyloom.targets.tcpa import concrete_file
 from polyloom.targets.tcpa.banks import accesses
 from polyloom.targets.tcpa.concrete import Concrete
-from polyloom.targets.tcpa.phases.stages import Bound
-from polyloom.targets.tcpa.phases.transfers import Phase, touched, transfer_cycles
+from polyloom.targets.tcpa.phases.stages import NamedStage
+from polyloom.targets.tcpa.phases.transfers import Touched, touched, transfer_cycles
 from polyloom.targets.tcpa.predict import predicted_cycles
 
 LARGE = 1 << 18
@@ -29,7 +29,7 @@ SMALL = 1 / 8
 class Option:
     """A phase's concrete file with the names of its arrays."""
 
-    stage: Bound
+    stage: NamedStage
 
     @cached_property
     def _words(self) -> Concrete:
@@ -41,7 +41,7 @@ class Option:
         return predicted_cycles(self._words)
 
     @cached_property
-    def touched(self) -> Phase:
+    def touched(self) -> Touched:
         return touched(self.stage, accesses(self._words))
 
 

@@ -38,8 +38,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Phased:
-    """A kernel in phases, with the signature of its plan; `values` are those of the scalars that parameters determine,
-    in order."""
+    """A kernel in phases, with its plan's signature; `values` are the scalars that parameters determine, in order."""
 
     name: str
     parameters: tuple[str, ...]
@@ -200,6 +199,8 @@ def form(phased: Phased) -> Form:
     )
     phases = tuple(_Phase(cast(int, _Hole(n)), s.arrays) for n, s in enumerate(phased.stages))
     found: list[tuple[int, _Hole]] = []
+    # Encoding once with codecs that note their position gives the constant parts; an instantiation then only fills in
+    # numbers.
     hole: Codec[Any] = Codec(lambda out, value: found.append((len(out), value)), lambda _: None)
     first = section(_head(names, hole, hole), _Head(Condition(), slots, phases))
     ends = [at for at, _ in found]

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Python module polyloom._native.tcpa; src/polyloom/_native/tcpa.pyi documents it. The interpreter lock is released
+// while a model runs.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <new>
+#include <optional>
+#include <span>
+#include <tuple>
+
+#include "tcpa/model.hpp"
+
+namespace nb = nanobind;
+namespace tcpa = polyloom::tcpa;
+
+namespace {
+
+template <class T>
+using Owned = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+using Words = nb::ndarray<const uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Latencies = nb::ndarray<const uint16_t, nb::shape<-1, 256>, nb::c_contig, nb::device::cpu>;
+
+using Triple = std::tuple<int32_t, int32_t, int64_t>;
+// executed, driven by destination, met by branch code, lowest equal signal by position
+using Seen = std::tuple<bool, std::vector<bool>, std::vector<bool>, std::vector<int>>;
+
+template <class T>
+Owned<T> give(std::vector<T>& values) {
+    auto* moved = new std::vector<T>(std::move(values));
+    nb::capsule owner(moved, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Owned<T>(moved->data(), {moved->size()}, owner);
+}
+
+Owned<uint32_t> give(tcpa::Buffer<uint32_t>& words) {
+    const size_t size = words.size();
+    uint32_t* data = words.release();
+    nb::capsule owner(data ? static_cast<void*>(data) : &owner, [](void*) noexcept {});
+    if (data) owner = nb::capsule(data, [](void* p) noexcept { std::free(p); });
+    return Owned<uint32_t>(data, {size}, owner);
+}
+
+std::vector<Triple> places(const std::vector<tcpa::Place>& list) {
+    std::vector<Triple> made;
+    for (const tcpa::Place& p : list) made.emplace_back(p.element, p.index, p.number);
+    return made;
+}
+
+Seen seen(const tcpa::Coverage& c) {
+    std::vector<int> lowest;
+    for (const auto& words : c.equals) {
+        int signal = 0;
+        for (uint64_t word : words) {
+            signal += std::countr_zero(word);
+            if (word) break;
+        }
+        lowest.push_back(signal);
+    }
+    return {c.executed, {c.driven.begin(), c.driven.end()}, {c.codes.begin(), c.codes.end()}, lowest};
+}
+
+std::vector<std::vector<std::vector<Seen>>> coverage(const tcpa::Report& report) {
+    std::vector<std::vector<std::vector<Seen>>> made;
+    for (const auto& units : report.coverage) {
+        auto& of_class = made.emplace_back();
+        for (const auto& unit : units) {
+            auto& of_unit = of_class.emplace_back();
+            for (const tcpa::Coverage& c : unit) of_unit.push_back(seen(c));
+        }
+    }
+    return made;
+}
+
+tcpa::Machine machine(const Latencies& latencies, const std::vector<bool>& pipelined, int64_t hop_delay) {
+    tcpa::Machine made;
+    made.hop_delay = hop_delay;
+    for (size_t u = 0; u < latencies.shape(0); ++u) {
+        tcpa::Unit& unit = made.units.emplace_back();
+        std::copy_n(latencies.data() + u * 256, 256, unit.latency.begin());
+        unit.pipelined = pipelined.at(u);
+    }
+    return made;
+}
+
+using Progress = std::optional<std::function<void(int64_t)>>;
+using Placed = std::tuple<const tcpa::Config*, int, int, std::vector<Words>>;
+
+std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies& latencies,
+                              const std::vector<bool>& pipelined, int64_t hop_delay, bool trace, bool check_only,
+                              const Progress& progress) {
+    std::vector<tcpa::Placement> placements;
+    for (const auto& [config, row, column, inputs] : placed) {
+        tcpa::Placement& placement = placements.emplace_back(tcpa::Placement{config, row, column, {}});
+        for (const Words& words : inputs) placement.inputs.emplace_back(words.data(), words.shape(0));
+        for (const auto& element : config->classes)
+            if (element.programs.size() != latencies.shape(0))
+                throw nb::value_error("the configuration has programs for another number of functional units");
+        for (size_t a = 0; !check_only && a < config->arrays.size(); ++a)
+            if (!config->arrays[a].is_output &&
+                (a >= inputs.size() || inputs[a].shape(0) < tcpa::words_of(config->arrays[a])))
+                throw nb::value_error("an input array is missing or too short");
+    }
+    const tcpa::Machine table = machine(latencies, pipelined, hop_delay);
+    // What a Python signal handler raises, such as KeyboardInterrupt, ends the run.
+    const auto poll = [&progress](int64_t cycle) {
+        nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (progress) (*progress)(cycle);
+    };
+    nb::gil_scoped_release release;
+    return tcpa::run(placements, table, {trace, check_only, poll});
+}
+
+nb::tuple trace(tcpa::Trace& t) {
+    return nb::make_tuple(give(t.element), give(t.unit), give(t.cycle), give(t.pc), give(t.opcode), give(t.value));
+}
+
+nb::list outputs(tcpa::Result& result) {
+    nb::list made;
+    for (auto& words : result.outputs) made.append(give(words));
+    return made;
+}
+
+using Layout = std::tuple<std::string, int, std::vector<int64_t>, std::vector<int64_t>, bool>;
+
+std::vector<Layout> arrays(const tcpa::Config& config) {
+    std::vector<Layout> made;
+    for (const tcpa::Array& a : config.arrays) made.emplace_back(a.name, a.type, a.shape, a.strides, a.is_output);
+    return made;
+}
+
+}  // namespace
+
+NB_MODULE(tcpa, m) {
+    m.doc() = "The model of the array.";
+    static PyObject* fault = PyErr_NewException("polyloom._native.tcpa.Fault", PyExc_RuntimeError, nullptr);
+    m.attr("Fault") = nb::handle(fault);
+    nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+        try {
+            std::rethrow_exception(p);
+        } catch (const tcpa::Fault& f) {
+            PyErr_SetObject(fault, nb::make_tuple(int(f.cause), f.cycle, f.row, f.column, f.unit, f.text).ptr());
+        } catch (const tcpa::TooLarge& e) {
+            PyErr_SetObject(PyExc_MemoryError, nb::make_tuple(e.bytes).ptr());
+        } catch (const tcpa::FormatError& e) {
+            PyErr_SetString(PyExc_ValueError, e.what());
+        }
+    });
+    nb::class_<tcpa::Config>(m, "Config")
+        .def(
+            "__init__",
+            [](tcpa::Config* self, nb::bytes data, uint64_t most_bytes) {
+                new (self)
+                    tcpa::Config(tcpa::load({static_cast<const uint8_t*>(data.data()), data.size()}, most_bytes));
+            },
+            nb::arg("data"), nb::arg("most_bytes") = std::numeric_limits<uint64_t>::max())
+        .def("run_bytes", &tcpa::run_bytes, nb::arg("check_only"))
+        .def_prop_ro("most_operations", &tcpa::most_operations)
+        .def("accesses", &tcpa::accesses, nb::arg("array"))
+        .def_ro("kernel", &tcpa::Config::kernel)
+        .def_ro("machine", &tcpa::Config::machine)
+        .def_ro("machine_hash", &tcpa::Config::machine_hash)
+        .def_ro("rows", &tcpa::Config::rows)
+        .def_ro("columns", &tcpa::Config::columns)
+        .def_ro("element_class", &tcpa::Config::element_class)
+        .def_prop_ro("arrays", &arrays);
+    nb::class_<tcpa::Report>(m, "Report")
+        .def_prop_ro("coverage", &coverage)
+        .def_ro("steps", &tcpa::Report::steps)
+        .def_ro("shortest", &tcpa::Report::shortest)
+        .def_prop_ro("late", [](const tcpa::Report& r) { return places(r.late); })
+        .def_prop_ro("unread", [](const tcpa::Report& r) { return places(r.unread); })
+        .def_prop_ro("idle", [](const tcpa::Report& r) { return places(r.idle); })
+        .def_prop_ro("wasted", [](const tcpa::Report& r) { return places(r.wasted); });
+    nb::class_<tcpa::Result>(m, "Result")
+        .def_ro("cycles", &tcpa::Result::cycles)
+        .def_ro("operations", &tcpa::Result::operations)
+        .def_ro("first_issue", &tcpa::Result::first_issue)
+        .def_ro("issues", &tcpa::Result::issues)
+        .def_ro("feedback_high", &tcpa::Result::feedback_high)
+        .def_ro("input_high", &tcpa::Result::input_high)
+        .def_ro("report", &tcpa::Result::report)
+        .def("take_outputs", &outputs)
+        .def("take_trace", [](tcpa::Result& result) { return trace(result.trace); });
+    m.def("run", &run, nb::arg("placements"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"),
+          nb::arg("trace") = false, nb::arg("check_only") = false, nb::arg("progress") = nb::none());
+}
