@@ -74,7 +74,6 @@ def test_drawn_functions_with_any_reducible_jumps(function: Function, machine: s
     _check_drawn(_narrow(construct(function)), machine, [n])
 
 
-
 def _narrow(function: Function) -> Function:
     """With pointers of 32 bits, and distances as wide."""
 

@@ -26,7 +26,11 @@ def operand(bits: int, lanes: Lanes) -> belt.Operand:
 
 
 def operate(
-    name: str, operands: list[tuple[int, Lanes]], stated: int | None = None, lanes: int = 1, immediate: int | None = None
+    name: str,
+    operands: list[tuple[int, Lanes]],
+    stated: int | None = None,
+    lanes: int = 1,
+    immediate: int | None = None,
 ) -> list[tuple[int, Lanes]]:
     """(bits per lane, lanes) of each result; `stated` bits per lane and `lanes` are what the word says."""
     width = -1 if stated is None else WIDTHS.index(stated)
@@ -37,7 +41,18 @@ def operate(
 
 def number(random: Random, bits: int) -> int:
     """Small ones, ends of ranges, special floats, and any."""
-    ends = (0, 1, 2, (1 << bits) - 1, 1 << (bits - 1), (1 << (bits - 1)) - 1, (1 << bits) - 2, bits, bits - 1, 1 << bits // 2)
+    ends = (
+        0,
+        1,
+        2,
+        (1 << bits) - 1,
+        1 << (bits - 1),
+        (1 << (bits - 1)) - 1,
+        (1 << bits) - 2,
+        bits,
+        bits - 1,
+        1 << bits // 2,
+    )
     choices = ends + (SINGLE if bits == 32 else DOUBLE if bits == 64 else ())
     draw = random.random()
     if draw < 0.4:

@@ -83,7 +83,10 @@ class Draw:
 
     def first(self) -> Bundle:
         """A full belt of arguments and Nones, and scratch."""
-        items = tuple(Belt(NONE, "w") if self.random.random() < 0.2 else Belt(self.random.randrange(3)) for _ in range(self.machine.belt))
+        items = tuple(
+            Belt(NONE, "w") if self.random.random() < 0.2 else Belt(self.random.randrange(3))
+            for _ in range(self.machine.belt)
+        )
         scratch = Issue("scratchf", Slot("F", 1), offset=64, frame=16, frames=2)
         return Bundle((Issue("conform", Slot("F", 0), items), scratch), 0)
 
@@ -94,7 +97,9 @@ class Draw:
         return tuple(self.position() for _ in range(count))
 
     def listing(self, name: str, target: int) -> Issue:
-        items = tuple(Belt(NONE, "w") if self.random.random() < 0.2 else self.position() for _ in range(self.machine.belt))
+        items = tuple(
+            Belt(NONE, "w") if self.random.random() < 0.2 else self.position() for _ in range(self.machine.belt)
+        )
         return Issue(name, Slot("F", 0), items, target=target)
 
     def bundle(self, *, in_loop: bool = False, calls: bool = True) -> Bundle:

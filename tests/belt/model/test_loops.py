@@ -51,7 +51,10 @@ def dot() -> Program:
         2,
     )
     # The belt is n, x, y; behind the addition n + 3, n, x, y.
-    spills = tuple(Issue("spillx", Slot("W", k), (Belt(p),), "w", offset=_BYTES[v]) for k, (v, p) in enumerate(zip("nxy", (0, 2, 3), strict=True)))
+    spills = tuple(
+        Issue("spillx", Slot("W", k), (Belt(p),), "w", offset=_BYTES[v])
+        for k, (v, p) in enumerate(zip("nxy", (0, 2, 3), strict=True))
+    )
     scratch = Issue("scratchf", Slot("F", 0), offset=16)
     bundles = (
         Bundle((Issue("add", Slot("E", 0), (Belt(0), Immediate(3))), scratch, *spills), 1),

@@ -195,7 +195,9 @@ class _Step:
             return Value(8 * BYTES[operand.width or "b"], (None,))
         return self.at_position(issue, operand.position)
 
-    def flying(self, issue: Issue, latency: int, value: Callable[[], Value], order: int = 0, load: bool = False) -> Flying:
+    def flying(
+        self, issue: Issue, latency: int, value: Callable[[], Value], order: int = 0, load: bool = False
+    ) -> Flying:
         """Without phasing nothing drops before the bundle's end."""
         latency = latency if self.machine.phasing else max(latency, 1)
         at = self.scope.age + max(latency, 1) - 1
@@ -359,7 +361,9 @@ class _Step:
     def fill(self, issue: Issue) -> Value:
         assert issue.width is not None
         bits, at, size = 8 * BYTES[issue.width], self.byte(issue), self.size(issue)
-        touching = [s for s, (_, v) in self.frame.scratch.items() if s < at + size and at < s + v.bits // 8 * len(v.lanes)]
+        touching = [
+            s for s, (_, v) in self.frame.scratch.items() if s < at + size and at < s + v.bits // 8 * len(v.lanes)
+        ]
         if not touching and issue.name == "fill":
             return Value(bits, (None,) * issue.lanes)
         when, value = self.frame.scratch.get(at, (0, SHAPELESS))
