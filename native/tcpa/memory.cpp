@@ -114,12 +114,19 @@ uint64_t kinds_bytes(const Config& config) {
     uint64_t ports = 2;
     for (int32_t number : single.element_class)
         if (number >= 0) ports += ports_of(config.classes[size_t(number)]);
-    uint64_t words = 0;
-    for (const Array& array : config.arrays)
-        if (array.is_output) words = std::max(words, words_of(array));
+    // Of one array at a time, a bit per word, and the addresses of one generator.
+    uint64_t words = 0, addresses = 0;
+    for (const Generator& g : config.generators) {
+        const Array& array = config.arrays[g.array];
+        if (!array.is_output) continue;
+        uint64_t reached = 0;
+        for (const ConvexSet& set : *g.domain) reached = plus(reached, points(set));
+        words = std::max(words, words_of(array));
+        addresses = std::max(addresses, std::min(reached, words_of(array)) + 1);
+    }
     uint64_t bytes = plus(run_bytes(single, true), times(ports, times(cycles, 2 * sizeof(Event))));
     bytes = plus(bytes, Drivers::bytes(config));
-    bytes = plus(bytes, times(words, 2 * sizeof(int64_t) + 1));
+    bytes = plus(bytes, plus(words / 8, times(addresses, 2 * sizeof(int64_t))));
     return plus(bytes, times(config.generators.size(), by_generator) + config.wrapper.size() * by_element);
 }
 
