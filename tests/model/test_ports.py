@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where banks belong, found with sets of channels as bits, is what the rules say that are read channel by channel; and a
-look at each kind of line notices the same."""
+"""Where banks belong, found with sets of channels as bits, is what the rules say that are read channel by channel.
+A look at each kind of line notices the same."""
 
 from __future__ import annotations
 
