@@ -18,7 +18,7 @@ from typing import Final
 from polyloom import _core
 from polyloom.cli.bench.instantiation import seconds
 from polyloom.cli.bench.regions import EXTENTS, LARGE, Region, bounds, candidate, instance, loop, regions, title
-from polyloom.cli.bench.timing import median_seconds
+from polyloom.cli.bench.timing import median_cpu_seconds
 from polyloom.targets.tcpa import concrete_file, machine_file, verify
 
 _SMALL: Final = (4, 4)
@@ -54,12 +54,12 @@ def _row(kernel: str, what: str, measured: float, limit: float | None) -> dict[s
 
 
 def _verified(kernel: str, region: Region) -> dict[str, object]:
-    """Seconds of `polyloom verify` without the start of Python. A right file has no finding."""
+    """CPU seconds of `polyloom verify` without the start of Python. A right file has no finding."""
     data, machine = instance(kernel, region), machine_file.load("ideal")
     if verify.verify(data, machine):
         raise AssertionError(f"{kernel} on {title(region)} does not hold")
-    seconds = median_seconds(lambda: verify.verify(data, machine), _VERIFICATIONS)
-    return _row(kernel, f"seconds to verify, {title(region)}", seconds, _SECONDS if region == _LARGE else None)
+    seconds = median_cpu_seconds(lambda: verify.verify(data, machine), _VERIFICATIONS)
+    return _row(kernel, f"CPU seconds to verify, {title(region)}", seconds, _SECONDS if region == _LARGE else None)
 
 
 def _growth(kernel: str) -> dict[str, object]:
