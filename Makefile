@@ -5,12 +5,13 @@ PYTHON ?= python3
 JOBS ?= 2
 SECONDS ?= 3600
 BIN := .venv/bin
-NATIVE := CMakeLists.txt $(wildcard native/*.cpp native/*/*.cpp native/*/*.hpp native/*/*.c native/*/*.h)
+NATIVE := CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp native/*/*.c native/*/*.h)
+FORMATTED := $(wildcard $(addprefix native/*/*.,c h cpp hpp) $(addprefix examples/firmware/*.,c h) $(addprefix tests/device/*.,c h) $(addprefix tests/fuzz/*.,c cpp))
 SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/riscv/select.txt
 
-.PHONY: demo test test-long check lint native-test wheel-test bench polybench litmus select-table fuzz device golden clean
+.PHONY: demo test test-long check lint format native-test wheel-test bench polybench litmus select-table fuzz device golden clean
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -26,9 +27,14 @@ check: lint native-test wheel-test test
 
 lint: .venv/installed
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(FORMATTED)
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
+
+format: .venv/tools
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(FORMATTED)
 
 native-test: .venv/tools
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B $(SANITIZED) -G Ninja -DPOLYLOOM_SANITIZE=ON -DPOLYLOOM_WERROR=ON

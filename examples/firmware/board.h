@@ -10,7 +10,7 @@
 extern const uint8_t flash[];  // a symbolic configuration, as `polyloom compile` wrote it
 extern const size_t flash_size;
 
-bool mailbox_receive(uint32_t *word);  // the next word from the host; false once there will be none
+bool mailbox_receive(uint32_t* word);  // the next word from the host; false once there will be none
 void array_write(uint32_t word);       // the next word into the configuration port of the array
 _Noreturn void board_stop(int code);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A board without hardware: Linux, as an emulator of user programs offers it. The mailbox is the standard input, the array's port
-// the standard output, both little-endian. System calls are those of the kernel's tables; nothing of a C library is needed.
+// A board without hardware: Linux, as an emulator of user programs offers it. The mailbox is the standard input, the
+// array's port the standard output, both little-endian. System calls are those of the kernel's tables; nothing of a C
+// library is needed.
 #include <stddef.h>
 
 #include "board.h"
@@ -35,7 +36,8 @@ static long call(long number, long file, const void *data, size_t size) {
     __asm__ volatile("syscall"
                      : "+r"(v0), "=r"(failed)
                      : "r"(a0), "r"(a1), "r"(a2)
-                     : "memory", "$1", "$3", "$8", "$9", "$10", "$11", "$12", "$13", "$14", "$15", "$24", "$25", "hi", "lo");
+                     : "memory", "$1", "$3", "$8", "$9", "$10", "$11", "$12", "$13", "$14", "$15", "$24", "$25", "hi",
+                       "lo");
     return failed ? -1 : v0;
 #else
 #error "no system calls for this architecture"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Firmware that holds one symbolic configuration in flash. For each message of the host, which names loop bounds and a region
-// of the array, it makes the concrete configuration in RAM and hands it to the array, word by word.
+// Firmware that holds one symbolic configuration in flash. For each message of the host, which names loop bounds and a
+// region of the array, it makes the concrete configuration in RAM and hands it to the array, word by word.
 //
-// A message is, in words: the number of values, the values of the parameters in the order of the file, rows, columns. The answer is
-// the status (0, or the number of a diagnostic); then, if it is 0, the number of words of the configuration, and these.
+// A message is, in words: the number of values, the values of the parameters in the order of the file, rows, columns.
+// The answer is the status (0, or the number of a diagnostic); then, if it is 0, the number of words of the
+// configuration, and these.
 #include "board.h"
 #include "polyloom_instantiate.h"
 
@@ -25,7 +26,8 @@ static bool receive(polyloom_request *request, int64_t values[VALUES]) {
 
 static void configure(const uint8_t *file, size_t size) {
     array_write((uint32_t)(size / 4));  // a file is whole words
-    for (const uint8_t *b = file; b < file + size; b += 4) array_write(b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24);
+    for (const uint8_t *b = file; b < file + size; b += 4)
+        array_write(b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24);
 }
 
 int main(void) {

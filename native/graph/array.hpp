@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of numbers that are not filled with zeros before they are written, and that lie in huge pages where they are large: for a
-// graph of a million nodes, ordinary page faults cost as much as its dominators.
+// Arrays of numbers that are not filled with zeros before they are written, and that lie in huge pages where they are
+// large: for a graph of a million nodes, ordinary page faults cost as much as its dominators.
 #pragma once
 
 #include <algorithm>

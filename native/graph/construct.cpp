@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Two passes. Liveness, for 64 variables at a time, and iterated dominance frontiers say which variables are parameters
+// of which nodes; then a walk over the dominator tree gives each load, and each edge's arguments, the value that
+// reaches it.
 #include "graph/construct.hpp"
 
 #include <algorithm>
@@ -9,7 +12,7 @@ namespace polyloom::graph {
 
 namespace {
 
-// By value, the positions of those keys that have it, ascending.
+// The positions of keys by their value, ascending: a counting sort.
 struct Groups {
     std::vector<int32_t> start, member;
 
@@ -20,22 +23,20 @@ struct Groups {
         for (size_t k = 0; k < keys.size(); ++k) member[next[keys[k]]++] = int32_t(k);
     }
 
-    std::span<const int32_t> operator[](size_t value) const { return {member.data() + start[value], member.data() + start[value + 1]}; }
+    std::span<const int32_t> operator[](size_t value) const {
+        return {member.data() + start[value], member.data() + start[value + 1]};
+    }
 };
 
-// Parameters of nodes, found for as many variables at once as a word has bits: liveness floods backwards for all of them together.
+// Finds the parameters of nodes, for as many variables at once as a word has bits: liveness floods backwards for all of
+// them together.
 class Placing {
   public:
     static constexpr int32_t together = 64;
 
     Placing(const DominatorTree& tree, const Touches& touches)
-        : tree_(tree),
-          touches_(touches),
-          live_(size_t(tree.nodes())),
-          defined_(size_t(tree.nodes())),
-          fresh_(size_t(tree.nodes())),
-          within_(new bool[size_t(tree.nodes())]),
-          stores_(together) {}
+        : tree_(tree), touches_(touches), live_(size_t(tree.nodes())), defined_(size_t(tree.nodes())),
+          fresh_(size_t(tree.nodes())), within_(new bool[size_t(tree.nodes())]), stores_(together) {}
 
     // The variables from `first` on, of which `own` has the touches.
     void place(int32_t first, int32_t count, const Groups& own) {
@@ -98,7 +99,8 @@ class Placing {
 
     const DominatorTree& tree_;
     const Touches& touches_;
-    std::vector<uint64_t> live_, defined_, fresh_;  // by node, a bit for each variable; fresh: live, and not told to the predecessors
+    // By node, a bit for each variable; fresh: live, and not told to the predecessors.
+    std::vector<uint64_t> live_, defined_, fresh_;
     std::unique_ptr<bool[]> within_;
     std::vector<std::vector<Node>> stores_;
     std::vector<Node> work_, node_;
@@ -120,7 +122,8 @@ std::vector<int64_t> argument_starts(const DominatorTree& tree, const Skeleton& 
 class Renaming {
   public:
     Renaming(const DominatorTree& tree, const Touches& touches, Skeleton& made, int32_t variables)
-        : tree_(tree), touches_(touches), made_(made), by_node_(touches.node, size_t(tree.nodes())), current_(variables) {
+        : tree_(tree), touches_(touches), made_(made), by_node_(touches.node, size_t(tree.nodes())),
+          current_(variables) {
         for (int32_t variable = 0; variable < variables; ++variable) current_[variable] = ~variable;
     }
 
@@ -154,7 +157,9 @@ class Renaming {
             for (int32_t k = made_.start[w]; k < made_.start[w + 1]; ++k) *argument++ = current_[made_.variable[k]];
     }
 
-    void assign(int32_t variable, int32_t value) { undo_.emplace_back(variable, std::exchange(current_[variable], value)); }
+    void assign(int32_t variable, int32_t value) {
+        undo_.emplace_back(variable, std::exchange(current_[variable], value));
+    }
 
     void back(size_t mark) {
         for (; undo_.size() > mark; undo_.pop_back()) current_[undo_.back().first] = undo_.back().second;
@@ -173,7 +178,8 @@ class Renaming {
 Skeleton construct(const DominatorTree& tree, const Touches& touches, int32_t variables) {
     const Groups own(touches.variable, size_t(variables));
     Placing placing(tree, touches);
-    for (int32_t first = 0; first < variables; first += Placing::together) placing.place(first, std::min(variables - first, Placing::together), own);
+    for (int32_t first = 0; first < variables; first += Placing::together)
+        placing.place(first, std::min(variables - first, Placing::together), own);
     Skeleton made = placing.placed();
     made.reaching = Array<int32_t>(touches.node.size(), none);
     Renaming(tree, touches, made, variables).run();

@@ -3,7 +3,8 @@
 
 namespace polyloom::graph {
 
-// Counts stand two places to the right: after summing, start_[v + 1] is where v begins, and after filling, where it ends.
+// Counts stand two places to the right: after summing, start_[v + 1] is where v begins, and after filling, where it
+// ends.
 template <Node Edge::* key, Node Edge::* value>
 Csr Csr::sorted(Node n, std::span<const Edge> edges) {
     Csr made;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directed graph on the nodes 0..n-1 in compressed sparse rows, made of an edge array by a counting sort: the neighbours of a
-// node stand together, in the order of the edges. Repeated edges and self loops stay.
+// A directed graph on the nodes 0..n-1 in compressed sparse rows, made of an edge array by a counting sort: the
+// neighbours of a node stand together, in the order of the edges. Repeated edges and self loops stay.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and steps follow "Reworking Lengauer-Tarjan": v, w, u are preorder numbers, the root is 0, sdom and idomfrom are its
-// functions. Edges v -> w with v <= w need no query, so that the depth-first search already takes their minimum; only the others
-// are kept, in one list for each w.
+// Names and steps follow "Reworking Lengauer-Tarjan": v, w, u are preorder numbers, the root is 0, sdom and idomfrom
+// are its functions. Edges v -> w with v <= w need no query, so that the depth-first search already takes their
+// minimum; only the others are kept, in one list for each w.
 #include "graph/dominators.hpp"
 
 #include <algorithm>
@@ -120,12 +120,14 @@ class Cached {
     Array<Node> walked_;
 };
 
-// Strategy 3: the balanced LINK and EVAL of the 1979 paper. A forest with the path minima of the nodes added so far, in which a
-// tree is a chain of subtrees with falling minima, linked by `child`; `end_` ends chains and stands above roots.
+// Strategy 3: the balanced LINK and EVAL of the 1979 paper. A forest with the path minima of the nodes added so far, in
+// which a tree is a chain of subtrees with falling minima, linked by `child`; `end_` ends chains and stands above
+// roots.
 class Balanced {
   public:
     explicit Balanced(const Search& s)
-        : end_(s.count), parent_(s.parent.data()), sdom_(s.sdom.data()), tree_(size_t(end_) + 1), semi_(size_t(end_) + 1), walked_(end_) {
+        : end_(s.count), parent_(s.parent.data()), sdom_(s.sdom.data()), tree_(size_t(end_) + 1),
+          semi_(size_t(end_) + 1), walked_(end_) {
         for (Node w = 0; w < end_; ++w) {
             tree_[w] = {end_, w, end_, 1};
             semi_[w] = w;
@@ -186,9 +188,10 @@ class Balanced {
     Array<Node> walked_;
 };
 
-// Steps 2 and 3, interleaved: idomfrom(w) is asked for when the limit has fallen to sdom(w). Until then w is deferred, in the set
-// of its sdom: the first element stands at the sdom, every further one at the element before it, and 0 ends the set. What stands
-// at w is first the set that waits for w, then what follows w in its own set, then idomfrom(w): one array is enough.
+// Steps 2 and 3, interleaved: idomfrom(w) is asked for when the limit has fallen to sdom(w). Until then w is deferred,
+// in the set of its sdom: the first element stands at the sdom, every further one at the element before it, and 0 ends
+// the set. What stands at w is first the set that waits for w, then what follows w in its own set, then idomfrom(w):
+// one array is enough.
 template <class Forest>
 Array<Node> idomfrom(const Search& s) {
     Forest forest(s);
@@ -196,7 +199,8 @@ Array<Node> idomfrom(const Search& s) {
     for (Node w = s.count - 1; w > 0; --w) {
         for (Node v = deferred[w]; v != 0;) v = std::exchange(deferred[v], forest.query(v, w));
         Node least = s.sdom[w];
-        for (int32_t b = s.first[w]; b != none; b = s.backward[b].next) least = std::min(least, s.sdom[forest.query(s.backward[b].from, w)]);
+        for (int32_t b = s.first[w]; b != none; b = s.backward[b].next)
+            least = std::min(least, s.sdom[forest.query(s.backward[b].from, w)]);
         s.sdom[w] = least;
         if (least == 0 || least == s.parent[w])
             deferred[w] = w;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Immediate dominators of a rooted graph: Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowgraph" (1979),
-// in the four steps and three strategies of "Reworking Lengauer-Tarjan" (2025).
+// Immediate dominators of a rooted graph: Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowgraph"
+// (1979), in the four steps and three strategies of "Reworking Lengauer-Tarjan" (2025).
 #pragma once
 
 #include "graph/csr.hpp"

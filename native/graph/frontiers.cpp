@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dominance frontiers in two ways, into memory whose parts are known from `frontier_sizes`; and iterated ones without frontiers.
+// Dominance frontiers in two ways, into memory whose parts are known from `frontier_sizes`; and iterated ones without
+// frontiers.
 #include <algorithm>
 #include <utility>
 
@@ -45,8 +46,8 @@ Frontiers DominatorTree::frontiers_cytron() const {
     return std::move(filling.made);
 }
 
-// In ascending order of w, so that members come ascending and a repetition is one of the last member. With a single predecessor
-// there is nothing to walk, except to the root: it has no idom, and the walk goes through the root itself.
+// In ascending order of w, so that members come ascending and a repetition is one of the last member. With a single
+// predecessor there is nothing to walk, except to the root: it has no idom, and the walk goes through the root itself.
 Frontiers DominatorTree::frontiers_cooper() const {
     Filling filling(frontier_sizes());
     for (Node w = 0; w < nodes(); ++w) {
@@ -57,9 +58,9 @@ Frontiers DominatorTree::frontiers_cooper() const {
     return std::move(filling.made);
 }
 
-// Nodes are taken from the deepest on. From x, the edges out of its subtree to nodes not deeper than x lead into the frontier (all
-// others, so also those from an idom, end below x). What has been searched from a node deeper than x need not be searched again, nor
-// a subtree without edges that lead so high.
+// Nodes are taken from the deepest on. From x, the edges out of its subtree to nodes not deeper than x lead into the
+// frontier (all others, so also those from an idom, end below x). What has been searched from a node deeper than x need
+// not be searched again, nor a subtree without edges that lead so high.
 std::vector<Node> DominatorTree::iterated_frontier(std::span<const Node> nodes, std::span<const bool> within) const {
     std::vector<bool> searched(idom.size()), queued(idom.size()), found(idom.size());
     std::vector<Node> next(idom.size()), first(idom.size(), none);  // the queue: a list for each depth

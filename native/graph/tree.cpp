@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The dominator tree in preorder, made of idom; and the sizes of all frontiers without making them.
 #include "graph/tree.hpp"
 
 #include <algorithm>
@@ -6,7 +7,8 @@
 namespace polyloom::graph {
 
 DominatorTree::DominatorTree(Node n, std::span<const Edge> edges, Node root, Strategy strategy)
-    : position(n, none), size(n, 0), successors_(graph::successors(n, edges)), predecessors_(graph::predecessors(n, edges)), depth_(n, 0), highest_(n, n) {
+    : position(n, none), size(n, 0), successors_(graph::successors(n, edges)),
+      predecessors_(graph::predecessors(n, edges)), depth_(n, 0), highest_(n, n) {
     Dominators found = dominators(successors_, root, strategy);
     idom = std::move(found.idom);
     preorder = Array<Node>(size_t(found.reached));
@@ -31,8 +33,9 @@ DominatorTree::DominatorTree(Node n, std::span<const Edge> edges, Node root, Str
     }
 }
 
-// The paths to w from its predecessors in preorder, v1, v2, ..., are disjoint when each begins at its predecessor and ends before
-// it meets the last one. With +1 where such a path begins and -1 where it ends, |DF(u)| is the sum over the subtree of u.
+// The paths to w from its predecessors in preorder, v1, v2, ..., are disjoint when each begins at its predecessor and
+// ends before it meets the last one. With +1 where such a path begins and -1 where it ends, |DF(u)| is the sum over the
+// subtree of u.
 std::vector<int64_t> DominatorTree::frontier_sizes() const {
     std::vector<int64_t> sizes(idom.size(), 0);
     std::vector<Node> last(idom.size(), none);  // by w: the position of its last predecessor so far
@@ -43,7 +46,8 @@ std::vector<int64_t> DominatorTree::frontier_sizes() const {
         *own = at;
         for (const Node w : successors_[v]) {
             // The common ancestor with the last predecessor is the deepest one that does not come after it.
-            const Node end = last[w] == none ? idom[w] : preorder[*(std::upper_bound(path.begin(), own + 1, last[w]) - 1)];
+            const Node end =
+                last[w] == none ? idom[w] : preorder[*(std::upper_bound(path.begin(), own + 1, last[w]) - 1)];
             ++sizes[v];
             if (end != none) --sizes[end];
             last[w] = at;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// clang-format Language: C
 // Checked arithmetic, inline in every file but where text counts; memory.c has it there.
 // The least number is none of those that are computed with, so that every other one has a negative.
 ARITHMETIC Int add(Context *c, Int a, Int b) {

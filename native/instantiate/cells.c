@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements without visiting them: groups of tiles that have the same conditions, and cells, octagons of elements whose
-// neighbourhoods have the same groups. The constant of a constraint is affine in row and column and clipped to what a tile's box
-// does not imply, so that it changes at few rows or columns or, where it depends on both (triangular nests), at few diagonals. Only
-// where it rises unequally along rows and columns are cells one row high.
+// What elements have in common, found without visiting them. A group is a set of tiles with equal conditions; a cell is
+// an octagon of elements whose neighbourhoods have the same groups. The constant of a constraint is affine in row and
+// column, and clipped to what a tile's box does not imply already, so that it changes at few rows or columns or, where
+// it depends on both (triangular nests), at few diagonals. Only where it rises at different rates along rows and
+// columns are cells one row high.
 #include "internal.h"
 
-// The directions that cut the region: by the value of row, column, row - column + columns - 1, row + column; all others.
+// What cuts the region: a row, a column, a diagonal of equal row - column + columns - 1, or one of equal row + column.
+// A line that rises at different rates along rows and columns cuts it along no such direction: OTHER.
 enum { ROWS, COLUMNS, FALLING, RISING, OTHER };
 
 typedef struct {
@@ -30,49 +32,60 @@ OUTLINED Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t colum
     return min(max(unclipped(c, l, (uint32_t[]){row, column}), l->low), l->high);
 }
 
-// Insert x into ascending cuts, which begin with 0 and end with the number of places, if it lies between them.
+// Inserts x into ascending cuts, unless it is outside of them: they begin with 0 and end with the number of places.
 static OUTLINED bool cut(Context *c, Vec *cuts, Int x) {
     const uint32_t *at = cuts->at;
     return x < 0 || x > (Int)at[cuts->count - 1] || insert_once(c, cuts, (uint32_t)x);
 }
 
-// The cuts where the constant of a line changes along a direction, from a row on, seen from displacements: from the first place
-// that is not clipped to the first one that is again.
+// The cuts at which the constant of a line changes along a direction, from a row on: from the first place where it is
+// not clipped to the first one where it is again. An element sees the tiles at the displacements `seen`, so each cut is
+// made for every one of these.
 static bool cuts_of_line(Context *c, const Line *l, int d, uint32_t row, const Vec *seen, Vec *cuts) {
     const uint32_t size = places(c, d), start[2] = {row, d == FALLING ? c->t->columns - 1 : 0};
     const Int step = l->step[d == COLUMNS], rise = magnitude(step), first = unclipped(c, l, start);
     if (!step) return true;
-    const Int before = step > 0 ? sub(c, l->low, first) : sub(c, first, l->high), after = step > 0 ? sub(c, l->high, first) : sub(c, first, l->low);
+    const Int before = step > 0 ? sub(c, l->low, first) : sub(c, first, l->high),
+              after = step > 0 ? sub(c, l->high, first) : sub(c, first, l->low);
     const Int last = after > 0 ? min((after - 1) / rise + 1, (Int)size - 1) : 0;
     for (Int at = before < 0 ? 1 : before / rise + 1; at <= last; ++at)
         for (uint32_t i = 0; i < seen->count; ++i) {
             const Offset *p = (Offset *)seen->at + i;
-            TRY(cut(c, cuts, at - (d == ROWS ? p->rows : d == COLUMNS ? p->columns : d == FALLING ? p->rows - p->columns : p->rows + p->columns)));
+            TRY(cut(c, cuts,
+                    at - (d == ROWS      ? p->rows
+                          : d == COLUMNS ? p->columns
+                          : d == FALLING ? p->rows - p->columns
+                                         : p->rows + p->columns)));
         }
     return ok(c);
 }
 
-// The cuts along a direction of the lines that change along it alone; where some slope, those in a row of all lines.
+// The cuts along a direction: of the lines that change along it alone or, where some line is OTHER, of all lines within
+// one row.
 static bool cuts_of(Context *c, int d, uint32_t row, const Vec *seen, Vec *cuts) {
     for (uint32_t i = 0; i < c->s.constraints; ++i) {
         const Line *l = &c->line[i];
         if (!c->sloping && direction(l) == d) TRY(cuts_of_line(c, l, d, 0, seen, cuts));
         for (uint32_t k = 0; k < seen->count && c->sloping; ++k) {
             Offset *p = (Offset *)seen->at + k;
-            if (row + (uint32_t)p->rows < c->t->rows) TRY(cuts_of_line(c, l, d, row + (uint32_t)p->rows, &(Vec){p, 1, 1}, cuts));
+            if (row + (uint32_t)p->rows < c->t->rows)
+                TRY(cuts_of_line(c, l, d, row + (uint32_t)p->rows, &(Vec){p, 1, 1}, cuts));
         }
     }
     return true;
 }
 
-static Int half(Int x) { return (x - (x & 1)) / 2; }  // downwards
+static Int half(Int x) { return (x - (x & 1)) / 2; }  // rounded down
 
-// The coordinates along an axis of those elements of a cell whose other coordinate is from `from` to `to`. Every pair of bounds on
-// the other coordinate bounds this one alone, so that none of these is empty.
+// The coordinates along an axis of those elements of a cell whose other coordinate is from `from` to `to`: the other
+// coordinate eliminated (Fourier and Motzkin), each lower bound of it with each upper one. All coefficients are 1 or
+// -1, so that there is an element for every coordinate from *first to *last.
 static void extent(const Cell *k, int axis, Int from, Int to, Int *first, Int *last) {
-    const Int low = axis ? -k->high[0] : k->low[0], high = axis ? -k->low[0] : k->high[0];  // of this coordinate less the other
+    // Of this coordinate less the other.
+    const Int low = axis ? -k->high[0] : k->low[0], high = axis ? -k->low[0] : k->high[0];
     *first = max(max(axis ? k->west : k->row, from + low), max(k->low[1] - to, -half(-low - k->low[1])));
-    *last = min(min((Int)(axis ? k->west + k->width : k->row + k->height) - 1, to + high), min(k->high[1] - from, half(high + k->high[1])));
+    *last = min(min((Int)(axis ? k->west + k->width : k->row + k->height) - 1, to + high),
+                min(k->high[1] - from, half(high + k->high[1])));
 }
 
 bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end) {
@@ -85,7 +98,7 @@ bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end
     return low <= high;
 }
 
-// Fit the box of a cell to its elements; false where it has none.
+// Shrinks the box of a cell to its elements; false where it has none.
 static bool fitted(Cell *k) {
     Int first[2], last[2];
     extent(k, 0, k->west, (Int)(k->west + k->width) - 1, &first[0], &last[0]);
@@ -108,20 +121,25 @@ static bool alike_here(Context *c, const Cell *k, uint32_t row, uint32_t column)
 
 static OUTLINED bool inside(const Cell *k, uint32_t row, uint32_t column) {
     const int32_t falling = (int32_t)(row - column), rising = (int32_t)(row + column);
-    return row - k->row < k->height && column - k->west < k->width && k->low[0] <= falling && falling <= k->high[0] && k->low[1] <= rising && rising <= k->high[1];
+    return row - k->row < k->height && column - k->west < k->width && k->low[0] <= falling && falling <= k->high[0] &&
+           k->low[1] <= rising && rising <= k->high[1];
 }
 
-// Constants are monotonic in row and column: those of different cells between cuts differ.
+// Cuts are where a constant changes, and constants are monotonic in row and column: elements of different home cells
+// have different constants. Where lines are OTHER, home cells do not cover all elements, and constants are compared.
 uint32_t group_at(Context *c, uint32_t row, uint32_t column) {
     for (uint32_t g = 0; g < c->groups; ++g)
         if (c->sloping ? alike_here(c, &c->home[g], row, column) : inside(&c->home[g], row, column)) return g;
     return NONE;
 }
 
-static bool before(const Cell *a, const Cell *b) { return a->row < b->row || (a->row == b->row && a->column < b->column); }
+static bool before(const Cell *a, const Cell *b) {
+    return a->row < b->row || (a->row == b->row && a->column < b->column);
+}
 
-// Add the cells of a strip of rows that have elements, in the order of their first ones.
-static bool strip(Context *c, uint32_t row, uint32_t below, const Vec *columns, const Vec *falling, const Vec *rising, Vec *found) {
+// Adds the cells of a strip of rows, without those that have no element, in the order of their first elements.
+static bool strip(Context *c, uint32_t row, uint32_t below, const Vec *columns, const Vec *falling, const Vec *rising,
+                  Vec *found) {
     const uint32_t *x = columns->at, *f = falling->at, *r = rising->at, first = found->count, shift = c->t->columns;
     for (uint32_t i = 0; i + 1 < columns->count; ++i)
         for (uint32_t j = 0; j + 1 < falling->count; ++j)
@@ -140,13 +158,14 @@ static bool strip(Context *c, uint32_t row, uint32_t below, const Vec *columns, 
     return true;
 }
 
-// Besides, what lies outside of the region or of the iteration space differs.
+// Cuts where a displacement leaves the region, or the part of it that has tiles.
 static bool borders(Context *c, int axis, const Vec *seen, Vec *cuts) {
     const Int tiles = tiles_along(c, c->t, axis);
     for (uint32_t i = 0; i < seen->count; ++i) {
         const Offset *p = (Offset *)seen->at + i;
         const Int step = axis ? p->columns : p->rows;
-        TRY(cut(c, cuts, -step) && cut(c, cuts, (Int)places(c, axis) - step) && cut(c, cuts, step < 0 ? tiles + step : step));
+        TRY(cut(c, cuts, -step) && cut(c, cuts, (Int)places(c, axis) - step) &&
+            cut(c, cuts, step < 0 ? tiles + step : step));
     }
     return cut(c, cuts, tiles) && cut(c, cuts, tiles - 1);
 }
@@ -165,7 +184,7 @@ static bool arrange(Context *c, const Vec *seen, bool bordered, Vec *found) {
         below = ((uint32_t *)cuts[ROWS].at)[i];
         if (c->sloping) {
             below = row + 1;
-            columns.capacity = columns.count;  // what is added goes to a copy
+            columns.capacity = columns.count;  // so that the first insertion copies the list
             TRY(cuts_of(c, COLUMNS, row, seen, &columns));
         }
         TRY(strip(c, row, below, &columns, &cuts[FALLING], &cuts[RISING], found));
@@ -173,7 +192,7 @@ static bool arrange(Context *c, const Vec *seen, bool bordered, Vec *found) {
     return ok(c);
 }
 
-// Groups are numbered by first element; `constant` has their constants by constraint.
+// Makes the groups, numbered by first element, and their constants by constraint.
 bool make_groups(Context *c) {
     const size_t mark = c->high;
     Offset here = {0, 0};
@@ -197,20 +216,24 @@ bool make_groups(Context *c) {
     return ok(c);
 }
 
-static OUTLINED bool see(Context *c, int rows, int columns, Vec *seen) { return once(c, seen, &(Offset){rows, columns}, sizeof(Offset)); }
+static OUTLINED bool see(Context *c, int rows, int columns, Vec *seen) {
+    return once(c, seen, &(Offset){rows, columns}, sizeof(Offset));
+}
 
-// Where the tiles are that what an element does depends on: where values go that its routes bring or that pass it, and, at the
-// border, the nearest element that has a neighbour.
+// The displacements of all tiles on which the work of an element depends: those that values come from on its routes, or
+// pass between on their way through it, and, at the border, the nearest element that has a neighbour.
 static bool seen_of(Context *c, Vec *seen) {
     TRY(see(c, 0, 0, seen));
     for (uint32_t r = 0; r < c->candidate->routes; ++r) {
         const Route *p = &c->candidate->route[r];
         int at[2] = {0, 0};
         for (uint32_t i = 0; i <= p->hops; ++i) {
-            TRY(see(c, at[0], at[1], seen) && see(c, at[0] + p->theta.rows, at[1] + p->theta.columns, seen) && see(c, -at[0], -at[1], seen));
+            TRY(see(c, at[0], at[1], seen) && see(c, at[0] + p->theta.rows, at[1] + p->theta.columns, seen) &&
+                see(c, -at[0], -at[1], seen));
             for (int axis = 0; axis < 2 && i < p->hops; ++axis) at[axis] -= STEP[p->hop[i].location][axis];
         }
-        TRY(see(c, -p->theta.rows, -p->theta.columns, seen) && see(c, -p->theta.rows, 0, seen) && see(c, 0, -p->theta.columns, seen));
+        TRY(see(c, -p->theta.rows, -p->theta.columns, seen) && see(c, -p->theta.rows, 0, seen) &&
+            see(c, 0, -p->theta.columns, seen));
     }
     return ok(c);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedule vectors of a tiling and the latency that they predict (the paper, section 5.2; docs: Mapping to time). The wavefront
-// skew is an integer program in two variables; an optimum lies next to a breakpoint of its convex cost.
+// Schedule vectors of a tiling, and the latency that they predict (the paper, section 5.2; docs/targets/tcpa.md,
+// Mapping to time). The wavefront skew is an integer program in two variables.
 #include "internal.h"
 
 // The displacement of a link along a dimension.
@@ -8,6 +8,8 @@ static int along(const Candidate *k, const Link *link, uint32_t m) {
     return k->axis[0] == m ? link->theta.rows : k->axis[1] == m ? link->theta.columns : 0;
 }
 
+// How many cycles a value waits for its consumer: the consumer's offset, less the writer's offset and latency and the
+// way between elements, plus what the schedule vectors make of the distance. Negative where it comes too late.
 Int slack(Context *c, const Tiling *t, const Timing *timing, const Use *u, const Link *link) {
     const Candidate *k = &c->s.candidate[t->number];
     const Schedule *p = &c->s.schedule[k->schedule];
@@ -42,7 +44,7 @@ static void demand(Demands *all, int row, int column, Int least) {
         all->at[i].least = max(all->at[i].least, least);
 }
 
-// The admissible column skew nearest to 0 for this row skew.
+// The column skew nearest to 0 that all demands admit, for this row skew: the cheapest one.
 static bool admissible(Context *c, const Demands *all, Int row, Int *column) {
     Int low = -INT_MOST, high = INT_MOST;
     for (uint32_t i = 2; i < all->count; ++i) {
@@ -56,7 +58,9 @@ static bool admissible(Context *c, const Demands *all, Int row, Int *column) {
     return low <= high;
 }
 
-// The skew of least cost, next to where two demands or axes meet.
+// The cheapest skew. With the best column skew for each row skew, the cost is convex and piecewise linear in the row
+// skew; it bends only where two demands meet, or a demand and an axis. An optimum in integers is therefore such a
+// meeting point, rounded down or up.
 static bool skew(Context *c, const Demands *all, const Int *counts, Int *outer) {
     Int best[4] = {INT_MOST};
     for (uint32_t i = 0; i < all->count; ++i)
@@ -69,7 +73,8 @@ static bool skew(Context *c, const Demands *all, const Int *counts, Int *outer) 
                 const Int x = add(c, meeting, next);
                 Int y;
                 if (!admissible(c, all, x, &y)) continue;
-                const Int cost[4] = {add(c, mul(c, magnitude(x), counts[0] - 1), mul(c, magnitude(y), counts[1] - 1)), add(c, magnitude(x), magnitude(y)), x, y};
+                const Int cost[4] = {add(c, mul(c, magnitude(x), counts[0] - 1), mul(c, magnitude(y), counts[1] - 1)),
+                                     add(c, magnitude(x), magnitude(y)), x, y};
                 if (lexical(cost, best, 4) < 0) memcpy(best, cost, sizeof best);
             }
         }
@@ -77,7 +82,8 @@ static bool skew(Context *c, const Demands *all, const Int *counts, Int *outer) 
     return best[0] < INT_MOST;
 }
 
-// Whether a value may take a link in this tiling.
+// Whether some value takes a link in this tiling: crossing needs a second tile, staying needs a tile longer than the
+// distance.
 static bool has_instances(const Context *c, const Tiling *t, const Candidate *k, const Use *u, const Link *link) {
     if ((k->axis[0] == NONE && link->theta.rows) || (k->axis[1] == NONE && link->theta.columns)) return false;
     for (uint32_t m = 0; m < c->n; ++m)
@@ -97,7 +103,8 @@ bool timing(Context *c, const Tiling *t, Timing *out, bool *valid) {
     Demands all = {{{1, 0, 0}, {0, 1, 0}}, 2};
     for (int axis = 0; axis < 2; ++axis) {
         counts[axis] = tiles_along(c, t, axis);
-        for (int sign = -1; sign <= 1 && counts[axis] == 1; sign += 2) demand(&all, axis ? 0 : sign, axis ? sign : 0, 0);
+        for (int sign = -1; sign <= 1 && counts[axis] == 1; sign += 2)
+            demand(&all, axis ? 0 : sign, axis ? sign : 0, 0);
     }
     for (uint32_t u = 0; u < c->s.uses; ++u) {
         const Use *use = &c->s.use[u];
@@ -117,7 +124,8 @@ bool timing(Context *c, const Tiling *t, Timing *out, bool *valid) {
     }
     *valid = skew(c, &all, counts, out->outer);
     for (uint32_t v = 0; v < c->s.nodes; ++v) latency = max(latency, add(c, p->tau[v], p->latency[v]));
-    for (int axis = 0; axis < 2; ++axis) latency = add(c, latency, mul(c, magnitude(out->outer[axis]), counts[axis] - 1));
+    for (int axis = 0; axis < 2; ++axis)
+        latency = add(c, latency, mul(c, magnitude(out->outer[axis]), counts[axis] - 1));
     for (uint32_t m = 0; m < c->n; ++m) latency = add(c, latency, mul(c, out->inner[m], t->sizes[m] - 1));
     out->latency = latency;
     return ok(c);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processor classes: elements whose specialized syntax trees are equal (the paper, section 6.1, Algorithm 1). A destination whose
-// port drives nothing takes the pattern of the nearest element that does drive it.
+// Processor classes: elements whose specialized syntax trees are equal (the paper, section 6.1, Algorithm 1). A
+// destination whose port drives nothing takes the pattern of the nearest element that does drive it, because words that
+// nobody reads should not make a class.
 #include "internal.h"
 
-// A fragment of a position, and one piece of its iterations.
+// A register or constant that a position of an instruction names, and a piece of the iterations in which it does.
 typedef struct {
     uint64_t source;
     Piece piece;
@@ -62,19 +63,25 @@ bool make_traffic(Context *c) {
 // Whether an element sends tokens over a route.
 bool leaving(Context *c, const Route *r, Int row, Int column) {
     const Int rows = c->t->rows, columns = c->t->columns, to[2] = {row + r->theta.rows, column + r->theta.columns};
-    if (row < 0 || column < 0 || row >= rows || column >= columns || to[0] < 0 || to[1] < 0 || to[0] >= rows || to[1] >= columns) return false;
-    return c->arriving[r - c->candidate->route][group_at(c, (uint32_t)to[0], (uint32_t)to[1])] && c->occupied[group_at(c, (uint32_t)row, (uint32_t)column)];
+    if (row < 0 || column < 0 || row >= rows || column >= columns || to[0] < 0 || to[1] < 0 || to[0] >= rows ||
+        to[1] >= columns)
+        return false;
+    return c->arriving[r - c->candidate->route][group_at(c, (uint32_t)to[0], (uint32_t)to[1])] &&
+           c->occupied[group_at(c, (uint32_t)row, (uint32_t)column)];
 }
 
 bool driven(Context *c, uint32_t reg, const Cell *cell) {
     for (uint32_t o = 0; o < c->s.outputs; ++o)
-        if (c->candidate->output[o] == reg && c->accessing[c->s.node[c->s.output[o].node].condition][cell->group]) return true;
+        if (c->candidate->output[o] == reg && c->accessing[c->s.node[c->s.output[o].node].condition][cell->group])
+            return true;
     for (uint32_t r = 0; r < c->candidate->routes; ++r)
-        if (c->candidate->route[r].output == reg && leaving(c, &c->candidate->route[r], cell->row, cell->column)) return true;
+        if (c->candidate->route[r].output == reg && leaving(c, &c->candidate->route[r], cell->row, cell->column))
+            return true;
     return false;
 }
 
-// The instructions, by unit and offset, then by first equation.
+// The instructions, by unit and offset, then by first equation. Equations with the same unit, offset and operation
+// share an instruction; its operands then depend on the iteration.
 static Instruction *instructions(Context *c, uint32_t *count) {
     const Schedule *p = c->schedule;
     Instruction *at = temp(c, c->s.nodes, sizeof *at);
@@ -84,7 +91,9 @@ static Instruction *instructions(Context *c, uint32_t *count) {
         uint32_t i = 0;
         while (i < *count && (at[i].unit != made.unit || at[i].tau != made.tau || at[i].opcode != made.opcode)) ++i;
         if (i < *count) continue;
-        for (i = (*count)++; i && (at[i - 1].unit > made.unit || (at[i - 1].unit == made.unit && at[i - 1].tau > made.tau)); --i) at[i] = at[i - 1];
+        for (i = (*count)++;
+             i && (at[i - 1].unit > made.unit || (at[i - 1].unit == made.unit && at[i - 1].tau > made.tau)); --i)
+            at[i] = at[i - 1];
         at[i] = made;
     }
     return at;
@@ -94,7 +103,9 @@ static bool executes(const Context *c, const Instruction *i, uint32_t v) {
     return c->schedule->unit[v] == i->unit && c->schedule->tau[v] == i->tau && c->s.node[v].opcode == i->opcode;
 }
 
-static bool own(Context *c, Vec *out, uint64_t fragment, Piece p) { return add_item(c, out, &(Owned){fragment, p}, sizeof(Owned)); }
+static bool own(Context *c, Vec *out, uint64_t fragment, Piece p) {
+    return add_item(c, out, &(Owned){fragment, p}, sizeof(Owned));
+}
 
 static uint64_t carrier(const Context *c, const Link *link, bool reading) {
     if (link->kind != CHANNEL) return source(link->kind == GENERAL ? RD : FD, link->number);
@@ -108,11 +119,13 @@ static bool sources(Context *c, const Instruction *instruction, uint32_t positio
         const Operand o = c->s.node[v].operand[position];
         const Piece whole = {.condition = c->s.node[v].condition};
         if (o.kind != USE) {
-            TRY(own(c, out, o.kind == IMMEDIATE ? source(CONSTANT, o.value) : source(IO, c->candidate->input[o.value]), whole));
+            TRY(own(c, out, o.kind == IMMEDIATE ? source(CONSTANT, o.value) : source(IO, c->candidate->input[o.value]),
+                    whole));
             continue;
         }
         const Links *l = &c->candidate->links[o.value];
-        for (uint32_t i = 0; i < l->count; ++i) TRY(own(c, out, carrier(c, &l->at[i], true), reads(c, &c->s.use[o.value], &l->at[i])));
+        for (uint32_t i = 0; i < l->count; ++i)
+            TRY(own(c, out, carrier(c, &l->at[i], true), reads(c, &c->s.use[o.value], &l->at[i])));
     }
     return true;
 }
@@ -130,7 +143,7 @@ static bool destinations(Context *c, const Instruction *instruction, Vec *out) {
             const Links *l = &c->candidate->links[u];
             for (uint32_t w = 0; w < use->writers; ++w)
                 for (uint32_t i = 0; i < l->count && use->writer[w].node == v; ++i) {
-                    Piece p = bounds_of(c, use->writer[w].condition, use, l->at[i].theta, true);
+                    Piece p = transferred(c, use->writer[w].condition, use, l->at[i].theta, true);
                     p.widens = l->at[i].kind == CHANNEL;
                     p.widen = l->at[i].theta;
                     TRY(own(c, out, carrier(c, &l->at[i], false), p));
@@ -140,7 +153,8 @@ static bool destinations(Context *c, const Instruction *instruction, Vec *out) {
     return true;
 }
 
-// The group of the nearest element whose neighbour so many rows and columns away has a tile; of the element itself where there is none.
+// The group of the element nearest to this one that has a tile so many rows and columns away; the group of this element
+// where there is none.
 static uint32_t clamped(Context *c, int rows, int columns, const Cell *cell) {
     const int step[2] = {rows, columns};
     const uint32_t at[2] = {cell->row, cell->column};
@@ -154,8 +168,10 @@ static uint32_t clamped(Context *c, int rows, int columns, const Cell *cell) {
     return group_at(c, (uint32_t)moved[0], (uint32_t)moved[1]);
 }
 
-// The sets of every piece of one fragment, united: often those of the issues, whose domain `out` is.
-static bool united(Context *c, const Vec *owned, uint64_t fragment, uint32_t group, const Vec *issues, const Domain **out) {
+// The union of the sets of all pieces of a fragment. Often they are just the sets in which the instruction issues; then
+// `out` is right as it is.
+static bool united(Context *c, const Vec *owned, uint64_t fragment, uint32_t group, const Vec *issues,
+                   const Domain **out) {
     Vec sets = {0};
     for (uint32_t i = 0; i < owned->count; ++i) {
         const Owned *o = (Owned *)owned->at + i;
@@ -165,11 +181,15 @@ static bool united(Context *c, const Vec *owned, uint64_t fragment, uint32_t gro
     return same || unite(c, sets.at, sets.count, out);
 }
 
-static bool widened(Context *c, const Vec *owned, uint64_t fragment, const Cell *cell, const Domain *issues, const Domain **out) {
+// What a destination that drives nothing here is taken to be: its pattern in the nearest element that drives it, within
+// this element's issues.
+static bool widened(Context *c, const Vec *owned, uint64_t fragment, const Cell *cell, const Domain *issues,
+                    const Domain **out) {
     Vec sets = {0}, inside = {0};
     for (uint32_t i = 0; i < owned->count; ++i) {
         const Owned *o = (Owned *)owned->at + i;
-        if (o->source == fragment && o->piece.widens) TRY(piece_sets(c, &o->piece, clamped(c, o->piece.widen.rows, o->piece.widen.columns, cell), &sets));
+        if (o->source == fragment && o->piece.widens)
+            TRY(piece_sets(c, &o->piece, clamped(c, o->piece.widen.rows, o->piece.widen.columns, cell), &sets));
     }
     for (uint32_t i = 0; i < sets.count; ++i)
         for (uint32_t k = 0; k < issues->count; ++k) {
@@ -187,7 +207,7 @@ static bool sends(const Vec *owned, uint64_t fragment) {
     return false;
 }
 
-// The distinct fragments, in the order of first occurrence or, sorted, by register.
+// The distinct fragments, in the order of first occurrence or, if `sorted`, by register.
 static bool fragments(Context *c, const Vec *owned, bool sorted, Vec *out) {
     for (uint32_t i = 0; i < owned->count; ++i) {
         TRY(once(c, out, &((Owned *)owned->at)[i].source, sizeof(uint64_t)));
@@ -203,7 +223,8 @@ static bool fragments(Context *c, const Vec *owned, bool sorted, Vec *out) {
 
 static bool add_fragment(Context *c, Vec *found, uint32_t position, uint64_t s, const Domain *d) {
     if (!d->count) return true;
-    if (s >> 32 != CONSTANT && (s & 0xFFFFFFFF) >= 64) return refuse(c, 706, POLYLOOM_FIELD, 1, (Int)(s & 0x7FFFFFFF), 64);
+    if (s >> 32 != CONSTANT && (s & 0xFFFFFFFF) >= 64)
+        return refuse(c, 706, POLYLOOM_FIELD, 1, (Int)(s & 0x7FFFFFFF), 64);
     return add_item(c, found, &(Fragment){(uint8_t)position, (uint8_t)(s >> 32), (uint32_t)s, d}, sizeof(Fragment));
 }
 
@@ -211,7 +232,8 @@ static bool specialize_one(Context *c, const Instruction *instruction, const Cel
     const uint32_t group = cell->group;
     Vec issues = {0}, found = {0};
     for (uint32_t v = instruction->first; v < c->s.nodes; ++v)
-        if (executes(c, instruction, v)) TRY(piece_sets(c, &(Piece){.condition = c->s.node[v].condition}, group, &issues));
+        if (executes(c, instruction, v))
+            TRY(piece_sets(c, &(Piece){.condition = c->s.node[v].condition}, group, &issues));
     TRY(unite(c, issues.at, issues.count, &out->domain));
     out->tau = instruction->tau;
     out->opcode = instruction->opcode & 255;
@@ -249,9 +271,10 @@ typedef struct {
     uint32_t count;
 } Trees;
 
-// The number of an equal tree in the list, which grows by one if there is none; NONE for a tree without operations. What is temporary from
-// `mark` on is given back.
-static bool number_of(Context *c, Trees *trees, const UnitTree *tree, uint32_t class_, uint32_t unit, size_t mark, uint32_t *out) {
+// The number of an equal tree in the list, to which it is added if there is none; NONE for a tree without operations.
+// Gives back what is temporary from `mark` on.
+static bool number_of(Context *c, Trees *trees, const UnitTree *tree, uint32_t class_, uint32_t unit, size_t mark,
+                      uint32_t *out) {
     *out = NONE;
     if (!tree->operations) return true;
     const size_t size = pack_tree(c, tree, NULL);
@@ -266,8 +289,9 @@ static bool number_of(Context *c, Trees *trees, const UnitTree *tree, uint32_t c
     return true;
 }
 
-// In temporary memory.
-static bool specialize(Context *c, const Instruction *at, uint32_t count, uint32_t unit, const Cell *cell, UnitTree *out) {
+// The syntax tree of a unit in the elements of a cell, in temporary memory.
+static bool specialize(Context *c, const Instruction *at, uint32_t count, uint32_t unit, const Cell *cell,
+                       UnitTree *out) {
     Vec made = {0};
     for (uint32_t i = 0; i < count; ++i) {
         if (at[i].unit != unit) continue;
@@ -293,13 +317,17 @@ static bool senders(Context *c, const Instruction *at, uint32_t count, Vec *out)
         for (uint32_t k = 0; k < owned.count; ++k) {
             const Owned *o = (Owned *)owned.at + k;
             const Displacement theta = o->piece.widen;
-            if (o->piece.widens) TRY(once(c, out, &(Sender){at[i].unit, (uint32_t)o->source, theta.rows, theta.columns}, sizeof(Sender)));
+            if (o->piece.widens)
+                TRY(once(c, out, &(Sender){at[i].unit, (uint32_t)o->source, theta.rows, theta.columns},
+                         sizeof(Sender)));
         }
     }
     return true;
 }
 
-// Elements with equal marks have equal trees.
+// Elements with equal marks. A mark is a number per unit that groups share if they agree on all conditions of the unit,
+// and one per sending port that drives nothing here, of the element whose pattern it takes. Equal marks give equal
+// trees, so that one element of a kind is specialized for all.
 typedef struct Kind {
     struct Kind *next;
     uint32_t tuple;
@@ -327,7 +355,8 @@ static bool label_units(Context *c, Classifier *k) {
             if (k->at[i].unit != unit) continue;
             const size_t mark = c->high;
             Vec owned = {0};
-            for (uint32_t position = 0; position < c->s.node[k->at[i].first].arity; ++position) TRY(sources(c, &k->at[i], position, &owned));
+            for (uint32_t position = 0; position < c->s.node[k->at[i].first].arity; ++position)
+                TRY(sources(c, &k->at[i], position, &owned));
             TRY(destinations(c, &k->at[i], &owned));
             for (uint32_t j = 0; j < owned.count; ++j) used[((Owned *)owned.at)[j].piece.condition] = true;
             for (uint32_t v = 0; v < c->s.nodes; ++v)
@@ -377,20 +406,23 @@ static void prune(UnitTree *tree, const bool *silent) {
     }
 }
 
-// The tree of a unit that an earlier kind with equal marks of that unit has, or NONE.
-static uint32_t known_tree(const Context *c, const Classifier *k, const Kind *kind, uint32_t before, uint32_t unit, const uint32_t *tuple, bool *known) {
+// The tree of a unit, if an earlier kind has the same marks for that unit.
+static uint32_t known_tree(const Context *c, const Classifier *k, const Kind *kind, uint32_t before, uint32_t unit,
+                           const uint32_t *tuple, bool *known) {
     *known = false;
     for (uint32_t i = 0; i < before && !*known; ++i) {
         const Kind *other = ((Kind **)k->kinds.at)[i];
         *known = other->marks[unit] == kind->marks[unit];
         for (uint32_t s = 0; s < k->senders.count && *known; ++s)
-            *known = ((Sender *)k->senders.at)[s].unit != unit || other->marks[c->s.units + s] == kind->marks[c->s.units + s];
+            *known = ((Sender *)k->senders.at)[s].unit != unit ||
+                     other->marks[c->s.units + s] == kind->marks[c->s.units + s];
         if (*known) return tuple[(size_t)other->tuple * c->s.units + unit];
     }
     return NONE;
 }
 
-// Kinds to tuples of trees, in the order of first elements; the tuple of kind k is tuples[kind->tuple].
+// The trees of the units of each kind. Equal tuples are one, in the order of first elements; that of a kind is
+// tuples[kind->tuple].
 static bool tuples(Context *c, Classifier *k, Trees *trees, uint32_t **tuple, uint32_t *count) {
     const uint32_t units = c->s.units;
     TRY(*tuple = temp(c, (size_t)k->kinds.count * units, sizeof **tuple));
@@ -408,12 +440,16 @@ static bool tuples(Context *c, Classifier *k, Trees *trees, uint32_t **tuple, ui
             TRY(specialize(c, k->at, k->count, unit, kind->cell, &tree));
             TRY(number_of(c, trees, &tree, 0, unit, mark, &made[unit]));
         }
-        for (kind->tuple = 0; kind->tuple < *count && !same_bytes(*tuple + (size_t)kind->tuple * units, made, units * sizeof *made);) ++kind->tuple;
+        for (kind->tuple = 0;
+             kind->tuple < *count && !same_bytes(*tuple + (size_t)kind->tuple * units, made, units * sizeof *made);)
+            ++kind->tuple;
         if (kind->tuple == *count) ++*count;
     }
     return true;
 }
 
+// The ports that drive nothing in any element of a tuple: what is written there is left out, so that trees that differ
+// in nothing else are equal.
 static bool silence(Context *c, const Classifier *k, uint32_t tuple, bool *silent) {
     for (uint32_t i = 0; i < k->senders.count; ++i) {
         const uint32_t reg = ((Sender *)k->senders.at)[i].reg;
@@ -427,7 +463,7 @@ static bool silence(Context *c, const Classifier *k, uint32_t tuple, bool *silen
     return ok(c);
 }
 
-// Classes and trees take the place of all that lasts from `low` on, and of what is temporary from `high` on.
+// Puts classes and trees in the place of all that lasts from `low` on, and of what is temporary from `high` on.
 static bool settle(Context *c, const Class *classes, const Trees *trees, size_t low, size_t high) {
     size_t size = 0;
     for (uint32_t i = 0; i < trees->count; ++i) size += trees->at[i]->size;
@@ -443,7 +479,8 @@ static bool settle(Context *c, const Class *classes, const Trees *trees, size_t 
     }
     forget(c, low);
     c->units = trees->count;
-    TRY((c->class_ = copied(c, classes, c->classes, sizeof *classes)) && (c->unit = copied(c, units, c->units, sizeof *units)));
+    TRY((c->class_ = copied(c, classes, c->classes, sizeof *classes)) &&
+        (c->unit = copied(c, units, c->units, sizeof *units)));
     for (uint32_t i = 0; i < c->classes; ++i)
         TRY(c->class_[i].program = copied(c, classes[i].program, c->s.units, sizeof(uint32_t)));
     c->trees = shrink(c, bytes, high, size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Concretization: parameters and a region become numbers (the paper, section 6, step 1). The constant of a constraint depends on
-// the tile; tiles whose constants are equal up to what their box implies form a group and have equal conditions.
+// Concretization: parameters and a region become numbers (the paper, section 6, step 1). The constant of a constraint
+// depends on the tile. Tiles with equal constants, up to what their box implies, form a group, and have equal
+// conditions.
 #include "internal.h"
 
 // The value of a row at the parameters and dimensions of 0; its coefficients.
@@ -33,8 +34,11 @@ bool check_request(Context *c, const polyloom_request *r) {
     for (uint32_t i = 0; i < c->s.assumptions.count; ++i) inside = inside || all_hold(c, &c->s.assumptions.at[i]);
     if (!inside) return fail(c, 504, 0);
     const Limits *l = &c->s.limits;
-    if (!r->rows || !r->columns || (l->rows >= 0 && r->rows > (uint64_t)l->rows) || (l->columns >= 0 && r->columns > (uint64_t)l->columns)) return fail(c, 505, 0);
-    if (r->rows > 65535 || r->columns > 65535) return refuse(c, 706, POLYLOOM_FIELD, 0, r->rows > 65535 ? r->rows : r->columns, 65536);
+    if (!r->rows || !r->columns || (l->rows >= 0 && r->rows > (uint64_t)l->rows) ||
+        (l->columns >= 0 && r->columns > (uint64_t)l->columns))
+        return fail(c, 505, 0);
+    if (r->rows > 65535 || r->columns > 65535)
+        return refuse(c, 706, POLYLOOM_FIELD, 0, r->rows > 65535 ? r->rows : r->columns, 65536);
     return ok(c);
 }
 
@@ -51,7 +55,9 @@ bool space_bounds(Context *c, bool *empty) {
     TRY((c->lower = keep(c, c->n, sizeof(Int))) && (c->upper = keep(c, c->n, sizeof(Int))));
     *empty = false;
     for (uint32_t m = 0; m < c->n; ++m)
-        if (!bound(c, &c->s.extent[m][0], &c->lower[m]) || !bound(c, &c->s.extent[m][1], &c->upper[m]) || c->lower[m] > c->upper[m]) *empty = true;
+        if (!bound(c, &c->s.extent[m][0], &c->lower[m]) || !bound(c, &c->s.extent[m][1], &c->upper[m]) ||
+            c->lower[m] > c->upper[m])
+            *empty = true;
     return ok(c);
 }
 
@@ -59,6 +65,8 @@ static Int ceiling(Int a, Int b) { return -floor_div(-a, b); }
 
 Int extent_of(Context *c, uint32_t m) { return add(c, sub(c, c->upper[m], c->lower[m]), 1); }
 
+// Whether a constraint depends on both tiled dimensions at the same rate, as in triangular nests. Tiles of equal sizes
+// then make its constant rise equally along rows and columns, which keeps cells large (cells.c).
 static bool coupled(Context *c, const uint32_t *axis) {
     for (uint32_t i = 0; i < c->s.constraints; ++i) {
         Int a[DIMENSIONS + PARAMETERS];
@@ -74,20 +82,22 @@ Int tiles_along(const Context *c, const Tiling *t, int axis) {
     return m == NONE ? 1 : t->tiles[m];
 }
 
-// Tiles of p = ceil(N / t), or larger where a dependence is longer; coupled dimensions take the larger p. Those of a request are taken
-// instead if they are not smaller: PL0506.
+// Tile sizes are p = ceil(N / t), or more where a dependence is longer; coupled dimensions both take the larger p. A
+// request may give sizes of its own, which must not be smaller (PL0506).
 bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, Tiling *t) {
     const Candidate *k = &c->s.candidate[number];
     const int64_t *sizes = r ? r->sizes : NULL;
     bool fitting = !sizes || r->size_count == c->n;
     if (k->axis[0] == NONE) rows = 1;
     if (k->axis[1] == NONE) columns = 1;
-    *t = (Tiling){number, rows, columns, keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int))};
+    *t = (Tiling){
+        number, rows, columns, keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int)), keep(c, c->n, sizeof(Int))};
     TRY(t->sizes && t->tiles && t->extents);
     for (uint32_t m = 0; m < c->n; ++m) {
         const Int count = k->axis[0] == m ? rows : k->axis[1] == m ? columns : 1;
         t->sizes[m] = ceiling(extent_of(c, m), count);
-        for (uint32_t u = 0; u < c->s.uses && count > 1; ++u) t->sizes[m] = max(t->sizes[m], magnitude(c->s.use[u].distance[m]));
+        for (uint32_t u = 0; u < c->s.uses && count > 1; ++u)
+            t->sizes[m] = max(t->sizes[m], magnitude(c->s.use[u].distance[m]));
         fitting = fitting && (!sizes || sizes[m] >= t->sizes[m]);
     }
     if (!fitting) {
@@ -124,15 +134,15 @@ static Int scanned(Context *c, uint32_t number, Int *x) {
     return constant;
 }
 
-// What `condition` needs, in temporary memory of the caller.
+// Makes what `condition` needs, in temporary memory of the caller.
 bool remember(Context *c) {
     TRY(c->scan = temp(c, (size_t)c->s.constraints * c->n, sizeof *c->scan));
     for (uint32_t i = 0; i < c->s.constraints; ++i) scanned(c, i, c->scan + (size_t)i * c->n);
     return (c->cache = temp(c, (size_t)c->s.conditions * c->groups, sizeof *c->cache)) && ok(c);
 }
 
-// Lines, and what `condition` needs, are temporary memory of the caller.
-bool make_tiles(Context *c) {
+// How the constants of constraints change from tile to tile, in temporary memory of the caller.
+bool make_lines(Context *c) {
     const Tiling *t = c->t;
     TRY(c->line = temp(c, c->s.constraints, sizeof *c->line));
     for (uint32_t i = 0; i < c->s.constraints; ++i) {
@@ -145,31 +155,18 @@ bool make_tiles(Context *c) {
             if (end < 0) l->high = sub(c, l->high, end);
             if (end > 0) l->low = sub(c, l->low, end);
             for (int axis = 0; axis < 2; ++axis)
-                if (c->candidate->axis[axis] == c->candidate->order[g] && (axis ? t->columns : t->rows) > 1) l->step[axis] = mul(c, x[g], t->extents[g]);
+                if (c->candidate->axis[axis] == c->candidate->order[g] && (axis ? t->columns : t->rows) > 1)
+                    l->step[axis] = mul(c, x[g], t->extents[g]);
         }
     }
-    return ok(c) && make_groups(c) && remember(c);
+    return ok(c);
 }
 
-// The next number, or NONE at the end, which is where the next mask begins.
-uint32_t next_number(Mask *m) {
-    uint32_t k = 0;
-    while (!m->bits) {
-        if (m->base && !(m->at[-1] & 128)) {
-            m->base = 0;
-            return NONE;
-        }
-        m->bits = *m->at++ & 127;
-        m->base += 7;
-    }
-    while (!(m->bits >> k & 1)) ++k;
-    m->bits &= m->bits - 1;
-    return m->base - 7 + k;
+static Int constant_of(const Context *c, uint32_t constraint, uint32_t group) {
+    return c->constant[(size_t)constraint * c->groups + group];
 }
 
-static Int constant_of(const Context *c, uint32_t constraint, uint32_t group) { return c->constant[(size_t)constraint * c->groups + group]; }
-
-// Half-spaces of one coefficient are bounds.
+// A conjunction of constraints as a box with half-spaces: a constraint with one coefficient just bounds a digit.
 static bool conjunction(Context *c, Mask *constraints, uint32_t group, const Set **out) {
     const size_t mark = c->high;
     Int lower[DIMENSIONS] = {0}, upper[DIMENSIONS];
@@ -217,13 +214,13 @@ bool condition(Context *c, uint32_t number, uint32_t group, const Domain **out) 
     return true;
 }
 
-// The digits of a leaf's piece, without widening, appended.
+// Appends the digits of a piece in the tiles of a group, without what it is widened by.
 bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out) {
     const Domain *inside;
     TRY(condition(c, p->condition, group, &inside));
     if (!inside->count) return true;
     const Set *tile = NULL;
-    if (p->bounded) {
+    if (p->limited) {
         Int lower[DIMENSIONS] = {0}, upper[DIMENSIONS];
         for (uint32_t g = 0; g < c->n; ++g) {
             upper[g] = c->t->extents[g] - 1;
@@ -245,7 +242,7 @@ bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out) {
 }
 
 // The positions J in a tile whose source J - d lies in the tile at -theta; backwards, those that send to theta.
-Piece bounds_of(const Context *c, uint32_t condition, const Use *u, Displacement theta, bool backwards) {
+Piece transferred(const Context *c, uint32_t condition, const Use *u, Displacement theta, bool backwards) {
     Piece p = {.condition = condition};
     for (int axis = 0; axis < 2; ++axis) {
         const uint32_t m = c->candidate->axis[axis];
@@ -255,7 +252,7 @@ Piece bounds_of(const Context *c, uint32_t condition, const Use *u, Displacement
         const Int d = c->candidate->reflected[m] == backwards ? u->distance[m] : -u->distance[m], size = c->t->sizes[m];
         const bool crosses = (axis ? theta.columns : theta.rows) != 0;
         const Int edge = d > 0 ? d : size + d;
-        p.bounded = true;
+        p.limited = true;
         if ((d > 0) == crosses)
             p.high[axis] = edge - 1;
         else
@@ -264,9 +261,11 @@ Piece bounds_of(const Context *c, uint32_t condition, const Use *u, Displacement
     return p;
 }
 
-Piece reads(const Context *c, const Use *u, const Link *link) { return bounds_of(c, c->s.node[u->consumer].condition, u, link->theta, false); }
+Piece reads(const Context *c, const Use *u, const Link *link) {
+    return transferred(c, c->s.node[u->consumer].condition, u, link->theta, false);
+}
 
-// By group a number, equal where the groups agree on these conditions; temporary memory of the caller.
+// A number for each group, equal for groups that agree on these conditions; in temporary memory of the caller.
 uint32_t *alike(Context *c, const bool *conditions) {
     uint32_t *number = temp(c, c->groups, sizeof *number);
     const size_t mark = c->high;
@@ -281,7 +280,8 @@ uint32_t *alike(Context *c, const bool *conditions) {
         number[g] = g;
         for (uint32_t f = 0; f < g && number[g] == g; ++f) {
             bool same = number[f] == f;
-            for (uint32_t i = 0; i < c->s.constraints && same; ++i) same = !used[i] || constant_of(c, i, f) == constant_of(c, i, g);
+            for (uint32_t i = 0; i < c->s.constraints && same; ++i)
+                same = !used[i] || constant_of(c, i, f) == constant_of(c, i, g);
             if (same) number[g] = f;
         }
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control signals (the paper, section 6.2): codes for branch targets; the partial signals of all kernels are merged by greedy
-// colouring. A partial signal is 1 in the transition sets of the successors whose code has its bit, 0 in the others'. Where that
-// takes more signals than the machine has, share.c takes fewer.
+// Control signals (the paper, section 6.2). The targets of each branch get codes; each bit of a code is a partial
+// signal, 1 in the transition sets of the successors whose code has the bit, 0 in those of the others, and free in all
+// other steps. Partial signals of all kernels that nowhere differ are merged, by greedy colouring. Where that takes
+// more signals than the machine has, share.c takes fewer.
 #include "internal.h"
 
-// A partial signal: bit `bit` of the codes of a branch's edges; where `flipped`, the other way round.
+// A partial signal: bit `bit` of the codes of a branch's edges, or its complement where `flipped`.
 typedef struct Placed {
     struct Placed *next;
     const struct Placed *same;  // of the colour
@@ -13,7 +14,8 @@ typedef struct Placed {
     uint8_t hash, bit : 7, flipped : 1;
 } Placed;
 
-#define STEPS (sizeof(Int) > 4 ? 128 : 16)  // in which all signals are compared
+// How many steps are remembered in which signals were found to differ.
+#define STEPS (sizeof(Int) > 4 ? 128 : 16)
 #define WORDS ((STEPS + 31) / 32)
 
 // The steps in which a signal or a colour is 0, and those in which it is 1.
@@ -32,14 +34,15 @@ typedef struct {
     const Edge *edge;
 } Taken;
 
-// Most signals that clash do so in steps in which others did.
+// Signals clash where one is 1 and the other 0 in some step. To find such a step, sets are intersected; the steps that
+// were found are remembered, because most signals that clash do so in one of these.
 typedef struct {
     Context *c;
     Placed *known;
-    Vec colours;      // Colour
-    Int *step;        // the first steps in which signals clashed, and the latest one
+    Vec colours;  // Colour
+    Int *step;    // the first steps in which signals clashed, and the latest one
     uint32_t steps;
-    // In hand: a graph, a node, its sets, their hull and the edges that are taken in these steps.
+    // What is looked at: a graph, a node, its sets, their hull and the edges that are taken in these steps.
     const Graph *graph;
     const GraphNode *node;
     Vec sets;  // Taken
@@ -73,7 +76,7 @@ static bool volumes(Context *c, const GraphNode *v, Int *out) {
     return ok(c);
 }
 
-// The most frequent successor gets code 0, rare ones codes with more ones.
+// The most frequent successor gets code 0 and rare ones get codes with more ones, so that signals are 1 in few steps.
 static bool encode(Context *c, GraphNode *v, uint32_t bits) {
     const size_t mark = c->high;
     uint32_t *order = temp(c, v->edges, sizeof *order);
@@ -114,7 +117,8 @@ static void look(const Placed *p, const Edge *e, uint32_t step, Value *out) {
     if (e) out->in[is_one(p, e)][step / 32] |= (uint32_t)1 << step % 32;
 }
 
-// Note the step that was found, which is in at most one node of each graph.
+// Remembers the step that was found, and what every signal so far is in it. At most one node of each graph is run in a
+// step.
 static bool note(Palette *p, const Placed *placed, Value *own) {
     const uint32_t t = p->steps++;
     const Int *step = p->step + (size_t)t * p->c->n;
@@ -144,7 +148,7 @@ static bool meets_hull(const Palette *p, const Int *lower, const Int *upper) {
     return true;
 }
 
-// The sets, in temporary memory of the caller.
+// Looks at a node: its sets, in temporary memory of the caller, and its edges in the remembered steps.
 static bool take(Palette *p, const GraphNode *v) {
     Context *c = p->c;
     p->sets = (Vec){0};
@@ -167,18 +171,19 @@ static bool take(Palette *p, const GraphNode *v) {
     return ok(c);
 }
 
-// What a signal is in the steps that are noted.
+// What a signal is in the remembered steps.
 static Value observed(const Palette *p, const Placed *placed) {
     Value out = {{{0}}};
     for (uint32_t t = 0; t < p->steps; ++t) look(placed, p->at[t], t, &out);
     return out;
 }
 
-// Whether there is a step in which two signals differ, which is where the next step is noted.
+// Whether there is a step in which two signals differ; it is stored behind the remembered steps.
 static bool differ(Palette *p, const Placed *a, const Placed *b, bool *out) {
     Context *c = p->c;
     const uint32_t g = c->n - 1;  // the outermost digit tells most sets apart
-    if (a->node != b->node && b->node >= p->graph->node && b->node < p->graph->node + p->graph->nodes) return true;  // no step is in both
+    // Two nodes of one graph are never run in the same step.
+    if (a->node != b->node && b->node >= p->graph->node && b->node < p->graph->node + p->graph->nodes) return true;
     for (Walk w = walk(b->node); more(&w) && !*out;) {
         const size_t mark = c->high;
         const Set *s = unpacked(c, &w.at);
@@ -186,7 +191,9 @@ static bool differ(Palette *p, const Placed *a, const Placed *b, bool *out) {
         const bool one = is_one(b, w.edge);
         const Taken *i = p->sets.at, *end = i + (meets_hull(p, s->lower, upper_of(c, s)) ? p->sets.count : 0);
         for (; i < end && !*out; ++i) {
-            if (is_one(a, i->edge) == one || i->set->lower[g] > upper_of(c, s)[g] || upper_of(c, i->set)[g] < s->lower[g]) continue;
+            if (is_one(a, i->edge) == one || i->set->lower[g] > upper_of(c, s)[g] ||
+                upper_of(c, i->set)[g] < s->lower[g])
+                continue;
             TRY(share_point(c, s, i->set, p->step + (size_t)p->steps * c->n, out));
         }
         c->high = mark;
@@ -194,16 +201,18 @@ static bool differ(Palette *p, const Placed *a, const Placed *b, bool *out) {
     return true;
 }
 
-// Whether there is a step in which a signal is not what a colour is.
+// Whether a signal and a colour differ in some step. The remembered steps are compared first, as bits.
 static bool clashes(Palette *p, const Placed *placed, const Colour *colour, Value *own, bool *out) {
     uint32_t seen = 0;
-    for (uint32_t i = 0; i < WORDS; ++i) seen |= (own->in[0][i] & colour->value.in[1][i]) | (own->in[1][i] & colour->value.in[0][i]);
+    for (uint32_t i = 0; i < WORDS; ++i)
+        seen |= (own->in[0][i] & colour->value.in[1][i]) | (own->in[1][i] & colour->value.in[0][i]);
     if ((*out = seen)) return true;
     for (const Placed *q = colour->first; q && !*out; q = q->same) TRY(differ(p, placed, q, out));
     return !*out || p->steps == STEPS || note(p, placed, own);
 }
 
-// Those that are not among the first `known` ones; temporary.
+// Appends the sets in which a signal is 1, in temporary memory, but for those that are among the first `known` ones of
+// the list.
 static bool append_ones(Context *c, const Placed *p, uint32_t known, Vec *out) {
     for (Walk w = walk(p->node); more(&w);) {
         if (!is_one(p, w.edge)) {
@@ -229,6 +238,7 @@ static bool ones_of(Context *c, const Colour *colour, Vec *out) {
     return true;
 }
 
+// Whether a colour that takes a signal up still has as few convex sets as the machine's signals may have.
 static bool fits(Context *c, const Colour *colour, const Placed *placed, bool *out) {
     const Int limit = c->s.limits.signal_sets;
     *out = limit < 0;
@@ -277,7 +287,7 @@ static bool first_fit(Palette *p, Placed *placed) {
     return true;
 }
 
-// Whether a packed set is among the ones.
+// Whether a packed set is one of those in which a signal is 1.
 static bool has_one(const Placed *p, const uint8_t *set, size_t size) {
     for (Walk w = walk(p->node); more(&w);) {
         const uint8_t *at = w.at;
@@ -301,7 +311,7 @@ static bool same_signal(const Placed *a, const Placed *b) {
     return !left;
 }
 
-// The same for both sides and in any order.
+// The same for a signal and its complement, and for any order of the sets.
 static uint8_t hash_of(const Placed *p) {
     uint32_t sum[2] = {0};
     for (Walk w = walk(p->node); more(&w);) {
@@ -312,6 +322,7 @@ static uint8_t hash_of(const Placed *p) {
     return (uint8_t)(sum[0] ^ sum[1]);
 }
 
+// The partial signal of a bit: an earlier one that is equal or its complement, or a new one, with a colour.
 static Placed *place(Palette *p, const GraphNode *v, uint32_t bit, bool *flipped) {
     Context *c = p->c;
     const size_t mark = c->high;
@@ -336,7 +347,7 @@ static Placed *place(Palette *p, const GraphNode *v, uint32_t bit, bool *flipped
     return made;
 }
 
-// The global signals that a kernel reads, ascending, and its codes as they carry them.
+// Finds the global signals that a kernel reads, in ascending order, and rewrites its codes for them.
 static bool branch(Palette *p, GraphNode *v) {
     Context *c = p->c;
     const uint32_t bits = bits_for(v->edges);
@@ -354,7 +365,8 @@ static bool branch(Palette *p, GraphNode *v) {
     for (uint32_t i = 0; i < bits; ++i) signals_of(v)[i] = chosen[order[i]]->colour;
     for (uint32_t e = 0; e < v->edges; ++e) {
         uint32_t code = 0;
-        for (uint32_t i = 0; i < bits; ++i) code |= (uint32_t)((v->edge[e].code >> order[i] & 1) ^ flipped[order[i]]) << i;
+        for (uint32_t i = 0; i < bits; ++i)
+            code |= (uint32_t)((v->edge[e].code >> order[i] & 1) ^ flipped[order[i]]) << i;
         v->edge[e].code = (uint16_t)code;
     }
     for (uint32_t i = 0; i < bits; ++i)
@@ -365,29 +377,17 @@ static bool branch(Palette *p, GraphNode *v) {
     return true;
 }
 
-bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index) {
-    const Limits *l = &c->s.limits;
-    if (l->signal_sets >= 0 && (Int)d->count > l->signal_sets) return refuse(c, 514, kind, index, d->count, l->signal_sets);
-    for (uint32_t i = 0; i < d->count; ++i)
-        if (!l->half_spaces && d->set[i]->spaces) return refuse(c, 514, kind, index, 0, 0);
-    return true;
-}
-
 // The distinct sets where a signal is 1.
 static bool ones_in_nodes(Context *c, uint32_t signal, Vec *out) {
     for (uint32_t g = 0; g < c->units; ++g)
         for (const GraphNode *v = c->graph[g].node; v < c->graph[g].node + c->graph[g].nodes; ++v)
             for (uint32_t i = 0; i < v->signals; ++i)
-                if (signals_of(v)[i] == signal) TRY(append_ones(c, &(Placed){.node = v, .bit = i & 127}, out->count, out));
+                if (signals_of(v)[i] == signal)
+                    TRY(append_ones(c, &(Placed){.node = v, .bit = i & 127}, out->count, out));
     return true;
 }
 
-// Where a signal is 1.
-bool pool_signal(Context *c, const Domain *d, size_t low, uint32_t index) {
-    return check_domain(c, d, POLYLOOM_SIGNAL, index) && pool(c, d, low, &c->signal[index]);
-}
-
-// The signals of all graphs, and the branches of their nodes.
+// Allocates the signals of all graphs, and fixes the branches of their nodes.
 bool allocate(Context *c) {
     const size_t high = c->high;
     Palette *p = temp(c, 1, sizeof *p);

@@ -100,7 +100,8 @@ static void head(Out *o, const polyloom_layout *given) {
 static bool same_class(const Context *c, const Class *a, const Class *b) {
     bool same = same_bytes(a->program, b->program, c->s.units * sizeof *a->program);
     for (int file = 0; file < 2; ++file)
-        same = same && a->depths[file] == b->depths[file] && same_bytes(a->depth[file], b->depth[file], a->depths[file] * sizeof(Int));
+        same = same && a->depths[file] == b->depths[file] &&
+               same_bytes(a->depth[file], b->depth[file], a->depths[file] * sizeof(Int));
     return same;
 }
 
@@ -119,7 +120,7 @@ static void write_class(Out *o, const Class *k) {
     }
 }
 
-// Each once, after how many there are.
+// Writes the number of distinct classes, then each of them once.
 static void classes(Out *o) {
     Context *c = o->c;
     const size_t start = o->at;
@@ -160,8 +161,8 @@ static void wrappers(Out *o) {
     close(o);
 }
 
-// One number for every element, of two bytes if one does not hold so many. Where no cell is slanted, rows between those in which some
-// begin are like the one before.
+// One number for every element, in two bytes where one byte does not hold all numbers. Where no cell is slanted, a row
+// is like the one before it, unless a cell begins there.
 static void map(Out *o, bool wrapper, uint32_t numbers) {
     const Context *c = o->c;
     const uint32_t size = numbers <= 256 ? 1 : 2;
@@ -178,7 +179,8 @@ static void map(Out *o, bool wrapper, uint32_t numbers) {
                 for (; first < stop; ++first, at += 2) store(at, number, 2);
         }
         const uint32_t next = k + 1 < end ? k[1].row : o->rows;
-        for (uint32_t row = k->row + 1; row < next && !c->slanted; ++row) memcpy(start + row * width, start + (row - 1) * width, width);
+        for (uint32_t row = k->row + 1; row < next && !c->slanted; ++row)
+            memcpy(start + row * width, start + (row - 1) * width, width);
     }
 }
 
@@ -211,7 +213,8 @@ static void domains(Out *o) {
     close(o);
 }
 
-// The generators of a run: copies of the first one but for the channel, and what changes by equal steps. Counting, of all runs alike.
+// The generators of a run. Each is a copy of the first one, but for its channel, and for its base and delay, which
+// change by equal steps. If bytes are only counted, all runs that are alike are counted at once.
 static void run_generators(Out *o, const Mapped *m, const Run *r) {
     Context *c = o->c;
     const Pattern *p = m->pattern[r->group];
@@ -241,8 +244,8 @@ static void run_generators(Out *o, const Mapped *m, const Run *r) {
     for (uint32_t i = 0; i < r->count; ++i, to += size) {
         const uint32_t links = r->links + 2 * i;
         if (i) memcpy(to, to - size, size);
-        if (links)
-            do ++last;
+        if (links) do
+                ++last;
             while (!(s->bits[last / 32] >> last % 32 & 1));
         store(to + 6, links ? last : s->zero, 2);
         store(to + 8, links, 2);
@@ -289,10 +292,11 @@ static void checksum(Out *o, size_t from, uint8_t *to) {
     store(to + 4, (uint32_t)(sum >> 32), 4);
 }
 
-// Counting, nothing is written. May be repeated.
+// Writes the configuration or, if `counting`, only counts its bytes. May be repeated.
 bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size) {
     const size_t low = c->low, high = c->high;
-    Out out = {c, counting ? NULL : r->output, counting ? SIZE_MAX : r->output_size, 0, 0, r->rows, r->columns}, *o = &out;
+    Out out = {c, counting ? NULL : r->output, counting ? SIZE_MAX : r->output_size, 0, 0, r->rows, r->columns},
+        *o = &out;
     if (c->t) o->rows = c->t->rows, o->columns = c->t->columns;
     if (c->signals > 256) refuse(c, 706, POLYLOOM_SIGNAL, 0, c->signals, 256);
     uint8_t *start = zeros(o, HEADER, 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depths of feedback and input registers: the greatest number of tokens that are ever in them (docs: Mapping to time). Exact for
-// a box; where the iterations are no box, or a register serves uses of different slack, the reads of a short tile are replayed.
+// Depths of feedback and input registers: the greatest number of tokens that are ever in them (docs/targets/tcpa.md,
+// Mapping to time). Exact for a box. Where iterations form no box, or a register serves uses of different slack, the
+// reads of a tile are replayed if it is short; if not, the depth is an upper bound.
 #include "internal.h"
 
 #define REPLAYED ((Int)1 << 18)  // steps of the longest tile that is replayed
@@ -36,18 +37,21 @@ static bool readers_of(Context *c, Vec *out) {
     for (uint32_t i = 0; i < c->s.inputs; ++i) {
         const uint32_t v = c->s.input[i].node;
         TRY(r = push(c, out, sizeof *r));
-        *r = (Reader){.reg = c->candidate->input[i] | INPUT_FILE, .tau = c->schedule->tau[v], .piece.condition = c->s.node[v].condition};
+        *r = (Reader){.reg = c->candidate->input[i] | INPUT_FILE,
+                      .tau = c->schedule->tau[v],
+                      .piece.condition = c->s.node[v].condition};
     }
     return ok(c);
 }
 
-// The steps of a domain one by one, on intervals of the innermost digit: how many tokens are more or fewer then, and at what time.
+// Walks the steps of a domain in order, one interval of the innermost digit after another. At `time` the number of
+// tokens changes by `tokens`.
 typedef struct {
     const Domain *domain;
     Int tau, tokens, time, line, last, digits[DIMENSIONS];
 } Cursor;
 
-// The digits of the first interval on this line that are not before the first digit.
+// Moves to the first point on this line, from the present innermost digit on; `last` is where its interval ends.
 static bool interval(Context *c, Cursor *at) {
     const Int from = at->digits[0];
     at->digits[0] = INT_MOST;
@@ -80,7 +84,8 @@ static void advance(Context *c, Cursor *at, Int steps) {
         while (!interval(c, at)) {
             at->digits[0] = 0;
             at->line += c->t->extents[0];
-            for (uint32_t g = 1; g < c->n && ++at->digits[g] == c->t->extents[g] && g + 1 < c->n; ++g) at->digits[g] = 0;
+            for (uint32_t g = 1; g < c->n && ++at->digits[g] == c->t->extents[g] && g + 1 < c->n; ++g)
+                at->digits[g] = 0;
             if (at->line < steps) continue;
             at->time = INT_MOST;
             return;
@@ -88,14 +93,15 @@ static void advance(Context *c, Cursor *at, Int steps) {
     at->time = add(c, mul(c, at->line + at->digits[0], c->schedule->interval), at->tau);
 }
 
-// A token is there from its arrival to its pop, both inclusive.
+// Merges arrivals and pops by time. A token is present from its arrival to its pop, both inclusive.
 static bool replay(Context *c, const Reads *uses, uint32_t count, Int steps, Int *out) {
     Cursor *cursor = temp(c, 2 * (size_t)count, sizeof *cursor), *end = cursor + 2 * (size_t)count;
     TRY(cursor);
     for (uint32_t i = 0; i < 2 * count; ++i) {
         const Reads *r = &uses[i % count];
         const bool pops = i < count;
-        cursor[i] = (Cursor){r->domain, pops ? add(c, r->tau, 1) : sub(c, r->tau, r->slack), pops ? -1 : 1, 0, 0, -1, {-1}};
+        cursor[i] =
+            (Cursor){r->domain, pops ? add(c, r->tau, 1) : sub(c, r->tau, r->slack), pops ? -1 : 1, 0, 0, -1, {-1}};
         advance(c, &cursor[i], steps);
     }
     for (Int present = 0; ok(c); *out = max(*out, present)) {
@@ -109,7 +115,7 @@ static bool replay(Context *c, const Reads *uses, uint32_t count, Int steps, Int
     return false;
 }
 
-// The bounds of all sets of a domain.
+// The least box that has all sets of a domain.
 void hull(const Context *c, const Domain *d, Int *lower, Int *upper) {
     for (uint32_t i = 0; i < d->count; ++i)
         for (uint32_t g = 0; g < c->n; ++g) {
@@ -119,6 +125,9 @@ void hull(const Context *c, const Domain *d, Int *lower, Int *upper) {
         }
 }
 
+// A token that waits `slack` cycles is there while `length` steps begin: the tokens of a box are those of its
+// iterations in so many consecutive steps. For several boxes the sum is an upper bound, and so is what their hull would
+// have.
 static bool occupancy(Context *c, const Reads *uses, uint32_t count, Int *out) {
     Int steps = 1;
     for (uint32_t g = 0; g < c->n; ++g) steps = mul(c, steps, c->t->extents[g]);
@@ -129,7 +138,8 @@ static bool occupancy(Context *c, const Reads *uses, uint32_t count, Int *out) {
         const Int length = floor_div(r->slack, c->schedule->interval) + 1;
         Int lower[DIMENSIONS], upper[DIMENSIONS], sum = 0;
         hull(c, d, lower, upper);
-        for (uint32_t k = 0; k < d->count; ++k) sum = add(c, sum, window(c, d->set[k]->lower, upper_of(c, d->set[k]), length));
+        for (uint32_t k = 0; k < d->count; ++k)
+            sum = add(c, sum, window(c, d->set[k]->lower, upper_of(c, d->set[k]), length));
         *out = add(c, *out, min(sum, window(c, lower, upper, length)));
     }
     return ok(c);
@@ -157,14 +167,15 @@ static bool depth(Context *c, const Vec *readers, uint32_t reg, uint32_t group, 
     return !uses.count || occupancy(c, at, uses.count, out);
 }
 
-// The depths of a register by class, each `step` after the one before. Groups that agree on its readers share one that is found once.
+// The depths of a register by class, `step` apart. Groups that agree on the conditions of its readers share one depth.
 static bool register_depths(Context *c, const Vec *readers, uint32_t reg, uint32_t step, Int *out) {
     const size_t mark = c->high;
     const uint32_t *same;
     bool *conditions = temp(c, c->s.conditions, 1);
     Int *known = temp(c, c->groups, sizeof *known);
     TRY(conditions && known);
-    for (const Reader *r = readers->at, *end = r + readers->count; r < end; ++r) conditions[r->piece.condition] |= r->reg == reg;
+    for (const Reader *r = readers->at, *end = r + readers->count; r < end; ++r)
+        conditions[r->piece.condition] |= r->reg == reg;
     TRY(same = alike(c, conditions));
     for (uint32_t g = 0; g < c->groups; ++g) known[g] = -1;
     for (const Cell *cell = c->cell; cell < c->cell + c->cells; ++cell) {
@@ -179,15 +190,18 @@ static bool register_depths(Context *c, const Vec *readers, uint32_t reg, uint32
     return true;
 }
 
-// The depths of a class out of those by reader, of which the first one of a register has it. PL0511 beyond the machine's.
+// The depths of a class, out of those by reader, where the first reader of each register has its depth. PL0511 beyond
+// the machine's.
 static bool of_class(Context *c, const Vec *readers, const Int *depths, Class *out) {
     const Reader *reader = readers->at;
     const Int limit = c->s.limits.fifo_depth;
     for (uint32_t i = 0; i < readers->count; ++i) {
         const uint32_t input = (reader[i].reg & INPUT_FILE) != 0, index = reader[i].reg & ~INPUT_FILE;
         if (!depths[i]) continue;
-        if (limit >= 0 && depths[i] > limit) return refuse(c, 511, input ? POLYLOOM_INPUT : POLYLOOM_FEEDBACK, index, depths[i], limit);
-        if (sizeof(Int) > 4 && depths[i] > (Int)UINT32_MAX) return refuse(c, 706, POLYLOOM_FIELD, 1, depths[i], (Int)((int64_t)UINT32_MAX + 1));
+        if (limit >= 0 && depths[i] > limit)
+            return refuse(c, 511, input ? POLYLOOM_INPUT : POLYLOOM_FEEDBACK, index, depths[i], limit);
+        if (sizeof(Int) > 4 && depths[i] > (Int)UINT32_MAX)
+            return refuse(c, 706, POLYLOOM_FIELD, 1, depths[i], (Int)((int64_t)UINT32_MAX + 1));
         if (index >= 64) return refuse(c, 706, POLYLOOM_FIELD, 1, index, 64);
         if (index >= out->depths[input]) out->depths[input] = index + 1;
     }
@@ -210,7 +224,8 @@ bool depths(Context *c) {
         while (reader[k].reg != reader[i].reg) ++k;
         if (k == i) TRY(register_depths(c, &readers, reader[i].reg, readers.count, found + i));
     }
-    for (uint32_t k = 0; k < c->classes; ++k) TRY(of_class(c, &readers, found + (size_t)k * readers.count, &c->class_[k]));
+    for (uint32_t k = 0; k < c->classes; ++k)
+        TRY(of_class(c, &readers, found + (size_t)k * readers.count, &c->class_[k]));
     c->high = high;
     return true;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Address generators from access mappings (the paper, section 6.4), and the global controller. An input's token is at the border
-// port so early that it reaches the id in the cycle of its pop; an output's is taken when it arrives.
+// Address generators from access mappings (the paper, section 6.4), and the global controller. An input's token leaves
+// the border port so early that it reaches the element in the cycle of its pop; an output's token is taken when it
+// arrives.
 #include "internal.h"
 
-// The arrays, row-major; a shape that would be negative is 0.
+// Where arrays lie: row-major, unless it is given. A negative extent counts as 0.
 bool layouts(Context *c, const polyloom_layout *given) {
     TRY(c->layout = keep(c, c->s.arrays, sizeof(Layout)));
     for (uint32_t i = 0; i < c->s.arrays; ++i) {
@@ -38,10 +39,13 @@ Int delay_at(Context *c, const Mapped *m, const Spot *s) {
     return m->is_output ? add(c, issue, add(c, c->schedule->latency[v], travel)) : sub(c, issue, travel);
 }
 
-// Where delays and words, which are affine in alike runs, are extreme: i < 4.
-Spot corner(const Context *c, const Run *r, int i) { return spot_of(c, r, i & 1 ? r->lines - 1 : 0, i & 2 ? r->count - 1 : 0); }
+// A corner (i < 4) of runs that are alike: delays and words are affine there, and extreme at corners.
+Spot corner(const Context *c, const Run *r, int i) {
+    return spot_of(c, r, i & 1 ? r->lines - 1 : 0, i & 2 ? r->count - 1 : 0);
+}
 
-// The group of a run, and the greatest delay. The controller starts early enough for the least one.
+// Notes the group of a run, and the least and greatest delay. The controller starts so late that the least one is not
+// negative.
 static void meet(Context *c, Mapped *m, const Run *r) {
     uint32_t k = 0;
     while (k < m->groups && m->group[k] != r->group) ++k;
@@ -68,6 +72,8 @@ static bool address(Context *c, Mapped *m) {
     return ok(c);
 }
 
+// What the generators of a group share. A digit with a single value adds to the base and takes no dimension of the
+// generator.
 static bool pattern(Context *c, const Mapped *m, uint32_t group) {
     Pattern *p = m->pattern[group];
     Int lower[DIMENSIONS], upper[DIMENSIONS], least = INT_MOST, most = -INT_MOST;
@@ -109,11 +115,13 @@ static bool check(Context *c, const Mapped *m, uint32_t row, uint32_t column) {
     const Int most = l->generator_dimensions;
     if (most >= 0 && dimensions > most) return refuse(c, 518, POLYLOOM_GENERATOR, array, dimensions, most);
     if (over(wait, l->delay_bits)) return refuse(c, 519, POLYLOOM_GENERATOR, array, wait, l->delay_bits);
-    if (l->bank_words >= 0 && p->words > l->bank_words) return refuse(c, 520, POLYLOOM_GENERATOR, array, p->words, l->bank_words);
+    if (l->bank_words >= 0 && p->words > l->bank_words)
+        return refuse(c, 520, POLYLOOM_GENERATOR, array, p->words, l->bank_words);
     return check_domain(c, p->domain, POLYLOOM_GENERATOR, array);
 }
 
-// Checks generators in the order of elements: the first ones of cells tell, but for delays.
+// Generators of one cell differ in their delays alone: the first one stands for all. Where some delay is too long,
+// `check_each` looks for the first such element.
 static bool check_all(Context *c, const Mapped *m) {
     for (uint32_t i = 0; i < c->cells; ++i) TRY(check(c, m, c->cell[i].row, c->cell[i].column));
     return true;
@@ -130,7 +138,8 @@ bool generators(Context *c) {
     for (Mapped *m = c->mapped; m < c->mapped + c->s.inputs + c->s.outputs; ++m) {
         TRY(!m->groups || address(c, m));
         TRY(m->pattern = keep(c, c->groups, sizeof *m->pattern));
-        for (uint32_t i = 0; i < m->groups; ++i) TRY((m->pattern[m->group[i]] = keep(c, 1, sizeof **m->pattern)) && pattern(c, m, m->group[i]));
+        for (uint32_t i = 0; i < m->groups; ++i)
+            TRY((m->pattern[m->group[i]] = keep(c, 1, sizeof **m->pattern)) && pattern(c, m, m->group[i]));
         TRY(over(add(c, c->start, m->most), c->s.limits.delay_bits) ? check_each(c, m) : check_all(c, m));
     }
     return ok(c);
@@ -149,15 +158,18 @@ Int base_at(Context *c, const Mapped *m, const Spot *s) {
 // Whether a number of a section fits 32 bits with a sign.
 bool fits_signed(Context *c, uint32_t section, Int x) {
     const int64_t wide = x;
-    return ok(c) && ((wide >= INT32_MIN && wide <= INT32_MAX) || refuse(c, 706, POLYLOOM_FIELD, section, x, (Int)((int64_t)1 << 31)));
+    return ok(c) && ((wide >= INT32_MIN && wide <= INT32_MAX) ||
+                     refuse(c, 706, POLYLOOM_FIELD, section, x, (Int)((int64_t)1 << 31)));
 }
 
-// Whether any element that is not empty is away from the border where a skew starts.
+// Whether some element with a tile is not at the border where the skew begins.
 static bool waits(const Context *c, int axis, Int skew) {
     const uint32_t border = skew >= 0 ? 0 : (axis ? c->t->columns : c->t->rows) - 1;
     for (uint32_t i = 0; i < c->cells; ++i) {
         const Cell *cell = &c->cell[i];
-        if (c->occupied[cell->group] && ((axis ? cell->west : cell->row) != border || (axis ? cell->width : cell->height) > 1)) return true;
+        if (c->occupied[cell->group] &&
+            ((axis ? cell->west : cell->row) != border || (axis ? cell->width : cell->height) > 1))
+            return true;
     }
     return false;
 }
@@ -181,5 +193,6 @@ bool control(Context *c) {
     }
     TRY(ok(c));
     counted = max(counted, c->start);
-    return !over(counted, c->s.limits.counter_bits) || refuse(c, 515, POLYLOOM_COUNTER, 0, counted, c->s.limits.counter_bits);
+    return !over(counted, c->s.limits.counter_bits) ||
+           refuse(c, 515, POLYLOOM_COUNTER, 0, counted, c->s.limits.counter_bits);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline for one candidate on one region, and the search: candidates are tried in the order of their predicted latency;
-// one that small tiles make invalid, or that exceeds a limit of the machine, is also tried on fewer elements.
+// The pipeline for one candidate on one region, and the search. Candidates are tried in the order of their predicted
+// latency; one that is invalid because its tiles are small, or that exceeds a limit of the machine, is also tried on
+// fewer elements.
 #include "internal.h"
 
 #define TRIES 24  // configurations that are built before instantiation gives up
@@ -11,7 +12,7 @@ typedef struct {
     bool valid, waiting;
 } Plan;
 
-// Of a region that needs too many control signals: whether far too many, so that only half of it is tried next.
+// A region that needs too many control signals; `far` says that they are so many that half the region is tried next.
 typedef struct {
     uint16_t rows, columns;
     bool far;
@@ -39,7 +40,7 @@ static OUTLINED bool reset(Context *c) {
     return true;
 }
 
-// Up to the classes.
+// Builds a plan up to its classes.
 static bool begin(Context *c, const polyloom_request *r, const Plan *p) {
     c->t = &p->tiling;
     c->timing = &p->timing;
@@ -47,9 +48,9 @@ static bool begin(Context *c, const polyloom_request *r, const Plan *p) {
     c->schedule = &c->s.schedule[c->candidate->schedule];
     c->classes = 0;
     reset(c);
-    polyloom_phase(CONCRETIZATION);
-    TRY(make_tiles(c) && make_traffic(c) && make_cells(c));
-    polyloom_phase(PERIPHERY);
+    polyloom_begins(CONCRETIZATION);
+    TRY(make_lines(c) && make_groups(c) && remember(c) && make_traffic(c) && make_cells(c));
+    polyloom_begins(PERIPHERY);
     TRY(layouts(c, r->layouts));
     c->nothing = true;
     for (uint32_t g = 0; g < c->groups; ++g) c->nothing = c->nothing && !c->occupied[g];
@@ -57,13 +58,14 @@ static bool begin(Context *c, const polyloom_request *r, const Plan *p) {
     TRY(terminals(c));
     const Int limit = c->s.limits.channels;
     if (limit >= 0 && c->needed > limit) return refuse(c, 517, POLYLOOM_CHANNELS, 0, c->needed, limit);
-    polyloom_phase(CLASSES);
+    polyloom_begins(CLASSES);
     TRY(!c->sloping || (c->line = copied(c, c->line, c->s.constraints, sizeof *c->line)));
     return classify(c, c->search->high) && (c->graph = keep(c, c->units, sizeof(Graph)));
 }
 
-// The graphs of the units of a class, or of all classes that have none: those of large trees first, which take most memory while they
-// are made. What goes wrong is left to `finish`; of a class it is what goes wrong in its first unit.
+// Makes the graphs of the units of one class or, for NONE, of all classes that were not made apart. Units of large
+// trees come first: they take most memory while they are made, and what earlier graphs keep would be in the way. An
+// error is left to `finish`; the one in the first unit of a class counts.
 static uint32_t graphs(Context *c, const Context *from, uint32_t number) {
     const About about = c->about;
     uint32_t end = from->units, error = 0;
@@ -84,7 +86,7 @@ static uint32_t graphs(Context *c, const Context *from, uint32_t number) {
     }
 }
 
-// Nothing is left of the trees: the packed sets of the graphs take their place.
+// Trees are no longer needed: the packed sets of the graphs move to where they were.
 static bool drop_trees(Context *c) {
     const size_t end = (size_t)(c->trees - c->base), gone = c->search->high - end;
     move(c->base + c->high + gone, c->base + c->high, end - c->high);
@@ -99,7 +101,7 @@ static bool drop_trees(Context *c) {
 }
 
 static bool finish(Context *c) {
-    polyloom_phase(CONTROL_FLOW);
+    polyloom_begins(CONTROL_FLOW);
     graphs(c, c, NONE);
     for (const Class *k = c->class_; k < c->class_ + c->classes; ++k) {
         if (!k->error) continue;
@@ -107,16 +109,17 @@ static bool finish(Context *c) {
         return fail(c, k->error, 0);
     }
     TRY(drop_trees(c));
-    polyloom_phase(PROGRAMS);
+    polyloom_begins(PROGRAMS);
     TRY(allocate(c));
-    c->high = c->search->high;  // where sets were packed
+    c->high = c->search->high;  // the packed sets are no longer needed
     for (uint32_t g = 0; g < c->units; ++g) TRY(measure(c, &c->graph[g], c->unit[g].unit));
-    polyloom_phase(PERIPHERY);
+    polyloom_begins(PERIPHERY);
     return remember(c) && depths(c) && control(c) && generators(c) && wire(c);
 }
 
 static bool same(const Context *c, const Tiling *a, const Tiling *b) {
-    return a->number == b->number && a->rows == b->rows && a->columns == b->columns && same_bytes(a->sizes, b->sizes, c->n * sizeof(Int));
+    return a->number == b->number && a->rows == b->rows && a->columns == b->columns &&
+           same_bytes(a->sizes, b->sizes, c->n * sizeof(Int));
 }
 
 static bool seen(const Context *c, const Search *s, const Tiling *t) {
@@ -125,24 +128,27 @@ static bool seen(const Context *c, const Search *s, const Tiling *t) {
     return false;
 }
 
-// The same candidate with the next larger tiles (unless `halve`), and on half of the elements, along rows and along columns.
+// The same candidate on fewer elements, along rows and along columns: on the most that make tiles larger (unless
+// `halve`), and on half of them.
 static OUTLINED bool smaller(Context *c, const Tiling *t, bool halve, Vec *out) {
     const Candidate *k = &c->s.candidate[t->number];
     for (int axis = 0; axis < 2; ++axis) {
         const uint32_t m = k->axis[axis];
         if (m == NONE || t->tiles[m] <= 1) continue;
         const Int extent = extent_of(c, m), p = t->sizes[m], half = t->tiles[m] / 2;
-        const Int next = halve ? half : min((extent - 1) / add(c, p, 1) + 1, t->tiles[m] - 1), counts[2] = {min(half, next), max(half, next)};
+        const Int next = halve ? half : min((extent - 1) / add(c, p, 1) + 1, t->tiles[m] - 1),
+                  counts[2] = {min(half, next), max(half, next)};
         for (int i = 0; i < 2; ++i) {
             Tiling *slot = push(c, out, sizeof *slot);
             TRY(slot);
-            TRY(make_tiling(c, t->number, axis ? t->rows : (uint32_t)counts[i], axis ? (uint32_t)counts[i] : t->columns, NULL, slot));
+            TRY(make_tiling(c, t->number, axis ? t->rows : (uint32_t)counts[i], axis ? (uint32_t)counts[i] : t->columns,
+                            NULL, slot));
         }
     }
     return true;
 }
 
-// An invalid tiling is replaced by smaller ones, the last one first.
+// Puts a tiling among the plans. One that is invalid is replaced by smaller ones, until these are valid.
 static bool offer(Context *c, const Tiling *t) {
     Search *s = c->search;
     Vec pending = {0};
@@ -170,13 +176,15 @@ static bool fewer(Context *c, const Tiling *t, bool halve) {
     return true;
 }
 
-// The waiting plan of least latency, then of least candidate, then the oldest.
+// Takes the waiting plan of least latency; of several, that of the least candidate, then the oldest.
 static Plan *pop(const Search *s) {
     Plan *best = NULL;
     for (uint32_t i = 0; i < s->plans.count; ++i) {
         Plan *p = ((Plan **)s->plans.at)[i];
         if (!p->waiting) continue;
-        if (!best || p->timing.latency < best->timing.latency || (p->timing.latency == best->timing.latency && p->tiling.number < best->tiling.number)) best = p;
+        if (!best || p->timing.latency < best->timing.latency ||
+            (p->timing.latency == best->timing.latency && p->tiling.number < best->tiling.number))
+            best = p;
     }
     if (best) best->waiting = false;
     return best;
@@ -188,7 +196,7 @@ static const Region *crowded(const Search *s, const Tiling *t) {
     return NULL;
 }
 
-// The tiling that was being built is refused: note why, and offer it on fewer elements.
+// The tiling that was being built is refused: notes why, and offers it on fewer elements.
 static bool failed(Context *c) {
     Search *s = c->search;
     const uint32_t error = c->error;
@@ -212,7 +220,7 @@ static bool channels_of_square(Context *c, uint32_t size, Int *out) {
     Plan *p = keep(c, 1, sizeof *p);
     TRY(p && make_tiling(c, c->search->tiling->number, size, size, NULL, &p->tiling));
     c->t = &p->tiling;
-    TRY(reset(c) && make_tiles(c) && make_traffic(c) && make_cells(c) && terminals(c));
+    TRY(reset(c) && make_lines(c) && make_groups(c) && remember(c) && make_traffic(c) && make_cells(c) && terminals(c));
     *out = c->needed;
     c->low = low;
     c->high = high;
@@ -232,7 +240,7 @@ static bool find_square(Context *c, uint32_t *out) {
     return true;
 }
 
-// The error of a search that has no plan left.
+// No plan is left: reports the first failure.
 static bool give_up(Context *c) {
     Search *s = c->search;
     if (s->failures) {
@@ -245,12 +253,13 @@ static bool give_up(Context *c) {
         const Plan *p = ((Plan **)s->plans.at)[i];
         if (p->valid) continue;
         c->t = &p->tiling;
-        return refuse(c, 510, p->timing.slack < 0 ? POLYLOOM_USE : POLYLOOM_WAVEFRONT, p->timing.use, p->timing.slack, 0);
+        return refuse(c, 510, p->timing.slack < 0 ? POLYLOOM_USE : POLYLOOM_WAVEFRONT, p->timing.use, p->timing.slack,
+                      0);
     }
     return fail(c, 510, 0);
 }
 
-// The plan of least latency that the machine may hold, up to its classes.
+// Builds, up to its classes, the plan of least latency that the machine may hold.
 static bool next(Context *c, const polyloom_request *r) {
     Search *s = c->search;
     for (Plan *p; s->failures < TRIES && (p = pop(s));) {
@@ -268,9 +277,9 @@ static bool next(Context *c, const polyloom_request *r) {
 }
 
 static bool plan(Context *c, const polyloom_request *r) {
-    polyloom_phase(READING);
+    polyloom_begins(READING);
     TRY(read_symbolic(c, r->symbolic_size));
-    polyloom_phase(CONCRETIZATION);
+    polyloom_begins(CONCRETIZATION);
     TRY(check_request(c, r) && space_bounds(c, &c->nothing));
     if (c->nothing) return layouts(c, r->layouts);
     Search *s = c->search = temp(c, 1, sizeof *s);
@@ -285,7 +294,8 @@ static bool plan(Context *c, const polyloom_request *r) {
     return next(c, r);
 }
 
-// The context at the first multiple of 16 in some scratch, which follows it; null where there is no room.
+// The context lies at the first multiple of 16 in the scratch, and what it allocates follows it. Null where there is no
+// room.
 static OUTLINED Context *context(void *scratch, size_t size) {
     const size_t skipped = (size_t)(-(uintptr_t)scratch & 15);
     return size < skipped + sizeof(Context) + 16 ? NULL : (Context *)((uint8_t *)scratch + skipped);
@@ -327,7 +337,8 @@ uint32_t polyloom_plan(const polyloom_request *r, polyloom_result *result) {
     return report(c, c->error, result);
 }
 
-uint32_t polyloom_class(const polyloom_request *r, uint32_t number, void *scratch, size_t size, polyloom_result *result) {
+uint32_t polyloom_class(const polyloom_request *r, uint32_t number, void *scratch, size_t size,
+                        polyloom_result *result) {
     Context *from = context(r->scratch, r->scratch_size), *c = context(scratch, size);
     if (!c) return report(NULL, POLYLOOM_SCRATCH, result);
     *c = *from;
@@ -358,7 +369,7 @@ uint32_t polyloom_emit(const polyloom_request *r, polyloom_result *result) {
     return c->error;
 }
 
-// What the classes take in scratch of their own, tried in what is free of the request's.
+// Measures what the classes take in scratch of their own, by making them in what is free of the request's.
 static uint32_t try_classes(const polyloom_request *r, size_t *most) {
     Context *c = context(r->scratch, r->scratch_size);
     for (uint32_t i = 0; i < c->classes; ++i) {
@@ -375,7 +386,8 @@ static uint32_t try_classes(const polyloom_request *r, size_t *most) {
 uint32_t polyloom_query(const polyloom_request *r, polyloom_result *result) {
     size_t size = 0, most = 0;
     uint32_t status = polyloom_plan(r, result);
-    while (!status && !(status = try_classes(r, &most)) && (status = polyloom_merge(r, result)) == POLYLOOM_AGAIN) status = POLYLOOM_OK;
+    while (!status && !(status = try_classes(r, &most)) && (status = polyloom_merge(r, result)) == POLYLOOM_AGAIN)
+        status = POLYLOOM_OK;
     Context *c = context(r->scratch, r->scratch_size);
     if (!status && !emit(c, r, true, &size)) status = c->error;
     report(c, status, result);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// clang-format Language: C
 // What the files of the instantiation share. Functions that return bool return false once the context has an error.
-// Arithmetic is checked: an overflow sets the error and gives 0. Sets, half-spaces and domains are interned: equal ones are one pointer.
+// Arithmetic is checked: an overflow sets the error and gives 0. Sets, half-spaces and domains are interned: equal ones
+// are one pointer.
 #ifndef POLYLOOM_INTERNAL_H
 #define POLYLOOM_INTERNAL_H
 
@@ -14,9 +16,9 @@ void *memset(void *to, int value, size_t size);
 
 #define PARAMETERS 63
 #define NONE UINT32_MAX
-#define TRY(x)                    \
-    do {                          \
-        if (!(x)) return false;   \
+#define TRY(x)                  \
+    do {                        \
+        if (!(x)) return false; \
     } while (0)
 
 // Where text counts, a function that is called from several places stays one.
@@ -26,8 +28,8 @@ void *memset(void *to, int value, size_t size);
 #define OUTLINED
 #endif
 
-// Of 32 bits where the build says so, for small hosts: a request whose numbers do not fit then ends in POLYLOOM_OVERFLOW, and so does a
-// file of more loop dimensions than take little stack.
+// Of 32 bits where the build says so, for small hosts: a request whose numbers do not fit then ends in
+// POLYLOOM_OVERFLOW, and so does a file of more loop dimensions than take little stack.
 #ifdef POLYLOOM_INT32
 typedef int32_t Int;
 #define INT_MOST INT32_MAX
@@ -70,11 +72,13 @@ typedef struct {
     uint32_t *at;
 } List;
 
-// Where a row is in the file, which it is read from whenever it is needed. As large as memory is aligned, so that tables follow each other.
+// Where a row is in the file, which it is read from whenever it is needed. As large as memory is aligned, so that
+// tables follow each other.
 typedef struct {
     _Alignas(Int) _Alignas(void *) uint32_t at;
 } Row;
 
+// A bound of the iteration space where its guards hold: floor(numerator / denominator).
 typedef struct {
     List guards;
     uint32_t numerator;
@@ -97,7 +101,7 @@ typedef struct {
     const uint8_t *masks;
 } Condition;
 
-// The numbers in a mask of 7 bits a byte.
+// The numbers in a mask of 7 bits per byte.
 typedef struct {
     const uint8_t *at;
     uint32_t base, bits;
@@ -185,7 +189,8 @@ typedef struct {
     bool restricted, half_spaces;
     uint32_t pairs;
     Port (*adjacent)[2];
-    Int hop_delay, control_signals, signal_sets, counter_bits, generator_dimensions, delay_bits, bank_words, rows, columns;
+    Int hop_delay, control_signals, signal_sets, counter_bits, generator_dimensions, delay_bits, bank_words, rows,
+        columns;
 } Limits;
 
 typedef struct {
@@ -216,7 +221,8 @@ typedef struct {
     Int needed, available;
 } About;
 
-// Where there is none, `use` is the one that no wavefront serves or, if it stays in its tile, comes too early: its slack is negative.
+// Where there is none, `use` is the one that no wavefront serves or, if it stays in its tile, comes too early: its
+// slack is negative.
 typedef struct {
     Int *inner;
     Int outer[2];
@@ -225,11 +231,11 @@ typedef struct {
     Int slack;
 } Timing;
 
-// The iterations of a condition within bounds of the position in the tile, along rows and columns.
+// The iterations of a condition at positions in the tile from `low` to `high`, along rows and columns.
 typedef struct {
     uint32_t condition;
     Int low[2], high[2];
-    bool bounded, widens;
+    bool limited, widens;
     Displacement widen;
 } Piece;
 
@@ -255,7 +261,8 @@ typedef struct {
     Operation *operation;
 } UnitTree;
 
-// A functional unit, by the first class and unit that have its tree, and where that is, packed, in `trees` of the context, in so many bytes.
+// A functional unit, by the first class and unit that have its tree, and where that is, packed, in `trees` of the
+// context, in so many bytes.
 typedef struct {
     uint32_t class_, unit, tree, size;
 } Unit;
@@ -274,10 +281,11 @@ typedef struct {
 
 typedef struct {
     const Kernel *kernel;
-    Edge *edge;           // by successor
-    uint8_t *sets;        // of the edges, one after another, packed; until signals are allocated
+    Edge *edge;     // by successor
+    uint8_t *sets;  // of the edges, one after another, packed; until signals are allocated
     uint16_t edges;
-    uint8_t signals;  // whose numbers follow the edges; then, where `shared`, by code the edge, or NOWHERE where no step has that code
+    // Whose numbers follow the edges; then, where `shared`, by code the edge, or NOWHERE where no step has that code.
+    uint8_t signals;
     bool shared;
 } GraphNode;
 
@@ -298,7 +306,7 @@ typedef struct {
 
 typedef struct {
     uint32_t *program;  // by unit
-    Int *depth[2];  // of feedback and of input registers
+    Int *depth[2];      // of feedback and of input registers
     uint32_t depths[2], number;
     bool apart;  // instantiated in scratch of its own
     uint32_t error;
@@ -310,8 +318,9 @@ typedef struct {
     uint32_t count, *at;
 } Wires;
 
-// The channels that are taken at a border port; of the access that is served last, `zero` of the element at the border and `bits` of
-// the others, nearest first, `last` that of the one before. The first element that gets none is at `place`, of `access`.
+// The channels that are taken at a border port; of the access that is served last, `zero` of the element at the border
+// and `bits` of the others, nearest first, `last` that of the one before. The first element that gets none is at
+// `place`, of `access`.
 typedef struct {
     uint32_t access, side, zero, last, *taken, *bits;
     uint64_t place;
@@ -322,13 +331,14 @@ typedef struct {
     const Access *access;
     uint32_t reg;
     bool is_output;
-    const bool *there;  // by group
-    uint32_t *group, groups;  // that have elements, in the order of the generators
-    uint32_t side;  // of the border that has all elements, or PE
-    uint32_t *usable[2][5];     // channels, at the border and further inside, by side
-    Int base, *weights;         // of the word that is accessed, by dimension
+    const bool *there;         // by group
+    uint32_t *group, groups;   // that have elements, in the order of the generators
+    uint32_t side;             // of the border that has all elements, or PE
+    uint32_t *usable[2][5];    // channels, at the border and further inside, by side
+    Int base, *weights;        // of the word that is accessed, by dimension
     struct Pattern **pattern;  // by group
-    Int early, most;  // the least delay, if negative, and the greatest, if positive, counted from the controller's start
+    // The least delay, if negative, and the greatest, if positive, counted from the controller's start.
+    Int early, most;
 } Mapped;
 
 // What the generators of one access in equal tiles share; `words` are those from the lowest to the highest address.
@@ -344,8 +354,9 @@ typedef struct {
     Int constant, step[2], low, high;
 } Line;
 
-// Elements of an access on a line that have their bank at its end `side`: `count` ones in equal tiles, every second one, the first one
-// `links` away. As many `lines`, every second one, are alike. Further inside are those in segments from `next` on.
+// Elements of an access on a line that have their bank at its end `side`: `count` ones in equal tiles, every second
+// one, the first one `links` away. As many `lines`, every second one, are alike. Further inside are those in segments
+// from `next` on.
 typedef struct {
     uint32_t side, line, links, count, group, lines, next;
     bool first;  // of its line
@@ -356,15 +367,17 @@ typedef struct {
     uint32_t at[2], links, group;
 } Spot;
 
-// Elements that are alike: those of a box, rows from `row` and columns from `west`, with row - column from low[0] to high[0] and
-// row + column from low[1] to high[1]. The first one is at `row` and `column`; `class_` is NONE where tiles are empty.
+// Elements that are alike: those of a box, rows from `row` and columns from `west`, with row - column from low[0] to
+// high[0] and row + column from low[1] to high[1]. The first one is at `row` and `column`; `class_` is NONE where tiles
+// are empty.
 typedef struct {
     uint32_t row, column, height, west, width;
     int32_t low[2], high[2];
     uint32_t group, class_, wrapper;
 } Cell;
 
-// What was seen latest along lines, from their ends at `side`: the segments in equal tiles of those from `line` to before `stop`.
+// What was seen latest along lines, from their ends at `side`: the segments in equal tiles of those from `line` to
+// before `stop`.
 typedef struct {
     uint32_t first, end, group;
 } Segment;
@@ -390,7 +403,8 @@ typedef struct Context {
     size_t low, high, size, peak;
     uint32_t error, position;
     About about;
-    const struct Context *parent;  // of the context of a class in scratch of its own; what is interned there is not made again
+    // Of the context of a class in scratch of its own; what is interned there is not made again.
+    const struct Context *parent;
     uint32_t n;
     Kernel *kernels;
 
@@ -405,15 +419,16 @@ typedef struct Context {
     const Candidate *candidate;
     const Schedule *schedule;
     const Timing *timing;
-    Line *line;        // by constraint; gone when there are classes, unless `sloping`
-    bool slanted;      // some depend on row and column
-    bool sloping;      // and not on a diagonal alone
+    Line *line;    // by constraint; gone when there are classes, unless `sloping`
+    bool slanted;  // some depend on row and column
+    bool sloping;  // and not on a diagonal alone
     uint32_t groups;
-    Cell *home;        // by group, that of elements in it; if `sloping`, some of them
+    Cell *home;  // by group, that of elements in it; if `sloping`, some of them
     Cell *cell;
     uint32_t cells;
-    Int *constant;    // by constraint, by group; INT_MOST where the tile implies it
-    Int *scan;        // by constraint, by digit; as `cache` there from tiles to classes and after control flow (`remember`)
+    Int *constant;  // by constraint, by group; INT_MOST where the tile implies it
+    // By constraint, by digit; as `cache` there from tiles to classes and after control flow (`remember`).
+    Int *scan;
     const Domain **cache;  // by condition and group
     bool *occupied;        // by group
     bool **arriving;       // by route, by group
@@ -433,8 +448,7 @@ typedef struct Context {
     Pooled *pool;    // the domains of the file
     uint32_t pooled;
     Int start, delay[2], steps;
-    Int needed;  // channels a side
-
+    Int needed;  // channels per side
 
     // At the end, such that small offsets reach the rest.
     Symbolic s;
@@ -443,13 +457,18 @@ typedef struct Context {
     Half *halves[BUCKETS / 8];  // there are few
 } Context;
 
-// Called where a step begins, in a build that measures them (bind_instantiate_bench.cpp).
+// What is done with each run of the elements that access an array.
+typedef void Visit(Context *c, Mapped *m, const Run *r);
+
+// Called where a step begins, in a build that measures them (bind_bench.cpp).
 enum { READING, CONCRETIZATION, CLASSES, CONTROL_FLOW, PROGRAMS, PERIPHERY };
-#ifdef POLYLOOM_PHASES
-void polyloom_phase(int phase);
+#ifdef POLYLOOM_TIMED
+void polyloom_begins(int step);
 #else
-#define polyloom_phase(phase) ((void)0)
+#define polyloom_begins(step) ((void)0)
 #endif
+
+// The functions of each file. A file calls those of the files that stand above it here, and no others: a test says so.
 
 // memory.c
 bool fail(Context *c, uint32_t error, size_t position);
@@ -489,28 +508,37 @@ static inline Int magnitude(Int a) { return a < 0 ? -a : a; }
 // read.c
 bool read_symbolic(Context *c, size_t size);
 Int read_row(Context *c, const Row *row, Int *a);
+uint32_t next_number(Mask *m);
 size_t after_name(Context *c, size_t at);
 uint64_t fletcher64(const uint8_t *data, size_t size);
 uint32_t load32(const uint8_t *p);
 
-// sets.c, omega.c, differences.c
+// intern.c
 const Half *half_space(Context *c, const Int *a);
 const Half *negated(Context *c, const Half *h);
-const Set *box(Context *c, const Int *lower, const Int *upper);
+Set *filled(const Context *c, Set *s, const Int *lower, const Int *upper);
 const Set *interned(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half **space);
+const Set *box(Context *c, const Int *lower, const Int *upper);
+const Domain *domain(Context *c, const Set *const *sets, uint32_t count);
+void release(Context *c, size_t low);
+bool append(Context *c, Vec *out, const Set *s);
+int lexical(const Int *a, const Int *b, uint32_t count);
+
+// differences.c
+bool differences(uint32_t spaces, const Half *const *space);
+bool tighten(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, uint32_t outside);
+bool normalize_differences(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space,
+                           const Set **out);
+
+// omega.c
+void range(Context *c, const Int *a, const Int *lower, const Int *upper, Int *least, Int *most);
+bool inhabited(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, bool *out);
 bool convex(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out);
+
+// sets.c
 bool intersect(Context *c, const Set *a, const Set *b, const Set **out);
 bool share_point(Context *c, const Set *a, const Set *b, Int *least, bool *out);
 bool holds(Context *c, const Set *s, const Int *x);
-int lexical(const Int *a, const Int *b, uint32_t count);
-void range(Context *c, const Int *a, const Int *lower, const Int *upper, Int *least, Int *most);
-bool inhabited(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, bool *out);
-bool append(Context *c, Vec *out, const Set *s);
-bool differences(uint32_t spaces, const Half *const *space);
-bool tighten(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, uint32_t outside);
-bool normalize_differences(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out);
-const Domain *domain(Context *c, const Set *const *sets, uint32_t count);
-void release(Context *c, size_t low);
 bool contains(Context *c, const Domain *d, const Int *point);
 bool shift(Context *c, const Domain *d, Int steps, Vec *out);
 bool after(Context *c, const Int *last, const Int *lower, const Int *upper, Vec *out);
@@ -518,6 +546,51 @@ int scan_compare(Context *c, const Set *a, const Set *b);
 void sort_sets(Context *c, const Set **sets, uint32_t count);
 void digits_of(Context *c, Int step, Int *digits);
 Int window(Context *c, const Int *lower, const Int *upper, Int steps);
+
+// concretize.c
+bool check_request(Context *c, const polyloom_request *r);
+bool space_bounds(Context *c, bool *empty);
+Int tiles_along(const Context *c, const Tiling *t, int axis);
+Int extent_of(Context *c, uint32_t m);
+bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, Tiling *t);
+Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients);
+Int parametric(Context *c, const Row *row);
+bool remember(Context *c);
+bool make_lines(Context *c);
+bool condition(Context *c, uint32_t number, uint32_t group, const Domain **out);
+bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out);
+Piece reads(const Context *c, const Use *u, const Link *link);
+Piece transferred(const Context *c, uint32_t condition, const Use *u, Displacement theta, bool backwards);
+uint32_t *alike(Context *c, const bool *conditions);
+
+// cells.c
+bool make_groups(Context *c);
+uint32_t group_at(Context *c, uint32_t row, uint32_t column);
+Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t column);
+bool make_cells(Context *c);
+// The columns of its elements in a row, or rows in a column.
+bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end);
+
+// choose.c
+bool timing(Context *c, const Tiling *t, Timing *out, bool *valid);
+Int slack(Context *c, const Tiling *t, const Timing *timing, const Use *u, const Link *link);
+
+// packed.c
+size_t pack(const Context *c, const Set *s, uint8_t *to);
+const Set *unpacked(Context *c, const uint8_t **at);
+const uint8_t *skipped(const uint8_t *at);
+const uint8_t *unpadded(const uint8_t *at);
+bool same_set(const Context *c, const Set *a, const Set *b);
+const Set *lasting(Context *c, const Set *s);
+void forget(Context *c, size_t low);
+bool adopt(Context *c, GraphNode *v);
+bool pool(Context *c, const Domain *d, size_t low, uint32_t *number);
+bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index);
+bool pool_signal(Context *c, const Domain *d, size_t low, uint32_t index);
+size_t pack_tree(const Context *c, const UnitTree *tree, uint8_t *to);
+bool unpack_tree(Context *c, const uint8_t *at, UnitTree *out);
+Walk walk(const GraphNode *v);
+bool more(Walk *w);
 
 // partition.c
 typedef struct {
@@ -530,90 +603,59 @@ typedef struct Part {
     struct Group *groups;
     uint32_t id, first;
     bool whole;      // some cells are
-    uint32_t key[];  // and then the bounds of the whole ones
+    uint32_t key[];  // and then the first and the last of the whole ones, by axis
 } Part;
 bool cells_of(Context *c, const Member *members, uint32_t count, uint64_t *out);
-bool partition(Context *c, const Member *members, uint32_t count, uint32_t families, Grid **grid, Part ***parts, uint32_t *number);
+bool partition(Context *c, const Member *members, uint32_t count, uint32_t families, Grid **grid, Part ***parts,
+               uint32_t *number);
 bool part_sets(Context *c, const Grid *grid, const Part *part, Vec *out);
 
 // unite.c
 bool unite(Context *c, const Set *const *sets, uint32_t count, const Domain **out);
 
-// concretize.c
-bool check_request(Context *c, const polyloom_request *r);
-bool space_bounds(Context *c, bool *empty);
-Int tiles_along(const Context *c, const Tiling *t, int axis);
-Int extent_of(Context *c, uint32_t m);
-bool make_tiling(Context *c, uint32_t number, uint32_t rows, uint32_t columns, const polyloom_request *r, Tiling *t);
-Int affine(Context *c, const Candidate *k, const Row *row, Int *coefficients);
-Int parametric(Context *c, const Row *row);
-bool remember(Context *c);
-bool make_tiles(Context *c);
-bool make_groups(Context *c);
-uint32_t group_at(Context *c, uint32_t row, uint32_t column);
-Int constant_at(Context *c, const Line *l, uint32_t row, uint32_t column);
-bool make_cells(Context *c);
-bool span(const Cell *k, int axis, uint32_t line, uint32_t *first, uint32_t *end);  // the columns of its elements in a row, or rows in a column
-uint32_t next_number(Mask *m);
-bool condition(Context *c, uint32_t number, uint32_t group, const Domain **out);
-bool piece_sets(Context *c, const Piece *p, uint32_t group, Vec *out);
-Piece reads(const Context *c, const Use *u, const Link *link);
-Piece bounds_of(const Context *c, uint32_t condition, const Use *u, Displacement theta, bool backwards);
-uint32_t *alike(Context *c, const bool *conditions);
-
-// choose.c
-bool timing(Context *c, const Tiling *t, Timing *out, bool *valid);
-Int slack(Context *c, const Tiling *t, const Timing *timing, const Use *u, const Link *link);
-
-// traffic and classes: classes.c
+// classes.c
 bool make_traffic(Context *c);
 bool leaving(Context *c, const Route *r, Int row, Int column);
 bool driven(Context *c, uint32_t reg, const Cell *cell);
 bool classify(Context *c, size_t high);
 
-// kernels.c, control.c, share.c, program.c
-bool control_flow(Context *c, const Unit *unit, Graph *out);
-bool allocate(Context *c);
+// share.c
 bool share(Context *c, bool *out);
-bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index);
-bool pool_signal(Context *c, const Domain *d, size_t low, uint32_t index);
-bool measure(Context *c, Graph *g, uint32_t unit);
-void first_program(Context *c, uint32_t number);
-void write_program(const Context *c, const Graph *g, uint8_t *at);
 
-// packed.c
-size_t pack(const Context *c, const Set *s, uint8_t *to);
-const Set *unpacked(Context *c, const uint8_t **at);
-const uint8_t *skipped(const uint8_t *at);
-const uint8_t *unpadded(const uint8_t *at);
-bool same_set(const Context *c, const Set *a, const Set *b);
-const Set *lasting(Context *c, const Set *s);
-void forget(Context *c, size_t low);
-bool adopt(Context *c, GraphNode *v);
-bool pool(Context *c, const Domain *d, size_t low, uint32_t *number);
-size_t pack_tree(const Context *c, const UnitTree *tree, uint8_t *to);
-bool unpack_tree(Context *c, const uint8_t *at, UnitTree *out);
-Walk walk(const GraphNode *v);
-bool more(Walk *w);
+// control.c
+bool allocate(Context *c);
 
-// wires.c, fifo.c, generators.c, emit.c
-bool terminals(Context *c);
+// fifo.c
 bool depths(Context *c);
+void hull(const Context *c, const Domain *d, Int *lower, Int *upper);
+
+// wires.c
+bool terminals(Context *c);
 bool next_run(Context *c, const Mapped *m, Run *r, bool alike);
-typedef void Visit(Context *c, Mapped *m, const Run *r);
 void each_run(Context *c, Visit *visit);
-Spot corner(const Context *c, const Run *r, int i);
 Spot spot_of(const Context *c, const Run *r, uint32_t line, uint32_t element);
 void serve_port(Context *c, uint32_t accesses, uint32_t side, uint32_t line);
 uint32_t terminal_side(const Context *c, const Mapped *m, Spot *s);
-Int delay_at(Context *c, const Mapped *m, const Spot *s);
-void hull(const Context *c, const Domain *d, Int *lower, Int *upper);
 bool wire(Context *c);
+
+// generators.c
+Spot corner(const Context *c, const Run *r, int i);
+Int delay_at(Context *c, const Mapped *m, const Spot *s);
 bool layouts(Context *c, const polyloom_layout *given);
 bool control(Context *c);
 bool generators(Context *c);
 Int base_at(Context *c, const Mapped *m, const Spot *s);
 bool fits_signed(Context *c, uint32_t section, Int x);
+
+// program.c
+bool measure(Context *c, Graph *g, uint32_t unit);
+void first_program(Context *c, uint32_t number);
+void write_program(const Context *c, const Graph *g, uint8_t *at);
+
+// emit.c
 bool emit(Context *c, const polyloom_request *r, bool counting, size_t *size);
+
+// kernels.c
+bool control_flow(Context *c, const Unit *unit, Graph *out);
 
 #endif

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folding, kernel classes and control flow of one functional unit (the paper, section 6.1, Algorithms 2 and 3): steps are
-// partitioned by the folded leaves that hold in them and in the next ones; edges and their transition sets follow.
+// Folding, kernel classes and control flow of one functional unit (the paper, section 6.1, Algorithms 2 and 3). The
+// content of a step is the set of folded leaves that hold in it. Steps are partitioned by their contents and those of
+// the next steps; equal contents are one kernel, and the parts give its successors and their transition sets. A kernel
+// with more successors than a branch has targets is split by what follows it, looking further and further ahead.
 #include "internal.h"
 
-#define LOOK_AHEAD 4  // how many steps ahead a kernel may be told apart to reduce out-degrees
+#define LOOK_AHEAD 4  // how many steps ahead a kernel class may be told apart to reduce out-degrees
 
 typedef struct {
     Int steps;
@@ -14,7 +16,7 @@ typedef struct {
 // The steps of a part, with the names of the kernels of theirs and of the next ones; NONE after the last step.
 typedef struct {
     const Part *part;
-    uint32_t levels;          // up to the step that halts
+    uint32_t levels;           // up to the step that halts
     uint32_t *content, *name;  // by level; bit sets of leaves
 } Stretch;
 
@@ -29,7 +31,8 @@ typedef struct {
     uint32_t lines, levels;
     const Kernel **kernel;
     uint32_t kernels;
-    uint32_t *latest, *previous;  // the stretches of a kernel, from the last one on: by kernel, by stretch; NONE at the end
+    // The stretches of a kernel, from the last one on: by kernel, by stretch; NONE at the end.
+    uint32_t *latest, *previous;
 } Folded;
 
 static bool has(const uint32_t *bits, uint32_t i) { return bits[i / 32] >> i % 32 & 1; }
@@ -60,8 +63,10 @@ static bool fold(Context *c, const Unit *from, Folded *f) {
     return true;
 }
 
-// The families that the steps are partitioned by, each once: leaves, shifted; then all steps, then those after the last.
-static bool families(Folded *f, uint32_t levels, Member **members, uint32_t *number, uint32_t *family, uint32_t *count) {
+// The families by which steps are partitioned, each once: the leaves, shifted by their steps and by each level; then
+// all steps; then those after the last one.
+static bool families(Folded *f, uint32_t levels, Member **members, uint32_t *number, uint32_t *family,
+                     uint32_t *count) {
     Context *c = f->c;
     Leaf *known = temp(c, (size_t)levels * f->count + 2, sizeof *known);
     Vec sets = {0};
@@ -91,7 +96,7 @@ static bool families(Folded *f, uint32_t levels, Member **members, uint32_t *num
     return true;
 }
 
-// Lines of contents, cut off after the step that halts.
+// The contents of each part, level by level up to the step that halts.
 static bool trace(Folded *f, uint32_t levels) {
     Context *c = f->c;
     const size_t low = c->low;
@@ -112,7 +117,8 @@ static bool trace(Folded *f, uint32_t levels) {
         if (has(parts[p]->key, count - 1)) continue;
         Stretch *line = &f->line[f->lines++];
         line->part = parts[p];
-        TRY((line->content = temp(c, (size_t)levels * f->words, sizeof *line->content)) && (line->name = temp(c, levels, sizeof *line->name)));
+        TRY((line->content = temp(c, (size_t)levels * f->words, sizeof *line->content)) &&
+            (line->name = temp(c, levels, sizeof *line->name)));
         for (bool halts = false; line->levels < levels && !halts; ++line->levels) {
             uint32_t *content = line->content + (size_t)line->levels * f->words;
             for (uint32_t leaf = 0; leaf < f->count; ++leaf)
@@ -148,7 +154,8 @@ typedef struct {
     uint32_t first;  // its leaf
 } Slot;
 
-// The bytes of an instruction without its branch (docs/formats.md); what writes nothing has constants of 1.
+// The bytes of an instruction without its branch (docs/formats.md). One that writes nothing has 1 for all constants,
+// whatever they are.
 static uint32_t instruction(Context *c, const Slot *s, const uint32_t *content, uint8_t *out) {
     const Operation *o = s->operation;
     uint32_t destinations = 0, sources = 0, at = 2;
@@ -211,9 +218,11 @@ static Kernel *kernel(Folded *f, const uint32_t *content) {
     return shrink(c, out, mark, sizeof *out + out->size);
 }
 
-static bool same_kernel(const Kernel *a, const Kernel *b) { return a->size == b->size && a->halts == b->halts && same_bytes(a->bytes, b->bytes, a->size); }
+static bool same_kernel(const Kernel *a, const Kernel *b) {
+    return a->size == b->size && a->halts == b->halts && same_bytes(a->bytes, b->bytes, a->size);
+}
 
-// Name kernels by their contents, in ascending order; equal kernels have one name.
+// Numbers the kernels in ascending order of their contents; contents that give the same words are one kernel.
 static bool name(Folded *f) {
     Context *c = f->c;
     uint32_t count = 0;
@@ -251,12 +260,14 @@ static bool name(Folded *f) {
     for (uint32_t i = 0; i < f->lines; ++i)
         for (uint32_t level = 0; level < f->levels; ++level) {
             const uint32_t *content = f->line[i].content + level * f->words;
-            f->line[i].name[level] = level < f->line[i].levels ? names[where(contents, count, content, f->words)] : NONE;
+            f->line[i].name[level] =
+                level < f->line[i].levels ? names[where(contents, count, content, f->words)] : NONE;
         }
     return true;
 }
 
-// By kernel and successor the batch, of `targets` successors: a node that follows itself is followed by each of its clones.
+// Divides the successors of each kernel into batches of `targets`. A kernel that follows itself is followed by each of
+// its clones, which leaves less room in the first batch.
 static bool batches(Folded *f, uint32_t targets, uint32_t *batch) {
     Context *c = f->c;
     bool *follows = temp(c, (size_t)f->kernels * f->kernels, 1);
@@ -283,7 +294,8 @@ static bool batches(Folded *f, uint32_t targets, uint32_t *batch) {
     return true;
 }
 
-// Clone every kernel with too many successors, one clone a batch of them: the branch before decides which.
+// Clones each kernel with too many successors, once per batch of them: the branch before it then chooses among the
+// clones.
 static bool look_ahead(Folded *f, uint32_t targets) {
     Context *c = f->c;
     uint32_t *batch = temp(c, (size_t)f->kernels * f->kernels, sizeof *batch);
@@ -295,7 +307,9 @@ static bool look_ahead(Folded *f, uint32_t targets) {
             if (a == NONE) continue;
             const Writer wanted = {a, b == NONE ? 0 : batch[(size_t)a * f->kernels + b]};
             uint32_t k = 0;
-            while (k < clones.count && (((Writer *)clones.at)[k].node != wanted.node || ((Writer *)clones.at)[k].condition != wanted.condition)) ++k;
+            while (k < clones.count && (((Writer *)clones.at)[k].node != wanted.node ||
+                                        ((Writer *)clones.at)[k].condition != wanted.condition))
+                ++k;
             if (k == clones.count) {
                 Writer *slot = push(c, &clones, sizeof *slot);
                 TRY(slot);
@@ -313,7 +327,8 @@ static bool look_ahead(Folded *f, uint32_t targets) {
 }
 
 static bool index_stretches(Folded *f) {
-    TRY((f->latest = temp(f->c, f->kernels, sizeof(uint32_t))) && (f->previous = temp(f->c, f->lines, sizeof(uint32_t))));
+    TRY((f->latest = temp(f->c, f->kernels, sizeof(uint32_t))) &&
+        (f->previous = temp(f->c, f->lines, sizeof(uint32_t))));
     for (uint32_t v = 0; v < f->kernels; ++v) f->latest[v] = NONE;
     for (uint32_t i = 0; i < f->lines; ++i) {
         uint32_t *latest = &f->latest[f->line[i].name[0]];
@@ -323,7 +338,8 @@ static bool index_stretches(Folded *f) {
     return true;
 }
 
-// The node of step 0: half-spaces may leave several that share the first cell.
+// The node of step 0. Where half-spaces split the first cell, several nodes begin there, and that whose sets have the
+// origin is meant.
 static bool start(Folded *f, const uint32_t *order, uint32_t nodes, uint32_t *out) {
     Context *c = f->c;
     static const Int zero[DIMENSIONS] = {0};
@@ -353,7 +369,7 @@ static bool start(Folded *f, const uint32_t *order, uint32_t nodes, uint32_t *ou
     return ok(c);
 }
 
-// The distinct successors of a kernel; `seen` has the last kernel that each was one of.
+// The distinct successors of a kernel; `seen` has, by successor, 1 more than the kernel that it was last found for.
 static uint32_t successors(const Folded *f, uint32_t v, uint32_t *seen, uint32_t *out) {
     uint32_t count = 0;
     for (uint32_t i = f->latest[v]; i != NONE; i = f->previous[i]) {
@@ -365,7 +381,7 @@ static uint32_t successors(const Folded *f, uint32_t v, uint32_t *seen, uint32_t
     return count;
 }
 
-// A kernel of a graph: equal ones are one.
+// The lasting copy of a kernel; equal kernels share one.
 static const Kernel *kept(Context *c, const Kernel *from) {
     for (const Kernel *k = c->kernels; k; k = k->next)
         if (same_kernel(k, from)) return k;
@@ -376,7 +392,7 @@ static const Kernel *kept(Context *c, const Kernel *from) {
     return c->kernels = made;
 }
 
-// The sets of a part, packed, in front of what was packed before; only that remains. Returns how many they are.
+// Packs the sets of a part in front of what was packed before, and gives all other memory back. Returns their number.
 static uint32_t packed(Folded *f, const Part *part) {
     Context *c = f->c;
     const size_t high = c->high, low = c->low;
@@ -408,8 +424,9 @@ static bool transitions(Folded *f, uint32_t v, const uint32_t *order, GraphNode 
     return ok(f->c);
 }
 
-// With temporary edges, sets and kernel.
-static bool node(Folded *f, uint32_t v, const uint32_t *order, const uint32_t *place, uint32_t *seen, uint32_t *next, GraphNode *out) {
+// Makes a node; its edges, sets and kernel are temporary.
+static bool node(Folded *f, uint32_t v, const uint32_t *order, const uint32_t *place, uint32_t *seen, uint32_t *next,
+                 GraphNode *out) {
     Context *c = f->c;
     out->kernel = f->kernel[v];
     out->edges = (uint16_t)successors(f, v, seen, next);
@@ -423,7 +440,7 @@ static bool node(Folded *f, uint32_t v, const uint32_t *order, const uint32_t *p
     return out->edges < 2 || transitions(f, v, order, out);
 }
 
-// Makes what is temporary of a graph last: the rest of its construction is given back, and its sets move up to `high`.
+// Makes a graph last: all else of its construction is given back, and its packed sets move up to `high`.
 static bool settle(Context *c, const GraphNode *from, size_t low, size_t high, Graph *out) {
     forget(c, low);
     TRY(out->node = keep(c, out->nodes, sizeof *from));
@@ -432,7 +449,8 @@ static bool settle(Context *c, const GraphNode *from, size_t low, size_t high, G
         *n = from[v];
         uint32_t signals = 0;
         while (n->edges > (uint32_t)1 << signals) ++signals;
-        TRY((n->kernel = kept(c, n->kernel)) && (n->edge = keep(c, n->edges * sizeof(Edge) + signals * sizeof(uint16_t), 1)));
+        TRY((n->kernel = kept(c, n->kernel)) &&
+            (n->edge = keep(c, n->edges * sizeof(Edge) + signals * sizeof(uint16_t), 1)));
         memcpy(n->edge, from[v].edge, n->edges * sizeof(Edge));
     }
     c->high = high;
@@ -453,10 +471,11 @@ static bool settle(Context *c, const GraphNode *from, size_t low, size_t high, G
     return true;
 }
 
-// Nodes in the order of their first steps, but first the one of step 0.
+// Makes the nodes: first that of step 0, then the others in the order of their first steps.
 static bool ordered(Folded *f, size_t low, size_t high, Graph *out) {
     Context *c = f->c;
-    uint32_t *place = temp(c, f->kernels, sizeof *place), *seen = temp(c, f->kernels, sizeof *seen), *next = temp(c, f->kernels, sizeof *next);
+    uint32_t *place = temp(c, f->kernels, sizeof *place), *seen = temp(c, f->kernels, sizeof *seen),
+             *next = temp(c, f->kernels, sizeof *next);
     uint32_t *order = temp(c, f->kernels, sizeof *order), nodes = 0, first;
     TRY(place && seen && next && order);
     for (uint32_t i = 0; i < f->lines; ++i) {

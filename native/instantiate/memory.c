@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scratch memory and checked arithmetic. What lasts is taken from the low end of the scratch, what a function needs for itself
-// from the high end; callers reset `low` or `high` to what they were to give it back.
+// Scratch memory and checked arithmetic. What lasts is taken from the low end of the scratch, what is temporary from
+// the high end; callers reset `low` or `high` to what it was to give memory back.
 #include "internal.h"
 
 bool fail(Context *c, uint32_t error, size_t position) {
@@ -18,7 +18,8 @@ bool refuse(Context *c, uint32_t error, uint32_t kind, uint32_t index, Int neede
 
 static bool fits(Context *c, size_t count, size_t size, size_t alignment, size_t *bytes) {
     size_t product;
-    if (__builtin_mul_overflow(count, size, &product) || product > ((c->high - c->low) & ~(alignment - 1))) return fail(c, POLYLOOM_SCRATCH, 0);
+    if (__builtin_mul_overflow(count, size, &product) || product > ((c->high - c->low) & ~(alignment - 1)))
+        return fail(c, POLYLOOM_SCRATCH, 0);
     *bytes = (product + alignment - 1) & ~(alignment - 1);
     const size_t used = c->low + *bytes + c->size - c->high;
     if (used > c->peak) c->peak = used;
@@ -44,7 +45,7 @@ void *temp(Context *c, size_t count, size_t size) {
     return memset(c->base + c->high, 0, bytes);
 }
 
-// Not by libc: memcpy and memset are all that is asked of a host. By words, but where text counts.
+// Compares by words, but where text counts. A host need not have memcmp: only memcpy and memset are asked of it.
 bool same_bytes(const void *a, const void *b, size_t size) {
     const uint8_t *p = a, *q = b;
 #ifndef __OPTIMIZE_SIZE__
@@ -58,7 +59,7 @@ bool same_bytes(const void *a, const void *b, size_t size) {
     return !size;
 }
 
-// To memory that may overlap: from the end on which the old bytes go first.
+// Copies to memory that may overlap, from the end at which no byte is overwritten before it is copied.
 void *move(void *to, const void *from, size_t size) {
     uint8_t *p = to;
     const uint8_t *q = from;
@@ -75,7 +76,8 @@ void *move(void *to, const void *from, size_t size) {
     return to;
 }
 
-// Room for one more item of a temporary list. One that is the latest temporary memory grows in place, by little.
+// Room for one more item of a temporary list. If nothing is temporary after the list, it grows in place, by little;
+// otherwise it is copied, and doubles.
 void *push(Context *c, Vec *v, size_t size) {
     if (v->count == v->capacity) {
         const bool latest = v->capacity && v->at == c->base + c->high;
@@ -92,7 +94,7 @@ void *push(Context *c, Vec *v, size_t size) {
     return (uint8_t *)v->at + size * v->count++;
 }
 
-// Append a copy of an item.
+// Appends a copy of an item.
 bool add_item(Context *c, Vec *v, const void *item, size_t size) {
     void *slot = push(c, v, size);
     TRY(slot);
@@ -100,14 +102,14 @@ bool add_item(Context *c, Vec *v, const void *item, size_t size) {
     return true;
 }
 
-// The same, unless an equal one is there.
+// Appends a copy of an item, unless an equal one is there.
 bool once(Context *c, Vec *v, const void *item, size_t size) {
     for (uint32_t i = 0; i < v->count; ++i)
         if (same_bytes((uint8_t *)v->at + i * size, item, size)) return true;
     return add_item(c, v, item, size);
 }
 
-// Insert a number into ascending ones, unless it is there.
+// Inserts a number into ascending ones, unless it is there.
 bool insert_once(Context *c, Vec *numbers, uint32_t x) {
     uint32_t *at = numbers->at, i = numbers->count;
     while (i && at[i - 1] > x) --i;
@@ -119,13 +121,13 @@ bool insert_once(Context *c, Vec *numbers, uint32_t x) {
     return true;
 }
 
-// Gives back what of the latest temporary memory, from `mark` down, is beyond its first bytes, which move.
+// Keeps the first bytes of what is temporary from `mark` down, moved up to `mark`, and gives back the rest.
 void *shrink(Context *c, void *at, size_t mark, size_t bytes) {
     c->high = mark - ((bytes + 7) & ~(size_t)7);
     return move(c->base + c->high, at, bytes);
 }
 
-// By words of 32 bits; of a rest, which may follow, the bytes.
+// Hashes words of 32 bits, then byte by byte what is left.
 uint32_t hash(uint32_t h, const void *bytes, size_t size) {
     const uint8_t *p = bytes;
     for (size_t taken; size; size -= taken, p += taken) {
@@ -147,9 +149,7 @@ Int overflow(Context *c) {
 #include "arithmetic.h"
 #endif
 
-Int narrowed(Context *c, int64_t x) {
-    return x < -INT_MOST || x > INT_MOST ? overflow(c) : (Int)x;
-}
+Int narrowed(Context *c, int64_t x) { return x < -INT_MOST || x > INT_MOST ? overflow(c) : (Int)x; }
 
 Int floor_div(Int a, Int b) {
     const Int q = a / b;

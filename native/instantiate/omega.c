@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The normal form of a box with half-spaces: bounds tight, half-spaces primitive, none implied. Emptiness is decided by
-// Fourier-Motzkin elimination with Pugh's exact and dark shadows (the Omega test) and by halving the box where they differ.
+// Fourier-Motzkin elimination with the real and the dark shadow of Pugh ("The Omega test", 1991), and by halving the
+// box where they differ.
 #include "internal.h"
 
 // Rows of n coefficients and a constant.
@@ -20,13 +21,8 @@ static Int gcd(Int a, Int b) {
     return a;
 }
 
-int lexical(const Int *a, const Int *b, uint32_t count) {
-    for (uint32_t g = 0; g < count; ++g)
-        if (a[g] != b[g]) return a[g] < b[g] ? -1 : 1;
-    return 0;
-}
-
-// Insert in ascending order; of rows with equal coefficients the one with the smaller constant stays.
+// Inserts a row in ascending order; of rows with equal coefficients the one with the smaller constant, the tighter one,
+// stays.
 static void merge(const Context *c, Rows *r, const Int *added) {
     uint32_t i = 0;
     while (i < r->count && lexical(row(c, r, i), added, c->n) < 0) ++i;
@@ -51,7 +47,8 @@ void range(Context *c, const Int *a, const Int *lower, const Int *upper, Int *le
 
 enum { IMPLIED, EMPTY, KEPT };
 
-// Tighten the box by a row. The row becomes one without fixed digits and in lowest terms. `moved` where another turn may tighten it further.
+// Tightens the box by a row, whose fixed digits go into its constant and which is divided by the common divisor of its
+// coefficients. `moved` is set where another turn may tighten the box further.
 static int propagate(Context *c, Int *a, Int *lower, Int *upper, bool *moved) {
     Int least, most, divisor = 0;
     range(c, a, lower, upper, &least, &most);
@@ -80,7 +77,10 @@ static int propagate(Context *c, Int *a, Int *lower, Int *upper, bool *moved) {
     return KEPT;
 }
 
-// Eliminates all digits; false where the (dark) shadow is empty. `exact` is cleared where an elimination was not exact.
+// Eliminates all digits; false where the shadow is empty. The digit with the fewest combinations goes first, but one
+// that is eliminated exactly, with all coefficients 1 or -1 on one side, goes before all others. If not exact, which
+// clears `exact`, the real shadow may have points that no integers lie above; the dark one has none of these, but may
+// lack others.
 static bool shadow(Context *c, const Rows *system, bool dark, bool *exact) {
     Rows rows = *system;
     bool gone[DIMENSIONS] = {false};
@@ -122,6 +122,7 @@ static bool shadow(Context *c, const Rows *system, bool dark, bool *exact) {
                 if (a[best]) {
                     const Int x = a[best], y = sub(c, 0, b[best]);
                     for (uint32_t g = 0; g <= c->n; ++g) sum[g] = add(c, mul(c, y, a[g]), mul(c, x, b[g]));
+                    // Bounds so far apart that an integer lies between them, whatever the remainders are.
                     if (dark) sum[c->n] = sub(c, sum[c->n], mul(c, x - 1, y - 1));
                 } else
                     memcpy(sum, a, sizeof sum[0] * (c->n + 1));
@@ -141,7 +142,7 @@ static bool shadow(Context *c, const Rows *system, bool dark, bool *exact) {
     return true;
 }
 
-// 1 or 0 where the shadows decide whether the box has a point in all rows, else -1.
+// 1 or 0 where the shadows decide whether the box has a point that satisfies all rows, else -1.
 static int decide(Context *c, const Int *lower, const Int *upper, const Rows *rows) {
     const size_t mark = c->high;
     Rows active = {temp(c, rows->count + 2 * (size_t)c->n, (c->n + 1) * sizeof(Int)), 0};
@@ -162,13 +163,13 @@ static int decide(Context *c, const Int *lower, const Int *upper, const Rows *ro
     if (verdict < 0) {
         for (uint32_t g = 0; g < c->n; ++g) {
             if (!used[g]) continue;
-            Int bound[DIMENSIONS + 1] = {0};
-            bound[g] = 1;
-            bound[c->n] = sub(c, 0, lower[g]);
-            merge(c, &active, bound);
-            bound[g] = -1;
-            bound[c->n] = upper[g];
-            merge(c, &active, bound);
+            Int side[DIMENSIONS + 1] = {0};
+            side[g] = 1;
+            side[c->n] = sub(c, 0, lower[g]);
+            merge(c, &active, side);
+            side[g] = -1;
+            side[c->n] = upper[g];
+            merge(c, &active, side);
         }
         bool exact = true;
         if (!shadow(c, &active, false, &exact))
@@ -180,7 +181,8 @@ static int decide(Context *c, const Int *lower, const Int *upper, const Rows *ro
     return ok(c) ? verdict : 0;
 }
 
-// Whether a box has an integer point in all rows. Exact: undecided boxes are halved, at most 63 times 32 deep.
+// Whether a box has an integer point that satisfies all rows. Exact: boxes that the shadows do not decide are halved,
+// at most 32 times along each of at most 63 digits.
 static bool feasible(Context *c, const Int *lower, const Int *upper, const Rows *rows) {
     const size_t mark = c->high;
     Int low[DIMENSIONS], high[DIMENSIONS];
@@ -220,7 +222,7 @@ static bool feasible(Context *c, const Int *lower, const Int *upper, const Rows 
 
 #define ROUNDS 4  // propagation may go on for as long as the box is wide; the exact tests finish the work
 
-// Tighten the box by rows until nothing changes, for a while; false where the set is empty.
+// Tightens the box by all rows, ROUNDS times at most; false where no point is left.
 static bool settle(Context *c, Int *lower, Int *upper, Rows *rows) {
     bool moved = true;
     for (uint32_t round = 0; round < ROUNDS && moved; ++round) {
@@ -232,7 +234,7 @@ static bool settle(Context *c, Int *lower, Int *upper, Rows *rows) {
 }
 
 // The least (greatest) value of digit g, by bisection.
-static Int bound(Context *c, const Int *lower, const Int *upper, const Rows *rows, uint32_t g, bool least) {
+static Int extreme(Context *c, const Int *lower, const Int *upper, const Rows *rows, uint32_t g, bool least) {
     Int low[DIMENSIONS], high[DIMENSIONS];
     memcpy(low, lower, sizeof low[0] * c->n);
     memcpy(high, upper, sizeof high[0] * c->n);
@@ -251,7 +253,7 @@ static Int bound(Context *c, const Int *lower, const Int *upper, const Rows *row
     return first;
 }
 
-// Drop, in ascending order, every row whose complement has no point in common with the others.
+// Drops, in ascending order, every row that the others imply: its complement has no point in common with them.
 static bool irredundant(Context *c, const Int *lower, const Int *upper, Rows *rows) {
     const size_t bytes = (c->n + 1) * sizeof(Int), mark = c->high;
     for (uint32_t i = 0; i < rows->count && rows->count > 1;) {
@@ -278,8 +280,8 @@ static bool irredundant(Context *c, const Int *lower, const Int *upper, Rows *ro
 static bool reduce(Context *c, Int *lower, Int *upper, Rows *rows, const Set **out) {
     if (!settle(c, lower, upper, rows)) return ok(c);
     for (uint32_t g = 0; g < c->n; ++g) {
-        lower[g] = bound(c, lower, upper, rows, g, true);
-        upper[g] = bound(c, lower, upper, rows, g, false);
+        lower[g] = extreme(c, lower, upper, rows, g, true);
+        upper[g] = extreme(c, lower, upper, rows, g, false);
     }
     Rows kept = {temp(c, rows->count + 1, (c->n + 1) * sizeof(Int)), 0};
     TRY(kept.at);
@@ -301,7 +303,7 @@ static bool rows_of(Context *c, uint32_t spaces, const Half *const *space, Rows 
     return true;
 }
 
-// Whether a box, which is tightened, has a point in all half-spaces, of which there are some.
+// Whether a box has a point in all half-spaces, of which there is at least one. The box is tightened.
 bool inhabited(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, bool *out) {
     const size_t mark = c->high;
     if (differences(spaces, space)) {
@@ -314,7 +316,8 @@ bool inhabited(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *
     return ok(c);
 }
 
-// The normal form of a box with half-spaces of several coefficients, or null where it is empty. `lower` and `upper` are changed.
+// The normal form of a box with half-spaces of several coefficients, or null where it is empty. `lower` and `upper` are
+// changed.
 bool convex(Context *c, Int *lower, Int *upper, uint32_t spaces, const Half *const *space, const Set **out) {
     const size_t mark = c->high;
     Rows rows;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transition sets, the domains of the file, and trees, packed. On small hosts sets are bytes, for all of them are there until control
-// signals are allocated, and most digits take one byte. Numbers are written by 6 bits, the lowest ones first; bit 7 of a byte says that
-// the number goes on, bit 6 that the set ends. A set has a number for each digit, the outermost first: 0 where it takes every value of
-// the tile, else the place of (lower, upper) among such pairs, or that of the first pair that is left out, plus the least value, and then
-// how many more there are. The first number is 2 more; where it is 1, the number of half-spaces is before it, and coefficients follow.
-// Elsewhere time counts, and sets are pointers to interned ones. Either way equal sets are equal bytes, and none begins with a zero.
+// Packed forms of transition sets, of the domains of the file, and of syntax trees. On small hosts sets are packed into
+// bytes, because all of them are there until control signals are allocated. Most digits take one byte. A number is
+// written by 6 bits at a time, the lowest first; bit 7 of a byte says that the number goes on, bit 6 that the set ends.
+// A set has a number for each digit, the outermost first: 0 where the digit takes every value of the tile; else 1 more
+// than the place of (lower, upper) in the list of pairs below PAIRS; for larger pairs, the length of that list and 1
+// more plus the least value, and then how many values follow it. The first number of a box is 2 larger than that. A set
+// with half-spaces begins with 1 instead, and their number; their coefficients stand at the end.
+// Elsewhere time counts, and sets are pointers to interned ones. Either way equal sets have equal bytes, and no set
+// begins with a zero.
 #include "internal.h"
 
 #ifdef POLYLOOM_INT32
@@ -42,7 +45,8 @@ static OUTLINED Natural get(const uint8_t **at) {
 #define PAIRS 90  // of digits below this; they take two bytes at most
 
 static OUTLINED void put_digit(const Context *c, const Set *s, uint32_t g, Out *o) {
-    const Natural low = (Natural)s->lower[g], high = (Natural)upper_of(c, s)[g], first = (g + 1 == c->n) && !s->spaces ? 2 : 0;
+    const Natural low = (Natural)s->lower[g], high = (Natural)upper_of(c, s)[g],
+                  first = (g + 1 == c->n) && !s->spaces ? 2 : 0;
     if (!low && high + 1 == (Natural)c->t->extents[g])
         put(o, first);
     else if (high < PAIRS)
@@ -107,15 +111,17 @@ bool same_set(const Context *c, const Set *a, const Set *b) {
            (!a->spaces || same_bytes(spaces_of(c, a), spaces_of(c, b), a->spaces * sizeof(Half *)));
 }
 
-const Set *lasting(Context *c, const Set *s) { return interned(c, s->lower, upper_of(c, s), s->spaces, spaces_of(c, s)); }
+const Set *lasting(Context *c, const Set *s) {
+    return interned(c, s->lower, upper_of(c, s), s->spaces, spaces_of(c, s));
+}
 
-// The bytes after a set.
+// Where the next set begins.
 const uint8_t *skipped(const uint8_t *at) {
     while (!(*at++ & 64)) {}
     return at;
 }
 
-// The first set that is not before zeros.
+// The first set behind zeros.
 const uint8_t *unpadded(const uint8_t *at) {
     while (!*at) ++at;
     return at;
@@ -200,15 +206,16 @@ bool adopt(Context *c, GraphNode *v) {
 }
 #endif
 
-// How many bytes; `to` may be null.
+// Returns the number of bytes; `to` may be null.
 size_t pack(const Context *c, const Set *s, uint8_t *to) {
     Out o = {to, 0};
     put_set(c, s, &o);
     return o.size;
 }
 
-// A fragment begins with twice its register file and eight times the position after it, and 1 more where its domain is the operation's.
-// How many bytes; `to` may be null.
+// A fragment begins with 8 times 1 more than its position (in a byte, so that WRITTEN is 0), plus 2 times its register
+// file, plus 1 where its domain is that of the operation, which is not repeated. Returns the number of bytes; `to` may
+// be null.
 size_t pack_tree(const Context *c, const UnitTree *tree, uint8_t *to) {
     Out out = {to, 0};
     put(&out, tree->operations);
@@ -229,7 +236,7 @@ size_t pack_tree(const Context *c, const UnitTree *tree, uint8_t *to) {
     return out.size;
 }
 
-// In temporary memory.
+// The tree, in temporary memory.
 bool unpack_tree(Context *c, const uint8_t *at, UnitTree *out) {
     out->operations = (uint32_t)get(&at);
     TRY(out->operation = temp(c, out->operations, sizeof(Operation)));
@@ -247,7 +254,8 @@ bool unpack_tree(Context *c, const uint8_t *at, UnitTree *out) {
     return true;
 }
 
-// The number of a domain in the file. Gives back what lasts from `low` on, which the domain may be part of.
+// The number of a domain in the file, where equal ones are one. Gives back what lasts from `low` on; the domain itself
+// may lie there.
 bool pool(Context *c, const Domain *d, size_t low, uint32_t *number) {
     const size_t mark = c->high;
     size_t size = sizeof(Pooled);
@@ -257,7 +265,9 @@ bool pool(Context *c, const Domain *d, size_t low, uint32_t *number) {
     made->count = d->count;
     for (uint32_t i = 0; i < d->count; ++i) made->size += (uint32_t)pack(c, d->set[i], made->sets + made->size);
     forget(c, low);
-    for (*number = 0; *p && ((*p)->size != made->size || !same_bytes((*p)->sets, made->sets, made->size)); p = &(*p)->next) ++*number;
+    for (*number = 0; *p && ((*p)->size != made->size || !same_bytes((*p)->sets, made->sets, made->size));
+         p = &(*p)->next)
+        ++*number;
     if (!*p) {
         TRY(*p = copied(c, made, 1, size));
         ++c->pooled;
@@ -266,9 +276,24 @@ bool pool(Context *c, const Domain *d, size_t low, uint32_t *number) {
     return true;
 }
 
+// Whether the machine's signals and generators can have such a domain: PL0514.
+bool check_domain(Context *c, const Domain *d, uint32_t kind, uint32_t index) {
+    const Limits *l = &c->s.limits;
+    if (l->signal_sets >= 0 && (Int)d->count > l->signal_sets)
+        return refuse(c, 514, kind, index, d->count, l->signal_sets);
+    for (uint32_t i = 0; i < d->count; ++i)
+        if (!l->half_spaces && d->set[i]->spaces) return refuse(c, 514, kind, index, 0, 0);
+    return true;
+}
+
+// Gives a signal the domain in which it is 1.
+bool pool_signal(Context *c, const Domain *d, size_t low, uint32_t index) {
+    return check_domain(c, d, POLYLOOM_SIGNAL, index) && pool(c, d, low, &c->signal[index]);
+}
+
 Walk walk(const GraphNode *v) { return (Walk){v->edge, v->edge + v->edges, v->edge->sets, v->sets}; }
 
-// Whether there is another set, of `w->edge`; what comes before has to be skipped.
+// Whether there is another set, which is one of `w->edge`. The caller moves past it.
 bool more(Walk *w) {
     while (!w->left) {
         if (++w->edge == w->end) return false;

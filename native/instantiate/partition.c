@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a union of families, by which of them hold (the paper, section 6.1): cells between the bounds of all boxes, split
-// where half-spaces cut them. The sets of a part are made on demand: few disjoint boxes that cover its cells.
+// Partitions the union of families of sets by which families hold (the paper, section 6.1). The faces of all boxes
+// divide space into a grid of cells; a cell that half-spaces cut is split further. The sets of a part are made on
+// demand: few disjoint boxes that cover its cells.
 #include "internal.h"
 
 #define CUT 0xFFFF     // in `ids`, a cell that half-spaces cut
@@ -33,7 +34,7 @@ typedef struct {
 typedef size_t Faces;  // bits of a set of faces
 #define FACES (8 * sizeof(Faces))
 
-// A family that holds in the cell in hand inside of some faces: those that cut the cell are a set.
+// A set that holds in part of the present cell, inside of its faces. Those that cut the cell are `open`.
 typedef struct {
     const Member *member;
     const uint16_t *face;  // of its half-spaces
@@ -45,7 +46,7 @@ typedef struct Group {
     uint32_t spaces;
     Vec cells;
     const Half **space;
-    Place *bounds;  // of all cells: the first and the last one, by axis
+    Place *span;  // of all cells: the first and the last one, by axis
 } Group;
 
 typedef struct {
@@ -57,8 +58,8 @@ typedef struct {
     uint32_t cell, faces, cuts, depth;
     const Place *at;
     Int *lower, *upper;
-    Face *face;  // of all members
-    uint32_t sets;  // words of a set of faces
+    Face *face;         // of all members
+    uint32_t sets;      // words of a set of faces
     Faces *decided[2];  // inside and outside of which the piece in hand is
     Cut *cut;
     const Half **path;        // of the piece in hand
@@ -123,8 +124,9 @@ bool cells_of(Context *c, const Member *members, uint32_t count, uint64_t *out) 
     return true;
 }
 
-// Bounds of the cells from `first` to `last` on every axis, both inclusive.
-static OUTLINED void bounds(const Context *c, const Grid *grid, const Place *first, const Place *last, Int *lower, Int *upper) {
+// The least and the greatest digits of the cells from `first` to `last` on every axis, both inclusive.
+static OUTLINED void digits_between(const Context *c, const Grid *grid, const Place *first, const Place *last,
+                                    Int *lower, Int *upper) {
     memcpy(lower, grid->lower, c->n * sizeof(Int));
     memcpy(upper, grid->upper, c->n * sizeof(Int));
     for (uint32_t k = 0; k < grid->axes; ++k) {
@@ -136,7 +138,7 @@ static OUTLINED void bounds(const Context *c, const Grid *grid, const Place *fir
 
 static OUTLINED bool has(const uint32_t *key, uint32_t family) { return key[family / 32] >> family % 32 & 1; }
 
-// The side of a box that is in hand.
+// The side of a half-space on which a box lies.
 static uint32_t side_of(Context *c, const Half *h, const Int *lower, const Int *upper) {
     const uint32_t p = h->plus, q = h->minus;
     Int least = h->a[c->n], most = least;
@@ -161,7 +163,8 @@ static uint32_t side_at(Context *c, const Axis *a, const Half *h, const Strip *w
     return side_of(c, h, w->lower, w->upper);
 }
 
-// Along a row cells are outside, then on both sides, then inside, or the other way round.
+// A half-space is monotonic along a row of cells, which are outside, then on both sides, then inside, or the other way
+// round: it is enough to look from the ends.
 static void clip(Context *c, const Axis *a, const Half *h, Strip *w) {
     const Int slope = h->a[a->digit];
     if (slope > 0) {
@@ -179,7 +182,7 @@ static void clip(Context *c, const Axis *a, const Half *h, Strip *w) {
     }
 }
 
-// Note the cells in which a member holds, and those that its half-spaces cut.
+// Notes the cells in which a set holds, and those that its half-spaces cut.
 static bool mark(Context *c, const Grid *grid, const Member *m) {
     const Set *s = m->set;
     const Axis *axis = grid->axis;
@@ -193,7 +196,7 @@ static bool mark(Context *c, const Grid *grid, const Member *m) {
     }
     const uint16_t bit = (uint16_t)(1u << m->family % 16);
     uint16_t *ids = grid->ids + m->family / 16;
-    if (s->spaces) bounds(c, grid, at, at, lower, upper);
+    if (s->spaces) digits_between(c, grid, at, at, lower, upper);
     for (;;) {
         Strip w = {lower, upper, first[0], last[0], first[0], last[0]};
         for (uint32_t i = 0; i < s->spaces && w.first < w.last; ++i) clip(c, axis, spaces_of(c, s)[i], &w);
@@ -217,15 +220,15 @@ static bool mark(Context *c, const Grid *grid, const Member *m) {
     }
 }
 
-static OUTLINED void include(const Grid *grid, Place *bounds, const Place *at, bool first) {
+static OUTLINED void include(const Grid *grid, Place *span, const Place *at, bool first) {
     for (uint32_t k = 0; k < grid->axes; ++k) {
-        if (first || at[k] < bounds[k]) bounds[k] = at[k];
-        if (first || at[k] > bounds[grid->axes + k]) bounds[grid->axes + k] = at[k];
+        if (first || at[k] < span[k]) span[k] = at[k];
+        if (first || at[k] > span[grid->axes + k]) span[grid->axes + k] = at[k];
     }
 }
 
-// The bounds of the whole cells of a part.
-static Place *bounds_of_whole(const Grid *grid, const Part *p) { return (Place *)(p->key + grid->words); }
+// The first and the last whole cell of a part, by axis.
+static Place *span_of_whole(const Grid *grid, const Part *p) { return (Place *)(p->key + grid->words); }
 
 static Part *part_of(Collector *k, const uint32_t *key) {
     Context *c = k->c;
@@ -233,7 +236,8 @@ static Part *part_of(Collector *k, const uint32_t *key) {
     Part **bucket = &k->bucket[hash(0, key, bytes) % 16];
     for (Part *p = *bucket; p; p = p->next)
         if (same_bytes(p->key, key, bytes)) return p;
-    Part *p = temp(c, 1, sizeof *p + bytes + 2 * k->grid->axes * sizeof(Place)), **slot = push(c, &k->parts, sizeof *slot);
+    Part *p = temp(c, 1, sizeof *p + bytes + 2 * k->grid->axes * sizeof(Place)),
+         **slot = push(c, &k->parts, sizeof *slot);
     if (!p || !slot) return NULL;
     memcpy(p->key, key, bytes);
     p->id = k->parts.count - 1;
@@ -248,7 +252,7 @@ static OUTLINED bool empty_key(const uint32_t *key, uint32_t words) {
     return true;
 }
 
-// The piece in hand. Those of no family are of no part.
+// Adds the present piece of the cell to its part. One in which no family holds belongs to none.
 static bool add_piece(Collector *k) {
     Context *c = k->c;
     if (empty_key(k->known, k->grid->words)) return true;
@@ -260,18 +264,18 @@ static bool add_piece(Collector *k) {
     while (*tail && ((*tail)->spaces != k->depth || !same_bytes((*tail)->space, k->path, bytes))) tail = &(*tail)->next;
     Group *g = *tail;
     if (!g) {
-        TRY(g = *tail = temp(c, 1, sizeof *g + bytes + 2 * k->grid->axes * sizeof *g->bounds));
+        TRY(g = *tail = temp(c, 1, sizeof *g + bytes + 2 * k->grid->axes * sizeof *g->span));
         g->spaces = k->depth;
         g->space = (const Half **)(g + 1);
-        g->bounds = (Place *)(g->space + k->depth);
+        g->span = (Place *)(g->space + k->depth);
         memcpy(g->space, k->path, bytes);
     }
-    include(k->grid, g->bounds, k->at, !g->cells.count);
+    include(k->grid, g->span, k->at, !g->cells.count);
     uint32_t *slot = push(c, &g->cells, sizeof *slot);
     return slot && (*slot = k->cell, true);
 }
 
-// Where the piece in hand lies of a family's faces.
+// On which side of a set's faces the present piece lies, as far as it is decided.
 static uint32_t side(const Collector *k, const Cut *cut) {
     uint32_t found = INSIDE;
     for (uint32_t i = 0; i < k->sets; ++i) {
@@ -283,11 +287,13 @@ static uint32_t side(const Collector *k, const Cut *cut) {
 
 static bool in(const Faces *set, uint32_t f) { return set[f / FACES] >> f % FACES & 1; }
 
-// The first face to decide, of a family that is not known to hold; null where there is none. The families that hold are then known.
+// The next face to decide, of a family that is not known to hold; null where there is none. The families that hold are
+// known then.
 static Face *undecided(Collector *k, uint32_t *out) {
     memcpy(k->known, k->whole, k->grid->words * sizeof *k->known);
     for (const Cut *cut = k->cut; cut < k->cut + k->cuts; ++cut)
-        if (!has(k->known, cut->member->family) && side(k, cut) == INSIDE) k->known[cut->member->family / 32] |= (uint32_t)1 << cut->member->family % 32;
+        if (!has(k->known, cut->member->family) && side(k, cut) == INSIDE)
+            k->known[cut->member->family / 32] |= (uint32_t)1 << cut->member->family % 32;
     for (const Cut *cut = k->cut; cut < k->cut + k->cuts; ++cut) {
         if (has(k->known, cut->member->family) || side(k, cut) != BOTH) continue;
         const uint16_t *f = cut->face;
@@ -298,11 +304,13 @@ static Face *undecided(Collector *k, uint32_t *out) {
     return NULL;
 }
 
-// Whether the piece in hand has a point: half-spaces of one difference leave an interval of it.
+// Whether the present piece has a point. If all its half-spaces bound one difference, it is enough that they leave an
+// interval of it.
 static bool present(Collector *k, bool *out) {
     Context *c = k->c;
     const Half *h = k->path[k->depth - 1];
-    Int lower[DIMENSIONS], upper[DIMENSIONS], low = sub(c, k->lower[h->plus], k->upper[h->minus]), high = sub(c, k->upper[h->plus], k->lower[h->minus]);
+    Int lower[DIMENSIONS], upper[DIMENSIONS], low = sub(c, k->lower[h->plus], k->upper[h->minus]),
+                                              high = sub(c, k->upper[h->plus], k->lower[h->minus]);
     bool alone = h->plus != h->minus;
     for (uint32_t i = 0; i < k->depth && h->plus != h->minus; ++i) {
         const Half *other = k->path[i];
@@ -320,7 +328,8 @@ static bool present(Collector *k, bool *out) {
     return inhabited(c, lower, upper, k->depth, k->path, out);
 }
 
-// The combinations of families within a cell. Each level decides one half-space: as deep as there are different ones.
+// Finds the combinations of families that occur in a cell. Each level of the recursion decides one half-space, so that
+// it is as deep as there are different ones.
 static bool split(Collector *k) {
     Context *c = k->c;
     uint32_t f;
@@ -341,7 +350,7 @@ static bool split(Collector *k) {
     return true;
 }
 
-// What a member has in the cell in hand, unless it is outside of a face.
+// Adds what a set has in the present cell, unless it is outside of one of its faces.
 static void add_cut(Collector *k, const Member *m, const uint16_t *face) {
     Cut *cut = &k->cut[k->cuts];
     for (uint32_t i = 0; i < k->sets; ++i) cut->open[i] = 0;
@@ -383,7 +392,7 @@ static void widen(const uint16_t *from, uint32_t halves, uint32_t *key) {
     for (uint32_t i = 0; i < halves; ++i) key[i / 2] = i % 2 ? key[i / 2] | (uint32_t)from[i] << 16 : from[i];
 }
 
-// The cells that half-spaces cut, innermost digit first in their order.
+// Splits the cells that half-spaces cut, in their order, innermost digit first.
 static bool split_all(Collector *k, const Member *members, uint32_t count, uint32_t spaces) {
     Context *c = k->c;
     const Grid *grid = k->grid;
@@ -404,7 +413,7 @@ static bool split_all(Collector *k, const Member *members, uint32_t count, uint3
         k->cell = 0;
         for (uint32_t a = 0; a < grid->axes; ++a) k->cell += at[a] * grid->axis[a].stride;
         if (grid->cut[k->cell]) {
-            bounds(c, grid, at, at, lower, upper);
+            digits_between(c, grid, at, at, lower, upper);
             widen(grid->ids + (size_t)k->cell * grid->halves, grid->halves, k->whole);
             k->cuts = 0;
             for (uint32_t f = 0; f < k->faces; ++f) k->face[f].side = UNKNOWN;
@@ -426,7 +435,7 @@ static bool precedes(const Part *a, const Part *b, uint32_t words) {
     return false;
 }
 
-// The numbers of parts take the place of families.
+// Makes the parts, and puts their numbers into the grid in the place of families.
 static bool collect(Collector *k, Part ***parts, uint32_t *number) {
     Context *c = k->c;
     Grid *grid = k->grid;
@@ -446,11 +455,11 @@ static bool collect(Collector *k, Part ***parts, uint32_t *number) {
                 memcpy(known, found, bytes);
                 widen(known, grid->halves, key);
                 TRY(p = part_of(k, key));
-                include(grid, bounds_of_whole(grid, p), at, !p->whole);
+                include(grid, span_of_whole(grid, p), at, !p->whole);
                 p->whole = true;
                 if (cell < p->first) p->first = cell;
-            } else if (bounds_of_whole(grid, p)[grid->axes] < at[0])
-                bounds_of_whole(grid, p)[grid->axes] = at[0];
+            } else if (span_of_whole(grid, p)[grid->axes] < at[0])
+                span_of_whole(grid, p)[grid->axes] = at[0];
             grid->ids[cell] = (uint16_t)p->id;
         }
         for (uint32_t i = 0; i < grid->axes && ++at[i] == grid->axis[i].shape; ++i) at[i] = 0;
@@ -467,9 +476,10 @@ static bool collect(Collector *k, Part ***parts, uint32_t *number) {
     return true;
 }
 
-// The parts ascend by first cell in scan order, then by key: bit f where family f holds. All is temporary memory of the caller.
-// There are at most 65534 of them: more end in POLYLOOM_OVERFLOW.
-bool partition(Context *c, const Member *members, uint32_t count, uint32_t families, Grid **out, Part ***parts, uint32_t *number) {
+// The parts ascend by first cell in scan order, then by key: bit f where family f holds. All is temporary memory of the
+// caller. There are at most 65534 of them: more end in POLYLOOM_OVERFLOW.
+bool partition(Context *c, const Member *members, uint32_t count, uint32_t families, Grid **out, Part ***parts,
+               uint32_t *number) {
     *number = 0;
     if (!count) return true;
     Grid *grid = temp(c, 1, sizeof *grid);
@@ -495,10 +505,10 @@ typedef struct {
     Context *c;
     const Grid *grid;
     uint32_t id, axes;
-    const Place *low, *high;                  // by axis, of all cells
-    uint32_t order[DIMENSIONS];               // the axes along which there are several cells
+    const Place *low, *high;                    // by axis, of all cells
+    uint32_t order[DIMENSIONS];                 // the axes along which there are several cells
     Place first[DIMENSIONS], last[DIMENSIONS];  // of the box in hand
-    Vec boxes;                                // first and last ones, by axis
+    Vec boxes;                                  // first and last ones, by axis
 } Cover;
 
 static bool same_ids(const Cover *w, uint32_t a, uint32_t b, uint32_t depth) {
@@ -532,7 +542,8 @@ static bool slabs(Cover *w, uint32_t cell, uint32_t depth) {
 }
 
 // Slabs of the outermost or of the innermost digit first, whichever are fewer.
-static bool cover(Context *c, const Grid *grid, uint32_t id, const Place *range, uint32_t spaces, const Half *const *space, Vec *out) {
+static bool cover(Context *c, const Grid *grid, uint32_t id, const Place *range, uint32_t spaces,
+                  const Half *const *space, Vec *out) {
     Cover w;
     w.c = c;
     w.grid = grid;
@@ -563,7 +574,7 @@ static bool cover(Context *c, const Grid *grid, uint32_t id, const Place *range,
         const Place *box = (Place *)w.boxes.at + (size_t)i * 2 * grid->axes;
         const Set *found;
         Int lower[DIMENSIONS], upper[DIMENSIONS];
-        bounds(c, grid, box, box + grid->axes, lower, upper);
+        digits_between(c, grid, box, box + grid->axes, lower, upper);
         TRY(convex(c, lower, upper, spaces, space, &found));
         if (found) TRY(append(c, out, found));
     }
@@ -575,8 +586,8 @@ bool part_sets(Context *c, const Grid *grid, const Part *part, Vec *out) {
     for (const Group *g = part->groups; g; g = g->next) {
         const uint32_t *cells = g->cells.at;
         for (uint32_t i = 0; i < g->cells.count; ++i) grid->ids[cells[i]] = MARKED;
-        TRY(cover(c, grid, MARKED, g->bounds, g->spaces, g->space, out));
+        TRY(cover(c, grid, MARKED, g->span, g->spaces, g->space, out));
         for (uint32_t i = 0; i < g->cells.count; ++i) grid->ids[cells[i]] = CUT;
     }
-    return !part->whole || cover(c, grid, part->id, bounds_of_whole(grid, part), 0, NULL, out);
+    return !part->whole || cover(c, grid, part->id, span_of_whole(grid, part), 0, NULL, out);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// clang-format Language: C
 // Instantiation on any host: a symbolic configuration, parameter values and a region become a concrete configuration
 // (docs/formats.md). Freestanding C11: no heap, no global state, nothing of libc but memcpy and memset.
 //
-// `polyloom_instantiate` does all. Its phases are also separate calls, in this order, on one request that stays as it is:
+// `polyloom_instantiate` does all. Its parts are also separate calls, in this order, on one request that stays as it
+// is:
 //
 //     status = polyloom_plan(&request, &result);
 //     while (status == POLYLOOM_OK) {
@@ -13,8 +15,9 @@
 //     }
 //     if (status == POLYLOOM_OK) status = polyloom_emit(&request, &result);
 //
-// Only `polyloom_class` may run in several threads at once, each class with scratch of its own that is kept until the output is
-// written. It may be left out, for some classes or for all: `polyloom_merge` makes the others in the request's scratch. The bytes are the same.
+// Only `polyloom_class` may run in several threads at once, each class with scratch of its own that is kept until the
+// output is written. It may be left out, for some classes or for all: `polyloom_merge` makes the others in the
+// request's scratch. The bytes are the same.
 #ifndef POLYLOOM_INSTANTIATE_H
 #define POLYLOOM_INSTANTIATE_H
 
@@ -26,8 +29,8 @@ extern "C" {
 #endif
 
 #define POLYLOOM_ALL UINT32_MAX
-// The most loop dimensions that a build takes, 63 at most: what is on the stack grows with them. A file with more ends in POLYLOOM_OVERFLOW.
-// A library built with POLYLOOM_INT32 takes 16 at most.
+// The most loop dimensions that a build takes, 63 at most: what is on the stack grows with them. A file with more ends
+// in POLYLOOM_OVERFLOW. A library built with POLYLOOM_INT32 takes 16 at most.
 #ifndef POLYLOOM_DIMENSIONS
 #define POLYLOOM_DIMENSIONS 63
 #endif
@@ -77,7 +80,7 @@ enum {
     POLYLOOM_GENERATOR,  // 514, 518 to 520: of array `index`, at row or column `place` of `side`
     POLYLOOM_COUNTER,    // 515
     POLYLOOM_UNIT,       // 516: unit `index`, which has `place` kernels
-    POLYLOOM_CHANNELS,   // 517: of the region; a square of `place` elements a side would fit, 0 if none
+    POLYLOOM_CHANNELS,   // 517: of the region; a square of `place` elements per side would fit, 0 if none
     POLYLOOM_TILES,      // 506: `sizes` are the least ones
     POLYLOOM_SLOT,       // 530: operations of offset `needed` meet in slot `place`
     POLYLOOM_REGION,     // 530: a propagation channel leaves the region
@@ -87,32 +90,34 @@ enum {
 
 typedef struct {
     uint32_t status;
-    uint32_t position;       // of a fault in the symbolic file, in bytes
-    uint32_t classes;        // to be instantiated: of `polyloom_plan` and `polyloom_merge`
-    size_t output_size;      // bytes written; of `polyloom_query`: needed
-    size_t scratch_size;     // most bytes in use; of `polyloom_query`: needed
-    size_t class_size;       // of `polyloom_query`: scratch that suffices for each class of its own
-    uint32_t kind, index;    // what is refused
+    uint32_t position;     // of a fault in the symbolic file, in bytes
+    uint32_t classes;      // to be instantiated: of `polyloom_plan` and `polyloom_merge`
+    size_t output_size;    // bytes written; of `polyloom_query`: needed
+    size_t scratch_size;   // most bytes in use; of `polyloom_query`: needed
+    size_t class_size;     // of `polyloom_query`: scratch that suffices for each class of its own
+    uint32_t kind, index;  // what is refused
     uint32_t side, place;
-    int64_t needed, available;                // in 514, 0 convex sets that are needed are half-spaces that are missing
-    uint32_t candidate, rows, columns;        // the tiling that is refused, or was taken
-    int64_t sizes[POLYLOOM_DIMENSIONS];       // its tile sizes, by dimension
+    int64_t needed, available;           // in 514, 0 convex sets that are needed are half-spaces that are missing
+    uint32_t candidate, rows, columns;   // the tiling that is refused, or was taken
+    int64_t sizes[POLYLOOM_DIMENSIONS];  // its tile sizes, by dimension
 } polyloom_result;
 
 // All fill `result` and return its status. Re-entrant.
 uint32_t polyloom_instantiate(const polyloom_request *request, polyloom_result *result);
 uint32_t polyloom_plan(const polyloom_request *request, polyloom_result *result);
-uint32_t polyloom_class(const polyloom_request *request, uint32_t number, void *scratch, size_t scratch_size, polyloom_result *result);
+uint32_t polyloom_class(const polyloom_request *request, uint32_t number, void *scratch, size_t scratch_size,
+                        polyloom_result *result);
 uint32_t polyloom_merge(const polyloom_request *request, polyloom_result *result);
 uint32_t polyloom_emit(const polyloom_request *request, polyloom_result *result);
 
-// The sizes that suffice for this request, or the status that it ends in, without an output. It works in the request's scratch; where
-// that is too small, the status is POLYLOOM_SCRATCH and the sizes are not known yet. A request with scratch of `scratch_size`
-// bytes, anywhere in memory, then does not need more. Independent of the number of elements, but for an access without a common border.
+// The sizes that suffice for this request, or the status that it ends in, without an output. It works in the request's
+// scratch; where that is too small, the status is POLYLOOM_SCRATCH and the sizes are not known yet. A request with
+// scratch of `scratch_size` bytes, anywhere in memory, then does not need more. Independent of the number of elements,
+// but for an access without a common border.
 uint32_t polyloom_query(const polyloom_request *request, polyloom_result *result);
 
-// text.c, which may be left out of a build.
-const char *polyloom_status_text(uint32_t status);
+// message.c, which may be left out of a build.
+const char *polyloom_status_message(uint32_t status);
 
 #ifdef __cplusplus
 }

@@ -54,7 +54,8 @@ void write_program(const Context *c, const Graph *g, uint8_t *at) {
         at += n->kernel->size;
         if (k == IF) {
             *at++ = n->signals;
-            for (uint32_t i = 0; i < n->signals; ++i) *at++ = (uint8_t)signals_of(n)[i];  // `emit` refuses more than 256
+            // `emit` refuses more than 256.
+            for (uint32_t i = 0; i < n->signals; ++i) *at++ = (uint8_t)signals_of(n)[i];
         }
         for (uint32_t code = 0; k >= GOTO && code >> n->signals == 0; ++code) {
             const uint32_t place = target(n, code) * (uint32_t)c->schedule->interval;

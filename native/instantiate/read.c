@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader of symbolic configurations (docs/formats.md). Numbers are LEB128; whatever is used as an index is checked here.
+// The reader of symbolic configurations (docs/formats.md). Numbers are LEB128; whatever is used as an index is checked
+// here.
 #include "internal.h"
 
 typedef struct {
@@ -11,7 +12,9 @@ typedef struct {
 #define SECTIONS 6
 #define HEADER (32 + 4 * SECTIONS)
 
-OUTLINED uint32_t load32(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24; }
+OUTLINED uint32_t load32(const uint8_t *p) {
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
 
 // Fletcher's checksum of 32-bit words, modulo 2^32 - 1: the sums of so many words fit 64 bits.
 #define BLOCK 4096
@@ -126,6 +129,22 @@ static void mask(Reader *r, uint32_t limit) {
     }
 }
 
+// The next number, or NONE at the end, which is where the next mask begins.
+uint32_t next_number(Mask *m) {
+    uint32_t k = 0;
+    while (!m->bits) {
+        if (m->base && !(m->at[-1] & 128)) {
+            m->base = 0;
+            return NONE;
+        }
+        m->bits = *m->at++ & 127;
+        m->base += 7;
+    }
+    while (!(m->bits >> k & 1)) ++k;
+    m->bits &= m->bits - 1;
+    return m->base - 7 + k;
+}
+
 static void sparse(Reader *r, uint32_t limit, Int *out) {
     Mask places = {.at = r->c->data + r->at};
     mask(r, limit);
@@ -232,8 +251,9 @@ static void sets(Reader *r, Symbolic *s) {
 #define ALL(arity) (0x3c | (arity))
 #define INTEGERS(arity) (0x1c | (arity))
 static const uint8_t OPERATION[] = {
-    ALL(1), ALL(2), ALL(2), ALL(2), ALL(2), ALL(2), ALL(2), INTEGERS(2), INTEGERS(2), INTEGERS(2), INTEGERS(2), INTEGERS(2), ALL(2),
-    ALL(2), ALL(2), ALL(2), ALL(2), ALL(2), ALL(3), ALL(1), ALL(1), ALL(3), 0x20 | 1, INTEGERS(2), INTEGERS(2), INTEGERS(2),
+    ALL(1),      ALL(2),      ALL(2),      ALL(2), ALL(2),   ALL(2),      ALL(2),      INTEGERS(2), INTEGERS(2),
+    INTEGERS(2), INTEGERS(2), INTEGERS(2), ALL(2), ALL(2),   ALL(2),      ALL(2),      ALL(2),      ALL(2),
+    ALL(3),      ALL(1),      ALL(1),      ALL(3), 0x20 | 1, INTEGERS(2), INTEGERS(2), INTEGERS(2),
 };
 
 static void node(Reader *r, void *out) {
@@ -328,7 +348,9 @@ static void schedule(Reader *r, void *out) {
 
 static void schedules(Reader *r, Symbolic *s) { s->schedule = items(r, &s->schedules, sizeof(Schedule), schedule); }
 
-static OUTLINED Displacement displacement(uint32_t v) { return (Displacement){(int8_t)(v / 3 - 1), (int8_t)(v % 3 - 1)}; }
+static OUTLINED Displacement displacement(uint32_t v) {
+    return (Displacement){(int8_t)(v / 3 - 1), (int8_t)(v % 3 - 1)};
+}
 
 static void hop(Reader *r, void *out) {
     Port *p = out;
@@ -389,7 +411,9 @@ static void candidate(Reader *r, void *out) {
     k->output = numbers(r, s->outputs);
 }
 
-static void candidates(Reader *r, Symbolic *s) { s->candidate = items(r, &s->candidates, sizeof(Candidate), candidate); }
+static void candidates(Reader *r, Symbolic *s) {
+    s->candidate = items(r, &s->candidates, sizeof(Candidate), candidate);
+}
 
 static void opening(Reader *r, Symbolic *s) {
     s->parameters = below(r, 64);
@@ -408,7 +432,9 @@ enum { VERSION = 1, CHECKSUM = 2, ENDS = 8 };
 static OUTLINED uint32_t word(const Context *c, int number) { return load32(c->data + 4 * number); }
 
 // Where a section begins: after the one before, at a multiple of 4.
-static OUTLINED size_t start_of(const Context *c, int section) { return section ? ((size_t)word(c, ENDS + section - 1) + 3) & ~(size_t)3 : HEADER; }
+static OUTLINED size_t start_of(const Context *c, int section) {
+    return section ? ((size_t)word(c, ENDS + section - 1) + 3) & ~(size_t)3 : HEADER;
+}
 
 static bool check_container(Context *c, size_t size) {
     if (size < 4 || !same_bytes(c->data, "PLSC", 4)) return fail(c, 701, 0);
@@ -421,7 +447,8 @@ static bool check_container(Context *c, size_t size) {
         ordered = ordered && end >= start_of(c, i);
     }
     if (size < start_of(c, SECTIONS)) return fail(c, 702, size);
-    if (size % 4 || fletcher64(c->data + 16, size - 16) != (word(c, CHECKSUM) | (uint64_t)word(c, CHECKSUM + 1) << 32)) return fail(c, 704, 8);
+    if (size % 4 || fletcher64(c->data + 16, size - 16) != (word(c, CHECKSUM) | (uint64_t)word(c, CHECKSUM + 1) << 32))
+        return fail(c, 704, 8);
     return (ordered && size == start_of(c, SECTIONS)) || fail(c, 705, 4);
 }
 

@@ -1,93 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of iterations: boxes with half-spaces on the digits of a scan, interned (the paper, section 6.1).
+// Sets of iterations: boxes with half-spaces on the digits of a scan (the paper, section 6.1). Sets are interned
+// (intern.c), but for boxes that `shift` moves.
 #include "internal.h"
-
-#define SEED 2166136261u
-
-// A hash of digits, which are small.
-static OUTLINED uint32_t mixed(uint32_t h, const Int *x, uint32_t count) {
-    while (count--) h = (h ^ (uint32_t)*x++) * 2654435769u;
-    return h ^ h >> 15;
-}
-
-const Half *half_space(Context *c, const Int *a) {
-    const size_t bytes = (c->n + 1) * sizeof *a;
-    Half **bucket = &c->halves[mixed(SEED, a, c->n + 1) % (BUCKETS / 8)];
-    for (const Context *in = c; in; in = in->parent)
-        for (const Half *h = in->halves[bucket - c->halves]; h; h = h->next)
-            if (same_bytes(h->a, a, bytes)) return h;
-    Half *h = keep(c, 1, sizeof(Half) + bytes);
-    if (!h) return NULL;
-    memcpy(h->a, a, bytes);
-    uint32_t used = 0;
-    for (uint32_t g = 0; g < c->n; ++g) {
-        if (a[g] == 1) h->plus = (uint8_t)g;
-        if (a[g] == -1) h->minus = (uint8_t)g;
-        used += a[g] == 1 || a[g] == -1 ? 1 : a[g] ? 3 : 0;
-    }
-    if (used != 2 || a[h->plus] != 1 || a[h->minus] != -1) h->plus = h->minus = 0;
-    h->next = *bucket;
-    return *bucket = h;
-}
-
-const Half *negated(Context *c, const Half *h) {
-    Int a[DIMENSIONS + 1];
-    for (uint32_t g = 0; g <= c->n; ++g) a[g] = -h->a[g];
-    a[c->n] = sub(c, a[c->n], 1);
-    return half_space(c, a);
-}
-
-static OUTLINED Set *filled(const Context *c, Set *s, const Int *lower, const Int *upper) {
-    if (!s) return NULL;
-    memcpy(s->lower, lower, c->n * sizeof(Int));
-    memcpy(s->lower + c->n, upper, c->n * sizeof(Int));
-    return s;
-}
-
-const Set *interned(Context *c, const Int *lower, const Int *upper, uint32_t spaces, const Half **space) {
-    const size_t bytes = c->n * sizeof(Int);
-    uint32_t key = mixed(mixed(SEED, lower, c->n), upper, c->n);
-    if (spaces) key = hash(key, space, spaces * sizeof *space);
-    Set **bucket = &c->sets[key % BUCKETS];
-    for (const Context *in = c; in; in = in->parent)
-        for (const Set *s = in->sets[bucket - c->sets]; s; s = s->next)
-            if (s->spaces == spaces && same_bytes(s->lower, lower, bytes) && same_bytes(upper_of(c, s), upper, bytes) &&
-                (!spaces || same_bytes(spaces_of(c, s), space, spaces * sizeof *space)))
-                return s;
-    Set *s = filled(c, keep(c, 1, sizeof(Set) + 2 * bytes + spaces * sizeof *space), lower, upper);
-    if (!s) return NULL;
-    s->spaces = spaces;
-    if (spaces) memcpy(spaces_of(c, s), space, spaces * sizeof *space);
-    s->next = *bucket;
-    return *bucket = s;
-}
-
-const Set *box(Context *c, const Int *lower, const Int *upper) { return interned(c, lower, upper, 0, NULL); }
-
-const Domain *domain(Context *c, const Set *const *sets, uint32_t count) {
-    Domain **bucket = &c->domains[(count ? hash(SEED, sets, count * sizeof *sets) : 0) % (BUCKETS / 2)];
-    for (const Context *in = c; in; in = in->parent)
-        for (const Domain *d = in->domains[bucket - c->domains]; d; d = d->next)
-            if (d->count == count && (!count || same_bytes(d->set, sets, count * sizeof *sets))) return d;
-    Domain *d = keep(c, 1, sizeof(Domain) + count * sizeof *sets);
-    if (!d) return NULL;
-    if (count) memcpy(d->set, sets, count * sizeof *sets);
-    d->count = count;
-    d->next = *bucket;
-    return *bucket = d;
-}
-
-// Gives back what lasts from `low` on, which nothing refers to any longer.
-void release(Context *c, size_t low) {
-    const uint8_t *end = c->base + low;
-    for (uint32_t i = 0; i < BUCKETS; ++i)
-        while ((const uint8_t *)c->sets[i] >= end) c->sets[i] = c->sets[i]->next;
-    for (uint32_t i = 0; i < BUCKETS / 2; ++i)
-        while ((const uint8_t *)c->domains[i] >= end) c->domains[i] = c->domains[i]->next;
-    for (uint32_t i = 0; i < BUCKETS / 8; ++i)
-        while ((const uint8_t *)c->halves[i] >= end) c->halves[i] = c->halves[i]->next;
-    c->low = low;
-}
 
 // The common box and the half-spaces of both, in temporary memory; false where the boxes have no point in common.
 static bool common(Context *c, const Set *a, const Set *b, Int *low, Int *high, const Half ***both) {
@@ -118,7 +32,8 @@ bool intersect(Context *c, const Set *a, const Set *b, const Set **out) {
     return ok(c);
 }
 
-// Whether two sets have a point in common, and where half-spaces are differences, the least one.
+// Whether two sets have a point in common. Where all half-spaces bound differences, `least` is then the least such
+// point.
 bool share_point(Context *c, const Set *a, const Set *b, Int *least, bool *out) {
     Int high[DIMENSIONS];
     const Half **both;
@@ -147,10 +62,9 @@ bool contains(Context *c, const Domain *d, const Int *point) {
     return false;
 }
 
-bool append(Context *c, Vec *out, const Set *s) { return ok(c) && s && add_item(c, out, &s, sizeof s); }
-
-// One pattern of carries: the digits below `g` moved, the others as they are.
-static bool carried(Context *c, const Set *s, const Int *low, const Int *high, const Int *moves, uint32_t moved, Vec *out) {
+// Appends what one pattern of carries makes of a set: digits below `moved` are moved, the others stay.
+static bool carried(Context *c, const Set *s, const Int *low, const Int *high, const Int *moves, uint32_t moved,
+                    Vec *out) {
     Int lower[DIMENSIONS], upper[DIMENSIONS];
     for (uint32_t g = 0; g < c->n; ++g) {
         lower[g] = g < moved ? low[g] : s->lower[g];
@@ -178,7 +92,8 @@ static bool carried(Context *c, const Set *s, const Int *low, const Int *high, c
     return !found || append(c, out, found);
 }
 
-// Depth first over the digits: each stays below its extent, or wraps and carries.
+// Adds a number to all points of a set, digit by digit. A digit may stay below its extent, or wrap and carry into the
+// next one; all patterns of carries are tried, depth first.
 static bool carries(Context *c, const Set *s, const Int *addend, Vec *out) {
     const uint32_t n = c->n;
     const Int *extents = c->t->extents;
@@ -217,7 +132,8 @@ static bool carries(Context *c, const Set *s, const Int *addend, Vec *out) {
     }
 }
 
-// The iterations `steps` steps after (before, if negative) those of `d`, appended in order; boxes that move are not interned.
+// Appends, in order, the iterations `steps` steps after those of `d` (before them, if negative). Boxes that move are
+// not interned.
 bool shift(Context *c, const Domain *d, Int steps, Vec *out) {
     Int addend[DIMENSIONS];
     for (uint32_t g = 0; g + 1 < c->n; ++g) {
@@ -254,7 +170,8 @@ int scan_compare(Context *c, const Set *a, const Set *b) {
         if (upper_of(c, a)[g] != upper_of(c, b)[g]) return upper_of(c, a)[g] < upper_of(c, b)[g] ? -1 : 1;
     for (uint32_t i = 0; i < a->spaces && i < b->spaces; ++i) {
         for (uint32_t g = 0; g <= c->n; ++g)
-            if (spaces_of(c, a)[i]->a[g] != spaces_of(c, b)[i]->a[g]) return spaces_of(c, a)[i]->a[g] < spaces_of(c, b)[i]->a[g] ? -1 : 1;
+            if (spaces_of(c, a)[i]->a[g] != spaces_of(c, b)[i]->a[g])
+                return spaces_of(c, a)[i]->a[g] < spaces_of(c, b)[i]->a[g] ? -1 : 1;
     }
     return (int)a->spaces - (int)b->spaces;
 }
@@ -301,7 +218,7 @@ static Int cyclic(Window *w, int g, Int steps) {
     return max(linear(w, g, steps), wrapped);
 }
 
-// The greatest number of a box's iterations in any `steps` consecutive steps of the scan.
+// The greatest number of a box's iterations in any `steps` consecutive steps of the scan. Exact.
 Int window(Context *c, const Int *lower, const Int *upper, Int steps) {
     Window w = {.c = c, .lower = lower, .upper = upper};
     Int block = 1;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control signals as few as a machine has: a branch is a function of any signals. Steps that no transition set tells apart are
-// one atom; branches are coded one after another, those of most successors first. Of all choices of signals the one with the fewest
-// new ones is taken, then the smallest, then the first, for which some table from codes to successors serves all atoms of the branch.
-// Codes that the table has to spare lead where a neighbour does, so that a signal is fixed only where it matters to some branch.
+// Control signals for machines with few of them: a branch may be any function of some signals. Steps that no transition
+// set tells apart are one atom. Branches are coded one after another, those of most successors first, each by the first
+// choice of signals, with the fewest new ones and then the fewest, for which some table from codes to successors serves
+// all atoms of the branch. Codes that no atom needs lead where a neighbouring code does, so that a signal is fixed only
+// where it matters to some branch.
 #include "internal.h"
 
-#define MOST 64          // signals, sets of which are words, and codes
+#define MOST 64  // signals, sets of which are words, and codes
 #define FLAGS 6
 #define CLASHES 64       // that are remembered
 #define WORK (1u << 26)  // cells times transition sets: where they are more, nothing is shared
@@ -61,7 +62,7 @@ static uint32_t weight(uint64_t x) {
     return count;
 }
 
-// Every transition set once, as a family of its own.
+// Numbers every distinct transition set: each is a family of its own.
 static bool number_sets(Shared *s, Branch *branch, Vec *members) {
     Context *c = s->c;
     uint32_t count = 0;
@@ -88,7 +89,8 @@ static bool make_atoms(Shared *s, const Vec *members) {
     TRY((s->domain = temp(c, s->atoms, sizeof *s->domain)) && (s->value = temp(c, s->atoms, sizeof(Value))));
     for (s->buckets = 16; s->buckets < 2 * s->atoms;) s->buckets *= 2;
     TRY((s->saved = temp(c, s->atoms, sizeof(Value))) && (s->bucket = temp(c, s->buckets, sizeof *s->bucket)));
-    TRY((s->atom = temp(c, s->atoms, sizeof *s->atom)) && (s->of = temp(c, s->atoms, sizeof *s->of)) && (s->column = temp(c, s->atoms, sizeof *s->column)));
+    TRY((s->atom = temp(c, s->atoms, sizeof *s->atom)) && (s->of = temp(c, s->atoms, sizeof *s->of)) &&
+        (s->column = temp(c, s->atoms, sizeof *s->column)));
     TRY((s->present = temp(c, MOST * MOST, sizeof *s->present)) && (s->need = temp(c, s->atoms, sizeof *s->need)));
     const size_t mark = c->high;
     for (uint32_t i = 0; i < s->atoms; ++i) {
@@ -100,7 +102,7 @@ static bool make_atoms(Shared *s, const Vec *members) {
     return true;
 }
 
-// Where a signal is 1.
+// The domain in which a signal is 1.
 static bool united(Shared *s, uint32_t signal, const Domain **out) {
     Context *c = s->c;
     const size_t mark = c->high;
@@ -111,7 +113,8 @@ static bool united(Shared *s, uint32_t signal, const Domain **out) {
     TRY(sets);
     count = 0;
     for (uint32_t i = 0; i < s->atoms; ++i)
-        for (uint32_t k = 0; s->value[i].ones >> signal & 1 && k < s->domain[i]->count; ++k) sets[count++] = s->domain[i]->set[k];
+        for (uint32_t k = 0; s->value[i].ones >> signal & 1 && k < s->domain[i]->count; ++k)
+            sets[count++] = s->domain[i]->set[k];
     TRY(unite(c, sets, count, out));
     c->high = mark;
     return true;
@@ -145,7 +148,7 @@ static void meet(Shared *s, const Branch *b) {
                 }
 }
 
-// What the chosen signals, those from `old` on being new, are in atoms of a column.
+// What the atoms of a column ask of a table over the chosen signals. Those from `old` on are new, and free everywhere.
 static Need need_of(const Shared *s, const Column *from) {
     const Value v = from->value;
     Need x = {(1u << s->size) - (1u << s->old), 0, from->edge};
@@ -166,7 +169,7 @@ static uint32_t served(const Shared *s, const Need *n) {
     return NONE;
 }
 
-// Codes for the needs from `at` on: as deep as there are codes.
+// Finds codes for the needs from `at` on, by backtracking as deep as there are codes.
 static bool serve(Shared *s, uint32_t at) {
     while (at < s->needs && served(s, &s->need[at]) != NONE) ++at;
     if (at == s->needs) return true;
@@ -180,7 +183,8 @@ static bool serve(Shared *s, uint32_t at) {
     return false;
 }
 
-// The signals in which atoms of more successors agree than the new signals tell apart.
+// Remembers signals in which atoms of more successors agree than new signals can tell apart: a choice of none but such
+// signals fails in the same way.
 static void learn(Shared *s, uint32_t code, uint64_t edges) {
     Signals ones = ~(Signals)0, zeros = ~(Signals)0;
     uint32_t left = (1u << (s->size - s->old)) + 1;
@@ -197,7 +201,7 @@ static void learn(Shared *s, uint32_t code, uint64_t edges) {
     if (s->clashes < CLASHES) ++s->clashes;
 }
 
-// What the table has to serve, where there are not too many successors of one code.
+// What the table has to serve; false where a code has more successors than the new signals tell apart.
 static bool make_needs(Shared *s) {
     const uint32_t fresh = (1u << s->size) - (1u << s->old), codes = 1u << s->old;
     memset(s->present, 0, (size_t)codes * codes * sizeof *s->present);
@@ -219,7 +223,8 @@ static bool make_needs(Shared *s) {
     return true;
 }
 
-// Codes that no atom needs lead where a neighbour does that most atoms need: bits of theirs then do not matter.
+// A code that no atom needs leads where a neighbour does, of these the one that most atoms need: the bit between them
+// does not matter then.
 static void fill(Shared *s) {
     uint32_t count[MOST] = {0};
     for (uint32_t k = 0; k < s->columns; ++k) count[s->column[k].edge] += s->column[k].count;
@@ -248,7 +253,8 @@ static bool leads(const Shared *s, uint32_t free, uint32_t code, uint32_t edge) 
 static Need widest(const Shared *s, Need n) {
     for (uint32_t i = 1u << s->size; i--;)
         for (uint32_t k = 0; !(s->code[i] & ~n.free) && k >> s->size == 0; ++k)
-            if (!(s->code[k] & s->code[i]) && matches(&n, s->code[k]) && leads(s, s->code[i], s->code[k], n.edge)) return (Need){s->code[i], s->code[k], n.edge};
+            if (!(s->code[k] & s->code[i]) && matches(&n, s->code[k]) && leads(s, s->code[i], s->code[k], n.edge))
+                return (Need){s->code[i], s->code[k], n.edge};
     return n;
 }
 
@@ -281,8 +287,10 @@ static bool extend(Shared *s, bool *out) {
         *out = (Int)d->count <= sets;
         if (!*out) s->full |= (Signals)1 << s->chosen[k];
     }
-    if (*out) s->count += s->size - s->old;
-    else memcpy(s->value, s->saved, s->atoms * sizeof *s->value);
+    if (*out)
+        s->count += s->size - s->old;
+    else
+        memcpy(s->value, s->saved, s->atoms * sizeof *s->value);
     return true;
 }
 
@@ -292,7 +300,8 @@ static bool try_choice(Shared *s, bool *out) {
     return serve(s, 0) ? extend(s, out) : true;
 }
 
-// The old signals that tell apart what those chosen before do not, as far as that is known to be necessary.
+// Leaves, of the candidates for the last signal, those that tell apart what the remembered failures say must be told
+// apart.
 static Signals separating(const Shared *s, uint32_t chosen, Signals last) {
     Signals before = 0;
     for (uint32_t k = 0; k < chosen; ++k) before |= (Signals)1 << s->chosen[k];
@@ -301,7 +310,8 @@ static Signals separating(const Shared *s, uint32_t chosen, Signals last) {
     return last;
 }
 
-// All choices of `old` signals that are in use, ascending, and of new ones up to `size`; as deep as a branch has flags.
+// Tries all choices of `old` signals that are in use, ascending, with new ones up to `size`; as deep as a branch has
+// flags.
 static bool choose(Shared *s, uint32_t at, bool *out) {
     if (at == s->old) {
         for (uint32_t k = at; k < s->size; ++k) s->chosen[k] = s->count + k - at;
@@ -326,7 +336,7 @@ static void resize(Shared *s, uint32_t old, uint32_t new) {
             if (weight(code) == ones) s->code[count++] = (uint8_t)code;
 }
 
-// *out where a branch has got its signals.
+// Gives a branch its signals, if it can; *out tells.
 static bool code(Shared *s, const Branch *b, bool *out) {
     Context *c = s->c;
     GraphNode *node = b->node;
@@ -344,7 +354,8 @@ static bool code(Shared *s, const Branch *b, bool *out) {
             node->signals = (uint8_t)s->size;
             node->shared = true;
             const Edge *edge = node->edge;
-            TRY(node->edge = keep(c, node->edges * sizeof *edge + (s->size + ((size_t)1 << s->size)) * sizeof(uint16_t), 1));
+            TRY(node->edge =
+                    keep(c, node->edges * sizeof *edge + (s->size + ((size_t)1 << s->size)) * sizeof(uint16_t), 1));
             memcpy(node->edge, edge, node->edges * sizeof *edge);
             for (uint32_t k = 0; k < s->size; ++k) signals_of(node)[k] = (uint16_t)s->chosen[k];
             return true;
@@ -360,25 +371,28 @@ static void settle(Shared *s, const Branch *b) {
     memset(edge, NOWHERE, sizeof *edge << b->node->signals);
     for (uint32_t n = 0; n < s->met; ++n) {
         uint32_t code = 0;
-        for (uint32_t k = 0; k < b->node->signals; ++k) code |= (uint32_t)(s->value[s->atom[n]].ones >> signal[k] & 1) << k;
+        for (uint32_t k = 0; k < b->node->signals; ++k)
+            code |= (uint32_t)(s->value[s->atom[n]].ones >> signal[k] & 1) << k;
         edge[code] = (uint16_t)s->column[s->of[n]].edge;
     }
 }
 
-// The branches of all kernels: those of most successors first, then those that meet most atoms.
+// Sorts branches: most successors first, then those that meet most atoms.
 static void sort(Shared *s, Branch *branch, uint32_t count) {
     for (uint32_t b = 0; b < count; ++b) {
         Branch made = branch[b];
         uint32_t k = b;
         meet(s, &made);
         made.atoms = s->met;
-        for (; k && (branch[k - 1].node->edges < made.node->edges || (branch[k - 1].node->edges == made.node->edges && branch[k - 1].atoms < made.atoms)); --k)
+        for (; k && (branch[k - 1].node->edges < made.node->edges ||
+                     (branch[k - 1].node->edges == made.node->edges && branch[k - 1].atoms < made.atoms));
+             --k)
             branch[k] = branch[k - 1];
         branch[k] = made;
     }
 }
 
-// *out where the signals of the machine suffice for all branches; if not, branches are spoilt.
+// *out where the machine's signals suffice for all branches; if not, the branches are unusable.
 bool share(Context *c, bool *out) {
     Shared *s = temp(c, 1, sizeof *s);
     uint32_t count = 0;

@@ -1,28 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unions as few disjoint sets: of boxes slab by slab, of sets with half-spaces by the one part that the union is.
+// Unions as few disjoint sets. Boxes are cut into slabs; where there are half-spaces, the union is the one part of a
+// partition by one family.
 #include "internal.h"
 
-// Whether no bound of `other` lies within a set.
+// Whether no face of `other` cuts a set: it stays one box of the grid.
 static bool whole(const Context *c, const Set *s, const Set *other) {
     for (uint32_t g = 0; g < c->n; ++g) {
         const Int low = other->lower[g], high = upper_of(c, other)[g];
-        if ((low > s->lower[g] && low <= upper_of(c, s)[g]) || (high >= s->lower[g] && high < upper_of(c, s)[g])) return false;
+        if ((low > s->lower[g] && low <= upper_of(c, s)[g]) || (high >= s->lower[g] && high < upper_of(c, s)[g]))
+            return false;
     }
     return true;
 }
 
-// Whether two sets stay as they are: no cells of one are cells of the other or are covered together with them.
+// Whether the union of two sets is just these two: neither shares a cell with the other, or would be covered together
+// with it.
 static bool apart(const Context *c, const Set *a, const Set *b) {
     for (uint32_t g = 0; g < c->n; ++g)
         if (a->lower[g] > upper_of(c, b)[g] || b->lower[g] > upper_of(c, a)[g]) {
             if (!a->spaces || !b->spaces) return a->spaces ? whole(c, a, b) : b->spaces && whole(c, b, a);
-            const bool alike = a->spaces == b->spaces && same_bytes(spaces_of(c, a), spaces_of(c, b), a->spaces * sizeof(Half *));
+            const bool alike =
+                a->spaces == b->spaces && same_bytes(spaces_of(c, a), spaces_of(c, b), a->spaces * sizeof(Half *));
             return !alike && whole(c, a, b) && whole(c, b, a);
         }
     return false;
 }
 
-// Disjoint boxes that cover several ones, as `cover` would find them, without cells: slabs along one digit after another.
+// Disjoint boxes that cover several boxes: slabs along one digit after another, the same boxes that `cover` finds on
+// cells.
 typedef struct {
     Context *c;
     const Set **set;
@@ -30,7 +35,7 @@ typedef struct {
     Vec boxes;   // lower and upper bounds
 } Layers;
 
-// Of the first `count` sets, which change places. As deep as there are digits.
+// Covers the first `count` sets, which are reordered. As deep as there are digits.
 static bool layers(Layers *w, uint32_t depth, uint32_t count) {
     Context *c = w->c;
     const uint32_t n = c->n;
@@ -66,7 +71,8 @@ static bool layers(Layers *w, uint32_t depth, uint32_t count) {
         if (!same)
             last = made;
         else
-            for (uint32_t i = w->boxes.count = made; i-- > last;) ((Int *)w->boxes.at)[(size_t)i * 2 * n + n + g] = end - 1;
+            for (uint32_t i = w->boxes.count = made; i-- > last;)
+                ((Int *)w->boxes.at)[(size_t)i * 2 * n + n + g] = end - 1;
     }
     return true;
 }
@@ -94,7 +100,7 @@ static bool unite_cells(Context *c, const Set **sets, uint32_t count, Vec *out) 
     return true;
 }
 
-// The same points as few disjoint sets, ascending.
+// The union of sets as few disjoint ones, in ascending order.
 bool unite(Context *c, const Set *const *sets, uint32_t count, const Domain **out) {
     const size_t mark = c->high;
     const Set **distinct = temp(c, count, sizeof *distinct);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes between elements and banks, and interconnect wrappers (the paper, section 6). An access takes the border directly where
-// all its elements lie on one; otherwise every element has a straight route of its own, nearest elements first. Routes are of banks:
-// wrappers have what elements send each other.
+// Routes between elements and banks, and interconnect wrappers (the paper, section 6). An access whose elements all lie
+// on one border takes the border's ports directly. Otherwise each element has a straight route to a bank; nearest
+// elements are served first. Wrappers have only what elements send each other: routes belong to their banks.
 #include "internal.h"
 
 static uint32_t opposite(uint32_t location) { return location == PE ? PE : 1 + (location + 1) % 4; }
@@ -15,7 +15,8 @@ static uint32_t length(const Context *c, int axis) { return axis ? c->t->rows : 
 
 static uint32_t lines(const Context *c, uint32_t side) { return length(c, !axis_of(side)); }
 
-// The segments of half a line in cells, nearest first. Where none is slanted, other lines between the same cells have them.
+// Finds the segments of half a line, nearest to its end first. Where no cell is slanted, all lines up to the next one
+// on which a cell begins have the same segments.
 static void look(Context *c, uint32_t side, uint32_t line) {
     const int axis = axis_of(side);
     const uint32_t size = length(c, axis);
@@ -35,15 +36,15 @@ static void look(Context *c, uint32_t side, uint32_t line) {
     }
 }
 
-// The next line that may differ from all before: lines of one parity between the same cells are alike.
+// The next line that may differ from those before it: lines between the same cells alternate between two patterns.
 static uint32_t next_line(Context *c, uint32_t side, uint32_t line) {
     look(c, side, line);
     return line == c->sight.line && line + 1 < c->sight.stop ? line + 1 : c->sight.stop;
 }
 
-// The next elements of an access on a line that have their bank at its end and lie in equal tiles, nearest first. Elements with even
-// row + column have it at an end of their row, the others at one of their column, the nearer one. An access of a border has one
-// element on each line.
+// The next elements of an access on a line that have their bank at its end and lie in equal tiles, nearest first. An
+// element with even row + column has its bank at the nearer end of its row, another one at that of its column. An
+// access of a border has one element on each line.
 static bool next_on_line(Context *c, const Mapped *m, Run *r) {
     const uint32_t axis = (uint32_t)axis_of(r->side), far = is_far(r->side), last = length(c, (int)axis) - 1;
     const uint32_t odd = m->side == PE ? (r->line ^ axis ^ (far ? last : 0)) & 1 : 0;
@@ -77,7 +78,7 @@ bool next_run(Context *c, const Mapped *m, Run *r, bool alike) {
     return true;
 }
 
-// Lines that are alike once.
+// Visits lines that are alike once.
 void each_run(Context *c, Visit *visit) {
     for (uint32_t side = NORTH; side <= WEST; ++side)
         for (uint32_t line = 0; line < lines(c, side); line = next_line(c, side, line))
@@ -106,7 +107,9 @@ uint32_t terminal_side(const Context *c, const Mapped *m, Spot *s) {
 // Whether wrappers may connect a border port with a port: outwards, or else inwards.
 static bool adjacent(const Limits *l, bool outwards, Port border, Port other) {
     for (uint32_t i = 0; i < l->pairs; ++i)
-        if (same_bytes(&l->adjacent[i][outwards], &border, sizeof border) && same_bytes(&l->adjacent[i][!outwards], &other, sizeof other)) return true;
+        if (same_bytes(&l->adjacent[i][outwards], &border, sizeof border) &&
+            same_bytes(&l->adjacent[i][!outwards], &other, sizeof other))
+            return true;
     return !l->restricted;
 }
 
@@ -129,7 +132,11 @@ static uint32_t common_border(const Context *c, const Mapped *m) {
         if (cell->row + cell->height > south) south = cell->row + cell->height;
         if (cell->west + cell->width > east) east = cell->west + cell->width;
     }
-    return east < 2 ? WEST : south < 2 ? NORTH : west + 1 == c->t->columns ? EAST : north + 1 == c->t->rows ? SOUTH : PE;
+    return east < 2                    ? WEST
+           : south < 2                 ? NORTH
+           : west + 1 == c->t->columns ? EAST
+           : north + 1 == c->t->rows   ? SOUTH
+                                       : PE;
 }
 
 static bool has(const uint32_t *bits, uint32_t i) { return bits[i / 32] >> i % 32 & 1; }
@@ -149,15 +156,16 @@ static bool sends(Context *c, const Route *r) {
     return false;
 }
 
-// The channels over which elements at a border or further inside can have their banks there: connectable ones, on which elements
-// further inside must not send each other anything.
+// The channels over which elements at a border, or further inside, can have their banks there: those that wrappers can
+// connect and, further inside, over which elements do not send each other anything.
 static uint32_t *usable(Context *c, const Mapped *m, uint32_t side, bool inside) {
     const uint32_t across = opposite(side);
     uint32_t *bits = keep(c, c->words, sizeof *bits);
     for (uint32_t channel = 0; bits && channel < 32 * c->words; ++channel) {
         const Port border = {side, channel};
         const bool near = adjacent(&c->s.limits, m->is_output, border, (Port){PE, m->reg});
-        if (near && (!inside || adjacent(&c->s.limits, m->is_output, border, (Port){across, channel}))) set(bits, channel);
+        if (near && (!inside || adjacent(&c->s.limits, m->is_output, border, (Port){across, channel})))
+            set(bits, channel);
     }
     for (const Route *r = c->candidate->route; bits && inside && r < c->candidate->route + c->candidate->routes; ++r)
         for (const Port *hop = r->hop; hop < r->hop + r->hops; ++hop)
@@ -166,7 +174,7 @@ static uint32_t *usable(Context *c, const Mapped *m, uint32_t side, bool inside)
     return bits;
 }
 
-// Remember the first element that gets no channel: by access, then in the order in which they are served.
+// Remembers the first element that gets no channel: of the first access, in the order in which elements are served.
 static void lack(Context *c, uint32_t access, const Run *r, uint32_t element) {
     Served *s = &c->served;
     const Spot spot = spot_of(c, r, 0, element);
@@ -177,7 +185,8 @@ static void lack(Context *c, uint32_t access, const Run *r, uint32_t element) {
     s->place = place;
 }
 
-// The lowest free channels at a border port for so many accesses, one after another, nearest elements first.
+// Gives the lowest free channels at a border port to so many accesses, one after another, and to nearest elements
+// first.
 void serve_port(Context *c, uint32_t accesses, uint32_t side, uint32_t line) {
     Served *s = &c->served;
     s->last = NONE;
@@ -207,7 +216,8 @@ void serve_port(Context *c, uint32_t accesses, uint32_t side, uint32_t line) {
     }
 }
 
-// The channels at one side. Accesses of the border take one for all their elements: those before them are served first.
+// Allocates the channels at one side. An access of the border takes one channel for all its elements, which must be
+// free at every port: the accesses before it are served first.
 static bool side_channels(Context *c, uint32_t side) {
     const uint32_t accesses = c->s.inputs + c->s.outputs;
     uint32_t *busy = temp(c, c->words, sizeof *busy);
@@ -251,12 +261,14 @@ bool terminals(Context *c) {
     if (c->s.limits.restricted) channels = (uint32_t)max(channels, last_channel(&c->s.limits));
     c->words = channels / 32 + 1;
     c->needed = 0;
-    c->served = (Served){.access = NONE, .taken = keep(c, c->words, sizeof(uint32_t)), .bits = keep(c, c->words, sizeof(uint32_t))};
+    c->served = (Served){
+        .access = NONE, .taken = keep(c, c->words, sizeof(uint32_t)), .bits = keep(c, c->words, sizeof(uint32_t))};
     c->sight = (Sight){.at = keep(c, c->cells, sizeof *c->sight.at)};
     TRY(c->served.taken && c->served.bits && c->sight.at);
     for (uint32_t side = NORTH; side <= WEST; ++side) {
         for (Mapped *m = c->mapped; m < c->mapped + count; ++m)
-            for (int inside = 0; inside < (m->side == PE ? 2 : m->side == side); ++inside) TRY(m->usable[inside][side] = usable(c, m, side, inside));
+            for (int inside = 0; inside < (m->side == PE ? 2 : m->side == side); ++inside)
+                TRY(m->usable[inside][side] = usable(c, m, side, inside));
         TRY(side_channels(c, side));
     }
     c->high = high;
@@ -268,7 +280,7 @@ bool terminals(Context *c) {
 
 static uint32_t code(Port p) { return p.location << 13 | p.index; }
 
-// Add a connection to those sorted by sink.
+// Adds a connection to those sorted by sink. A sink with two sources is a contradiction of the file: PL0530.
 static bool connect(Context *c, Vec *out, Port sink, Port source) {
     const uint32_t most = sink.index > source.index ? sink.index : source.index, made = code(sink) << 16 | code(source);
     if (most >= 8192) return refuse(c, 706, POLYLOOM_FIELD, 2, most, 8192);
@@ -279,7 +291,8 @@ static bool connect(Context *c, Vec *out, Port sink, Port source) {
     return insert_once(c, out, made);
 }
 
-// What an element passes of values on a route that starts there or elsewhere.
+// The connections of an element for values that take a route, wherever it begins: the i-th hop is here if it begins i
+// hops before.
 static bool propagation(Context *c, const Cell *cell, const Route *r, Vec *out) {
     Int at[2] = {cell->row, cell->column};  // where a route begins that is here after i hops
     Port source = {PE, r->output};
@@ -288,7 +301,8 @@ static bool propagation(Context *c, const Cell *cell, const Route *r, Vec *out) 
         const int8_t *step = STEP[sink.location];
         if (leaving(c, r, at[0], at[1])) {
             TRY(connect(c, out, sink, source));
-            if (cell->row + (uint32_t)step[0] >= c->t->rows || cell->column + (uint32_t)step[1] >= c->t->columns) return refuse(c, 530, POLYLOOM_REGION, 0, 0, 0);
+            if (cell->row + (uint32_t)step[0] >= c->t->rows || cell->column + (uint32_t)step[1] >= c->t->columns)
+                return refuse(c, 530, POLYLOOM_REGION, 0, 0, 0);
         }
         for (int axis = 0; axis < 2; ++axis) at[axis] -= step[axis];
         source = (Port){opposite(sink.location), sink.index};
@@ -301,7 +315,8 @@ static bool lone(Context *c, const Cell *cell, uint32_t input, const Vec *wires)
     const Mapped *m = &c->mapped[input];
     const uint32_t *at = wires->at;
     bool found = false;
-    for (uint32_t i = 0; i < input; ++i) found = found || (c->mapped[i].reg == m->reg && c->mapped[i].there[cell->group]);
+    for (uint32_t i = 0; i < input; ++i)
+        found = found || (c->mapped[i].reg == m->reg && c->mapped[i].there[cell->group]);
     for (uint32_t i = 0; i < wires->count; ++i) found = found || at[i] >> 16 == m->reg;
     c->about.side = PE;
     return !found || refuse(c, 530, POLYLOOM_PORT, m->reg, 0, 0);
@@ -322,7 +337,9 @@ static bool wrapper(Context *c, Cell *cell) {
     TRY(wrapper_of(c, cell, &found));
     const Wires *known = c->wires.at;
     uint32_t i = 0;
-    while (i < c->wires.count && (known[i].count != found.count || !same_bytes(known[i].at, found.at, found.count * sizeof *known->at))) ++i;
+    while (i < c->wires.count &&
+           (known[i].count != found.count || !same_bytes(known[i].at, found.at, found.count * sizeof *known->at)))
+        ++i;
     cell->wrapper = i;
     Wires made = {found.count, NULL};
     if (i == c->wires.count) TRY(made.at = copied(c, found.at, found.count, sizeof *made.at));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How code is decoded: hart.hpp tells what for.
+// How code is decoded; hart.hpp tells what for.
 //
-// A trace is decoded from where it is entered to a jump, or to what another trace has already, to which it is linked.
-// Branches to what is not decoded go to a stub, which has it decoded, and then all branches that wait for it go there.
+// A trace is decoded from where it is entered up to a jump, or up to an instruction that another trace already has, to
+// which it is linked. A branch to what is not decoded yet goes to a stub. The first hart that reaches the stub decodes
+// the trace, and all branches that waited for it are redirected.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 
 namespace polyloom::riscv {
 
+// A trace of LONGEST instructions still fits `run`, a byte. Chunks double, so that a small program takes little memory.
 inline constexpr size_t LONGEST = 250, FIRST_CHUNK = 64, LARGEST_CHUNK = 4096;
 
 // The step of an instruction by itself.
@@ -91,6 +93,8 @@ const Decoded<P>* Code<P>::find(X address) {
     return decode(address);
 }
 
+// Decodes one instruction. Custom rows come before the table's, because a machine may give standard words another
+// meaning; x0 as a destination becomes register 32, which nobody reads, so that steps need not test for it.
 template <class P>
 Decoded<P> Code<P>::one(X pc) const {
     unsigned there = 0;
@@ -140,6 +144,7 @@ Decoded<P>* Code<P>::room(size_t count) {
     return &chunk.places[chunk.used - count];
 }
 
+// Where a jump to an address goes: to its instruction, or to a stub that all waiting jumps share.
 template <class P>
 const Decoded<P>* Code<P>::goal(X address, Decoded<P>* user) {
     if (Decoded<P>* found = address & alignment ? nullptr : known(address)) return found;
@@ -149,6 +154,8 @@ const Decoded<P>* Code<P>::goal(X address, Decoded<P>* user) {
     return &stubs.emplace_back(Decoded<P>{resolve<P>, 0, nullptr, address, NO_OP, 0, 0, 0, 0, 0, 0, 0, 0});
 }
 
+// Decodes a trace. `run` counts, backwards, the instructions that are left in the block: a hart enters a block only if
+// it may execute all of it, and so tests its limit once per block.
 template <class P>
 Decoded<P>* Code<P>::decode(X address) {
     made.clear();
@@ -184,6 +191,8 @@ Decoded<P>* Code<P>::decode(X address) {
     return first;
 }
 
+// Gives an instruction the step of itself and the next one together, which saves a jump. The next one keeps its own
+// step, for jumps to it.
 template <class P>
 void Code<P>::fuse(Decoded<P>* first, size_t count) {
     for (size_t n = 0; n + 1 < count; ++n) {
@@ -193,6 +202,8 @@ void Code<P>::fuse(Decoded<P>* first, size_t count) {
     }
 }
 
+// Puts a step that ends the run in the place of an instruction. An instruction before it that was fused with it would
+// run past it, and is separated.
 template <class P>
 void Code<P>::hide(Decoded<P>& place) {
     for (const Chunk& chunk : chunks) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The definitions of Code and Hart, for who makes a hart of a policy: hart.hpp tells how.
+// The definitions of the members of Code and Hart. A file that makes a hart of a policy includes this one; hart.hpp
+// tells how.
 #pragma once
 
 #include <limits>
@@ -12,11 +13,8 @@ inline constexpr uint64_t PAGE = 4096;
 
 template <class P>
 Hart<P>::Hart(Code<P>& code, typename P::Memory memory, typename P::Reservations reservations)
-    : memory(memory),
-      code(&code),
-      reservations(reservations),
-      away{resolve<P>, 0, nullptr, 0, NO_OP, 0, 0, 0, 0, 0, 0, 0, 0},
-      single{away, away} {
+    : memory(memory), code(&code), reservations(reservations),
+      away{resolve<P>, 0, nullptr, 0, NO_OP, 0, 0, 0, 0, 0, 0, 0, 0}, single{away, away} {
     single[1].step = passed<P>;
 }
 
@@ -28,6 +26,8 @@ typename Hart<P>::Place Hart<P>::at(X address) {
     return &away;
 }
 
+// The fast path of an access: where the datum is, or null for whatever else there is to do, which `read` and `write`
+// find out.
 template <class P>
 template <class T, Access ACCESS>
 POLYLOOM_INLINE uint8_t* Hart<P>::direct(X address, uint64_t& physical) {
@@ -63,7 +63,8 @@ uint8_t* Hart<P>::bytes(X address, uint64_t size, Access access) {
     return locate(address, size, access, datum, physical).kind == Answer::done ? datum : nullptr;
 }
 
-// Data that are in several ranges or on two pages: byte by byte, once all of them are known to be in memory.
+// Data that lie in several ranges or on two pages, byte by byte. All bytes are located before any is written, so that a
+// trap leaves memory as it was.
 template <class P>
 Answer Hart<P>::across(X address, unsigned size, Access access, uint64_t& value) {
     uint8_t* datum[8];
@@ -137,7 +138,7 @@ void Hart<P>::drive(Place from, int64_t budget) {
 #endif
 }
 
-// A copy with nothing behind it: whatever follows, only this instruction is executed.
+// A copy of an instruction with a step behind it that ends the run: only this instruction is executed.
 template <class P>
 typename Hart<P>::Place Hart<P>::alone(Place from) {
     single[0] = *from;
@@ -156,6 +157,8 @@ Outcome Hart<P>::outcome(uint64_t rest) {
     return ended;
 }
 
+// Blocks are executed as long as they fit the limit; then their instructions one by one, so that exactly `most` are
+// executed.
 template <class P>
 Outcome Hart<P>::run(X from, X until, uint64_t most) {
     pc = from, stop = until;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An execution is a partial order of operations: preserved program order, coherence, reads-from and from-reads. Instead of its
-// many linear orders, sets of operations that begin one are followed, from the empty set to all: the operations that are minimal among the rest
-// of an execution are a set M, and the sum of (-1)^(|C| + 1) over its subsets C but the empty one is 1. So every C of operations that may
-// come next, in any order with the same result, is taken with that sign, and every execution is counted once (Cartier and Foata, 1969).
+// An execution is a partial order of operations: preserved program order, coherence, reads-from and from-reads. Its
+// many linear orders are not enumerated. Instead, sets of operations with which an order may begin are followed, from
+// the empty set to the set of all.
+// An execution must be counted once, although its next operations can be taken in many orders. Let M be the set of
+// operations that are minimal among the rest of an execution: the sum of (-1)^(|C| + 1) over all nonempty subsets C of
+// M is 1. So every set C of operations that may come next, in any order with the same result, is taken with that sign
+// (Cartier and Foata, 1969).
 #include "riscv/executions.hpp"
 
 #include <algorithm>
@@ -19,7 +22,7 @@ using Number = unsigned __int128;
 
 // Numbers by key, with open addressing; no key has all bits.
 class Table {
-public:
+  public:
     struct Entry {
         Key key = ~Key(0);
         Number number = 0;
@@ -38,10 +41,12 @@ public:
         return found;
     }
 
-private:
+  private:
     Entry& find(Key key) {
-        size_t place = size_t((uint64_t(key) * 0xff51afd7ed558ccdu ^ uint64_t(key >> 64) * 0x9e3779b97f4a7c15u) >> 20) & (entries_.size() - 1);
-        while (entries_[place].key != key && entries_[place].key != ~Key(0)) place = (place + 1) & (entries_.size() - 1);
+        size_t place = size_t((uint64_t(key) * 0xff51afd7ed558ccdu ^ uint64_t(key >> 64) * 0x9e3779b97f4a7c15u) >> 20) &
+                       (entries_.size() - 1);
+        while (entries_[place].key != key && entries_[place].key != ~Key(0))
+            place = (place + 1) & (entries_.size() - 1);
         return entries_[place];
     }
     void grow() {
@@ -57,7 +62,8 @@ private:
 
 using Level = std::unordered_map<uint64_t, Table>;
 
-// What operations do to a key: the value of each read, of a field or known, goes to a field, if to any; other fields are set.
+// What operations do to a key. Each read has its value from a field, or it is known; it goes to a field, if it is kept.
+// Other fields are cleared, or set to constants.
 struct Read {
     uint64_t possible;
     int from;
@@ -70,8 +76,9 @@ struct Step {
 };
 
 class Count {
-public:
-    Count(const std::vector<Event>& events, const std::vector<Location>& locations, uint64_t most) : events_(events), locations_(locations), left_(most) {
+  public:
+    Count(const std::vector<Event>& events, const std::vector<Location>& locations, uint64_t most)
+        : events_(events), locations_(locations), left_(most) {
         for (size_t x = 0; x < locations.size(); x++) {
             uint64_t kept = 0;
             for (size_t n = 0; n < events.size(); n++)
@@ -119,7 +126,7 @@ public:
         return found;
     }
 
-private:
+  private:
     // The tables of what comes after `set`.
     bool extend(uint64_t set, const std::vector<Table::Entry>& table, std::vector<Level>& levels) {
         for (uint64_t choice : choices(set, left_)) {
@@ -128,12 +135,14 @@ private:
             const Step step = this->step(set, choice);
             Table& into = levels[std::popcount(set | choice)][set | choice];
             for (const auto& [key, number] : table)
-                if (const auto after = performed(step, key)) into[*after] += std::popcount(choice) % 2 ? number : -number;
+                if (const auto after = performed(step, key))
+                    into[*after] += std::popcount(choice) % 2 ? number : -number;
         }
         return true;
     }
 
-    // All sets of operations that may come next in any order, but the empty one; those behind the first `most` are left out.
+    // All nonempty sets of operations that may come next in any order, and about `most` of them at most: the caller
+    // then gives up.
     std::vector<uint64_t> choices(uint64_t set, size_t most) const {
         std::vector<uint64_t> chosen;
         for (int n : following(set)) {
@@ -147,7 +156,7 @@ private:
         return chosen;
     }
 
-    // The operations that may come next; one that nothing can come before, by itself.
+    // The operations that may come next. If one of them is minimal in every execution, it alone: the others can wait.
     std::vector<int> following(uint64_t set) const {
         std::vector<int> next;
         for (size_t n = 0; n < events_.size(); n++) {
@@ -162,17 +171,21 @@ private:
 
     bool enabled(uint64_t set, const Event& event) const {
         if (event.before & ~set) return false;
-        if (!event.writes) return !pending(set, event) || (!events_[event.own].late && !(events_[event.own].sources & ~set));
+        if (!event.writes)
+            return !pending(set, event) || (!events_[event.own].late && !(events_[event.own].sources & ~set));
         return std::ranges::none_of(events_, [&](const Event& load) {
             const uint64_t bit = uint64_t(1) << (&load - events_.data());
-            return set & bit && load.guard & ~set && load.hart != event.hart && load.location == event.location && !pending(set, load);
+            return set & bit && load.guard & ~set && load.hart != event.hart && load.location == event.location &&
+                   !pending(set, load);
         });
     }
 
-    // Whether no other hart has anything left that it could come after: it is minimal in every execution from here on.
+    // Whether no other hart has anything left that conflicts with it: it is then minimal in every execution from here
+    // on.
     bool alone(uint64_t set, const Event& event) const {
         return std::ranges::none_of(events_, [&](const Event& other) {
-            return !(set >> (&other - events_.data()) & 1) && other.location == event.location && other.hart != event.hart && (event.writes || other.writes);
+            return !(set >> (&other - events_.data()) & 1) && other.location == event.location &&
+                   other.hart != event.hart && (event.writes || other.writes);
         });
     }
 
@@ -189,10 +202,12 @@ private:
             const Location& at = locations_[event.location];
             if (event.field >= 0 || ~event.possible) {
                 const bool forwarded = pending(set, event);
-                step.reads.push_back({event.possible, forwarded ? -1 : at.field, forwarded ? events_[event.own].value : uint8_t(0), event.field});
+                step.reads.push_back({event.possible, forwarded ? -1 : at.field,
+                                      forwarded ? events_[event.own].value : uint8_t(0), event.field});
                 if (event.field >= 0) step.cleared |= Key(63) << 6 * event.field;
             }
-            if (event.writes && at.field >= 0) step.cleared |= Key(63) << 6 * at.field, step.added |= Key(event.value) << 6 * at.field;
+            if (event.writes && at.field >= 0)
+                step.cleared |= Key(63) << 6 * at.field, step.added |= Key(event.value) << 6 * at.field;
         }
         for (size_t x = 0; x < locations_.size(); x++)
             if (locations_[x].field >= 0 && !locations_[x].final && !(readers_[x] & ~(set | choice))) {
@@ -220,7 +235,8 @@ private:
 
 }  // namespace
 
-std::optional<Counted> executions(const std::vector<Event>& events, const std::vector<Location>& locations, size_t most, uint64_t& steps) {
+std::optional<Counted> executions(const std::vector<Event>& events, const std::vector<Location>& locations, size_t most,
+                                  uint64_t& steps) {
     Count count(events, locations, steps);
     if (!count.few(most)) return std::nullopt;
     auto found = count.all();

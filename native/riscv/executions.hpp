@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the executions of a litmus test that RVWMO allows, by sets of operations that a global memory order may begin with.
+// Counts the executions of a litmus test that RVWMO allows, by sets of operations that a global memory order may begin
+// with.
 #pragma once
 
 #include <array>
@@ -14,9 +15,12 @@ inline constexpr unsigned KEY_FIELDS = 21;  // of six bits, in the key of a tabl
 
 // An operation; operations are numbered, and sets of them are bit masks. Values are numbered below 64.
 struct Event {
-    uint64_t before;    // those that precede it in every execution: preserved program order, and those that a store follows at its location
-    uint64_t sources;   // of a store: those that a load which is forwarded from it follows (rule 12)
-    uint64_t guard;     // of a load: those before which no other hart may store, once it has read (rule 2, and the atomicity axiom)
+    // Those that precede it in every execution: preserved program order, and those that a store follows at its
+    // location.
+    uint64_t before;
+    uint64_t sources;  // of a store: those that a load which is forwarded from it follows (rule 12)
+    // Of a load: those before which no other hart may store, once it has read (rule 2, and the atomicity axiom).
+    uint64_t guard;
     uint64_t possible;  // of a load: the values that it may read
     int32_t own;        // of a load: the store of its hart before it at its location, -1 for none
     uint8_t hart, location, value;
@@ -34,8 +38,9 @@ struct Location {
 using Key = unsigned __int128;
 using Counted = std::vector<std::pair<Key, unsigned __int128>>;
 
-// None where sets are extended in more than `most` ways, or more than `steps` entries would be made; those are left that were not needed.
-// At most 63 events; counts are exact below 2^128.
-std::optional<Counted> executions(const std::vector<Event>& events, const std::vector<Location>& locations, size_t most, uint64_t& steps);
+// None where sets are extended in more than `most` ways, or more than `steps` entries would be made; those are left
+// that were not needed. At most 63 events; counts are exact below 2^128.
+std::optional<Counted> executions(const std::vector<Event>& events, const std::vector<Location>& locations, size_t most,
+                                  uint64_t& steps);
 
 }  // namespace polyloom::riscv

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// IEEE 754 arithmetic with RISC-V's rounding modes, flags and NaNs, in integers, so that no host's floating point shows: every
-// operation is exact on (sign, exponent, significand), of which the lowest bit may stand for all that was shifted out, and is
-// then rounded once. Tininess is detected after rounding. Source: The RISC-V Instruction Set Manual, Volume I, chapters 20, 21.
+// IEEE 754 arithmetic with RISC-V's rounding modes, flags and NaNs, in integers, so that no host's floating point
+// shows: every operation is exact on (sign, exponent, significand), of which the lowest bit may stand for all that was
+// shifted out, and is then rounded once. Tininess is detected after rounding. Source: The RISC-V Instruction Set
+// Manual, Volume I, chapters 20, 21.
 #pragma once
 
 #include <bit>
@@ -21,7 +22,8 @@ struct Format {
     using Bits = B;
     using Host = H;
     static constexpr int PRECISION = P, GREATEST = (1 << (E - 1)) - 1, LEAST = 1 - GREATEST;
-    static constexpr Bits SIGN = Bits(1) << (P - 1 + E), HIDDEN = Bits(1) << (P - 1), INFINITE = ((Bits(1) << E) - 1) << (P - 1), NAN_BITS = INFINITE | HIDDEN >> 1;
+    static constexpr Bits SIGN = Bits(1) << (P - 1 + E), HIDDEN = Bits(1) << (P - 1),
+                          INFINITE = ((Bits(1) << E) - 1) << (P - 1), NAN_BITS = INFINITE | HIDDEN >> 1;
 
     static bool is_nan(Bits a) { return (a & ~SIGN) > INFINITE; }
     static bool is_signaling(Bits a) { return is_nan(a) && !(a & HIDDEN >> 1); }
@@ -45,7 +47,8 @@ template <class F>
 Exact exact(typename F::Bits a) {
     const int biased = int((a & ~F::SIGN) >> (F::PRECISION - 1));
     const auto fraction = a & (F::HIDDEN - 1);
-    return {bool(a & F::SIGN), (biased ? biased : 1) - F::GREATEST - (F::PRECISION - 1), biased ? fraction | F::HIDDEN : fraction};
+    return {bool(a & F::SIGN), (biased ? biased : 1) - F::GREATEST - (F::PRECISION - 1),
+            biased ? fraction | F::HIDDEN : fraction};
 }
 
 struct Integer {
@@ -79,7 +82,8 @@ typename F::Bits rounded(Exact a, int mode, uint8_t& flags) {
     const int top = width(a.significand) - 1 + a.exponent;
     int last = (top > F::LEAST ? top : F::LEAST) - LAST;
     const auto [value, inexact] = round_off(a.sign, a.significand, last - a.exponent, mode);
-    const bool reaches = top == F::LEAST - 1 && round_off(a.sign, a.significand, top - LAST - a.exponent, mode).value >> F::PRECISION;
+    const bool reaches =
+        top == F::LEAST - 1 && round_off(a.sign, a.significand, top - LAST - a.exponent, mode).value >> F::PRECISION;
     if (inexact) flags |= top < F::LEAST && !reaches ? NX | UF : NX;
     const bool carries = value >> F::PRECISION != 0;
     const Bits significand = Bits(value >> carries);
@@ -141,22 +145,27 @@ typename F::Bits sub(typename F::Bits a, typename F::Bits b, int mode, uint8_t& 
     return F::is_nan(b) ? quiet<F>(flags, a, b) : add<F>(a, b ^ F::SIGN, mode, flags);
 }
 
-inline Exact product(Exact a, Exact b) { return {a.sign != b.sign, a.exponent + b.exponent, a.significand * b.significand}; }
+inline Exact product(Exact a, Exact b) {
+    return {a.sign != b.sign, a.exponent + b.exponent, a.significand * b.significand};
+}
 
 template <class F>
 typename F::Bits mul(typename F::Bits a, typename F::Bits b, int mode, uint8_t& flags) {
     if (F::is_nan(a) || F::is_nan(b)) return quiet<F>(flags, a, b);
-    if (F::is_infinite(a) || F::is_infinite(b)) return F::is_zero(a) || F::is_zero(b) ? invalid<F>(flags) : ((a ^ b) & F::SIGN) | F::INFINITE;
+    if (F::is_infinite(a) || F::is_infinite(b))
+        return F::is_zero(a) || F::is_zero(b) ? invalid<F>(flags) : ((a ^ b) & F::SIGN) | F::INFINITE;
     return rounded<F>(product(exact<F>(a), exact<F>(b)), mode, flags);
 }
 
 // a * b + c, rounded once.
 template <class F>
 typename F::Bits fma(typename F::Bits a, typename F::Bits b, typename F::Bits c, int mode, uint8_t& flags) {
-    if ((F::is_infinite(a) && F::is_zero(b)) || (F::is_zero(a) && F::is_infinite(b))) return quiet<F>(flags, c), invalid<F>(flags);
+    if ((F::is_infinite(a) && F::is_zero(b)) || (F::is_zero(a) && F::is_infinite(b)))
+        return quiet<F>(flags, c), invalid<F>(flags);
     if (F::is_nan(a) || F::is_nan(b) || F::is_nan(c)) return quiet<F>(flags, a, b, c);
     const auto sign = (a ^ b) & F::SIGN;
-    if (F::is_infinite(a) || F::is_infinite(b)) return F::is_infinite(c) && sign != (c & F::SIGN) ? invalid<F>(flags) : sign | F::INFINITE;
+    if (F::is_infinite(a) || F::is_infinite(b))
+        return F::is_infinite(c) && sign != (c & F::SIGN) ? invalid<F>(flags) : sign | F::INFINITE;
     if (F::is_infinite(c)) return c;
     if ((F::is_zero(a) || F::is_zero(b)) && F::is_zero(c)) return c == sign ? c : mode == RDN ? F::SIGN : 0;
     return rounded<F>(sum(product(exact<F>(a), exact<F>(b)), exact<F>(c), mode), mode, flags);
@@ -255,7 +264,8 @@ I to_integer(typename F::Bits a, int mode, uint8_t& flags) {
     const bool negative = !F::is_nan(a) && (a & F::SIGN);
     const Exact value = F::is_nan(a) || F::is_infinite(a) ? Exact{negative, 100, 1} : exact<F>(a);
     const bool huge = value.exponent > 64;
-    const auto [magnitude, inexact] = huge ? Integer{u128(1) << 100, false} : round_off(negative, value.significand, -value.exponent, mode);
+    const auto [magnitude, inexact] =
+        huge ? Integer{u128(1) << 100, false} : round_off(negative, value.significand, -value.exponent, mode);
     const u128 limit = negative ? u128(std::is_signed_v<I>) << (8 * sizeof(I) - 1) : u128(HIGH);
     if (magnitude > limit) return flags |= NV, negative ? LOW : HIGH;
     if (inexact) flags |= NX;

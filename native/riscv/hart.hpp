@@ -23,10 +23,10 @@
 // Addresses of code are those that pc has. Harts whose addresses are translated differently need a `Code` each. Who
 // changes a translation flushes the code between runs, or gives the hart another `code` and answers `jump`.
 //
-// Harts on one `Code` run in one thread of the host, one after another: a device does not run a hart. Code is decoded when it is first met, into traces: arrays of
-// instructions that follow each other, across branches that are not taken. A step does one instruction and calls the
-// next one's, which is a jump where the compiler makes one of a call in tail position (POLYLOOM_CHAINED), and a loop's
-// turn elsewhere.
+// Harts on one `Code` run in one thread of the host, one after another: a device does not run a hart. Code is decoded
+// when it is first met, into traces: arrays of instructions that follow each other, across branches that are not taken.
+// A step does one instruction and calls the next one's, which is a jump where the compiler makes one of a call in tail
+// position (POLYLOOM_CHAINED), and a loop's turn elsewhere.
 #pragma once
 
 #include <array>
@@ -121,7 +121,7 @@ struct Code {
     X alignment;
     std::vector<Custom<P>> custom;
 
-private:
+  private:
     struct Range {
         X base, size;
         const uint8_t* bytes;
@@ -206,7 +206,7 @@ struct Hart {
     bool running = false, paused = false;
     Decoded<P> away, single[2];
 
-private:
+  private:
     void drive(Place from, int64_t budget);
     Answer across(X address, unsigned size, Access access, uint64_t& value);
     Outcome outcome(uint64_t rest);

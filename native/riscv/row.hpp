@@ -13,15 +13,16 @@ struct Piece {
     uint8_t word, value, width;
 };
 
-// Values are sign-extended from `sign` bits, unless it is 0. A forbidden value makes the word illegal; -1 forbids nothing.
+// Values are sign-extended from `sign` bits, unless it is 0. A forbidden value makes the word illegal; -1 forbids
+// nothing.
 struct Field {
     Piece pieces[8];
     uint8_t count, sign, base;
     int forbidden[2];
 };
 
-// `operands` are field numbers, or complements of constants, for rd, rs1, rs2, rs3, rm, imm; `checked` are the fields with
-// forbidden values. `xlen` is 0 for both. `writes_x` tells an rd among the integer registers.
+// `operands` are field numbers, or complements of constants, for rd, rs1, rs2, rs3, rm, imm; `checked` are the fields
+// with forbidden values. `xlen` is 0 for both. `writes_x` tells an rd among the integer registers.
 struct Row {
     uint32_t match, mask, extensions;
     uint8_t xlen, size;

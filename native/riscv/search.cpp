@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depth first. A value that nothing reads yet must still be read, and an instruction reads at most two: with r instructions to go
-// at most r + 1 values may be unread. That, and looking at one sample before the others, makes length 4 a matter of seconds.
+// Depth first search. An instruction reads at most two values, and in the end every value must have been read: with r
+// instructions to go, at most r + 1 values may be unread. That, and a look at a few samples before all others, makes
+// sequences of length 4 a matter of seconds.
 #include "search.hpp"
 
 #include <algorithm>
@@ -52,7 +53,8 @@ constexpr bool commutes(Step step) {
     return step == Step::ADD || (step >= Step::AND && step <= Step::XOR) || (step >= Step::XNOR && step <= Step::MAXU);
 }
 
-// Of one value twice, the others give the value itself or a constant that zero gives as well.
+// Whether it makes sense to give a step one value twice: the other steps give the value itself then, or a constant that
+// they also give for zero.
 constexpr bool doubles(Step step) { return step == Step::ADD || (step >= Step::SLL && step <= Step::SRA); }
 
 template <class X>
@@ -79,7 +81,8 @@ struct Search {
                     continue;
                 }
                 for (int b = commutes(step) ? a : 0; b < count; ++b)
-                    if (a != b || doubles(step)) attempt({step, uint8_t(a), uint8_t(b)}, left, unread - fresh(a) - (a != b && fresh(b)));
+                    if (a != b || doubles(step))
+                        attempt({step, uint8_t(a), uint8_t(b)}, left, unread - fresh(a) - (a != b && fresh(b)));
             }
     }
 
@@ -105,7 +108,7 @@ struct Search {
         if (!is_unary(line.step)) reads[line.b] += by;
     }
 
-    // Independent neighbours stand in one order only.
+    // Instructions that are next to each other and independent may stand in one order only.
     bool is_next(Line line) const {
         if (lines.empty() || line.a == count - 1 || (!is_unary(line.step) && line.b == count - 1)) return true;
         const Line& before = lines.back();
@@ -125,7 +128,10 @@ struct Search {
                 const int low = unread == 2 ? other : 0, high = unread == 2 ? other + 1 : count;
                 if (is_plausible(step, of(one), true))
                     for (int b = low; b < high; ++b)
-                        if (b != one || doubles(step)) compare(commutes(step) && b < one ? Line{step, uint8_t(b), uint8_t(one)} : Line{step, uint8_t(one), uint8_t(b)}, f);
+                        if (b != one || doubles(step))
+                            compare(commutes(step) && b < one ? Line{step, uint8_t(b), uint8_t(one)}
+                                                              : Line{step, uint8_t(one), uint8_t(b)},
+                                    f);
                 if (!commutes(step) && is_plausible(step, of(one), false))
                     for (int a = low; a < high; ++a)
                         if (a != one) compare({step, uint8_t(a), uint8_t(one)}, f);
@@ -135,7 +141,7 @@ struct Search {
 
     static constexpr size_t FEW = 4;
 
-    // Whether some other operand can make the target of this one, by a few samples.
+    // Whether this operand can give the target with any other one, judged by a few samples.
     bool is_plausible(Step step, const X* value, bool is_first) const {
         using S = std::make_signed_t<X>;
         for (size_t n = 0; n < FEW; ++n) {
@@ -174,15 +180,21 @@ struct Search {
 }  // namespace
 
 template <class X>
-std::vector<std::vector<Line>> search(const std::vector<std::vector<X>>& inputs, const std::vector<X>& target, const std::vector<Step>& allowed, int length, size_t most) {
+std::vector<std::vector<Line>> search(const std::vector<std::vector<X>>& inputs, const std::vector<X>& target,
+                                      const std::vector<Step>& allowed, int length, size_t most) {
     const size_t places = inputs.size() + size_t(length) + 1;
-    Search<X> made{target, allowed, most, std::vector<X>(places * SAMPLES), int(inputs.size()) + 1, std::vector<int>(places), {}, {}};
-    for (size_t n = 0; n < inputs.size(); ++n) std::copy(inputs[n].begin(), inputs[n].end(), made.values.begin() + ptrdiff_t((n + 1) * SAMPLES));
+    Search<X> made{
+        target, allowed, most, std::vector<X>(places * SAMPLES), int(inputs.size()) + 1, std::vector<int>(places),
+        {},     {}};
+    for (size_t n = 0; n < inputs.size(); ++n)
+        std::copy(inputs[n].begin(), inputs[n].end(), made.values.begin() + ptrdiff_t((n + 1) * SAMPLES));
     made.extend(length, int(inputs.size()));
     return made.found;
 }
 
-template std::vector<std::vector<Line>> search(const std::vector<std::vector<uint32_t>>&, const std::vector<uint32_t>&, const std::vector<Step>&, int, size_t);
-template std::vector<std::vector<Line>> search(const std::vector<std::vector<uint64_t>>&, const std::vector<uint64_t>&, const std::vector<Step>&, int, size_t);
+template std::vector<std::vector<Line>> search(const std::vector<std::vector<uint32_t>>&, const std::vector<uint32_t>&,
+                                               const std::vector<Step>&, int, size_t);
+template std::vector<std::vector<Line>> search(const std::vector<std::vector<uint64_t>>&, const std::vector<uint64_t>&,
+                                               const std::vector<Step>&, int, size_t);
 
 }  // namespace polyloom::riscv

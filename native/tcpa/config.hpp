@@ -119,20 +119,23 @@ struct FormatError : std::runtime_error {
 
 // What a file declares is more than the memory that it may take.
 struct TooLarge : std::runtime_error {
-    explicit TooLarge(uint64_t needed) : std::runtime_error("the configuration does not fit into memory"), bytes(needed) {}
+    explicit TooLarge(uint64_t needed)
+        : std::runtime_error("the configuration does not fit into memory"), bytes(needed) {}
     uint64_t bytes;
 };
 
-uint64_t wire_bytes(const Config& config);                   // of all connections
-uint64_t run_bytes(const Config& config, bool check_only);   // of a run, all in all
-uint64_t most_operations(const Config& config);              // of a run, at most
-uint64_t accesses(const Config& config, size_t array);       // steps in which generators of an array are enabled, at most
-uint64_t signal_ring(const Config& config);                  // steps whose signals a run keeps
+uint64_t wire_bytes(const Config& config);                  // of all connections
+uint64_t run_bytes(const Config& config, bool check_only);  // of a run, all in all
+uint64_t most_operations(const Config& config);             // of a run, at most
+// Steps in which generators of an array are enabled, at most.
+uint64_t accesses(const Config& config, size_t array);
+uint64_t signal_ring(const Config& config);  // steps whose signals a run keeps
 
 // Refuses whatever would send the model outside its tables: indices, ranks, signs, digits outside the tile.
 void check(const Config& config, uint64_t most_bytes = std::numeric_limits<uint64_t>::max());
 
-// Reads the bytes of a concrete configuration; throws FormatError when they are not one, TooLarge where it would take more than `most_bytes`.
+// Reads the bytes of a concrete configuration; throws FormatError when they are not one, TooLarge where it would take
+// more than `most_bytes`.
 Config load(std::span<const uint8_t> bytes, uint64_t most_bytes = std::numeric_limits<uint64_t>::max());
 
 }  // namespace polyloom::tcpa

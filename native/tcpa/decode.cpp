@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decodes programs once per class: operands by file, destinations sorted by file, targets as pointers, so that the
+// model's inner loop looks nothing up.
 #include "decode.hpp"
 
 #include <algorithm>
@@ -18,7 +20,7 @@ std::vector<Coverage> covered(const Program& program, size_t signals) {
     return found;
 }
 
-// FIFOs are numbered through: ids follow the `feedback` fds.
+// FIFOs have one numbering: first the `feedback` fds, then the ids.
 Code decoded(const Instruction& words, const Unit& unit, uint32_t feedback, bool is_static) {
     Code code;
     code.opcode = words.opcode;
@@ -26,10 +28,13 @@ Code decoded(const Instruction& words, const Unit& unit, uint32_t feedback, bool
     code.latency = unit.latency[words.opcode];
     for (const Operand& source : words.sources) {
         code.file[code.sources] = source.file == File::io ? File::fd : source.file;
-        code.source[code.sources++] = source.file == File::io ? feedback + source.value : is_static && source.file == File::immediate ? any_type : source.value;
+        code.source[code.sources++] = source.file == File::io                       ? feedback + source.value
+                                      : is_static && source.file == File::immediate ? any_type
+                                                                                    : source.value;
     }
     size_t destinations = 0;
-    for (auto [file, count] : {std::pair(File::rd, &code.to_general), {File::fd, &code.to_feedback}, {File::io, &code.to_output}})
+    for (auto [file, count] :
+         {std::pair(File::rd, &code.to_general), {File::fd, &code.to_feedback}, {File::io, &code.to_output}})
         for (size_t n = 0; n < words.destinations.size(); ++n) {
             if (words.destinations[n].file != file) continue;
             code.position[destinations] = uint8_t(n);
@@ -42,15 +47,18 @@ Code decoded(const Instruction& words, const Unit& unit, uint32_t feedback, bool
     return code;
 }
 
-std::vector<Code> decoded(const Program& program, const Unit& unit, uint32_t feedback, std::vector<Coverage>* coverage) {
+std::vector<Code> decoded(const Program& program, const Unit& unit, uint32_t feedback,
+                          std::vector<Coverage>* coverage) {
     std::vector<Code> codes;
     for (const Instruction& words : program) {
         codes.push_back(decoded(words, unit, feedback, coverage != nullptr));
         if (coverage) codes.back().coverage = &(*coverage)[codes.size() - 1];
     }
+    // A sentinel behind the program: whoever runs off its end, or branches beyond it, faults there.
     codes.emplace_back().outside = true;
     for (size_t pc = 0; pc < program.size(); ++pc)
-        for (uint32_t number : program[pc].targets) codes[pc].targets.push_back(&codes[std::min<size_t>(number, program.size())]);
+        for (uint32_t number : program[pc].targets)
+            codes[pc].targets.push_back(&codes[std::min<size_t>(number, program.size())]);
     return codes;
 }
 
@@ -60,7 +68,8 @@ Programs decode(const Config& config, const Machine& machine, Coverages* coverag
     if (coverage)
         for (const ElementProgram& element : config.classes) {
             auto& units = coverage->emplace_back();
-            for (const Program& program : element.programs) units.push_back(covered(program, config.controller.signals.size()));
+            for (const Program& program : element.programs)
+                units.push_back(covered(program, config.controller.signals.size()));
         }
     Programs programs;
     for (size_t c = 0; c < config.classes.size(); ++c) {
@@ -68,7 +77,8 @@ Programs decode(const Config& config, const Machine& machine, Coverages* coverag
         const auto feedback = uint32_t(registers_used(element, {})[1]);
         auto& units = programs.emplace_back();
         for (size_t u = 0; u < element.programs.size(); ++u)
-            units.push_back(decoded(element.programs[u], machine.units[u], feedback, coverage ? &(*coverage)[c][u] : nullptr));
+            units.push_back(
+                decoded(element.programs[u], machine.units[u], feedback, coverage ? &(*coverage)[c][u] : nullptr));
     }
     return programs;
 }

@@ -9,10 +9,12 @@
 
 namespace polyloom::tcpa {
 
-using Programs = std::vector<std::vector<std::vector<Code>>>;  // by class, unit, instruction; the last one stands for all beyond
+// By class, unit, instruction; the last one stands for all beyond.
+using Programs = std::vector<std::vector<std::vector<Code>>>;
 using Coverages = std::vector<std::vector<std::vector<Coverage>>>;
 
-// For a static run `coverage` gets a place for every instruction, and immediates become `any_type`; otherwise it is null.
+// For a static run `coverage` gets a place for every instruction, and immediates become `any_type`; otherwise it is
+// null.
 Programs decode(const Config& config, const Machine& machine, Coverages* coverage);
 
 // Registers of each file (rd, fd, id, od) that a class's programs or an element's wires name.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Membership in a domain, and its points in scan order: one cursor for each convex set, each in scan order by itself,
+// merged by step number.
 #include "domain.hpp"
 
 #include <algorithm>
@@ -12,7 +14,8 @@ int64_t affine(const std::vector<int64_t>& coefficients, const std::vector<int64
 }
 
 static bool inside(const ConvexSet& set, const std::vector<int64_t>& digits) {
-    return std::all_of(set.half_spaces.begin(), set.half_spaces.end(), [&](const HalfSpace& h) { return affine(h.coefficients, digits, h.constant) >= 0; });
+    return std::all_of(set.half_spaces.begin(), set.half_spaces.end(),
+                       [&](const HalfSpace& h) { return affine(h.coefficients, digits, h.constant) >= 0; });
 }
 
 bool contains(const Domain& domain, const std::vector<int64_t>& digits) {
@@ -36,6 +39,7 @@ Scan::Scan(const Domain& domain, const std::vector<int64_t>& extents) {
     choose();
 }
 
+// The next point of the box. Digits count up like an odometer, and `step` follows by their weights.
 bool Scan::increment(Cursor& cursor) const {
     for (size_t m = 0; m < cursor.digits.size(); ++m) {
         if (cursor.digits[m] < cursor.set->upper[m]) {
@@ -49,6 +53,7 @@ bool Scan::increment(Cursor& cursor) const {
     return false;
 }
 
+// Moves on to a point within all half-spaces; false where the box has no further one.
 bool Scan::settle(Cursor& cursor) const {
     while (!inside(*cursor.set, cursor.digits))
         if (!increment(cursor)) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the bytes of a concrete configuration (docs/formats.md). The words of names and checksums aside, every word ends up
-// in a `Config`; what the format leaves open, such as whether a register exists, is for `check` and the model to say.
+// Reads the bytes of a concrete configuration (docs/formats.md). Except for names and checksums, every word ends up in
+// a `Config`. What the format leaves open, such as whether a register exists, is for `check` and the model to say.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -42,7 +42,8 @@ class Reader {
     uint32_t u32() { return uint32_t(number(4)); }
     int64_t i32() { return int32_t(number(4)); }
 
-    // A count of items that take at least one byte each.
+    // A count of items. Each takes at least one byte, so that a count above what is left is refused before anything is
+    // allocated for it.
     size_t count(size_t size) {
         const uint64_t value = number(size);
         if (value > left()) throw FormatError("more items are announced than the section holds");
@@ -83,9 +84,13 @@ uint64_t fletcher64(std::span<const uint8_t> bytes) {
     return high << 32 | low;
 }
 
+// Splits the file. A file is canonical: one checksum, no gap between sections, zeros as padding, so that one changed
+// bit is found and equal configurations are equal files.
 std::array<Reader, section_count> sections(std::span<const uint8_t> bytes, uint64_t& stamp) {
     Reader head(bytes);
-    if (bytes.size() % 4 || bytes.size() < header + 4 * section_count || !std::ranges::equal(head.take(4), std::string_view("PLCC"))) throw FormatError("not a concrete configuration");
+    if (bytes.size() % 4 || bytes.size() < header + 4 * section_count ||
+        !std::ranges::equal(head.take(4), std::string_view("PLCC")))
+        throw FormatError("not a concrete configuration");
     if (head.u32() != 3) throw FormatError("another format version");
     if (head.number(8) != fletcher64(bytes.subspan(checked_from))) throw FormatError("the checksum does not match");
     stamp = head.number(8);
@@ -98,7 +103,8 @@ std::array<Reader, section_count> sections(std::span<const uint8_t> bytes, uint6
         section = Reader(bytes.subspan(start, end - start));
         for (uint8_t pad : bytes.subspan(end, padded - end))
             if (pad) throw FormatError("padding is not zero");
-        if (&section == &made.back() && fletcher64(bytes.subspan(start, padded - start)) != names_hash) throw FormatError("the hash of the names does not match");
+        if (&section == &made.back() && fletcher64(bytes.subspan(start, padded - start)) != names_hash)
+            throw FormatError("the hash of the names does not match");
         start = padded;
     }
     if (start != bytes.size()) throw FormatError("bytes follow the last section");
@@ -126,11 +132,14 @@ Instruction instruction(Reader& in) {
     return made;
 }
 
-std::vector<int64_t> depths(Reader& in) { return list<int64_t>(in.count(1), [&] { return in.u32(); }); }
+std::vector<int64_t> depths(Reader& in) {
+    return list<int64_t>(in.count(1), [&] { return in.u32(); });
+}
 
 ElementProgram element_program(Reader& in) {
     ElementProgram made;
-    made.programs = list<Program>(in.count(1), [&] { return list<Instruction>(in.count(2), [&] { return instruction(in); }); });
+    made.programs =
+        list<Program>(in.count(1), [&] { return list<Instruction>(in.count(2), [&] { return instruction(in); }); });
     made.feedback_depths = depths(in);
     made.input_depths = depths(in);
     return made;
@@ -216,19 +225,25 @@ Generator generator(Reader& in, const Pool& pool, size_t rank) {
 Config load(std::span<const uint8_t> bytes, uint64_t most_bytes) {
     Config config;
     auto parts = sections(bytes, config.machine_hash);
-    Reader &head = parts[0], &classes = parts[1], &wrappers = parts[2], &maps = parts[3], &domains = parts[4], &generators = parts[5], &names = parts[6];
+    Reader &head = parts[0], &classes = parts[1], &wrappers = parts[2], &maps = parts[3], &domains = parts[4],
+           &generators = parts[5], &names = parts[6];
     config.initiation_interval = head.u32();
     config.rows = head.u16();
     config.columns = head.u16();
     config.extents = list<int64_t>(head.count(1), [&] { return head.u32(); });
     const size_t rank = config.extents.size(), elements = size_t(config.rows) * config.columns;
-    const auto pool = list<Shared>(domains.count(4), [&] { return std::make_shared<const Domain>(list<ConvexSet>(domains.count(2), [&] { return convex_set(domains, rank); })); });
+    const auto pool = list<Shared>(domains.count(4), [&] {
+        return std::make_shared<const Domain>(
+            list<ConvexSet>(domains.count(2), [&] { return convex_set(domains, rank); }));
+    });
     config.controller = controller(head, pool);
     config.arrays = list<Array>(head.count(2), [&] { return array(head); });
     for (size_t places = head.count(2); places; --places) place(head, config.arrays);
     config.classes = list<ElementProgram>(classes.count(2), [&] { return element_program(classes); });
-    config.wrappers = list<std::vector<Connection>>(wrappers.count(2), [&] { return list<Connection>(wrappers.count(2), [&] { return connection(wrappers); }); });
-    const size_t class_bytes = config.classes.size() + 1 <= 256 ? 1 : 2, wrapper_bytes = config.wrappers.size() <= 256 ? 1 : 2;
+    config.wrappers = list<std::vector<Connection>>(
+        wrappers.count(2), [&] { return list<Connection>(wrappers.count(2), [&] { return connection(wrappers); }); });
+    const size_t class_bytes = config.classes.size() + 1 <= 256 ? 1 : 2,
+                 wrapper_bytes = config.wrappers.size() <= 256 ? 1 : 2;
     config.element_class = list<int32_t>(elements, [&] { return int32_t(maps.number(class_bytes)) - 1; });
     config.wrapper = list<uint32_t>(elements, [&] { return uint32_t(maps.number(wrapper_bytes)); });
     config.generators = list<Generator>(generators.count(4), [&] { return generator(generators, pool, rank); });

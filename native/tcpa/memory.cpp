@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a configuration would take before anything of that size is allocated: a few bytes of a file declare any number of words, of
-// links of a route and of tokens in a FIFO. Sums saturate.
+// What a configuration would take, computed before anything of that size is allocated: a few bytes of a file can
+// declare any number of words, of links of a route and of tokens in a FIFO. Sums saturate.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -21,11 +21,12 @@ uint64_t times(uint64_t a, uint64_t b) { return b && a > most / b ? most : a * b
 
 uint64_t points(const ConvexSet& set) {
     uint64_t count = 1;
-    for (size_t m = 0; m < set.lower.size(); ++m) count = times(count, uint64_t(std::max<int64_t>(0, set.upper[m] - set.lower[m] + 1)));
+    for (size_t m = 0; m < set.lower.size(); ++m)
+        count = times(count, uint64_t(std::max<int64_t>(0, set.upper[m] - set.lower[m] + 1)));
     return count;
 }
 
-// No FIFO holds more than its depth, nor more than all cycles bring.
+// No FIFO holds more tokens than its depth, or than there are cycles; a ring takes up to twice that.
 uint64_t tokens(const std::vector<int64_t>& depths, uint64_t cycles) {
     uint64_t bytes = 0;
     for (int64_t depth : depths) bytes = plus(bytes, times(2 * sizeof(Token), std::min(uint64_t(depth), cycles)));
@@ -33,24 +34,29 @@ uint64_t tokens(const std::vector<int64_t>& depths, uint64_t cycles) {
 }
 
 uint64_t registers(const std::array<size_t, 4>& used) {
-    return used[0] * (sizeof(General) + sizeof(Queue)) + (used[1] + used[2]) * sizeof(Fifo) + used[3] * (sizeof(Output) + 4 * sizeof(Sink));
+    return used[0] * (sizeof(General) + sizeof(Queue)) + (used[1] + used[2]) * sizeof(Fifo) +
+           used[3] * (sizeof(Output) + 4 * sizeof(Sink));
 }
 
 uint64_t element_bytes(const Config& config) {
     const uint64_t cycles = times(uint64_t(config.controller.steps), uint64_t(config.initiation_interval));
     std::vector<uint64_t> of_class, of_wrapper;
     for (const ElementProgram& e : config.classes)
-        of_class.push_back(plus(registers(registers_used(e, {})) + e.programs.size() * sizeof(UnitState), plus(tokens(e.feedback_depths, cycles), tokens(e.input_depths, cycles))));
+        of_class.push_back(plus(registers(registers_used(e, {})) + e.programs.size() * sizeof(UnitState),
+                                plus(tokens(e.feedback_depths, cycles), tokens(e.input_depths, cycles))));
     for (const auto& wrapper : config.wrappers) of_wrapper.push_back(registers(registers_used({}, wrapper)));
     uint64_t bytes = times(config.generators.size(), sizeof(Fifo) + sizeof(Output));
     for (size_t n = 0; n < config.element_class.size(); ++n)
-        if (config.element_class[n] >= 0) bytes = plus(bytes, sizeof(Element) + of_class[size_t(config.element_class[n])] + of_wrapper[config.wrapper[n]]);
+        if (config.element_class[n] >= 0)
+            bytes = plus(bytes,
+                         sizeof(Element) + of_class[size_t(config.element_class[n])] + of_wrapper[config.wrapper[n]]);
     return bytes;
 }
 
 uint64_t stream_bytes(const Config& config) {
     uint64_t bytes = 0;
-    for (const Generator& g : config.generators) bytes = plus(bytes, sizeof(Stream) + g.domain->size() * (64 + 8 * config.extents.size()) + 256);
+    for (const Generator& g : config.generators)
+        bytes = plus(bytes, sizeof(Stream) + g.domain->size() * (64 + 8 * config.extents.size()) + 256);
     return bytes;
 }
 
@@ -86,7 +92,9 @@ uint64_t wire_bytes(const Config& config) {
 
 uint64_t most_operations(const Config& config) {
     std::vector<uint64_t> units;
-    for (const ElementProgram& e : config.classes) units.push_back(uint64_t(std::count_if(e.programs.begin(), e.programs.end(), [](const Program& p) { return !p.empty(); })));
+    for (const ElementProgram& e : config.classes)
+        units.push_back(
+            uint64_t(std::count_if(e.programs.begin(), e.programs.end(), [](const Program& p) { return !p.empty(); })));
     uint64_t busy = 0;
     for (int32_t number : config.element_class) busy += number < 0 ? 0 : units[size_t(number)];
     return times(busy, times(uint64_t(config.controller.steps), uint64_t(config.initiation_interval)));
@@ -103,7 +111,8 @@ uint64_t run_bytes(const Config& config, bool check_only) {
     uint64_t bytes = plus(plus(wire_bytes(config), element_bytes(config)), stream_bytes(config));
     for (const Array& array : config.arrays)
         if (array.is_output) bytes = plus(bytes, times(words_of(array), check_only ? 1 : 1 + sizeof(uint32_t)));
-    return plus(bytes, times(signal_ring(config), (config.controller.signals.size() + 63) / 64 * (check_only ? 16 : 8)));
+    return plus(bytes,
+                times(signal_ring(config), (config.controller.signals.size() + 63) / 64 * (check_only ? 16 : 8)));
 }
 
 // Vectors grow by doubling. An id gives, and an od gets, at most one value per cycle.

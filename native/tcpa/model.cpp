@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One clock for all placements. In a cycle the input generators put their tokens, the output generators take theirs, and
-// every active element issues one instruction a unit. A write is entered at its issue with the cycle that first sees it,
-// and latencies are positive, so the order of elements and units within a cycle does not matter.
+// One clock for all placements. In each cycle input generators put their tokens, output generators take theirs, and
+// every active element issues one instruction per unit. A write is entered when it is issued, with the first cycle that
+// sees it; latencies are positive, so the order of elements and units within a cycle does not matter.
 #include "model.hpp"
 
 #include <algorithm>
@@ -22,13 +22,18 @@ uint32_t wanted_type(const Code& code, unsigned source) {
     return uint32_t(operation_of(code.opcode) == Operation::select && source == 0 ? Type::i32 : type_of(code.opcode));
 }
 
+// A configuration that runs on its rectangle of the array. A static run (`verify`) has no data: values are element
+// types, and what is never used is collected in a Report. Both choices are made at compile time, because they stand in
+// the innermost loops.
 template <bool Static, bool Traced>
 class Rectangle {
   public:
     Rectangle(const Placement& placement, const Machine& machine, Recording* recording = nullptr);
 
     // The next cycle after `now` in which something happens.
-    int64_t next(int64_t now) const { return !active_.empty() ? now + 1 : std::min({readers_.next(), writers_.next(), activation()}); }
+    int64_t next(int64_t now) const {
+        return !active_.empty() ? now + 1 : std::min({readers_.next(), writers_.next(), activation()});
+    }
     void cycle(int64_t now);
     Result finish();
 
@@ -53,7 +58,8 @@ class Rectangle {
     void inspect(const Element& element, UnitState& unit, const Code& code, int64_t now) const;
     [[gnu::always_inline]] void issue(Element& element, UnitState& unit, const Code& code, int64_t now);
     void note_driven(const Element& element, const Code& code);
-    uint32_t compute(const Element& element, const UnitState& unit, const Code& code, const uint32_t* operands, int64_t now) const;
+    uint32_t compute(const Element& element, const UnitState& unit, const Code& code, const uint32_t* operands,
+                     int64_t now) const;
     bool branch(const Element& element, UnitState& unit, const Code& code);
     void note_branch(const Element& element, const Code& code, uint32_t number);
 
@@ -77,14 +83,14 @@ class Rectangle {
     Wires wires_;
     Result result_;
     const Programs programs_;
-    std::vector<Element> elements_;                         // only those with a program
-    // The registers that elements refer to.
+    std::vector<Element> elements_;  // only those with a program
+    // The registers that elements refer to, in deques because references must stay valid while more are added.
     std::deque<std::vector<General>> generals_;
     std::deque<std::vector<Queue>> later_;
     std::deque<std::vector<Fifo>> fifos_;
     std::deque<std::vector<Output>> outputs_;
-    std::vector<int32_t> element_at_;                       // their positions, row by row
-    std::vector<Element*> waiting_, active_;                // waiting: the last one starts first
+    std::vector<int32_t> element_at_;         // their positions, row by row
+    std::vector<Element*> waiting_, active_;  // waiting: the last one starts first
     std::map<BorderPort, std::vector<Sink>> entries_;
     std::map<BorderPort, Fifo> exits_;
     std::map<BorderPort, Bank> banks_;
@@ -93,7 +99,8 @@ class Rectangle {
     int64_t first_issue_ = -1, last_write_ = -1;
     bool uniform_ = true;
 
-    // Control signals of the latest steps, one bit each: a ring that outlasts the way to the farthest element.
+    // Control signals of the latest steps, one bit each. Elements see a step one after another, with the controller's
+    // delays, so the ring has as many steps as the farthest element is behind the first one.
     size_t signal_words_ = 0;
     int64_t ring_ = 1, generated_ = 0, used_steps_ = 0;
     std::vector<uint64_t> signals_, readings_;
@@ -101,15 +108,19 @@ class Rectangle {
 };
 
 template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::fail(Cause cause, int64_t cycle, uint32_t element, int unit, const std::string& what) const {
-    const int row = placement_.row + int(element / config_.columns), column = placement_.column + int(element % config_.columns);
+void Rectangle<Static, Traced>::fail(Cause cause, int64_t cycle, uint32_t element, int unit,
+                                     const std::string& what) const {
+    const int row = placement_.row + int(element / config_.columns),
+              column = placement_.column + int(element % config_.columns);
     throw Fault(cause, cycle, row, column, unit, what);
 }
 
 template <bool Static, bool Traced>
-void Rectangle<Static, Traced>::fail(Cause cause, int64_t cycle, const BorderPort& port, const std::string& what) const {
+void Rectangle<Static, Traced>::fail(Cause cause, int64_t cycle, const BorderPort& port,
+                                     const std::string& what) const {
     static constexpr const char* sides[] = {"pe", "north", "east", "south", "west"};
-    fail(cause, cycle, wires_.element(port), -1, what + " at the " + sides[int(port.side)] + " bank of channel " + std::to_string(port.channel));
+    fail(cause, cycle, wires_.element(port), -1,
+         what + " at the " + sides[int(port.side)] + " bank of channel " + std::to_string(port.channel));
 }
 
 template <bool Static, bool Traced>
@@ -117,7 +128,7 @@ std::string Rectangle<Static, Traced>::name(const Fifo& fifo) {
     return (fifo.is_port ? "border port " : fifo.feedback ? "fd" : "id") + std::to_string(fifo.index);
 }
 
-// Whether all operations have one latency, so that values become ready in the order of their issue.
+// Whether all operations have one latency. Values then become ready in the order of their issue, and need no sorting.
 static bool uniform(const Machine& machine) {
     uint16_t latency = 0;
     for (const Unit& unit : machine.units)
@@ -130,11 +141,7 @@ static bool uniform(const Machine& machine) {
 
 template <bool Static, bool Traced>
 Rectangle<Static, Traced>::Rectangle(const Placement& placement, const Machine& machine, Recording* recording)
-    : config_(*placement.config),
-      placement_(placement),
-      machine_(machine),
-      recording_(recording),
-      wires_(config_),
+    : config_(*placement.config), placement_(placement), machine_(machine), recording_(recording), wires_(config_),
       programs_(decode(config_, machine, Static ? &result_.report.coverage : nullptr)),
       digits_(config_.extents.size()) {
     result_.issues.resize(machine.units.size());
@@ -186,7 +193,8 @@ void Rectangle<Static, Traced>::build_elements() {
     }
     for (Element& element : elements_)
         if (!element.running.empty()) waiting_.push_back(&element);
-    std::stable_sort(waiting_.begin(), waiting_.end(), [](const Element* a, const Element* b) { return a->start > b->start; });
+    std::stable_sort(waiting_.begin(), waiting_.end(),
+                     [](const Element* a, const Element* b) { return a->start > b->start; });
 }
 
 template <bool Static, bool Traced>
@@ -257,6 +265,8 @@ void Rectangle<Static, Traced>::cycle(int64_t now) {
     if (halted) std::erase_if(active_, [](const Element* e) { return e->running.empty(); });
 }
 
+// Lets all generators work whose next step is due: each walks its enable domain in scan order, and makes the one access
+// that its bank can take in this cycle.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::stream(Streams& streams, int64_t now) {
     while (streams.next() <= now) {
@@ -266,9 +276,11 @@ void Rectangle<Static, Traced>::stream(Streams& streams, int64_t now) {
         stream.bank->last_access = now;
         const int64_t address = affine(g.coefficients, stream.scan.digits(), g.base);
         if (address < 0 || uint64_t(address) >= stream.words)
-            fail(Cause::address, now, stream.port, "word " + std::to_string(address) + " lies outside " + config_.arrays[g.array].name);
+            fail(Cause::address, now, stream.port,
+                 "word " + std::to_string(address) + " lies outside " + config_.arrays[g.array].name);
         config_.arrays[g.array].is_output ? take(stream, uint64_t(address), now) : put(stream, uint64_t(address), now);
-        if (!stream.scan.advance()) fail(Cause::overlap, now, stream.port, "two convex sets of the enable domain overlap");
+        if (!stream.scan.advance())
+            fail(Cause::overlap, now, stream.port, "two convex sets of the enable domain overlap");
         if (stream.scan.done()) continue;
         stream.due = g.delay + stream.scan.step() * config_.initiation_interval;
         streams.wait(stream);
@@ -282,30 +294,38 @@ void Rectangle<Static, Traced>::put(const Stream& stream, uint64_t address, int6
     for (const Sink& sink : *stream.sinks) push(*sink.fifo, -1, {now + sink.delay, value}, now);
 }
 
+// A token at a border port must be taken in the cycle in which it arrives: there is no buffer.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::take(const Stream& stream, uint64_t address, int64_t now) {
     const uint32_t array = stream.generator->array;
     if (!stream.exit || stream.exit->tokens.empty() || stream.exit->tokens.front().ready > now)
         fail(Cause::missing_token, now, stream.port, "the address generator is enabled and no token arrives");
     const Token token = stream.exit->tokens.front();
-    if (token.ready < now) fail(Cause::stray_token, token.ready, stream.port, "a token arrives and no enabled step is due");
+    if (token.ready < now)
+        fail(Cause::stray_token, token.ready, stream.port, "a token arrives and no enabled step is due");
     stream.exit->tokens.pop();
     if (Static && token.value != any_type && token.value != config_.arrays[array].type)
-        fail(Cause::type, now, stream.port, std::string("a value of type ") + type_names[token.value] + " is written to " + config_.arrays[array].name);
-    if (written_[array][address]) fail(Cause::double_write, now, stream.port, "word " + std::to_string(address) + " of " + config_.arrays[array].name + " is written twice");
+        fail(
+            Cause::type, now, stream.port,
+            std::string("a value of type ") + type_names[token.value] + " is written to " + config_.arrays[array].name);
+    if (written_[array][address])
+        fail(Cause::double_write, now, stream.port,
+             "word " + std::to_string(address) + " of " + config_.arrays[array].name + " is written twice");
     written_[array][address] = 1;
     if constexpr (!Static) result_.outputs[array][address] = token.value;
     last_write_ = now;
 }
 
-// Computes the control signals of step `generated_`, in the place of a step that every element has left.
+// Computes the control signals of step `generated_`, over those of a step that every element has left. Steps are
+// generated in order, when the first element reaches them, so that digits count up like an odometer.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::step_signals() {
     if constexpr (Static) note_unread_signals(generated_ - ring_);
     const auto& signals = config_.controller.signals;
     uint64_t* words = signals_.data() + size_t(generated_ & (ring_ - 1)) * signal_words_;
     std::fill_n(words, signal_words_, 0);
-    if constexpr (Static) std::fill_n(readings_.data() + size_t(generated_ & (ring_ - 1)) * signal_words_, signal_words_, 0);
+    if constexpr (Static)
+        std::fill_n(readings_.data() + size_t(generated_ & (ring_ - 1)) * signal_words_, signal_words_, 0);
     for (size_t s = 0; s < signals.size(); ++s)
         if (contains(*signals[s], digits_)) words[s / 64] |= uint64_t(1) << (s % 64);
     ++generated_;
@@ -315,6 +335,7 @@ void Rectangle<Static, Traced>::step_signals() {
     }
 }
 
+// Reports signals that are 1 in a step in which no branch reads them; called when the step leaves the ring.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::note_unread_signals(int64_t step) {
     if (step < 0) return;
@@ -322,15 +343,19 @@ void Rectangle<Static, Traced>::note_unread_signals(int64_t step) {
     for (size_t s = 0; s < config_.controller.signals.size(); ++s) {
         const size_t word = size_t(step & (ring_ - 1)) * signal_words_ + s / 64;
         if (((signals_[word] & ~readings_[word]) >> (s % 64) & 1) == 0) continue;
-        if (std::none_of(wasted.begin(), wasted.end(), [&](const Place& p) { return p.index == int32_t(s); })) wasted.push_back({0, int32_t(s), step});
+        if (std::none_of(wasted.begin(), wasted.end(), [&](const Place& p) { return p.index == int32_t(s); }))
+            wasted.push_back({0, int32_t(s), step});
     }
 }
 
+// One cycle of an element. A step takes `initiation_interval` cycles, its slots; the signals of the step hold in all of
+// them.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::element(Element& element, int64_t now) {
     if (element.slot == 0) {
         if (element.step >= config_.controller.steps)
-            fail(Cause::runaway, now, element.index, element.running[0].unit, "the unit runs on after the controller's last step");
+            fail(Cause::runaway, now, element.index, element.running[0].unit,
+                 "the unit runs on after the controller's last step");
         used_steps_ = std::max(used_steps_, element.step + 1);
         if (element.step == generated_) step_signals();
         element.signals = signals_.data() + size_t(element.step & (ring_ - 1)) * signal_words_;
@@ -340,8 +365,10 @@ void Rectangle<Static, Traced>::element(Element& element, int64_t now) {
         const Code& code = *unit.at;
         if constexpr (Static)
             if (code.coverage) code.coverage->executed = true;
-        if (code.opcode != opcode_nop) issue(element, unit, code, now);
-        else if (code.outside) fail(Cause::outside_program, now, element.index, unit.unit, "the program ends without halting");
+        if (code.opcode != opcode_nop)
+            issue(element, unit, code, now);
+        else if (code.outside)
+            fail(Cause::outside_program, now, element.index, unit.unit, "the program ends without halting");
         if (!branch(element, unit, code)) {
             unit.at = nullptr;
             halted = true;
@@ -364,10 +391,14 @@ void Rectangle<Static, Traced>::retire(Element& element) {
     if (shortest < 0 || element.step < shortest) shortest = element.step + 1;
 }
 
+// The rare checks before an instruction issues; only instructions that decoding marks as special need them.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::inspect(const Element& element, UnitState& unit, const Code& code, int64_t now) const {
-    if (code.latency == 0) fail(Cause::no_operation, now, element.index, unit.unit, "the unit has no operation " + std::to_string(code.opcode));
-    if (now < unit.free) fail(Cause::busy, now, element.index, unit.unit, "the unit is still busy with its last operation");
+    if (code.latency == 0)
+        fail(Cause::no_operation, now, element.index, unit.unit,
+             "the unit has no operation " + std::to_string(code.opcode));
+    if (now < unit.free)
+        fail(Cause::busy, now, element.index, unit.unit, "the unit is still busy with its last operation");
     if (!machine_.units[size_t(unit.unit)].pipelined) unit.free = now + code.latency;
 }
 
@@ -376,25 +407,34 @@ inline void Rectangle<Static, Traced>::issue(Element& element, UnitState& unit, 
     if (code.special) inspect(element, unit, code, now);
     uint32_t operands[max_sources] = {};
     for (unsigned n = 0; n < code.sources; ++n) {
-        if (code.file[n] == File::rd) operands[n] = read(element, unit, code.source[n], now);
-        else if (Static && recording_ && code.file[n] == File::fd && code.source[n] >= element.inputs) operands[n] = take_recorded(element, unit, code, n, now);
-        else if (code.file[n] == File::fd) operands[n] = pop(element.fifos[code.source[n]], unit, now);
-        else operands[n] = code.source[n];
+        if (code.file[n] == File::rd)
+            operands[n] = read(element, unit, code.source[n], now);
+        else if (Static && recording_ && code.file[n] == File::fd && code.source[n] >= element.inputs)
+            operands[n] = take_recorded(element, unit, code, n, now);
+        else if (code.file[n] == File::fd)
+            operands[n] = pop(element.fifos[code.source[n]], unit, now);
+        else
+            operands[n] = code.source[n];
     }
     const Token result{now + code.latency, compute(element, unit, code, operands, now)};
     const uint8_t* to = code.destination.data();
     for (unsigned n = code.to_general; n; --n, ++to) {
         General& general = element.general[*to];
         settle(element, general, *to, now);
-        if (!general.write(result, element.later[*to])) fail(Cause::double_write, result.ready, element.index, unit.unit, "two writes to rd" + std::to_string(*to) + " in a cycle");
+        if (!general.write(result, element.later[*to]))
+            fail(Cause::double_write, result.ready, element.index, unit.unit,
+                 "two writes to rd" + std::to_string(*to) + " in a cycle");
     }
     for (unsigned n = code.to_feedback; n; --n, ++to) push(element.fifos[*to], unit.unit, result, now);
     for (unsigned n = code.to_output; n; --n, ++to) {
         Output& output = element.output[*to];
-        if (!output.write(result.ready, now, uniform_)) fail(Cause::double_write, result.ready, element.index, unit.unit, "two writes to od" + std::to_string(*to) + " in a cycle");
+        if (!output.write(result.ready, now, uniform_))
+            fail(Cause::double_write, result.ready, element.index, unit.unit,
+                 "two writes to od" + std::to_string(*to) + " in a cycle");
         if constexpr (Static)
             if (recording_) recording_->given[size_t(element.number)][*to].push_back({result.ready, result.value});
-        for (const Sink& sink : output.sinks) push(*sink.fifo, unit.unit, {result.ready + sink.delay, result.value}, now);
+        for (const Sink& sink : output.sinks)
+            push(*sink.fifo, unit.unit, {result.ready + sink.delay, result.value}, now);
     }
     if constexpr (Static) note_driven(element, code);
     ++unit.issued;
@@ -418,18 +458,21 @@ void Rectangle<Static, Traced>::note_driven(const Element& element, const Code& 
 }
 
 template <bool Static, bool Traced>
-uint32_t Rectangle<Static, Traced>::compute(const Element& element, const UnitState& unit, const Code& code, const uint32_t* operands, int64_t now) const {
+uint32_t Rectangle<Static, Traced>::compute(const Element& element, const UnitState& unit, const Code& code,
+                                            const uint32_t* operands, int64_t now) const {
     if constexpr (Static) {
         const Operation operation = operation_of(code.opcode);
         for (unsigned n = 0; n < code.sources; ++n) {
             const uint32_t wanted = wanted_type(code, n);
             if (operands[n] == wanted || operands[n] == any_type) continue;
             fail(Cause::type, now, element.index, unit.unit,
-                 "operand " + std::to_string(n) + " is of type " + type_names[operands[n]] + " where the instruction takes " + type_names[wanted]);
+                 "operand " + std::to_string(n) + " is of type " + type_names[operands[n]] +
+                     " where the instruction takes " + type_names[wanted]);
         }
         return uint32_t(compares(operation) ? Type::i32 : type_of(code.opcode));
     }
-    if (code.special && divides(code.opcode) && operands[1] == 0) fail(Cause::division_by_zero, now, element.index, unit.unit, "integer division by zero");
+    if (code.special && divides(code.opcode) && operands[1] == 0)
+        fail(Cause::division_by_zero, now, element.index, unit.unit, "integer division by zero");
     return code.function(operands[0], operands[1], operands[2]);
 }
 
@@ -442,13 +485,16 @@ inline bool Rectangle<Static, Traced>::branch(const Element& element, UnitState&
         return false;
     } else {
         uint32_t number = 0;
-        for (unsigned n = 0; n < code.signals; ++n) number |= uint32_t(element.signals[code.signal[n] / 64] >> (code.signal[n] % 64) & 1) << n;
+        for (unsigned n = 0; n < code.signals; ++n)
+            number |= uint32_t(element.signals[code.signal[n] / 64] >> (code.signal[n] % 64) & 1) << n;
         unit.at = code.targets[number];
         if constexpr (Static) note_branch(element, code, number);
     }
     return true;
 }
 
+// Notes the code that a branch met, and for each of its signals narrows the set of control signals that always had the
+// same value: the lowest of these could have been read instead.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::note_branch(const Element& element, const Code& code, uint32_t number) {
     if (code.branch != Branch::select) return;
@@ -456,18 +502,22 @@ void Rectangle<Static, Traced>::note_branch(const Element& element, const Code& 
     code.coverage->codes[number] = 1;
     for (size_t n = 0; n < code.signals; ++n) {
         readings_[row + code.signal[n] / 64] |= uint64_t(1) << (code.signal[n] % 64);
-        for (size_t w = 0; w < signal_words_; ++w) code.coverage->equals[n][w] &= number >> n & 1 ? signals_[row + w] : ~signals_[row + w];
+        for (size_t w = 0; w < signal_words_; ++w)
+            code.coverage->equals[n][w] &= number >> n & 1 ? signals_[row + w] : ~signals_[row + w];
     }
 }
 
+// Reports a value that was overwritten, or left at the end, and that nothing read: once for each register.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::note_dead(const Element& element, size_t index, int64_t cycle) {
     auto& unread = result_.report.unread;
     const auto same = [&](const Place& p) { return p.element == int32_t(element.index) && p.index == int32_t(index); };
-    if (std::none_of(unread.begin(), unread.end(), same)) unread.push_back({int32_t(element.index), int32_t(index), cycle});
+    if (std::none_of(unread.begin(), unread.end(), same))
+        unread.push_back({int32_t(element.index), int32_t(index), cycle});
 }
 
-// Lets the writes take effect that are ready in cycle `now`.
+// Lets writes take effect that are ready by cycle `now`. Registers are settled only when they are touched, which costs
+// nothing for those that are not.
 template <bool Static, bool Traced>
 inline void Rectangle<Static, Traced>::settle(Element& element, General& general, size_t index, int64_t now) {
     while (general.waiting && general.next.ready <= now) {
@@ -481,11 +531,14 @@ template <bool Static, bool Traced>
 inline uint32_t Rectangle<Static, Traced>::read(Element& element, const UnitState& unit, uint32_t index, int64_t now) {
     General& general = element.general[index];
     settle(element, general, index, now);
-    if (!general.defined) fail(Cause::undefined, now, element.index, unit.unit, "rd" + std::to_string(index) + " is read before it is written");
+    if (!general.defined)
+        fail(Cause::undefined, now, element.index, unit.unit,
+             "rd" + std::to_string(index) + " is read before it is written");
     general.read = true;
     return general.value;
 }
 
+// Tokens that are still on their way take no room in the FIFO; those that have arrived do.
 template <bool Static, bool Traced>
 inline void Rectangle<Static, Traced>::count_arrived(Fifo& fifo, int64_t now) const {
     if (fifo.tokens.latest() <= now) fifo.arrived = fifo.tokens.size();
@@ -497,17 +550,20 @@ template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::raise_high(Fifo& fifo) const {
     fifo.high = fifo.arrived;
     if (fifo.high > fifo.depth)
-        fail(Cause::overflow, fifo.tokens[fifo.depth].ready, fifo.element, -1, name(fifo) + " holds more than its depth of " + std::to_string(fifo.depth));
+        fail(Cause::overflow, fifo.tokens[fifo.depth].ready, fifo.element, -1,
+             name(fifo) + " holds more than its depth of " + std::to_string(fifo.depth));
 }
 
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::fail_pop(const Fifo& fifo, const UnitState& unit, int64_t now) const {
-    if (fifo.last_pop == now) fail(Cause::two_pops, now, fifo.element, unit.unit, name(fifo) + " is read twice in a cycle");
-    if (!fifo.driven) fail(Cause::undriven, now, fifo.element, unit.unit, name(fifo) + " is read and nothing drives its port");
+    if (fifo.last_pop == now)
+        fail(Cause::two_pops, now, fifo.element, unit.unit, name(fifo) + " is read twice in a cycle");
+    if (!fifo.driven)
+        fail(Cause::undriven, now, fifo.element, unit.unit, name(fifo) + " is read and nothing drives its port");
     fail(Cause::underflow, now, fifo.element, unit.unit, name(fifo) + " is read and holds no token");
 }
 
-// Occupancy rises between pops only, so that looking at every pop finds its maximum.
+// Occupancy rises only between pops, so that its maximum is found by looking at every pop.
 template <bool Static, bool Traced>
 inline uint32_t Rectangle<Static, Traced>::pop(Fifo& fifo, const UnitState& unit, int64_t now) {
     if (fifo.last_pop == now || fifo.tokens.empty() || fifo.tokens.front().ready > now) fail_pop(fifo, unit, now);
@@ -534,7 +590,8 @@ template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::note_late(const Fifo& fifo, int64_t slack) {
     auto& late = result_.report.late;
     const auto same = [&](const Place& p) { return p.element == int32_t(fifo.element) && p.index == fifo.index; };
-    if (fifo.fed && slack && std::none_of(late.begin(), late.end(), same)) late.push_back({int32_t(fifo.element), fifo.index, slack});
+    if (fifo.fed && slack && std::none_of(late.begin(), late.end(), same))
+        late.push_back({int32_t(fifo.element), fifo.index, slack});
 }
 
 template <bool Static, bool Traced>
@@ -542,25 +599,33 @@ inline void Rectangle<Static, Traced>::push(Fifo& fifo, int unit, Token token, i
     if (!fifo.tokens.append(token)) push_slowly(fifo, unit, token, now);
 }
 
+// What `append` does not take: a full ring, or a token that is ready before the latest one.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::push_slowly(Fifo& fifo, int unit, Token token, int64_t now) const {
     if (fifo.tokens.full() && !fifo.tokens.empty()) check_room(fifo, now);
-    if (!fifo.tokens.insert(token)) fail(Cause::double_write, token.ready, fifo.element, unit, "two tokens enter " + name(fifo) + " in a cycle");
+    if (!fifo.tokens.insert(token))
+        fail(Cause::double_write, token.ready, fifo.element, unit, "two tokens enter " + name(fifo) + " in a cycle");
 }
 
-// Keeps memory bounded where tokens are never taken: what is not under way must fit the depth.
+// Bounds the memory of FIFOs whose tokens are never taken: before a ring grows, what has arrived must fit the depth,
+// and at a border port nothing may have arrived at all.
 template <bool Static, bool Traced>
 void Rectangle<Static, Traced>::check_room(Fifo& fifo, int64_t now) const {
     if (!fifo.is_port) return count_arrived(fifo, now);
-    if (fifo.tokens.front().ready < now) fail(Cause::stray_token, fifo.tokens.front().ready, fifo.element, -1, "a token arrives at a border port and no enabled step is due");
+    if (fifo.tokens.front().ready < now)
+        fail(Cause::stray_token, fifo.tokens.front().ready, fifo.element, -1,
+             "a token arrives at a border port and no enabled step is due");
 }
 
 static int32_t packed(Port port) { return int32_t(port.index * 8 + uint32_t(port.location)); }
 
+// The connections that no token passes. Paths are walked from each place where a token ends, a register or a bank, back
+// to what drives it; what no such path passes is idle.
 template <bool Static, bool Traced>
 std::vector<Place> Rectangle<Static, Traced>::idle_connections() const {
     std::vector<std::vector<uint8_t>> busy;
-    for (uint32_t index = 0; index < config_.wrapper.size(); ++index) busy.emplace_back(wires_.connections(index).size());
+    for (uint32_t index = 0; index < config_.wrapper.size(); ++index)
+        busy.emplace_back(wires_.connections(index).size());
     const auto carries = [&](const Driver& driver) {
         if (!driver.border) {
             const int32_t at = element_at_[driver.element];
@@ -580,20 +645,23 @@ std::vector<Place> Rectangle<Static, Traced>::idle_connections() const {
     std::vector<Place> idle;
     for (uint32_t index = 0; index < busy.size(); ++index)
         for (uint32_t n = 0; n < busy[index].size(); ++n)
-            if (const auto [sink, source] = wires_.connections(index)[n]; !busy[index][n]) idle.push_back({int32_t(index), packed(source), packed(sink)});
+            if (const auto [sink, source] = wires_.connections(index)[n]; !busy[index][n])
+                idle.push_back({int32_t(index), packed(source), packed(sink)});
     return idle;
 }
 
 template <bool Static, bool Traced>
 Result Rectangle<Static, Traced>::finish() {
     for (const auto& [port, exit] : exits_)
-        if (!exit.tokens.empty()) fail(Cause::stray_token, exit.tokens.front().ready, port, "a token arrives and no enabled step is due");
+        if (!exit.tokens.empty())
+            fail(Cause::stray_token, exit.tokens.front().ready, port, "a token arrives and no enabled step is due");
     result_.feedback_high.resize(config_.classes.size());
     result_.input_high.resize(config_.classes.size());
     for (Element& element : elements_) {
         for (const Fifo& fifo : element.fifos) {
             if (!fifo.tokens.empty())
-                fail(Cause::leftover, fifo.tokens.front().ready, element.index, -1, name(fifo) + " still holds " + std::to_string(fifo.tokens.size()) + " tokens at the end");
+                fail(Cause::leftover, fifo.tokens.front().ready, element.index, -1,
+                     name(fifo) + " still holds " + std::to_string(fifo.tokens.size()) + " tokens at the end");
             auto& high = (fifo.feedback ? result_.feedback_high : result_.input_high)[size_t(element.number)];
             high.resize(std::max<size_t>(high.size(), fifo.index + 1));
             high[fifo.index] = std::max(high[fifo.index], fifo.high);
@@ -608,7 +676,8 @@ Result Rectangle<Static, Traced>::finish() {
         result_.report.steps = used_steps_;
         // Steps past the last one that an element uses are reported by their number alone.
         while (generated_ < std::min(config_.controller.steps, used_steps_)) step_signals();
-        for (int64_t step = std::max<int64_t>(0, generated_ - ring_); step < generated_; ++step) note_unread_signals(step);
+        for (int64_t step = std::max<int64_t>(0, generated_ - ring_); step < generated_; ++step)
+            note_unread_signals(step);
         result_.report.idle = idle_connections();
     }
     for (int64_t count : result_.issues) result_.operations += count;
@@ -617,6 +686,8 @@ Result Rectangle<Static, Traced>::finish() {
     return std::move(result_);
 }
 
+// Runs all placements on one clock. Time jumps to the next cycle in which something happens in any of them. `poll` is
+// called after about a million cycles of elements, so that its cost does not depend on the region.
 template <bool Static, bool Traced>
 std::vector<Result> run_all(std::span<const Placement> placements, const Machine& machine, const Options& options) {
     std::deque<Rectangle<Static, Traced>> rectangles;
@@ -661,7 +732,8 @@ Result record(const Config& config, const Machine& machine, Recording& recording
 
 std::vector<Result> run(std::span<const Placement> placements, const Machine& machine, const Options& options) {
     if (options.check_only) return run_all<true, false>(placements, machine, options);
-    return options.trace ? run_all<false, true>(placements, machine, options) : run_all<false, false>(placements, machine, options);
+    return options.trace ? run_all<false, true>(placements, machine, options)
+                         : run_all<false, false>(placements, machine, options);
 }
 
 }  // namespace polyloom::tcpa

@@ -52,7 +52,8 @@ enum class Cause : uint8_t {
 
 // `unit` is -1 when no functional unit is to blame; row and column are those of the whole array.
 struct Fault : std::exception {
-    Fault(Cause why, int64_t when, int r, int c, int u, std::string what) : cause(why), cycle(when), row(r), column(c), unit(u), text(std::move(what)) {}
+    Fault(Cause why, int64_t when, int r, int c, int u, std::string what)
+        : cause(why), cycle(when), row(r), column(c), unit(u), text(std::move(what)) {}
     const char* what() const noexcept override { return text.c_str(); }
 
     Cause cause;
@@ -80,8 +81,8 @@ struct Trace {
 // What a static run saw of one instruction in any element of its class.
 struct Coverage {
     bool executed = false;
-    std::vector<uint8_t> driven;                 // by destination: an od that led somewhere, or no od
-    std::vector<uint8_t> codes;                  // by branch code
+    std::vector<uint8_t> driven;                // by destination: an od that led somewhere, or no od
+    std::vector<uint8_t> codes;                 // by branch code
     std::vector<std::vector<uint64_t>> equals;  // by signal position: signals with equal values in every reading
 };
 
@@ -105,7 +106,8 @@ struct Report {
 template <class T>
 class Buffer {
   public:
-    explicit Buffer(uint64_t size) : size_(size), words_(size ? static_cast<T*>(std::calloc(size, sizeof(T))) : nullptr) {
+    explicit Buffer(uint64_t size)
+        : size_(size), words_(size ? static_cast<T*>(std::calloc(size, sizeof(T))) : nullptr) {
         if (size && !words_) throw std::bad_alloc();
     }
     uint64_t size() const { return size_; }
@@ -127,7 +129,7 @@ struct Result {
 
     std::vector<Buffer<uint32_t>> outputs;  // by array: its words; empty for inputs
     int64_t cycles = 0, operations = 0, first_issue = 0;
-    std::vector<int64_t> issues;                                // by unit
+    std::vector<int64_t> issues;                                   // by unit
     std::vector<std::vector<uint32_t>> feedback_high, input_high;  // by class and register: greatest occupancy
     Trace trace;
     Report report;
@@ -137,7 +139,7 @@ struct Options {
     bool trace = false;
     // No data: values are element types, and every rule that does not depend on data is checked and counted.
     bool check_only = false;
-    // Called with the cycle some times a second; what it throws ends the run.
+    // Called with the cycle some times per second; what it throws ends the run.
     std::function<void(int64_t)> poll = {};
 };
 

@@ -12,8 +12,32 @@
 namespace polyloom::tcpa {
 
 enum class Operation : uint8_t {
-    move, add, sub, mul, div, min, max, bit_and, bit_or, bit_xor, shl, shr, eq, ne, lt, le, gt, ge, select, neg, abs, madd, sqrt,
-    rem, floordiv, mod
+    move,
+    add,
+    sub,
+    mul,
+    div,
+    min,
+    max,
+    bit_and,
+    bit_or,
+    bit_xor,
+    shl,
+    shr,
+    eq,
+    ne,
+    lt,
+    le,
+    gt,
+    ge,
+    select,
+    neg,
+    abs,
+    madd,
+    sqrt,
+    rem,
+    floordiv,
+    mod
 };
 
 enum class Type : uint8_t { i8, i16, i32, f32 };
@@ -23,12 +47,18 @@ constexpr unsigned operation_count = 26;
 constexpr Operation operation_of(uint8_t opcode) { return Operation(opcode >> 2); }
 constexpr Type type_of(uint8_t opcode) { return Type(opcode & 3); }
 constexpr bool compares(Operation o) { return o >= Operation::eq && o <= Operation::ge; }
-constexpr bool on_integers_only(Operation o) { return (o >= Operation::bit_and && o <= Operation::shr) || o >= Operation::rem; }
+constexpr bool on_integers_only(Operation o) {
+    return (o >= Operation::bit_and && o <= Operation::shr) || o >= Operation::rem;
+}
 
 constexpr unsigned arity(Operation o) {
     switch (o) {
-        case Operation::move: case Operation::neg: case Operation::abs: case Operation::sqrt: return 1;
-        case Operation::select: case Operation::madd: return 3;
+        case Operation::move:
+        case Operation::neg:
+        case Operation::abs:
+        case Operation::sqrt: return 1;
+        case Operation::select:
+        case Operation::madd: return 3;
         default: return 2;
     }
 }
@@ -113,7 +143,8 @@ constexpr int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b !
 // Whether an operation faults on a second operand of zero.
 constexpr bool divides(uint8_t opcode) {
     const Operation o = operation_of(opcode);
-    return type_of(opcode) != Type::f32 && (o == Operation::div || o == Operation::rem || o == Operation::floordiv || o == Operation::mod);
+    return type_of(opcode) != Type::f32 &&
+           (o == Operation::div || o == Operation::rem || o == Operation::floordiv || o == Operation::mod);
 }
 
 using Function = uint32_t (*)(uint32_t, uint32_t, uint32_t);
@@ -121,8 +152,10 @@ using Function = uint32_t (*)(uint32_t, uint32_t, uint32_t);
 template <uint8_t Opcode>
 uint32_t specialized(uint32_t a, uint32_t b, uint32_t c) {
     constexpr Operation operation = operation_of(Opcode);
-    if constexpr (type_of(Opcode) == Type::f32) return on_floats(operation, a, b, c);
-    else return on_integers(operation, type_of(Opcode), a, b, c);
+    if constexpr (type_of(Opcode) == Type::f32)
+        return on_floats(operation, a, b, c);
+    else
+        return on_integers(operation, type_of(Opcode), a, b, c);
 }
 
 template <size_t... Opcode>

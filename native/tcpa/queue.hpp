@@ -27,7 +27,7 @@ class Queue {
         --count_;
     }
 
-    // The usual insertion: false, and nothing changes, unless there is room and the value is ready after all before it.
+    // The usual case: there is room, and the value is ready after all others. If not, nothing changes, and it is false.
     bool append(Token token) {
         if (count_ == capacity_ || token.ready <= latest_) return false;
         latest_ = token.ready;

@@ -24,8 +24,8 @@ constexpr int64_t never = std::numeric_limits<int64_t>::max();
 constexpr uint32_t any_type = 4;  // of an immediate, in a static run
 constexpr size_t max_destinations = 15, max_signals = 15;
 
-// An instruction, decoded once a class. Destinations are sorted by file: first rd, then fd, then od. FIFOs are numbered
-// through, the fds of an element before its ids.
+// An instruction, decoded once per class. Destinations are sorted by file: first rd, then fd, then od. FIFOs have one
+// numbering, in which the fds of an element come before its ids.
 struct Code {
     uint8_t opcode = opcode_nop, sources = 0;
     Branch branch = Branch::next;

@@ -10,10 +10,18 @@ namespace polyloom::tcpa {
 static std::optional<BorderPort> border(const Config& config, uint32_t element, Port port) {
     const uint32_t row = element / config.columns, column = element % config.columns;
     switch (port.location) {
-        case Location::north: if (row == 0) return BorderPort{port.location, column, port.index}; break;
-        case Location::south: if (row + 1 == config.rows) return BorderPort{port.location, column, port.index}; break;
-        case Location::west: if (column == 0) return BorderPort{port.location, row, port.index}; break;
-        case Location::east: if (column + 1 == config.columns) return BorderPort{port.location, row, port.index}; break;
+        case Location::north:
+            if (row == 0) return BorderPort{port.location, column, port.index};
+            break;
+        case Location::south:
+            if (row + 1 == config.rows) return BorderPort{port.location, column, port.index};
+            break;
+        case Location::west:
+            if (column == 0) return BorderPort{port.location, row, port.index};
+            break;
+        case Location::east:
+            if (column + 1 == config.columns) return BorderPort{port.location, row, port.index};
+            break;
         default: break;
     }
     return std::nullopt;
@@ -34,7 +42,8 @@ static void add_route(const Config& config, const Generator& g, std::vector<std:
     uint32_t element = at_border(config, g.side, g.position);
     for (uint32_t left = g.links;; --left, element = neighbour(config, element, inwards)) {
         const Port outer{g.side, g.channel}, inner = left ? Port{inwards, g.channel} : Port{Location::pe, g.reg};
-        routes[element].push_back(config.arrays[g.array].is_output ? Connection{outer, inner} : Connection{inner, outer});
+        routes[element].push_back(config.arrays[g.array].is_output ? Connection{outer, inner}
+                                                                   : Connection{inner, outer});
         if (!left) return;
     }
 }
@@ -48,11 +57,13 @@ std::vector<std::vector<Connection>> connections(const Config& config) {
         // A bank may have two generators.
         all.erase(std::unique(all.begin(), all.end()), all.end());
         for (const Connection& c : config.wrappers[config.wrapper[element]]) {
-            if (border(config, element, c.sink) || border(config, element, c.source)) throw FormatError("a wrapper connects a port of the border");
+            if (border(config, element, c.sink) || border(config, element, c.source))
+                throw FormatError("a wrapper connects a port of the border");
             all.push_back(c);
         }
         std::ranges::sort(all);
-        if (std::ranges::adjacent_find(all, {}, &Connection::sink) != all.end()) throw FormatError("two connections drive one port");
+        if (std::ranges::adjacent_find(all, {}, &Connection::sink) != all.end())
+            throw FormatError("two connections drive one port");
     }
     return made;
 }
@@ -61,7 +72,9 @@ Wires::Wires(const Config& config) : config_(config), connections_(tcpa::connect
     for (const auto& all : connections_) longest_ += all.size();
 }
 
-std::optional<BorderPort> Wires::border(uint32_t element, Port port) const { return tcpa::border(config_, element, port); }
+std::optional<BorderPort> Wires::border(uint32_t element, Port port) const {
+    return tcpa::border(config_, element, port);
+}
 
 uint32_t Wires::element(const BorderPort& port) const { return at_border(config_, port.side, port.position); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interconnect: which od or bank drives a sink port. Every sink has at most one driver, so a walk against the
-// direction of the data is a path. Wrappers connect elements; the routes of banks, which are straight, stand with their generators.
+// direction of the data is a path. Wrappers connect elements; the routes of banks, which are straight, stand with their
+// generators.
 #pragma once
 
 #include <optional>
@@ -17,8 +18,8 @@ struct BorderPort {
     auto operator<=>(const BorderPort&) const = default;
 };
 
-// The connections of every element, sorted by sink: those of its wrapper, and of the banks' routes that end in it or pass it.
-// FormatError where two drive one port, or where a wrapper connects a port of the border.
+// The connections of every element, sorted by sink: those of its wrapper, and of the banks' routes that end in it or
+// pass it. FormatError where two drive one port, or where a wrapper connects a port of the border.
 std::vector<std::vector<Connection>> connections(const Config& config);
 
 // A place in the array: element `row * columns + column` and one of its connections.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dominators and frontiers on random and adversarial graphs against their definitions by reachability; what the skeleton of static
-// single assignment form says that loads find, against random walks.
+// Dominators and frontiers on random and adversarial graphs against their definitions by reachability; what the
+// skeleton of static single assignment form says that loads find, against random walks.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -46,13 +46,16 @@ static std::vector<std::vector<bool>> dominance(Node n, const std::vector<Edge>&
 }
 
 static Node idom(const std::vector<std::vector<bool>>& dominates, Node w) {
-    const auto dominators = [&](Node v) { return std::ranges::count_if(dominates, [v](const auto& row) { return bool(row[v]); }); };
+    const auto dominators = [&](Node v) {
+        return std::ranges::count_if(dominates, [v](const auto& row) { return bool(row[v]); });
+    };
     for (Node u = 0; u < Node(dominates.size()); ++u)
         if (u != w && dominates[u][w] && dominators(u) + 1 == dominators(w)) return u;
     return none;
 }
 
-static bool in_frontier(const std::vector<std::vector<bool>>& dominates, const std::vector<Edge>& edges, Node u, Node w) {
+static bool in_frontier(const std::vector<std::vector<bool>>& dominates, const std::vector<Edge>& edges, Node u,
+                        Node w) {
     if (u != w && dominates[u][w]) return false;
     return std::ranges::any_of(edges, [&](const Edge& e) { return e.to == w && dominates[u][e.from]; });
 }
@@ -74,7 +77,8 @@ static void check(Node n, const std::vector<Edge>& edges, Node root, const std::
     std::vector<Node> wanted;
     for (Node w = 0; w < n; ++w) wanted.push_back(idom(dominates, w));
     for (const Strategy strategy : {Strategy::scratch, Strategy::cached, Strategy::balanced})
-        expect(std::ranges::equal(dominators(successors(n, edges), root, strategy).idom, wanted), name + ": dominators by strategy " + std::to_string(int(strategy)));
+        expect(std::ranges::equal(dominators(successors(n, edges), root, strategy).idom, wanted),
+               name + ": dominators by strategy " + std::to_string(int(strategy)));
 
     std::vector<std::vector<Node>> frontiers(n);
     for (Node u = 0; u < n; ++u)
@@ -86,7 +90,9 @@ static void check(Node n, const std::vector<Edge>& edges, Node root, const std::
     for (Node v = 0; v < n; ++v) {
         expect(sizes[v] == int64_t(frontiers[v].size()), name + ": size of a frontier");
         for (const Frontiers& made : {std::cref(cytron), std::cref(cooper)})
-            expect(std::ranges::equal(frontiers[v], std::span(made.members.data() + made.start[v], made.members.data() + made.start[v + 1])), name + ": frontier");
+            expect(std::ranges::equal(frontiers[v], std::span(made.members.data() + made.start[v],
+                                                              made.members.data() + made.start[v + 1])),
+                   name + ": frontier");
         const std::vector<Node> start{v, Node(n - 1 - v)};
         expect(tree.iterated_frontier(start, {}) == fixpoint(frontiers, start), name + ": iterated frontier");
     }
@@ -114,21 +120,24 @@ static std::vector<Edge> crossed(Node n) {
     return edges;
 }
 
-// Walks keep for each variable the touch that stored last, or ~variable, and the same for each parameter from the arguments of the edges.
+// Walks keep for each variable the touch that stored last, or ~variable, and the same for each parameter from the
+// arguments of the edges.
 static void check_skeleton(std::mt19937& random, Node n, const std::vector<Edge>& edges, const std::string& name) {
     constexpr int32_t variables = 3;
     std::vector<Node> node;
     std::vector<int32_t> variable;
     std::vector<Touch> kind;
     for (Node v = 0; v < n; ++v)
-        for (int k = int(random() % 4); k-- > 0;) node.push_back(v), variable.push_back(int32_t(random() % variables)), kind.push_back(Touch(random() % 3));
+        for (int k = int(random() % 4); k-- > 0;)
+            node.push_back(v), variable.push_back(int32_t(random() % variables)), kind.push_back(Touch(random() % 3));
     const DominatorTree tree(n, edges, 0, Strategy::balanced);
     const Skeleton made = construct(tree, {node, variable, kind}, variables);
     const int32_t parameters = int32_t(made.variable.size());
     std::vector<int64_t> first(n + 1);  // by node: the arguments of its edges
     for (Node v = 0; v < n; ++v) {
         first[v + 1] = first[v];
-        for (const Node w : tree.successors()[v]) first[v + 1] += tree.reached(v) ? made.start[w + 1] - made.start[w] : 0;
+        for (const Node w : tree.successors()[v])
+            first[v + 1] += tree.reached(v) ? made.start[w + 1] - made.start[w] : 0;
     }
     expect(first[n] == int64_t(made.arguments.size()), name + ": number of arguments");
     for (int walk = 0; walk < 20; ++walk) {
@@ -168,7 +177,8 @@ int main() {
     std::mt19937 random(1);
     for (int k = 0; k < 600; ++k) {
         const Node n = 1 + Node(random() % 14);
-        check(n, random_edges(random, n, int(random() % (3 * n + 1))), Node(random() % n), "random graph " + std::to_string(k));
+        check(n, random_edges(random, n, int(random() % (3 * n + 1))), Node(random() % n),
+              "random graph " + std::to_string(k));
         auto edges = random_edges(random, n, int(random() % (3 * n + 1)));
         std::erase_if(edges, [](const Edge& e) { return e.to == 0; });
         check_skeleton(random, n, edges, "skeleton " + std::to_string(k));

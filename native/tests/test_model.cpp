@@ -26,7 +26,8 @@ static Operand fd(uint32_t n) { return {File::fd, n}; }
 static Operand io(uint32_t n) { return {File::io, n}; }
 static Operand number(uint32_t n) { return {File::immediate, n}; }
 
-static Instruction operation(Operation o, std::vector<Operand> to, std::vector<Operand> from, Branch branch = Branch::next, uint32_t target = 0) {
+static Instruction operation(Operation o, std::vector<Operand> to, std::vector<Operand> from,
+                             Branch branch = Branch::next, uint32_t target = 0) {
     Instruction made{i32(o), std::move(to), std::move(from), branch, {}, {}};
     if (branch == Branch::jump) made.targets = {target};
     return made;
@@ -48,7 +49,8 @@ static Instruction select(Instruction made, uint32_t signal, uint32_t zero, uint
 
 static Unit generic(uint16_t latency = 1) {
     Unit unit;
-    for (unsigned code = 0; code < operation_count * 4; ++code) unit.latency[code] = valid_opcode(uint8_t(code)) ? latency : 0;
+    for (unsigned code = 0; code < operation_count * 4; ++code)
+        unit.latency[code] = valid_opcode(uint8_t(code)) ? latency : 0;
     return unit;
 }
 
@@ -62,11 +64,17 @@ static Config bits() {
     const Instruction first = operation(Operation::move, {rd(0)}, {io(0)});
     const auto shift = [](Operand to) { return operation(Operation::shr, {to}, {rd(0), number(1)}); };
     const Instruction mask = operation(Operation::bit_and, {io(1)}, {rd(0), number(1)});
-    const Program moves{first, nop(), operation(Operation::move, {rd(0)}, {fd(0)}), select(nop(), 0, 2, 4), operation(Operation::move, {rd(0)}, {fd(0)}), nop(Branch::halt)};
+    const Program moves{first,
+                        nop(),
+                        operation(Operation::move, {rd(0)}, {fd(0)}),
+                        select(nop(), 0, 2, 4),
+                        operation(Operation::move, {rd(0)}, {fd(0)}),
+                        nop(Branch::halt)};
     Program moves_last = moves;
     moves_last[3] = select(nop(), 1, 2, 4);
     const auto tail = [&](Program program, Instruction last, uint32_t signal) {
-        program.insert(program.end(), {nop(), shift(fd(0)), mask, select(shift(fd(0)), signal, 2, 4), mask, last, mask, nop(Branch::halt)});
+        program.insert(program.end(), {nop(), shift(fd(0)), mask, select(shift(fd(0)), signal, 2, 4), mask, last, mask,
+                                       nop(Branch::halt)});
         return program;
     };
     Config config;
@@ -83,13 +91,16 @@ static Config bits() {
     config.wrapper = {0, 1, 2};
     config.arrays = {{"in", 2, {}, {}, false}, {"bits", 2, {16}, {1}, true}};
     config.generators.push_back({Location::west, 0, 0, 0, 0, 0, 0, {0}, 0, box(0, 0)});
-    for (uint32_t k = 0; k < 3; ++k) config.generators.push_back({Location::north, 1, k, 0, 0, 1, 6 * int64_t(k), {1}, 12 * int64_t(k) + 3, box(0, k < 2 ? 5 : 3)});
+    for (uint32_t k = 0; k < 3; ++k)
+        config.generators.push_back(
+            {Location::north, 1, k, 0, 0, 1, 6 * int64_t(k), {1}, 12 * int64_t(k) + 3, box(0, k < 2 ? 5 : 3)});
     return config;
 }
 
 static const uint32_t word = 0xA5C3;
 
-static std::vector<Result> simulate(const Config& config, const Machine& with = machine(), Options options = {}, int copies = 1) {
+static std::vector<Result> simulate(const Config& config, const Machine& with = machine(), Options options = {},
+                                    int copies = 1) {
     check(config);
     std::vector<Placement> placements;
     for (int n = 0; n < copies; ++n) {
@@ -110,19 +121,22 @@ static void test_bits() {
 
 static void test_together() {
     const auto results = simulate(bits(), machine(), {}, 3);
-    expect(results.size() == 3 && results[2].cycles == 34 && results[2].outputs[1][0] == (word & 1), "three copies run as one does");
+    expect(results.size() == 3 && results[2].cycles == 34 && results[2].outputs[1][0] == (word & 1),
+           "three copies run as one does");
 }
 
 static void test_trace() {
     const Result result = std::move(simulate(bits(), machine(), {true, false})[0]);
     expect(result.trace.cycle.size() == size_t(result.operations), "one trace row an operation");
-    expect(result.trace.cycle[0] == 0 && result.trace.value[0] == word && result.trace.element[0] == 0, "the first operation reads the input");
+    expect(result.trace.cycle[0] == 0 && result.trace.value[0] == word && result.trace.element[0] == 0,
+           "the first operation reads the input");
 }
 
 static void test_static() {
     const Report report = simulate(bits(), machine(), {false, true})[0].report;
     expect(report.steps == 7, "steps that bits needs");
-    expect(report.late.empty() && report.unread.empty() && report.idle.empty() && report.wasted.empty(), "nothing of bits is unused");
+    expect(report.late.empty() && report.unread.empty() && report.idle.empty() && report.wasted.empty(),
+           "nothing of bits is unused");
     expect(report.coverage[0][1][3].codes == std::vector<uint8_t>{1, 1}, "both codes of the branch occur");
     expect(report.coverage[0][1][3].equals[0] == std::vector<uint64_t>{1}, "signal 0 alone decides that branch");
     for (const auto& units : report.coverage)
@@ -157,7 +171,8 @@ static void expect_noticed(const Config& config, const Machine& with, const std:
     expect(run_kinds(config, with).has_value() != faulty, what + ", by kinds");
 }
 
-static void faults(Cause cause, const std::string& what, const std::function<void(Config&, Machine&)>& change, Options options = {}) {
+static void faults(Cause cause, const std::string& what, const std::function<void(Config&, Machine&)>& change,
+                   Options options = {}) {
     Config config = bits();
     Machine with = machine();
     change(config, with);
@@ -166,7 +181,8 @@ static void faults(Cause cause, const std::string& what, const std::function<voi
         simulate(config, with, options);
         expect(false, what + ": no fault");
     } catch (const Fault& fault) {
-        expect(fault.cause == cause, what + ": fault " + std::to_string(int(fault.cause)) + " " + fault.text + " in cycle " + std::to_string(fault.cycle));
+        expect(fault.cause == cause, what + ": fault " + std::to_string(int(fault.cause)) + " " + fault.text +
+                                         " in cycle " + std::to_string(fault.cycle));
     }
 }
 
@@ -176,24 +192,28 @@ static void test_faults() {
     faults(Cause::overflow, "depth 0", [](Config& c, Machine&) { c.classes[0].feedback_depths = {0}; });
     faults(Cause::underflow, "late token", [](Config& c, Machine&) { c.generators[0].delay = 1; });
     faults(Cause::underflow, "popped too early", [](Config&, Machine& m) { m.units[1] = generic(2); });
-    faults(Cause::two_pops, "two readers", [](Config& c, Machine&) { alu(c, 1)[2] = operation(Operation::bit_and, {io(1)}, {fd(0), number(1)}); });
-    faults(Cause::undriven, "no wire", [](Config& c, Machine&) {
-        c.wrapper[1] = 0;
-    });
+    faults(Cause::two_pops, "two readers",
+           [](Config& c, Machine&) { alu(c, 1)[2] = operation(Operation::bit_and, {io(1)}, {fd(0), number(1)}); });
+    faults(Cause::undriven, "no wire", [](Config& c, Machine&) { c.wrapper[1] = 0; });
     faults(Cause::undefined, "rd1", [](Config& c, Machine&) { alu(c, 1)[1].sources[0] = rd(1); });
     faults(Cause::double_write, "rd0 twice", [](Config& c, Machine&) { alu(c, 1)[2].destinations.push_back(rd(0)); });
     faults(Cause::double_write, "od0 twice", [](Config& c, Machine&) { alu(c, 0)[2].destinations = {rd(0), io(1)}; });
     faults(Cause::double_write, "one element twice", [](Config& c, Machine&) { c.generators[1].coefficients = {0}; });
-    faults(Cause::bank_conflict, "two banks in one", [](Config& c, Machine&) { c.generators.push_back(c.generators[0]); });
+    faults(Cause::bank_conflict, "two banks in one",
+           [](Config& c, Machine&) { c.generators.push_back(c.generators[0]); });
     faults(Cause::busy, "blocking", [](Config& c, Machine& m) {
         m.units[1].pipelined = false;
         m.units[1].latency[i32(Operation::bit_and)] = 2;
         for (Generator& g : c.generators) g.delay += g.side == Location::north;
     });
     faults(Cause::no_operation, "no shifter", [](Config&, Machine& m) { m.units[1].latency[i32(Operation::shr)] = 0; });
-    faults(Cause::division_by_zero, "by zero", [](Config& c, Machine&) { alu(c, 1)[1] = operation(Operation::div, {fd(0)}, {rd(0), number(0)}); });
+    faults(Cause::division_by_zero, "by zero",
+           [](Config& c, Machine&) { alu(c, 1)[1] = operation(Operation::div, {fd(0)}, {rd(0), number(0)}); });
     faults(Cause::stray_token, "a step short", [](Config& c, Machine&) { c.generators[3].domain = box(0, 2); });
-    faults(Cause::missing_token, "a step long", [](Config& c, Machine&) { c.generators[3].domain = box(0, 4); c.arrays[1].shape = {20}; });
+    faults(Cause::missing_token, "a step long", [](Config& c, Machine&) {
+        c.generators[3].domain = box(0, 4);
+        c.arrays[1].shape = {20};
+    });
     faults(Cause::leftover, "never read", [](Config& c, Machine&) {
         alu(c, 1)[0] = operation(Operation::move, {fd(1)}, {number(1)});
         c.classes[0].feedback_depths = {1, 1};
@@ -201,7 +221,9 @@ static void test_faults() {
     faults(Cause::outside_program, "past the end", [](Config& c, Machine&) { alu(c, 0)[5] = nop(); });
     faults(Cause::runaway, "for ever", [](Config& c, Machine&) { alu(c, 0)[5] = nop(Branch::jump, 5); });
     faults(Cause::address, "outside bits", [](Config& c, Machine&) { c.arrays[1].shape = {15}; });
-    faults(Cause::overlap, "sets share a step", [](Config& c, Machine&) { c.generators[1].domain = std::make_shared<const Domain>(2, c.generators[1].domain->front()); });
+    faults(Cause::overlap, "sets share a step", [](Config& c, Machine&) {
+        c.generators[1].domain = std::make_shared<const Domain>(2, c.generators[1].domain->front());
+    });
     faults(Cause::type, "i16 for i32", [](Config& c, Machine&) { c.arrays[0].type = 1; }, {false, true});
 }
 
@@ -213,11 +235,13 @@ static void test_unbounded_push() {
         simulate(config);
         expect(false, "a FIFO that is never read overflows");
     } catch (const Fault& fault) {
-        expect(fault.cause == Cause::overflow && fault.cycle < 20, "overflow is found soon, not in cycle " + std::to_string(fault.cycle));
+        expect(fault.cause == Cause::overflow && fault.cycle < 20,
+               "overflow is found soon, not in cycle " + std::to_string(fault.cycle));
     }
 }
 
-// One element, three units of latencies 1, 2 and 5, eight steps of one cycle; `programs` may write od0, which a bank takes.
+// One element, three units of latencies 1, 2 and 5, eight steps of one cycle; `programs` may write od0, which a bank
+// takes.
 static Config lone(std::vector<Program> programs, Shared taken, int64_t delay, std::vector<int64_t> depths = {}) {
     Config config;
     config.rows = config.columns = 1;
@@ -234,10 +258,13 @@ static Config lone(std::vector<Program> programs, Shared taken, int64_t delay, s
 
 static Machine uneven() { return {{generic(1), generic(2), generic(5)}, 0}; }
 
-static Instruction move(Operand to, Operand from, Branch branch = Branch::next) { return operation(Operation::move, {to}, {from}, branch); }
+static Instruction move(Operand to, Operand from, Branch branch = Branch::next) {
+    return operation(Operation::move, {to}, {from}, branch);
+}
 
 static void test_order_of_readiness() {
-    // Tokens leave in the order in which they became ready: 10 (issued in 0, ready in 5) after 20 (issued in 1, ready in 3).
+    // Tokens leave in the order in which they became ready: 10 (issued in 0, ready in 5) after 20 (issued in 1, ready
+    // in 3).
     const Program late{move(fd(0), number(10), Branch::halt)}, early{nop(), move(fd(0), number(20), Branch::halt)};
     const Program reader{nop(), nop(), nop(), nop(), nop(), move(io(0), fd(0)), move(io(0), fd(0), Branch::halt)};
     Result result = std::move(simulate(lone({reader, early, late}, box(5, 6), 1, {2}), uneven())[0]);
@@ -247,12 +274,14 @@ static void test_order_of_readiness() {
     const Program slow{move(rd(0), number(10), Branch::halt)}, quick{nop(), move(rd(0), number(20), Branch::halt)};
     const Program watch{nop(), nop(), nop(), move(io(0), rd(0)), move(io(0), rd(0)), move(io(0), rd(0), Branch::halt)};
     result = std::move(simulate(lone({watch, quick, slow}, box(3, 5), 1), uneven())[0]);
-    expect(result.outputs[0][3] == 20 && result.outputs[0][4] == 20 && result.outputs[0][5] == 10, "writes in order of readiness");
+    expect(result.outputs[0][3] == 20 && result.outputs[0][4] == 20 && result.outputs[0][5] == 10,
+           "writes in order of readiness");
 }
 
 static void test_equal_readiness() {
     const auto meets = [](Operand to) {
-        const Program slow{move(to, number(1), Branch::halt)}, quick{nop(), nop(), nop(), move(to, number(2), Branch::halt)};
+        const Program slow{move(to, number(1), Branch::halt)},
+            quick{nop(), nop(), nop(), move(to, number(2), Branch::halt)};
         try {
             simulate(lone({{}, quick, slow}, box(0, 0), 5, {2}), uneven());
             return false;
@@ -260,7 +289,8 @@ static void test_equal_readiness() {
             return fault.cause == Cause::double_write && fault.cycle == 5;
         }
     };
-    expect(meets(rd(0)) && meets(fd(0)) && meets(io(0)), "two writes with one ready cycle fault, whatever their latencies");
+    expect(meets(rd(0)) && meets(fd(0)) && meets(io(0)),
+           "two writes with one ready cycle fault, whatever their latencies");
 }
 
 static void test_hops() {
@@ -271,7 +301,8 @@ static void test_hops() {
         simulate(config, with);
         expect(false, "a hop takes time");
     } catch (const Fault& fault) {
-        expect(fault.cause == Cause::underflow && fault.cycle == 12 && fault.column == 1, "the neighbour's value comes too late");
+        expect(fault.cause == Cause::underflow && fault.cycle == 12 && fault.column == 1,
+               "the neighbour's value comes too late");
     }
     config.controller.column_delay = 15;
     for (Generator& g : config.generators)
@@ -284,21 +315,33 @@ static void test_operations() {
     const auto f = [](float v) { return std::bit_cast<uint32_t>(v); };
     const auto code = [](Operation o, Type t) { return uint8_t(unsigned(o) * 4 + unsigned(t)); };
     expect(execute(code(Operation::add, Type::i8), 127, 1, 0) == 0xffffff80u, "i8 addition wraps");
-    expect(execute(code(Operation::div, Type::i32), 0x80000000u, ~0u, 0) == 0x80000000u, "the smallest number divided by -1 wraps");
+    expect(execute(code(Operation::div, Type::i32), 0x80000000u, ~0u, 0) == 0x80000000u,
+           "the smallest number divided by -1 wraps");
     expect(execute(code(Operation::div, Type::i32), uint32_t(-7), 2, 0) == uint32_t(-3), "division truncates");
-    expect(execute(code(Operation::rem, Type::i32), uint32_t(-7), 2, 0) == uint32_t(-1), "a remainder has the sign of the dividend");
-    expect(execute(code(Operation::floordiv, Type::i32), uint32_t(-7), 2, 0) == uint32_t(-4), "a floored quotient is rounded down");
-    expect(execute(code(Operation::mod, Type::i32), 7, uint32_t(-2), 0) == uint32_t(-1), "a modulus has the sign of the divisor");
+    expect(execute(code(Operation::rem, Type::i32), uint32_t(-7), 2, 0) == uint32_t(-1),
+           "a remainder has the sign of the dividend");
+    expect(execute(code(Operation::floordiv, Type::i32), uint32_t(-7), 2, 0) == uint32_t(-4),
+           "a floored quotient is rounded down");
+    expect(execute(code(Operation::mod, Type::i32), 7, uint32_t(-2), 0) == uint32_t(-1),
+           "a modulus has the sign of the divisor");
     expect(execute(code(Operation::mod, Type::i32), 0x80000000u, ~0u, 0) == 0, "the smallest number modulo -1 is 0");
-    expect(execute(code(Operation::floordiv, Type::i8), 0xffffff80u, ~0u, 0) == 0xffffff80u, "the smallest number divided by -1 wraps");
+    expect(execute(code(Operation::floordiv, Type::i8), 0xffffff80u, ~0u, 0) == 0xffffff80u,
+           "the smallest number divided by -1 wraps");
     expect(execute(code(Operation::shl, Type::i16), 1, 17, 0) == 2, "shift amounts count modulo the width");
     expect(execute(code(Operation::shr, Type::i8), 0xffffff80u, 1, 0) == 0xffffffc0u, "shr is arithmetic");
-    expect(execute(code(Operation::abs, Type::i32), 0x80000000u, 0, 0) == 0x80000000u, "abs of the smallest number wraps");
-    expect(execute(code(Operation::min, Type::f32), f(NAN), f(1), 0) == f(1), "min returns the operand that is a number");
-    expect(execute(code(Operation::min, Type::f32), f(-0.0f), f(0.0f), 0) == f(-0.0f), "min returns the first operand of a tie");
-    expect(execute(code(Operation::max, Type::f32), f(-0.0f), f(0.0f), 0) == f(-0.0f), "max returns the first operand of a tie");
-    expect(execute(code(Operation::madd, Type::f32), f(1 + 0x1p-12f), f(1 - 0x1p-12f), f(-1)) == f(-0x1p-24f), "multiply-add rounds once");
-    expect(!valid_opcode(code(Operation::sqrt, Type::i32)) && !valid_opcode(code(Operation::bit_and, Type::f32)) && !valid_opcode(code(Operation::mod, Type::f32)), "types an operation lacks");
+    expect(execute(code(Operation::abs, Type::i32), 0x80000000u, 0, 0) == 0x80000000u,
+           "abs of the smallest number wraps");
+    expect(execute(code(Operation::min, Type::f32), f(NAN), f(1), 0) == f(1),
+           "min returns the operand that is a number");
+    expect(execute(code(Operation::min, Type::f32), f(-0.0f), f(0.0f), 0) == f(-0.0f),
+           "min returns the first operand of a tie");
+    expect(execute(code(Operation::max, Type::f32), f(-0.0f), f(0.0f), 0) == f(-0.0f),
+           "max returns the first operand of a tie");
+    expect(execute(code(Operation::madd, Type::f32), f(1 + 0x1p-12f), f(1 - 0x1p-12f), f(-1)) == f(-0x1p-24f),
+           "multiply-add rounds once");
+    expect(!valid_opcode(code(Operation::sqrt, Type::i32)) && !valid_opcode(code(Operation::bit_and, Type::f32)) &&
+               !valid_opcode(code(Operation::mod, Type::f32)),
+           "types an operation lacks");
 }
 
 int main() {

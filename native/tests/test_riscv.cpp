@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter without Python: programs as words, a custom instruction, code that changes, and traps, under the sanitizers.
+// The interpreter without Python: programs as words, a custom instruction, code that changes, and traps, under the
+// sanitizers.
 #include <cstdio>
 #include <string>
 
@@ -21,7 +22,9 @@ static void expect(bool condition, const std::string& what) {
 static constexpr uint32_t ALL = 0x3ff, ADDI_A0_1 = 0x00150513, RET = 0x00008067;
 static constexpr uint64_t BASE = 0x1000, SIZE = 0x1000;
 
-static void load(Block& memory, const std::vector<uint32_t>& words) { std::memcpy(memory.bytes.get(), words.data(), 4 * words.size()); }
+static void load(Block& memory, const std::vector<uint32_t>& words) {
+    std::memcpy(memory.bytes.get(), words.data(), 4 * words.size());
+}
 
 template <class P>
 static Answer triple(Hart<P>& h, const Decoded<P>& d) {
@@ -71,8 +74,12 @@ static void the_end_of_the_code() {
 
 static void the_edges_of_memory() {
     constexpr uint32_t LOAD = 0x0005b503;  // ld a0, 0(a1)
-    for (const auto& [address, cause] : {std::pair{BASE + SIZE - 8, Cause::stop}, {BASE + SIZE, Cause::load}, {BASE + SIZE - 4, Cause::load}, {BASE - 8, Cause::load},
-                                         {~uint64_t(7), Cause::load}, {BASE + 4, Cause::misaligned}}) {
+    for (const auto& [address, cause] : {std::pair{BASE + SIZE - 8, Cause::stop},
+                                         {BASE + SIZE, Cause::load},
+                                         {BASE + SIZE - 4, Cause::load},
+                                         {BASE - 8, Cause::load},
+                                         {~uint64_t(7), Cause::load},
+                                         {BASE + 4, Cause::misaligned}}) {
         Program<Plain64> on({LOAD, RET}, 8);
         on.hart.x[1] = 0x10;
         on.hart.x[11] = address;
@@ -81,11 +88,21 @@ static void the_edges_of_memory() {
     }
 }
 
-// Every operation on edges in every mode: nothing is asserted but what the sanitizers see, and that results are exact where they must be.
+// Every operation on edges in every mode: nothing is asserted but what the sanitizers see, and that results are exact
+// where they must be.
 template <class F>
 static void arithmetic_on_edges() {
     using Bits = typename F::Bits;
-    std::vector<Bits> edges{0, 1, F::HIDDEN - 1, F::HIDDEN, F::INFINITE - 1, F::INFINITE, F::INFINITE + 1, F::NAN_BITS, Bits(F::GREATEST) << (F::PRECISION - 1), 0x5bd1e995};
+    std::vector<Bits> edges{0,
+                            1,
+                            F::HIDDEN - 1,
+                            F::HIDDEN,
+                            F::INFINITE - 1,
+                            F::INFINITE,
+                            F::INFINITE + 1,
+                            F::NAN_BITS,
+                            Bits(F::GREATEST) << (F::PRECISION - 1),
+                            0x5bd1e995};
     for (size_t n = 0, count = edges.size(); n < count; ++n) edges.push_back(edges[n] | F::SIGN);
     uint8_t flags = 0;
     for (int mode = RNE; mode <= RMM; ++mode)
@@ -118,7 +135,8 @@ static void a_search() {
     }
     const std::vector<Step> allowed{Step::AND, Step::NOT, Step::XOR, Step::SUB};
     expect(search(inputs, target, allowed, 1, 10).empty(), "one instruction does not suffice");
-    expect(search(inputs, target, allowed, 2, 10).size() == 4, "a & ~b is a & not b, a & (a ^ b), a ^ (a & b), a - (a & b)");
+    expect(search(inputs, target, allowed, 2, 10).size() == 4,
+           "a & ~b is a & not b, a & (a ^ b), a ^ (a & b), a - (a & b)");
 }
 
 // Two harts: each stores to a location and loads the other.

@@ -164,8 +164,7 @@ def _names(target: Target, verb: str) -> frozenset[str]:
 def subject_of(
     source: Any, target: Target, place: Place, reading: Options, own: Any, watch: Watch | None = None
 ) -> Subject:
-    """What was given, in the first form that the target takes it in. Errors: PL0810, and those of reading the preferred
-    form."""
+    """What was given, in the first form that the target takes. Errors: PL0810, and those of reading that form."""
     written = Written(source, reading, watch)
     forms = [form for form in target.takes if form.accepts(written)]
     if not forms:

@@ -16,7 +16,7 @@ from functools import lru_cache
 from struct import iter_unpack
 from typing import Any, Generic, TypeVar
 
-from polyloom._core import fletcher64 as _fletcher64
+from polyloom._native.instantiate import fletcher64 as _fletcher64
 from polyloom.diagnostics import PolyloomError, infeasible, input_error
 
 T = TypeVar("T")
@@ -100,7 +100,7 @@ def fixed(size: int, what: str, *, signed: bool = False, limit: int | None = Non
 
 
 def natural(what: str, limit: int = 1 << _NATURAL_BITS) -> Codec[int]:
-    """A number 0 <= value < limit in LEB128: seven bits a byte, low ones first, bit 7 says that more follow."""
+    """A number 0 <= value < limit in LEB128: seven bits per byte, low ones first, bit 7 says that more follow."""
 
     def write(out: bytearray, value: int) -> None:
         rest = value if 0 <= value < limit else _fitting(value, 0, limit, what)
@@ -275,8 +275,7 @@ _END = fixed(4, "length of the file")
 
 
 def pack(kind: FileKind, stamp: int, sections: Sequence[bytes]) -> bytes:
-    """The file of these sections, names last; `stamp` is a 64-bit value that the header carries (the machine's
-    hash)."""
+    """The file of these sections, names last; `stamp` is a 64-bit value of the header (the machine's hash)."""
     start, ends, parts = _FIXED + 4 * kind.sections, bytearray(), list[bytes]()
     for content in sections:
         _END.write(ends, start + len(content))

@@ -630,9 +630,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0512": (
         "too many branch targets",
-        "A kernel of a functional unit is followed by more different kernels than one branch can select, and telling "
-        "kernels apart by what\n"
-        "follows them did not reduce that. Use a machine with more branch_flags.",
+        "A kernel class of a functional unit is followed by more different ones than one branch can select, and "
+        "telling kernel classes apart by what follows them did not reduce that. Use a machine with more branch_flags.",
     ),
     "PL0513": (
         "too many control signals",
@@ -1114,7 +1113,7 @@ CODES: dict[str, tuple[str, str]] = {
         "number of nodes out of range",
         "A graph has at least one node, and nodes are numbered from 0 to n - 1. All of them, also those without "
         "edges, take memory (about\n"
-        "200 bytes a node and 40 an edge), which must fit into what the machine or the process may have.",
+        "200 bytes per node and 40 per edge), which must fit into what the machine or the process may have.",
     ),
     "PL0964": (
         "node out of range",
@@ -1208,7 +1207,7 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0970": (
         "syntax of a function in SSA form",
         "The text has a block's name and a colon, instructions such as `%x: i32 = add %a, 1:i32`, and a terminator "
-        "such as `jump next(%x)`, one a line;\n"
+        "such as `jump next(%x)`, one per line;\n"
         "docs/ssa.md shows a whole function.",
     ),
     "PL0971": (

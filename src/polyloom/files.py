@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files: read whole or refused with a reason; outputs checked before any work starts, and written whole or not at
-all."""
+"""Files: read whole or refused with a reason; outputs checked before any work, written whole or not at all."""
 
 from __future__ import annotations
 

@@ -95,8 +95,7 @@ _REPORT: Final = "this is a bug of Polyloom: please report it with the program"
 
 
 def run_passes(value: Any, passes: Sequence[Pass[Any, Any]], watch: Watch | None = None) -> Any:
-    """The value after all passes; `watch` sees it after each. Raises PL0977 where a form's verifier refuses what a pass
-    left."""
+    """The value after all passes; `watch` sees it after each. Raises PL0977 where a verifier refuses it."""
     watch = watch or Watch()
     for each in passes:
         value = each.function(value)

@@ -80,8 +80,8 @@ def test_events_are_operations(result: pl.Result) -> None:
 
 
 def test_activity_shows_every_cycle_with_an_operation(result: pl.Result) -> None:
-    """The run is shorter than the picture is wide: a column a cycle, so that the rectangles of an element add up to its
-    busy cycles."""
+    """The run is shorter than the picture is wide: one column per cycle, so that the rectangles of an element add up to
+    its busy cycles."""
     drawn = activity.picture(result.events)
     width = 720 / (1 + max(e.start for e in result.events))
     rows = re.findall(r'<rect x="[\d.]+" y="(\d+)" width="([\d.]+)"', drawn)

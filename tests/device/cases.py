@@ -15,7 +15,7 @@ from tests.kernels.running import compiled
 from tests.kernels.sizes import MINI, PRIMES
 from tests.python.helpers import KERNELS
 
-from polyloom import _core
+from polyloom._native import instantiate as native
 from polyloom.targets.tcpa import symbolic_file
 from polyloom.targets.tcpa.phases import stages
 
@@ -74,7 +74,7 @@ class Answer:
 
 
 def on_host(case: Case) -> Outcome:
-    made = _core.instantiate(case.file, case.values, *case.region)
+    made = native.instantiate(case.file, case.values, *case.region)
     return Outcome(made.status, made.position, (made.kind, made.index, made.side, made.place), made.file)
 
 

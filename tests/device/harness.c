@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instantiates whatever the tests send, on the board of examples/firmware. A case is, in words: bytes of the symbolic file, its
-// bytes (padded), parameters, the two halves of each value, rows, columns. The answer: status, position, what is refused,
-// bytes of the concrete file, high-water marks of scratch and stack, and the bytes (padded).
+// Instantiates whatever the tests send, on the board of examples/firmware. A case is, in words: bytes of the symbolic
+// file, its bytes (padded), parameters, the two halves of each value, rows, columns. The answer: status, position, what
+// is refused, bytes of the concrete file, high-water marks of scratch and stack, and the bytes (padded).
 #include "board.h"
 #include "polyloom_instantiate.h"
 
@@ -43,13 +43,18 @@ static void answer(const polyloom_result *result, size_t stack) {
     array_write((uint32_t)result->scratch_size);
     array_write((uint32_t)stack);
     const uint8_t *b = output;
-    for (size_t i = 0; i < result->output_size; i += 4, b += 4) array_write(b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24);
+    for (size_t i = 0; i < result->output_size; i += 4, b += 4)
+        array_write(b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24);
 }
 
 int main(void) {
     for (;;) {
-        polyloom_request request = {
-            .symbolic = symbolic, .values = values, .output = output, .output_size = sizeof output, .scratch = scratch, .scratch_size = sizeof scratch};
+        polyloom_request request = {.symbolic = symbolic,
+                                    .values = values,
+                                    .output = output,
+                                    .output_size = sizeof output,
+                                    .scratch = scratch,
+                                    .scratch_size = sizeof scratch};
         request.candidate = POLYLOOM_ALL;
         request.symbolic_size = word();
         if (request.symbolic_size > sizeof symbolic) board_stop(2);

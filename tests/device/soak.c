@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instantiates again and again, in buffers of just the size that the query asks for, between guards that must stay as they are.
-// Arguments: how often, and optionally the run after which the byte behind the scratch is changed, as a fault would. Standard input: cases as for harness.c, whose values and regions are upper limits here. Standard output:
+// Instantiates again and again, in buffers of just the size that the query asks for, between guards that must stay as
+// they are. Arguments: how often, and optionally the run after which the byte behind the scratch is changed, as a fault
+// would. Standard input: cases as for harness.c, whose values and regions are upper limits here. Standard output:
 // instantiations, refusals, and the sum of all words written. Stops with a message and exit code 1 at the first fault.
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +76,8 @@ static int intact(const uint8_t *memory, size_t size) {
 int main(int arguments, char **argument) {
     static Case all[CASES];
     static uint8_t scratch[MOST + 2 * GUARD], output[MOST + 2 * GUARD];
-    const unsigned long runs = arguments > 1 ? strtoul(argument[1], NULL, 10) : 0, faulty = arguments > 2 ? strtoul(argument[2], NULL, 10) : runs;
+    const unsigned long runs = arguments > 1 ? strtoul(argument[1], NULL, 10) : 0,
+                        faulty = arguments > 2 ? strtoul(argument[2], NULL, 10) : runs;
     const uint32_t n = cases(all);
     if (!n) stop("there are no cases", 0);
     unsigned long made = 0, refused = 0;
@@ -84,7 +86,11 @@ int main(int arguments, char **argument) {
         const Case *c = &all[run % n];
         int64_t values[VALUES];
         for (uint32_t i = 0; i < c->count; ++i) values[i] = draw(&state, (uint32_t)c->limit[i] + 1);
-        polyloom_request request = {.symbolic = c->file, .symbolic_size = c->size, .values = values, .value_count = c->count, .candidate = POLYLOOM_ALL};
+        polyloom_request request = {.symbolic = c->file,
+                                    .symbolic_size = c->size,
+                                    .values = values,
+                                    .value_count = c->count,
+                                    .candidate = POLYLOOM_ALL};
         request.rows = 1 + draw(&state, c->rows);
         request.columns = 1 + draw(&state, c->columns);
         request.scratch = scratch;

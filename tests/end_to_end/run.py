@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from tests.instantiate.library import instantiate
+from tests.made_up import random_inputs
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.arguments import random_inputs
 from polyloom.ir.interpret import interpret
 from polyloom.ir.pla import Program
 from polyloom.targets.tcpa import concrete_file, model, symbolic_file, verify

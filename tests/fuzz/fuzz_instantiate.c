@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer's entry: whatever the bytes are, instantiation ends in a status, touches nothing outside its buffers (each is a block of
-// its own, for the address sanitizer), gives the same again in other memory and phase by phase, and needs no more than the query says. An
-// input is a request, then the symbolic file.
+// libFuzzer's entry: whatever the bytes are, instantiation ends in a status, touches nothing outside its buffers (each
+// is a block of its own, for the address sanitizer), gives the same again in other memory and phase by phase, and needs
+// no more than the query says. An input is a request, then the symbolic file.
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,18 @@
 #define APART 256
 #define HEAD 56  // of the file, up to three naturals: parameters, dimensions, arrays
 
-enum { COUNT, ROWS, COLUMNS, ROOM, CANDIDATE, SIZES, LAYOUTS, VALUE, TILE = VALUE + 4 * VALUES, REQUEST = TILE + VALUES };
+enum {
+    COUNT,
+    ROWS,
+    COLUMNS,
+    ROOM,
+    CANDIDATE,
+    SIZES,
+    LAYOUTS,
+    VALUE,
+    TILE = VALUE + 4 * VALUES,
+    REQUEST = TILE + VALUES
+};
 
 typedef struct {
     polyloom_request request;
@@ -30,7 +41,9 @@ typedef struct {
     uint8_t *output;
 } Outcome;
 
-static uint32_t load(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24; }
+static uint32_t load(const uint8_t *p) {
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
 
 // The checksum of docs/formats.md, so that altered files get past it.
 static void repair(uint8_t *file, size_t size) {
@@ -67,7 +80,9 @@ static void ask(const uint8_t *bytes, const uint8_t *file, size_t size, Asked *a
     if (!bytes[LAYOUTS] || !few_arrays(file, size)) return;
     r->layouts = a->layouts;
     for (int i = 0; i < 32; ++i) a->strides[i] = a->values[i % VALUES];
-    for (uint32_t i = 0; i < ARRAYS; ++i) a->layouts[i] = (polyloom_layout){bytes[LAYOUTS] & 1 ? a->strides : NULL, a->values[i % VALUES], i * bytes[LAYOUTS]};
+    for (uint32_t i = 0; i < ARRAYS; ++i)
+        a->layouts[i] =
+            (polyloom_layout){bytes[LAYOUTS] & 1 ? a->strides : NULL, a->values[i % VALUES], i * bytes[LAYOUTS]};
 }
 
 static uint8_t *block(size_t size) {
@@ -85,7 +100,9 @@ static Outcome instantiate(polyloom_request request, size_t room, size_t output,
     request.output_size = output;
     const uint32_t status = polyloom_instantiate(&request, &outcome.result);
     const polyloom_result *r = &outcome.result;
-    if (status != r->status || status > 999 || r->position > request.symbolic_size || r->output_size > output || !status != !!r->output_size) abort();
+    if (status != r->status || status > 999 || r->position > request.symbolic_size || r->output_size > output ||
+        !status != !!r->output_size)
+        abort();
     free(scratch);
     return outcome;
 }
@@ -125,7 +142,9 @@ static Outcome by_phases(polyloom_request request, const polyloom_result *needed
 }
 
 static void same(const Outcome *a, Outcome b) {
-    if (a->result.status != b.result.status || a->result.position != b.result.position || a->result.output_size != b.result.output_size) abort();
+    if (a->result.status != b.result.status || a->result.position != b.result.position ||
+        a->result.output_size != b.result.output_size)
+        abort();
     if (memcmp(a->output, b.output, a->result.output_size)) abort();
     free(b.output);
 }
@@ -145,8 +164,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t given) {
         const Outcome exact = instantiate(asked.request, needed.scratch_size, needed.output_size, data[ROOM] % 16);
         if (exact.result.status == POLYLOOM_SCRATCH || exact.result.status == POLYLOOM_OUTPUT) abort();
         same(&exact, by_phases(asked.request, &needed, data[ROOM] % 2));
-        if (first.result.status == POLYLOOM_OK) same(&first, exact);
-        else free(exact.output);
+        if (first.result.status == POLYLOOM_OK)
+            same(&first, exact);
+        else
+            free(exact.output);
     }
     free(first.output);
     free(file);

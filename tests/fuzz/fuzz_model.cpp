@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer's entry: whatever the bytes are, the loader refuses them or the model runs them, with data and without, and ends in a result
-// or in a fault. An input is a concrete configuration; its checksums are repaired. Runs are stopped after some cycles.
+// libFuzzer's entry: whatever the bytes are, the loader refuses them or the model runs them, with data and without, and
+// ends in a result or in a fault. An input is a concrete configuration; its checksums are repaired. Runs are stopped
+// after some cycles.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -62,11 +63,10 @@ void simulate(const Config& config, bool trace, bool check_only) {
     for (const auto& w : words) placement.inputs.emplace_back(w);
     try {
         run({&placement, 1}, machine(units), {trace, check_only, [](int64_t cycle) {
-            if (cycle > most_cycles) throw Enough{};
-        }});
+                                                  if (cycle > most_cycles) throw Enough{};
+                                              }});
     } catch (const Fault&) {
-    } catch (const Enough&) {
-    }
+    } catch (const Enough&) {}
 }
 
 }  // namespace
@@ -77,12 +77,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     try {
         const Config config = load(bytes, most_bytes);
         uint64_t needed = run_bytes(config, false);
-        for (size_t a = 0; a < config.arrays.size() && needed <= most_bytes; ++a) needed += 4 * std::min(words_of(config.arrays[a]), most_bytes);
+        for (size_t a = 0; a < config.arrays.size() && needed <= most_bytes; ++a)
+            needed += 4 * std::min(words_of(config.arrays[a]), most_bytes);
         if (needed > most_bytes || most_operations(config) > most_bytes) return 0;
         simulate(config, false, true);
         simulate(config, true, false);
     } catch (const FormatError&) {
-    } catch (const TooLarge&) {
-    }
+    } catch (const TooLarge&) {}
     return 0;
 }

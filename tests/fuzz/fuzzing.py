@@ -131,7 +131,7 @@ INSTANTIATE: Final = Native(
 )
 MODEL: Final = Native(
     "model",
-    (_HERE / "fuzz_model.cpp", *sorted((_NATIVE / "tcpa").glob("*.cpp"))),
+    (_HERE / "fuzz_model.cpp", *(p for p in sorted((_NATIVE / "tcpa").glob("*.cpp")) if p.stem != "bind")),
     ("clang++", "-std=c++20", "-ffp-contract=off", f"-I{_NATIVE}"),
     _configurations,
     8192,

@@ -15,7 +15,7 @@ from tests.instantiate.naive import Cells, execute
 from tests.instantiate.oracle.interconnect import LOCATIONS
 from tests.oracle.wires import connections
 
-from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa import scan_sets
 from polyloom.targets.tcpa.concrete import Concrete, Generator
 from polyloom.targets.tcpa.isa import OPCODE_NOP, File, Goto, Halt, If, Immediate, Instruction, Register
 
@@ -69,7 +69,7 @@ class _Machine:
         for g in c.generators:
             assert g.delay >= 0 and g.domain
             for s in range(steps):
-                if digits.contains(g.domain, digits.digits_of(s, c.extents)):
+                if scan_sets.contains(g.domain, scan_sets.digits_of(s, c.extents)):
                     due[g.delay + s * c.initiation_interval].append((g, s))
         pending = sum(map(len, due.values()))
         cycle = 0
@@ -121,9 +121,9 @@ class _Machine:
                     case Goto(target):
                         at[element, u] = target
                     case If(signals, targets):
-                        step = digits.digits_of((cycle - starts[element, u]) // c.initiation_interval, c.extents)
+                        step = scan_sets.digits_of((cycle - starts[element, u]) // c.initiation_interval, c.extents)
                         at[element, u] = targets[
-                            sum(digits.contains(control.signals[s], step) << b for b, s in enumerate(signals))
+                            sum(scan_sets.contains(control.signals[s], step) << b for b, s in enumerate(signals))
                         ]
                     case _:
                         at[element, u] = place + 1
@@ -137,7 +137,8 @@ class _Machine:
 
     def _index(self, g: Generator, step: int) -> tuple[str, tuple[int, ...]]:
         array = self.c.arrays[g.array]
-        word = g.base + sum(a * x for a, x in zip(g.coefficients, digits.digits_of(step, self.c.extents), strict=True))
+        digits = scan_sets.digits_of(step, self.c.extents)
+        word = g.base + sum(a * x for a, x in zip(g.coefficients, digits, strict=True))
         assert 0 <= word < prod(array.shape), "outside of the array"
         index: list[int] = []
         for stride in array.strides:

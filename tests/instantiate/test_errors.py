@@ -64,8 +64,8 @@ def test_domain_region_and_sizes() -> None:
         (replace(UNLIMITED, control_signals=2), "PL0513", "control signals are needed, the machine has 2"),
         (replace(UNLIMITED, signal_sets=1), "PL0514", "convex sets, the machine has 1"),
         (replace(UNLIMITED, counter_bits=2), "PL0515", "the machine has 2"),
-        (replace(UNLIMITED, instruction_words=3), "PL0516", "instructions (4 kernels of 1), the machine has 3"),
-        (replace(UNLIMITED, channels=1), "PL0517", "channels and banks a side, the machine has 1"),
+        (replace(UNLIMITED, instruction_words=3), "PL0516", "instructions (4 kernel classes of 1), the machine has 3"),
+        (replace(UNLIMITED, channels=1), "PL0517", "channels and banks per side, the machine has 1"),
         (replace(UNLIMITED, generator_dimensions=1), "PL0518", "needs 2 dimensions, the machine has 1"),
         (replace(UNLIMITED, delay_bits=2), "PL0519", "the machine has 2"),
         (replace(UNLIMITED, bank_words=9), "PL0520", "words, a bank of the machine has 9"),
@@ -85,7 +85,7 @@ def test_half_spaces_need_a_controller_that_has_them() -> None:
 
 
 def test_too_few_channels_name_the_largest_square_that_fits() -> None:
-    with pytest.raises(PolyloomError, match="need 5 channels and banks a side, the machine has 4"):
+    with pytest.raises(PolyloomError, match="need 5 channels and banks per side, the machine has 4"):
         instantiate(product(replace(UNLIMITED, channels=4)), {"N": 64, "M": 64, "K": 2}, 16, 16)
 
 

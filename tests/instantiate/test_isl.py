@@ -20,7 +20,7 @@ from tests.instantiate.naive import symbolic
 from tests.instantiate.oracle import cells, stepping
 from tests.instantiate.oracle.concretize import Tiles, space_bounds, tiling
 
-from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa import scan_sets
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain, HalfSpace
 from polyloom.targets.tcpa.request import check_parameters, signature
 
@@ -75,20 +75,20 @@ def raw_sets(draw: st.DrawFn, extents: tuple[int, ...], spaces: int = 3) -> Raw:
 @st.composite
 def domains(draw: st.DrawFn, extents: tuple[int, ...], spaces: int = 1, most: int = 3) -> Domain:
     drawn = draw(st.lists(raw_sets(extents, spaces), min_size=1, max_size=most))
-    return tuple(s for raw in drawn if (s := digits.convex(*raw)) is not None)
+    return tuple(s for raw in drawn if (s := scan_sets.convex(*raw)) is not None)
 
 
 @given(st.data())
 @settings(max_examples=200)
 def test_normal_form_emptiness_and_extrema(data: st.DataObject) -> None:
     raw = data.draw(extents_of_a_scan.flatmap(raw_sets))
-    wanted, found = isl_set(*raw), digits.convex(*raw)
+    wanted, found = isl_set(*raw), scan_sets.convex(*raw)
     assert (found is None) == wanted.is_empty()
     if found is not None:
         assert isl_set(found.lower, found.upper, found.half_spaces).is_equal(wanted)
         assert found.lower == tuple(bound(wanted, g, low=True) for g in range(len(raw[0])))
         assert found.upper == tuple(bound(wanted, g, low=False) for g in range(len(raw[0])))
-        assert digits.convex(found.lower, found.upper, found.half_spaces) == found
+        assert scan_sets.convex(found.lower, found.upper, found.half_spaces) == found
         for h in found.half_spaces:
             assert not isl_set(found.lower, found.upper, [x for x in found.half_spaces if x != h]).is_equal(wanted), (
                 "an implied half-space was kept"
@@ -102,8 +102,8 @@ def test_intersection_complement_and_meeting(data: st.DataObject) -> None:
     a, b = data.draw(domains(extents)), data.draw(domains(extents))
     n = len(extents)
     common = union_of(a, n).intersect(union_of(b, n))
-    assert union_of((s for x in a for y in b if (s := digits.intersect(x, y)) is not None), n).is_equal(common)
-    assert digits.meets(a, b) == (not common.is_empty())
+    assert union_of((s for x in a for y in b if (s := scan_sets.intersect(x, y)) is not None), n).is_equal(common)
+    assert scan_sets.meets(a, b) == (not common.is_empty())
     for s in a:
         for h in s.half_spaces:
             box = isl_set(s.lower, s.upper, ())
@@ -178,8 +178,8 @@ def test_order_of_the_scan(data: st.DataObject) -> None:
     names = ", ".join(f"x{g}" for g in range(len(extents)))
     bounds = " and ".join(f"0 <= x{g} <= {t}" for g, t in enumerate(top))
     wanted = isl.Set("{ [" + names + "] : " + bounds + " and (" + later + ") }")
-    assert union_of(digits.after(last, zero, top), len(extents)).is_equal(wanted)
-    assert digits.digits_of(digits.number(last, extents), extents) == last
+    assert union_of(scan_sets.after(last, zero, top), len(extents)).is_equal(wanted)
+    assert scan_sets.digits_of(scan_sets.step_of(last, extents), extents) == last
 
 
 @given(st.data())
@@ -190,9 +190,9 @@ def test_counting_and_membership(data: st.DataObject) -> None:
     wanted = union_of(domain, len(extents))
     steps = stepping.steps_in(domain, extents)
     assert len(steps) == int(wanted.count_val().to_python())
-    assert all(digits.contains(domain, digits.digits_of(int(s), extents)) for s in steps)
+    assert all(scan_sets.contains(domain, scan_sets.digits_of(int(s), extents)) for s in steps)
     point = tuple(data.draw(st.integers(0, e - 1)) for e in extents)
-    assert digits.contains(domain, point) == (not wanted.intersect(isl_set(point, point, ())).is_empty())
+    assert scan_sets.contains(domain, point) == (not wanted.intersect(isl_set(point, point, ())).is_empty())
 
 
 def test_isl_is_asked() -> None:

@@ -18,11 +18,11 @@ from tests.end_to_end.test_examples import SIZES, bounds, example, mapped
 from tests.instantiate import oracle, samples
 from tests.instantiate.naive import Program, symbolic
 from tests.instantiate.test_random import mappings, programs
+from tests.made_up import random_inputs
 
-from polyloom import _core
+from polyloom._native import instantiate as library
 from polyloom.cli.bench.regions import loop
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.arguments import random_inputs
 from polyloom.ir.interpret import interpret
 from polyloom.targets.tcpa import concrete_file, instantiation, machine_file, model, symbolic_file, verify
 from polyloom.targets.tcpa.concrete import Place
@@ -43,13 +43,13 @@ def test_sizes_suffice_for_random_programs(data: st.DataObject) -> None:
     configuration = data.draw(mappings(len(program.dims))).of(program)
     file, given_values = symbolic_file.encode(configuration), [values[p] for p in configuration.parameters]
     region = data.draw(st.tuples(st.integers(1, 6), st.integers(1, 6)))
-    made = _core.instantiate(file, given_values, *region)
-    status, output, scratch, _ = _core.instantiate_sizes(file, given_values, *region)
+    made = library.instantiate(file, given_values, *region)
+    status, output, scratch, _ = library.query(file, given_values, *region)
     assert status == made.status
     if made.status == 0:
         assert output >= len(made.file)
         assert scratch >= made.scratch
-        assert _core.instantiate(file, given_values, *region, threads=3).file == made.file
+        assert library.instantiate(file, given_values, *region, threads=3).file == made.file
 
 
 @cache
@@ -62,7 +62,7 @@ def fir() -> tuple[Symbolic, bytes, list[int]]:
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_threads_give_the_same_bytes(threads: int) -> None:
     _, data, values = fir()
-    assert _core.instantiate(data, values, 4, 4, threads=threads).file == _core.instantiate(data, values, 4, 4).file
+    assert library.instantiate(data, values, 4, 4, threads=threads).file == library.instantiate(data, values, 4, 4).file
 
 
 def test_scratch_and_sizes_do_not_grow_with_the_elements() -> None:
@@ -70,7 +70,7 @@ def test_scratch_and_sizes_do_not_grow_with_the_elements() -> None:
     of the borders."""
     configuration = mapped("fir", "ideal")
     data = symbolic_file.encode(configuration)
-    found = [_core.instantiate_sizes(data, [8 * n] * len(configuration.parameters), n, n) for n in (8, 32, 256)]
+    found = [library.query(data, [8 * n] * len(configuration.parameters), n, n) for n in (8, 32, 256)]
     assert {status for status, *_ in found} == {0}
     assert len({scratch for _, _, scratch, _ in found}) == 1
 
@@ -92,9 +92,9 @@ def test_addresses_that_do_not_fit_are_known_beforehand(
     places = [(tuple(data.draw(strides) for _ in a.shape), data.draw(bases), 0) for a in configuration.arrays]
     region = data.draw(st.tuples(st.integers(1, 4), st.integers(1, 4)))
     request = (symbolic_file.encode(configuration), values, *region, None, None, places)
-    made = _core.instantiate(*request)
+    made = library.instantiate(*request)
     assert made.status in (0, 706)
-    assert _core.instantiate_sizes(*request)[0] == made.status
+    assert library.query(*request)[0] == made.status
 
 
 @pytest.mark.long
@@ -106,17 +106,17 @@ def test_more_signals_than_a_file_has_are_named() -> None:
 def test_every_candidate_can_be_asked_for() -> None:
     configuration, data, values = fir()
     for candidate in range(len(configuration.candidates)):
-        made = _core.instantiate(data, values, 2, 2, candidate)
+        made = library.instantiate(data, values, 2, 2, candidate)
         assert made.status == 0
         assert made.candidate == candidate
         assert concrete_file.decode(made.file).extents == tuple(
             made.sizes(2)[m] for m in configuration.candidates[candidate].order
         )
-    assert _core.instantiate(data, values, 2, 2, len(configuration.candidates)).status == 815
+    assert library.instantiate(data, values, 2, 2, len(configuration.candidates)).status == 815
 
 
 def test_tile_sizes_can_be_given() -> None:
-    made = _core.instantiate(DATA, VALUES, 2, 2, sizes=(3, 4, 3))
+    made = library.instantiate(DATA, VALUES, 2, 2, sizes=(3, 4, 3))
     assert made.sizes(3) == (3, 4, 3)
     assert concrete_file.decode(made.file).extents == (3, 4, 3)
     with pytest.raises(PolyloomError) as caught:
@@ -145,7 +145,7 @@ def test_given_tiles_are_at_least_as_long_as_dependences() -> None:
         oracle.instantiate(configuration, {"N": 6}, 1, 6, sizes=(1,))
     assert str(caught.value) == str(expected.value)
     assert caught.value.diagnostics[0].help == "choose sizes with i >= 2"
-    assert [_core.instantiate(data, (6,), 1, n, sizes=(size,)).status for n, size in ((6, 2), (3, 2), (1, 6))] == [
+    assert [library.instantiate(data, (6,), 1, n, sizes=(size,)).status for n, size in ((6, 2), (3, 2), (1, 6))] == [
         0,
         0,
         0,
@@ -170,9 +170,9 @@ def test_a_configuration_with_placed_arrays_gives_the_same_outputs(name: str, st
     configuration, machine = mapped(name, "wide"), machine_file.load("wide")
     values = bounds(name, SIZES[name][0])
     data, ordered = symbolic_file.encode(configuration), [values[p] for p in configuration.parameters]
-    plain = concrete_file.decode(_core.instantiate(data, ordered, 2, 2).file)
+    plain = concrete_file.decode(library.instantiate(data, ordered, 2, 2).file)
     layouts = [(strides_of(a.shape), base, 7 + n) for n, a in enumerate(plain.arrays)]
-    file = _core.instantiate(data, ordered, 2, 2, layouts=layouts).file
+    file = library.instantiate(data, ordered, 2, 2, layouts=layouts).file
     arrays = concrete_file.decode(file).arrays
     assert [a.place for a in arrays] == [Place(bank, base) for _, base, bank in layouts]
     assert [a.strides for a in arrays] == [
@@ -191,7 +191,7 @@ def test_an_array_without_elements_lies_anywhere() -> None:
     configuration = mapped("matmul", "wide")
     values = [bounds("matmul", (4, 0, 4))[p] for p in configuration.parameters]
     layouts = [((), 12, 7 + n) for n in range(len(configuration.arrays))]
-    file = _core.instantiate(symbolic_file.encode(configuration), values, 2, 2, layouts=layouts).file
+    file = library.instantiate(symbolic_file.encode(configuration), values, 2, 2, layouts=layouts).file
     assert any(a.shape[1] == a.strides[0] == 0 for a in concrete_file.decode(file).arrays)
     assert verify.verify(file, machine_file.load("wide")) == ()
 
@@ -205,7 +205,7 @@ def test_places_that_overlap_are_noticed(
 ) -> None:
     configuration = mapped("matmul", "wide")
     layouts = [(strides, base, bank) for base, bank in zip(bases, banks, strict=True)]
-    file = _core.instantiate(symbolic_file.encode(configuration), [4, 4, 4], 2, 2, layouts=layouts).file
+    file = library.instantiate(symbolic_file.encode(configuration), [4, 4, 4], 2, 2, layouts=layouts).file
     assert any(message in d.message for d in verify.verify(file, machine_file.load("wide")))
 
 
@@ -235,8 +235,8 @@ def test_refusals_name_what_is_exceeded(golden: Golden) -> None:
     golden("refusals", "\n".join(map(refusal, LIMITS)))
 
 
-def test_a_status_has_a_text() -> None:
-    assert _core.instantiate_text(0) == "done"
-    assert {_core.instantiate_text(n) for n in (*range(501, 507), *range(510, 521), *range(701, 707))}.isdisjoint(
+def test_a_status_has_a_message() -> None:
+    assert library.status_message(0) == "done"
+    assert {library.status_message(n) for n in (*range(501, 507), *range(510, 521), *range(701, 707))}.isdisjoint(
         {"unknown status"}
     )

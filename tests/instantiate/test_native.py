@@ -17,7 +17,8 @@ from tests.instantiate.naive import symbolic
 from tests.instantiate.oracle import instantiate
 from tests.instantiate.test_random import mappings, programs
 
-from polyloom import _core, binary
+from polyloom import binary
+from polyloom._native import instantiate as library
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import concrete_file, instantiation, symbolic_file
 from polyloom.targets.tcpa.symbolic import ImmediateOperand, Symbolic
@@ -34,7 +35,7 @@ def python(configuration: Symbolic, values: Mapping[str, int], rows: int, column
 
 def native(configuration: Symbolic, values: Mapping[str, int], rows: int, columns: int) -> tuple[int, bytes]:
     data = symbolic_file.encode(configuration)
-    made = _core.instantiate(data, [values[p] for p in configuration.parameters], rows, columns)
+    made = library.instantiate(data, [values[p] for p in configuration.parameters], rows, columns)
     return made.status, made.file
 
 
@@ -121,7 +122,7 @@ def test_wrong_input(values: tuple[int, ...], region: tuple[int, int], codes: tu
 
 def test_the_number_of_values_is_checked() -> None:
     data = symbolic_file.encode(MATMUL)
-    assert [_core.instantiate(data, [4] * n, 2, 2).status for n in (2, 3, 4)] == [501, 0, 502]
+    assert [library.instantiate(data, [4] * n, 2, 2).status for n in (2, 3, 4)] == [501, 0, 502]
 
 
 def test_overflow_is_detected() -> None:
@@ -133,11 +134,11 @@ def test_overflow_is_detected() -> None:
 def test_truncated_and_altered_files() -> None:
     data = symbolic_file.encode(MATMUL)
     for length in range(0, len(data), 7):
-        assert _core.instantiate(data[:length], [5, 7, 3], 2, 2).status in (701, 702, 704)
+        assert library.instantiate(data[:length], [5, 7, 3], 2, 2).status in (701, 702, 704)
     for place in range(16, len(data), 5):
         altered = bytearray(data)
         altered[place] ^= 1
-        assert _core.instantiate(bytes(altered), [5, 7, 3], 2, 2).status in (702, 704)
+        assert library.instantiate(bytes(altered), [5, 7, 3], 2, 2).status in (702, 704)
 
 
 def test_malformed_files_end_in_a_code() -> None:
@@ -149,7 +150,7 @@ def test_malformed_files_end_in_a_code() -> None:
         for _ in range(draw.randint(1, 3)):
             altered[draw.randrange(56, len(data))] = draw.choice((0, 1, 2, 127, 128, 255, draw.randrange(256)))
         altered[8:16] = binary.fletcher64(bytes(altered[16:])).to_bytes(8, "little")
-        made = _core.instantiate(bytes(altered), [5, 7, 3], 2, 2)
+        made = library.instantiate(bytes(altered), [5, 7, 3], 2, 2)
         assert bool(made.file) == (made.status == 0)
         assert made.position <= len(data)
         statuses.add(made.status)

@@ -111,7 +111,7 @@ def test_the_comparison_can_fail() -> None:
 
 @pytest.mark.parametrize("kernel", ["bits", "fir", "matmul"])
 def test_bytes_an_element(kernel: str) -> None:
-    """A further one adds at most 24, and 16 a loop dimension for every access mapping that it takes part in."""
+    """A further one adds at most 24, and 16 per loop dimension for every access mapping that it takes part in."""
     for small, large in scaling.pairs(kernel):
         for perfect in (True, False):
             measured, limit = scaling.bytes_an_element(kernel, small, large, own=True, perfect=perfect)

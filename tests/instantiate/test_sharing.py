@@ -16,7 +16,7 @@ from tests.instantiate.oracle.sharing import share
 from tests.instantiate.test_native import native, same
 from tests.instantiate.test_random import mappings, programs
 
-from polyloom.targets.tcpa import concrete_file, digits, machine_file, verify
+from polyloom.targets.tcpa import concrete_file, machine_file, scan_sets, verify
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain
 from polyloom.targets.tcpa.symbolic import Symbolic
 
@@ -78,7 +78,7 @@ def test_every_step_finds_its_successor(drawn: list[dict[int, Domain]], signals:
         assert len(branching.signals) <= limits.branch_flags
         for successor, domain in edges.items():
             for s in domain:
-                code = sum(digits.contains(domains[n], s.lower) << i for i, n in enumerate(branching.signals))
+                code = sum(scan_sets.contains(domains[n], s.lower) << i for i, n in enumerate(branching.signals))
                 assert branching.targets[code] == successor
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from tests.language.helpers import EXAMPLES, ROOT
+from tests.made_up import random_inputs
 
 from polyloom.frontend.pla import load
-from polyloom.ir.arguments import random_inputs
 from polyloom.ir.interpret import interpret
 
 Arrays = dict[str, npt.NDArray[Any]]

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.language.helpers import ROOT
+from tests.made_up import random_inputs
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.pla import load, parse
-from polyloom.ir.arguments import random_inputs
 from polyloom.ir.interpret import interpret
 from polyloom.ir.numbers import NUMPY, WIDTH
 from polyloom.ir.operations import BY_NAME, DIVISIONS, INTEGERS, OPERATIONS, ElementType

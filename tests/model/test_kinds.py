@@ -16,7 +16,8 @@ from tests.model.configurations import BITS, ID0, MACHINE, MOVE, OD0, box
 from tests.sabotage.cases import CASES, mapped
 from tests.sabotage.words import repaired
 
-from polyloom import _core, memory
+from polyloom import memory
+from polyloom._native import tcpa
 from polyloom.cli.bench import regions
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import concrete_file, machine_file, model
@@ -104,7 +105,7 @@ def _subjects() -> tuple[tuple[bytes, Machine], ...]:
     return (*made, *compiled, *((concrete_file.encode(wires()), HOPS) for wires in WIRES.values()))
 
 
-def _seen(result: _core.Result) -> tuple[Any, ...]:
+def _seen(result: tcpa.Result) -> tuple[Any, ...]:
     r = result.report
     return result.feedback_high, result.input_high, r.coverage, r.steps, r.shortest, r.wasted
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from tests.conftest import Golden
 from tests.model.configurations import BITS, DATA, FULL, MACHINE, box
 
-from polyloom import _core, api
+from polyloom import api
+from polyloom._native import tcpa
 from polyloom.binary import CHECKED, fletcher64
 from polyloom.cli.examples import folder
 from polyloom.diagnostics import PolyloomError
@@ -114,7 +115,7 @@ def test_no_bytes_crash_the_loader(data: st.DataObject) -> None:
         damaged[data.draw(st.integers(CHECKED, len(damaged) - 1))] = data.draw(st.integers(0, 255))
     damaged[8:16] = fletcher64(bytes(damaged[CHECKED:])).to_bytes(8, "little")
     try:
-        _core.Config(bytes(damaged))
+        tcpa.Config(bytes(damaged))
     except ValueError:
         with pytest.raises(PolyloomError):
             model.run(bytes(damaged), MACHINE, _inputs())

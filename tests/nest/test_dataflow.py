@@ -11,13 +11,13 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from tests.conftest import Golden
+from tests.made_up import random_inputs
 from tests.nest.brute import Instance, trace
 from tests.nest.kernels import KERNELS
 from tests.nest.programs import programs
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir import nest_interpret, recurrence_interpret
-from polyloom.ir.arguments import random_inputs
 from polyloom.ir.nest import Nest
 from polyloom.ir.nest_interpret import signature_of
 from polyloom.ir.recurrence import Piece, Produced, System

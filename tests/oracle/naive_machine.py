@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine for mappings that do without the mapper: one unit a variable, each of which does everything in `latency`
+"""A machine for mappings that do without the mapper: one unit per variable, each of which does everything in `latency`
 cycles."""
 
 from __future__ import annotations

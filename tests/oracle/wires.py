@@ -3,7 +3,7 @@
 Routes).
 
 A route goes straight from the border port of its generator to an element; every wrapper on the way connects its two
-sides, the last one a side and the register. No port may be driven twice.
+sides, the last one of a side and the register. No port may be driven twice.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ from unittest.mock import patch
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.made_up import random_inputs
 from tests.phases.plans import PRODUCT, SCALE, SQUARE, TRANSPOSED, Arrays
 
-from polyloom.ir.arguments import random_inputs
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.plan_interpret import interpret

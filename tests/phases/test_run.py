@@ -10,12 +10,12 @@ from typing import cast
 
 import numpy as np
 import pytest
+from tests.made_up import random_inputs
 from tests.phases.plans import ATAX, CASES, PARTLY, SQUARE, plan, program
 
 import polyloom as pl
 from polyloom import api, frontend
 from polyloom.frontend.source import Arrays, Source
-from polyloom.ir.arguments import random_inputs
 from polyloom.ir.nest import Nest
 from polyloom.ir.plan import Phase, Plan, of_program
 from polyloom.ir.plan_interpret import interpret

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.made_up import random_inputs
 from tests.phases.plans import ATAX, CASES, MVT, PARTLY
 
 import polyloom as pl
-from polyloom.ir.arguments import random_inputs
 from polyloom.ir.plan_interpret import interpret
 from polyloom.targets.tcpa import banks, concrete_file
 from polyloom.targets.tcpa.banks import Accesses

@@ -52,6 +52,18 @@ def test_sources_carry_the_licence() -> None:
     assert [name for name in sources if lacks_header(text(name))] == []
 
 
+def long_lines(content: str) -> list[int]:
+    return [number for number, line in enumerate(content.splitlines(), 1) if len(line) > 120]
+
+
+def test_native_lines_are_short() -> None:
+    """Lines of Python are ruff's affair."""
+    native = [name for name in files() if name.startswith("native/")]
+    assert len(native) > 50
+    assert [f"{name}:{n}" for name in native for n in long_lines(text(name))] == []
+    assert long_lines(f"a\n{'b' * 121}\n{'c' * 120}\n") == [2]
+
+
 def test_no_path_or_host_of_one_workplace() -> None:
     found = [f"{name}: {match[0]}" for name in files() for match in FORBIDDEN.finditer(text(name))]
     assert found == []

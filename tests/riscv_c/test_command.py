@@ -17,9 +17,12 @@ import pytest
 from tests.conftest import Golden
 from tests.riscv_c.running import run as run_function
 
+from polyloom import frontend
 from polyloom.cli import main, run
 from polyloom.frontend.c import clang
 from polyloom.frontend.source import Options
+from polyloom.ir.nest import Nest
+from polyloom.ir.nest_c import print_c
 from polyloom.riscv import model, names
 from polyloom.riscv.backend import link
 from polyloom.riscv.backend.code import Block, Code, Op
@@ -378,6 +381,32 @@ def test_python_kernels_run_through_their_c(tmp_path: Path, capsys: pytest.Captu
     (tmp_path / "x.pla").write_text("", encoding="utf-8")
     assert main(["run", str(tmp_path / "x.pla"), "--on", "riscv:rv64gc"]) == 1
     assert "is nothing that the target riscv takes" in capsys.readouterr().err
+
+
+def test_the_nest_of_a_kernel_is_printed_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its C text is printed when the kernel is read; code and oracles share it, and its tree is dumped once."""
+    printed: list[str] = []
+    dumped: list[str] = []
+    tree = clang._tree  # pyright: ignore[reportPrivateUsage]  # what asks clang for it
+
+    def counted(nest: Nest) -> str:
+        printed.append(nest.name)
+        return print_c(nest)
+
+    def noted(path: str, options: Options, target: str) -> Any:
+        dumped.append(Path(path).name)
+        return tree(path, options, target)
+
+    for module in (frontend, function):
+        monkeypatch.setattr(module, "print_c", counted)
+    monkeypatch.setattr(clang, "_tree", noted)
+    kernel = Path(__file__).parents[2] / "examples" / "kernels" / "trisolv.py"
+    assert main(["run", str(kernel), "N=5", "--on", "riscv:rv64gc", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["verified"]
+    assert printed == ["trisolv"]
+    assert dumped == ["nest.c"]
 
 
 def test_without_the_extra(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,9 +21,8 @@ REFUSED = """
 int scalar(volatile int *x, volatile int *y, int n) { int r = *x; *y = n; return r; }
 int product(volatile int *x, volatile int *y) { int r = *x;
   *y = r * r; return r; }
-int chosen(volatile int *x, volatile int *y) {
-  switch (*x) { case 1: *y = 1; break; case 2: *y = 5; break; case 7: *y = *x; }
-  return 0; }
+int chosen(volatile int *x, volatile int *y) { switch (*x) { case 1: *y = 1; break; case 2: *y = 5; break;
+    case 7: *y = *x; } return 0; }
 int plain(int *x, volatile int *y) { int r = *x; *y = 1; return r; }
 int one(volatile int *x) { return *x + *x; }
 int five(volatile int *x, volatile int *y) { if (*x == 5) *y = 1; return 0; }

@@ -9,7 +9,7 @@ from hypothesis import given
 from tests.rvwmo.oracle import Program, text
 from tests.rvwmo.test_oracle import programs
 
-from polyloom import _core
+from polyloom._native import riscv
 from polyloom.cli.bench.litmus import generated
 from polyloom.diagnostics import PolyloomError, Source
 from polyloom.riscv.rvwmo import Verdict, executions, judge
@@ -65,9 +65,7 @@ def event(number: int, writes: bool, field: int = -1) -> tuple[int, int, int, in
 
 def test_counts_beyond_64_bits() -> None:
     """Three stores have six orders, and a load four stores to read: at fifteen locations more than fits 64 bits."""
-    found, _ = _core.litmus_executions(
-        [event(n, n % 4 < 3) for n in range(60)], [(0, -1, False)] * 15, 1 << 20, 1 << 20
-    )
+    found, _ = riscv.executions([event(n, n % 4 < 3) for n in range(60)], [(0, -1, False)] * 15, 1 << 20, 1 << 20)
     assert found is not None
     assert [high << 64 | low for _, low, high in found] == [(6 * 4) ** 15]
 
@@ -75,4 +73,4 @@ def test_counts_beyond_64_bits() -> None:
 @pytest.mark.parametrize("field", [-2, 21])
 def test_what_is_out_of_range_is_refused(field: int) -> None:
     with pytest.raises(ValueError, match="range"):
-        _core.litmus_executions([event(0, writes=False, field=field)], [(0, 0, False)], 100, 100)
+        riscv.executions([event(0, writes=False, field=field)], [(0, 0, False)], 100, 100)

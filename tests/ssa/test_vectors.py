@@ -228,7 +228,7 @@ def test_comparisons_give_masks_that_choose(pair: tuple[Type, Any, Any], data: s
 
 @given(vectors((I8, I32, I64, F32, F64)), st.integers(0, 511), st.booleans())
 def test_memory_by_mask_and_by_lane(pair: tuple[Type, Any, Any], bits: int, scattered: bool) -> None:
-    """A masked copy of what an array has into another one, contiguous or through an address a lane, backwards."""
+    """A masked copy of what an array has into another one, contiguous or through one address per lane, backwards."""
     type, a, b = pair
     count, size = len(a), a.dtype.itemsize
     mask = np.array([bits >> k & 1 for k in range(count)])

@@ -174,20 +174,20 @@ def test_a_list_of_all_pairs_routes_what_no_list_does(demands: list[Demand], cha
         (
             machine(1, 4),
             (Demand((0, 1), 0), Demand((1, 1), 1), Demand((0, 1), 2)),
-            "error[PL0462]: propagation channels need 3 channels a side, the machine has 1\nnote: 3 values must pass "
+            "error[PL0462]: propagation channels need 3 channels per side, the machine has 1\nnote: 3 values must pass "
             "east\n"
             "note: 1 value must pass south\nhelp: set channels = 3 or more in the machine description (2 more)",
         ),
         (
             machine(4, 1),
             (Demand((0, 1), 0), Demand((1, 1), 1)),
-            "error[PL0460]: propagation channels need 2 output registers an element, the machine has 1\n"
+            "error[PL0460]: propagation channels need 2 output registers per element, the machine has 1\n"
             "help: set output_registers = 2 or more in the machine description (1 more)",
         ),
         (
             machine(4, 1),
             (Demand((0, 1), 0), Demand((1, 1), 0)),
-            "error[PL0461]: propagation channels need 2 input registers an element, the machine has 1\n"
+            "error[PL0461]: propagation channels need 2 input registers per element, the machine has 1\n"
             "help: set input_registers = 2 or more in the machine description (1 more)",
         ),
         (

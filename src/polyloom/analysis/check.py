@@ -22,8 +22,7 @@ from polyloom.sets.isl import is_empty, parameter_set, sample, shifted, to_set
 
 
 def check(program: Program) -> None:
-    """Raise every failure of the first rule that fails; what makes a program well formed (`ir.pla_verify`) comes
-    first."""
+    """Raise every failure of the first rule that fails, those of `ir.pla_verify` first."""
     verify(program)
     enforce(RULES, _Context.of(program))
 
@@ -41,6 +40,8 @@ class _Context:
     def of(program: Program) -> _Context:
         domain = parameter_set(program.assumptions, program.parameters)
         distinct = {
+            # Many equations share a condition; converting each condition once is what keeps the check of large programs
+            # quick.
             c: to_set(c, program.dimensions, program.parameters).intersect_params(domain)
             for c in {e.condition for e in program.equations}
         }
@@ -71,6 +72,7 @@ def domain_is_not_empty(context: _Context) -> Iterator[Diagnostic]:
 def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
     for array in (*context.program.inputs, *context.program.outputs):
         for extent in array.shape:
+            # extent < 0 over the integers is -extent - 1 >= 0.
             bad = parameter_set(Condition((Polyhedron((-extent + -1,)),)), context.program.parameters).intersect(
                 context.domain
             )
@@ -82,6 +84,7 @@ def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
 
 def spaces_are_bounded(context: _Context) -> Iterator[Diagnostic]:
     program = context.program
+    # Backwards, so that the first equation with an unbounded dimension is the one that is kept for its message.
     unbounded = {
         dim: equation
         for equation, points in zip(reversed(program.equations), reversed(context.points), strict=True)
@@ -111,6 +114,7 @@ def _outside(
     bounds = [
         b for index, extent in zip(reference.index, array.shape, strict=True) for b in (-index + -1, index - extent)
     ]
+    # A disjunction: the access is wrong as soon as one subscript is below 0 or at its extent.
     outside = Condition(tuple(Polyhedron((b,)) for b in bounds))
     point = (
         sample(points.intersect(to_set(outside, context.program.dimensions, context.program.parameters)))
@@ -134,6 +138,8 @@ def used_instances_are_defined(context: _Context) -> Iterator[Diagnostic]:
         for operand in equation.operands:
             if not isinstance(operand, Reference) or operand.name not in internal:
                 continue
+            # x[I - d] is defined where I - d is in the union of the conditions of x; what is left of the user's own is
+            # undefined.
             point = sample(points.subtract(shifted(defined[operand.name], program.distance(operand))))
             if point is not None:
                 message = (
@@ -177,13 +183,14 @@ def output_elements_are_written_once(context: _Context) -> Iterator[Diagnostic]:
 
 
 def _collisions(context: _Context, a: int, b: int) -> isl.Set:
-    """Pairs of iterations (I, I') at which equations a and b write one element; for one equation, I is
-    lexicographically first."""
+    """Pairs of iterations (I, I') at which equations a and b write one element; where a is b, I comes first."""
     program = context.program
     dims, primed = program.dimensions, {d: Affine.symbol(d + "'") for d in program.dimensions}
     both = (*dims, *(d + "'" for d in dims))
     left, right = program.equations[a], program.equations[b]
     same = [i - j.substitute(primed) for i, j in zip(left.target.index, right.target.index, strict=True)]
+    # For one equation "lexicographically first" is a union over the first dimension m in which I and I' differ: equal
+    # before m, and I'[m] >= I[m] + 1. Without it every iteration would collide with itself.
     orders = (
         [()] if a != b else [(*_equal(dims[:m], primed), primed[d] - Affine.symbol(d) + -1) for m, d in enumerate(dims)]
     )
@@ -245,4 +252,5 @@ def _union(sets: Sequence[isl.Set]) -> isl.Set:
     result = sets[0]
     for other in sets[1:]:
         result = result.union(other)
+    # Fewer basic sets make the subtraction that follows much cheaper; the meaning does not change.
     return result.coalesce()

@@ -15,6 +15,8 @@ def components(successors: Mapping[int, Sequence[int]]) -> list[list[int]]:
     for root in successors:
         if root in index:
             continue
+        # The recursion of Tarjan's paper as a stack of iterators: programs of thousands of equations exceed Python's
+        # own stack.
         work = [(root, iter(successors[root]))]
         index[root] = low[root] = len(index)
         stack.append(root)
@@ -26,12 +28,14 @@ def components(successors: Mapping[int, Sequence[int]]) -> list[list[int]]:
                     stack.append(other)
                     work.append((other, iter(successors[other])))
                     break
+                # Only nodes of components that are still open count; an edge into a finished component tells nothing.
                 if other in stack:
                     low[node] = min(low[node], index[other])
             else:
                 work.pop()
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                # No node below reaches above: `node` is the first of its component, which is the stack from there on.
                 if low[node] == index[node]:
                     cut = stack.index(node)
                     found.append(stack[cut:])

@@ -21,8 +21,7 @@ from polyloom.ir.pla import Program, Reference
 from polyloom.sets.isl import shifted
 
 SEARCH_LIMIT = 4000
-"""Set operations after which the search gives up; only programs without a lexicographically positive order get that
-far."""
+"""Set operations after which the search gives up. Only programs without a positive order get that far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +57,8 @@ def suspicious(edges: Sequence[Edge]) -> Iterator[list[Edge]]:
             filter(lambda r: len(r) < len(inside), map(lambda s, inside=inside: _still(inside, s), _signs(inside))),
             None,
         )
+        # Karp, Miller and Winograd: in a zero cycle the distances of every dimension sum to 0. Where all have one sign,
+        # only edges of distance 0 there can take part, and dropping the others may break the component up.
         if rest is not None:
             yield from suspicious(rest)
         elif inside:
@@ -76,10 +77,13 @@ def _still(edges: Sequence[Edge], dimension: int) -> list[Edge]:
 
 def zero_cycle(edges: Sequence[Edge], conditions: Sequence[isl.Set]) -> tuple[list[int], isl.Set] | None:
     """The equations of a walk back to the same instance and the iterations at which it starts, shortest first."""
+    # Whether a system of uniform recurrences with conditions has a zero cycle is not decidable by enumeration alone:
+    # walks may be arbitrarily long. A search that gives up reports nothing; the schedule is the second line of defence.
     budget = SEARCH_LIMIT
     for start in sorted({e.reader for e in edges}):
         origin = tuple(0 for _ in edges[0].distance)
         reached: dict[tuple[int, tuple[int, ...]], isl.Set] = {}
+        # Breadth first, so that the walk that a message shows is a shortest one.
         queue = deque([([start], origin, conditions[start])])
         while queue and budget > 0:
             path, offset, points = queue.popleft()
@@ -91,6 +95,7 @@ def zero_cycle(edges: Sequence[Edge], conditions: Sequence[isl.Set]) -> tuple[li
                     continue
                 if edge.writer == start and not any(total):
                     return [*path, start], there
+                # Same equation, same offset, no new start: whatever follows from here has been followed already.
                 before = reached.get((edge.writer, total))
                 if before is not None and there.is_subset(before):
                     continue

@@ -15,8 +15,8 @@ from typing import Final, Literal, SupportsIndex, get_args
 import numpy as np
 import numpy.typing as npt
 
-from polyloom._core import DominatorTree
-from polyloom._core import dominators as _dominators
+from polyloom._native.graph import DominatorTree
+from polyloom._native.graph import dominators as _dominators
 from polyloom.analysis.flow_graph import Edges, Integers, Nodes, checked, find_outside, integers
 from polyloom.diagnostics import input_error, nearest
 
@@ -71,6 +71,7 @@ def post_dominators(n: SupportsIndex, edges: Edges, strategy: Strategy = "balanc
 
 def reversed_edges(n: int, edges: Nodes) -> Nodes:
     """The reversed graph on n + 1 nodes, whose root n is a virtual exit behind all nodes without successors."""
+    # Post-dominators are the dominators of the reversed graph; several exits need one root above them all.
     leaves = np.ones(n, np.bool_)
     leaves[edges[:, 0]] = False
     exits = np.flatnonzero(leaves).astype(np.int32)
@@ -99,6 +100,8 @@ def dominance_frontiers(
     """
     tree = dominator_tree(n, edges, root, strategy)
     chosen = _index(method, get_args(Method), "method")
+    # Frontiers may have n^2 members in all (a ladder of nested loops), so they are counted before room is made for
+    # them.
     total = int(tree.frontier_sizes().sum())
     if total > limit:
         raise input_error(

@@ -31,6 +31,7 @@ def effects(instruction: Instruction, externals: Externals) -> frozenset[Effect]
     """Nothing for what only computes; faults are no effect."""
     if instruction.called:
         external = externals.get(instruction.called)
+        # A function of the program itself: its body may do anything, and is not looked at here.
         return _ANY if external is None else frozenset(external.effects)
     if instruction.callee in EFFECTS:
         return _WRITES if instruction.callee == "memset" else _READS | _WRITES

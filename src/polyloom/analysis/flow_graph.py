@@ -44,6 +44,7 @@ class Fault:
 def checked(n: SupportsIndex, edges: Edges, root: SupportsIndex) -> tuple[int, Nodes, int]:
     """The graph in native types; errors PL0962 to PL0964."""
     count, start, array = _integer("n", n), _integer("root", root), integers("edges", edges)
+    # NumPy gives an empty list the type float64 and one dimension; an empty graph is no error.
     if array.size == 0:
         array = np.empty((0, 2), np.int32)
     if array.ndim != 2 or array.shape[1] != 2:
@@ -58,8 +59,7 @@ def checked(n: SupportsIndex, edges: Edges, root: SupportsIndex) -> tuple[int, N
 
 
 def find_fault(n: int, edges: npt.NDArray[np.generic], root: int) -> Fault | None:
-    """The first fault of a graph of integers; `edges` has the shape (m, 2), and holds objects where integers are
-    huge."""
+    """The first fault of a graph; `edges` has the shape (m, 2), and holds objects where integers are huge."""
     if n < 1:
         return Fault(
             ("n",),

@@ -50,6 +50,7 @@ def live(successors: Sequence[Sequence[int]], used: Sequence[Bits], defined: Seq
     for k, follow in enumerate(successors):
         for successor in follow:
             predecessors[successor].append(k)
+    # `pop` takes the last block first: backward problems converge fastest against the flow of control.
     work = list(range(len(successors)))
     waiting = [True] * len(successors)
     while work:

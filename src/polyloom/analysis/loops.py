@@ -38,8 +38,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class LoopForest:
-    """Loops after those around them, in preorder of their headers; by node, the position of its innermost loop, or
-    -1."""
+    """Loops after those around them, by the preorder of headers; by node its innermost loop, or -1."""
 
     loops: tuple[Loop, ...]
     innermost: tuple[int, ...]
@@ -58,8 +57,7 @@ class LoopForest:
 
 
 def loop_forest(n: SupportsIndex, edges: Edges, root: SupportsIndex = 0) -> LoopForest:
-    """The forest of the nodes that the root reaches, by a search that follows edges in their order. Errors: PL0962 to
-    PL0964."""
+    """The forest of the nodes that the root reaches, edges followed in their order. Errors: PL0962 to PL0964."""
     count, array, start = checked(n, edges, root)
     search = _search(_lists(count, array.tolist()), start)
     around = _around(search, count)
@@ -137,6 +135,7 @@ def _search(successors: list[list[int]], root: int) -> _Search:
 def _find(above: list[int], node: int) -> int:
     """The end of the path, which is halved."""
     while above[node] != node:
+        # Path halving: with it the searches take almost linear time (Tarjan and van Leeuwen, 1984).
         above[node] = above[above[node]]
         node = above[node]
     return node
@@ -146,7 +145,10 @@ def _around(search: _Search, n: int) -> list[int]:
     """By node the header of the innermost loop that it is in and does not head, or -1."""
     around, contracted = [-1] * n, list(range(n))
     sources: list[list[int]] = [[] for _ in range(n)]
+    # Inner headers first (Havlak, TOPLAS 19(4), 1997; Ramalingam, 1999): a loop that has been found is contracted into
+    # its header before the loops around it are looked for.
     for header in reversed(search.preorder):
+        # A cross edge matters only within loops around both of its ends, hence from their nearest common ancestor on.
         for of, to in search.joins.get(header, ()):
             sources[_find(contracted, to)].append(of)
         work = [_find(contracted, of) for of in search.back.get(header, ())]

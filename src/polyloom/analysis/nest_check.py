@@ -120,6 +120,7 @@ def _outside(context: _Context, statement: Statement, reference: Reference, poin
 def _assumption(context: _Context, points: isl.Set) -> str | None:
     """What to say where accesses are outside for few sizes of one parameter only."""
     values = points.params()
+    # Least assumption first: the one that excludes the fewest sizes is the one to suggest.
     for name, least in ((name, least) for least in range(1, FEW) for name in context.nest.parameters):
         larger = parameter_set(_any([Affine.symbol(name) - least]), context.nest.parameters)
         if values.intersect(larger).is_empty():

@@ -20,6 +20,7 @@ _Known = Mapping[str, frozenset[int] | None]
 
 def stored(function: Function) -> frozenset[str]:
     """The names of the pointers among the parameters that may be written through."""
+    # Kleene's iteration from below: sets of positions only grow, and None ("any memory") is the top.
     known: dict[str, frozenset[int] | None] = {member.name: frozenset() for member in function.program}
     while True:
         found = {member.name: _stored(member, known) for member in function.members}
@@ -48,6 +49,7 @@ def _stored(function: Function, known: _Known) -> frozenset[int] | None:
             continue
         found.add(operand.name)
         origins = sources.get(operand.name)
+        # A pointer that was loaded, cast from an integer or returned by a call: it may be any parameter.
         if origins is None and operand.name not in pointers:
             return None
         work += [o for o in origins or () if o.type.element == "ptr"]
@@ -65,8 +67,7 @@ def _places(instruction: Instruction, known: _Known, externals: Externals) -> fr
 
 
 def _sources(function: Function) -> dict[str, list[Operand]]:
-    """By value the pointers that it is made of; nothing for the function's own memory, no entry where that is not
-    known."""
+    """By value the pointers that it is made of; none for the function's own memory, no entry where not known."""
     parameters = {block.name: block.parameters for block in function.blocks}
     found: dict[str, list[Operand]] = {p.name: [] for block in function.blocks[1:] for p in block.parameters}
     for block in function.blocks:

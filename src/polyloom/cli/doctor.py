@@ -7,10 +7,11 @@ import importlib
 import platform
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Final
 
 import polyloom
-from polyloom import api
+from polyloom import _native, api
 from polyloom.cli import examples
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
@@ -59,9 +60,11 @@ def _c() -> str:
         return "not installed; for functions in C: pip install 'polyloom[c]'"
 
 
-def _native() -> str:
-    importlib.import_module("polyloom._core")
-    return "loaded"
+def _modules() -> str:
+    modules = sorted(path.stem for path in Path(_native.__file__).parent.glob("*.pyi"))
+    for name in modules:
+        importlib.import_module(f"polyloom._native.{name}")
+    return f"{', '.join(modules)}: loaded"
 
 
 def _self_test() -> str:
@@ -76,7 +79,7 @@ _CHECKS: Final[dict[str, Callable[[], str]]] = {
     "islpy": _package("islpy"),
     "ortools": _package("ortools"),
     "extra [c]": _c,
-    "native model": _native,
+    "native model": _modules,
     "examples": lambda: str(examples.folder()),
     "self-test": _self_test,
 }

@@ -26,6 +26,7 @@ from polyloom.targets.entry import entries
 VERBS: Final = {
     "run": "compile, instantiate, simulate, check, report",
     "compile": "compile a program once, for all sizes",
+    "asm": "assemble text in a target's notation",
     "instantiate": "make a concrete configuration for given sizes",
     "simulate": "run a program file on its model",
     "show": "print any file",

@@ -80,8 +80,7 @@ class Document:
         return place, value
 
     def _members(self, start: int) -> Iterator[tuple[str | int, Span, Span]]:
-        """Key or index, its span (for an index the item's) and the value's span, of the container that begins at
-        `start`."""
+        """Key or index, its span (an index has the item's), and the value's span, of the container at `start`."""
         is_object = self.source.text[start] == "{"
         at, number = self._skip(start + 1), 0
         while self.source.text[at] not in "]}":

@@ -57,8 +57,7 @@ def _flags(verb: str) -> dict[str, _Flag]:
 
 
 def given_options(request: Request, target: Target, verb: str) -> dict[str, Any]:
-    """The options that are given, as values. Errors: PL0801 for one that the target does not have, and what reading
-    them raises."""
+    """The options that are given, as values. Errors: PL0801 for one that the target lacks, and those of reading."""
     known, found = taken(target.options, verb), dict[str, Any]()
     for name, flag in _flags(verb).items():
         text = getattr(request, f"{_DEST}{name}", None)

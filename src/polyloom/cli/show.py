@@ -40,8 +40,7 @@ def execute(options: Request) -> Answer:
 
 
 def _listing(name: str, data: bytes, on: str | None) -> Answer:
-    """By the target that wrote the file; a foreign one by the target that is named, or the only one that takes
-    images."""
+    """By the target that wrote the file; a foreign one by the named target, or the only one that takes images."""
     owner = registry.owner(data)
     if owner is not None:
         target = owner[0]

@@ -108,8 +108,7 @@ SSA_PASSES: Final = ("import", "construct")
 
 
 def nest_ssa(nest: Nest, level: int = 0, target: str | None = None, watch: Watch | None = None) -> Function:
-    """A nest in SSA form through its C text, whose lines are those of the function. Parameters come first, then arrays.
-    Errors: PL015x."""
+    """A nest in SSA form through its C text, with the function's lines. Parameters come first. Errors: PL015x."""
     with temporary.folder() as folder:
         file = Path(folder, "nest.c")
         file.write_text(deeply(print_c)(nest), encoding="utf-8")

@@ -44,6 +44,7 @@ def guarded(expression: Expression, condition: Expression, holds: bool) -> Expre
         return expression
     operands = tuple(guarded(operand, condition, holds) for operand in expression.operands)
     if divides(expression.operation, expression.dtype) and not _harmless(operands[1]):
+        # Division by 1 never faults, and its quotient is not selected.
         one = Constant(1, expression.dtype)
         operands = (
             operands[0],
@@ -64,10 +65,10 @@ def inlines(body: Nodes, orelse: Nodes) -> bool:
 
 
 def merge(condition: Expression, body: Nodes, orelse: Nodes, dtype: Types, free: Collection[str]) -> Nodes:
-    """`body` where `condition` is not 0, `orelse` elsewhere. Targets in `free` are temporary: they are stored in any
-    case."""
+    """`body` where `condition` is not 0, `orelse` elsewhere. Targets in `free` are stored in any case."""
     result = list[Node]()
     for one, other in _pair(body, orelse):
+        # One store for both branches: two would make a dependence of the second on the first.
         if isinstance(one, Assign) and isinstance(other, Assign):
             a, b = guarded(one.value, condition, True), guarded(other.value, condition, False)
             result.append(replace(one, value=choice(condition, a, b, dtype(one.target.name), one.span)))
@@ -91,6 +92,7 @@ def _only(node: Node, condition: Expression, holds: bool, dtype: Types, free: Co
             return replace(node, body=inside(node.body), orelse=inside(node.orelse))
         case Assign(target=target):
             value = guarded(node.value, condition, holds)
+            # Nothing reads the element where the condition does not hold, so what was there need not be kept.
             if target.name in free:
                 return replace(node, value=value)
             return replace(
@@ -104,6 +106,7 @@ def _only(node: Node, condition: Expression, holds: bool, dtype: Types, free: Co
 def _pair(body: Nodes, orelse: Nodes) -> list[tuple[Node | None, Node | None]]:
     """Both sequences in one, with as many assignments to the same element together as possible (a longest common
     subsequence)."""
+    # Filled from the ends of both, so that the walk below goes forwards, in the order of the text.
     lengths = [[0] * (len(orelse) + 1) for _ in range(len(body) + 1)]
     for m in reversed(range(len(body))):
         for n in reversed(range(len(orelse))):

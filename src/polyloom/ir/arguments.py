@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameter values and inputs of a run: their checks, and inputs made up from a seed.
+"""Parameter values and inputs of an interpreter: their checks.
 
 Programs, plans and configurations of several phases have the same `Signature`; a scalar is an input of rank 0 that is
 no output.
@@ -8,14 +8,12 @@ no output.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
 from operator import index
 from typing import Any, Protocol, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
-from polyloom import memory
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.pla import Array
@@ -24,13 +22,10 @@ from polyloom.sets import Condition
 
 Arrays = dict[str, npt.NDArray[Any]]
 PARAMETER_LIMIT = 1 << 31
-_DRAWN_BYTES = 12
-"""Of an element that is made up: 8 as it is drawn, 4 as it is stored."""
 
 
 class Signature(Protocol):
-    """What a caller has to know: `inputs` must be given, `outputs` come back, `assumptions` is the parameters'
-    domain."""
+    """What a caller has to know: `inputs` are given, `outputs` come back; `assumptions`: the parameters' domain."""
 
     @property
     def name(self) -> str: ...
@@ -51,8 +46,7 @@ def describe(signature: Signature) -> str:
 
 
 def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[str, int]:
-    """The values as integers in the signature's order; raises PL0230 when some are missing, unknown or outside the
-    domain."""
+    """The values as integers, in order; raises PL0230 when some are missing, unknown or outside the domain."""
     for name in values:
         if name not in signature.parameters:
             raise _parameter(f"`{signature.name}` has no parameter `{name}`", f"it is {describe(signature)}")
@@ -83,9 +77,8 @@ def named(what: str, names: Sequence[str]) -> str:
 
 
 def _check_integer(name: str, value: Any) -> None:
-    if (
-        type(value) is int and 0 <= value < PARAMETER_LIMIT
-    ):  # nearly always, and asking for a protocol takes longer than all the rest
+    # The usual case first: asking for a protocol takes longer than all the rest.
+    if type(value) is int and 0 <= value < PARAMETER_LIMIT:
         return
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise _parameter(f"`{name}` = {value!r} is not an integer", f"give an integer, as in `{name}=16`")
@@ -111,7 +104,7 @@ def check_inputs(signature: Signature, parameters: Mapping[str, int], inputs: Ma
     if missing := [name for name in names if name not in inputs]:
         raise input_error(
             "PL0231",
-            f"the {named('input', missing)} {_are(missing)} missing",
+            f"the {named('input', missing)} {are(missing)} missing",
             help=f"the inputs are {', '.join(names)}",
         )
     return {
@@ -120,28 +113,9 @@ def check_inputs(signature: Signature, parameters: Mapping[str, int], inputs: Ma
     }
 
 
-def _are(names: Sequence[str]) -> str:
+def are(names: Sequence[str]) -> str:
+    """The verb behind `named`."""
     return "is" if len(names) == 1 else "are"
-
-
-def random_inputs(signature: Signature, parameters: Mapping[str, int], seed: int) -> Arrays:
-    """Inputs that depend on `seed` alone: integers from -4 to 4, f32 uniform in [-1, 1)."""
-    try:
-        generator = np.random.default_rng(index(seed))
-    except (TypeError, ValueError):
-        raise input_error("PL0804", f"the seed is {seed!r}", help="give an integer from 0 on") from None
-    shapes = {array.name: shape_of(array, parameters) for array in signature.inputs}
-    memory.require(
-        sum(prod(s) * _DRAWN_BYTES for s in shapes.values()),
-        f"the inputs of `{signature.name}`",
-        "use smaller loop bounds, or give the arrays",
-    )
-    return {array.name: _random(generator, array, shapes[array.name]) for array in signature.inputs}
-
-
-def _random(generator: np.random.Generator, array: Array, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    values = generator.uniform(-1, 1, shape) if array.dtype == "f32" else generator.integers(-4, 5, shape)
-    return np.asarray(values).astype(NUMPY[array.dtype])
 
 
 def _check_array(array: Array, shape: tuple[int, ...], value: object, what: str) -> npt.NDArray[Any]:

@@ -61,8 +61,7 @@ def interpret(
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """Iterations from `lower` (inclusive) with `extents`; a row of the flattened box has `extents + padding`
-    positions."""
+    """Iterations from `lower` on with `extents`; a row of the flattened box has `extents + padding` positions."""
 
     lower: tuple[int, ...]
     extents: tuple[int, ...]
@@ -81,6 +80,8 @@ class _Box:
             return None
         lower = tuple(int(str(points.dim_min_val(m))) for m in range(len(program.dimensions)))
         extents = tuple(int(str(points.dim_max_val(m))) - low + 1 for m, low in enumerate(lower))
+        # Padding as wide as the longest distance: every neighbour of an iteration has a position of its own, and bounds
+        # need no test.
         reach = [max((abs(d[m]) for d in _distances(program)), default=0) for m in range(len(lower))]
         widths = [e + r for e, r in zip(extents, reach, strict=True)]
         strides = tuple(prod(widths[m + 1 :]) for m in range(len(widths)))
@@ -95,7 +96,7 @@ class _Box:
         return sum(d * s for d, s in zip(distance, self.strides, strict=True))
 
     def positions(self, coordinates: Positions) -> Positions:
-        """Positions of iterations given as rows of coordinates, one row a dimension."""
+        """Positions of iterations given as rows of coordinates, one row per dimension."""
         return self.origin + np.tensordot(np.array(self.strides), coordinates - np.array(self.lower)[:, None], 1)
 
     def iteration(self, position: int) -> tuple[int, ...]:
@@ -107,8 +108,7 @@ class _Box:
 
 
 def _bytes_each(program: Program) -> int:
-    """What the interpreter keeps for each iteration, without its coordinates: values, operands from inputs,
-    counters."""
+    """What is kept for each iteration, without its coordinates: values, operands from inputs, counters."""
     internal = {v.name for v in program.variables}
     gathered = sum(isinstance(o, Reference) and o.name not in internal for e in program.equations for o in e.operands)
     return 4 * (len(internal) + gathered) + 5 * len(program.equations)
@@ -149,6 +149,7 @@ class _Run:
         coordinates = _iterations(self.box, self.program.dimensions, equation.condition, self.values)
         positions = self.box.positions(coordinates)
         operands = [o for o in equation.operands if isinstance(o, Reference) and o.name in self.internal]
+        # An equation has at most three operands.
         missing = np.full(self.box.size, -1, np.int8)
         missing[positions] = len(operands)
         sources = tuple(self.source(o, inputs, coordinates, positions) for o in equation.operands)
@@ -189,6 +190,7 @@ class _Run:
     def all(self) -> None:
         """Evaluate every instance."""
         waiting: list[list[Positions]] = [[t.positions[t.missing[t.positions] == 0]] for t in self.tasks]
+        # The equation with most ready instances first: wide fronts are what NumPy is quick at.
         while most := max((sum(map(len, chunks)) for chunks in waiting), default=0):
             number = next(n for n, chunks in enumerate(waiting) if sum(map(len, chunks)) == most)
             if most >= FEW:
@@ -196,6 +198,8 @@ class _Run:
                 waiting[number] = []
                 self.batch(number, ready, waiting)
             else:
+                # Chains with hardly any parallelism, such as a recurrence over one loop: one instance at a time is
+                # quicker than a batch of one.
                 stack = [(n, int(p)) for n, chunks in enumerate(waiting) for chunk in chunks for p in chunk]
                 waiting = [[] for _ in waiting]
                 self.singly(stack, waiting)
@@ -208,6 +212,7 @@ class _Run:
         for reader, offset in task.readers:
             missing = self.tasks[reader].missing
             there = positions + offset
+            # -1 is no instance there, or one that is done.
             there = there[missing[there] > 0]
             missing[there] -= 1
             there = there[missing[there] == 0]
@@ -299,7 +304,7 @@ def _iterations(box: _Box, dims: tuple[str, ...], condition: Condition, values: 
 
 
 def _evaluate(affine: Affine, dims: tuple[str, ...], coordinates: Any, values: Mapping[str, int]) -> Any:
-    """`affine` at the iterations of `coordinates` (arrays that broadcast, one a dimension)."""
+    """`affine` at the iterations of `coordinates` (arrays that broadcast, one per dimension)."""
     result = affine.constant + sum(c * values[n] for n, c in affine.terms if n in values)
     for name, along in zip(dims, coordinates, strict=True):
         if affine.coefficient(name):

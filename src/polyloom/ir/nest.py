@@ -41,8 +41,7 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The value of an affine expression of loops and parameters, used as data (wrapping to `dtype`, rounded once to
-    f32)."""
+    """The value of an affine expression of loops and parameters, as data (wrapping to `dtype`, rounded to f32)."""
 
     value: Affine
     dtype: ElementType
@@ -74,8 +73,7 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`name` from max(lower) up to, not including, min(upper), one at a time; with step -1 the same values,
-    downwards."""
+    """`name` from max(lower) up to, not including, min(upper); with step -1 the same values, downwards."""
 
     name: str
     lower: tuple[Affine, ...]

@@ -99,15 +99,14 @@ def c_name(nest: Nest) -> str:
 
 
 def assumed(parameters: Sequence[str], storage: Iterable[Storage]) -> Condition:
-    """What holds for a C function's parameters unless it says more: they are at least 0, and so are extents that
-    subtract."""
+    """What holds for a C function's parameters unless it says more: they, and extents that subtract, are >= 0."""
+    # Other extents are sums of parameters, and not negative when these are not.
     extents = [e for s in storage for e in s.shape if e.constant < 0 or any(c < 0 for _, c in e.terms)]
     return normalize(Condition((Polyhedron((*map(Affine.symbol, parameters), *extents)),)))
 
 
 def identifiers(nest: Nest) -> dict[str, str]:
-    """What `print_c` calls parameters, storage and loops: as the nest does, where C can, and never two of them
-    alike."""
+    """What `print_c` calls parameters, storage and loops: as the nest does, where C can; no two alike."""
     return _identifiers(nest)[1]
 
 
@@ -142,8 +141,7 @@ def helper(operation: str, dtype: ElementType) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Printer:
-    """`names` are the identifiers of the nest's names; `helpers` and `called` collect the functions that the text
-    needs."""
+    """`names` are the identifiers of the nest's names; `helpers` and `called` collect functions."""
 
     nest: Nest
     names: dict[str, str]
@@ -198,6 +196,7 @@ class _Printer:
         name = self.names[loop.name]
         if loop.step > 0:
             return f"int {name} = {self.extreme(loop.lower, '>')}; {name} < {self.extreme(loop.upper, '<')}; {name}++"
+        # Upper bounds are exclusive, and a loop downwards begins at the last iteration.
         last = tuple(bound + -1 for bound in loop.upper)
         return f"int {name} = {self.extreme(last, '<')}; {name} >= {self.extreme(loop.lower, '>')}; {name}--"
 
@@ -206,6 +205,7 @@ class _Printer:
         if not others:
             return self.affine(first)
         rest = self.extreme(tuple(others), relation)
+        # The reader knows a conditional expression of this form as a minimum or maximum, which C has for no integers.
         return f"({self.affine(first)} {relation} {rest} ? {self.affine(first)} : {rest})"
 
     def condition(self, condition: Condition) -> str:
@@ -271,6 +271,7 @@ def _single(number: float) -> str:
     if math.isnan(number):
         return '__builtin_nanf("")'
     sign = "-" if math.copysign(1.0, number) < 0 else ""
+    # The shortest decimal of the double, which no other float is as near to.
     return f"{sign}__builtin_inff()" if math.isinf(number) else f"{sign}{abs(number)!r}f"
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Executes a nest in its order: each assignment when its turn comes, with the exact semantics of `ir.semantics`.
 
-The nest becomes one Python function over NumPy arrays, which is compiled and called: about a microsecond an operation.
+The nest becomes one Python function over NumPy arrays, which is compiled and called: about a microsecond per operation.
 This is what the source says; everything that the compiler makes of a nest is compared with it in the tests.
 """
 
@@ -33,6 +33,7 @@ def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, An
     signature = signature_of(nest)
     values = check_parameters(signature, parameters)
     zeros = {s.name: np.zeros(shape_of(_array(s), values), NUMPY[s.dtype]) for s in nest.storage}
+    # An argument that the nest assigns to need not be given.
     blank = {a.name: zeros[a.name] for a in signature.outputs if a.name not in inputs}
     given = {name: array.copy() for name, array in check_inputs(signature, values, {**inputs, **blank}).items()}
     with np.errstate(all="ignore"):
@@ -41,8 +42,7 @@ def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, An
 
 
 def signature_of(nest: Nest) -> Plan:
-    """What a caller gives and gets, as a plan without phases: all arguments are inputs, those assigned to are
-    outputs."""
+    """What a caller gives and gets: all arguments are inputs, those assigned to are outputs."""
     arguments = tuple(_array(s) for s in nest.storage if s.role == "argument")
     written = {s.assign.target.name for s in statements(nest)}
     return Plan(
@@ -74,6 +74,7 @@ class _Source:
         return "\n".join(["def run(values, arrays):", *lines, *self.block(self.nest.body, (), "    ")])
 
     def block(self, nodes: tuple[Node, ...], loops: tuple[str, ...], margin: str) -> Iterator[str]:
+        # A block may be empty, which Python cannot say otherwise.
         yield f"{margin}pass"
         for node in nodes:
             match node:
@@ -92,6 +93,7 @@ class _Source:
     def assign(self, node: Assign, loops: tuple[str, ...], margin: str) -> Iterator[str]:
         value = self.scope.value(node.value, (self.element(r) for r in accesses(node.value)))
         text = f"{self.element(node.target)} = {value}"
+        # Only what divides is guarded, as a `try` around every assignment would be most of the text.
         if not may_fault(node.value):
             yield margin + text
             return

@@ -20,8 +20,7 @@ INTEGERS: tuple[ElementType, ...] = ("i8", "i16", "i32")
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`name` in text and in machine files; `symbol` is the infix or prefix spelling in the equation language, if
-    any."""
+    """`name` in text and machine files; `symbol` is the spelling in the equation language, if any."""
 
     name: str
     arity: int

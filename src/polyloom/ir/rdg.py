@@ -18,8 +18,7 @@ from polyloom.sets import Condition
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Equation `node` produces for a use in the iterations of `condition` (of the producer: C_v and C_w shifted by
-    -d)."""
+    """Equation `node` produces for a use in the iterations of `condition` (the producer's: C_v and C_w - d)."""
 
     node: int
     condition: Condition
@@ -70,7 +69,7 @@ class Graph:
 
 
 def show(graph: Graph) -> str:
-    """The graph for people: a line a node, below it a line an edge that enters it."""
+    """The graph for people: one line per node, below it one line per edge that enters it."""
     return "\n".join(_lines(graph))
 
 

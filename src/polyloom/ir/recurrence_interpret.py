@@ -129,6 +129,7 @@ class _Run:
             top = stack[-1]
             sources = [] if top in self.done else self.sources(top)
             missing = [s for s in sources if s not in self.done]
+            # The instance is waited for by one of its own sources.
             if missing and top in begun:
                 raise self.broken(top, "needs itself")
             if not missing:

@@ -26,8 +26,7 @@ Function = Callable[..., Any]
 
 
 def apply(operation: str, dtype: ElementType, operands: Sequence[Any]) -> Any:
-    """`operation` on operands of `dtype`; call it within `np.errstate(all="ignore")`. Integer division by zero is
-    undefined."""
+    """`operation` on `dtype`, within `np.errstate(all="ignore")`. Integer division by zero is undefined."""
     return function(operation, dtype)(*operands)
 
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from polyloom.ir import arguments
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.pla import Array
-from polyloom.ir.plan import Plan
 from polyloom.sets import Affine, Condition
 
 Dtype = np.dtype[Any]
@@ -40,8 +40,7 @@ class Extent:
 
     @staticmethod
     def read(text: str) -> Extent | None:
-        """Of a text such as `2 * n + 1` or `n*m`; None where it is something else. C and Python agree on these
-        expressions."""
+        """Of a text such as `2 * n + 1` or `n*m`, of C or of Python; None where it is something else."""
         words = list(dict.fromkeys(_WORD.findall(text)))
         plain = _WORD.sub(lambda word: f"v{words.index(word[0])}", text)  # a name may be a word of Python's
         try:
@@ -171,12 +170,12 @@ class Signature:
         return f"{self.name}({', '.join((*self.sizes, *(f'{a.name}: {a.type_name}' for a in scalars)))})"
 
 
-def of_plan(plan: Plan) -> Signature:
-    """The parameters of a plan are sizes, and no arguments."""
+def of_plan(plan: arguments.Signature) -> Signature:
+    """The signature of a plan, a program or a nest, whose parameters are sizes and no arguments."""
     results, given = {a.name for a in plan.outputs}, {a.name for a in plan.inputs}
     arrays = (*plan.inputs, *(a for a in plan.outputs if a.name not in given))
-    arguments = tuple(of_array(a, is_input=a.name in given, is_output=a.name in results) for a in arrays)
-    return Signature(plan.name, plan.parameters, plan.parameters, arguments, plan.assumptions)
+    passed = tuple(of_array(a, is_input=a.name in given, is_output=a.name in results) for a in arrays)
+    return Signature(plan.name, plan.parameters, plan.parameters, passed, plan.assumptions)
 
 
 def of_array(array: Array, *, is_input: bool, is_output: bool) -> Argument:

@@ -28,8 +28,7 @@ from polyloom.ir.ssa_types import ADDRESSES, F32, F64, FLOATS, I8, I16, I32, I64
 ARITHMETIC: Final = ("add", "sub", "mul", "sdiv", "udiv", "srem", "urem", "shl", "lshr", "ashr", "and", "or", "xor")
 FLOATING: Final = ("fadd", "fsub", "fmul", "fdiv")
 COMPARISONS: Final = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-"""Of integers and of pointers. Those of floats begin with `f`, then `o` (false) or `u` (true) where an operand is a
-NaN."""
+"""Of integers and pointers. Those of floats begin with `f`, then `o` (false for NaNs) or `u` (true)."""
 FLOAT_COMPARISONS: Final = (
     "foeq",
     "fone",

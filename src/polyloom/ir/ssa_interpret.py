@@ -74,7 +74,7 @@ def interpret(
 ) -> Number | None:
     """What the function returns: integers in the range of their type taken as signed, None where there is nothing.
 
-    One argument a parameter: arrays (contiguous, writable) for pointers, the lanes of vectors. `externals` are the
+    One argument per parameter: arrays (contiguous, writable) for pointers, the lanes of vectors. `externals` are the
     functions of other places by name, `lanes` what named numbers of lanes are. Raises PL0972 for what is undefined,
     PL0974 after `steps` blocks and instructions, PL0973 for arguments that do not fit, and where a vector is returned
     (`evaluate` gives that).
@@ -152,6 +152,7 @@ class _Run:
 
     def _return(self, value: Result | None) -> None:
         """What an inner call returns may be undefined, as long as nobody uses it."""
+        # Local variables of the callee are gone; a pointer to one of them now points to nothing.
         self.memory.forget(self.frames.pop().objects)
         caller = self.frames[-1]
         self.values = caller.values
@@ -173,6 +174,7 @@ class _Run:
             case np.ndarray() | list() | tuple() if type.lanes:
                 return self._given(type, argument, f"the argument for %{parameter.name}")
             case np.ndarray() if type.element == "ptr" and argument.flags.c_contiguous:
+                # Each of two pointers into one array sees what is stored through the other, as in C.
                 key = id(argument), type.space
                 if key not in self.places:
                     self.places[key] = self.spaces[type.space].place(
@@ -218,6 +220,7 @@ class _Run:
         while frame.next < len(instructions):
             instruction = instructions[frame.next]
             frame.next += 1
+            # Instructions count as well as blocks: a block may hold a thousand calls.
             self._step(instruction.place)
             is_function = instruction.callee[:1] == "@"
             if is_function and instruction.called in self.functions:

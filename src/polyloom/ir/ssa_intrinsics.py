@@ -89,8 +89,7 @@ def _root(a: float) -> float:
 
 
 def _fused(type: Type, a: float, b: float, c: float) -> float:
-    """a * b + c rounded once. For a single the exact sum is first rounded to odd in double, which leaves enough to
-    round again."""
+    """a * b + c rounded once. For a single the exact sum is first rounded to odd in double."""
     if not all(map(math.isfinite, (a, b, c))):
         return c if math.isfinite(a) and math.isfinite(b) else a * b + c
     exact = Fraction(a) * Fraction(b) + Fraction(c)

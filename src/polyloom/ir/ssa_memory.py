@@ -22,6 +22,7 @@ from polyloom.ir.ssa_semantics import Number, Poison, Undefined, bits, value
 from polyloom.ir.ssa_types import I1, Type, size_of
 
 Bytes = npt.NDArray[np.uint8]
+# Not 0: an index from a null pointer, or a small integer taken for an address, must not fall into an object.
 _FIRST: Final = 1 << 16
 _GAP: Final = 64
 """At least as many bytes lie between two objects: an index that is a little too large hits nothing."""
@@ -48,6 +49,7 @@ class Memory:
 
     def place(self, data: Bytes, align: int = 16, defined: bool = True, writable: bool = True) -> int:
         """The address of an object made of `data`, which is accessed in place."""
+        # Rounded up to the alignment.
         base = -(-self.end // align) * align
         if base + len(data) >> self.pointers:
             help = "give smaller arrays, or read the source for a target with pointers of 64 bits"
@@ -74,11 +76,13 @@ class Memory:
         if not found.defined[start : start + size].all():
             return Poison("a variable is used that was never set")
         pattern = int.from_bytes(found.data[start : start + size].tobytes(), "little")
+        # A bool takes a byte, of which only the lowest bit is its value.
         return value(type, pattern & 1 if type == I1 else pattern)
 
     def store(self, type: Type, stored: Number | Poison, address: int, align: int) -> None:
         size = size_of(type, self.pointers)
         found, start = self._object(address, size, align, writes=True)
+        # Storing poison is allowed, only using it is not: a structure with holes is copied byte by byte.
         found.defined[start : start + size] = not isinstance(stored, Poison)
         if not isinstance(stored, Poison):
             found.data[start : start + size] = np.frombuffer(bits(type, stored).to_bytes(size, "little"), np.uint8)
@@ -112,6 +116,7 @@ class Memory:
         if not may_overlap and target != source and abs(target - source) < size:
             raise Undefined("memcpy between bytes that overlap")
         (to, a), (of, b) = self._object(target, size, 1, writes=True), self._object(source, size, 1)
+        # The copy is made first, as the two may be the same object.
         to.data[a : a + size] = of.data[b : b + size].copy()
         to.defined[a : a + size] = of.defined[b : b + size].copy()
 
@@ -125,7 +130,7 @@ class Memory:
         k = bisect_right(self.bases, address) - 1
         start = address - self.bases[k] if k >= 0 else 0
         if k < 0 or start + size > len(self.objects[k].data):
-            raise Undefined(f"{size} bytes at address {address:#x} are no part of an object{self._near(k, start)}")
+            raise Undefined(f"{size} bytes at address {address:#x} are not part of an object{self._near(k, start)}")
         self._aligned(address, align)
         if writes and not self.objects[k].writable:
             raise Undefined(f"a store to a constant, at address {address:#x}")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from polyloom._core import DominatorTree
+from polyloom._native.graph import DominatorTree
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.ssa import (
     ARITHMETIC,
@@ -203,8 +203,7 @@ def _instructions(function: Function) -> Iterator[str]:
 
 
 def _well_typed(instruction: Instruction, pointers: int) -> bool:
-    """Lane by lane: all operands and the result have as many lanes, and the types of lanes are those of the
-    operation."""
+    """Lane by lane: operands and result have as many lanes, of the types of the operation."""
     types = tuple([operand.type for operand in instruction.operands])
     if len(instruction.results) > 1:
         return False

@@ -14,7 +14,7 @@ from typing import Final
 
 from polyloom.diagnostics import infeasible
 from polyloom.modulo.graph import Demand, Graph, build, possible
-from polyloom.modulo.problem import Bound, Capacity, Choice, Problem
+from polyloom.modulo.problem import Capacity, Choice, LowerBound, Problem
 from polyloom.modulo.recurrence import Circuit, critical_circuit
 from polyloom.modulo.table import profile
 
@@ -24,7 +24,7 @@ _NAMED: Final = 12
 """Operations that a reason names at most."""
 
 
-def resource_bound(problem: Problem) -> Bound:
+def resource_bound(problem: Problem) -> LowerBound:
     """The greatest bound by resources and capacities, at least 1. PL0987 for a capacity that no interval satisfies."""
     choices = possible(problem)
     found = [_set_bound(problem, choices, union) for union in _unions(problem, choices)]
@@ -32,8 +32,8 @@ def resource_bound(problem: Problem) -> Bound:
         _cell_bound(problem, choices, r) for r, resource in enumerate(problem.resources) if resource.limit is not None
     ]
     found += [_capacity_bound(problem, choices, c) for c in problem.capacities]
-    best = max(found, default=Bound(1, "no limited resource"), key=lambda bound: bound.value)
-    return best if best.value > 0 else Bound(1, "no limited resource")
+    best = max(found, default=LowerBound(1, "no limited resource"), key=lambda bound: bound.value)
+    return best if best.value > 0 else LowerBound(1, "no limited resource")
 
 
 def _unions(problem: Problem, choices: Sequence[tuple[int, ...]]) -> list[frozenset[int]]:
@@ -44,6 +44,8 @@ def _unions(problem: Problem, choices: Sequence[tuple[int, ...]]) -> list[frozen
     }
     unions: set[frozenset[int]] = set()
     for mine in sorted(sets - {frozenset()}, key=sorted):
+        # Hall's condition asks for every union of the sets that operations choose from. These are exponentially many; a
+        # bound from fewer unions is lower, and still a bound.
         unions |= {mine} if len(unions) > UNIONS else {mine, *(mine | other for other in unions)}
     unions |= {frozenset((r,)) for mine in sets for r in mine}
     return sorted(unions, key=lambda union: (len(union), sorted(union)))
@@ -53,15 +55,16 @@ def _limited(problem: Problem, choice: Choice) -> Iterator[int]:
     return (u.resource for u in choice.uses if u.busy and problem.resources[u.resource].limit is not None)
 
 
-def _set_bound(problem: Problem, choices: Sequence[tuple[int, ...]], union: frozenset[int]) -> Bound:
+def _set_bound(problem: Problem, choices: Sequence[tuple[int, ...]], union: frozenset[int]) -> LowerBound:
     """Cells that operations need of a set of resources, over the cells that it has in a row."""
     needs = [min(_cells(problem.operations[v].choices[k], union) for k in ks) for v, ks in enumerate(choices)]
     offered = sum(problem.resources[r].limit or 0 for r in union)
     members = tuple(v for v, need in enumerate(needs) if need)
     if not members:
-        return Bound(0, "")
+        return LowerBound(0, "")
+    # Each interval offers `offered` cells per row, so II >= needs / offered, rounded up.
     value = -(-sum(needs) // offered) if offered else 0
-    return Bound(value, _demand(problem, union, members, needs, offered), members)
+    return LowerBound(value, _demand(problem, union, members, needs, offered), members)
 
 
 def _cells(choice: Choice, union: frozenset[int]) -> int:
@@ -83,21 +86,22 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
-def _cell_bound(problem: Problem, choices: Sequence[tuple[int, ...]], resource: int) -> Bound:
+def _cell_bound(problem: Problem, choices: Sequence[tuple[int, ...]], resource: int) -> LowerBound:
     """An operation that holds a resource so long, or so often, that one row alone exceeds the limit."""
     limit = problem.resources[resource].limit
     assert limit is not None
-    found = Bound(0, "")
+    found = LowerBound(0, "")
     for v, ks in enumerate(choices):
         busy = [
             [u.busy for u in problem.operations[v].choices[k].uses if u.resource == resource and u.busy] for k in ks
         ]
+        # Some choice does without the resource, so the operation alone forces nothing.
         if not all(busy):
             continue
         value = min(_least_alone(held, limit) for held in busy)
         if value > found.value:
             name = problem.operations[v].name
-            found = Bound(
+            found = LowerBound(
                 value,
                 f"{problem.resources[resource].name}: {name} alone is busy for {min(map(max, busy))} cycles",
                 (v,),
@@ -112,9 +116,10 @@ def _least_alone(busy: Sequence[int], limit: int) -> int:
     return _least(lambda interval: max(run.times for run in profile(busy, interval)) <= limit, max(busy))
 
 
-def _capacity_bound(problem: Problem, choices: Sequence[tuple[int, ...]], capacity: Capacity) -> Bound:
+def _capacity_bound(problem: Problem, choices: Sequence[tuple[int, ...]], capacity: Capacity) -> LowerBound:
     busy = [least_hold(problem, choices, h.operation, h.busy) for h in capacity.holds]
     members = tuple(dict.fromkeys(h.operation for h, b in zip(capacity.holds, busy, strict=True) if b))
+    # ceil(busy / II) is at least 1 however long the interval: no interval helps.
     if sum(b > 0 for b in busy) > capacity.limit:
         what = f"{count(len(members), 'operation')} hold {capacity.name}, of which there are {capacity.limit}"
         raise infeasible(
@@ -122,12 +127,13 @@ def _capacity_bound(problem: Problem, choices: Sequence[tuple[int, ...]], capaci
             f"no interval is long enough: {what}",
             help="raise the limit, or give the operations another way to run",
         )
+    # The sum falls as the interval grows, so the least interval is found by bisection; at max(busy) every term is 1.
     value = _least(lambda interval: sum(-(-b // interval) for b in busy) <= capacity.limit, max(busy, default=1))
     held = (
         f"{capacity.name}: {count(capacity.limit, 'place')} for {count(len(members), 'operation')} that hold one "
         f"for {sum(busy)} cycles in all"
     )
-    return Bound(value, held, members)
+    return LowerBound(value, held, members)
 
 
 def least_hold(problem: Problem, choices: Sequence[tuple[int, ...]], operation: int, busy: int | None) -> int:
@@ -148,24 +154,26 @@ def _least(holds: Callable[[int], bool], most: int) -> int:
     return low
 
 
-def recurrence_bound(problem: Problem) -> Bound:
+def recurrence_bound(problem: Problem) -> LowerBound:
     """The bound by the circuits of dependences, at least 1. PL0985 for a circuit that no interval satisfies."""
     graph = build(problem, possible(problem), Demand.LEAST)
     circuit = critical_circuit(len(graph.owner), graph.arcs)
     if circuit is None:
-        return Bound(1, "no circuit of dependences that takes time")
+        return LowerBound(1, "no circuit of dependences that takes time")
     names = _names(graph, circuit)
     members = tuple(dict.fromkeys(graph.owner[arc.source] for arc in circuit.arcs))
     if circuit.distance == 0:
         help = "let at least one of these dependences have a distance of 1 or more"
         message = f"operations wait for each other within one iteration: {names} (latency {circuit.weight}, distance 0)"
         raise infeasible("PL0985", message, help=help)
-    return Bound(circuit.bound, f"{names} (latency {circuit.weight}, distance {circuit.distance})", members)
+    return LowerBound(circuit.bound, f"{names} (latency {circuit.weight}, distance {circuit.distance})", members)
 
 
 def _names(graph: Graph, circuit: Circuit) -> str:
     points = [circuit.arcs[0].source, *(arc.sink for arc in circuit.arcs)]
     owners = [graph.owner[p] for p in points]
+    # An operation and its chosen latency are two points: in a message it stands once. A circuit of one operation keeps
+    # both ends.
     kept = [v for n, v in enumerate(owners) if n == 0 or v != owners[n - 1] or len(owners) == 2]
     names = [graph.problem.operations[v].name for v in kept]
     return " -> ".join([*names[:_NAMED], "...", *names[-1:]] if len(names) > 2 * _NAMED else names)

@@ -22,6 +22,7 @@ def check(problem: Problem, schedule: Schedule) -> None:
 
 def violations(problem: Problem, schedule: Schedule) -> tuple[str, ...]:
     """One sentence for each constraint that `schedule` violates."""
+    # The other rules index by these numbers, and would fail instead of explaining.
     if malformed := tuple(_malformed(problem, schedule)):
         return malformed
     return (*_early(problem, schedule), *_crowded(problem, schedule), *_beyond(problem, schedule))
@@ -43,6 +44,7 @@ def _malformed(problem: Problem, schedule: Schedule) -> Iterator[str]:
             yield f"{operation.name} has no choice {schedule.choice[v]}"
             continue
         choice = operation.choices[schedule.choice[v]]
+        # The schedule's own latency is checked against the range; the rules below then use it as it is.
         least, most = choice.latency, choice.latency if choice.most is None else choice.most
         if not least <= schedule.latency[v] <= most:
             yield f"{operation.name} has latency {schedule.latency[v]}, which is not in {least} to {most}"

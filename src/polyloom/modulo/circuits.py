@@ -83,11 +83,13 @@ class _Search:
         self.effort = _EFFORT
         self.urgency = [0] * len(closures)
         self.weights = [[0] * len(c.bodies) for c in closures]
+        # Seeded by the interval alone: the same problem gives the same schedule.
         self.random = Random(room.interval)
 
     def run(self) -> list[Placed] | None:
         size = [sum(self._cells(v) for body in c.bodies for v, _ in body.members) for c in self.closures]
         for turn in range(ROUNDS):
+            # Large components first, as in bin packing; one that failed goes to the front of the next round.
             order = sorted(range(len(self.closures)), key=lambda n: (-self.urgency[n], -size[n], n))
             placed: list[Placed] = []
             failed = next((n for n in order if not self._component(n, turn, placed)), None)
@@ -95,6 +97,7 @@ class _Search:
                 return placed
             self._undo(placed)
             self.urgency[failed] = max(self.urgency) + 1
+            # A single rigid body was tried in every row: another round would only repeat that.
             if self.effort < 0 or (len(order) == 1 and len(self.closures[failed].bodies) == 1):
                 return None
         return None
@@ -108,6 +111,7 @@ class _Search:
         weights = self.weights[number]
         first = max(range(len(weights)), key=lambda b: (weights[b], len(closure.bodies[b].members), -b))
         free = self._free(closure.bodies[first])
+        # Later rounds begin elsewhere: what blocked the last one is often where the components lie against each other.
         start = 0 if turn == 0 else self.random.randrange(interval)
         at = self.room.table.first(free, start)
         while at is not None and at < start + interval and self.effort >= 0:
@@ -123,6 +127,7 @@ class _Search:
         """The component with this body placed there."""
         closure = self.closures[number]
         after: Matrix = closure.after
+        # The closure is transitive, so that one placed body bounds all others at once, on both sides.
         lower, upper = at + after[first], at - after[:, first]
         left = list(range(len(closure.bodies)))
         weights = self.weights[number]
@@ -142,6 +147,8 @@ class _Search:
             if not left:
                 return placed
             lower, upper = np.maximum(lower, time + after[body]), np.minimum(upper, time - after[:, body])
+            # Least slack first; bodies that failed before count as tighter by their weight (as in weighted-degree
+            # heuristics of constraint solvers).
             slack: Matrix = upper - lower - np.array(weights)
             body = min(left, key=lambda b: (int(slack[b]), int(lower[b]), b))
 
@@ -163,6 +170,7 @@ class _Search:
             mine = 0
             for _, footprint in self.room.ways[v]:
                 mine |= table.free(footprint)
+            # The member stands `offset` rows after the leader: its free rows are turned back by as much.
             turn = offset % interval
             free &= (mine >> turn | mine << (interval - turn)) & table.all
         return free
@@ -232,6 +240,7 @@ def _ready(graph: Graph, interval: int, operation: int, time: Sequence[int], num
 def _match(room: Room, fixed: dict[int, tuple[int, int]]) -> list[int] | None:
     """A way for every operation: the simple ones on resources that have cells left (augmenting paths)."""
     way = [fixed[v][1] if v in fixed else 0 for v in range(len(room.ways))]
+    # Simple operations hold one cell each, so only the number of free cells of a resource counts, not which rows.
     left = [0 if r.limit is None else r.limit * room.interval for r in room.graph.problem.resources]
     for v, (_, chosen) in fixed.items():
         for resource, runs in room.ways[v][chosen][1]:
@@ -249,6 +258,7 @@ def _match(room: Room, fixed: dict[int, tuple[int, int]]) -> list[int] | None:
 
 def _augment(room: Room, operation: int, way: list[int], left: list[int], users: list[dict[int, None]]) -> bool:
     """Give the operation a cell, moving others to resources of theirs: a breadth-first search for a free one."""
+    # A bipartite matching of operations and resources with capacities: one augmenting path per operation (Berge).
     came: dict[int, tuple[int, int]] = {}  # resource -> (operation that would take it, by this way)
     queue: list[int] = []
     for n, (_, f) in enumerate(room.ways[operation]):

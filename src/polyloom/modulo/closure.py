@@ -48,10 +48,12 @@ def longest_paths(graph: Graph, component: int, interval: int) -> Matrix | None:
     points = graph.points[component]
     local = {point: n for n, point in enumerate(points)}
     path = np.full((len(points), len(points)), _NEVER, dtype=np.int64)
+    # 0, not "never": an operation starts 0 cycles after itself, and a positive entry later on is a positive circuit.
     np.fill_diagonal(path, 0)
     for source, sink, weight, distance in graph.inner[component]:
         a, b = local[source], local[sink]
         path[a, b] = max(path[a, b], weight - interval * distance)
+    # Floyd and Warshall as outer sums, one vectorized step per point instead of n^2 steps in Python.
     for via in range(len(points)):
         np.maximum(path, path[:, via, None] + path[None, via, :], out=path)
     return None if np.any(np.diagonal(path) > 0) else path
@@ -70,6 +72,7 @@ def close(graph: Graph, component: int, interval: int, kept: frozenset[int]) -> 
     for a in order:
         if a in taken:
             continue
+        # after(a, b) = -after(b, a): the least and the greatest distance agree, so that choosing one row chooses both.
         rigid = [b for b in order if b not in taken and path[a, b] + path[b, a] == 0]
         taken.update(rigid)
         leaders.append(a)

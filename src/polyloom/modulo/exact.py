@@ -50,6 +50,7 @@ def decide(case: Case, interval: int, effort: float) -> Decision:
     if room is None:
         return Decision(None, True)
     graph = room.graph
+    # Giving up is not a proof: the interval counts as undecided, and the minimum stays where it was.
     if any(len(graph.points[n]) > LARGEST_COMPONENT for n in _components(room)):
         return Decision(None, False)
     model = _Model(room)
@@ -76,6 +77,7 @@ def _room(case: Case, interval: int) -> Room | None:
     if not all(fitting):
         return None
     graph = build(case.problem, fitting, Demand.LEAST)
+    # With least latencies everywhere. If even these make a circuit too long, no choice helps, and no model is needed.
     circuit = critical_circuit(len(graph.owner), graph.arcs)
     if circuit is not None and circuit.weight > interval * circuit.distance:
         return None
@@ -105,6 +107,8 @@ def _is_elastic(room: Room, operation: int) -> bool:
     ways = [problem.operations[operation].choices[k] for k, _ in room.ways[operation]]
     is_capped = any(h.operation == operation and h.busy is None for c in problem.capacities for h in c.holds)
     is_tied = bool(room.graph.inner[room.graph.component_of[operation]])
+    # The closure is computed from fixed weights; an operation whose latency varies brings its dependences into the
+    # model itself.
     if len({(w.latency, w.longest) for w in ways}) > 1:
         return is_capped or is_tied
     return is_capped and is_tied and ways[0].longest > ways[0].latency
@@ -146,6 +150,7 @@ class _Model:
             for v, _ in body.members
         )
         self.size = held * interval
+        # Building and presolving beyond this takes longer than the search may.
         if self.size > LARGEST_MODEL:
             return False
         for n, closure in enumerate(closures):
@@ -173,6 +178,8 @@ class _Model:
             rows = [self.model.new_bool_var("") for _ in range(interval)]
             self.model.add_exactly_one(rows)
             start = _weighted(rows, range(interval))
+            # The stage of body n against that of the first body. The closure bounds the distance of the leaders on both
+            # sides, and the first leader's row is between 0 and II - 1.
             low, high = int(after[0, n]) // interval, (interval - 1 - int(after[n, 0])) // interval
             if n and low < high:
                 start = start + interval * self.model.new_int_var(low, high, "")
@@ -184,6 +191,7 @@ class _Model:
             for v, offset in body.members:
                 self.start[v] = start + offset
                 self.row[v] = [rows[(r - offset) % interval] for r in range(interval)]
+        # Entries of the closure that others imply are left out: they would only slow the solver down.
         for a, b in _needed(after):
             self.model.add(starts[b] - starts[a] >= int(after[a, b]))
 
@@ -199,6 +207,7 @@ class _Model:
         self.way[operation] = list(literals)
         places = [[self.model.new_bool_var("") for _ in range(interval)] for _ in ways]
         for row in range(interval):
+            # Channelling: in its row the operation runs in exactly one of its ways.
             self.model.add(_total([mine[row] for mine in places]) == rows[row])
         for n, mine in enumerate(places):
             self.model.add(_total(mine) == literals[n])
@@ -224,6 +233,8 @@ class _Model:
         groups: dict[tuple[int, ...], int] = {}
         for v, ways in enumerate(self.room.ways):
             if v not in self.way and self.room.is_bound[v]:
+                # Simple operations take one cell of one resource: those with the same choice of resources are
+                # interchangeable, and are counted instead of modelled.
                 key = tuple(sorted({f[0][0] for _, f in ways}))
                 groups[key] = groups.get(key, 0) + 1
         for resources, number in groups.items():
@@ -291,6 +302,8 @@ class _Model:
         most: list[int | None] = [None] * len(self.room.ways)
         for v in sorted(capped):
             latency = search.value(self.latency[v]) if v in self.latency else self._shortest(v)
+            # A capacity pays for whole intervals. Up to the next multiple the latency is free, which lets `settle`
+            # close circuits.
             most[v] = max(latency, -(-latency // interval) * interval)
         placed: list[Placed] = []
         for v, ways in self.way.items():
@@ -314,6 +327,7 @@ def decide_open(case: Case, effort: float) -> Decision:
         for d in problem.dependences
     ]
     busy = [u.busy for o in problem.operations for c in o.choices for u in c.uses]
+    # Left-shifted schedules suffice: each start is 0, or follows another start by one of these amounts.
     horizon = (len(problem.operations) + 1) * max([1, *weights, *busy])
     start = [model.new_int_var(0, horizon, "") for _ in problem.operations]
     taken = [[model.new_bool_var("") for _ in ks] for ks in case.choices]
@@ -327,11 +341,13 @@ def decide_open(case: Case, effort: float) -> Decision:
         for choice, literal in zip(choices, literals, strict=True):
             for use in choice.uses:
                 if use.busy and problem.resources[use.resource].limit is not None:
+                    # Without an interval, resources are those of job-shop scheduling: cumulative constraints over time.
                     held = model.new_optional_fixed_size_interval_var(start[v], use.busy, literal, "")
                     intervals.setdefault(use.resource, []).append(held)
     for resource, held in intervals.items():
         model.add_cumulative(held, [1] * len(held), problem.resources[resource].limit or 0)
     for d in problem.dependences:
+        # At an interval that is long enough every other dependence holds, whatever the starts.
         if d.distance == 0:
             ready = start[d.source] + (latency[d.source] if d.latency is None else d.latency) + d.delay
             model.add(start[d.sink] + (latency[d.sink] if d.to_result else 0) >= ready)
@@ -372,6 +388,7 @@ def _long_enough(problem: Problem, schedule: Schedule) -> int:
                 schedule.start[d.source] + (schedule.latency[d.source] if d.latency is None else d.latency) + d.delay
             )
             reads = schedule.start[d.sink] + (schedule.latency[d.sink] if d.to_result else 0)
+            # II * distance >= ready - reads, rounded up.
             needed.append(-(-(ready - reads) // d.distance))
     needed += [h.busy or 0 for c in problem.capacities for h in c.holds]
     return max(needed)

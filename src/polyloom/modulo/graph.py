@@ -106,6 +106,7 @@ def build(
     owner = list(range(len(problem.operations)))
     result: dict[int, int] = {}
     arcs: list[Arc] = []
+    # Only results that something waits for become points: other chosen latencies are as short as possible.
     for v in sorted(waiting):
         mine = [problem.operations[v].choices[k] for k in kept[v]]
         least, longest = _range(mine, demand)
@@ -115,6 +116,7 @@ def build(
             continue
         result[v] = len(owner)
         owner.append(v)
+        # A latency between `least` and `longest` as two differences, which longest paths understand.
         arcs += [Arc(v, result[v], least, 0), Arc(result[v], v, -longest, 0)]
     arcs += [_arc(problem, d, kept, result, demand) for d in problem.dependences]
     return Graph(problem, kept, tuple(owner), tuple(arcs))
@@ -124,6 +126,7 @@ def _consistent(problem: Problem, operation: int, choices: tuple[int, ...]) -> t
     """Choices whose ranges of latency have a number in common; where all have not, those like the fastest."""
     mine = problem.operations[operation].choices
     ranged = [mine[k] for k in choices if mine[k].most is not None]
+    # A latency that suits all choices exists, so that an arc can hold whichever is taken.
     if not ranged or max(mine[k].latency for k in choices) <= min(c.longest for c in ranged):
         return choices
     fastest = min((mine[k] for k in choices), key=lambda c: (c.latency, c.longest))
@@ -149,6 +152,7 @@ def _arc(
         source = result[source]
     else:
         mine = [problem.operations[source].choices[k].latency for k in choices[source]]
+        # LEAST: the bound must hold whatever is chosen. MOST: the schedule must be valid whatever is chosen.
         weight += min(mine) if demand is Demand.LEAST else max(mine)
     if d.to_result and sink in result:
         sink = result[sink]

@@ -42,6 +42,8 @@ class _Attempt:
         self.room = room
         graph = room.graph
         self.operations = len(graph.problem.operations)
+        # Rau's priority: the longest way to the end, back arcs counted at this interval. Whatever follows from a high
+        # operation must be late.
         self.height = heights(graph, room.interval)
         self.into = [
             [(a.source, a.weight - room.interval * a.distance) for a in arcs if a.source != a.sink]
@@ -63,6 +65,7 @@ class _Attempt:
         height = self.height
         waiting = [(-h, p) for p, h in enumerate(height)]
         heapify(waiting)
+        # Evictions may go on for ever at an infeasible interval; the budget ends that.
         for _ in range(ratio * len(waiting)):
             point = heappop(waiting)[1]
             for other in self._place(point):
@@ -85,11 +88,14 @@ class _Attempt:
             at, self.way[point] = found
             self._hold(point, at)
         else:
+            # One later than last time: the same two operations cannot evict each other in the same places again and
+            # again.
             at = max(ready, self.last[point] + 1)
             evicted = self._force(point, at)
         self.time[point] = self.last[point] = at
         for sink, weight in self.out[point]:
             begun = self.time[sink]
+            # A dependent that was placed too early goes back to the queue. Rows that are taken are settled in `_force`.
             if begun is not None and begun < at + weight:
                 self._remove(sink)
                 evicted.append(sink)

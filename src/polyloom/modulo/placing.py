@@ -21,6 +21,7 @@ class Room:
             tuple((k, f) for k in ks if (f := self.table.footprint(operation.choices[k].uses)) is not None)
             for operation, ks in zip(graph.problem.operations, graph.choices, strict=True)
         ]
+        # A way without a footprint fits any row, and an operation that has one need not be placed in the table.
         self.is_bound = [all(f for _, f in ways) for ways in self.ways]
         """Whether the operation needs a row, whatever it chooses."""
 
@@ -64,6 +65,8 @@ class Case:
         most = latency_limits(self.problem, self.choices, interval)
         if most is None:
             return
+        # Quick choices first: a longer latency on a critical circuit makes an interval infeasible that the fastest
+        # choice allows.
         graphs = [self._graph(True, most), self._graph(False, most)]
         for graph in graphs if graphs[0].choices != graphs[1].choices else graphs[1:]:
             room = Room(graph, interval, most)
@@ -99,7 +102,10 @@ def heights(graph: Graph, interval: int) -> list[int] | None:
                 height[point] = max(height[point], height[sink] + weight - interval * distance)
         if not graph.inner[number]:
             continue
+        # Bellman and Ford: a longest path visits a point once, so that more relaxations than points times arcs mean a
+        # positive circuit.
         steps = (len(points) + 2) * len(graph.inner[number])
+        # An ordered set as a worklist: the order is fixed, which keeps schedules the same from run to run.
         waiting = dict.fromkeys(reversed(points))
         while waiting:
             point = next(iter(waiting))

@@ -122,11 +122,13 @@ class Schedule:
     @property
     def stages(self) -> int:
         """Iterations that are under way at once."""
+        # Counted by starts, not by results: an operation that has started is in the pipeline, and needs no stage to
+        # finish in.
         return 1 + max(self.start) // self.interval
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class LowerBound:
     """No initiation interval below `value` has a schedule; `reason` names what binds, `members` are its operations."""
 
     value: int
@@ -144,8 +146,8 @@ class Solution:
 
     schedule: Schedule
     minimum: int
-    resource: Bound
-    recurrence: Bound
+    resource: LowerBound
+    recurrence: LowerBound
     bound_by: str
     solver: str
 
@@ -184,6 +186,7 @@ def _validate_operation(problem: Problem, operation: Operation) -> None:
         raise input_error(
             "PL0450", f"operation {operation.name} holds a resource for less than 0 or more than {LARGEST} cycles"
         )
+    # Latency 0 chains operations in one cycle.
     if any(not 0 <= c.latency <= c.longest <= LARGEST for c in operation.choices):
         raise input_error("PL0450", f"operation {operation.name} has a latency below 0 or above {LARGEST}")
     if not any(is_possible(problem, c) for c in operation.choices):
@@ -195,6 +198,7 @@ def _validate_dependence(problem: Problem, d: Dependence) -> None:
     if not {d.source, d.sink} <= set(range(len(problem.operations))):
         raise input_error("PL0450", "a dependence names an operation that does not exist")
     if not 0 <= d.distance <= LARGEST:
+        # A negative distance would let an iteration wait for a later one.
         help = "order the iterations so that every value is produced before its use"
         raise input_error("PL0450", f"a dependence has a distance below 0 or above {LARGEST}", help=help)
     if abs(d.delay) > LARGEST or not 0 <= (d.latency or 0) <= LARGEST:

@@ -61,11 +61,14 @@ def critical_circuit(count: int, arcs: Sequence[Arc]) -> Circuit | None:
         ends = [(local[arc.source], local[arc.sink]) for arc in mine]
         while True:
             ratio = Fraction(best.weight, best.distance) if best is not None else Fraction(0)
+            # A circuit of positive weight here has a greater ratio than the best one so far. Integers throughout: no
+            # rounding can miss one.
             weights = [arc.weight * ratio.denominator - arc.distance * ratio.numerator for arc in mine]
             circuit = positive_circuit(len(members), ends, weights)
             if not circuit:
                 break
             best = _from_least(arcs, [numbers[k] for k in circuit])
+            # No interval satisfies it: the search ends, because the caller only names it.
             if best.distance == 0:
                 return best
     return best
@@ -114,6 +117,7 @@ def _loop(ends: Sequence[tuple[int, int]], entered: Sequence[int]) -> list[int]:
 
 
 def _from_least(arcs: Sequence[Arc], numbers: list[int]) -> Circuit:
+    # A circuit has no beginning; messages show the same one from run to run.
     first = min(range(len(numbers)), key=lambda k: arcs[numbers[k]].source)
     turned = (*numbers[first:], *numbers[:first])
     return Circuit(tuple(arcs[n] for n in turned), turned)

@@ -33,6 +33,7 @@ def settle(problem: Problem, interval: int, placement: Placement) -> Schedule | 
     times = _least(graph, interval, rows)
     if times is None:
         return None
+    # Points beyond the operations are the results of those whose latency is chosen; the difference is the latency.
     starts = times[: len(problem.operations)]
     latency = [problem.operations[v].choices[k].latency for v, k in enumerate(placement.choice)]
     for point in range(len(problem.operations), len(graph.owner)):
@@ -47,6 +48,7 @@ def _least(graph: Graph, interval: int, rows: Sequence[int | None]) -> list[int]
         inner = graph.inner[number]
         # A longest path visits a point at most once, and rounding adds less than an interval at each.
         steps = (len(points) + 2) * max(1, len(inner))
+        # Components come in topological order: each is settled within itself before its values go on to later ones.
         waiting = dict.fromkeys(points) if inner else {}
         while waiting:
             point = next(iter(waiting))
@@ -98,6 +100,7 @@ def latency_limits(
         for v in places
     }
     wanted = {d.sink for d in problem.dependences if d.to_result}
+    # Round robin, one place at a time: no operation takes all that is left before another one has had its turn.
     growing = [v for v in places if v in wanted]
     while growing:
         growing = [v for v in growing if _grow(problem, interval, v, places, left, uses[v])]

@@ -17,7 +17,7 @@ from polyloom.modulo import iterative, torus
 from polyloom.modulo.bounds import recurrence_bound, resource_bound
 from polyloom.modulo.check import check
 from polyloom.modulo.placing import Case
-from polyloom.modulo.problem import Bound, Problem, Schedule, Solution, validate
+from polyloom.modulo.problem import LowerBound, Problem, Schedule, Solution, validate
 
 EFFORT: Final = 6.0
 """Deterministic work by default; a unit is about a second."""
@@ -61,6 +61,7 @@ class Solver:
 
 def _climb(place: Place, task: Task) -> Outcome:
     """Interval by interval; when the work is spent, twice the interval each time."""
+    # Work is counted in placements, not seconds: the answer does not depend on the machine or its load.
     attempts = max(1, int(task.effort * _PLACEMENTS / len(task.case.problem.operations)))
     interval = task.low
     while interval <= task.high:
@@ -94,6 +95,7 @@ def _exact(task: Task) -> Outcome:
         effort -= decision.effort
         if decision.schedule is not None:
             return Outcome(decision.schedule, minimum)
+        # Only an unbroken run of refuted intervals raises the proved minimum.
         if decision.is_infeasible and minimum == interval:
             minimum = interval + 1
     return Outcome(outcome.schedule, minimum)
@@ -154,7 +156,7 @@ def open_interval(problem: Problem) -> int:
     return max([sum(steps), *(h.busy or 0 for c in problem.capacities for h in c.holds)])
 
 
-def _reason(bounds: tuple[Bound, Bound], interval: int, minimum: int, at_least: int) -> str:
+def _reason(bounds: tuple[LowerBound, LowerBound], interval: int, minimum: int, at_least: int) -> str:
     if interval == 1:
         return "nothing: an iteration starts in every cycle"
     if binding := [b.reason for b in bounds if b.value == interval]:
@@ -168,11 +170,13 @@ def _reason(bounds: tuple[Bound, Bound], interval: int, minimum: int, at_least: 
     return "; ".join([what, *(f"{b.value} by {b.reason}" for b in bounds if b.value > 1)])
 
 
-def _notes(bounds: tuple[Bound, Bound]) -> tuple[str, ...]:
+def _notes(bounds: tuple[LowerBound, LowerBound]) -> tuple[str, ...]:
     return tuple(f"no interval below {b.value}: {b.reason}" for b in bounds)
 
 
-def _no_schedule(bounds: tuple[Bound, Bound], solver: Solver, outcome: Outcome, limit: int | None) -> PolyloomError:
+def _no_schedule(
+    bounds: tuple[LowerBound, LowerBound], solver: Solver, outcome: Outcome, limit: int | None
+) -> PolyloomError:
     if outcome.never:
         help = "dependences of negative delay are deadlines: relax one, or raise the limit of a resource"
         return infeasible("PL0988", "the operations have no schedule at any interval", notes=_notes(bounds), help=help)

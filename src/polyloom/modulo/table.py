@@ -33,6 +33,8 @@ class Table:
         self.interval = interval
         self.all = (1 << interval) - 1
         self.limits = [r.limit for r in resources]
+        # Unary counters: bit r of `levels[k]` says that row r is held more than k times, so that whole rows are added
+        # and compared by machine words.
         self.levels: list[list[int]] = [[] for _ in resources]
         self._footprints: dict[tuple[Use, ...], Footprint | None] = {}
 
@@ -49,6 +51,7 @@ class Table:
             levels, limit = self.levels[resource], self.limits[resource]
             assert limit is not None
             for first, rows, count in runs:
+                # Held more than limit - count times: no room for `count` more in that row.
                 if len(levels) > limit - count and (full := levels[limit - count]):
                     blocked |= self._earlier(self._spread(full, rows), first)
         return self.all ^ blocked
@@ -67,6 +70,8 @@ class Table:
             for first, rows, count in runs:
                 mask = self._rows(row + first, rows)
                 levels += [0] * count
+                # Adding `count` shifts the counters of these rows up; from the top, so that no level is read after it
+                # has been written.
                 for k in range(len(levels) - 1, count - 1, -1):
                     levels[k] |= levels[k - count] & mask
                 for k in range(count):
@@ -89,6 +94,7 @@ class Table:
         """The first time from `time` on whose row is among the free ones."""
         if not free:
             return None
+        # The lowest set bit after turning is the distance to the next free row.
         turned = self._earlier(free, time % self.interval)
         return time + (turned & -turned).bit_length() - 1
 
@@ -104,6 +110,7 @@ class Table:
     def _spread(self, mask: int, rows: int) -> int:
         """Rows from which on one of the next `rows` is in the mask."""
         size = 1
+        # Doubling: log2(rows) steps instead of one per row.
         while size < rows:
             step = min(size, rows - size)
             mask |= self._earlier(mask, step)
@@ -126,8 +133,7 @@ def footprint(uses: Sequence[Use], interval: int, limits: Sequence[int | None]) 
 
 
 def profile(busy: Sequence[int], interval: int) -> tuple[Run, ...]:
-    """How often the rows after the start are held by something that is busy for so many cycles, once for each
-    number."""
+    """How often each row after the start is held by uses that are busy for these numbers of cycles."""
     whole = sum(b // interval for b in busy)
     rests = [b % interval for b in busy]
     breaks = [0, *sorted({r for r in rests if r}), interval]

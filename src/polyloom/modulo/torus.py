@@ -34,6 +34,7 @@ def _place(room: Room) -> Schedule | None:
         for source, _, weight, distance in graph.incoming[point]:
             if (begun := time[source]) is not None:
                 ready = max(ready, begun + weight - interval * distance)
+        # Points beyond the operations are results, which hold nothing.
         found = room.earliest(point, ready) if point < len(way) else (ready, 0)
         if found is None or _is_late(room, point, found[0], time):
             return None
@@ -54,8 +55,7 @@ def _is_late(room: Room, point: int, at: int, time: list[int | None]) -> bool:
 
 
 def _order(room: Room) -> list[int]:
-    """Points by the data flow of an iteration, of those that are ready the one with the longest way to the end
-    first."""
+    """Points by the data flow of an iteration; of those that are ready, the one with the longest way first."""
     graph = room.graph
     flat = [[arc for arc in arcs if arc.distance == 0] for arcs in graph.outgoing]
     waiting = [sum(arc.distance == 0 for arc in arcs) for arcs in graph.incoming]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run in space and time: a row an element (any group of events), of many a row of elements; a column a span of
-cycles, darker where more is issued.
+"""A run in space and time: one row per element (or per group of events), or per row of elements where
+there are many; one column per span of cycles, darker where more is issued.
 
 The wavefront that fills the array, the steady state and the way out are seen at a glance.
 """

@@ -2,7 +2,7 @@
 """One HTML page without a network: summary, activity, pressure and reservation table, the array with its routes,
 control flow.
 
-The array is drawn once an element, coloured by the program that it runs; arrows are the links that carry values,
+The array is drawn once per element, coloured by the program that it runs; arrows are the links that carry values,
 squares are banks. A control flow graph stands on a line: arcs above lead forward, arcs below lead back.
 """
 

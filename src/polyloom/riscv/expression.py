@@ -13,6 +13,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+RELATIONS: Final = {
+    "eq": "==",
+    "ne": "!=",
+    "slt": "<",
+    "sle": "<=",
+    "sgt": ">",
+    "sge": ">=",
+    "ult": "<u",
+    "ule": "<=u",
+    "ugt": ">u",
+    "uge": ">=u",
+}
+"""How `comparison` calls the comparisons of integers in SSA form."""
 COMMUTATIVE: Final = ("+", "*", "&", "|", "^")
 _BOOLEAN: Final = re.compile(r"s\d*")
 

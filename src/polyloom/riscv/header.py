@@ -17,6 +17,7 @@ EXTENSIONS: Final = (*LETTERS, *NAMES)
 """Bit n of a set of extensions stands for number n of these."""
 _HEAD: Final = """// SPDX-License-Identifier: Apache-2.0
 // The instruction table, made from instructions.txt and fields.txt by polyloom.riscv.header (`make golden`).
+// clang-format off
 #pragma once
 
 #include "row.hpp"
@@ -38,7 +39,7 @@ def header() -> str:
             f"{_HEAD}",
             f"enum class Op : uint8_t {{\n    {operations},\n    COUNT,\n}};\n",
             "inline constexpr Field FIELDS[] = {",
-            *(f"    {_field(field)},  // {number}: {field.name}" for number, field in enumerate(fields().values())),
+            *(f"    // {number}: {field.name}\n    {_field(field)}," for number, field in enumerate(fields().values())),
             "};\n",
             "inline constexpr Row ROWS[] = {",
             *(f"    {_row(row)},  // {row.mnemonic}" for row in sorted(table(), key=lambda row: -row.mask.bit_count())),

@@ -91,6 +91,7 @@ def _read(data: bytes, isa: Isa, wide: bool) -> Image:
     if any(header[0] == _INTERPRETER for header in headers):
         raise _error("the ELF file is linked dynamically", _LINK)
     loaded = [header for header in headers if header[0] == _LOAD]
+    # A thousand headers could name the same bytes, and each would take a copy of them in memory.
     if sum(header[4] for header in loaded) > 2 * len(data):
         raise _error("the segments of the ELF file overlap in the file", "link it again")
     return Image(isa, tuple(_segment(data, header) for header in loaded), entry)
@@ -115,6 +116,7 @@ def _segment(data: bytes, header: tuple[int, int, int, int, int, int]) -> Segmen
 def _checked(image: Image) -> Image:
     if not any(segment.is_code and segment.size > 0 for segment in image.segments):
         raise _error("the image has no code", "link the program again")
+    # The C extension lets instructions stand at every second byte.
     step = 2 if "c" in image.isa.extensions else 4
     if image.entry % step:
         raise _error(

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom import _core
+from polyloom._native import riscv
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.memory import available_bytes
 from polyloom.riscv.disassemble import text_of
@@ -53,8 +53,7 @@ class Run:
 
 
 class Machine:
-    """A hart with an image in its memory, and registers that are 0, but for sp. Errors: PL0910 for an image that does
-    not fit."""
+    """A hart with an image in its memory, registers 0 but for sp. Errors: PL0910 where it does not fit."""
 
     def __init__(self, image: Image, room: int = STACK) -> None:
         """`room` is the number of bytes above the image."""
@@ -67,7 +66,7 @@ class Machine:
         try:
             if self.size > min(_LARGEST, available_bytes()):
                 raise MemoryError
-            self._hart: Final = _core.RiscvHart(
+            self._hart: Final = riscv.Hart(
                 image.isa.xlen, extension_bits(image.isa.extensions), self.base, self.size, start, stop - start
             )
         except MemoryError:
@@ -144,6 +143,7 @@ class Machine:
         while True:
             cause, at, value, count, word = self._hart.run(at, end, min(limit - executed, SLICE) if watch else limit)
             executed += count
+            # `limit` is the end of a slice or of the run; the count tells which.
             name = _CAUSES[cause]
             if name in ("exit", "stop"):
                 return Run(value if name == "exit" else None, executed)
@@ -156,6 +156,7 @@ class Machine:
         """Calls a function of integers at `pc`: (the value of a0, instructions executed)."""
         for number, value in enumerate(arguments):
             self.set_x(A0 + number, value)
+        # No instruction stands there, and the hart stops at it when the function returns.
         self.set_x(RA, _nowhere(self))
         done = self.run(pc, limit=limit)
         return self.x[A0], done.instructions

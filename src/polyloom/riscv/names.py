@@ -41,8 +41,7 @@ class Isa:
 
 
 def parse(text: str, option: str = "--isa") -> Isa:
-    """The instruction set of that name, which the option gives. Errors: PL0901 for what is no name, unknown or
-    contradictory."""
+    """The instruction set of that name. Errors: PL0901 for what is no name, unknown or contradictory."""
     found = re.fullmatch(r"rv(\d+)([a-z]*)((?:_[a-z0-9]*)*)(?:\+(.*))?", text.lower())
     if found is None:
         raise _error(option, text, 0, len(text), f"'{text}' names no RISC-V instruction set", _HELP)

@@ -81,6 +81,7 @@ def _signature(made: Mapping[str, Any]) -> Signature:
     arguments = tuple(map(_read_argument, made["arguments"]))
     scalars = tuple(a.name for a in arguments if a.is_scalar and a.is_input)
     sizes = tuple(str(size) for size in made["sizes"])
+    # The note comes from a file that anybody may have changed.
     if not set(sizes) <= set(scalars) or len({a.name for a in arguments}) < len(arguments):
         raise ValueError
     if not {name for a in arguments for extent in a.shape for name in extent.names} <= set(sizes):
@@ -104,6 +105,7 @@ def _extent(text: str) -> Extent:
 def _dtype(made: Any, depth: int = 0) -> Dtype:
     if isinstance(made, str):
         dtype = np.dtype(made)
+        # `np.dtype` also reads names of objects and times, which no function of ours takes.
         if dtype.kind not in "biuf":
             raise ValueError
         return dtype

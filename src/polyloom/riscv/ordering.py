@@ -38,6 +38,7 @@ class _State:
     stale: int = 0
 
     def __or__(self, other: _State) -> _State:
+        # Where paths meet: ordered only if on both, waiting if on either.
         return _State(self.ordered & other.ordered, self.waiting | other.waiting, self.stale | other.stale)
 
 
@@ -85,6 +86,8 @@ class _Analysis:
         if _is_fence(instruction):
             return _State()
         if load := self.loads.get(instruction.result, 0) if instruction.result else 0:
+            # The load runs again, in a loop: a later branch on its new value orders the new read, not the one that the
+            # select saw.
             stale = sum(1 << n for n, need in enumerate(self.needs) if need & load & ~state.ordered)
             return _State(state.ordered & ~load, state.waiting, state.stale | (state.waiting & stale))
         if select := self.selects.get(instruction.result, 0) if instruction.result else 0:
@@ -99,6 +102,7 @@ class _Analysis:
         for instruction in block.instructions:
             state = self.after(state, instruction)
         ordered = state.ordered | _union(self.must, (operand_of(block.terminator),))
+        # The branch at the end orders what its condition has read before all later stores (rule 11).
         helped = sum(1 << n for n, need in enumerate(self.needs) if not need & ~ordered) & ~state.stale
         return _State(ordered, state.waiting & ~helped, state.stale)  # a return decides nothing, and nothing follows it
 
@@ -131,6 +135,7 @@ def _may(function: Function, loads: Mapping[Value, int]) -> Mapping[Value, int]:
     flows += [(p, (a,)) for edge in edges for p, a in zip(parameters[edge.block], edge.arguments, strict=True)]
     found = dict(loads)
     changed = True
+    # Least fixed point over sets of loads, as bits.
     while changed:
         changed = False
         for target, operands in flows:
@@ -147,6 +152,7 @@ def _must(function: Function, loads: Mapping[Value, int]) -> Mapping[Value, int]
     arguments: dict[str, list[tuple[Operand, ...]]] = {}
     for n, block in enumerate(function.blocks):
         for edge in edges_of(block.terminator):
+            # Nothing is sure of what comes round a loop: its loads may have run again since.
             arguments.setdefault(edge.block, []).append(edge.arguments if place[edge.block] > n else ())
     found = dict(loads)
     for block in function.blocks:
@@ -174,8 +180,7 @@ def _intersection(masks: list[int]) -> int:
 
 
 def ordered(function: Function, how: How) -> Function:
-    """The function in which every store after a select waits for what the select's condition has read, as after a
-    branch."""
+    """The function in which every store after a select waits for what its condition has read."""
     return _fenced(function) if how == "fence" else _branched(function)
 
 
@@ -199,8 +204,8 @@ def _with_fences(analysis: _Analysis, block: Block) -> Iterator[Instruction]:
 
 
 def _branched(function: Function) -> Function:
-    """With a branch for every select that a store needs; one may serve several, so that they are made one by one, in
-    order."""
+    """With a branch for every select that a store needs; one may serve several, so one by one, in order."""
+    # Each branch may order the stores of other selects as well: the analysis is done anew after each.
     while True:
         analysis = _Analysis(function)
         waiting = 0

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pseudo-instructions: statements that stand for other ones (pseudo.txt), and `li`, for the chain that makes a
-constant."""
+"""Pseudo-instructions: statements that stand for others (pseudo.txt), and `li`, a chain for a constant."""
 
 from __future__ import annotations
 

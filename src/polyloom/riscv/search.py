@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final
 
-from polyloom import _core
+from polyloom._native import riscv
 from polyloom.riscv.expression import Expression, Node, evaluate, is_boolean, names
 from polyloom.riscv.notation import parse
 from polyloom.riscv.table import SETS, Line
@@ -110,16 +110,17 @@ def forms() -> Iterator[str]:
 
 
 def search(form: str, extensions: frozenset[str]) -> tuple[int, tuple[Line, ...]]:
-    """(the greatest length searched in vain, the lines of the first that is not, () for none as far as the form is
-    searched)."""
+    """(greatest length searched in vain, the lines of the first that is not, () for none)."""
     expression, longest = parse(form), LONGER.get(form, LENGTH)
     for length in range(1, longest + 1):
         found = [_sequences(expression, extensions, length, xlen) for xlen in (64, 32)]
         if found[0] or found[1]:
+            # A sequence of the table serves both widths.
             both = [lines for lines in found[0] if lines in found[1]]
             good = (
                 lines
                 for lines in sorted(both, key=_depth)
+                # The native search compares few samples; what is left is tried on many, and proved by z3 in the tests.
                 if all(_computes(lines, expression, xlen) for xlen in (64, 32))
             )
             lines = next(good, ())
@@ -133,7 +134,7 @@ def _sequences(expression: Expression, extensions: frozenset[str], length: int, 
     target = [evaluate(expression, dict(zip(names, values, strict=True)), xlen) for values in samples]
     allowed = [n for n, step in enumerate(_STEPS) if _is_allowed(step.split()[0], expression, extensions)]
     columns = [list(column) for column in zip(*samples, strict=True)]
-    return [_lines(sequence, names) for sequence in _core.riscv_search(xlen, columns, target, allowed, length, _MOST)]
+    return [_lines(sequence, names) for sequence in riscv.search(xlen, columns, target, allowed, length, _MOST)]
 
 
 def inputs(expression: Expression) -> tuple[str, ...]:

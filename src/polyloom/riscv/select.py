@@ -96,6 +96,7 @@ def _is_renamed(pattern: Expression, expression: Expression) -> bool:
     """Whether they are the same but for the names of values."""
     for bindings in _match(pattern, expression, {}):
         values = list(bindings.values())
+        # A form's proof holds for values of its own kind: `s` is 0 or 1, other names are anything.
         kinds = all(isinstance(v, str) and (is_boolean(k) == is_boolean(v)) for k, v in bindings.items())
         if kinds and len(set(values)) == len(values):
             return True
@@ -208,6 +209,8 @@ class _Writer:
     def _choice(self, expression: Expression) -> tuple[int, Row, Bindings] | None:
         """The cheapest row for the root, with what it costs altogether."""
         if expression not in self.best:
+            # A variant of an expression may contain the expression: while it is open it has no choice, which ends the
+            # recursion.
             self.best[expression] = None
             found: list[tuple[int, Row, Bindings]] = []
             for variant in _variants(expression):
@@ -217,6 +220,7 @@ class _Writer:
                         for bindings in _match(row.pattern, variant, {})
                         if (cost := self._total(row, bindings)) is not None
                     ]
+            # The first of the cheapest rows, in the order of the table: the result does not depend on anything else.
             self.best[expression] = min(found, key=lambda choice: choice[0], default=None)
         return self.best[expression]
 

@@ -41,7 +41,7 @@ class Code:
 def tables(code: Code, place: int, wide: bool, note: bytes = b"") -> tuple[bytes, int]:
     """What stands from `place` in the file on, and where the section headers are; `note` is the text of ours."""
     strings, entries = b"\0", [_pack_symbol(wide, 0, 0, 0, 0, 0)]
-    ends = [*(begin for _, begin in code.functions[1:]), code.size]
+    ends = [*(begin for _, begin in code.functions), code.size][1:]
     for (name, begin), end in zip(code.functions, ends, strict=True):
         entries.append(_pack_symbol(wide, len(strings), _FUNCTION, 1, code.address + begin, end - begin))
         strings += name.encode() + b"\0"
@@ -102,8 +102,7 @@ def _pack_symbol(wide: bool, name: int, kind: int, section: int, address: int, s
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Names by address, without the local ones of assemblers; and the addresses and the bytes of sections that are
-    code."""
+    """Names by address, but local ones of assemblers; and addresses and bytes of sections that are code."""
 
     names: dict[int, str]
     code: tuple[tuple[int, bytes], ...]

@@ -73,8 +73,7 @@ def searchedrows() -> tuple[Row, ...]:
 
 @cache
 def results() -> tuple[tuple[str, frozenset[str], int, tuple[Line, ...]], ...]:
-    """The entries of select.txt: form, extensions, greatest length searched in vain, and the lines that were found
-    after it."""
+    """The entries of select.txt: form, extensions, greatest length searched in vain, and the lines."""
     made: list[tuple[str, frozenset[str], int, tuple[Line, ...]]] = []
     form = ""
     for line in _text("select.txt"):

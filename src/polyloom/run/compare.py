@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a run gave what it had to: the first element that differs, in bits or, where an order was changed, by too
-much."""
+"""Whether a run gave what it had to: the first element that differs, in bits or by too much."""
 
 from __future__ import annotations
 
@@ -13,14 +12,14 @@ import numpy.typing as npt
 
 from polyloom.diagnostics import MISMATCH, Diagnostic
 from polyloom.frontend.source import Arrays
-from polyloom.targets.subject import Bound
+from polyloom.targets.subject import ErrorBound
 from polyloom.targets.target import Json
 
 Array = npt.NDArray[Any]
 
 
 def compare(
-    expected: Arrays, got: Arrays, what: str = "the reference", bound: Bound | None = None
+    expected: Arrays, got: Arrays, what: str = "the reference", bound: ErrorBound | None = None
 ) -> Diagnostic | None:
     """The first difference, as PL0812 (exit 4): in bits, or where `bound` is exceeded. NaNs are alike, shapes and types
     are not. `what` says where the expected values come from."""

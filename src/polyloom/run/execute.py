@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run and its comparison: the program executes, every oracle computes the outputs by itself, a difference is an
-error."""
+"""A run and its comparison: program and oracles compute the outputs; a difference is an error."""
 
 from __future__ import annotations
 
@@ -20,8 +19,7 @@ from polyloom.targets.target import Execution, Job, Target
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`compared_with` are the names of the oracles that gave outputs; without a subject there are none, and nothing is
-    verified."""
+    """`compared_with`: the oracles that gave outputs; without a subject there are none."""
 
     execution: Execution
     seconds: float
@@ -69,8 +67,7 @@ def judged(
 
 
 def _difference(oracle: Oracle, expected: Arrays, inputs: Arrays, got: Arrays) -> Diagnostic | None:
-    """An array that only an oracle names is one that is assigned to in loops that are never executed: it has to be as
-    it was."""
+    """An array that only an oracle names is assigned to in loops that never run: it has to be as it was."""
     held = {n: inputs.get(n, np.zeros_like(array)) for n, array in expected.items() if n not in got}
     return compare(expected, {**held, **got}, oracle.what, oracle.bound)
 

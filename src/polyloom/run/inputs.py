@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from polyloom import memory
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.arguments import PARAMETER_LIMIT, named
+from polyloom.ir.arguments import PARAMETER_LIMIT, are, named
 from polyloom.ir.numbers import single
 from polyloom.ir.pla_text import print_condition
 from polyloom.ir.signature import Argument, Dtype, Signature
@@ -173,7 +173,7 @@ def inputs(
     if not is_known and fill is None and missing:
         names = [a.name for a in missing]
         help = f"the inputs are {', '.join(known)}"
-        raise input_error("PL0231", f"the {named('input', names)} {_are(names)} missing", help=help)
+        raise input_error("PL0231", f"the {named('input', names)} {are(names)} missing", help=help)
     if fill is None:
         arrays = {a.name for a in signature.arguments if not a.is_scalar or a.is_output}
         _check_all_given(
@@ -191,8 +191,7 @@ def inputs(
 
 
 def results(signature: Signature) -> tuple[Argument, ...]:
-    """The outputs whose elements at entry show nowhere: a function writes each before it reads it, whatever the
-    parameters."""
+    """The outputs whose elements at entry show nowhere: each is written before it is read."""
     return tuple(a for a in signature.outputs if not a.is_input)
 
 
@@ -208,13 +207,9 @@ def _check_all_given(
         it = "it" if len(lacking) == 1 else "them"
         help = f'give {it} as well, or let the rest be made up: `--fill random`, in Python `fill="random"`'
         message = (
-            f"`{name}` is given the {named('array', given)}, but the {named('array', lacking)} {_are(lacking)} missing"
+            f"`{name}` is given the {named('array', given)}, but the {named('array', lacking)} {are(lacking)} missing"
         )
         raise input_error("PL0231", message, help=help)
-
-
-def _are(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
 
 
 def _shape(argument: Argument, sizes: Mapping[str, int]) -> tuple[int, ...]:
@@ -241,8 +236,7 @@ def _array(argument: Argument, sizes: Mapping[str, int], value: object, what: st
 
 
 def _made_up(argument: Argument, sizes: Mapping[str, int], seed: int) -> Array:
-    """From the seed and the argument's name. Errors: PL0804 for a seed that is none, PL0230 for what does not fit into
-    memory."""
+    """From the seed and the argument's name. Errors: PL0804 for a bad seed, PL0230 for what memory cannot hold."""
     try:
         generator = np.random.default_rng([index(seed), *argument.name.encode()])
     except (TypeError, ValueError):
@@ -250,16 +244,16 @@ def _made_up(argument: Argument, sizes: Mapping[str, int], seed: int) -> Array:
     shape = _shape(argument, sizes)
     needed = prod(shape) * max(argument.dtype.itemsize, 8) * _COPIES
     memory.require(needed, f"the array `{argument.name}` with the shape {shape}", "give smaller sizes")
-    return random(generator, argument.dtype, shape)
+    return _random_array(generator, argument.dtype, shape)
 
 
-def random(generator: np.random.Generator, dtype: Dtype, shape: tuple[int, ...]) -> Array:
+def _random_array(generator: np.random.Generator, dtype: Dtype, shape: tuple[int, ...]) -> Array:
     """Integers from -4 to 4, or from 0 to 8 without a sign; floats uniform in [-1, 1)."""
     if dtype.fields is not None:
         made = np.zeros(shape, dtype)
         for name, (inner, *_) in dtype.fields.items():
             base, extents = inner.subdtype or (inner, ())
-            made[name] = random(generator, base, (*shape, *extents))
+            made[name] = _random_array(generator, base, (*shape, *extents))
         return made
     if dtype.kind == "f":
         return np.asarray(generator.uniform(-1, 1, shape)).astype(dtype)

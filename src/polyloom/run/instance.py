@@ -143,8 +143,7 @@ class Instance(File):
     def _inputs(
         self, given: Mapping[str, Any], seed: int, fill: Fill | None
     ) -> tuple[Mapping[str, int], dict[str, Any]]:
-        """The values of the parameters, and every input. Nothing is made up for a loaded file unless `fill` asks for
-        it."""
+        """The values of the parameters, and every input; for a loaded file nothing is made up without `fill`."""
         signature, subject = self.signature, self.origin.subject
         numbers = {n: v for n, v in given.items() if _is_number(signature, n, v)}
         rest = {n: v for n, v in given.items() if n not in numbers}

@@ -41,6 +41,7 @@ class Affine:
     def __add__(self, other: Affine | int) -> Affine:
         if isinstance(other, int):
             return Affine(self.terms, self.constant + other)
+        # Terms are sorted and without zeros, so that equal expressions are equal values.
         total = dict(self.terms)
         for name, value in other.terms:
             total[name] = total.get(name, 0) + value

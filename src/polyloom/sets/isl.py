@@ -42,6 +42,7 @@ def polyhedron_to_set(polyhedron: Polyhedron, dims: Sequence[str], params: Seque
     points = isl.BasicSet.universe(space(dims, params))
     local = isl.LocalSpace.from_space(points.get_space())
     for affine in polyhedron.constraints:
+        # By text, because isl's integers have any size and its C interface for Python's has 64 bits.
         constraint = isl.Constraint.alloc_inequality(local).set_constant_val(isl.Val(str(affine.constant)))
         for name, value in affine.terms:
             kind, position = positions[name]
@@ -57,6 +58,7 @@ def from_set(points: isl.Set, context: isl.Set | None = None) -> Condition:
     """
     if context is not None:
         points = points.gist(context)
+    # isl's own order of basic sets depends on how a set came about; sorted pieces make equal sets equal values.
     pieces = {Polyhedron(tuple(_inequalities(piece))) for piece in points.coalesce().get_basic_sets()}
     return Condition(tuple(sorted(pieces, key=lambda p: tuple((c.terms, c.constant) for c in p.constraints))))
 
@@ -66,6 +68,7 @@ def shifted(points: isl.Set, distance: Sequence[int]) -> isl.Set:
     identity = isl.MultiAff.identity(points.get_space().map_from_set())
     shift = identity
     for m, d in enumerate(distance):
+        # A preimage: I is in the result where I - d is in `points`.
         shift = shift.set_aff(m, identity.get_aff(m).add_constant_val(isl.Val(-d)))
     return points.preimage_multi_aff(shift)
 
@@ -117,6 +120,7 @@ def sample(points: isl.Set) -> dict[str, int] | None:
     """A point, parameters first minimized where they are bounded below, or None when the set is empty."""
     params = points.dim(isl.dim_type.param)
     flat = isl.Set.from_params(points) if points.is_params() else points
+    # Parameters first, so that the counterexample in a message has the least sizes, then the least iteration.
     flat = flat.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, params)
     for position in range(flat.dim(isl.dim_type.set)):
         # isl's minimum can be too small in the presence of an empty piece; minimizing only makes the point nicer
@@ -156,8 +160,7 @@ def _bounds(value: isl.PwAff, domain: isl.Set) -> list[Bound]:
 
 
 def _quotient(aff: isl.Aff) -> tuple[Affine, int]:
-    """`aff`, an affine expression with at most one rounded division of coefficient 1 or -1, as one floor of a
-    quotient."""
+    """`aff`, with at most one rounded division of coefficient 1 or -1, as one floor of a quotient."""
     denominator = _integer(aff.get_denominator_val())
     scaled = aff.scale_val(isl.Val(denominator))
     linear = _linear(scaled)
@@ -171,6 +174,8 @@ def _quotient(aff: isl.Aff) -> tuple[Affine, int]:
     nested = any(
         not inner.get_coefficient_val(isl.dim_type.div, n).is_zero() for n in range(inner.dim(isl.dim_type.div))
     )
+    # One rounded quotient is what the extents of a symbolic configuration can hold (`Bound` of
+    # targets/tcpa/symbolic.py).
     if denominator != 1 or abs(factor) != 1 or len(divs) > 1 or nested:
         raise stride(str(aff))
     divisor = _integer(inner.get_denominator_val())
@@ -188,6 +193,7 @@ def _linear(aff: isl.Aff) -> Affine:
 
 def _inequalities(piece: isl.BasicSet) -> list[Affine]:
     if piece.dim(isl.dim_type.div):
+        # Divisions that equalities determine go away here; what is left over is a real stride.
         piece = piece.detect_equalities().remove_redundancies()
     if piece.dim(isl.dim_type.div):
         raise stride(str(piece))

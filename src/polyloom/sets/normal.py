@@ -30,6 +30,7 @@ def normalize(condition: Condition) -> Condition:
 
 def tighten(affine: Affine) -> Affine:
     """An equivalent `affine >= 0` with coprime coefficients."""
+    # a.x + b >= 0 with g = gcd(a): over the integers b may be rounded down to a multiple of g, which loses no point.
     divisor = gcd(*(c for _, c in affine.terms))
     return (
         affine
@@ -42,6 +43,7 @@ def _normal(piece: Polyhedron) -> Polyhedron | None:
     least: dict[tuple[tuple[str, int], ...], int] = {}
     for affine in map(tighten, piece.constraints):
         least[affine.terms] = min(affine.constant, least.get(affine.terms, affine.constant))
+    # A constraint without symbols: a negative constant makes the whole piece empty.
     if least.pop((), 0) < 0:
         return None
     return Polyhedron(tuple(Affine(terms, constant) for terms, constant in sorted(least.items())))

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people look at after a run, as data: every part is optional, and `polyloom.report` draws those that are
-there."""
+"""What people look at after a run, as data: every part is optional, and `polyloom.report` draws it."""
 
 from __future__ import annotations
 

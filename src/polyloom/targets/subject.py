@@ -22,7 +22,7 @@ from polyloom.passes import Watch
 
 Progress = Callable[[str, float], None]
 """Called with a step's name and the fraction that is done; `silent` where nobody looks."""
-Bound = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
+ErrorBound = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 """Of the expected elements: by how much each may be missed."""
 
 
@@ -55,7 +55,7 @@ class Oracle:
     name: str
     what: str
     outputs: Callable[[Mapping[str, int], Arrays], Arrays | None]
-    bound: Bound | None = None
+    bound: ErrorBound | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,8 @@ class Target:
     report: Callable[[Program, Execution], Sequence[Report]] | None = None
     as_json: Callable[[bytes], Json] | None = None
     """`show --json`; without it, the listing."""
+    assemble: Callable[[str, str, Place, Any], bytes] | None = None
+    """Text in the target's notation, what messages call it, place, options: a program."""
     verify: Callable[[bytes, Place | None], Sequence[Diagnostic]] | None = None
     """The findings in a file, without running it."""
     passes: tuple[str, ...] = ()
@@ -139,6 +141,7 @@ _WORDS: Final = {
     "members": "has no members",
     "describe": "has no descriptions of members",
     "report": "draws no report",
+    "assemble": "has no notation that is assembled",
     "as_json": "gives no listing as JSON",
     "verify": "has nothing that verifies a file",
 }

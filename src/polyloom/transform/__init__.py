@@ -30,8 +30,7 @@ def plan(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> t
 
 
 def only_written(nest: Nest) -> frozenset[str]:
-    """The arguments of a checked nest whose elements at entry show nowhere, whatever the parameters. Raises what
-    `analyse` does."""
+    """The arguments of a checked nest whose elements at entry show nowhere. Raises what `analyse` does."""
     system = analyse(nest)
     return frozenset(s.name for s in nest.storage if s.role == "argument") - held(system)
 

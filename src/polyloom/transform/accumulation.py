@@ -51,6 +51,7 @@ def recognise(equation: Recurrence) -> Accumulation | None:
         return None
     leaves = list(_leaves(value, family, iter(equation.reads), False))
     own = [leaf for leaf in leaves if any(_reads(read, equation.name) for read in leaf.reads)]
+    # s = e - s alternates in sign and s = s + s doubles: neither is a sum over the iterations.
     if len(own) != 1 or own[0].negative or not isinstance(own[0].expression, Reference) or len(leaves) < 2:
         return None
     return _accumulation(
@@ -84,6 +85,7 @@ def _accumulation(
 ) -> Accumulation:
     """Terms that are added come first; if all are subtracted, so is their sum."""
     subtracted = all(leaf.negative for leaf in leaves)
+    # Integers wrap round, so that terms may change places; a term that is added comes first to save a negation.
     first, *rest = sorted(leaves, key=lambda leaf: leaf.negative)
     term = first.expression
     for leaf in rest:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes one phase, a piecewise linear algorithm, of placed statements.
 
-Every statement becomes equations for a variable of its own: its value is flattened to one operation an equation, and
+Every statement becomes equations for a variable of its own: its value is flattened to one operation per equation, and
 where an operand comes from different places in different parts of the domain, so do the equations (they exclude each
 other, so they share a unit's slot); where that would give too many, exclusive copies select the operand first.
 """
@@ -91,6 +91,7 @@ class _Assembler:
         elements = [d for needs in reads for need in needs for d in need if isinstance(d[1], Element)]
         fixed = [r for needs in reads for need in needs for d in need if isinstance(r := d[1], Reference)]
         order = self._order({self.space.distance(r) for r in (*fixed, *(t.reference for t in transfers))})
+        # After the values that are computed: their distances fix an order, and shared elements must be passed along it.
         shared, entering = share(
             self.space, [(p, e) for p, e in elements if isinstance(e, Element)], order, self.names.entered
         )
@@ -113,6 +114,8 @@ class _Assembler:
             self.variable_of[e.name]: self.placements[e.name].points(self.space, e.domain) for e in self.equations
         }
         wiring = unite(Wiring(self.space, uses, [*transfers, *entering], defined), self.names.types)
+        # Uniting before filling (what was united may fill a box), settling after both (distances are final), relaying
+        # last (it counts them).
         wiring = fill(wiring, {n: a.shape for n, a in self.ports.arrays.items()})
         wiring = settle(wiring)
         wiring = relay(wiring, self._order(wiring.vectors()), self.names.handed)
@@ -243,6 +246,7 @@ class _Assembler:
         )
         operands = [self._operand(name, label, part, points, reads) for part in parts]
         operands = self._few(name, label, operands, points)
+        # An equation for each combination of places that operands come from, as far as some point has it.
         for chosen in product(*operands):
             where = points
             for part, _ in chosen:
@@ -265,6 +269,7 @@ class _Assembler:
     def _few(self, name: str, label: str, operands: list[list[Way]], points: isl.Set) -> list[list[Way]]:
         """The operands, those from most places selected by copies until `VARIANTS` equations suffice."""
         while prod(map(len, operands)) > VARIANTS:
+            # The product of the ways falls most where the largest factor becomes 1.
             widest = max(range(len(operands)), key=lambda n: len(operands[n]))
             ways = operands[widest]
             chosen = self.names.selected(name, label, self.names.dtype(ways[0][1]), len(ways))

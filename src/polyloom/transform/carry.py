@@ -83,6 +83,7 @@ class Carrier:
             raise NotUniform(points, value)
         axis = axes[0]
         sign = self.space.sign(points, gaps[axis])
+        # The value comes from both sides of the axis: two variables, which pass it in opposite directions.
         if sign is None:
             ahead = points.intersect(self.space.where(gaps[axis]))
             return [*self.need(ahead, value), *self.need(points.subtract(ahead), value)]
@@ -91,6 +92,7 @@ class Carrier:
     def transfers(self) -> list[Transfer]:
         """The equations of all variables; those that pass a value along more axes come first, as they need others."""
         made: list[Transfer] = []
+        # Making one transfer may need others: `moved` grows in the loop.
         while waiting := [m for m in self.moved if not m.done]:
             made += self._transfer(max(waiting, key=lambda m: self._open(m.value)))
         return made
@@ -107,6 +109,8 @@ class Carrier:
             free = self._free(value, axis, equalities)
             if free is not None:
                 there = self.space.image(points, self._with(self.space.here, axis, free.at[axis]), self.space.dims)
+                # Backtracking over the order of the legs. Axes are at most as many as loops, so that the search is
+                # short.
                 rest = self._axes(there, self._aligned(free, axis), tuple(n for n in axes if n != axis))
                 if rest is not None:
                     return (axis, *rest)
@@ -160,6 +164,7 @@ class Carrier:
             .intersect(self.space.where(gap - moved.base))
             .coalesce()
         )
+        # V[P] = V[P - u] wherever the predecessor is on the path too; at its beginning V is what was produced.
         inner = path.intersect(self.space.shift(path, step)).coalesce()
         made = [Transfer(moved.name, inner, self.space.at(moved.name, step))]
         back = tuple(moved.base * s for s in step)

@@ -39,11 +39,13 @@ class _Fact:
 def through_choices(system: System) -> System:
     """The same outputs; reads under a condition see through choices by the same condition."""
     found, endless, many = _Equations(system), set[str](), set[str]()
+    # A chain of choices has at most as many links as there are equations; each round sees through one of them.
     for _ in system.equations:
         before = dict(found.equations)
         for name in [n for n in before if n not in many]:
             reader = found.equations[name]
             made = found.seen_through(reader)
+            # Pieces that double each round come from a recurrence of choices, which has no end to see through to.
             if any(len(new) > max(MOST_PIECES, len(old)) for old, new in zip(reader.reads, made.reads, strict=True)):
                 many.add(name)
             else:
@@ -51,6 +53,7 @@ def through_choices(system: System) -> System:
         endless = {e.name for e in system.equations if found.equations[e.name] != before[e.name]}
         if not endless:
             break
+    # What did not settle is put back as it was: a partly unrolled recurrence would be correct, but of no use.
     kept = {e.name: e for e in system.equations if e.name in endless | many}
     return replace(system, equations=tuple((found.equations | kept).values()))
 
@@ -90,6 +93,7 @@ class _Equations:
         at = dict(zip(writer.loops, piece.origin.index, strict=True))
         if _form(fact.condition, {}) != _form(condition, at):
             return False
+        # The condition is the first operand, so its reads come first among the writer's.
         pairs = zip(fact.reads, writer.reads, strict=False)
         return all(
             self.alike(here, part, reader)
@@ -103,6 +107,7 @@ class _Equations:
         points = self.pieces.set(domain, reader.name).intersect(self.pieces.set(here.domain, reader.name))
         if type(here.origin) is type(origin) and source(here.origin) == source(origin):
             return self.pieces.agree(points, here.origin.index, origin.index, reader.name)
+        # Different origins agree where there is no point to differ at.
         return points.is_empty()
 
     def operand(self, name: str, n: int) -> Read:

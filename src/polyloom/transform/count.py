@@ -33,6 +33,8 @@ class Step:
 def count(space: Space, name: str, points: isl.Set, value: Affine, order: Order) -> list[Step] | None:
     """How the variable `name` gets the values of `value` on all `points`, in few steps; None where no corner has a
     value."""
+    # In the bounding box second: counting where nobody looks does no harm, and boxes have corners where other sets have
+    # none.
     return _steps(space, name, points, value, order) or _steps(space, name, space.bounding(points), value, order)
 
 
@@ -44,6 +46,7 @@ def _steps(space: Space, name: str, points: isl.Set, value: Affine, order: Order
             continue
         corners: list[isl.Set] = []
         transfer.points.make_disjoint().foreach_basic_set(
+            # One corner per convex piece, because a value is one affine expression on each of them.
             lambda piece, corners=corners: corners.append(isl.Set.from_basic_set(piece))
         )
         for corner in corners:

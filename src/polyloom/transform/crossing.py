@@ -59,6 +59,7 @@ def cross(nest: Nest, system: System, groups: Sequence[Sequence[str]]) -> Crossi
     for name in (e.name for e in system.equations if e.name in dict(found)):
         points = union([p for n, p in found if n == name])
         final = _final(system, name, points, phase_of)
+        # The value is in an output already: a later phase reads it there, without a copy.
         if final is not None:
             where[name] = final.name, final.index
             continue
@@ -86,6 +87,7 @@ def cell(system: System, equation: Recurrence, points: isl.Set) -> tuple[Point, 
     own, target = own_space(system, equation), equation.statement.assign.target
     if own.injective(points, target.index):
         return target.index, None
+    # Fewest loops first: the array is as small as its values can be told apart.
     for axes in (a for size in range(1, len(own.dims) + 1) for a in combinations(range(len(own.dims)), size)):
         index = tuple(own.here[n] for n in axes)
         shape = [_extent(own, points, n) for n in axes] if own.injective(points, index) else [None]
@@ -109,6 +111,7 @@ def _extent(space: Space, points: isl.Set, axis: int) -> Affine | None:
     if last is None:
         return None
     values = Space((), space.params, space.assumptions)
+    # last + 1 is -1 where a loop is empty by more than one iteration; extents must not be negative for any parameters.
     return next((last + more for more in range(1, MARGIN) if values.where(-last - more - 1).is_empty()), None)
 
 
@@ -139,6 +142,7 @@ def _intermediate(
         if (
             known.storage == storage.name
             and known.array.shape == storage.shape
+            # Two statements that fill different elements of one local share its array, as they do in the source.
             and known.elements.is_disjoint(elements)
         ):
             made[name] = replace(known, elements=known.elements.union(elements))

@@ -48,11 +48,15 @@ def passes(reassociate: bool = False) -> tuple[Pass[Any, Any], ...]:
     """
     return (
         Pass("nest", lambda nest: nest, NEST),
+        # Before the dataflow: a local that is read on a path where its value does not matter would be refused
+        # otherwise.
         Pass("defined", without_undefined, NEST),
         Pass("flow", flow, SYSTEM),
         Pass("forward", forward, SYSTEM),
         Pass("choices", through_choices, SYSTEM),
+        # Seeing through choices makes copies of what was a select; they are forwarded like any other.
         Pass("forward-choices", forward, SYSTEM),
+        # After forwarding: an accumulation is recognised by its own value in its reads, which copies would hide.
         Pass("accumulate", partial(nested, reassociate=reassociate), SYSTEM),
         Pass("prune", prune, SYSTEM),
     )
@@ -93,6 +97,8 @@ def _reads(statement: Statement, writers: Writers) -> Iterator[tuple[Piece, ...]
 
 def _produced(statement: Statement, read: Reference, writers: Writers) -> Iterator[Part]:
     """The instances of `statement` whose element some instance wrote before, with the last one."""
+    # The common case first: a scalar that the line above assigned. The search of isl grows quickly with the length of a
+    # block.
     just_before = writers.just_before(statement, read)
     if just_before is not None:
         yield (
@@ -101,11 +107,15 @@ def _produced(statement: Statement, read: Reference, writers: Writers) -> Iterat
         )
         return
     for writer, relation in writers.before(statement, read):
+        # Feautrier's sources by depth: at level n the first n loops of reader and writer agree, and that part has one
+        # affine function.
         for level, part in enumerate(by_level(relation, len(shared_loops(statement, writer)))):
             for points, values in affine_pieces(part):
                 index = affines(values, statement.loops)
                 if index is None:
                     raise _not_affine(statement, read, f"its value comes from {_origin_text(values)}")
+                # Written as the loops themselves: isl may have used an equality to write them otherwise, which would
+                # look non-uniform.
                 same = tuple(map(Affine.symbol, statement.loops[:level]))
                 yield named(points, statement.loops), Produced(writer.assign.name, (*same, *index[level:]))
 

@@ -21,11 +21,13 @@ def delayed(system: System, groups: Sequence[Sequence[Recurrence]]) -> tuple[Sys
     """`system` with a copy for each result that comes too early when the groups run one after another, and those
     copies."""
     phase = {e.name: n for n, group in enumerate(groups) for e in group}
+    # An anti-dependence across phases: a later phase still wants the element's old value.
     early = [
         f
         for f in system.finals
         if any(_reads(system, e, f) for e in system.equations if phase[e.name] > phase[f.statement])
     ]
+    # Statement names are labels of equations too, and must stay unique.
     taken = system.labels
     copies = {f: _copy(system, f, n, taken) for n, f in enumerate(early, 1)}
     finals = tuple(replace(f, statement=copies[f].name) if f in copies else f for f in system.finals)

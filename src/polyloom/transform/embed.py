@@ -59,6 +59,7 @@ class Placement:
         found: dict[str, Affine] = {}
         for dim, affine in zip(dims, self.at, strict=True):
             (loop, factor), *more = affine.terms or (("", 0),)
+            # Only a dimension that is the loop plus a constant can be solved for it without division.
             if not more and factor == 1 and loop in self.loops and loop not in found:
                 found[loop] = Affine.symbol(dim) - affine.constant
         return found
@@ -107,6 +108,7 @@ def embed(system: System, equations: Sequence[Recurrence]) -> list[tuple[float, 
 def dimensions(system: System, equations: Sequence[Recurrence]) -> tuple[str, ...]:
     """The loops of the deepest statement, the first in the text of several: the names of the common space. Without any
     loop it has one dimension."""
+    # An array scans at least one dimension; a statement without loops is a loop of one iteration.
     return max(equations, key=lambda e: len(e.loops)).loops or (fresh("i", {*system.names}),)
 
 
@@ -139,6 +141,8 @@ class _Search:
                 self._beside(name, p, placed, vectors, boxes) for p in dict.fromkeys(self._candidates(name, placed))
             ]
             cost, n = min(((f[0], n) for n, f in enumerate(found)), default=(IMPOSSIBLE, 0))
+            # Without backtracking: one statement that fits nowhere ends the attempt, and the caller cuts the system
+            # into phases.
             if cost >= IMPOSSIBLE:
                 return []
             _, placed[name], vectors, boxes = found[n]
@@ -163,6 +167,7 @@ class _Search:
             ends = {**({n: placed[n] for n in (d.reader, d.writer) if n in placed}), name: placement}
             if len(ends) == len({d.reader, d.writer}):
                 more, found = self._measure(d, ends[d.reader], ends[d.writer])
+                # Only dependences to what is placed already are measured, so that each is measured once in all.
                 cost, vectors = cost + more, vectors.union(found)
         return cost + self._price_of_order(vectors), placement, vectors, [first, around]
 
@@ -171,6 +176,7 @@ class _Search:
         for name in self._sequence():
             wider = [{**placed, name: p} for _, placed in beam for p in dict.fromkeys(self._candidates(name, placed))]
             costs = [(self._cost(placed), n) for n, placed in enumerate(wider)]
+            # Sorted by cost, then by number: ties are broken by the order of candidates, which is the text's.
             beam = [(cost, wider[n]) for cost, n in sorted(costs)[:BEAM] if cost < IMPOSSIBLE]
         return beam
 
@@ -178,6 +184,8 @@ class _Search:
         """Deepest first, then always a deep one that depends on, or feeds, what is placed."""
         rest, order, linked = list(self.equations), list[str](), set[str]()
         while rest:
+            # A statement next to what is placed has suggestions for its coordinates; one without neighbours could stand
+            # anywhere.
             near = [n for n in rest if n in linked] or rest
             order.append(max(near, key=lambda n: len(self.equations[n].loops)))
             rest.remove(order[-1])
@@ -205,6 +213,8 @@ class _Search:
             found[affine] = found.get(affine, 0) + 1
         if loop is not None:
             found[loop] = found.get(loop, 0) + 1
+        # What most neighbours suggest, then what is simplest: the beam keeps few, and the product over dimensions is
+        # large.
         ranked = sorted(found, key=lambda a: (-found[a], abs(a.constant), len(a.terms), a.constant < 0))
         return ranked[:CHOICES] if ranked else self._anywhere(placed, n)
 
@@ -220,6 +230,7 @@ class _Search:
             if d.reader == name and d.writer in placed:
                 at = self._written(d, placed[d.writer])[n]
                 if loop is None:
+                    # Where the value is produced, or one step later: the two distances that cost least.
                     yield from (at, at + 1)
                 elif (gap := self._constant(d, loop - at)) is not None:
                     yield from (loop - gap, loop - gap + 1)
@@ -257,6 +268,8 @@ class _Search:
     def _price_of_order(self, vectors: Iterable[Vector]) -> float:
         order = find_order(vectors, len(self.space.dims))
         return (
+            # Natural order and ascending loops are only a matter of taste: small prices, so that they decide between
+            # equals.
             IMPOSSIBLE if order is None else sum(0.5 * (sign < 0) + 0.1 * (n != m) for m, (n, sign) in enumerate(order))
         )
 
@@ -273,6 +286,8 @@ class _Search:
             vector = tuple(g or 0 for g in gaps)
             return 0.05 * sum(map(abs, vector)), (vector,)
         values = reader.loop_values(self.space.dims)
+        # The same code that will make the equations tells whether, and with how many moves, the value can be passed
+        # along.
         carrier = Carrier(self.space, {d.writer: d.writer}, lambda name, axis: f"{name}.{axis}")
         try:
             points = reader.points(self.space, d.domain)
@@ -285,6 +300,8 @@ class _Search:
     def _growth(self, placed: Placements) -> float:
         """How much larger than the deepest statement's the bounding box is, for typical parameters."""
         boxes = [self._box(name, p) for name, p in placed.items()]
+        # Typical parameters stand for all: volumes are polynomials in the parameters, and only their proportions matter
+        # here.
         low, high = (
             tuple(f(column) for column in zip(*(b[n] for b in boxes), strict=True)) for n, f in ((0, min), (1, max))
         )

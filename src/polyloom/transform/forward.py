@@ -33,6 +33,7 @@ def forward(system: System) -> System:
     pieces = Pieces.of([e.statement for e in system.equations], system.parameters, system.assumptions)
     copies: dict[str, tuple[Piece, ...]] = {}
     for equation in _in_order(system):
+        # Each copy after those that it reads, so that one look-up leads to the origin of a chain.
         copies[equation.name] = _through(_copied(equation) or (), equation, copies, pieces)
     equations = tuple(
         replace(e, reads=tuple(_through(read, e, copies, pieces) for read in e.reads)) for e in system.equations
@@ -66,6 +67,7 @@ def _in_order(system: System) -> Iterator[Recurrence]:
         for n, e in enumerate(copies)
     }
     for component in components(reads):
+        # A copy on a cycle of copies has no origin to be replaced by.
         if len(component) == 1 and component[0] not in reads[component[0]]:
             yield copies[component[0]]
 
@@ -123,6 +125,7 @@ def _source(final: Final, piece: Piece, points: isl.Set, writer: Recurrence, pie
     source, there = piece.origin.statement, affine_map(piece.origin.index, writer.loops, pieces.params)
     found: list[Final] = []
     back = isl.Map.from_multi_aff(there).intersect_domain(points).reverse()
+    # If several copies took one value, several elements have it at the end: the final stays with the copy.
     for where, values in affine_pieces(back) if back.is_single_valued() else ():
         index = affines(values, pieces.loops[source])
         if index is None:

@@ -24,6 +24,7 @@ class Names:
         self, system: System, equations: Sequence[Recurrence], dims: tuple[str, ...], arrays: Mapping[str, Array]
     ) -> None:
         self.system, self.dims, self.arrays = system, dims, dict(arrays)
+        # Names that the user knows come first; whatever is added gives way to them.
         self.taken = {*dims, *system.parameters, *arrays}
         self.labels: set[str] = set()
         self.entry = {a: fresh(f"{a}_in", self.taken, dotted) for a in arrays}
@@ -86,6 +87,7 @@ class Names:
     def scalar(self, value: Affine, dtype: ElementType) -> str:
         """The input that holds the value of an affine expression of the parameters."""
         scalar = Parametric(f"{value} as {dtype}", value, dtype)
+        # Equal expressions share one input, hence one channel at the border.
         known = next((name for name, other in self.parametric.items() if other == scalar), None)
         if known is not None:
             return known

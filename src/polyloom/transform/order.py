@@ -27,6 +27,8 @@ def find_order(vectors: Iterable[Vector], size: int) -> Order | None:
         pick = min(sign, key=lambda n: (sign[n] < 0, n))
         chosen.append((pick, sign[pick]))
         free.remove(pick)
+        # A vector that is positive in an outer dimension is lexicographically positive, whatever its inner components.
+        # Greedy is exact: a pick never rules out what was possible before it.
         rest = {v for v in rest if not v[pick]}
     return tuple(chosen)
 

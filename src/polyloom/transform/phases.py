@@ -37,6 +37,8 @@ def make_plan(nest: Nest, system: System) -> Plan:
     """The plan of `system`, which is the dataflow of `nest`; raises PL0261 to PL0264 for what cannot be made
     uniform."""
     groups = _groups(system)
+    # Values of an earlier phase are read from arrays. An array that is overwritten in between needs a copy, which is a
+    # phase.
     system, copies = delayed(system, [g for g, _ in groups])
     groups += [([copy], _placed_alone(system, copy)) for copy in copies]
     crossing = cross(nest, system, [[e.name for e in g] for g, _ in groups])
@@ -49,6 +51,8 @@ def make_plan(nest: Nest, system: System) -> Plan:
         name = system.name if len(groups) == 1 else f"{system.name}.{number}"
         try:
             phases.append(assemble(system, name, group, placements, Ports(earlier, exports, arrays)))
+        # A group was found feasible with every outer value in an array of its own; where the crossing keeps it
+        # elsewhere, that may not hold.
         except (NotUniform, NoOrder):  # other readers have changed where a value is kept
             raise unkept(system[next(iter(needed(system, group)))]) from None
     written = {f.name for f in system.finals}
@@ -97,6 +101,7 @@ def _groups(system: System) -> list[tuple[Group, Placements]]:
     whole = groups.placements(everything)
     if whole is not None:
         return [(list(system.equations), whole)]
+    # Shallow units first: alone they would be phases that keep the array busy for few iterations.
     for unit in sorted(groups.units(), key=lambda u: max(len(e.loops) for e in u)):
         groups.join(unit)
     return groups.ordered()
@@ -126,12 +131,15 @@ class _Groups:
         for other in near:
             joined = tuple(sorted(own + other))
             rest = [g for g in self.groups if g not in (own, other)]
+            # Kennedy and McKinley: fusion is legal as long as the condensed graph of groups stays acyclic.
             if self._acyclic([*rest, joined]) and self.placements(joined) is not None:
                 self.groups = sorted([*rest, joined])
                 return
 
     def placements(self, group: tuple[int, ...]) -> Placements | None:
         if group not in self.found:
+            # None is stored first, so that a failure is remembered as well: embedding is the most expensive question of
+            # the plan.
             with suppress(NoCorner, PolyloomError):
                 self.found[group] = None
                 found = None if self._slowed(group) else _placed(self.system, self._members(group))
@@ -147,6 +155,7 @@ class _Groups:
             for unit in self.strong
             if set(unit) <= set(group) and (dims := _accumulated(self._members(unit), placements))
         }
+        # Each alone leaves some dimension free of its sum, in which iterations can overlap; all of them leave none.
         contend = set[int]().union(*along.values()) == every and every not in along.values()
         return contend and not any(set(b) & self._fed(a) for a, b in permutations(along, 2))
 
@@ -173,6 +182,7 @@ class _Groups:
         waiting, done = list(self.groups), set[int]()
         made: list[tuple[Group, Placements]] = []
         while waiting:
+            # Acyclic groups always leave one whose producers are done.
             pick = next(g for g in waiting if all(w in done or w in g for w, r in self.flow if r in g))
             waiting.remove(pick)
             done.update(pick)

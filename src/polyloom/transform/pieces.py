@@ -53,6 +53,8 @@ class Pieces:
     def of_parts(self, parts: Sequence[Part], reader: str) -> tuple[Piece, ...]:
         """The parts joined; they are disjoint, and so are the pieces. Raises PL0201 when a domain has a stride."""
         joined: list[Part] = []
+        # Full-dimensional parts first: their function is the one to keep, and boundaries, on which more equations hold,
+        # join it.
         for points, origin in sorted((p for p in parts if not p[0].is_empty()), key=lambda part: _equations(part[0])):
             self._join(joined, points.coalesce(), origin, reader)
         pieces = [Piece(self.condition(points), self._uniform(points, origin, reader)) for points, origin in joined]
@@ -83,6 +85,8 @@ class Pieces:
         index = list(origin.index)
         for n, loop in enumerate(self.loops[origin.statement]):
             if loop in self.loops[reader] and not (index[n] - Affine.symbol(loop)).is_constant:
+                # On a boundary isl may write i as a function of another loop. If i plus a constant agrees everywhere,
+                # that is the uniform form.
                 shifted = Affine.symbol(loop) + (index[n].evaluate(point) - point[loop])
                 index[n] = shifted if self.agree(points, (index[n],), (shifted,), reader) else index[n]
         return Produced(origin.statement, tuple(index))

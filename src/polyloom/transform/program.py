@@ -43,7 +43,9 @@ def phase(name: str, system: System, space: Space, equations: Sequence[Raw], nam
     written = {r.target.name for r in equations}
     arrays, parametric = names.arrays, names.parametric
     renamed = {n: names.entry[n] if n in written else n for n in arrays if n in read}
+    # The iteration space of the phase; each condition is then given relative to it (gist), which keeps them short.
     hull = _hull(equations)
+    # Every condition is intersected with it when it is printed, so that one conjunction serves all.
     within = normalize(from_set(hull))
     program = Program(
         name,

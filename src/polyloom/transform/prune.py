@@ -28,6 +28,7 @@ def prune(system: System) -> System:
     """The same finals from fewer equations and smaller domains."""
     pieces = Pieces.of([e.statement for e in system.equations], system.parameters, system.assumptions)
     kept: dict[str, Recurrence] = {}
+    # Once a component's readers are cut, what it has to compute is known, but for its own recurrences.
     for component in _consumers_first(system):
         demand = {e.name: _finals(system, e, pieces).union(_read(e, kept.values(), pieces)) for e in component}
         kept |= _settled({e.name: e for e in component}, demand, pieces)
@@ -51,6 +52,7 @@ def _settled(component: dict[str, Recurrence], demand: dict[str, isl.Set], piece
     if all(points.is_empty() for points in demand.values()):
         return {}
     found = component
+    # A greatest fixed point from above: stopping early keeps instances that nobody needs, which is correct.
     for _ in range(ROUNDS):
         cut = {n: _cut(e, demand[n].union(_read(e, found.values(), pieces)), pieces) for n, e in found.items()}
         if cut == found:
@@ -95,6 +97,7 @@ def _cut(equation: Recurrence, needed: isl.Set, pieces: Pieces) -> Recurrence:
     try:
         condition = pieces.condition(domain.intersect(needed))
         reads = tuple(_within(read, needed, equation, pieces) for read in equation.reads)
+    # A stride cannot be written as a condition: the equation stays whole.
     except PolyloomError:
         return equation
     if len(condition.pieces) > len(pieces.condition(domain).pieces):

@@ -88,9 +88,12 @@ def _chain(system: System, equation: Recurrence, accumulation: Accumulation) -> 
     own = [p for p in accumulation.before if isinstance(p.origin, Produced) and p.origin.statement == equation.name]
     distances = [[a - Affine.symbol(loop) for a, loop in zip(p.origin.index, equation.loops, strict=True)] for p in own]
     moving = [any(d[n] != Affine() for d in distances) for n in range(len(equation.loops))]
+    # Loops along which the chain does not move come first: there is one chain for each of their iterations.
     order = tuple(sorted(range(len(moving)), key=lambda n: moving[n]))
     outer, loops = len(moving) - sum(moving), tuple(equation.loops[n] for n in order)
     element = {s for a in accumulation.accumulator.index for s in a.symbols}
+    # One moving loop, or constant distances, are uniform already. Where the accumulated element moves with an inner
+    # loop there is no single chain to cut into rows.
     if sum(moving) < 2 or element.intersection(loops[outer + 1 :]) or all(a.is_constant for d in distances for a in d):
         return None
     plain = Pieces.of([e.statement for e in system.equations], system.parameters, system.assumptions)
@@ -104,8 +107,11 @@ def _chain(system: System, equation: Recurrence, accumulation: Accumulation) -> 
         *(fresh(dotted(equation.name, m), taken, dotted) for m in range(1, len(levels))),
     )  # the outermost rows keep the name
     chain = _Chain(equation, accumulation, pieces, order, outer, levels, names, start)
+    # From each instance to the one that it continues.
     back = [_moved(p, equation.name, chain) for p in own]
+    # Every instance but the last of its chain is continued by another one.
     inner = _union([b.range() for b in back], points)
+    # Partial sums have other values in the nested form: nobody else may look at them.
     return chain if _is_chain(chain, back) and _used(system, chain).is_disjoint(inner) else None
 
 
@@ -172,6 +178,7 @@ def _rewritten(system: System, chain: _Chain) -> System:
     try:
         equations, reasons = _nested_equations(chain)
         finals = [made for final in system.finals for made in _finals(final, chain)]
+    # The source's order stays: it may still be uniform in some space, and if not, that error tells more.
     except PolyloomError:  # a row's end or a piece is not affine
         return system
     replaced = [made for e in system.equations for made in (equations if e is chain.equation else [_reading(e, chain)])]

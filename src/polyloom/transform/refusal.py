@@ -19,6 +19,7 @@ def refusal(system: System, unit: Sequence[Recurrence]) -> PolyloomError:
     """PL0261 with the first read that no space makes uniform, else PL0262."""
     for reader, access, origin in _reads(unit):
         writer = system[origin.statement]
+        # The pair alone: if even two statements find no common space, this read is what stands in the way.
         if not _is_constant(reader, writer.loops, origin) and not embed(
             system, [reader] if reader is writer else [writer, reader]
         ):
@@ -71,6 +72,7 @@ def _too_far(
     note = f"the distance is not constant, and no loop among {dims} keeps the value in step"
     if _is_aligned(reader, origin):
         note = f"{writer.name} and {reader.name} pass values on in opposite directions of one loop"
+    # The most specific advice first: another order of one sum is a flag, a loop taken out is a change of the kernel.
     if _is_one_sum(system, reader):
         help = (
             "allow another order of this f32 reduction, hence other roundings: --reassociate, in Python "

@@ -52,6 +52,7 @@ def share(
         element, distances = _based(space, group, order)
         points = union([space.shift(demands[n][0], tuple(-d for d in distance)) for n, distance in distances.items()])
         ways = directions(space, (*element.index, *space.equalities(points)), order)
+        # Nothing is shared: a variable would only add a move between the array and its reader.
         if not ways and _apart([demands[n][0] for n in distances], distances.values()):
             uses |= {n: (demands[n][0], Reference(element.name, element.index)) for n in distances}
             continue
@@ -70,6 +71,7 @@ def _apart(sets: Sequence[isl.Set], distances: Iterable[Vector]) -> bool:
 def _groups(space: Space, demands: Sequence[tuple[isl.Set, Element]]) -> list[_Group]:
     """Wide sets of points first: the others may read the same element written differently."""
     groups: list[_Group] = []
+    # Fewer equalities, wider set.
     for n in sorted(range(len(demands)), key=lambda n: len(space.equalities(demands[n][0]))):
         points, element = demands[n]
         for group in groups:
@@ -93,6 +95,7 @@ def _distance(space: Space, points: isl.Set, base: Element, element: Element) ->
         return None
     if not any(offsets):
         return (0,) * len(space.dims)
+    # By enumeration: the vectors that solve the equations form a lattice, and a shortest one within reach is wanted.
     fits = (d for d in product(*ranges) if all(_dot(row, d) == o for row, o in zip(rows, offsets, strict=True)))
     return min(fits, key=lambda d: (sum(map(abs, d)), d), default=None)
 
@@ -101,6 +104,7 @@ def _based(space: Space, group: _Group, order: Order) -> tuple[Element, dict[int
     """The group seen from the point whence every distance is 0 or more (0 or less in a dimension that runs
     downwards)."""
     sign = dict(order)
+    # Seen from the corner all distances agree with the order: the variable is defined before each of its reads.
     corner = tuple(min(d[n] * sign[n] for d in group.distances.values()) * sign[n] for n in range(len(space.dims)))
     moved = {dim: here - c for dim, here, c in zip(space.dims, space.here, corner, strict=True)}
     element = Element(group.element.name, tuple(index.substitute(moved) for index in group.element.index))

@@ -47,6 +47,7 @@ class Space:
         points."""
         if affine.is_constant:
             return affine.constant
+        # One value is the only candidate; isl is then asked once whether any point has another one.
         point = sample(points)
         if point is None:
             return None
@@ -90,6 +91,7 @@ class Space:
     def typical(self) -> isl.Set:
         """All points for one choice of parameters: about `TYPICAL` if the assumptions allow it, else some that they
         allow."""
+        # Different for each parameter: with equal ones a non-square box would look square.
         values = {name: TYPICAL + n for n, name in enumerate(self.params)}
         if not self.assumptions.contains(values):
             found = sample(self.set(Condition())) or {}
@@ -105,6 +107,7 @@ class Space:
     def ray(self, points: isl.Set, axis: int, sign: int) -> isl.Set:
         """The points from which some point of `points` is reached by 0 or more steps of `sign` along dimension
         `axis`."""
+        # Projecting a coordinate out and putting it back in leaves it free: all points on a line along the axis.
         line = self._map(self.here).project_out(isl.dim_type.out, axis, 1).insert_dims(isl.dim_type.out, axis, 1)
         return _named(points.apply(_behind(line, axis, sign)), self.dims)
 
@@ -168,6 +171,7 @@ class Space:
 def _behind(relation: isl.Map, axis: int, sign: int) -> isl.Map:
     """The pairs of a relation with `sign` * (first - second) >= 0 in one dimension."""
     constraint = isl.Constraint.alloc_inequality(isl.LocalSpace.from_space(relation.get_space()))
+    # sign * (first - second) >= 0 as one linear constraint.
     constraint = constraint.set_coefficient_val(isl.dim_type.in_, axis, isl.Val(sign))
     return relation.add_constraint(constraint.set_coefficient_val(isl.dim_type.out, axis, isl.Val(-sign)))
 
@@ -205,6 +209,7 @@ def eliminate(affine: Affine, dim: str, equalities: Sequence[Affine]) -> Affine:
     factor = affine.coefficient(dim)
     for equality in equalities if factor else ():
         own = equality.coefficient(dim)
+        # Any other coefficient would need a division, whose result need not be an integer.
         if abs(own) == 1:
             return affine - equality * (factor * own)
     return affine
@@ -219,6 +224,8 @@ def kernel(rows: Sequence[Vector], size: int) -> list[Vector]:
             current = _without(current, other, pivot)
         pivot = next((n for n, value in enumerate(current) if value), None)
         if pivot is not None:
+            # Gauss and Jordan: rows that are reduced already lose the new pivot as well, so that each free column gives
+            # a basis vector.
             reduced = [(p, _without(other, current, pivot)) for p, other in reduced]
             reduced.append((pivot, current))
     pivots = {p for p, _ in reduced}

@@ -42,6 +42,8 @@ def _first(writers: Writers, statement: Statement) -> tuple[Assign, Condition | 
 def _chosen(value: Expression, target: Reference) -> Expression | None:
     """`value` without the branches that are `target` itself; None if nothing is left."""
     if isinstance(value, Reference):
+        # `t = c ? x : t` with t never written before: where c does not hold t has no value, so that whoever reads it
+        # there is wrong anyway, and x will do.
         return None if (value.name, value.index) == (target.name, target.index) else value
     if not isinstance(value, Apply) or value.operation != "select":
         return value

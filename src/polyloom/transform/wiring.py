@@ -78,6 +78,7 @@ def _partners(wiring: Wiring, name: str) -> Counter[tuple[str, Vector]]:
             for _, other in uses:
                 if own.name == name and other.name in wiring.defined:
                     pairs = zip(wiring.space.distance(own), wiring.space.distance(other), strict=True)
+                    # The translation that serves most reads is tried first.
                     found[other.name, tuple(a - b for a, b in pairs)] += 1
     return found
 
@@ -88,6 +89,7 @@ def _united(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | No
     space = wiring.space
     own = [t for t in wiring.transfers if t.variable == name]
     points = union([space.shift(t.points, shift) for t in own])
+    # Single assignment: a point of the united variable must have one definition.
     if any(t.reference.name == other for t in own) or not points.is_disjoint(wiring.defined[other]):
         return None
     back = {dim: here - s for dim, here, s in zip(space.dims, space.here, shift, strict=True)}
@@ -119,6 +121,7 @@ def _united(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | No
     reads = [[merged([(p, renamed(r)) for p, r in uses]) for uses in reads] for reads in wiring.reads]
     defined = {**wiring.defined, other: wiring.defined[other].union(points).coalesce()}
     made = Wiring(space, reads, [moved(t) for t in wiring.transfers], defined)
+    # A larger box costs iterations on every element; a further input costs a channel at the border.
     if _volume(made) > GROWTH * _volume(wiring):
         return None
     return made if find_order(made.vectors(), len(space.dims)) is not None else None
@@ -152,6 +155,7 @@ def _filled(
 ) -> list[Transfer] | None:
     """Definitions of the `rest` of the box by the equations that there are; None if those do not do."""
     made: list[Transfer] = []
+    # Passing on from a neighbour first: it needs no channel from outside, so that only what is left enters there.
     for transfer in sorted(own, key=lambda t: t.reference.name != t.variable):
         if transfer.reference.name == transfer.variable:
             where = rest.intersect(wiring.space.shift(box, wiring.space.distance(transfer.reference)))
@@ -200,6 +204,7 @@ def relay(wiring: Wiring, order: Order, fresh: Callable[[str], str]) -> Wiring:
     distances = _distances(wiring)
     crossings = {name: sum(_crossings(d, order) for d in found) for name, found in distances.items()}
     for name in sorted(crossings, key=lambda n: (-crossings[n], n)):
+        # Each relay costs a move operation per iteration, so relaying stops as soon as channels suffice.
         if sum(crossings.values()) <= CROSSINGS or crossings[name] < MANY:
             break
         parents = _parents(distances[name], order)
@@ -224,6 +229,8 @@ def _crossings(distance: Vector, order: Order) -> int:
 
 def _parents(distances: set[Vector], order: Order) -> dict[Vector, tuple[Vector, Vector]]:
     """For a distance that is no unit step itself, but another one and a unit step: that one and the step."""
+    # Not along the outermost dimension: no scan order allocates it together with all others, and a step there takes a
+    # whole tile.
     units = [tuple(sign * (n == m) for m in range(len(order))) for n, sign in order[1:]]
     parents: dict[Vector, tuple[Vector, Vector]] = {}
     for d in sorted(d for d in distances if _crossings(d, order) > 1 or any(abs(d[n]) > 1 for n, _ in order[1:])):
@@ -268,6 +275,7 @@ def _relayed(
     transfers = [replace(t, reference=use(t.points, t.reference)) for t in wiring.transfers if t.variable != name]
     transfers += [t for t in wiring.transfers if t.variable == name]
     sources: dict[Vector, tuple[Reference, Vector | None]] = {}
+    # Children before their parents, because a child's demand adds to what the parent must be defined on.
     for distance in sorted(relays, reverse=True, key=lambda d: _depth(d, parents)):
         if distance in demands:
             parent, unit = parents.get(distance, (None, distance))

@@ -41,6 +41,8 @@ class Writers:
     def of(nest: Nest) -> Writers:
         found = statements(nest)
         pieces = Pieces.of(found, nest.parameters, nest.assumptions)
+        # Position and loop alternate (2d + 1 schedules: Feautrier, 1992; Kelly and Pugh, 1993); all are filled up to
+        # one length, so that isl can compare them.
         width = max((2 * len(s.order) for s in found), default=2)
         times = [_relation(pieces, s, _sequence(s, width), "") for s in found]
         written = {s.assign.name: _relation(pieces, s, s.assign.target.index, s.assign.target.name) for s in found}
@@ -83,6 +85,7 @@ class Writers:
         cells = hidden_dims(len(array.shape))
         every = isl.Map.from_multi_aff(affine_map([Affine.symbol(c) for c in cells], cells, self.nest.parameters))
         sink = every.set_tuple_name(isl.dim_type.in_, LAST).set_tuple_name(isl.dim_type.out, array.name)
+        # A virtual reader after the last statement: outputs are what it finds.
         moment = Affine((), 1 + max((s.order[0][0] for s in self.statements), default=0))
         last = isl.Map.from_multi_aff(affine_map([moment, *[Affine()] * (self.width - 1)], cells, self.nest.parameters))
         schedule = self.schedule.union(isl.UnionMap.from_map(last.set_tuple_name(isl.dim_type.in_, LAST)))
@@ -93,6 +96,7 @@ class Writers:
 
     def _last(self, name: str, sink: isl.Map, schedule: isl.UnionMap) -> Iterator[tuple[Statement, isl.Map]]:
         """`writer[J] -> sink[I]`, in the order of the statements."""
+        # All writes are must-writes: nests have no data-dependent conditions left, they have become selects.
         access = isl.UnionAccessInfo.from_sink(isl.UnionMap.from_map(sink))
         found = (
             access.set_must_source(self.writes[name]).set_schedule_map(schedule).compute_flow().get_must_dependence()

@@ -205,7 +205,7 @@ def _check_channels(traffic: Traffic, terminals: tuple[interconnect.Terminal, ..
     fits = f"ask for at most {square}x{square}, or use" if square else "use"
     raise infeasible(
         "PL0517",
-        f"input and output of {t.rows}x{t.columns} elements need {needed} channels and banks a side, the machine has "
+        f"input and output of {t.rows}x{t.columns} elements need {needed} channels and banks per side, the machine has "
         f"{limit}",
         help=f"{fits} a machine with channels = {needed}",
     )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tests.instantiate.oracle.stepping import negated
 
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain, HalfSpace
-from polyloom.targets.tcpa.digits import convex, scan_order
+from polyloom.targets.tcpa.scan_sets import convex, scan_order
 
 _Cut = tuple[int, tuple[HalfSpace, ...]]
 _Mixed = dict[tuple[int, ...], list[_Cut]]
@@ -71,7 +71,7 @@ def union(domain: Iterable[ConvexSet]) -> Domain:
 
 
 _WORD = 62
-"""Families that share one word a cell."""
+"""Families that share one word per cell."""
 
 
 class _Grid:

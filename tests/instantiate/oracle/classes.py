@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.instantiate.oracle.concretize import Element, Tiles
 
-from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa import scan_sets
 from polyloom.targets.tcpa.concrete import Domain
 from polyloom.targets.tcpa.isa import File, Register, Source
 from polyloom.targets.tcpa.symbolic import Kind, Link
@@ -287,7 +287,7 @@ def _destination(leaf: Leaf, instruction: InstructionNode, tiles: Tiles, traffic
     patterns = [
         s for p in leaf.pieces if p.widen is not None for s in tiles.piece(p, _group_at(tiles, p.widen, element))
     ]
-    return tiles.union(t for s in patterns for i in inside if (t := digits.intersect(s, i)) is not None)
+    return tiles.union(t for s in patterns for i in inside if (t := scan_sets.intersect(s, i)) is not None)
 
 
 def _group_at(tiles: Tiles, displacement: Element, element: Element) -> int:

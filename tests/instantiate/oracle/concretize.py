@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tests.instantiate.oracle import cells
 
 from polyloom.diagnostics import input_error
-from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa import scan_sets
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain, HalfSpace
 from polyloom.targets.tcpa.symbolic import Bound, Candidate, Row, Schedule, Symbolic
 from polyloom.targets.tcpa.tree import BoundKind, Piece, TileBound, distance
@@ -192,7 +192,7 @@ class Tiles:
         if key not in self._pieces:
             domain = self.condition(piece.condition, group)
             box = self._tile_box(piece.tile) if piece.tile and domain else None
-            inside = domain if box is None else (digits.intersect(s, box) for s in domain)
+            inside = domain if box is None else (scan_sets.intersect(s, box) for s in domain)
             self._pieces[key] = piece, tuple(s for s in inside if s is not None)
         return self._pieces[key][1]
 
@@ -214,7 +214,7 @@ class Tiles:
         """The digits in a conjunction; constraints that the tile's box implies need no look."""
         cutting = [(c, constant) for c in conjunction if (constant := self._constants[c][group]) + self._least[c] < 0]
         extents = self.tiling.extents
-        return digits.convex(
+        return scan_sets.convex(
             (0,) * len(extents),
             tuple(p - 1 for p in extents),
             [HalfSpace(self._scan[c], constant) for c, constant in cutting],

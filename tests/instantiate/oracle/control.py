@@ -21,7 +21,7 @@ from tests.instantiate.oracle.kernels import Graph
 from tests.instantiate.oracle.sharing import Branching, share
 
 from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError, infeasible
-from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa import scan_sets
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain
 from polyloom.targets.tcpa.symbolic import Limits
 
@@ -107,8 +107,8 @@ def _branching(palette: _Palette, coded: _Coded) -> Branching:
 
 
 def _partial(edges: dict[int, Domain], code: dict[int, int], bit: int) -> Partial:
-    on = sorted((s for w, d in edges.items() if code[w] >> bit & 1 for s in d), key=digits.scan_order)
-    off = sorted((s for w, d in edges.items() if not code[w] >> bit & 1 for s in d), key=digits.scan_order)
+    on = sorted((s for w, d in edges.items() if code[w] >> bit & 1 for s in d), key=scan_sets.scan_order)
+    off = sorted((s for w, d in edges.items() if not code[w] >> bit & 1 for s in d), key=scan_sets.scan_order)
     return tuple(on), tuple(off)
 
 
@@ -203,7 +203,7 @@ class _Meetings:
 
     def _share(self, i: int, j: int) -> bool:
         if (i, j) not in self._shared:
-            self._shared[i, j] = digits.intersect(self._sets[i], self._sets[j]) is not None
+            self._shared[i, j] = scan_sets.intersect(self._sets[i], self._sets[j]) is not None
         return self._shared[i, j]
 
 

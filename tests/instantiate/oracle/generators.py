@@ -21,7 +21,7 @@ from tests.instantiate.oracle.control import check_domain
 from tests.instantiate.oracle.interconnect import Terminal
 
 from polyloom.diagnostics import infeasible
-from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa import scan_sets
 from polyloom.targets.tcpa.concrete import ArrayLayout, Controller, Domain, Generator
 from polyloom.targets.tcpa.symbolic import Access, ArrayInfo, Limits, Symbolic
 
@@ -148,7 +148,7 @@ def controller(traffic: Traffic, timing: Timing, start: int, epilogue: int, sign
         skew if _waits(busy[:, axis], skew, size) else 0
         for axis, (skew, size) in enumerate(zip(timing.outer, traffic.occupied.shape, strict=True))
     )
-    last = digits.digits_of(steps - 1, tiling.extents)
+    last = scan_sets.digits_of(steps - 1, tiling.extents)
     bits = tiling.symbolic.limits.counter_bits
     counted = max((*last, *(p - 1 for p in tiling.extents), abs(row), abs(column), start))
     if counted >> bits:

@@ -17,7 +17,7 @@ from tests.instantiate.oracle import cells, stepping
 from tests.instantiate.oracle.classes import UnitTree
 
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
-from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa import scan_sets
 from polyloom.targets.tcpa.concrete import ConvexSet, Domain
 from polyloom.targets.tcpa.isa import UNUSED, Instruction, Register
 
@@ -68,7 +68,7 @@ class _Folded:
     def __init__(self, name: str, unit: UnitTree, interval: int, extents: tuple[int, ...]) -> None:
         self.name, self.unit, self.interval, self.extents = name, unit, interval, extents
         self.epilogue = max(o.tau for o in unit) // interval
-        self.last = digits.digits_of(prod(extents) - 1 + self.epilogue, extents)
+        self.last = scan_sets.digits_of(prod(extents) - 1 + self.epilogue, extents)
         leaves: list[tuple[int, Domain]] = []
         for o in unit:
             leaves += [(o.tau // interval, o.domain), *((o.tau // interval, f.domain) for f in o.fragments)]
@@ -81,7 +81,7 @@ class _Folded:
         extents, top = self.extents, self.last
         upper = (*(p - 1 for p in extents[:-1]), top[-1])
         everything = [ConvexSet((0,) * len(extents), upper)]
-        late = list(digits.after(top, (0,) * len(extents), upper))
+        late = list(scan_sets.after(top, (0,) * len(extents), upper))
         # An instruction and its operands mostly have one domain: each distinct one is folded once.
         wanted = [[(n - ahead, d) for n, d in self.leaves] for ahead in range(levels)]
         number = {key: f for f, key in enumerate(dict.fromkeys(key for level in wanted for key in level))}
@@ -207,5 +207,5 @@ def _start(folded: _Folded, edges: dict[int, dict[int, list[cells.Part]]]) -> in
     """The node of step 0: half-spaces may leave several that share the first cell."""
     zero = (0,) * len(folded.extents)
     at_zero = [(v, p) for v, out in edges.items() for parts in out.values() for p in parts if p.first == zero]
-    holding = (v for v, p in at_zero if digits.contains(p.sets, zero))
+    holding = (v for v, p in at_zero if scan_sets.contains(p.sets, zero))
     return at_zero[0][0] if len(at_zero) == 1 else next(holding, next(iter(edges)))

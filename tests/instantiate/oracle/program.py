@@ -25,7 +25,7 @@ def generate(graph: Graph, branchings: dict[int, Branching], words: int | None) 
         program += [*kernel[:-1], replace(kernel[-1], branch=branch)]
     if words is not None and len(program) > words:
         message = (
-            f"unit {graph.unit} needs {len(program)} instructions ({len(graph.kernels)} kernels of {interval}), "
+            f"unit {graph.unit} needs {len(program)} instructions ({len(graph.kernels)} kernel classes of {interval}), "
             f"the machine has {words}"
         )
         raise infeasible("PL0516", message, help=f"use a machine with instruction_words = {len(program)}")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.targets.tcpa.concrete import ConvexSet, HalfSpace
-from polyloom.targets.tcpa.digits import convex
+from polyloom.targets.tcpa.scan_sets import convex
 
 
 def negated(space: HalfSpace) -> HalfSpace:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom bench`: measure, and print the tables that the documentation shows. One module a table; times are
-medians."""
+"""`polyloom bench`: the tables that the documentation shows, one module per table; times are medians."""
 
 from __future__ import annotations
 

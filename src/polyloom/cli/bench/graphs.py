@@ -42,8 +42,7 @@ def cfg(n: int) -> Edges:
 
 
 def _construct(random: Random, region: Region, a: int) -> tuple[list[tuple[int, int]], list[Region]]:
-    """A region as one construct: edges, and the regions in it (the last one first); its first two blocks are a and a +
-    1."""
+    """A region: edges, and the regions in it (the last one first); its first two blocks are a and a + 1."""
     entry, after, count = region
     b, rest = a + 1, count - 2
     part = random.randint(0, rest)
@@ -72,8 +71,7 @@ def snca(n: int) -> Edges:
 
 
 def irr(n: int) -> Edges:
-    """Two opposing chains, and edges across in both directions: irreducible, and long walks for intersecting
-    dominators."""
+    """Two opposing chains with edges across both ways: irreducible, long walks for intersecting dominators."""
     k = n // 2
     up = np.arange(1, k)
     down = n - up

@@ -128,7 +128,13 @@ def _row(name: str, isa: str, folder: Path) -> Row:
     seconds = {who: median(each[who] for each in rounds) for who in rounds[0]}
     speeds = {who: round(count / seconds[who] / 1e6) if who in seconds else None for who in measures}
     ratio = round(median(each["QEMU"] / each["polyloom"] for each in rounds), 3) if "QEMU" in rounds[0] else None
-    return {"what": f"loop of {name}", "isa": isa, **speeds, "to QEMU": ratio, "unit": "million instructions a second"}
+    return {
+        "what": f"loop of {name}",
+        "isa": isa,
+        **speeds,
+        "to QEMU": ratio,
+        "unit": "million instructions per second",
+    }
 
 
 def _ours(data: bytes, isa: names.Isa) -> float:

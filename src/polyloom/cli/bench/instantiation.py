@@ -24,7 +24,7 @@ from statistics import median
 from time import thread_time
 from typing import Final
 
-from polyloom import _core
+from polyloom._native import instantiate as native
 from polyloom.cli.bench import isl
 from polyloom.cli.bench.regions import (
     EXTENTS,
@@ -132,7 +132,7 @@ def _asked(kernel: str, region: Region, *, perfect: bool) -> _Asked:
     times = max(3, min(_REQUESTS, int(_REQUEST_SECONDS / once)))
     turns = list[tuple[float, float]]()
     for _ in range(_REQUEST_TURNS):
-        library = _core.instantiation_seconds(loop(kernel).data, ordered, *region, number, 0, times)[1]
+        library = native.seconds(loop(kernel).data, ordered, *region, number, 0, times)[1]
         turns.append(
             (
                 median(prepared + emitted for prepared, emitted, *_ in library),
@@ -151,8 +151,7 @@ def _seconds(call: Callable[[], object]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """Medians in seconds: of the library's program instantiation, of all but emission, of the peer; and of the
-    factors."""
+    """Medians in seconds: of the library, of all but emission, of the peer; and of the factors."""
 
     programs: float
     whole: float
@@ -186,7 +185,7 @@ def _taken(call: Callable[[], isl.Instance]) -> tuple[float, isl.Instance]:
 def _runs(kernel: str, region: Region, *, perfect: bool, times: int) -> list[tuple[float, float]]:
     values = bounds(kernel, region, perfect=perfect)
     ordered = [values[name] for name in loop(kernel).symbolic.parameters]
-    return _core.instantiation_seconds(loop(kernel).data, ordered, *region, candidate(kernel), times, 0)[0]
+    return native.seconds(loop(kernel).data, ordered, *region, candidate(kernel), times, 0)[0]
 
 
 def seconds(kernel: str, region: Region, *, perfect: bool, times: int = RUNS) -> float:

@@ -46,7 +46,7 @@ def _row(harts: int, operations: int, locations: int, fences: float) -> dict[str
     seconds = [median(time for _, time in timed) for timed in runs]
     return {
         "harts": harts,
-        "operations a hart": operations,
+        "operations per hart": operations,
         "locations": locations,
         "fences": fences,
         "beyond the bound": len(runs) - len(verdicts),

@@ -6,7 +6,8 @@ from __future__ import annotations
 from polyloom import api
 from polyloom.cli import examples
 from polyloom.cli.bench.timing import median_seconds
-from polyloom.ir.arguments import random_inputs
+from polyloom.ir.signature import of_plan
+from polyloom.run.inputs import inputs
 from polyloom.targets.tcpa import machine_file, model
 
 _SIZE = {"N": 64, "M": 64, "K": 64}
@@ -19,9 +20,9 @@ def rows() -> list[dict[str, object]]:
     instance = compiled.instantiate(_SIZE, pes=_REGION)
     cycles = instance.run().cycles or 0
     assert compiled.source is not None
-    inputs = random_inputs(compiled.source.plan, _SIZE, 0)
+    arrays = inputs(of_plan(compiled.source.plan), _SIZE, {})
     machine = machine_file.load("unit")
-    seconds = median_seconds(lambda: model.run(instance.data, machine, inputs))
+    seconds = median_seconds(lambda: model.run(instance.data, machine, arrays))
     rate = _REGION[0] * _REGION[1] * cycles / seconds
     return [
         {
@@ -29,6 +30,6 @@ def rows() -> list[dict[str, object]]:
             "on": "tcpa:unit:8x8",
             "cycles": cycles,
             "seconds": seconds,
-            "element-cycles a second": rate,
+            "element-cycles per second": rate,
         }
     ]

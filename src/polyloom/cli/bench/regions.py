@@ -3,7 +3,7 @@
 size.
 
 The tables follow one mapping of each loop, the one that needs the fewest cycles on 4x4 elements. Its row and column
-dimensions have TILE iterations an element (one fewer altogether for imperfect tilings), the other dimensions TILE in
+dimensions have TILE iterations per element (one fewer altogether for imperfect tilings), the other dimensions TILE in
 all. Of a kernel in phases the first is taken, which is the triangular one.
 """
 
@@ -32,7 +32,7 @@ EXTENTS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Of the paper's programs: the parameter that is the extent of each dimension."""
 TRIANGULAR: Final[Mapping[str, int]] = {"trisolv": 0, "syrk": 0, "lu": -1}
-"""N less TILE times the rows, where both mapped dimensions then have TILE iterations an element."""
+"""N less TILE times the rows, where both mapped dimensions then have TILE iterations per element."""
 
 
 @dataclass(frozen=True)

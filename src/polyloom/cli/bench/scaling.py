@@ -15,7 +15,7 @@ from statistics import median
 from struct import unpack_from
 from typing import Final
 
-from polyloom import _core
+from polyloom._native import instantiate as native
 from polyloom.cli.bench.instantiation import seconds
 from polyloom.cli.bench.regions import EXTENTS, LARGE, Region, bounds, candidate, instance, loop, regions, title
 from polyloom.cli.bench.timing import median_cpu_seconds
@@ -82,7 +82,7 @@ def _whole(kernel: str, region: Region) -> tuple[dict[str, float], float, int]:
     """Seconds of a whole configuration, of a memcpy of its bytes, and how many these are."""
     values = bounds(kernel, region)
     ordered = [values[name] for name in loop(kernel).symbolic.parameters]
-    _, runs, size = _core.instantiation_seconds(loop(kernel).data, ordered, *region, candidate(kernel), 0, _RUNS)
+    _, runs, size = native.seconds(loop(kernel).data, ordered, *region, candidate(kernel), 0, _RUNS)
     whole = {
         "with checksum": median(p + e for p, e, _, _ in runs),
         "without checksum": median(p + e - s for p, e, s, _ in runs),
@@ -100,7 +100,7 @@ def _bytes(kernel: str) -> list[dict[str, object]]:
 
 def _nearest(kernel: str, what: str, found: list[tuple[tuple[Region, Region], float, float]]) -> dict[str, object]:
     (small, large), measured, limit = max(found, key=lambda f: f[1] / f[2])
-    return _row(kernel, f"bytes an element, {what}, {title(small)} to {title(large)}", measured, limit)
+    return _row(kernel, f"bytes per element, {what}, {title(small)} to {title(large)}", measured, limit)
 
 
 def pairs(kernel: str) -> list[tuple[Region, Region]]:
@@ -111,10 +111,10 @@ def pairs(kernel: str) -> list[tuple[Region, Region]]:
 def bytes_an_element(
     kernel: str, small: Region, large: Region, *, own: bool, perfect: bool = True
 ) -> tuple[float, float]:
-    """What a further element adds, and at most may: 24, and 16 a loop dimension for every access mapping that it takes
-    part in.
+    """What one more element adds, and what it may add: 24, and 16 per loop dimension for every access mapping that it
+    takes part in.
 
-    `own`: to the sections that have an entry an element; else to the file.
+    `own`: to the sections that have one entry per element; else to the file.
     """
     before, after = (instance(kernel, region, perfect=perfect) for region in (small, large))
     old, new = concrete_file.decode(before), concrete_file.decode(after)

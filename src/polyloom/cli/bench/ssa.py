@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seconds to make SSA form of generated functions: flow graphs of several families, 200 variables in memory, three
-instructions a block.
+instructions per block.
 
 Besides `graphs.cfg`, structured programs with some jumps to anywhere, graphs are copies of ten blocks, one after the
 other: diamonds (`ladder`), loops around loops (`nest`), loops with two entries (`irreducible`). Every variable is used
-everywhere, so that up to fifty parameters a block are needed. CPU time of `transform.ssa.construct` alone, the median
+everywhere, so that up to fifty parameters per block are needed. CPU time of `transform.ssa.construct` alone, the median
 of three; the verifier checks the result.
 """
 

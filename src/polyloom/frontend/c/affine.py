@@ -105,6 +105,7 @@ def _binary(opcode: str, a: Affine | None, b: Affine | None) -> Affine | None:
         case "*" if a.is_constant or b.is_constant:
             return b * a.constant if a.is_constant else a * b.constant
         case "/" | "%" if a.is_constant and b.is_constant and b.constant:
+            # C truncates towards zero (C17 6.5.5), Python's // rounds down.
             quotient = abs(a.constant) // abs(b.constant) * (1 if (a.constant < 0) == (b.constant < 0) else -1)
             return Affine((), quotient if opcode == "/" else a.constant - quotient * b.constant)
         case _:
@@ -155,8 +156,7 @@ def _relation(opcode: str, difference: Affine) -> Condition:
 
 
 def extremes(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
-    """The affine forms whose minimum (`least`) or maximum an expression is, as `a < b ? a : b` is the minimum of
-    two."""
+    """The affine forms whose minimum (`least`) or maximum an expression is; `a < b ? a : b` is one."""
     node = strip(node)
     value = affine(node, scope)
     if value is not None:
@@ -186,6 +186,7 @@ def _idiom(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
         return None
     a, b = (extremes(child, scope, least) for child in test.inner)
     arms = extremes(first, scope, least), extremes(second, scope, least)
+    # `a < b ? a : b` is a minimum and `a < b ? b : a` a maximum; `>` exchanges them.
     ordered = (a, b) if (test.opcode[0] == "<") == least else (b, a)
     return None if a is None or b is None or arms != ordered else tuple(dict.fromkeys((*a, *b)))
 
@@ -218,6 +219,7 @@ def function_result(call: Node, scope: Scope) -> tuple[list[Node], Node] | None:
     if function is None:
         return None
     parameters, body = [n for n in function.inner if n.kind == "ParmVarDecl"], function.inner[-1]
+    # Helpers such as `static int min(int a, int b) { return ...; }`; anything longer is not expanded in bounds.
     simple = len(body.inner) == 1 and body.inner[0].kind == "ReturnStmt" and len(body.inner[0].inner) == 1
     return (parameters, body.inner[0].inner[0]) if simple and len(parameters) == len(call.inner) - 1 else None
 

@@ -68,6 +68,7 @@ def _named(path: str, nodes: list[Node], name: str) -> Node:
 
 
 def _only(path: str, nodes: list[Node]) -> Node:
+    # PolyBench's convention, beside initialization and printing functions that have loops, too.
     kernels = [node for node in nodes if node.name.startswith("kernel_")]
     others = [node for node in nodes if node.name != "main"]
     loops = [node for node in others if any(part.kind in _LOOPS for part in node)]

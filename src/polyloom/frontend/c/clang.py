@@ -123,8 +123,7 @@ def _tree(path: str, options: Options, target: str) -> Any:
 
 
 def printed_function(path: str, name: str, options: Options, target: str = "") -> str:
-    """The function as clang prints it, macros expanded: the tree has lost the outermost extents of its array
-    parameters."""
+    """The function as clang prints it, macros expanded: the tree lacks the outermost extents of parameters."""
     words = ("-fsyntax-only", "-Xclang", "-ast-print", "-Xclang", f"-ast-dump-filter={name}")
     text = _clang(options, *_for(target), *words, path, machine=_machine(target))
     return next(
@@ -295,6 +294,7 @@ def _written(process: subprocess.Popen[bytes], *, without_indentation: bool) -> 
         size += len(line)
         if size > _MOST:
             raise _TooMuch
+        # Nested expressions indent quadratically; without the spaces a tree fits into memory.
         found.append(line.lstrip() if without_indentation else line)
     return b"".join(found)
 
@@ -355,6 +355,7 @@ def _headers(machine: str) -> tuple[str, ...]:
 def _folder() -> Path:
     """A folder for libraries that is this user's alone; where another user has its name, one for as long as this
     process lives."""
+    # Code from this folder is loaded and run: nobody else may write there.
     owner = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir(), f"polyloom-{owner}")
     folder.mkdir(mode=0o700, exist_ok=True)

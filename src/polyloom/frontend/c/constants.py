@@ -27,6 +27,7 @@ def folded(node: Node, scope: Scope) -> float | int | None:
     match node.kind:
         case "FloatingLiteral":
             number = float(node.data["value"])
+            # C folds in the type of the expression: a float literal has been rounded before it is added.
             return number if node.ctype == "double" else constant_in(number, "f32")
         case "ImplicitCastExpr" | "CStyleCastExpr" if (
             node.data["castKind"] in ("IntegralToFloating", "FloatingCast") and node.ctype == "double"

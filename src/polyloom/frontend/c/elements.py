@@ -2,7 +2,7 @@
 """Lvalues as references: `A[i][j]`, a scalar's name, `*p`, and `A[i * m + j]` for a bare pointer whose shape was given.
 
 A linearized subscript is taken apart by its strides, the products of the inner extents: what is a multiple of a stride
-belongs to its dimension (Maslov, "Delinearization", PLDI 1992, here for strides of one parameter or constant a
+belongs to its dimension (Maslov, "Delinearization", PLDI 1992, here for strides of one parameter or constant per
 dimension). Whether the parts stay inside their extents is checked with all other subscripts.
 """
 
@@ -57,6 +57,8 @@ def _subscript(index: Node, storage: Storage, scope: Scope) -> Affine:
 
 def _delinearized(index: Node, storage: Storage, scope: Scope) -> tuple[Affine, ...]:
     rest = _polynomial(index, scope)
+    # Row-major: A[i*m + j] with extents (n, m) is A[i][j]. The subscript is divided by the strides from the outermost
+    # inwards.
     strides = [_stride(storage.shape[level + 1 :]) for level in range(len(storage.shape))]
     if rest is None or None in strides:
         raise refusals.index(index, storage.name, scope, len(storage.shape))
@@ -67,11 +69,13 @@ def _delinearized(index: Node, storage: Storage, scope: Scope) -> tuple[Affine, 
             for m, c in rest.items()
             if _divide(m, symbols) is not None and c % factor == 0
         }
+        # A quotient of degree 2 is not affine: this index does not follow the declared extents.
         if any(len(q or ()) > 1 for q, _ in quotients.values()):
             raise refusals.index(index, storage.name, scope, len(storage.shape))
         parts.append(
             Affine.of({q[0]: c for q, c in quotients.values() if q}, sum(c for q, c in quotients.values() if q == ()))
         )
+        # What the stride divides belongs to this level; the remainder is addressed further in.
         rest = {m: c for m, c in rest.items() if m not in quotients}
     return tuple(parts)
 
@@ -94,6 +98,7 @@ def _divide(monomial: Monomial, divisor: Monomial) -> Monomial | None:
     for symbol in divisor:
         if symbol not in rest:
             return None
+        # Monomials are multisets: n*n divided by n leaves n.
         rest.remove(symbol)
     return tuple(rest)
 

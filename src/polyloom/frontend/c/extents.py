@@ -22,6 +22,7 @@ from polyloom.sets.normal import conjunction, normalize
 
 def bounded(nest: Nest) -> Condition:
     """The assumptions of `nest` with the bounds that constant extents imply."""
+    # Sizes of 0 execute nothing, and would make every bound look unnecessary.
     ones = Condition((Polyhedron(tuple(Affine.symbol(p) + -1 for p in nest.parameters)),))
     context = parameter_set(conjunction(nest.assumptions, ones), nest.parameters)
     result = nest.assumptions

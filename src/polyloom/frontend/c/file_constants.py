@@ -38,6 +38,7 @@ def _enumerators(item: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     for constant in item.get("inner", ()):
         if constant["kind"] == "EnumConstantDecl":
             written = next(_constants(constant), None)
+            # C17 6.7.2.2: an enumerator without a value is one more than the one before.
             value = value + 1 if written is None else int(written)
             yield constant["id"], value
 
@@ -64,6 +65,7 @@ def _wrapped(value: Affine, ctype: str) -> Affine:
     width = _WIDTHS[ctype]
     if not value.is_constant:
         return value
+    # C17 6.3.1.3: modulo the width; for signed types clang does the same.
     low = value.constant % (1 << abs(width))
     return Affine((), low - (1 << -width) if width < 0 and low >> (-width - 1) else low)
 

@@ -117,8 +117,10 @@ def _body(
     builder = Statements(found, scope.storage.values(), (p.name for p in parameters))
     initial: Nodes = ()
     for parameter in parameters:
+        # Scalars by value that the function changes.
         if parameter.id in found.assigned and parameter.id in scope.storage and not is_pointer(parameter):
             argument = scope.storage[parameter.id]
+            # C passes by value: an assignment to the parameter must not be seen outside.
             copy = builder.keep(replace(argument, name=builder.fresh(argument.name), role="local", writable=True))
             initial = (
                 *initial,
@@ -147,6 +149,7 @@ def _region(function: Node, parameters: Sequence[Node]) -> Iterator[Node]:
         for m in _SCOP.finditer(body.span.source.text[body.span.start : body.span.end])
     ]
     starts, ends = [at for at, end in marks if not end], [at for at, end in marks if end]
+    # One region: PolyBench marks its loop nest like this, and Pluto and others read the same pragmas.
     if len(starts) != len(ends) or len(starts) > 1 or starts > ends:
         raise refuse(
             "PL0166",

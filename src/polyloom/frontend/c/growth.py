@@ -27,6 +27,7 @@ def is_small(function: Node, functions: Mapping[str, Node]) -> bool:
 
     def size(name: str, path: tuple[str, ...]) -> int:
         if name not in whole:
+            # Recursive calls stay calls, and add nothing.
             inner = (size(other, (*path, name)) for other in calls[name] if other not in path and other != name)
             whole[name] = once[name] + sum(inner)
         return whole[name]

@@ -58,8 +58,7 @@ _INLINED: Final = (
     "#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)\n",
     "#pragma clang attribute pop\n",
 )
-"""What is called becomes part of its callers, at every level, unless it calls itself or is `noinline`: then the call
-stays."""
+"""What is called becomes part of its callers, unless it calls itself or is `noinline`."""
 _DEFINED = re.compile(r"^define .*?@([-\w.$]+)\(", re.MULTILINE)
 _VALUE = re.compile(r"%byte\.\d+")
 _LABEL = re.compile(r'([-\w.$]+|"[^"]*"):')
@@ -176,6 +175,7 @@ class _Reader:
                 if (each := work.pop(0)) not in found:
                     found[each] = self._function(each)
                     called = [i.called for block in found[each].blocks for i in block.instructions if i.called]
+                    # A transitive closure: a function comes with all that it can reach in the file.
                     work += [name for name in called if name in self.defined]
                     used.update(called)
             data = tuple(self._data([block for f in found.values() for block in f.blocks]))
@@ -197,8 +197,7 @@ class _Reader:
         return replace(prototype, blocks=(replace(first, parameters=prototype.parameters), *blocks))
 
     def _prototype(self, name: str) -> tuple[Function, str]:
-        """A function whose only block has no instructions yet, and the text of all; `place` becomes that of its
-        head."""
+        """A function whose only block is empty, and the text of all blocks; `place` becomes that of its head."""
         match = re.search(rf"^define (.*?)@{re.escape(name)}\((.*)\{{\n((?:(?!\}}).*\n)*)", self.module, re.MULTILINE)
         if match is None:
             raise Unsupported(f"`{name}`, which clang leaves without a body,")
@@ -223,6 +222,7 @@ class _Reader:
         """How a function of the file is called; None for others."""
         place = self.place
         prototype = self._prototype(name)[0] if name in self.defined else None
+        # Reading another function's head must not move the place that messages name.
         self.place = place
         return prototype
 
@@ -246,6 +246,7 @@ class _Reader:
             type = words.scalar()
             while words.peek() not in (",", "") and not words.peek().startswith("%"):
                 if words.peek() in ("byval", "sret"):
+                    # Its layout in registers and memory is the ABI's affair, and LLVM's text no longer tells all of it.
                     raise Unsupported("a structure by value")
                 if type in NARROW and words.peek() == "zeroext":
                     unsigned.add(len(found))

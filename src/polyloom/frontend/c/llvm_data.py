@@ -65,6 +65,7 @@ def operand(words: Words, type: Type, width: int = 0) -> Operand:
         return Constant(type, number)
     if re.fullmatch(r"-?\d+", word) is None:
         raise Unsupported(f"the constant `{word}`")
+    # An integer of an odd width is kept with zeros above it (`llvm_widths`).
     return integer(type, int(word) & ((1 << width) - 1) if width else int(word))
 
 
@@ -183,6 +184,7 @@ def inner(layout: Layout, index: int) -> tuple[Layout, int]:
 
 def _float(word: str) -> float:
     """A decimal that is exact, or the bits of a double, with which singles are written, too."""
+    # LLVM prints a float that decimal digits do not hold exactly as the bits of a double.
     if word.startswith("0x"):
         found: float = struct.unpack(">d", int(word, 16).to_bytes(8, "big"))[0]
         return found

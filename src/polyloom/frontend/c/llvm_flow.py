@@ -42,6 +42,7 @@ def terminator(text: str, place: Place, model: Model) -> Terminator | None:
             cases: list[tuple[int, Edge]] = []
             while not words.take("]"):
                 case, _ = legal(words)
+                # LLVM's grammar allows nothing else.
                 assert isinstance(case, Constant)
                 cases.append((case.value, _label(words)))
             return Switch(value, default, tuple(cases), place)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from polyloom.frontend.c import llvm_odd
+from polyloom.frontend.c import llvm_widths
 from polyloom.frontend.c.llvm_data import flags, inner, legal, name_of, operand, typed
 from polyloom.frontend.c.llvm_text import Layout, Model, Scalar, Sequence, Structure, Unsupported, Words, size_of
 from polyloom.ir.ssa import (
@@ -87,6 +87,7 @@ class Lowering:
         name = name_of(words.pop()) if words.peek().startswith("%") else ""
         if name:
             words.expect("=")
+        # How a call is made says nothing about what it does.
         words.take("tail", "musttail", "notail")
         opcode = words.pop()
         match opcode:
@@ -112,6 +113,7 @@ class Lowering:
         callee: str = "",
     ) -> Value:
         """Appends an instruction; gives its result, with a new name where it has none."""
+        # A name for each intermediate step: SSA form has no nested expressions.
         result = Value(name or self.fresh(), type)
         self.made.append(Instruction(operation, operands, (result,), flags, access, callee, self.place))
         return result
@@ -127,7 +129,7 @@ class Lowering:
         type, width = words.legal()
         operands = _list(words, type, 1 if opcode == "fneg" else 2, width)
         if width:
-            llvm_odd.arithmetic(self, opcode, operands, name, width)
+            llvm_widths.arithmetic(self, opcode, operands, name, width)
         else:
             self.emit(opcode, operands, name, type, kept if opcode in ARITHMETIC else ())
 
@@ -139,7 +141,7 @@ class Lowering:
             raise Unsupported("a comparison of vectors")
         operands = _list(words, type, 2, width)
         if width and predicate.startswith("s"):
-            operands = tuple(llvm_odd.extended(self, o, width) for o in operands)
+            operands = tuple(llvm_widths.extended(self, o, width) for o in operands)
         self.emit("f" * (opcode == "fcmp") + predicate, operands, name, I1)
 
     def _cast(self, opcode: str, name: str, words: Words) -> None:
@@ -148,7 +150,7 @@ class Lowering:
         words.expect("to")
         target, width = words.legal()
         if source or width:
-            llvm_odd.cast(self, opcode, value, source, target, width, name)
+            llvm_widths.cast(self, opcode, value, source, target, width, name)
             return
         if (part := self._part(value)) is not None and opcode == "inttoptr":
             if part.type != target:
@@ -159,6 +161,7 @@ class Lowering:
         elif opcode == "ptrtoint":
             self._resized(
                 "zext",
+                # Through the integer that is as wide as a pointer: SSA form has no other conversion of addresses.
                 self.emit("ptrtoint", (value,), name if target == self.address else "", self.address),
                 name,
                 target,
@@ -175,6 +178,7 @@ class Lowering:
         """An integer as one of another width; nothing is done where it has that width."""
         if value.type == target:
             return value
+        # LLVM indexes with any width, and takes indices as signed.
         return self.emit("trunc" if target.bits < value.type.bits else extension, (value,), name, target)
 
     def _part(self, value: Operand) -> Value | None:
@@ -199,7 +203,7 @@ class Lowering:
         address = _pointer(typed(words))
         access = _access(words, atomic, volatile)
         if width:
-            llvm_odd.load(self, address, name, type, width, access)
+            llvm_widths.load(self, address, name, type, width, access)
         else:
             self.emit("load", (address,), name, type, access=access)
 
@@ -210,7 +214,7 @@ class Lowering:
         address = _pointer(typed(words))
         access = _access(words, atomic, volatile)
         if width:
-            llvm_odd.store(self, value, address, width, access)
+            llvm_widths.store(self, value, address, width, access)
         else:
             self.effect("store", (value, address), access)
 

@@ -46,6 +46,7 @@ class Places:
 
     def _shown(self, number: str) -> Place:
         chain: list[Place] = []
+        # From the innermost inlined function outwards: with intrinsic headers hidden, the user's own line is shown.
         while number in self.nodes:
             chain.append(self._place(self.nodes[number].get("scope", ""), self.nodes[number]))
             number = self.nodes[number].get("inlinedAt", "")

@@ -81,6 +81,7 @@ def align_of(layout: Layout) -> int:
         case Scalar(_, size):
             return size
         case Odd(width):
+            # As clang's data layout has it: the next power of two of bytes, at most 8.
             return min(8, 1 << ((width + 7) // 8 - 1).bit_length())
         case Sequence(_, element):
             return align_of(element)
@@ -167,6 +168,7 @@ class Words:
         if word == "{" or (word == "<" and self.peek() == "{"):
             return self._structure(word == "<")
         if word in self.model.structures:
+            # Named structures cannot contain themselves but through pointers, which are opaque.
             return Words(self.model.structures[word], self.model).layout()
         return _integer(word)
 

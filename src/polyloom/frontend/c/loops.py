@@ -43,6 +43,7 @@ def header(loop: Node, scope: Scope) -> Header:
             raise refuse("PL0158", f"a loop counts by one, not by {abs(amount.constant)}", loop.inner[3], help)
         part = next((n for n in (variable, loop.inner[3]) if n is not None and n.kind), loop)
         raise refuse("PL0158", "this is not a loop that counts an int by one", part, _FORM)
+    # Upwards a loop begins at the greatest of several lower bounds, downwards at the least of several upper ones.
     first = extremes(_initial(loop), scope, least=step < 0)
     if first is None:
         raise _not_affine(_initial(loop), scope)
@@ -93,6 +94,7 @@ def _end(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope:
         if data is not None:
             raise _not_affine(data, scope)
         raise refuse("PL0158", "the loop's condition does not compare its variable alone", test, _FORM)
+    # `n > i` means `i < n`.
     opcode = test.opcode if _names(test.inner[0]) == variable else test.opcode.translate(_MIRRORED)
     bounds = extremes(sides[variable], scope, least=step > 0)
     if bounds is None:
@@ -118,6 +120,7 @@ def _check_reached(test: Node, first: tuple[Affine, ...], bounds: tuple[Affine, 
     """Refuses `i != end` where the loop may begin past its end, which it would then never meet."""
     if len(first) != 1 or len(bounds) != 1:
         raise refuse("PL0158", "`!=` with a minimum or a maximum", test, _FORM)
+    # first > end, as an affine form that is >= 0 over the integers.
     past = (first[0] - bounds[0] if step > 0 else bounds[0] - first[0]) + -1
     where = conjunction(scope.domain, Condition((Polyhedron((past,)),)))
     names = sorted({name for piece in where.pieces for c in piece.constraints for name in c.symbols})

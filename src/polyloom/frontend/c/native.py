@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A C function with its result, compiled by clang for this host and called in a process of its own: the oracle of
-machine code."""
+"""A C function with its result, compiled for this host and called in a process of its own: an oracle."""
 
 from __future__ import annotations
 
@@ -40,6 +39,7 @@ def call_native(
     passed = [_passed(p.dtype, f"{ENTRY}{k}", p.extents is None) for k, p in enumerate(function.parameters, start)]
     call = f"{function.name}({', '.join(passed)})"
     if function.result is not None:
+        # The result goes through memory as well, so that one runner serves functions of any type.
         call = f"*({_name(function.result)} *){ENTRY}0 = {call}"
     library = shared_library(entry_unit(path, start + len(passed), call), options, model)
     return called(library, [*result, *arguments], function.name, function.span)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In which element type C's integer expressions can be compared: that of the elements they are made of, if it is
-one."""
+"""In which element type C's integer expressions can be compared: their elements' own, if it is one."""
 
 from __future__ import annotations
 

@@ -94,6 +94,7 @@ def prototype(path: str, options: Options, target: str, long: int) -> Prototype:
         else ()
     )
     texts = dict(_extents(function, nodes, written, options))
+    # A function type is printed as `int (int *, int)`.
     result = re.split(r" ?\(", function.ctype)[0]
     if result.endswith("*"):
         raise refuse(
@@ -113,6 +114,7 @@ def prototype(path: str, options: Options, target: str, long: int) -> Prototype:
 
 def _check_sizes(nodes: Sequence[Node], texts: Mapping[str, tuple[str, ...]], integers: set[str]) -> None:
     """Extents are sums and products of integer parameters and numbers."""
+    # With every integer 1, products of parameters are affine, too: the form of the text is checked, not its value.
     ones = {name: Affine((), 1) for name in integers}
     for node in nodes:
         for text in texts.get(node.name, ()):
@@ -170,8 +172,7 @@ def _moving(function: Node) -> Iterator[str]:
 
 
 class _Types:
-    """C's types as NumPy's, structures as records with C's layout. `ask` gives the values of constant expressions of
-    C."""
+    """C's types as NumPy's, structures as records. `ask` gives the values of constant expressions of C."""
 
     def __init__(self, unit: Mapping[str, Any], long: int, ask: Callable[[Sequence[str]], Sequence[int]]) -> None:
         self.names = {**_TYPES, "long": f"i{long}", "unsigned long": f"u{long}"}

@@ -72,8 +72,7 @@ class Native:
 
 
 def entry_unit(path: str, count: int, call: str) -> str:
-    """The file with a function `__polyloom_entry` of `count` pointers, `__polyloom_0` and so on, that executes a
-    statement."""
+    """The file with a function `__polyloom_entry` of `count` pointers that executes a statement."""
     pointers = ", ".join(f"void *{ENTRY}{n}" for n in range(count)) or "void"
     return f'{included(path)}\n__attribute__((__visibility__("default"))) void {ENTRY}entry({pointers}) {{ {call}; }}\n'
 
@@ -91,6 +90,7 @@ def called(
         memory = Path(folder, "memory")
         memory.write_bytes(_packed(values, offsets, size))
         command = [sys.executable, "-I", "-S", "-c", _RUNNER, str(library), str(memory), *map(str, offsets)]
+        # In a process of its own: what C leaves undefined may end it, and must not end us.
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if done.returncode:
             reason = (

@@ -63,6 +63,7 @@ def call(node: Node, own: bool = False) -> PolyloomError:
     if own:
         help = f"let the body of `{name}` be `return` with an expression, or write it out"
         return refuse("PL0157", f"the file's own function `{name}` cannot be called here", node, help)
+    # The function exists, but promotes to double: its single counterpart is what is meant.
     if name in _IN_SINGLE:
         return refuse("PL0157", f"`{name}` computes in double precision", node, f"call `{_IN_SINGLE[name]}`")
     help = (
@@ -103,6 +104,7 @@ def expression(node: Node) -> PolyloomError:
 
 def double_precision(node: Node) -> PolyloomError:
     """A computation in double precision: at the constant that promotes it, at the function, or at the conversion."""
+    # The usual culprit: `0.5 * x` without the suffix promotes everything around it.
     literal = next((n for n in _promoted(node) if n.kind == "FloatingLiteral"), None)
     if literal is not None:
         message = (

@@ -33,6 +33,7 @@ def roles(function: Node, sized: Collection[str], constants: Collection[str]) ->
     loops = frozenset(_variables(function))
     needed.update(_names(_positions(function)))
     before = -1
+    # A fixed point: an integer that is compared with one that is needed, or that initializes one, is needed, too.
     while len(needed) > before:
         before = len(needed)
         needed.update(_names(initial[name] for name in needed & initial.keys()))
@@ -75,8 +76,7 @@ def _positions(function: Node) -> Iterator[Node]:
 
 
 def assumption(node: Node) -> Node | None:
-    """What a statement says that holds, `__builtin_assume(...)` or `assert(...)`, by which a function restricts its
-    parameters."""
+    """What `__builtin_assume(...)` or `assert(...)` says that holds: it restricts a function's parameters."""
     node = strip(node)
     if node.kind == "CallExpr" and callee(node) == "__builtin_assume":
         return node.inner[1]
@@ -93,8 +93,7 @@ def _names(nodes: Iterable[Node]) -> Iterator[str]:
 
 
 def _compared(function: Node, loops: frozenset[str], integers: set[str], needed: set[str]) -> Iterator[str]:
-    """The integers that conditions compare with loop variables, or with what is needed already, and with nothing
-    else."""
+    """The integers that conditions compare with loop variables or with what is needed, and with nothing else."""
     for node in function:
         if node.kind in ("IfStmt", "ConditionalOperator"):
             for comparison in (n for n in node.inner[0] if n.opcode in COMPARISONS):

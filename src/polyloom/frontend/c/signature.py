@@ -67,6 +67,8 @@ def extents(type: str) -> list[str]:
 def declarators(printed: str, name: str, aliases: Mapping[str, str]) -> list[str]:
     """The parameter declarations of the function `name`, as clang printed it, split at their commas; `aliases` of array
     types are written out."""
+    # From clang's print, because its tree decays the outermost extent of an array parameter into a pointer (C17
+    # 6.7.6.3).
     start = re.search(rf"\b{re.escape(name)}\(", printed[printed.index("\n") :])
     assert start is not None
     text = printed[printed.index("\n") + start.end() :]

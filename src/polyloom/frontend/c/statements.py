@@ -81,6 +81,7 @@ class Statements:
                 return ()
             case "ParenExpr":
                 return self.statement(node.inner[0], scope)
+            # `do { ... } while (0)` is executed once, whatever is in it.
             case "DoStmt" if affine(node.inner[1], scope) == Affine():  # how macros enclose statements
                 return self.statement(node.inner[0], scope)
             case "CStyleCastExpr" if node.ctype == "void" and not any(
@@ -172,8 +173,7 @@ class Statements:
         return (Loop(name, found.lower, found.upper, body, found.step, node.span),) if body else ()
 
     def branch(self, test: Node, body: Part, orelse: Part, node: Node, scope: Scope) -> Nodes:
-        """`body` where `test` holds, else `orelse`; conditions that mix affine and data-dependent parts are taken
-        apart."""
+        """`body` where `test` holds, else `orelse`; affine and data-dependent parts are taken apart."""
         test = strip(test)
         where = condition(test, scope)
         if where is not None:
@@ -181,6 +181,8 @@ class Statements:
         if test.opcode in ("&&", "||") and _mixed(test, scope):
             first, second = test.inner
             if test.opcode == "&&":
+                # `a && b` as nested branches: each part is affine or data, and is treated as what it is. The orelse is
+                # compiled twice.
                 return self.branch(first, lambda s: self.branch(second, body, orelse, node, s), orelse, node, scope)
             return self.branch(first, body, lambda s: self.branch(second, body, orelse, node, s), node, scope)
         return self.choose(test, lambda s: self.selection(test, body, orelse, s), scope)
@@ -189,6 +191,7 @@ class Statements:
         found = truth(test, scope)
         before = set(self.storage)
         first, second = body(scope), orelse(scope)
+        # What was declared inside is not seen outside: it may be computed on both sides without a select.
         free = {*(set(self.storage) - before), *self.temporaries}
         if inlines(first, second):
             return merge(found, first, second, self.dtype, free)
@@ -221,8 +224,10 @@ class Statements:
         if node.opcode == "=":
             return value(node.inner[1], dtype, scope)
         if node.opcode in ("++", "--"):
+            # `x++` as a statement: its value is not used, so that the order of reading and writing does not show.
             one = Constant(1.0 if dtype == "f32" else 1, dtype, node.span)
             return Apply("add" if node.opcode == "++" else "sub", dtype, (target, one), node.span)
+        # C computes `a op= b` in the promoted type, and converts the result back (C17 6.5.16.2).
         computed = ctype(node.data["computeResultType"], {})
         if computed == "double":
             raise refusals.double_precision(node.inner[1])
@@ -242,6 +247,7 @@ class Statements:
         return part(scope)
 
     def sides(self, where: Condition, conditional: Node, expression: Node, part: Part, scope: Scope) -> Nodes:
+        # Decided where it stands: only one side is compiled.
         if where.pieces in ((), (Polyhedron(),)):
             return self.choose(expression, part, scope.choosing(conditional, bool(where.pieces)))
         first = self.choose(expression, part, scope.within(where).choosing(conditional, True))

@@ -117,6 +117,7 @@ class Builder:
         begin, end = here.get("begin", {}), here.get("end", {})
         first, last = expanded(begin), expanded(end)
         if "offset" in first:
+            # A range may end in another file, where an include stands in the middle of an expression.
             stop = last["offset"] + last["tokLen"] if last.get("file") == first["file"] else 0
             around = self.files.span(first["file"], first["offset"], max(stop, first["offset"] + first["tokLen"]))
         assert around is not None

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The equation language: from a `.pla` text to a flat, typed and checked piecewise linear algorithm
-(docs/language.md)."""
+"""The equation language: from a `.pla` text to a typed piecewise linear algorithm (docs/language.md)."""
 
 from __future__ import annotations
 

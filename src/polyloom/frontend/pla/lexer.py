@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words of the equation language: names, numbers and symbols, each with its span; blanks and `#` comments are
-skipped."""
+"""Words of the equation language, each with its span; blanks and `#` comments are skipped."""
 
 from __future__ import annotations
 

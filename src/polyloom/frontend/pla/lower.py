@@ -201,7 +201,7 @@ def _variables(declarations: list[Declaration]) -> dict[str, tuple[ElementType, 
 
 def _variable(declaration: Declaration) -> ElementType:
     if declaration.shape is not None:
-        help = f"write `variable {declaration.name}: {declaration.dtype}`: it has one value an iteration"
+        help = f"write `variable {declaration.name}: {declaration.dtype}`: it has one value per iteration"
         raise input_error("PL0206", "an internal variable has no shape", span=declaration.span, help=help)
     return _dtype(declaration)
 

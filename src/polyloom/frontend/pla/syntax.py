@@ -128,7 +128,7 @@ class Text:
 
 
 def parse_syntax(source: Source) -> Text:
-    """The syntax of a text; raises every PL0101 and PL0102 found, one a statement."""
+    """The syntax of a text; raises every PL0101 and PL0102 found, one per statement."""
     tokens, errors = tokenize(source)
     if errors:
         raise PolyloomError(*errors)
@@ -353,7 +353,7 @@ def _value(text: str) -> int | float:
 def _definition(found: str) -> str | None:
     """What to write instead of another operator between an equation's sides."""
     if found in ("+", "-", "*", "/"):
-        return "a variable has one value an iteration, and keeps it: write for instance `s[i] = s[i-1] + x[i]`"
+        return "a variable has one value per iteration, and keeps it: write for instance `s[i] = s[i-1] + x[i]`"
     return "write `=`" if found == "==" else None
 
 

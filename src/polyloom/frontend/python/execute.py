@@ -28,8 +28,7 @@ from polyloom.sets import Affine
 
 
 class Executable:
-    """The rewritten function: `code` defines it under the kernel's name; `constants` and `sizes` are names that it
-    reads."""
+    """The rewritten function: `code` defines it; `constants` and `sizes` are names that it reads."""
 
     def __init__(self, function: Function, types: Types) -> None:
         rewriter = _Rewriter(function, types)

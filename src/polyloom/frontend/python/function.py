@@ -44,6 +44,7 @@ def read(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> 
     """Resolve the names of a function; raises PL0133 to PL0135, PL0140 to PL0142."""
     arguments = _arguments(text, node)
     counts = Counter(stored_names(node))
+    # All loops of the function, before any statement: a name that is a loop's is no size anywhere in it.
     loops = frozenset(n.target.id for n in ast.walk(node) if isinstance(n, ast.For) and isinstance(n.target, ast.Name))
     bound = frozenset((*(a.arg for a in arguments), *counts))
     scope = Scope(text, namespace, bound, {name: Affine.symbol(hidden(name)) for name in loops})
@@ -158,6 +159,7 @@ def _index_names(node: ast.FunctionDef, counts: Counter[str]) -> set[str]:
         for n in ast.walk(node)
         if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name) and counts[n.targets[0].id] == 1
     ]
+    # From the last to the first, since a name's value is made of names that were assigned before it.
     for statement in sorted(assigned, key=lambda n: n.lineno, reverse=True):
         if found & set(names_in(statement.targets[0])):
             found |= set(names_in(statement.value))

@@ -44,8 +44,7 @@ class Kernel:
         update_wrapper(cast(Callable[..., None], self), function)
 
     def __call__(self, /, *arguments: object, **named: object) -> None:
-        """Execute on NumPy arrays, in place; sizes that no shape gives are passed by keyword. Raises PL0145 for wrong
-        arguments."""
+        """Execute on NumPy arrays, in place; sizes that no shape gives go by keyword. Raises PL0145."""
         assumptions = self.nest.assumptions
         parameters, values = bind(self._read, assumptions, arguments, named)
         self._execute(parameters, values)
@@ -68,8 +67,7 @@ class Kernel:
             raise too_deep(self.path, self._read.text.line(self._read.node.lineno)) from None
 
     def reference(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
-        """What the function writes: each array that it assigns, from copies of `arrays` (zeros for those that are not
-        given)."""
+        """What the function writes: each array that it assigns, from copies of `arrays` (zeros where none is given)."""
         values = {name: self._copy(name, parameters, arrays) for name in self._read.storage}
         self._execute(parameters, values | {name: parameters[name] for name in self._read.order if name in parameters})
         written = {assign.target.name for assign in assignments(self.nest.body)}

@@ -47,6 +47,8 @@ class _Lowering:
         self.temporaries: set[str] = set()
         own = {name: self.local(name, types.variable(name)) for name in sorted(function.data)}
         stored = set(stored_names(function.node))
+        # A scalar argument that the kernel assigns to is copied first: as in Python, the caller's value does not
+        # change.
         self.copies = {
             name: self.local(name, function.storage[name].dtype) for name in function.storage if name in stored
         }
@@ -64,6 +66,7 @@ class _Lowering:
         node = self.function.node
         storage = (*self.function.storage.values(), *self.locals.values())
         used = {r.name for a in assignments(body) for r in (a.target, *accesses(a.value))}
+        # Arguments stay in any case, as they are part of the signature.
         kept = tuple(s for s in storage if s.role == "argument" or s.name in used)
         return Nest(
             node.name,
@@ -123,6 +126,7 @@ class _Lowering:
     def loop(self, node: ast.For, place: Place) -> tuple[Node, ...]:
         assert isinstance(node.target, ast.Name)
         lower, upper, step = self.bounds(node.iter, place)
+        # Two loops may have the same variable in Python; in a nest each has a name of its own.
         name = fresh(node.target.id.lstrip("_") or "t", self.taken)
         inner = replace(place, scope=place.scope.having(node.target.id, Affine.symbol(name)))
         body = self.block(node.body, inner)
@@ -142,6 +146,8 @@ class _Lowering:
             ):
                 if not steps or self.step(steps[0], scope) == 1:
                     return self.extreme(start, builtins.max, scope), self.extreme(stop, builtins.min, scope), 1
+                # `range(start, stop, -1)` ends before stop and includes start; a loop of the nest has its first value
+                # and the one after its last.
                 after = tuple(bound + 1 for bound in self.extreme(stop, builtins.max, scope))
                 return after, tuple(bound + 1 for bound in self.extreme(start, builtins.min, scope)), -1
             case _:
@@ -240,8 +246,7 @@ def _assumptions(function: Function) -> Condition:
 
 
 def _private(node: ast.If, function: Function) -> set[str]:
-    """The local variables that occur in the branches of `node` only, where they are assigned before anything reads
-    them."""
+    """The local variables of the branches of `node` only, where they are assigned before they are read."""
     everywhere = Counter(names_in(function.node))
     inside = Counter(name for part in (*node.body, *node.orelse) for name in names_in(part))
     whole = {name for name in function.data if inside[name] and inside[name] == everywhere[name]}

@@ -116,7 +116,7 @@ class _Statements:
                 "PL0133",
                 f"`{ast.unparse(node)}` cannot be assigned in a kernel",
                 node,
-                "assign one element or one variable a statement",
+                "assign one element or one variable per statement",
             )
         if node.id in self.function.loops:
             raise self.fixed(node, "a loop's variable")

@@ -22,8 +22,7 @@ Subscript = int | tuple[int, ...]
 
 
 class Element:
-    """An element type. `f32[N, K]` annotates an array, bare `f32` a scalar; `f32(0.5)` is a typed constant, a NumPy
-    scalar."""
+    """An element type. `f32[N, K]` annotates an array, bare `f32` a scalar; `f32(0.5)` is a NumPy scalar."""
 
     def __class_getitem__(cls, extents: object) -> type[Self]:
         return cls

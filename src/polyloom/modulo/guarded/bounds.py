@@ -17,7 +17,7 @@ from polyloom.modulo.bounds import count
 from polyloom.modulo.graph import Arc
 from polyloom.modulo.guarded.packing import place
 from polyloom.modulo.guarded.problem import Guarded
-from polyloom.modulo.problem import Bound
+from polyloom.modulo.problem import LowerBound
 from polyloom.modulo.recurrence import critical_circuit
 from polyloom.modulo.search import solver
 
@@ -30,7 +30,7 @@ UNIONS = 128
 """From this number of unit sets on, no more unions are formed."""
 
 
-def resource_minimum(problem: Guarded) -> Bound:
+def resource_minimum(problem: Guarded) -> LowerBound:
     """The least pi at which every operation finds a place, dependences ignored."""
     everything = tuple(range(len(problem.operations)))
     value, core = max(
@@ -38,10 +38,12 @@ def resource_minimum(problem: Guarded) -> Bound:
         default=(1, everything[:1]),
         key=lambda bound: bound[0],
     )
+    # A clique bound is not exact: exclusive operations may still be unable to share. CP-SAT packs all of them,
+    # dependences left out, and each "infeasible" raises the bound by one.
     while not _fits(problem, value, everything):
         core = _shrink(problem, value, everything)
         value += 1
-    return Bound(value, _demand(problem, core))
+    return LowerBound(value, _demand(problem, core))
 
 
 def _cliques(problem: Guarded) -> list[tuple[int, ...]]:
@@ -56,6 +58,7 @@ def _cliques(problem: Guarded) -> list[tuple[int, ...]]:
         for i in sorted(
             confined, key=lambda i: (-_least_occupancy(problem, i), sum(problem.are_exclusive(i, j) for j in confined))
         ):
+            # No two of a clique may share a cell, so their cycles add up.
             if not any(problem.are_exclusive(i, j) for j in clique):
                 clique.append(i)
         cliques.append(tuple(sorted(clique)))
@@ -79,6 +82,7 @@ def _fits(problem: Guarded, pi: int, operations: tuple[int, ...]) -> bool:
     model = cp_model.CpModel()
     if any(_least_occupancy(problem, i) > pi for i in operations):
         return False
+    # Not confirmed, hence not raised: the bound by cliques holds in any case.
     if problem.places(pi) > PLACES:
         return True
     place(model, problem, pi, operations, {})
@@ -93,6 +97,7 @@ def _shrink(problem: Guarded, pi: int, operations: tuple[int, ...]) -> tuple[int
     core = operations
     for i in operations:
         rest = tuple(j for j in core if j != i)
+        # Deletion filter: what is left is infeasible, and minimal. It becomes the reason in the message.
         core = core if _fits(problem, pi, rest) else rest
     return core
 
@@ -109,14 +114,14 @@ def _described(problem: Guarded, operation: int) -> str:
     return problem.operations[operation].name + (f" (blocks {cycles} cycles)" if cycles > 1 else "")
 
 
-def recurrence_minimum(problem: Guarded) -> Bound:
+def recurrence_minimum(problem: Guarded) -> LowerBound:
     """The least pi (at least 1) at which no cycle of constraints has positive weight; PL0452 (exit 3) if there is
     none.
     """
     arrows, arcs = zip(*_arcs(problem), strict=True) if _arcs(problem) else ((), ())
     circuit = critical_circuit(len(problem.operations), arcs)
     if circuit is None:
-        return Bound(1, "no recurrence")
+        return LowerBound(1, "no recurrence")
     used = [arrows[n] for n in circuit.numbers]
     path = problem.operations[circuit.arcs[0].source].name
     path += "".join(arrow + problem.operations[arc.sink].name for arrow, arc in zip(used, circuit.arcs, strict=True))
@@ -124,7 +129,7 @@ def recurrence_minimum(problem: Guarded) -> Bound:
         help = "let at least one of these values come from an earlier iteration"
         raise infeasible("PL0452", f"operations wait for each other within one iteration: {path}", help=help)
     remark = "; ~> a register keeps the value for less than one interval" if " ~> " in used else ""
-    return Bound(circuit.bound, f"{path} (latency {circuit.weight}, distance {circuit.distance}{remark})")
+    return LowerBound(circuit.bound, f"{path} (latency {circuit.weight}, distance {circuit.distance}{remark})")
 
 
 def _arcs(problem: Guarded) -> list[tuple[str, Arc]]:
@@ -133,6 +138,7 @@ def _arcs(problem: Guarded) -> list[tuple[str, Arc]]:
     least = [min(problem.latencies_of(v)) for v in range(len(problem.operations))]
     most = [max(problem.latencies_of(v)) for v in range(len(problem.operations))]
     arcs = [(" -> ", Arc(d.source, d.sink, least[d.sink], d.distance)) for d in problem.dependences]
+    # ready(sink) - latency - ready(source) <= pi - 1, read from sink to source at distance 1.
     arcs += [(" ~> ", Arc(s.sink, s.source, 1 - most[s.sink], 1)) for s in problem.short]
     for group in problem.aligned:
         for one, other in pairwise(group):

@@ -69,6 +69,7 @@ def _unaligned(problem: Guarded, solution: Solution) -> Iterator[str]:
 def _overlong(problem: Guarded, solution: Solution) -> Iterator[str]:
     for s in problem.short:
         life = solution.start[s.sink] - ready(problem, solution, s.source)
+        # After pi cycles the next iteration writes the same register.
         if life > solution.initiation_interval - 1:
             yield (
                 f"{problem.operations[s.sink].name} reads {problem.operations[s.source].name} {life} cycles after "
@@ -78,11 +79,13 @@ def _overlong(problem: Guarded, solution: Solution) -> Iterator[str]:
 
 def _colliding(problem: Guarded, solution: Solution) -> Iterator[str]:
     pi = solution.initiation_interval
+    # Pair by pair and from starts alone, without the solver's literals for cells: a fault in these cannot hide itself.
     for i, j in combinations(range(len(problem.operations)), 2):
         unit = solution.unit[i]
         if unit != solution.unit[j] or (problem.are_exclusive(i, j) and solution.start[i] == solution.start[j]):
             continue
         gap = (solution.start[j] - solution.start[i]) % pi
+        # On the circle of pi slots: j starts within what i holds, or i within what j holds.
         if gap < problem.occupancy(i, unit) or pi - gap < problem.occupancy(j, unit) or gap == 0:
             yield (
                 f"{problem.operations[i].name} and {problem.operations[j].name} collide on unit "

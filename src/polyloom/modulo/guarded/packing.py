@@ -34,8 +34,8 @@ def place(
     operations: tuple[int, ...],
     together: Mapping[tuple[int, int], cp_model.IntVar],
 ) -> dict[Place, cp_model.IntVar]:
-    """Add one literal for every place where an operation may start, exactly one true an operation, and the cells'
-    constraints.
+    """Add one literal for every place where an operation may start, of which exactly one per operation is true, and
+    the cells' constraints.
 
     `operations` ascend. `together[i, j]` (i < j) must hold where exclusive i and j share a cell; pairs that it lacks
     may share freely.
@@ -45,6 +45,7 @@ def place(
         (i, u, s): model.new_bool_var(f"{problem.operations[i].name}@{problem.units[u].name}.{s}")
         for i in operations
         for u in choices[i]
+        # An operation that blocks a unit for longer than pi would meet itself in the next iteration.
         if problem.occupancy(i, u) <= pi
         for s in range(pi)
     }
@@ -100,6 +101,7 @@ def _cover(problem: Guarded, operations: tuple[int, ...]) -> Iterator[tuple[int,
             if i not in clique and not any(problem.are_exclusive(i, j) for j in clique):
                 clique.append(i)
         yield tuple(sorted(clique))
+        # Cliques that cover all pairs give fewer and stronger at-most-one constraints than a clause per pair.
         open_pairs -= set(combinations(sorted(clique), 2))
 
 
@@ -115,5 +117,7 @@ def _choices(problem: Guarded, operations: tuple[int, ...]) -> dict[int, list[in
     for alike, units in groups.items():
         users = [i for i, way in zip(operations, alike, strict=True) if way is not None]
         for n, i in enumerate(users):
+            # Breaks the symmetry of interchangeable units without losing a solution: renumber units by their first
+            # user.
             result[i] += units[: n + 1]
     return result

@@ -18,6 +18,7 @@ def operation(name: str, units: tuple[int, ...], latencies: tuple[int, ...], pip
     """An operation with one latency (cycles, at least 1) for each of its units; `pipelined` tells of every unit there
     is.
     """
+    # A pipelined unit takes an operation in every cycle; another one is busy until the result is there.
     uses = ((Use(u, 1 if pipelined[u] else latency),) for u, latency in zip(units, latencies, strict=True))
     return Operation(name, tuple(Choice(use, latency) for use, latency in zip(uses, latencies, strict=True)))
 
@@ -71,6 +72,7 @@ class Guarded:
 
     def places(self, pi: int) -> int:
         """How many (operation, unit, slot) an exact search at initiation interval `pi` chooses from."""
+        # The size of the exact model, by which the search decides whether it is worth building.
         return pi * sum(len(o.choices) for o in self.operations)
 
     def occupancy(self, operation: int, unit: int) -> int:
@@ -118,6 +120,8 @@ def validate(problem: Guarded) -> None:
             "a dependence has a negative distance",
             help="order the iterations so that every value is produced before its use",
         )
+    # Its recurrences and its bounds count latencies of units; what the general scheduler knows besides has no meaning
+    # here.
     if any(d.delay or d.latency is not None or d.to_result for d in problem.dependences):
         raise input_error("PL0450", "a dependence of operations under conditions lasts as long as its source")
 

@@ -26,13 +26,17 @@ def schedule(problem: Guarded, pi: int) -> Found | None:
     longest = _longest(problem, pi, groups, latency)
     if longest is None:
         return None
+    # Ready offsets are what is placed: nothing is ready before its own latency has passed.
     lower = np.max(longest + np.array([max(latency[i] for i in g) for g in groups])[:, None], axis=0)
     upper = np.full(len(groups), 1 << 40)
     table, waiting = _Table(problem, pi), set(range(len(groups)))
     start, unit = [0] * len(latency), [0] * len(latency)
     while waiting:
+        # Least slack first (Huff, "Lifetime-sensitive modulo scheduling", 1993): who has the fewest times left chooses
+        # first.
         g = min(waiting, key=lambda n: (upper[n] - lower[n], lower[n], n))
         waiting.remove(g)
+        # After pi times every row has been tried: later times meet the same rows again.
         times = range(int(lower[g]), int(min(upper[g], lower[g] + pi - 1)) + 1)
         found = next(
             (
@@ -46,6 +50,7 @@ def schedule(problem: Guarded, pi: int) -> Found | None:
             return None
         for i, u in zip(groups[g], found[1], strict=True):
             start[i], unit[i] = found[0] - latency[i], u
+        # Because `longest` is transitively closed, one row and one column of it update all bounds.
         lower = np.maximum(lower, found[0] + longest[g])
         upper = np.minimum(upper, found[0] - longest[:, g])
     return tuple(start), tuple(unit)
@@ -53,6 +58,7 @@ def schedule(problem: Guarded, pi: int) -> Found | None:
 
 def _groups(problem: Guarded) -> list[tuple[int, ...]]:
     """Operations that must be ready together; every operation is in one group."""
+    # A group is placed as one: its members are ready together, so that one offset says all.
     aligned = {i for group in problem.aligned for i in group}
     return [*problem.aligned, *((i,) for i in range(len(problem.operations)) if i not in aligned)]
 
@@ -69,6 +75,7 @@ def _longest(
     for d in problem.dependences:
         path[of[d.source], of[d.sink]] = max(path[of[d.source], of[d.sink]], latency[d.sink] - pi * d.distance)
     for s in problem.short:
+        # start(sink) - ready(source) <= pi - 1, turned round into a path from sink to source.
         path[of[s.sink], of[s.source]] = max(path[of[s.sink], of[s.source]], 1 - pi - latency[s.sink])
     for via in range(len(groups)):
         path = np.maximum(path, path[:, via, None] + path[None, via, :])
@@ -98,11 +105,11 @@ class _Table:
         return [u for _, _, u in taken]
 
     def _unit(self, operation: int, start: int) -> int | None:
-        """One that an exclusive operation holds already, if there is one; units slower than the fastest are left
-        out."""
+        """One that an exclusive operation holds already, if there is one; only the fastest units are taken."""
         units, latencies = self.problem.units_of(operation), self.problem.latencies_of(operation)
         quickest = [u for u, latency in zip(units, latencies, strict=True) if latency == min(latencies)]
         free = [u for u in quickest if self._is_free(operation, start, u)]
+        # Sharing a slot that an exclusive operation holds costs nothing, and keeps another slot free.
         return next((u for u in free if self.cells.get((u, start % self.pi))), free[0] if free else None)
 
     def _is_free(self, operation: int, start: int, unit: int) -> bool:

@@ -27,7 +27,7 @@ from polyloom.modulo.guarded.check import check
 from polyloom.modulo.guarded.packing import Place, by_operation, pairs_sharing_a_unit, place
 from polyloom.modulo.guarded.problem import Guarded, Solution, validate
 from polyloom.modulo.guarded.quick import schedule
-from polyloom.modulo.problem import Bound
+from polyloom.modulo.problem import LowerBound
 from polyloom.modulo.search import solver
 
 LARGE = 1500
@@ -58,6 +58,7 @@ def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None) -> S
     )
     proved = True
     for pi in _intervals(problem, lowest, highest):
+        # Small problems go to the search even where `quick` would answer: it also improves spans, length and lifetimes.
         quick = schedule(problem, pi) if problem.places(pi) > LARGE else None
         status, found = _decide(problem, pi) if quick is None else (cp_model.FEASIBLE, quick)
         if found is not None:
@@ -111,6 +112,7 @@ def _search(problem: Guarded, pi: int) -> tuple[cp_model.CpSolverStatus, Found |
     found = _read(problem, m, search)
     for objective in _objectives(problem, m, pi):
         m.model.minimize(objective)
+        # The last solution starts the next search: it satisfies all constraints, and improving from it is quick.
         m.model.clear_hints()
         for variable, value in zip(m.start, found[0], strict=True):
             m.model.add_hint(variable, value)
@@ -127,6 +129,7 @@ def _build(problem: Guarded, pi: int) -> _Model:
     model = cp_model.CpModel()
     operations = problem.operations
     everything = tuple(range(len(operations)))
+    # See the module's docstring: on a longest path each operation adds its latency and at most pi - 1 of rounding.
     horizon = sum(max(problem.latencies_of(i)) + pi - 1 for i in everything) + pi
     start = [model.new_int_var(0, horizon, f"start {o.name}") for o in operations]
     together = {pair: model.new_bool_var(f"together {pair}") for pair in pairs_sharing_a_unit(problem, everything)}
@@ -188,7 +191,7 @@ def _objectives(problem: Guarded, m: _Model, pi: int) -> Iterator[cp_model.Linea
     yield sum(greatest(f"life {v}", terms) for v, terms in by_source.items())
 
 
-def _reason(bounds: tuple[Bound, Bound], pi: int, lowest: int, proved: bool) -> str:
+def _reason(bounds: tuple[LowerBound, LowerBound], pi: int, lowest: int, proved: bool) -> str:
     if pi == 1:
         return "nothing: an iteration starts in every cycle"
     if binding := [b.reason for b in bounds if b.value == pi]:
@@ -200,7 +203,7 @@ def _reason(bounds: tuple[Bound, Bound], pi: int, lowest: int, proved: bool) -> 
     return f"units and recurrences together: at {below} {outcome}; {bounds[0].reason}; {bounds[1].reason}"
 
 
-def _no_schedule(bounds: tuple[Bound, Bound], lowest: int, highest: int, never: bool) -> PolyloomError:
+def _no_schedule(bounds: tuple[LowerBound, LowerBound], lowest: int, highest: int, never: bool) -> PolyloomError:
     notes = tuple(f"no initiation interval below {b.value}: {b.reason}" for b in bounds)
     if never:
         help = (

@@ -70,10 +70,14 @@ class _Counter:
         if type in FLOATS and hard[type] in self.isa.extensions and self.f:
             return (Reg("f", self.f.pop(0)),)
         word = self.isa.xlen // 8
+        # psABI, "Integer Calling Convention": a scalar of at most XLEN bits takes one register, or one word of the
+        # stack.
         if size_of(type, self.isa) <= word:
             return (self._word(),)
         if not self.x:  # what is wholly on the stack is aligned
             self.stack = -(-self.stack // (2 * word)) * 2 * word
+        # 2 XLEN bits: a pair that need not be aligned in registers, and may be split between the last register and the
+        # stack.
         return self._word(), self._word()
 
     def _word(self) -> Place:

@@ -42,6 +42,8 @@ def allocate(code: Code) -> Code:
     """The code with the machine's registers, moves from a register to itself left in, and the slots that it needs."""
     short: set[Reg] = set()
     while True:
+        # Everything is done anew after spilling: reloads are intervals of their own, and what was in the way is shorter
+        # now.
         classes = _joined(code, short)
         assigned, spilled = _scan(classes, _fixed(code), code)
         if not spilled:
@@ -70,9 +72,12 @@ def _joined(code: Code, short: set[Reg]) -> list[Interval]:
             defined, used = registers(op, code.isa)
             for register in (*defined, *used):
                 if register in found:
+                    # Chaitin's estimate: an access counts ten times more in each loop around it. Registers of reloads
+                    # must not be spilled again, or this would not end.
                     found[register].cost += _UNSPILLABLE if register in short else 10.0**depth
             if is_move(op) and defined and used:
                 moves.append((-depth, defined[0], used[0]))
+    # Moves in the deepest loops are coalesced first, before longer intervals can overlap.
     for _, target, source in sorted(moves, key=lambda move: move[0]):
         _join(found, target, source)
     classes = {id(interval): interval for interval in found.values()}
@@ -80,6 +85,7 @@ def _joined(code: Code, short: set[Reg]) -> list[Interval]:
 
 
 def _join(found: dict[Reg, Interval], target: Reg, source: Reg) -> None:
+    # A register of the machine is not joined but wished for: joining would keep it busy for the whole interval.
     if not (target.is_virtual and source.is_virtual):
         for register, other in ((target, source), (source, target)):
             if register in found:
@@ -108,6 +114,7 @@ def _scan(
             free = _evict(interval, choices, taken, fixed, spilled)
         if free is not None:
             begin = interval.segments[0][0]
+            # Intervals come by their beginnings: what has ended can be forgotten.
             taken[free] = [*(other for other in taken.get(free, ()) if other.segments[-1][1] > begin), interval]
             assigned.append((interval, free))
     return assigned, spilled
@@ -115,9 +122,11 @@ def _scan(
 
 def _choices(interval: Interval, code: Code) -> Iterator[Reg]:
     """What it is moved from or to first, then what need not be saved, then the rest."""
+    # x0, ra and sp are moved from or to, too, and are no choice.
     yield from (hint for hint in interval.hints if hint.number > 2)
     bank = interval.members[0].bank
     for number in (*(TEMPORARY_X if bank == "x" else TEMPORARY_F), *SAVED):
+        # t6 is given out as long as every slot is within 2 KiB of sp.
         if Reg(bank, number) != FAR or code.slots + code.outgoing // 8 <= NEAR_SLOTS:
             yield Reg(bank, number)
 
@@ -140,6 +149,7 @@ def _evict(
     in_the_way = {
         r: [other for other in taken.get(r, ()) if overlap(other.segments, interval.segments)] for r in possible
     }
+    # Cost per position: a long interval with few accesses frees most for least.
     best = min(possible, key=lambda r: sum(other.weight for other in in_the_way[r]), default=None)
     if best is None or sum(other.weight for other in in_the_way[best]) >= interval.weight:
         assert interval.cost < _UNSPILLABLE, "an instruction needs more registers than there are"
@@ -159,6 +169,7 @@ def _spilled(code: Code, spilled: Sequence[Interval], short: set[Reg]) -> Code:
             (k for k, held in enumerate(slots) if not any(overlap(o.segments, interval.segments) for o in held)),
             len(slots),
         )
+        # Slots are coloured greedily, as registers are.
         slots[number:] = [[*(slots[number] if number < len(slots) else ()), interval], *slots[number + 1 :]]
         place.update(dict.fromkeys(interval.members, code.slots + number))
     fresh = _numbers(code)
@@ -178,6 +189,7 @@ def _with_accesses(op: Op, code: Code, place: dict[Reg, int], fresh: Iterator[in
     """The instruction with a new register for each that is spilled: reloaded before, stored behind."""
     defined, used = registers(op, code.isa)
     new = {r: Reg(r.bank, next(fresh)) for r in dict.fromkeys((*used, *defined)) if r in place}
+    # These live from a reload to its use: spilling one would gain nothing.
     short.update(new.values())
     yield from (Op("reload", (new[r], place[r])) for r in dict.fromkeys(used) if r in place)
     yield renamed(op, lambda r: new.get(r, r))

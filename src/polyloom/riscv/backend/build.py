@@ -54,10 +54,11 @@ class Builder:
         return result
 
     def constant(self, value: int) -> Reg:
-        """A register that holds `value` modulo 2**XLEN, made once a block."""
+        """A register that holds `value` modulo 2**XLEN, made once per block."""
         value = signed(value, self.isa.xlen)
         if value == 0:
             return ZERO
+        # Per block, because a register of another block may not be set on every path to here.
         if value not in self.constants:
             made = ZERO
             for mnemonic, operand in constant(value, self.isa.xlen):

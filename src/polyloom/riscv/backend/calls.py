@@ -31,6 +31,7 @@ def call(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
         for pair in zip(group, parts, strict=True)
     ]
     for operand, place, part in pairs:
+        # Stores before moves: what is stored may be in an argument register that a move will overwrite.
         if isinstance(place, abi.Stack):
             _store(context, operand.type, part, place)
     registers = [context.move(place, part) for _, place, part in pairs if isinstance(place, Reg)]
@@ -52,6 +53,7 @@ def _passed(context: Context, operand: Operand, places: Sequence[abi.Place], is_
     first = places[0]
     if len(places) == 1 and (isinstance(first, abi.Stack) or first.bank == "f"):
         return parts
+    # Floats beyond fa0 to fa7 go through integer registers, with their bits unchanged.
     if len(places) == 1:
         return (context.b.make("fmv.x.w" if operand.type == F32 else "fmv.x.d", parts[0]),)
     place = context.scratch_address()

@@ -29,6 +29,8 @@ class Wrong(Exception):
 
 def check(before: Code, after: Code) -> Code:
     """`after`; raises `Wrong`."""
+    # Before the first instruction each register of the machine holds its own value: callers' values, which must come
+    # back.
     entry: State = {register: frozenset({register}) for register in REGISTERS}
     states: list[State | None] = [entry, *[None] * (len(before.blocks) - 1)]
     work, follow = [0], successors(before)
@@ -41,6 +43,8 @@ def check(before: Code, after: Code) -> Code:
         out = _through(before, before.blocks[k], after.blocks[k], state)
         for successor in follow[k]:
             known = states[successor]
+            # A greatest fixed point: states only shrink where paths meet, so that the walk ends, and what is left holds
+            # on all paths.
             joined = out if known is None else _meet(known, out)
             if joined != known:
                 states[successor] = joined
@@ -65,6 +69,7 @@ def _through(code: Code, before: Block, after: Block, state: State) -> State:
             state[target] = state.get(source, frozenset())
             continue
         original = next(originals, None)
+        # Apart from spills and reloads, the allocation may only rename operands.
         if original is None or original.mnemonic != op.mnemonic:
             raise Wrong(f"{before.name}: `{op}` stands where `{original}` was")
         if is_pair(op) and op.operands[0] != op.operands[1]:
@@ -78,6 +83,7 @@ def _through(code: Code, before: Block, after: Block, state: State) -> State:
 def _instruction(code: Code, original: Op, op: Op, state: State) -> None:
     defined: list[tuple[Reg, Reg]] = []
     for letter, value, register in _operands(code, original, op):
+        # The one question that matters: does the register hold the value that the original instruction reads?
         if letter == "u" and value not in state.get(register, frozenset()) and value != ZERO:
             raise Wrong(f"`{op}` reads {register}, which does not always hold {value} of `{original}`")
         if letter == "d":
@@ -85,6 +91,7 @@ def _instruction(code: Code, original: Op, op: Op, state: State) -> None:
     source = original.operands[1] if is_move(original) else None
     holders = [place for place, values in state.items() if source in values]
     for value, register in defined:
+        # A new definition of a virtual register makes its old copies stale, wherever they are.
         _kill(state, value)
         state[register] = frozenset({value})
     if isinstance(source, Reg):  # a move makes the value one that all holders of its source have

@@ -76,6 +76,7 @@ BRANCHES: Final = ("beq", "bne", "blt", "bge", "bltu", "bgeu")
 STORES: Final = ("sb", "sh", "sw", "sd", "fsw", "fsd")
 LOADS: Final = ("lb", "lbu", "lh", "lhu", "lw", "lwu", "ld", "flw", "fld")
 ENDS: Final = (*BRANCHES, "j", "ret", "unreachable")
+# Kept together through scheduling and allocation, because the shadow of the branch is exactly one instruction long.
 JOINT: Final = "+"
 """In the mnemonic of a pair (pairs.py): a branch, and the instruction in its shadow."""
 

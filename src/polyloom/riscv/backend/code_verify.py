@@ -64,6 +64,7 @@ def _ends(code: Code) -> Iterator[str]:
 def _definitions(code: Code) -> Iterator[str]:
     """No virtual register is read before something was written into it, on whatever path."""
     first = code.blocks[0]
+    # What is live at the entry would be read before anything was written.
     alive = live_out(code)[0]
     for op in reversed(first.ops):
         defined, used = registers(op, code.isa)

@@ -87,10 +87,12 @@ def _passes(isa: Isa, layout: Layout) -> tuple[Pass[Any, Any], ...]:
         Pass("legalize", partial(legalize, isa=isa), _SSA),
         Pass("common", common, _SSA),
         Pass("dce", dce, _SSA),
+        # Before "order": that pass names edges by blocks, and before "destruct", whose copies stand on edges.
         Pass("edges", split_critical_edges, _SSA),
         Pass("order", ordered, _SSA),
         Pass("destruct", destruct, _VARIABLES),
         Pass("lower", lambda plain: [lower(member, isa, layout) for member in plain.members], _CODES),
+        # Selection folds operations into their users; those that are folded everywhere are dead here.
         Pass("clean", lambda codes: list(map(without_dead, codes)), _CODES),
     )
 
@@ -118,6 +120,7 @@ def allocated(code: Code, watch: Watch | None = None) -> Code:
         own = watch.apart()
         changed: Code = run_passes(code, way, own)
         found: Code = run_passes(changed, (Pass("allocate", partial(_checked, changed), _CODE),), own)
+        # Each earlier transformation lengthens live ranges. A spill costs more than either of them saves.
         if best is None or found.slots < best[0].slots:
             best = found, own
         if best[0].slots == 0:

@@ -53,8 +53,10 @@ class Context:
         self.frame = self.outgoing = 0
         self.scratch: int | None = None
         found = Counter(value.name for block in function.blocks for value in definitions(block))
+        # After `destruct` a name may have several definitions: its register is written in place and must not be shared.
         self.variables: Final = frozenset(name for name, number in found.items() if number > 1)
         self.shared: set[Reg] = set()
+        # Selection looks at users, not at definitions: an operation may vanish into the one that uses it.
         users = _users(function)
         self.deferred: Final = dict(_deferred(function, users, self.variables, isa))
         self.inverses: Final = dict(_inverses(function, self.variables))
@@ -93,6 +95,7 @@ class Context:
             case Address(name, offset):
                 return (self.b.constant(self.layout.places[name] + offset),)
             case Value(name, type):
+                # Emitted where its user stands; what no user asks for is never emitted.
                 if name in self.deferred and name not in self.values:
                     self.emit(self, self.deferred[name])
                 return self.values[name] if name in self.values else self._new(name, type)
@@ -102,6 +105,7 @@ class Context:
         if value.name in self.variables or value.name in self.values:
             for target, part in zip(self.parts(value), parts, strict=True):
                 self.move(target, part)
+        # What the register holds may change before the value is used last.
         elif any(part in self.shared or 0 < part.number < PHYSICAL for part in parts):
             self.values[value.name] = tuple(self.move(self.b.fresh(part.bank), part) for part in parts)
         else:
@@ -170,6 +174,7 @@ class Context:
         if bits == 0:
             return self.b.make("fcvt.d.w", ZERO)
         place = self.layout.constant(type, bits)
+        # The low 12 bits are signed in `lui` and load pairs: the upper part makes up for the sign.
         low = (place + 2048) % 4096 - 2048
         return self.b.make("flw" if type == F32 else "fld", low, self.b.constant(place - low))
 
@@ -245,6 +250,7 @@ def _is_address(
     ):
         return False
     base = instruction.operands[0]
+    # Its base must still have the same value where the address is used.
     kept = inside or not isinstance(base, Value) or base.name not in variables
     return kept and all(user is not None and _addresses(user, instruction.result) for _, user in users)
 
@@ -265,6 +271,7 @@ def _is_part(instruction: Instruction, block: Block, user: Instruction | None, i
         return False
     if user.operands[0] == result:
         return compared and user.operands[1].type != I1
+    # Right shifts bring high bits down, so that these must be right: only whole registers qualify.
     wide = WIDTH[result.type] == isa.xlen or (result.type == PTR and operation == "select")
     return WIDTH[user.operands[1].type] <= isa.xlen and (
         operation in RING or (wide and operation in ("lshr", "ashr")) or operation == "select"
@@ -282,6 +289,7 @@ def _tolerates(user: Instruction | None, name: str, isa: Isa) -> bool:
         case "trunc" | "zext" | "sext":
             return True
         case operation if operation in ARITHMETIC and user.operands[0].type == I32 and isa.xlen == 64:
+            # On RV64 the word forms read 32 bits only; bitwise operations have no word forms.
             return operation not in ("and", "or", "xor")
         case "add" | "sub" | "mul":
             return WIDTH[user.operands[0].type] < 32

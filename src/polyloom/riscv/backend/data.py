@@ -25,6 +25,7 @@ class Layout:
     @property
     def end(self) -> int:
         """Where code can begin."""
+        # Code begins aligned, so that its addresses do not depend on the last bytes of data.
         return -(-(BASE + len(self.bytes)) // 16) * 16
 
     def constant(self, type: Type, bits: int) -> int:

@@ -65,6 +65,8 @@ class Editor:
     ) -> Value:
         """The result of a new instruction, `to` where it is given."""
         result = to or self.value(type)
+        # New instructions go through the rule as well: what one rule makes may need another, and recursion ends at
+        # legal ones.
         self.rule(self, Instruction(operation, operands, (result,), (), access, callee, self.place))
         return result
 

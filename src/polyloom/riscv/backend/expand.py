@@ -28,6 +28,8 @@ class Frame:
 
 
 def frame_of(code: Code) -> Frame:
+    # From sp upwards: arguments of calls, slots, the function's memory, saved registers; sp stays a multiple of 16
+    # (psABI).
     memory = -(-(code.outgoing + 8 * code.slots) // 16) * 16
     above = -(-(memory + code.frame) // 8) * 8
     return Frame(memory, above, -(-(above + 8 * len(saved(code))) // 16) * 16)
@@ -69,6 +71,7 @@ def _move(code: Code, target: Operand, source: Operand) -> Op:
         return Op("fsgnj.d" if "d" in code.isa.extensions else "fsgnj.s", (target, source, source))
     return (
         Op("add", (target, ZERO, source))
+        # `c.mv` is an `add`; outside of C, `addi` is the canonical move.
         if "c" in code.isa.extensions and source != ZERO
         else Op("addi", (target, source, 0))
     )
@@ -100,6 +103,7 @@ def _access(code: Code, is_store: bool, register: Reg, offset: int) -> Iterator[
         mnemonic = ("s" if is_store else "l") + ("d" if code.isa.xlen == 64 else "w")
     base = SP
     if offset not in IMMEDIATE:
+        # A load may compute the address in the register that it loads; others need t6, which was kept free.
         base = FAR if register.bank == "f" or is_store else register
         yield from _add(code, base, SP, offset)
         offset = 0
@@ -150,6 +154,7 @@ def _falling(code: Code) -> Code:
 def _led(op: Op, onward: dict[str, Operand]) -> Op:
     def final(operand: Operand) -> Operand:
         seen: set[str] = set()
+        # An endless loop of jumps leads to itself, and stays.
         while isinstance(operand, str) and operand in onward and operand not in seen:
             seen.add(operand)
             operand = onward[operand]
@@ -167,6 +172,8 @@ def _ending(ops: tuple[Op, ...], following: str, before: set[str]) -> tuple[Op, 
     if len(ops) > 1 and ops[-1].mnemonic == "j" and ops[-2].mnemonic in _INVERSE:
         branch, jump = ops[-2], ops[-1]
         onward, away = jump.operands[0], branch.operands[-1]
+        # Backward branches are predicted taken by simple cores: the loop is repeated by the branch, and left by falling
+        # or jumping.
         if onward != following and (away == following or (onward in before and away not in before)):
             ops = (*ops[:-2], Op(_INVERSE[branch.mnemonic], (*branch.operands[:-1], onward)), Op("j", (away,)))
     return ops[:-1] if ops and ops[-1] == Op("j", (following,)) else ops

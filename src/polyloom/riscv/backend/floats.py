@@ -50,6 +50,7 @@ def test(context: Context, instruction: Instruction) -> tuple[Reg, bool]:
     a, b = (context.reg(operand) for operand in instruction.operands)
     make = context.b.make
     if operation in ("ford", "funo"):
+        # A NaN is the only value that does not equal itself.
         return make("and", make(f"feq.{suffix}", a, a), make(f"feq.{suffix}", b, b)), operation == "funo"
     if operation in ("fone", "fueq"):
         return make("or", make(f"flt.{suffix}", a, b), make(f"flt.{suffix}", b, a)), operation == "fueq"
@@ -89,6 +90,7 @@ def _extended(context: Context, operation: str, instruction: Instruction) -> Reg
     value = instruction.operands[0]
     register = context.reg(value)
     if value.type == I1:
+        # A signed single bit is 0 or -1.
         return context.b.make("neg", register) if operation == "sitofp" else register
     return context.unsigned(value.type, register) if operation == "uitofp" and value.type in (I8, I16) else register
 

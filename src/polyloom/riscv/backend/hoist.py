@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Constants out of loops: what is made of the zero register alone is made before the outermost loop around it.
 
-That is the end of the one block that enters the loop from outside. Registers are few: at most `MOST` constants a loop
+That is the end of the one block that enters the loop from outside. Registers are few: at most `MOST` constants per loop
 move, and none where the loop calls, across which fewer are kept.
 """
 
@@ -33,6 +33,8 @@ def hoisted(code: Code) -> Code:
             k for k, targets in enumerate(follow) if k not in inside and inside.intersection(targets)
         ]  # an irreducible loop has several
         calls = any(op.mnemonic == "call" for k in members for op in blocks[k].ops)
+        # Only outermost loops: what leaves them leaves the inner ones too. A call would force the constants into saved
+        # registers.
         if loop.parent == -1 and len(entering) == 1 and not calls:
             _move(code, blocks, members, entering[0])
     return replace(code, blocks=tuple(blocks))
@@ -48,6 +50,7 @@ def _move(code: Code, blocks: list[Block], members: Sequence[int], entering: int
             named = renamed(op, lambda r: names.get(r, r))
             defined, used = registers(named, code.isa)
             key = Op(named.mnemonic, named.operands[1:])
+            # The sources of a constant are constants themselves: `lui` and `addi` move together or not at all.
             is_constant = (
                 op.mnemonic in _MAKERS and len(defined) == 1 and defined[0].is_virtual and defined[0] not in several
             )

@@ -46,6 +46,7 @@ def arithmetic(context: Context, instruction: Instruction) -> Reg:
     assert instruction.result is not None
     operation, type = instruction.operation, instruction.result.type
     a, b = instruction.operands
+    # There is no `subi`.
     if operation == "sub" and isinstance(b, Constant):
         operation, b = "add", Constant(type, -b.value)
     if isinstance(a, Constant) and operation in ("add", "mul", *_LOGIC):
@@ -58,6 +59,7 @@ def arithmetic(context: Context, instruction: Instruction) -> Reg:
         and (found := _complemented(context, operation, a, b)) is not None
     ):
         return found
+    # Narrow values are held sign-extended: unsigned operations need zeros above them first.
     narrow = WIDTH[type] < 32
     left = context.unsigned(type, context.reg(a)) if narrow and operation in _UNSIGNED else context.reg(a)
     if operation in _IMMEDIATE and (k := context.immediate(b)) is not None:
@@ -115,6 +117,7 @@ def count(context: Context, callee: str, type: Type, operand: Operand) -> Reg:
 
 def swapped(context: Context, type: Type, operand: Operand) -> Reg:
     """The bytes of a word or of a register in the opposite order."""
+    # rev8 swaps the whole register: on RV64 the word arrives in the upper half.
     made = context.b.make("rev8", context.reg(operand))
     return context.b.make("srai", made, 32) if type == I32 and context.isa.xlen == 64 else made
 

@@ -2,7 +2,7 @@
 """Multiplication and division where an instruction set has none: without M, and the division of 64-bit integers on
 RV32.
 
-One bit a step, as by hand. A division by zero, which C leaves undefined, ends too.
+One bit per step, as by hand. A division by zero, which C leaves undefined, ends too.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ def _multiply(editor: Editor, a: Operand, b: Operand, result: Value) -> None:
 
     def body(variables: Sequence[Value]) -> tuple[Operand, Sequence[Operand]]:
         shifted, rest, total = variables
+        # All ones where the bit is set: no branch, hence the same time for all operands of one length.
         mask = editor.make("sub", type, zero, editor.make("and", type, rest, one))
         summed = editor.make("add", type, total, editor.make("and", type, shifted, mask))
         less = editor.make("lshr", type, rest, one)
@@ -66,6 +67,8 @@ def _unsigned(editor: Editor, a: Operand, b: Operand, is_quotient: bool, result:
 
     def body(variables: Sequence[Value]) -> tuple[Operand, Sequence[Operand]]:
         rest, quotient, count = variables
+        # The top bit leaves the register when the remainder is shifted. With it set the remainder exceeds every
+        # divisor.
         lost = editor.make("slt", I1, rest, integer(type, 0))
         moved = editor.make("or", type, editor.make("shl", type, rest, one), editor.make("lshr", type, quotient, top))
         fits = editor.make("or", I1, lost, editor.make("uge", I1, moved, b))
@@ -89,6 +92,7 @@ def _signed(editor: Editor, a: Operand, b: Operand, is_quotient: bool, result: V
         """-x where the sign is -1, x where it is 0."""
         return editor.make("sub", type, editor.make("xor", type, x, sign), sign, to=to)
 
+    # 0 or -1: (x ^ s) - s is then x or -x. Division by 0 gives all ones and the dividend, as in the M extension.
     sign_a, sign_b = editor.make("ashr", type, a, top), editor.make("ashr", type, b, top)
     found = editor.make("udiv" if is_quotient else "urem", type, negated(a, sign_a), negated(b, sign_b))
     negated(found, editor.make("xor", type, sign_a, sign_b) if is_quotient else sign_a, result)

@@ -21,6 +21,7 @@ def select(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     if result is None or result.type not in FLOATS:
         return False
     condition, a, b = instruction.operands
+    # A branch: moving bits to x registers, selecting there and moving back takes longer.
     behind = editor.fresh("chosen")
     editor.branch(condition, Edge(behind, (a,)), Edge(behind, (b,)))
     editor.begin(behind, (result,))
@@ -84,6 +85,7 @@ def _to_integer(editor: Editor, value: Operand, operation: str, result: Value) -
     """Of the absolute value the words, which doubles hold exactly; then the sign."""
     wide = editor.make("fpext", F64, value) if value.type == F32 else value
     size = editor.make("call", F64, wide, callee="fabs")
+    # A multiplication by a power of two is exact, and the conversion truncates.
     high = editor.make("fptoui", I32, editor.make("fmul", F64, size, floating(F64, 2.0**-32)))
     above = editor.make("fmul", F64, editor.make("uitofp", F64, high), floating(F64, 2.0**32))
     low = editor.make("fptoui", I32, editor.make("fsub", F64, size, above))

@@ -47,6 +47,7 @@ def saturating(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     type, width = result.type, WIDTH[result.type]
     if instruction.callee == "uadd.sat":
         total = editor.make("add", type, a, b)
+        # An unsigned sum is less than its operand exactly if it has wrapped.
         editor.make("select", type, editor.make("ult", I1, total, a), integer(type, -1), total, to=result)
         return True
     is_sum = instruction.callee == "sadd.sat"
@@ -68,6 +69,7 @@ def counted(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     if width < 32:
         wide: Operand = editor.make("zext", I32, a)
         if callee == "cttz":
+            # A bit above the operand: of zero, the number of trailing zeros is the width.
             wide = editor.make("or", I32, wide, integer(I32, 1 << width))
         count = editor.make("call", I32, wide, callee=callee)
         if callee == "ctlz":

@@ -25,6 +25,7 @@ def access(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     if type == PTR and isa.xlen < editor.function.pointers:
         return False
     size = size_of(type, editor.function.pointers)
+    # An i64 is two words on RV32, each of which needs its own alignment only.
     word = 4 if isa.xlen == 32 and type == I64 else size  # two accesses
     if align >= word:
         return False
@@ -108,6 +109,8 @@ def _move(editor: Editor, target: Operand, source: Operand, size: Operand) -> No
     editor.jump(behind)
     editor.begin(down)
     back = integer(editor.address, -1)
+    # Backwards from one past the end, because a forward copy would overwrite bytes of the source that are still to be
+    # read.
     ends = [editor.make("offset", PTR, pointer, size) for pointer in (target, source)]
 
     def body(pointers: Sequence[Value]) -> None:

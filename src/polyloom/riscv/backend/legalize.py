@@ -95,6 +95,7 @@ def _search(editor: Editor, value: Operand, cases: list[tuple[int, Edge]], defau
             _search(editor, value, cases[1:], default)
         return
     other = editor.fresh("case")
+    # Binary search: cases are sorted as signed numbers, except for i1, whose 1 would be -1.
     below = editor.make("slt" if value.type != I1 else "ult", I1, value, integer(value.type, cases[middle][0]))
     editor.branch(below, Edge(rest), Edge(other))
     for name, part in ((rest, cases[:middle]), (other, cases[middle:])):

@@ -50,14 +50,22 @@ def _named(code: Code, number: int, block: Block) -> Block:
     return Block(f"{code.name}:{block.name}" if number else _entry(code.name), tuple(map(named, block.ops)))
 
 
-def executable(data: bytes, place: int, words: bytes, isa: Isa, starts: Mapping[str, int], note: bytes = b"") -> bytes:
-    """`data` from `BASE` on, and `words` at `place`, where the program starts; `starts` says by function where it
-    begins in the words; `note` tells what the function takes."""
+def executable(
+    data: bytes,
+    place: int,
+    words: bytes,
+    isa: Isa,
+    starts: Mapping[str, int],
+    note: bytes = b"",
+    entry: int | None = None,
+) -> bytes:
+    """`data` from `BASE` on, and `words` at `place`, where the program starts unless `entry` is elsewhere; `starts`
+    says by function where it begins in the words; `note` tells what the function takes."""
     segments = [(_READ | _EXECUTE, place, words, len(words))]
     if data:
         segments.insert(0, (_READ | _WRITE, BASE, data, len(data)))
     ordered = tuple(sorted(starts.items(), key=lambda pair: pair[1]))
-    return _file(segments, place, isa, symbols.Code(place, 0, len(words), ordered), note)
+    return _file(segments, place if entry is None else entry, isa, symbols.Code(place, 0, len(words), ordered), note)
 
 
 def program(segments: Sequence[Segment], entry: int, isa: Isa) -> bytes:
@@ -81,6 +89,8 @@ def _file(
     start = 0
     table, contents = bytearray(), bytearray()
     for flags, address, content, whole in segments:
+        # ELF, "Program loading": a segment is mapped by pages, so that p_offset and p_vaddr are congruent modulo the
+        # page.
         contents += bytes((address - offset - len(contents)) % _PAGE)  # offsets and addresses agree within a page
         start = offset + len(contents)
         fields = (address, address, len(content), whole)

@@ -23,6 +23,7 @@ _EFFECTS: Final = (*ENDS, *STORES, "call", "fence", "keep", "spill")
 def live_out(code: Code) -> list[set[Reg]]:
     """By block what some path behind it uses."""
     summaries = [_exposed(code, block) for block in code.blocks]
+    # Sets as bits of integers: union and difference of hundreds of registers are single operations.
     number = {
         register: k
         for k, register in enumerate(dict.fromkeys(r for used, defined in summaries for r in (*used, *defined)))
@@ -76,6 +77,8 @@ def _cleaned(code: Code, block: Block, alive: set[Reg]) -> Block:
 def intervals(code: Code) -> dict[Reg, Segments]:
     """Where each register holds a value that is used later, in the order of the registers' first mention."""
     found: dict[Reg, Segments] = {}
+    # Two positions per instruction: it reads at the even one and writes at the odd one, so that a result may take the
+    # register of a last operand.
     start = 2 * sum(len(block.ops) for block in code.blocks)
     for block, out in zip(reversed(code.blocks), reversed(live_out(code)), strict=True):
         end, start = start, start - 2 * len(block.ops)
@@ -91,6 +94,7 @@ def _block(code: Code, block: Block, ends: dict[Reg, int], start: int, found: di
         for register in defined:
             _add(found.setdefault(register, []), at + 1, ends.pop(register, at + 2))
         for register in used:
+            # Backwards: the first use that is met is the last one in the text.
             ends.setdefault(register, at + 1)
     for register, end in ends.items():
         _add(found.setdefault(register, []), start, end)
@@ -108,6 +112,7 @@ def overlap(a: Segments, b: Segments) -> bool:
     """Whether two intervals share a position. What ends before the other one begins is passed over at once."""
     if not (a and b):
         return False
+    # Long intervals have many segments, and most pairs of intervals touch only in few of them.
     i, j = max(0, bisect(a, b[0]) - 1), max(0, bisect(b, a[0]) - 1)
     while i < len(a) and j < len(b):
         if a[i][0] < b[j][1] and b[j][0] < a[i][1]:

@@ -59,6 +59,7 @@ def lower(function: Function, isa: Isa, layout: Layout) -> Code:
         if number == 0:
             _enter(context, function)
         for instruction in block.instructions:
+            # Deferred instructions are selected with their user, as a part of its expression.
             if instruction.result is None or instruction.result.name not in context.deferred:
                 _emit(context, instruction)
         _end(context, block.terminator)
@@ -146,6 +147,7 @@ def _end(context: Context, terminator: Terminator) -> None:
             context.b.put("j", target.block)
         case Branch(condition, then, orelse):
             _branch(context, condition, then.block)
+            # Every block ends in a jump; `expand` drops those to the next block.
             context.b.put("j", orelse.block)
         case Return(value):
             _return(context, value)
@@ -163,6 +165,7 @@ def _branch(context: Context, condition: Operand, target: str) -> None:
         if isinstance(condition, Value) and condition.name not in context.values
         else None
     )
+    # A comparison of single bits has no branch of its own: its result is tested against zero.
     if deferred is None or deferred.operands[0].type == I1:
         context.b.put("bne", context.reg(condition), ZERO, target)
         return
@@ -177,6 +180,7 @@ def _return(context: Context, value: Operand | None) -> None:
         return
     parts = context.parts(value)
     places = abi.result_places(value.type, context.isa)
+    # The convention extends narrow results by their own sign (psABI), which LLVM's attributes tell.
     if RESULT in context.function.unsigned:
         parts = (context.unsigned(value.type, parts[0]),)
     for place, part in zip(places, parts, strict=True):

@@ -104,6 +104,7 @@ def address(context: Context, operand: Operand, room: int = 0) -> tuple[Reg, int
             return context.b.make("addi", context.reg(inner.operands[0]), distance.value), 0
         case Address(name, offset):
             place = context.layout.places[name] + offset
+            # `lui` and a signed distance of 12 bits: the low part may be negative, and the upper part makes up for it.
             low = (place + 2048) % 4096 - 2048
             return (context.b.constant(place - low), low) if low + room in IMMEDIATE else (context.b.constant(place), 0)
         case _:

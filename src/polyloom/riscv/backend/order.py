@@ -27,6 +27,8 @@ def ordered(function: Function) -> Function:
     depth = [forest.loops[k].depth if k >= 0 else -1 for k in forest.innermost]
     for source, targets in enumerate(following):
         targets.reverse()
+        # Reverse postorder puts what is visited last first: edges that leave the loop are visited before those that
+        # stay, so that loops lie together.
         targets.sort(key=lambda target: depth[target] if _stays(forest, source, target) else -2)
     return replace(function, blocks=tuple(function.blocks[k] for k in reversed(_postorder(following))))
 

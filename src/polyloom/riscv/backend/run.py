@@ -48,8 +48,8 @@ def call(
     limit: int = LIMIT,
     watch: Callable[[int], None] | None = None,
 ) -> Outcome:
-    """Runs the file on one argument a parameter; arrays are changed in place. `watch` hears how many instructions were
-    executed. Errors: PL0910 to PL0915."""
+    """Runs the file on one argument per parameter; arrays are changed in place. `watch` hears how many instructions
+    were executed. Errors: PL0910 to PL0915."""
     return call_in(elf(executable, isa), function, arguments, limit, watch)
 
 
@@ -64,6 +64,7 @@ def call_in(
     isa = image.isa
     top = max(s.address + s.size for s in image.segments)
     arrays = [a for a in arguments if isinstance(a, np.ndarray)]
+    # A gap behind each array: an access past its end reads other bytes than the host would, and shows as a difference.
     room = sum(a.nbytes + 2 * _ALIGNMENT for a in arrays)
     machine = Machine(image, room + _ALIGNMENT + len(_GUARD) + STACK)
     addresses: list[int] = []
@@ -72,6 +73,7 @@ def call_in(
         machine.write(top, array.tobytes())
         addresses.append(top)
         top += array.nbytes + _ALIGNMENT
+    # A pattern between arrays and stack tells when the stack has grown into the arrays.
     machine.write(top, _GUARD)
     following = iter(addresses)
     values = [
@@ -80,6 +82,7 @@ def call_in(
     ]
     _pass(machine, isa, function, values)
     end = (machine.base + machine.size) % (1 << isa.xlen)
+    # The function returns to an address past the memory, where the run stops.
     machine.set_x(RA, end)
     with _guarded(machine, top):
         done = machine.run(stop=end, limit=limit, watch=watch)
@@ -123,6 +126,7 @@ def _pass(machine: Machine, isa: Isa, function: Function, values: Sequence[int])
             elif place.bank == "x":
                 machine.set_x(place.number, part)
             else:
+                # NaN-boxing: a single has ones in the upper half of the register.
                 machine.set_f(place.number, _ONES | pattern if type == F32 else pattern)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List scheduling within a block, before allocation, for a core that issues one instruction a cycle in their order.
+"""List scheduling within a block, before allocation, for a core that issues one instruction per cycle in their order.
 
 An instruction follows what it depends on by that one's latency: of the instructions that can issue, the one from which
 the longest path leads on does. The latencies are those of no core, but typical: 2 for loads, 3 to multiply, 4 and more
@@ -54,6 +54,7 @@ def latency(op: Op) -> int:
 def _block(code: Code, ops: Sequence[Op]) -> list[Op]:
     nodes = _graph(code, ops)
     for node in reversed(nodes):
+        # List scheduling by critical path: the longest way to the end of the block first.
         node.height = max((distance + nodes[k].height for k, distance in node.after.items()), default=0)
     open = [k for k, node in enumerate(nodes) if node.before == 0]
     made: list[Op] = []
@@ -61,6 +62,7 @@ def _block(code: Code, ops: Sequence[Op]) -> list[Op]:
     while open:
         able = [k for k in open if nodes[k].ready <= cycle]
         if not able:
+            # Nothing can issue: time passes without an instruction, because a stall costs no word.
             cycle = min(nodes[k].ready for k in open)
             continue
         chosen = min(able, key=lambda k: (-nodes[k].height, k))
@@ -91,11 +93,14 @@ def _graph(code: Code, ops: Sequence[Op]) -> list[_Node]:
             read.setdefault(register, []).append(k)
         for register in defined:
             for reader in read.pop(register, ()):
+                # Reading before writing takes no cycle in an in-order pipeline; writing twice takes one, so that the
+                # later value stays.
                 _edge(nodes, reader, k, 0)
             if register in wrote:
                 _edge(nodes, wrote[register], k, 1)
             wrote[register] = k
         if op.mnemonic in _BARRIERS or op.mnemonic in STORES:
+            # Without alias analysis a store waits for all loads and the last store; loads pass each other.
             for earlier in (*loaded, stored):
                 _edge(nodes, earlier, k, 0)
             stored, loaded = k, []

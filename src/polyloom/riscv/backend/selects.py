@@ -16,7 +16,7 @@ from polyloom.ir.ssa_types import I1, I32, PTR, WIDTH, Type
 from polyloom.riscv.backend.code import Reg
 from polyloom.riscv.backend.context import FUNCTIONS, Context
 from polyloom.riscv.expression import FUNCTIONS as MEANINGS
-from polyloom.riscv.expression import Expression, Node, binary, choose, comparison, unary
+from polyloom.riscv.expression import RELATIONS, Expression, Node, binary, choose, comparison, unary
 from polyloom.riscv.names import Isa
 from polyloom.riscv.select import select
 from polyloom.riscv.short_branch import ShortForward, with_branches
@@ -32,18 +32,6 @@ _BINARY: Final = {
     "shl": "<<",
     "lshr": ">>u",
     "ashr": ">>",
-}
-_RELATIONS: Final = {
-    "eq": "==",
-    "ne": "!=",
-    "slt": "<",
-    "sle": "<=",
-    "sgt": ">",
-    "sge": ">=",
-    "ult": "<u",
-    "ule": "<=u",
-    "ugt": ">u",
-    "uge": ">=u",
 }
 _WORDS: Final = {"add": "addw", "sub": "subw", "neg": "negw", "addi": "addiw", "sll": "sllw", "slli": "slliw"}
 
@@ -88,6 +76,7 @@ def write(context: Context, type: Type, expression: Expression, names: Names) ->
     if WIDTH[type] >= context.isa.xlen or type in (I1, PTR) or not _overflows(expression):
         return result
     last = context.b.ops[-1]
+    # The last instruction becomes its word form, which extends the sign at no cost.
     if type == I32 and last.operands[0] == result and last.mnemonic in _WORDS:
         context.b.ops.pop()
         return context.b.make(_WORDS[last.mnemonic], *last.operands[1:])
@@ -128,8 +117,8 @@ def relation(context: Context, instruction: Instruction, names: Names) -> Expres
     a, b = (leaf(context, operand, names) for operand in instruction.operands)
     operation = instruction.operation
     if instruction.operands[0].type == I1 and operation[0] == "s":
-        return comparison(_RELATIONS["u" + operation[1:]], b, a)
-    return comparison(_RELATIONS[operation], a, b)
+        return comparison(RELATIONS["u" + operation[1:]], b, a)
+    return comparison(RELATIONS[operation], a, b)
 
 
 def leaf(context: Context, operand: Operand, names: Names) -> Expression:

@@ -42,6 +42,7 @@ def arithmetic(context: Context, instruction: Instruction) -> Pair:
 
 def _add(context: Context, a: Pair, b: Pair) -> Pair:
     low = context.b.make("add", a[0], b[0])
+    # A sum of unsigned words has wrapped exactly if it is less than an operand.
     carry = context.b.make("sltu", low, a[0] if b[0] == ZERO else b[0])
     return low, context.b.make("add", context.b.make("add", a[1], b[1]), carry)
 
@@ -52,6 +53,7 @@ def _subtract(context: Context, a: Pair, b: Pair) -> Pair:
 
 
 def _multiply(context: Context, a: Pair, b: Pair) -> Pair:
+    # Schoolbook multiplication modulo 2^64: the product of the high words does not count.
     crossed = context.b.make("add", context.b.make("mul", a[0], b[1]), context.b.make("mul", a[1], b[0]))
     return context.b.make("mul", a[0], b[0]), context.b.make("add", context.b.make("mulhu", a[0], b[0]), crossed)
 
@@ -88,6 +90,7 @@ def _shift(context: Context, operation: str, a: Pair, amount: Reg) -> Pair:
         return _choose(context, far, ZERO, low), _choose(context, far, low, high)
     right = "srl" if operation == "lshr" else "sra"
     high = make(right, a[1], amount)
+    # a << (32 - n) as (a << 1) << (31 - n): a shift by 32, for n = 0, would be a shift by 0 on the hardware.
     low = make("or", make("srl", a[0], amount), make("sll", make("slli", a[1], 1), rest))
     sign = make("srai", a[1], 31) if operation == "ashr" else ZERO
     return _choose(context, far, high, low), _choose(context, far, sign, high)

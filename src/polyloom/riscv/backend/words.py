@@ -45,6 +45,8 @@ def labelled(code: Code) -> tuple[bytes, dict[str, int]]:
     """The words, and where each block begins."""
     places = [[_place(op, code.isa) for op in block.ops] for block in code.blocks]
     chosen = [[0] * len(group) for group in places]
+    # Branch relaxation from the smallest sizes: sizes only grow, so that it ends, and what is left is a least fixed
+    # point.
     while True:
         starts = _starts(places, chosen)
         labels = {block.name: starts[k][0] for k, block in enumerate(code.blocks)}
@@ -119,6 +121,7 @@ def _instructions(place: _Place, size: int, distance: int, isa: Isa) -> Iterator
         yield _best(place.op, isa)
     elif size == 8:
         branch = Op(_INVERSE[place.op.mnemonic], place.op.operands)
+        # A branch that reaches too little jumps over a jump.
         yield _plain(branch, 8, isa)
         yield _plain(Op("j", place.op.operands[-1:]), distance - 4, isa)
     else:
@@ -159,6 +162,7 @@ def _compressed(plain: Instruction, isa: Isa) -> Instruction | None:
     """The compressed instruction that stands for this one, by the table read backwards."""
     orders = [plain.values]
     if plain.row.mnemonic in _COMMUTATIVE:
+        # Compressed forms have one source in the place of the result: either order of a commutative operation will do.
         orders.append((plain.values[0], plain.values[2], plain.values[1]))
     for row in _standing_for(plain.row.mnemonic, isa):
         for values in orders:
@@ -176,6 +180,7 @@ def _match(row: Row, values: tuple[int, ...]) -> Instruction | None:
         if isinstance(source, int):
             if source != value:
                 return None
+        # A compressed form that names a register once needs both values to be equal.
         elif roles.setdefault(source, value) != value:
             return None
     return Instruction(row, tuple(roles[field.role] for field in row.fields))

@@ -83,10 +83,13 @@ class _Judge:
         states: set[str] = set()
         counts = {True: 0, False: 0}
         cut = False
+        # Each hart's control flow is fixed first: an execution then has a fixed list of operations, and what is left is
+        # who reads from whom.
         for paths in product(*self._paths):
             self._count(1)
             layout = _layout(paths)
             for outcome, number in self._outcomes(paths, layout):
+                # Only now: a fault on a path that no execution takes is no error of the test.
                 if fault := next((path.fault for path in paths if path.fault is not None), None):
                     raise PolyloomError(fault)
                 self._check_layout(paths, layout)
@@ -109,6 +112,7 @@ class _Judge:
 
     def _count(self, candidates: int) -> int:
         """What may still be done after so many more. Errors: PL0944."""
+        # Work is counted where it is done, so that the limit ends a test in any of its stages.
         self._budget -= candidates
         if self._budget < 0:
             help = "observe fewer registers, or give more with --max-executions N"
@@ -166,6 +170,7 @@ class _Judge:
             return value
         width = layout[name].place[1]
         bits = 8 * (size or max(4, width))
+        # Little endian: the narrow access covers the low bytes.
         upper = unsigned(before, bits) >> 8 * width << 8 * width
         return signed(upper | unsigned(value, 8 * width), bits)
 
@@ -175,6 +180,7 @@ Layout = Mapping[str, Operation]
 
 
 def _layout(paths: tuple[Path, ...]) -> Layout:
+    # Backwards, so that the first access of each location is the one that stays.
     return {operation.location: operation for path in reversed(paths) for operation in reversed(path.operations)}
 
 
@@ -236,6 +242,7 @@ def _equal(final: Mapping[Place, Constant]) -> Callable[[Equal], bool]:
         value, constant = final[equation.place], equation.value
         if isinstance(value, Pointer) or isinstance(constant, Pointer):
             return value == constant
+        # A condition may write 0xffffffff for the word -1.
         return value == constant or (constant >= 1 << 31 and value == signed(constant, 32))
 
     return equal

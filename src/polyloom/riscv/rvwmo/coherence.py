@@ -58,8 +58,7 @@ class Class:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What one hart's loads read: times of its ordered loads, as (from, to), masks that rule 12 adds to them, relevant
-    reads."""
+    """What a hart's loads read: times (from, to), masks that rule 12 adds to them, relevant reads."""
 
     times: tuple[tuple[int, int], ...]
     forwarded: tuple[int, ...]
@@ -124,8 +123,10 @@ def classes(site: Site, count: Callable[[int], int]) -> Counter[Class]:
     made = _Ways(site, places)
     between: dict[tuple[int, int], int] = {}
     found: Counter[Class] = Counter()
+    # Coherence orders that respect each hart's own order of stores (rule 1).
     for order in _interleavings(stores):
         last = order[-1].operation.value if order else site.initial
+        # For each coherence order the harts are independent of one another but for preserved program order.
         joined = _joined(made.of(order), between, site.after, count)
         reads = tuple(made.observed)
         for (order_of_all, *seen), number in joined.items():
@@ -152,8 +153,10 @@ def _joined(
             new = order | way.own
             for other in chosen:
                 if (pair := between.get((other.name, way.name))) is None:
+                    # Pairs of ways recur in many combinations, and are compared once.
                     pair = between[other.name, way.name] = _across(other, way) | _across(way, other)
                 new |= pair
+            # One AND compares all pairs at once: an operation that must come first would also have to come last.
             if new & after:
                 count(1)
             else:
@@ -247,8 +250,11 @@ def _readings(
         assert own is not None
         yield from _readings(site, rest, order, position, own)
         return
+    # Coherence (rules 1 and 2): a read sees nothing older than the hart's last read or store here, and nothing newer
+    # than its next store.
     next_own = next((position[later.number] for later in rest if later.operation.writes), len(order) + 1)
     for number in range(low, next_own) if own is None else (own - 1,):
+        # Atomicity axiom: between what a load-reserved reads and its store-conditional, no other hart stores.
         if not site.possible(node.read, _value(site, order, number)) or not _atomic(
             node, rest, number, order, position
         ):
@@ -278,6 +284,8 @@ def _choice(site: Site, nodes: tuple[Node, ...], order: tuple[Node, ...], number
             store = order[number - 1] if number else None
             inside = store is not None and store.hart == node.hart
             late = store is not None and (not inside or store.operation.forwards_late)  # rule 3
+            # Stores have even times, reads odd ones between them. A read that forwards from its own hart's store buffer
+            # may happen before that store (load value axiom), hence from time 0 on.
             times.append((2 * number + 1 if late else 0, 2 * number + 1))
             forwarded.append(store.sources if store is not None and inside else 0)  # rule 12
     observed = tuple(

@@ -87,6 +87,8 @@ def _counted(
     by_prefixes = partial(
         counted, problem.nodes, problem.before, initial, problem.relevant, memory, problem.possible, count
     )
+    # Small tests end here. Large ones favour one of the two ways by orders of magnitude, and which is not known
+    # beforehand.
     if (found := by_prefixes(_FEW_WAYS)) is not None:
         return found
     with suppress(_TooMuch):
@@ -114,6 +116,7 @@ def _limited(count: Callable[[int], int], work: int) -> Callable[[int], int]:
 def _by_location(problem: _Problem, memory: frozenset[str], count: Callable[[int], int]) -> Iterator[tuple[Seen, int]]:
     found = {name: _by_order(classes(site, count), name, memory) for name, site in problem.sites.items()}
     partial: Partial = {problem.before: Counter({((), ()): 1})}
+    # Locations with few orders first, so that contradictions cut the product early.
     names = sorted(found, key=lambda name: len(found[name]))
     for n, name in enumerate(names):
         rest = _needed(problem, names[n + 1 :])
@@ -176,6 +179,7 @@ def _nodes(paths: Sequence[Path]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
 def _closed(before: Sequence[int]) -> tuple[int, ...]:
     """Transitive closure, of masks that only mention smaller or larger numbers alike."""
     masks = list(before)
+    # Warshall's closure, with rows as bit masks.
     for middle, _ in enumerate(masks):
         bit, through = 1 << middle, masks[middle]
         for number, mask in enumerate(masks):
@@ -218,8 +222,7 @@ def _decided(condition: Condition, read: Mapping[Read, Value]) -> bool | None:
 
 
 def _hold(conditions: Sequence[Condition], read: Mapping[Read, Value]) -> bool:
-    """Whether the conditions hold at the end, where only what has no meaning is not decided. Errors:
-    `UndefinedError`."""
+    """Whether the conditions hold at the end. Errors: `UndefinedError` where only that leaves one open."""
     decided = [_decided(condition, read) for condition in conditions]
     if None in decided and False not in decided:
         evaluate(conditions[decided.index(None)].value, read)
@@ -270,6 +273,7 @@ def _fitting(
     found: dict[Order, Counter[Seen]] = {}
     after = _after(before, nodes)
     for opposite, added, others in each:
+        # A cheap test first: cycles of two operations, all at once. Longer ones need the closure.
         order = None if opposite & after else _ordered(before, nodes, added, rest)
         if order is not None:
             into = found.setdefault(order, Counter())
@@ -322,6 +326,7 @@ def _ordered(before: Order, nodes: Sequence[Node], added: Order, rest: int) -> O
     if not rest:
         return ()
     found = [(1 << node.number, mask) for node, mask in zip(nodes, masks, strict=True)]
+    # Only what later locations will look at is kept exactly; the rest is forgotten, so that equal orders merge.
     closed = list(before)
     for node, mask in zip(nodes, masks, strict=True):
         closed[node.number] = mask

@@ -44,6 +44,7 @@ def computed(test: Litmus) -> str:
 def _initial(test: Litmus) -> str:
     first: dict[Place, Declaration] = {}
     for declaration in sorted(test.declarations, key=lambda d: _order(d.place)):
+        # herd sorts the initial state; sorting is stable, so that the first of several declarations of a place counts.
         first.setdefault(declaration.place, declaration)
     return "; ".join(map(_declaration, first.values()))
 
@@ -59,6 +60,7 @@ def _observed(test: Litmus) -> str:
 
 def _code(test: Litmus) -> str:
     """A table with a column for each hart; labels are numbered by name, over all harts."""
+    # Labels are made canonical: renaming one must not change the hash.
     labels = sorted({label for hart in test.harts for statement in hart for label in statement.labels})
     renamed = {label: f"L{number:02}" for number, label in enumerate(labels)}
     columns = [[line for statement in hart for line in _lines(statement, renamed)] for hart in test.harts]

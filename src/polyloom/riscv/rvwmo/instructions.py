@@ -43,16 +43,17 @@ class Step:
 
 
 def decode(instruction: Instruction) -> Step:
-    """Operands by role. Errors: PL0902 for an unknown mnemonic, PL0903 for wrong operands, PL0945 for what is not
-    modelled."""
+    """Operands by role. Errors: PL0902 (unknown mnemonic), PL0903 (operands), PL0945 (not modelled)."""
     mnemonic, acquire, release = _split(instruction)
     if mnemonic in ("li", "la"):
         return _constant(instruction)
     base, texts = _expanded(mnemonic, instruction.operands)
     row = find(base, ISA)
+    # Compressed rows stand for others and have no meaning of their own in a test.
     if row is None or row.expansion is not None or base in _OUTSIDE:
         raise _unknown(instruction, base)
     if (acquire or release) and not _ACCESS.fullmatch(base):
+        # Plain loads and stores take them too, as Zalasr's do: litmus tests are written like this.
         raise _wrong(instruction, f"'{base}' takes no .aq or .rl", f"write {base}, with a fence where order is needed")
     values = dict(_values(instruction, row, texts))
     sets = (str(values["rs1"]), str(values["rs2"])) if base == "fence" else ("", "")
@@ -116,6 +117,7 @@ def _expanded(mnemonic: str, operands: tuple[str, ...]) -> tuple[str, tuple[str,
 
 def _values(instruction: Instruction, row: Row, texts: tuple[str, ...]) -> Iterator[tuple[Role, int | str]]:
     template = row.operands.partition(";")[0]
+    # Two spellings of one instruction: `jalr rd,rs1,imm` and `jalr rd,imm(rs1)`.
     if row.mnemonic == "jalr" and len(texts) == 3:
         texts = (texts[0], f"{texts[2]}({texts[1]})")
     flat = [part for text in texts for part in _parts(text, row)]

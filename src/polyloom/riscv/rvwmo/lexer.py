@@ -37,6 +37,7 @@ def tokens(source: Source, start: int) -> Iterator[Token]:
     """The words from character `start` on, and an `end`. Errors: PL0940 for what begins no word."""
     place = start
     while place < len(source.text):
+        # Before the other words, because `(` is one of them.
         if source.text.startswith("(*", place):
             place = _comment_end(source, place)
             continue
@@ -61,6 +62,7 @@ def _comment_end(source: Source, start: int) -> int:
     """Where the comment that begins at `start` ends; comments nest."""
     depth = 0
     for found in _EDGE.finditer(source.text, start):
+        # Comments nest, as in OCaml, in which herd is written.
         depth += 1 if found[0] == "(*" else -1
         if depth == 0:
             return found.end()

@@ -74,6 +74,7 @@ class Statement:
     labels: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        # Labels stand before their instruction, as in the herd format.
         return " ".join(
             [*(f"{label}:" for label in self.labels), *([str(self.instruction)] if self.instruction else [])]
         )
@@ -112,7 +113,7 @@ Proposition = Equal | Not | And | Or
 
 @dataclass(frozen=True, slots=True)
 class Litmus:
-    """A test. `info` is what stands between the name and the initial state; `harts` has one program a hart."""
+    """A test. `info` is what stands between the name and the initial state; `harts` has one program per hart."""
 
     name: str
     harts: tuple[tuple[Statement, ...], ...]

@@ -61,6 +61,7 @@ class Log:
         """Of a test. One entry of each group has to agree: entries of one hash are of one test; of those that have but
         their name, models' and machines' are a group each, because different tests can share a name."""
         named = self.by_name.get(name, ())
+        # A hash names a test for certain: each entry that has it must agree by itself.
         groups = [(entry,) for entry in self.by_hash.get(hash.lower(), ())]
         groups += [tuple(e for e in named if e.counts is not None), tuple(e for e in named if e.counts is None)]
         return tuple(group for group in groups if group)
@@ -103,8 +104,7 @@ def _entry(lines: Sequence[str]) -> Entry | None:
 
 
 def agrees(verdict: Verdict, entry: Entry) -> bool:
-    """Whether a log's states and counts are the verdict's; of a machine, whether all states that it showed are
-    allowed."""
+    """Whether a log's states and counts are the verdict's; of a machine, whether its states are allowed."""
     states = frozenset(map(_state, verdict.states))
     if entry.counts is None:
         return entry.states <= states

@@ -32,7 +32,7 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_text import print_instruction
 from polyloom.ir.ssa_types import F32, F64, I1, I32, I64, PTR, SIZE, WIDTH, Type
-from polyloom.riscv.expression import Expression, Node, comparison
+from polyloom.riscv.expression import RELATIONS, Expression, Node, comparison
 from polyloom.riscv.isa import X_NAMES, register
 from polyloom.riscv.names import Isa
 from polyloom.riscv.rvwmo import litmus
@@ -58,18 +58,6 @@ _ARITHMETIC: Final = {
     "xor": "xor",
 }
 _BITWISE: Final = ("and", "or", "xor")
-_RELATIONS: Final = {
-    "eq": "==",
-    "ne": "!=",
-    "slt": "<",
-    "sle": "<=",
-    "sgt": ">",
-    "sge": ">=",
-    "ult": "<u",
-    "ule": "<=u",
-    "ugt": ">u",
-    "uge": ">=u",
-}
 LETTERS: Final = {1: "b", 2: "h", 4: "w", 8: "d"}
 _FENCES: Final = {
     "acquire": ("fence", "r", "rw"),
@@ -82,8 +70,7 @@ _FENCES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A load into the register `number`, or a store (None), of `width` bytes at one of `locations`; `racy`: volatile or
-    atomic."""
+    """A load into register `number`, or a store (None), of `width` bytes; `racy`: volatile or atomic."""
 
     number: int | None
     width: int
@@ -156,7 +143,7 @@ class _Writer:
         elif name in COMPARISONS:
             self._table(
                 result,
-                comparison(_RELATIONS[name], self._atom("a", operands[0]), self._atom("b", operands[1])),
+                comparison(RELATIONS[name], self._atom("a", operands[0]), self._atom("b", operands[1])),
                 operands,
                 "ab",
             )
@@ -201,6 +188,7 @@ class _Writer:
         order = access.order if access else ""
         if type in (I1, F32, F64):
             raise self._refused(instruction)
+        # The mapping of C11 atomics to RVWMO of the specification's appendix A, table "Mappings from C/C++ primitives".
         if order == "seq_cst" or (not result and order == "release"):
             self._fence("seq_cst" if result else "release")
         where, letter = f"0({self._register(address)})", LETTERS[SIZE[type]]
@@ -258,6 +246,7 @@ class _Writer:
         if width < WIDTH[I32] and name == "lshr":
             self._extended(scratch := self._temporary(), first, "srli", width)
             first = scratch
+        # Bitwise operations of sign-extended words give sign-extended words.
         suffix = "w" if width == WIDTH[I32] and name not in _BITWISE else ""
         if isinstance(right, Constant) and name != "sub" and -2048 <= right.value < 2048:
             self._write(f"{_ARITHMETIC[name]}i{suffix}", rd, first, str(right.value))

@@ -39,8 +39,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """Orders operations before position `place` that are in `before` (some of "rw") and later ones that are in
-    `after`."""
+    """Orders operations before `place` that are in `before` (some of "rw") and later ones in `after`."""
 
     place: int
     before: str
@@ -63,5 +62,6 @@ class Path:
     fences: tuple[Fence, ...] = ()
     conditions: tuple[Condition, ...] = ()
     registers: tuple[Value, ...] = (0,) * 32
+    # Executions of longer paths exist and were not counted: the verdict says so.
     cut: bool = False
     fault: Diagnostic | None = None

@@ -82,6 +82,7 @@ def _tests(name: str, program: Program, pair: _Pair) -> Iterator[Litmus]:
     assert pair.load.number is not None
     read = Equal(Register(0, pair.load.number), pair.value)
     if pair.second.number is None:
+        # Two initial values: a store of the value that is there already could not be seen.
         for before in (0, 1):
             stored = _alone(program, pair, before, pair.target)
             if stored not in (None, before):

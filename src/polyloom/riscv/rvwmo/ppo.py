@@ -39,9 +39,9 @@ def _within(operation: Operation, letters: str) -> bool:
 
 
 def _dependencies(operations: tuple[Operation, ...], b: int) -> int:
-    """Rules 9 (address), 10 (data), 11 (control, to a store), 13 (a store behind an operation whose address
-    depends)."""
+    """Rules 9 (address), 10 (data), 11 (control, to a store), 13 (a store behind a dependent address)."""
     second = operations[b]
+    # A load depends on addresses alone; control dependences order stores (rule 11), not loads.
     if not second.writes:
         return second.address
     behind = 0

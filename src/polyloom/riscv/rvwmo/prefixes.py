@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from typing import Final
 
-from polyloom import _core
+from polyloom._native import riscv
 from polyloom.riscv.rvwmo.coherence import Node
 from polyloom.riscv.rvwmo.values import Constant, Read, UndefinedError, Value
 
@@ -49,6 +49,7 @@ def counted(
     values = list(
         dict.fromkeys([*(initial[name] for name in names), *(n.operation.value for n in nodes if n.operation.writes)])
     )
+    # Sets of events and of values are single words of 64 bits in native/riscv; larger tests go by location.
     if len(nodes) > _EVENTS or len(values) > _VALUES:
         return None
     try:
@@ -84,7 +85,7 @@ def counted(
         (values.index(initial[name]), shown.index(name) if name in shown else -1, name in memory) for name in names
     ]
     steps = _STEPS * count(0)
-    found, left = _core.litmus_executions(events, locations, ways, steps)
+    found, left = riscv.executions(events, locations, ways, steps)
     count((steps - left) // _STEPS)
     final = [(name, k) for k, name in enumerate(shown) if name in memory]
     if found is None:
@@ -95,6 +96,7 @@ def counted(
                 tuple((node.read, values[fields[places[node.number]]]) for node in kept),
                 tuple((name, values[fields[k]]) for name, k in final),
             ),
+            # Counts exceed 64 bits: interleavings grow with the factorial of the operations.
             high << 64 | low,
         )
         for fields, low, high in found
@@ -126,8 +128,7 @@ def _own(node: Node, nodes: Sequence[Node]) -> int:
 
 
 def _guard(node: Node, nodes: Sequence[Node]) -> int:
-    """Of a load: earlier loads that must not read a newer store (rule 2), and the store-conditional of a
-    load-reserved."""
+    """Of a load: earlier loads that must not read newer (rule 2), and its store-conditional."""
     if node.operation.writes:
         return 0
     older = takewhile(lambda n: not n.operation.writes, reversed(_earlier(node, nodes)))

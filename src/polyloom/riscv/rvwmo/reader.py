@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text in the herd format to a `Litmus`: a recursive descent over the grammar of `litmus`, with errors at line and
-column."""
+"""Text in the herd format to a `Litmus`, by recursive descent, with errors at line and column."""
 
 from __future__ import annotations
 
@@ -57,6 +56,7 @@ def _head(source: Source) -> tuple[str, tuple[str, ...], int]:
     place = len(first) + 1
     while place < len(source.text):
         line = source.text[place:].partition("\n")[0]
+        # Information lines may hold anything, up to the brace of the initial state.
         if line.lstrip().startswith("{"):
             return words[1].strip(), tuple(info), place
         if line.strip():
@@ -147,6 +147,7 @@ class _Reader:
     def _declaration(self) -> Declaration:
         start = self._word
         following = self._following
+        # `int x = 1`, `int *p = &x` and `x = 1` begin alike: the word after the first one tells.
         typed = (
             start.kind == "name"
             and (following.text in ("*", "[") or following.kind in ("name", "number"))
@@ -197,6 +198,7 @@ class _Reader:
             hart, _, label = self._take(), self._take(), self._take()
             return Pointer(f"P{hart.text.removeprefix('P')}:{label.text}")
         value = self._integer("a value")
+        # Values are signed throughout; a test may write the bits without a sign.
         return value - _LARGEST if value >= _LARGEST // 2 else value
 
     # Program
@@ -286,6 +288,7 @@ class _Reader:
 
     def _observation(self) -> tuple[Quantifier, Proposition]:
         if self._word.kind == "end":
+            # herd takes a test without a condition, whose states are then all that is asked for.
             return "forall", And()
         if self._accept("~", "exists") or self._accept("not", "exists"):
             return "~exists", self._proposition()
@@ -308,6 +311,7 @@ class _Reader:
         return parts[0] if len(parts) == 1 else And(tuple(parts))
 
     def _literal(self, depth: int) -> Proposition:
+        # Recursive descent: the bound comes before Python's own.
         if depth > _DEPTH:
             raise self._error("the proposition is nested too deeply", f"use at most {_DEPTH} levels")
         if self._accept("not") or self._accept("~"):

@@ -86,6 +86,7 @@ class Hart:
             if state.at >= len(self._steps) or state.path.cut or state.path.fault:
                 yield state.path
             else:
+                # A stack: the first successor is followed first, so that paths come in the order of the text.
                 waiting += reversed(list(self._after(state)))
 
     def _after(self, state: _State) -> Iterator[_State]:
@@ -111,6 +112,7 @@ class Hart:
         elif name.startswith("fence"):
             yield _next(_fenced(state, step))
         elif name.startswith("sc."):
+            # A store-conditional may always fail, with no memory operation (specification, section on LR/SC).
             yield _next(self._write(replace(state, reservation=None), step.rd, 1))
             for target, after in self._targets(state, step, instruction) if state.reservation else ():
                 yield from self._conditional(after, step, target, instruction) if target else (after,)
@@ -154,8 +156,10 @@ class Hart:
 
     def _branch(self, state: _State, step: Step) -> Iterator[_State]:
         operation, wanted = _BRANCHES[step.mnemonic]
+        # Rule 11: every later store depends on the reads that decide this branch.
         state = replace(state, control=state.control | state.taints[step.rs1] | state.taints[step.rs2])
         target = self._labels[step.label]
+        # Both ways lead to the same place. The control dependence is syntactic, and stays.
         if target == state.at + 1:
             yield _next(state)
             return
@@ -169,6 +173,7 @@ class Hart:
     def _jump(self, state: _State, target: int) -> _State:
         """A backward jump counts."""
         taken = state.taken.get(state.at, 0)
+        # Loops are followed a bounded number of times; the verdict says that longer executions were not counted.
         if target <= state.at and taken == UNROLL:
             return replace(state, path=replace(state.path, cut=True))
         return replace(state, at=target, taken={**state.taken, state.at: taken + 1})
@@ -193,11 +198,11 @@ class Hart:
     # Memory
 
     def _targets(self, state: _State, step: Step, instruction: Instruction) -> Iterator[tuple[Pointer | None, _State]]:
-        """Where an instruction may access memory, each with the state that assumes it; without a target a state with a
-        fault."""
+        """Where memory may be accessed, each with the state that assumes it; no target: a state with a fault."""
         value = apply("add", state.path.registers[step.rs1], step.immediate)
         candidates = [Pointer(name) for name in sorted(bases(value, self._locations))]
         if isinstance(value, Pointer):
+            # A known address needs no fork.
             candidates = [value] if value.name in self._locations else []
         for target, fork in _forks(state, value, candidates):
             what = f"'{instruction}' accesses {_known(value)}, which is no location"
@@ -303,6 +308,7 @@ def _forks(state: _State, value: Value, candidates: Iterable[Pointer]) -> Iterat
                 return
         else:
             yield target, _assume(state, Condition(value, target))
+            # The last fork: the address is that of no location, which is a fault if some execution has it.
             rest = _assume(rest, Condition(Apply("eq", value, target), False))
     yield None, rest
 

@@ -51,6 +51,7 @@ class Apply:
     operation: str
     left: Value
     right: Value
+    # Expressions share parts, so that what is written out may be exponentially larger than what is stored.
     size: int = field(default=1, compare=False, repr=False)
     """How many operations it has, counted as often as they are mentioned."""
 
@@ -73,8 +74,7 @@ def unsigned(value: int, bits: int = 64) -> int:
 
 
 def apply(operation: str, left: Value, right: Value = 0) -> Value:
-    """The result as a constant where it is known. Errors: `UndefinedError`; PL0944 for an expression that is too
-    large."""
+    """The result, a constant where it is known. Errors: `UndefinedError`; PL0944 if it is too large."""
     if isinstance(left, int) and isinstance(right, int):
         return signed(OPERATIONS[operation](left, right))
     simple = _simplified(operation, left, right)
@@ -82,6 +82,7 @@ def apply(operation: str, left: Value, right: Value = 0) -> Value:
         return simple
     if isinstance(left, int | Pointer) and isinstance(right, int | Pointer):
         return _on_addresses(operation, left, right)
+    # Chains of operations on one read double in size with each use of both operands.
     size = 1 + sum(value.size for value in (left, right) if isinstance(value, Apply))
     if size > _LARGEST:
         help = "use fewer instructions between a load and what depends on it"
@@ -92,7 +93,9 @@ def apply(operation: str, left: Value, right: Value = 0) -> Value:
 
 
 def _simplified(operation: str, left: Value, right: Value) -> Value | None:
+    # x ^ x is 0 whatever x is. The dependency on x stays: it is syntactic, and kept in taints, not in values.
     if left == right and operation in _SAME_IS_ZERO | _SAME_IS_ITSELF | {"eq"}:
+        # Equal expressions have equal values, whatever is read.
         return 1 if operation == "eq" else 0 if operation in _SAME_IS_ZERO else left
     if operation in ("czero.eqz", "czero.nez") and isinstance(right, int | Pointer):
         return 0 if (right == 0) == (operation == "czero.eqz") else left
@@ -119,6 +122,7 @@ def _on_addresses(operation: str, left: Constant, right: Constant) -> Constant:
             return Pointer(left.name, left.offset + (right if operation == "add" else -right))
         if operation in ("eq", "sltu") and 0 <= right < _PAGE:
             return 0
+        # Addresses are symbols and have no width.
         if operation in ("sext32", "zext32"):  # RV32 moves addresses by lw and sw
             return left
     elif operation == "add":
@@ -133,6 +137,7 @@ def evaluate(value: Value, read: Mapping[Read, Value], under: frozenset[Read] = 
     if isinstance(value, int | Pointer):
         return value
     if isinstance(value, Read):
+        # A value that depends on itself would be out of thin air, which preserved program order forbids.
         return None if value in under or value not in read else evaluate(read[value], read, under | {value})
     left, right = evaluate(value.left, read, under), evaluate(value.right, read, under)
     if left is None or right is None:

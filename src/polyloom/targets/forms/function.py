@@ -136,8 +136,7 @@ class _Oracles:
         return {name: np.asarray(array) for name, array in self.reference({**values, **sizes}, given).items()}
 
     def explain(self, error: PolyloomError, values: Mapping[str, int], inputs: Arrays) -> PolyloomError:
-        """What C leaves undefined is a better error: the interpreter's, which looks less long where a run had no
-        end."""
+        """What C leaves undefined is a better error: the interpreter's, which looks less long without an end."""
         del values
         has_end = error.code not in ("PL0914", "PL0915")
         try:

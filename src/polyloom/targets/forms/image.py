@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images: files that already are programs, ELF or raw words at an address. What they take and give, the target finds
-out."""
+"""Images: files that already are programs, ELF or raw words; the target knows what they take and give."""
 
 from __future__ import annotations
 

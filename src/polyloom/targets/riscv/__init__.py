@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RISC-V: one instruction table, an assembler and an interpreter over it, and the best sequences for conditional
-values."""
+"""RISC-V: an instruction table, assembler and interpreter over it, and sequences for selects."""
 
 from typing import Final
 

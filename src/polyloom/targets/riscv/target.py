@@ -20,9 +20,11 @@ from polyloom.ir.signature import RESULT, Signature
 from polyloom.ir.ssa_interpret import Argument
 from polyloom.riscv import foreign, symbols
 from polyloom.riscv import note as notes
+from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend import abi
 from polyloom.riscv.backend.compile import PASSES, compile_function
-from polyloom.riscv.backend.link import program
+from polyloom.riscv.backend.data import BASE
+from polyloom.riscv.backend.link import executable, program
 from polyloom.riscv.backend.run import call
 from polyloom.riscv.disassemble import addresses, listing
 from polyloom.riscv.image import MAGIC, elf, is_riscv, raw
@@ -103,6 +105,16 @@ def _placed(images: Sequence[Given], isa: Isa) -> bytes:
     return program([s for image in loaded for s in image.segments], loaded[0].entry, isa)
 
 
+def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
+    """An executable that starts at the label `_start`, or at the first instruction."""
+    del options
+    made = assemble(text, place.isa, BASE, name)
+    if not made.data:
+        raise input_error("PL0910", f"{name} has no instruction", help="write at least one, such as `ebreak`")
+    starts = {label: address - BASE for label, address in made.labels.items()}
+    return executable(b"", BASE, made.data, place.isa, starts, entry=made.labels.get("_start", BASE))
+
+
 def _run(data: bytes, job: Job) -> Execution:
     options, isa = cast(Options, job.options), _isa(data, cast("Place | None", job.place))
     limit = options.max_instructions
@@ -165,8 +177,7 @@ def _listed(code: bytes, isa: Isa, start: int, names: Mapping[int, str]) -> Iter
 
 
 def _inspect(data: bytes) -> dict[str, Json]:
-    """Any executable, disassembled with all extensions that are modelled; words that are no instructions are
-    `illegal`."""
+    """Any executable, disassembled with all modelled extensions; other words are `illegal`."""
     isa = parse(_largest(data))
     image = elf(data, isa)
     tables = symbols.read(data)
@@ -212,6 +223,7 @@ TARGET: Final = Target(
     made=lambda data: {"elf_bytes": len(data)},
     summary=_summary,
     as_json=_inspect,
+    assemble=_assemble,
     verify=_verify,
     passes=(*SSA_PASSES, *PASSES),
 )

@@ -116,10 +116,10 @@ def tables(graph: Graph) -> Tables:
 
 
 def immediate(equation: Equation, position: int, constant: Constant) -> int:
-    """The 32 bits of a constant operand: integers sign-extended, f32 its IEEE bits, a shift amount the one below the
-    width."""
+    """The 32 bits of a constant: integers sign-extended, f32 its bits, a shift amount below the width."""
     if constant.dtype == "f32":
         return struct.unpack("<I", struct.pack("<f", constant.value))[0]
+    # Amounts are taken modulo the width, as every target of the language does; the word holds the reduced one.
     is_amount = equation.operation in ("shl", "shr") and position == 1
     return int(constant.value) & (int(constant.dtype[1:]) - 1 if is_amount else 0xFFFFFFFF)
 

@@ -56,6 +56,7 @@ def orders(graph: Graph) -> tuple[Order, ...]:
     distances = tuple(dict.fromkeys(use.distance for use in graph.uses if not use.is_local and use.writers))
     dimensions = frozenset(range(len(graph.program.dimensions)))
     inner = max(k for k in range(len(dimensions) + 1) if perm(len(dimensions), k) <= _MOST)
+    # More than `_MOST` orders are not judged: outer dimensions matter least, so that these get one order each.
     legal = (
         pair
         for free in combinations(sorted(dimensions), inner)
@@ -84,9 +85,12 @@ def _legal(
     outer = sorted(dimensions - free)
     for m in outer or sorted(dimensions, reverse=True):
         components = [d[m] for d in remaining]
+        # A dimension in which all remaining distances have one sign may come next; reflected where that sign is
+        # negative.
         down = min(components, default=0) < 0
         if down and max(components) > 0:
             continue
+        # Distances that are nonzero here are satisfied by this dimension, and constrain none further in.
         for order, reflected in _legal([d for d in remaining if not d[m]], dimensions - {m}, free):
             yield (*order, m), reflected | {m} if down else reflected
         if outer:
@@ -101,6 +105,7 @@ def _conflict(graph: Graph, distances: Sequence[Vector], dimensions: frozenset[i
     kept = list(distances)
     for d in distances:
         without = [e for e in kept if e != d]
+        # A minimal set of conflicting distances, by deletion: the message names only dependences that matter.
         if not _is_feasible(without, dimensions):
             kept = without
     names: list[str] = []

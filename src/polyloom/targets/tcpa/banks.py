@@ -28,8 +28,7 @@ _STEP_BYTES = 48
 
 
 def accesses(concrete: Concrete) -> dict[str, Accesses]:
-    """By array: the (bank, element) pairs that are touched, elements counted row by row. Errors: PL0705 for another
-    layout."""
+    """By array: the (bank, element) pairs that are touched, row by row. Errors: PL0705 for another layout."""
     steps = sum(_steps(g, s) for g in concrete.generators for s in g.domain)
     memory.require(
         steps * _STEP_BYTES, f"the list of what the banks of {concrete.kernel} access", "use smaller loop bounds"
@@ -56,11 +55,13 @@ def _steps(g: Generator, s: ConvexSet) -> int:
     return prod(
         max(0, high - low + 1)
         for m, (low, high) in enumerate(zip(s.lower, s.upper, strict=True))
+        # A digit on which nothing depends is not enumerated: it would repeat the same elements.
         if any(row[m] for row in rows)
     )
 
 
 def _bank(generator: Generator) -> int:
+    # A bank as one number, for NumPy's set operations.
     return (SIDES.index(generator.side) * _POSITIONS + generator.position) * _CHANNELS + generator.channel
 
 

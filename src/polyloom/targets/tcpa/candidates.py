@@ -35,15 +35,12 @@ REGIONS: tuple[Region, ...] = ((4, 4), (1, 8), (8, 1), (1, 1))
 WORTH_KEEPING = 0.05
 """A candidate must bring the sum of relative latencies down by this share of one sample."""
 INVALID = 4.0
-"""What a sample for which a candidate is invalid counts for, in multiples of the best latency: another one has to serve
-it."""
+"""What a sample counts for that a candidate is invalid for, in multiples of the best latency."""
 MOVING_RESULTS = 0.2
-"""What a channel that carries computed values counts for: partial results that stay where they are need fewer
-classes."""
+"""What a channel of computed values counts for: partial results that stay need fewer classes."""
 
 NEARLY = 1.25
-"""What another allocation may take of the best latency, on regions of rows and columns, to be kept for its control
-signals."""
+"""What another allocation may take of the best latency to be kept for its control signals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +81,7 @@ def ranked(
     reflections."""
     triples, latency, depth = _judge(graph, hop_delay, allocations, orders, schedules)
     best = latency.min(axis=0)
+    # Relative to the best of each sample: otherwise large samples would decide alone.
     relative = np.where(np.isfinite(best), latency / np.where(np.isfinite(best), best, 1.0), 1.0)
     penalties = {a: 1.0 + MOVING_RESULTS * _moving_results(graph, a) for a in allocations}
     penalty = np.array([penalties[t.allocation] for t in triples])
@@ -96,22 +94,28 @@ def ranked(
             kept.append(chosen)
             alive[chosen] = False
         else:
+            # Registers and routes do not depend on the scan order: all orders of this triple fail alike.
             alive[[_registers(t) == _registers(triples[chosen]) for t in triples]] = False
 
     # The first has two dimensions where the program has, because such an allocation serves regions of every shape.
     planar = np.array([t.allocation.rows is not None and t.allocation.columns is not None for t in triples])
     safe = np.array([schedules[t.schedule].safe for t in triples])
+    # Greedy cover: each round keeps the triple that improves most on what is served already. One place stays for a safe
+    # schedule.
     while len(kept) < at_most - bool(safe.any()) and alive.any():
+        # What the kept candidates give on each sample, if instantiation takes the best of them.
         served = relative[kept].min(axis=0, initial=INVALID)
         open_to = alive & planar if not kept and (alive & planar).any() else alive
         gain = np.where(open_to, np.maximum(served - relative, 0.0).sum(axis=1), -1.0)
         chosen = _first_best(gain, relative)
+        # Each further candidate makes the file longer, and the choice at run time slower.
         if kept and gain[chosen] < WORTH_KEEPING:
             break
         keep(chosen)
     while len(kept) < at_most and not safe[kept].any() and (alive & safe).any():
         keep(min(np.flatnonzero(alive & safe).tolist(), key=lambda n: (float(relative[n].sum()), n)))
     while kept and len(kept) < at_most and alive.any():
+        # Then for memory: a candidate that halves the deepest FIFO on average may fit where the fast ones do not.
         least = depth[kept].min(axis=0)
         gain = np.where(
             alive & (relative.max(axis=1) < INVALID),
@@ -158,6 +162,7 @@ def _registers(triple: Triple) -> tuple[Allocation, tuple[bool, ...], int]:
 def _moving_results(graph: Graph, allocation: Allocation) -> int:
     """How many uses send results of operations other than moves to another element."""
     axes = [m for m in (allocation.rows, allocation.columns) if m is not None]
+    # A use whose distance has a component along an allocated dimension crosses elements.
     sent = (u for u in graph.uses if any(u.distance[m] for m in axes))
     return sum(any(graph.equations[w.node].operation != "move" for w in u.writers) for u in sent)
 
@@ -240,7 +245,9 @@ def _evaluate(
     vectors = _scan_vectors(scans.orders, np.array(sizes), schedule.initiation_interval)
     moved = distances[None, :, :] * scans.signs[:, None, :]
     steps = (vectors * scans.signs) @ distances.T
+    # A distance that leaves the tile in some dimension is a matter of lambda_K, not of this inequality.
     inside = (np.abs(distances) < np.array(sizes)).all(axis=1)
+    # lambda_J . d >= tau(producer) + latency - tau(consumer): the operand is ready when it is read.
     valid = ((steps >= gaps) | ~inside).all(axis=1)
     length = max(start + cycles for start, cycles in zip(schedule.tau, schedule.latency, strict=True))
     latency = (vectors * (np.array(sizes) - 1)).sum(axis=1).astype(np.float64) + length
@@ -258,6 +265,7 @@ def _evaluate(
 
 def _scan_vectors(orders: Integers, sizes: Integers, interval: int) -> Integers:
     """lambda_J of every scan order: the initiation interval times the sizes of all dimensions further in."""
+    # lambda_J of a dimension is pi times the sizes of all dimensions scanned further in (5.2).
     inner = np.cumprod(sizes[orders], axis=1)
     strides = interval * np.concatenate((np.ones((len(orders), 1), dtype=np.int64), inner[:, :-1]), axis=1)
     vectors = np.empty_like(strides)
@@ -293,6 +301,7 @@ def _demands(
         for c, m in zip(theta, axes, strict=True):
             if c and m is not None:
                 reaches &= np.sign(moved[:, :, m]) == c
+                # d - P theta within the neighbouring tile: one whole tile in this dimension has been crossed.
                 bound = bound + (c * vectors[:, m] * sizes[m])[:, None]
         found[:, k] = np.where(reaches, bound, _NOTHING).max(axis=1, initial=_NOTHING)
     return found
@@ -303,6 +312,7 @@ def _skew_costs(demands: Integers, counts: Region) -> Floats:
     demand, and what a diagonal demands beyond their sum goes to the shorter axis."""
     if (demands[:, 3:] == _NOTHING).all():
         row, column = np.maximum(demands[:, 0], 0), np.maximum(demands[:, 1], 0)
+        # The diagonal demands row + column together. The shorter axis multiplies the skew by fewer elements.
         both = np.maximum(demands[:, 2] - row - column, 0)
         return (row * (counts[0] - 1) + column * (counts[1] - 1) + both * (min(counts) - 1)).astype(np.float64)
     return np.array([_skew_cost(tuple(d), counts) for d in demands.tolist()])

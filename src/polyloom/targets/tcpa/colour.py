@@ -59,8 +59,7 @@ def colour_graph(n: int, edges: Iterable[tuple[int, int]]) -> tuple[int, ...]:
 def check_colours(
     intervals: tuple[Interval, ...], period: int, compatible: frozenset[tuple[int, int]], colours: tuple[int, ...]
 ) -> None:
-    """Raise PL0470 (internal) when two values are in one register in the same cycle: independent of the search, cycle
-    by cycle."""
+    """Raise PL0470 (internal) when two values share a register in a cycle; independent of the search."""
     if len(colours) != len(intervals):
         raise _faulty(f"{len(intervals)} values have {len(colours)} registers")
     tenants: dict[tuple[int, int], list[int]] = {}
@@ -81,6 +80,7 @@ def _faulty(message: str) -> PolyloomError:
 
 
 def _meet(one: Interval, other: Interval, period: int) -> bool:
+    # Two arcs on a circle meet if and only if one begins within the other.
     return (other.ready - one.ready) % period <= one.last - one.ready or (
         one.ready - other.ready
     ) % period <= other.last - other.ready
@@ -95,6 +95,7 @@ def _colour(n: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], 
     colours = _saturate(neighbours)
     clique = _clique(neighbours)
     bound = len(clique)
+    # From the clique's size upwards: the first number of colours that suffices is the chromatic number.
     while n <= EXACT_NODES and bound < len(set(colours)):
         status, found = _search(neighbours, clique, bound)
         if found is not None:
@@ -111,6 +112,7 @@ def _saturate(neighbours: list[set[int]]) -> tuple[int, ...]:
     colours: dict[int, int] = {}
     taken: dict[int, set[int]] = {v: set() for v in range(len(neighbours))}
     while taken:
+        # Brelaz: the node that sees most colours has the least choice. Ties go to the lowest number, for determinism.
         node = max(taken, key=lambda v: (len(taken[v]), len(neighbours[v]), -v))
         own = taken.pop(node)
         colours[node] = next(c for c in range(len(neighbours)) if c not in own)
@@ -120,8 +122,7 @@ def _saturate(neighbours: list[set[int]]) -> tuple[int, ...]:
 
 
 def _clique(neighbours: list[set[int]]) -> list[int]:
-    """The greatest of the cliques grown greedily from every node; of a graph whose colouring is kept as it is, one
-    clique."""
+    """The greatest clique grown greedily from any node; of a large graph, one clique."""
     best: list[int] = []
     if len(neighbours) > EXACT_NODES:
         return _quick_clique(neighbours)
@@ -131,6 +132,7 @@ def _clique(neighbours: list[set[int]]) -> list[int]:
             node = max(candidates, key=lambda v: (len(neighbours[v] & candidates), -v))
             clique.append(node)
             candidates &= neighbours[node]
+        # Grown from every node: n^2 steps for a bound that often equals the greedy colouring, which ends the search.
         best = max(best, clique, key=len)
     return best
 

@@ -22,7 +22,7 @@ from polyloom.targets.subject import Progress, silent
 from polyloom.targets.tcpa import access, forms, machine_file, mapping
 from polyloom.targets.tcpa.allocate import allocations, orders
 from polyloom.targets.tcpa.candidates import Triple, ranked
-from polyloom.targets.tcpa.forms import Bound, Choices
+from polyloom.targets.tcpa.forms import Choices, Mapped
 from polyloom.targets.tcpa.graph import build, limit_destinations
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.mapping import UserMapping, parse_mapping
@@ -104,17 +104,21 @@ def _copies(graph: Graph, machine: Machine) -> Graph:
 
 def _schedules(graph: Graph, machine: Machine, given: UserMapping | None, tell: Progress) -> Choices:
     tell("schedules", 0.1)
+    # Section 5.1 and 5.2: which dimensions are mapped, and in which orders a tile may be scanned, are independent
+    # choices.
     spaces, scans = allocations(len(graph.program.dimensions)), orders(graph)
     fixed = None
     if given is not None:
         spaces = mapping.allowed_allocations(given, graph, spaces)
         scans = mapping.allowed_orders(given, graph, scans)
         fixed = mapping.given_schedule(given, graph, machine, scans)
+    # A schedule depends on the innermost dimension alone (`schedule.py`), so that there are few problems for many scan
+    # orders.
     found = schedules(graph, machine, frozenset(o.order[0] for o in scans)) if fixed is None else (fixed,)
     return Choices(graph, machine, spaces, scans, found)
 
 
-def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Bound:
+def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Mapped:
     """The candidates worth keeping of those that fit the machine; where none does, the error of the most useful one."""
     tell("scan orders", 0.4)
     found: dict[Triple, Candidate] = {}
@@ -125,6 +129,7 @@ def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Bo
         try:
             found[t] = bind(of.graph, machine, t.allocation, t.order, of.schedules[t.schedule].schedule, t.schedule)
         except PolyloomError as error:
+            # Only "does not fit" is an answer here; anything else is a mistake of ours or of the user.
             if error.exit_code != INFEASIBLE:
                 raise
             errors.append(error)
@@ -132,12 +137,14 @@ def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Bo
 
     kept = ranked(of.graph, machine.hop_delay, of.spaces, of.scans, of.schedules, limit, fits)
     if not kept:
+        # `ranked` asks for the most useful triple first: its error is the one to act on.
         raise errors[0]
-    return Bound(of.graph, machine, of.schedules, tuple(found[t] for t in kept))
+    return Mapped(of.graph, machine, of.schedules, tuple(found[t] for t in kept))
 
 
-def _assemble(of: Bound, machine: Machine) -> Symbolic:
+def _assemble(of: Mapped, machine: Machine) -> Symbolic:
     graph, candidates, scheduled = of.graph, of.candidates, of.schedules
+    # Schedules that no candidate uses are not written; candidates are renumbered accordingly.
     used = sorted({c.schedule for c in candidates})
     tables = access.tables(graph)
     return Symbolic(

@@ -42,23 +42,25 @@ Domain = tuple[ConvexSet, ...]
 class Controller:
     """The global controller. It stands at the corner element named by `south` and `east`, sends the start token in
     cycle `start`, then the control signals of step s for the cycles [start + s*pi, start + (s+1)*pi), for `steps`
-    steps; both pass `row_delay` cycles a row and `column_delay` cycles a column, away from that corner."""
+    steps; both pass `row_delay` cycles per row and `column_delay` cycles per column, away from that corner."""
 
     south: bool
     east: bool
     start: int
     row_delay: int
     column_delay: int
+    # One per iteration of the tile and of the epilogue, in which the pipeline drains.
     steps: int
     signals: tuple[Domain, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ElementProgram:
-    """One processor class: a program a functional unit (empty: the unit halts at once) and FIFO depths of fd and id.
-    Depths are listed up to the last register in use; 0 marks an unused one."""
+    """One processor class: one program per functional unit (empty: the unit halts at once) and FIFO depths of fd and
+    id. Depths are listed up to the last register in use; 0 marks an unused one."""
 
     programs: tuple[tuple[Instruction, ...], ...]
+    # Per class, not per element: elements of one class have the same iterations, hence the same occupancy.
     feedback_depths: tuple[int, ...]
     input_depths: tuple[int, ...]
 

@@ -113,6 +113,7 @@ def _grid(what: str, limit: int, head: _Head) -> Codec[tuple[tuple[int, ...], ..
 
     def write(out: bytearray, value: tuple[tuple[int, ...], ...]) -> None:
         words = np.array(value, np.int64).reshape(-1)
+        # The slow path only finds the first faulty number, and raises its located error.
         if len(words) != head.rows * head.columns or words.min() < 0 or words.max() >= limit:
             repeated(repeated(item, head.columns), head.rows).write(out, value)
         out.extend(words.astype(f"<u{size}").tobytes())
@@ -244,6 +245,7 @@ def packed(concrete: Concrete, domains: Iterable[Domain], generators: bytes) -> 
     controller = section(_controller(domain), concrete.controller)
     for used in domains:
         section(domain, used)
+    # -1, an element without a program, is 0 in the file, whose numbers have no sign.
     shifted = tuple(tuple(c + 1 for c in row) for row in concrete.element_class)
     maps = section(_grid("a class", len(classes) + 1, head), shifted) + section(
         _grid("a wrapper", len(wrappers), head), concrete.wrapper
@@ -271,6 +273,8 @@ def decode(data: bytes) -> Concrete:
     domain = pooled(pool, "the number of a domain", u32)
     generators = _generators(_head_of(concrete), len(concrete.arrays), domain).read(reader)
     concrete = replace(concrete, generators=generators)
+    # Exactly one file for each configuration: whoever changes a byte is found out even where the value would be the
+    # same.
     binary.check_canonical(data, encode(concrete))
     return concrete
 

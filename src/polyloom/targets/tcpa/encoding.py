@@ -49,6 +49,7 @@ def _write(out: bytearray, instruction: Instruction) -> None:
     _BYTE.write(out, instruction.opcode)
     count = bytearray()
     _DESTINATIONS.write(count, len(instruction.destinations))
+    # Four bits of destinations, two of sources, two of the branch: the second byte of every word.
     out.append(count[0] | len(instruction.sources) << 4 | _branch_kind(instruction.branch) << 6)
     for operand in (*instruction.destinations, *instruction.sources):
         _write_operand(out, operand)
@@ -112,6 +113,7 @@ def _read_source(reader: Reader) -> Register | None:
     if byte >> 6 != File.IMMEDIATE:
         return Register(File(byte >> 6), byte & 63)
     if byte & 63:
+        # Unused bits are 0: otherwise two files would mean the same configuration.
         raise malformed(at, "an immediate has a register's number")
     return None
 
@@ -165,6 +167,7 @@ ArrayHead = tuple[ElementType, bool, int]
 def _write_array_head(out: bytearray, head: ArrayHead) -> None:
     dtype, is_output, rank = head
     _RANK.write(out, rank)
+    # A rank is below 32, so that all three fit into the byte.
     out[-1] = out[-1] << 3 | is_output << 2 | ELEMENT_TYPES.index(dtype)
 
 

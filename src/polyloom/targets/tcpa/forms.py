@@ -31,7 +31,7 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class Mapped:
     """The candidates worth keeping, with registers and routes."""
 
     graph: Graph
@@ -78,12 +78,12 @@ def _schedules(graph: Graph, machine: Machine, schedules: tuple[Scheduled, ...])
                 yield f"schedule {number} has {equation.name} at {tau} in unit {unit} with latency {latency}"
 
 
-def _candidates(bound: Bound) -> Iterator[str]:
+def _candidates(mapped: Mapped) -> Iterator[str]:
     """A candidate has one of the schedules, and scans all dimensions."""
-    for number, candidate in enumerate(bound.candidates):
-        if candidate.schedule not in range(len(bound.schedules)):
-            yield f"candidate {number} has the schedule {candidate.schedule}, of {len(bound.schedules)}"
-        if sorted(candidate.order) != list(range(len(bound.graph.program.dimensions))):
+    for number, candidate in enumerate(mapped.candidates):
+        if candidate.schedule not in range(len(mapped.schedules)):
+            yield f"candidate {number} has the schedule {candidate.schedule}, of {len(mapped.schedules)}"
+        if sorted(candidate.order) != list(range(len(mapped.graph.program.dimensions))):
             yield f"candidate {number} scans {candidate.order}"
 
 
@@ -101,16 +101,16 @@ def _show_schedules(choices: Choices) -> str:
 
 
 def _rows(graph: Graph, machine: Machine, schedule: Schedule) -> Iterator[str]:
-    """An equation a line, in the order of starts."""
+    """One equation per line, in the order of starts."""
     rows = zip(schedule.tau, schedule.unit, schedule.latency, graph.equations, strict=True)
     for tau, unit, latency, equation in sorted(rows, key=lambda row: (row[0], row[1], row[3].name)):
         yield f"  {tau:>4} {machine.units[unit].name:<8} {equation.name}: {equation.operation}, latency {latency}"
 
 
-def _show_candidates(bound: Bound) -> str:
-    names = bound.graph.program.dimensions
+def _show_candidates(mapped: Mapped) -> str:
+    names = mapped.graph.program.dimensions
     lines: list[str] = []
-    for number, c in enumerate(bound.candidates):
+    for number, c in enumerate(mapped.candidates):
         places = [f"{axis} = {names[m]}" for axis, m in (("rows", c.rows), ("columns", c.columns)) if m is not None]
         scan = ", ".join(names[m] + (" downwards" if c.reflected[m] else "") for m in c.order)
         lines.append(

@@ -26,12 +26,14 @@ def build(program: Program) -> Graph:
     """The reduced dependence graph; conditions are simplified under the program's assumptions but stand alone."""
     domain = parameter_set(program.assumptions, program.parameters)
     spaces = [_points(program, e.condition).intersect_params(domain) for e in program.equations]
+    # Conditions are simplified within the domain but must stand alone, because instantiation evaluates them one by one.
     program = replace(
         program,
         equations=tuple(
             replace(e, condition=_condition(s, domain)) for e, s in zip(program.equations, spaces, strict=True)
         ),
     )
+    # Disjoint condition spaces: the two never execute in one iteration, and may share a cell of the table.
     exclusive = frozenset(
         pair for pair in combinations(range(len(spaces)), 2) if spaces[pair[0]].is_disjoint(spaces[pair[1]])
     )
@@ -49,6 +51,8 @@ def build(program: Program) -> Graph:
                     for v, other in enumerate(program.equations)
                     if other.target.name == operand.name
                 ]
+                # An operand may have several writers, each with the part of the iterations in which its value is the
+                # one that is read.
                 writers = tuple(Writer(v, _condition(points, domain)) for v, points in found if not points.is_empty())
                 uses.append(Use(consumer, position, operand.name, distance, writers))
                 produced.append(read)
@@ -78,8 +82,7 @@ def destinations(graph: Graph, variable: str, *, separate: bool = False) -> int:
 
 
 def _clique(graph: Graph, groups: Sequence[tuple[int, ...]]) -> int:
-    """The size of the largest set of groups of uses that overlap pairwise: at least the number that meet in one
-    iteration."""
+    """The largest set of groups of uses that overlap pairwise: at least what meets in one iteration."""
 
     def meet(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
         return any((min(m, n), max(m, n)) in graph.overlaps for m in a for n in b)
@@ -90,6 +93,7 @@ def _clique(graph: Graph, groups: Sequence[tuple[int, ...]]) -> int:
         first, *rest = candidates
         met = [g for g in rest if meet(first, g)]
         with_first = 1 + largest(met)
+        # Branch and bound without the bound: if `first` meets all others, leaving it out cannot give a larger set.
         return with_first if len(met) == len(rest) else max(with_first, largest(rest))
 
     return largest(list(groups))
@@ -103,8 +107,7 @@ class _Bin:
 
 
 def _with_copies(program: Program, graph: Graph, variable: Variable, limit: int) -> Program:
-    """`program` with copies of `variable`. Uses on a cycle of dependences stay direct if they can: a copy would
-    lengthen it."""
+    """`program` with copies of `variable`; uses on a cycle stay direct if they can, as a copy lengthens it."""
     uses = graph.uses_of(variable.name)
     local = tuple(n for n in uses if graph.uses[n].is_local)
     distant = sorted((n for n in uses if not graph.uses[n].is_local), key=lambda n: (not _is_cyclic(graph, n), n))
@@ -113,6 +116,8 @@ def _with_copies(program: Program, graph: Graph, variable: Variable, limit: int)
     for n in distant:
         # The copies read the general register, so it counts as written in every iteration.
         if 1 + _clique(graph, [(m,) for m in (*direct, n)]) <= limit:
+            # First come those on cycles: a copy there would lengthen the recurrence and with it the initiation
+            # interval.
             direct.append(n)
             continue
         chosen = next((b for b in bins if _clique(graph, [(m,) for m in (*b.uses, n)]) <= limit), None)
@@ -155,6 +160,7 @@ def _insert(program: Program, graph: Graph, variable: Variable, name: str, uses:
 def _is_cyclic(graph: Graph, use: int) -> bool:
     """Whether the consumer of `use` contributes to a later value of the variable that it reads."""
     reached = {graph.uses[use].consumer}
+    # Reachability along dependences, a step at a time; graphs are small.
     while grown := {
         u.consumer for u in graph.uses if u.consumer not in reached and any(w.node in reached for w in u.writers)
     }:

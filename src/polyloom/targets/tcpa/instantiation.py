@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polyloom import _core
+from polyloom._native import instantiate as native
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible, input_error
 from polyloom.targets.tcpa.symbolic import Symbolic
 
@@ -50,7 +50,8 @@ def instantiate(
     PL0510 to PL0520 where no candidate fits the machine (exit 3; the binding limit of the best candidate is named).
     """
     try:
-        made = _core.instantiate(data, values, rows, columns, candidate, sizes, layouts)
+        made = native.instantiate(data, values, rows, columns, candidate, sizes, layouts)
+    # Python allocates the buffers, whose sizes the library is asked for first.
     except MemoryError:
         raise infeasible(
             "PL0706", "the configuration does not fit into memory", help="use smaller loop bounds or a smaller region"
@@ -60,7 +61,7 @@ def instantiate(
     return made.file
 
 
-def _refusal(symbolic: Symbolic, made: _core.Instantiation) -> PolyloomError:
+def _refusal(symbolic: Symbolic, made: native.Instantiation) -> PolyloomError:
     code = f"PL{made.status:04}"
     match made.status:
         case 506:
@@ -84,28 +85,29 @@ def _refusal(symbolic: Symbolic, made: _core.Instantiation) -> PolyloomError:
                 f"format holds less than {made.available}"
             )
             return infeasible(code, message, help=help)
+        # Below 500 are the library's own conditions; from 500 on, the number is that of the diagnostic.
         case status if status < 500:
             help = "use smaller loop bounds or a smaller region"
-            return infeasible("PL0706", f"the configuration does not fit: {_core.instantiate_text(status)}", help=help)
+            return infeasible("PL0706", f"the configuration does not fit: {native.status_message(status)}", help=help)
         case status if 510 <= status <= 520:
             message, help = _exceeded(symbolic, made)
             return infeasible(code, message, help=help)
         case status:
             return input_error(
                 code,
-                f"{_core.instantiate_text(status)}, at byte {made.position}",
+                f"{native.status_message(status)}, at byte {made.position}",
                 help="create the file again with this version",
             )
 
 
-def _uncovered(symbolic: Symbolic, made: _core.Instantiation) -> PolyloomError:
+def _uncovered(symbolic: Symbolic, made: native.Instantiation) -> PolyloomError:
     asked, least = made.asked, made.sizes(len(symbolic.dimensions))
     fitting = ", ".join(f"{n} >= {p}" for n, p in zip(symbolic.dimensions, least, strict=True))
     message = f"tiles of {'x'.join(map(str, asked))} do not cover the iteration space, or a dependence is longer"
     return input_error("PL0506", message, help=f"choose sizes with {fitting}")
 
 
-def _defect(made: _core.Instantiation) -> str:
+def _defect(made: native.Instantiation) -> str:
     match made.kind:
         case kind if kind == _SLOT:
             return f"two instructions or operands of offset {made.needed} meet in slot {made.place}"
@@ -118,7 +120,7 @@ def _defect(made: _core.Instantiation) -> str:
             return "the control flow of a unit contradicts itself"
 
 
-def _exceeded(symbolic: Symbolic, made: _core.Instantiation) -> tuple[str, str]:
+def _exceeded(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]:
     """(message, help) of PL0510 to PL0520."""
     needed, limit = made.needed, made.available
     match made.status:
@@ -129,7 +131,7 @@ def _exceeded(symbolic: Symbolic, made: _core.Instantiation) -> tuple[str, str]:
             return message, f"use a machine with fifo_depth = {needed}, or smaller tiles (a larger region)"
         case 512:
             message = (
-                f"kernel {made.place + 1} of unit {symbolic.limits.units[made.index]} has {needed} successors, "
+                f"kernel class {made.place + 1} of unit {symbolic.limits.units[made.index]} has {needed} successors, "
                 f"but a branch has {limit} targets"
             )
             return (
@@ -151,7 +153,7 @@ def _exceeded(symbolic: Symbolic, made: _core.Instantiation) -> tuple[str, str]:
             )
             return message, f"use a machine with counter_bits = {bits}, or smaller loop bounds"
         case 516:
-            kernels = f"{made.place} kernels of {needed // made.place}"
+            kernels = f"{made.place} kernel classes of {needed // made.place}"
             message = (
                 f"unit {symbolic.limits.units[made.index]} needs {needed} instructions ({kernels}), the machine "
                 f"has {limit}"
@@ -173,7 +175,7 @@ def _exceeded(symbolic: Symbolic, made: _core.Instantiation) -> tuple[str, str]:
             return message, f"use a machine with bank_words = {needed}, or a larger region"
 
 
-def _too_early(symbolic: Symbolic, made: _core.Instantiation) -> tuple[str, str]:
+def _too_early(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]:
     use = symbolic.uses[made.index]
     name = symbolic.node_names[use.consumer] if symbolic.node_names else f"node {use.consumer}"
     lack = (
@@ -188,25 +190,25 @@ def _too_early(symbolic: Symbolic, made: _core.Instantiation) -> tuple[str, str]
     return message, "ask for a smaller region, so that tiles become larger, or use larger loop bounds"
 
 
-def _too_few_channels(made: _core.Instantiation) -> tuple[str, str]:
+def _too_few_channels(made: native.Instantiation) -> tuple[str, str]:
     if made.kind != _CHANNELS:
         message = f"no free channel leads from {_register(made)} to a bank on the {_SIDES[made.side]} side"
         return message, "use a machine with more channels or adjacent ports"
     (rows, columns), square = made.region, made.place
     fits = f"ask for at most {square}x{square}, or use" if square else "use"
     message = (
-        f"input and output of {rows}x{columns} elements need {made.needed} channels and banks a side, the "
+        f"input and output of {rows}x{columns} elements need {made.needed} channels and banks per side, the "
         f"machine has {made.available}"
     )
     return message, f"{fits} a machine with channels = {made.needed}"
 
 
-def _register(made: _core.Instantiation) -> str:
+def _register(made: native.Instantiation) -> str:
     file = {_FEEDBACK: "fd", _INPUT: "id", _RESULT: "od"}[made.kind]
     return f"{file}{made.index}"
 
 
-def _owner(symbolic: Symbolic, made: _core.Instantiation) -> str:
+def _owner(symbolic: Symbolic, made: native.Instantiation) -> str:
     if made.kind != _GENERATOR:
         return "a control signal"
     return f"the address generator of {symbolic.arrays[made.index].name} at {_SIDES[made.side]} {made.place}"

@@ -31,6 +31,7 @@ class File(IntEnum):
     RD = 0
     FD = 1
     IO = 2
+    # The fourth code of the two bits that name a file.
     IMMEDIATE = 3
 
 
@@ -86,11 +87,14 @@ class Instruction:
     opcode: int = OPCODE_NOP
     destinations: tuple[Register, ...] = ()
     sources: tuple[Source, ...] = ()
+    # Orthogonal instruction processing (3.2): each unit has a program of its own, so that every word also says what
+    # comes next.
     branch: Branch = Next()
 
 
 def opcode(operation: str, dtype: ElementType) -> int:
     """The number that stands for `operation` on elements of `dtype`."""
+    # Positions in the table are numbers in files: rows are only ever appended (ARCHITECTURE, "An operation").
     return NUMBER[operation] * 4 + ELEMENT_TYPES.index(dtype)
 
 

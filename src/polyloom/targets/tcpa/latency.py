@@ -102,6 +102,7 @@ def timing(symbolic: Symbolic, candidate: Candidate) -> Timing:
     steps: dict[int, Polynomial] = {}
     step = Polynomial.constant(schedule.initiation_interval)
     for m in candidate.order:
+        # Innermost first: pi, then pi times the sizes passed so far.
         steps[m], step = step, step * size(m)
     lambda_j = tuple(steps[m] for m in range(len(candidate.order)))
     tile = Polynomial.constant(
@@ -121,6 +122,7 @@ def _slack(
     ready = max((schedule.tau[w.node] + schedule.latency[w.node] for w in one.writers), default=0)
     total = Polynomial.constant(schedule.tau[one.consumer] - ready)
     for m, d in enumerate(distance(one, candidate)):
+        # d - P theta: the distance within the tile once the displacement between tiles is taken off.
         total = total + lambda_j[m] * (Polynomial.constant(d) - size(m) * Polynomial.constant(theta.get(m, 0)))
     return total
 
@@ -148,6 +150,7 @@ def _undominated(bounds: tuple[Polynomial, ...]) -> tuple[Polynomial, ...]:
     for a, b in combinations(bounds, 2):
         if a in kept and b in kept:
             if _never_negative(a - b, {}):
+                # A sufficient test only: a bound that is kept without need costs a comparison at instantiation.
                 kept.remove(b)
             elif _never_negative(b - a, {}):
                 kept.remove(a)

@@ -3,7 +3,7 @@
 
 `show_symbolic` prints what Figure 3 and sections 5.1 to 5.6 print: schedules, and for every candidate its space-time
 mapping, routes, polyhedral syntax tree and access mappings. `show_concrete` prints Figures 5, 7 and 8 and the programs
-of section 6.3: processor classes with a label q1, q2, ... before each kernel of pi instructions, the controller's
+of section 6.3: processor classes with a label q1, q2, ... before each kernel class of pi instructions, the controller's
 signals, wrappers and banks.
 """
 
@@ -66,6 +66,7 @@ def _extent(bounds: tuple[Bound, ...], symbolic: Symbolic) -> str:
     """`floor(value)` pieces; the guard of a single piece only says that the space is not empty."""
 
     def text(bound: Bound) -> str:
+        # Bounds have no dimensions; these are passed because rows always have full length.
         value = str(notation.affine(bound.numerator, symbolic.dimensions, symbolic.parameters))
         return value if bound.denominator == 1 else f"floor(({value})/{bound.denominator})"
 
@@ -167,8 +168,7 @@ def _routes(candidate: Candidate) -> list[str]:
 
 
 def _path(route: Route) -> str:
-    """The ports that a value passes (paper section 5.4): each sink port is followed by its sibling in the next
-    wrapper."""
+    """The ports that a value passes (paper section 5.4), each sink port with its sibling behind it."""
     ports = [source_port("pe", route.output)]
     for hop in route.hops:
         ports += [sink_port(hop.location, hop.index), source_port(_OPPOSITE[hop.location], hop.index)]
@@ -260,7 +260,7 @@ def show_concrete(concrete: Concrete, units: Sequence[str] = ()) -> str:
 
 
 def _elements(grid: tuple[tuple[int, ...], ...], number: int) -> str:
-    """The elements with this number, a range of columns a row; rows with the same ranges together."""
+    """The elements with this number, one range of columns per row; rows with the same ranges together."""
     rows: dict[tuple[str, ...], list[int]] = {}
     for r, row in enumerate(grid):
         rows.setdefault(tuple(_ranges([c for c, value in enumerate(row) if value == number])), []).append(r)
@@ -299,7 +299,8 @@ def _class(concrete: Concrete, number: int, units: Sequence[str]) -> list[str]:
 
 
 def _program(program: Sequence[Instruction], pi: int) -> list[str]:
-    """Section 6.3: a label at the first instruction of each kernel."""
+    """Section 6.3: a label at the first instruction of each kernel class."""
+    # A malformed file may say 0, and is still listed.
     pi = max(pi, 1)
 
     def label(target: int) -> str:
@@ -317,8 +318,8 @@ def _controller(concrete: Concrete) -> list[str]:
     one = concrete.controller
     corner = f"{'south' if one.south else 'north'}-{'east' if one.east else 'west'}"
     lines = [
-        f"global controller: {corner} corner, start {one.start}, {one.row_delay} cycles a row, {one.column_delay} a "
-        f"column, {one.steps} steps"
+        f"global controller: {corner} corner, start {one.start}, {one.row_delay} cycles per row, "
+        f"{one.column_delay} per column, {one.steps} steps"
     ]
     return lines + [
         f"  ic{n} = 1 iff {notation.domain(signal, concrete.extents)}" for n, signal in enumerate(one.signals)
@@ -363,6 +364,7 @@ def as_json(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.name.lower()
     if is_dataclass(value):
+        # Class and field names are the format's: renaming one changes what scripts read.
         return {"type": type(value).__name__} | {f.name: as_json(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, tuple | list):
         return [as_json(item) for item in cast("Sequence[Any]", value)]

@@ -14,8 +14,7 @@ from polyloom.ir.operations import ElementType
 
 @dataclass(frozen=True, slots=True)
 class FunctionalUnit:
-    """`latencies[(operation, element type)]` in cycles; a blocking unit issues nothing while an operation is under
-    way."""
+    """`latencies[(operation, element type)]` in cycles; a blocking unit executes one operation at a time."""
 
     name: str
     latencies: Mapping[tuple[str, ElementType], int]
@@ -42,9 +41,10 @@ class Machine:
     branch_flags: int
     """Control signals that one branch reads; it has 2**branch_flags targets."""
     channels: int | None
-    """Data channels a side, in each direction; border element ports of that number each own one bank."""
+    """Data channels per side, in each direction; border element ports of that number each own one bank."""
     adjacency: tuple[tuple[str, str], ...] | None
     """Allowed (source port, sink port) pairs of a wrapper such as ("west0", "pe0"); None: every pair."""
+    # Registers of wrappers: a value is one hop further after so many cycles, and is not held in between.
     hop_delay: int
     """Cycles that a value takes from one wrapper to the next."""
     control_signals: int | None

@@ -87,9 +87,10 @@ def read(text: str, name: str) -> Machine:
 
 
 def resolve(machine: Machine) -> str:
-    """The text that gives every key of `machine`; `read` makes an equal machine of it. Equal machines have equal
-    texts."""
+    """The text that gives every key of `machine`, equal for equal machines; `read` reads it back."""
     lines = [f"name = {json.dumps(machine.name)}"]
+    # Every key, defaults too: equal machines have equal texts, and the fingerprint does not depend on how a file was
+    # written.
     lines += [f"{key} = {_scalar(getattr(machine, key))}" for key in _SCALARS]
     lines.append(f"adjacency = {json.dumps(_EVERY_PAIR if machine.adjacency is None else machine.adjacency)}")
     for unit in machine.units:
@@ -118,9 +119,9 @@ def _file(path: str) -> str:
 
 
 def _based(table: Table) -> Table:
-    """The table with the entries of the member that it is based on under its own. Only shipped members can be a
-    base."""
+    """The table over the entries of the member that it is based on. Only shipped members can be a base."""
     table.only(_KEYS)
+    # Keys of the file replace those of the base whole; lists of units are not merged.
     if "based_on" not in table.content:
         return table
     base = table.text("based_on")
@@ -162,6 +163,7 @@ def _units(table: Table) -> tuple[FunctionalUnit, ...]:
 def _copies(section: Table) -> Iterator[FunctionalUnit]:
     """`count` units numbered from 0, or the one unit of that very name."""
     name = _name(section, "name")
+    # Each copy is a unit with its own program, not a wider one.
     names = [f"{name}{n}" for n in range(section.integer("count", 1, 64))] if "count" in section.content else [name]
     operations = _operations(section)
     latencies = _latencies(section, operations)

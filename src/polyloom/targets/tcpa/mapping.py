@@ -59,6 +59,7 @@ def parse_mapping(text: str, name: str) -> UserMapping:
             entry = equations.table(label)
             entry.only(("tau", "unit"))
             slots[label] = Slot(entry.integer("tau", 0, _LARGEST), entry.text("unit"), entry.span())
+    # A mapping that gives slots must say the interval; one that only fixes the order may leave it to the search.
     interval = (
         table.integer("initiation_interval", 1, _LARGEST) if "initiation_interval" in table.content or slots else None
     )
@@ -80,6 +81,7 @@ def allowed_allocations(mapping: UserMapping, graph: Graph, found: tuple[Allocat
         None if name is None else _dimension(mapping, graph, key, name)
         for key, name in (("rows", mapping.rows), ("columns", mapping.columns))
     )
+    # One dimension cannot be cut along both axes.
     if rows is not None and rows == columns:
         raise _wrong(
             mapping,
@@ -152,8 +154,10 @@ def given_schedule(mapping: UserMapping, graph: Graph, machine: Machine, orders:
                 help=nearest(slot.unit, units, "unit"),
             )
     slots = [mapping.slots[label] for label in labels]
+    # Schedules are normalized: the least start is 0.
     first = min(slot.tau for slot in slots)
     dimension = orders[0].order[0]
+    # The user's interval is kept whatever it is; the search only tells how good it is.
     best = minimum(graph, machine, dimension)
     proved = best is not None and best.proved and best.initiation_interval == mapping.interval
     solution = Solution(

@@ -17,7 +17,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom import _core, memory
+from polyloom import memory
+from polyloom._native import tcpa
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ELEMENT_TYPES, ElementType
@@ -42,7 +43,7 @@ _SPARSE: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One row an operation, in order of cycles: the element (row by row), the functional unit, the cycle, the
+    """One row per operation, in order of cycles: the element (row by row), the functional unit, the cycle, the
     instruction in the unit's program, the opcode and the 32 bits of its result. All arrays have the same length."""
 
     element: NDArray[np.int32]
@@ -63,8 +64,7 @@ class Occupancy:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`cycles` counts from the first issue to the last bank write; `operations` and `issues` (by unit) leave out
-    nops."""
+    """`cycles` is from the first issue to the last bank write; `operations` and `issues` leave out nops."""
 
     outputs: dict[str, NDArray[Any]]
     cycles: int
@@ -119,13 +119,15 @@ def run_together(
     return _run(placements, machine, trace, (rows, columns))
 
 
-def load(data: bytes, machine: Machine) -> _core.Config:
+def load(data: bytes, machine: Machine) -> tcpa.Config:
     """The native form of a configuration made for `machine`. Errors: PL0603, PL0605, PL0628, PL0701 to PL0705."""
     try:
-        config = _core.Config(data, memory.available_bytes())
+        config = tcpa.Config(data, memory.available_bytes())
     except MemoryError as error:
         raise _too_large(error.args[0] if error.args else None) from None
     except ValueError as error:
+        # The reader in Python has located messages with codes of their own; the native one says only that something is
+        # wrong.
         concrete_file.decode(data)
         raise input_error(
             "PL0705", f"malformed file: {error}", help="create the file again with this version"
@@ -142,15 +144,14 @@ def load(data: bytes, machine: Machine) -> _core.Config:
 
 
 def execute(
-    placements: Sequence[tuple[_core.Config, int, int, Sequence[Words]]],
+    placements: Sequence[tuple[tcpa.Config, int, int, Sequence[Words]]],
     machine: Machine,
     *,
     trace: bool = False,
     check_only: bool = False,
     progress: Callable[[int], None] | None = None,
-) -> list[_core.Result]:
-    """The native model's results. `check_only` is the static run of `verify`. Errors: PL0603, PL0605, PL0610 to
-    PL0627."""
+) -> list[tcpa.Result]:
+    """The native results; `check_only`: the static run of `verify`. Errors: PL0603, PL0605, PL0610 to PL0627."""
     memory.require(
         sum(config.run_bytes(check_only) for config, *_ in placements), "the model of this configuration", _SMALLER
     )
@@ -161,8 +162,8 @@ def execute(
             "leave out the trace, or use smaller loop bounds",
         )
     try:
-        return _core.run(placements, *_timing(machine), trace, check_only, progress)
-    except _core.Fault as fault:
+        return tcpa.run(placements, *_timing(machine), trace, check_only, progress)
+    except tcpa.Fault as fault:
         raise PolyloomError(_diagnostic(fault, machine)) from None
     except MemoryError:
         raise _too_large(None) from None
@@ -170,13 +171,13 @@ def execute(
         raise _for_another(error) from None
 
 
-def execute_kinds(config: _core.Config, machine: Machine) -> _core.Result | None:
+def execute_kinds(config: tcpa.Config, machine: Machine) -> tcpa.Result | None:
     """What `execute` gives with `check_only`, from one element per class and one wire per kind (native/tcpa/kinds.hpp);
     None where something is wrong, which `execute` then names, or where it takes too much memory. Errors: PL0603."""
     if config.kinds_bytes() > memory.available_bytes():
         return None
     try:
-        return _core.run_kinds(config, *_timing(machine))
+        return tcpa.run_kinds(config, *_timing(machine))
     except MemoryError:
         return None
     except ValueError as error:
@@ -185,6 +186,7 @@ def execute_kinds(config: _core.Config, machine: Machine) -> _core.Result | None
 
 def _timing(machine: Machine) -> tuple[NDArray[np.uint16], list[bool], int]:
     """Latencies by unit and opcode, whether each unit is pipelined, the delay of a hop."""
+    # By opcode, whose encoding is one byte.
     latencies = np.zeros((len(machine.units), 256), np.uint16)
     for number, unit in enumerate(machine.units):
         for (operation, dtype), cycles in unit.latencies.items():
@@ -201,10 +203,11 @@ def _too_large(needed: int | None) -> PolyloomError:
     return input_error("PL0605", f"this configuration does not fit into memory{what}", help=_SMALLER)
 
 
-def _check_density(config: _core.Config) -> None:
+def _check_density(config: tcpa.Config) -> None:
     """PL0628 for an array whose words hardly any access reaches: a small file that declares gigabytes."""
     for number, array in enumerate(_layouts(config)):
         words, reached = _size(array), config.accesses(number) if array.is_output else prod(array.shape)
+        # Large arrays are fine as long as a program uses them; the bound keeps altered files from taking gigabytes.
         if words > _FEW_WORDS and words > _SPARSE * reached:
             what = "are written at most" if array.is_output else "are elements"
             raise input_error(
@@ -214,7 +217,7 @@ def _check_density(config: _core.Config) -> None:
             )
 
 
-def _diagnostic(fault: _core.Fault, machine: Machine) -> Diagnostic:
+def _diagnostic(fault: tcpa.Fault, machine: Machine) -> Diagnostic:
     cause, cycle, row, column, unit, text = fault.args
     where = f"element ({row}, {column})" + (f", unit {machine.units[unit].name}" if unit >= 0 else "")
     message = f"{where}, cycle {cycle}: {text}"
@@ -258,7 +261,7 @@ def _check_rectangles(rectangles: Sequence[tuple[int, int, int, int]], size: tup
             raise input_error("PL0604", message, help="place them side by side")
 
 
-def _layouts(config: _core.Config) -> tuple[_Array, ...]:
+def _layouts(config: tcpa.Config) -> tuple[_Array, ...]:
     return tuple(
         _Array(name, ELEMENT_TYPES[number], tuple(shape), tuple(strides), output)
         for name, number, shape, strides, output in config.arrays
@@ -311,7 +314,7 @@ def _words(array: _Array, given: Mapping[str, NDArray[Any]]) -> Words:
     return words
 
 
-def _result(native: _core.Result, arrays: Sequence[_Array], trace: bool) -> Result:
+def _result(native: tcpa.Result, arrays: Sequence[_Array], trace: bool) -> Result:
     words = native.take_outputs()
     return Result(
         outputs={a.name: _output(w, a) for a, w in zip(arrays, words, strict=True) if a.is_output},

@@ -31,8 +31,7 @@ LOCATIONS = ("pe", "north", "east", "south", "west")
 
 
 def mnemonic(opcode: int, last_is_immediate: bool) -> str:
-    """The operation, `i` when its last source is an immediate, and its element type unless it is i32: `shri`,
-    `madd.f32`."""
+    """The operation, `i` if its last source is an immediate, its type unless i32: `shri`, `madd.f32`."""
     if opcode == OPCODE_NOP:
         return "nop"
     if opcode >> 2 >= len(OPERATIONS):
@@ -53,8 +52,7 @@ def fragment(source: Source, opcode: int, *, writes: bool) -> str:
 
 
 def instruction(value: Instruction) -> str:
-    """The functional instruction: mnemonic, destinations separated by commas, sources. `-` stands for no
-    destination."""
+    """The instruction: mnemonic, destinations separated by commas, sources; `-`: no destination."""
     if value.opcode == OPCODE_NOP:
         return "nop"
     last = bool(value.sources) and isinstance(value.sources[-1], Immediate)
@@ -94,8 +92,7 @@ def affine(row: Row, dimensions: Sequence[str], parameters: Sequence[str]) -> Af
 
 
 def conjunction(constraints: Iterable[Affine], dimensions: Sequence[str]) -> str:
-    """`0 <= i < N and j = 0`: constraints (each >= 0) by their linear part in the dimensions; `true` when there is
-    none."""
+    """`0 <= i < N and j = 0`: constraints (each >= 0) by their linear part; `true` when there is none."""
     bounds: dict[tuple[tuple[str, int], ...], tuple[list[Affine], list[Affine]]] = {}
     for constraint in constraints:
         part = {name: c for name, c in constraint.terms if name in dimensions}
@@ -112,6 +109,7 @@ def conjunction(constraints: Iterable[Affine], dimensions: Sequence[str]) -> str
 def _range(expression: Affine, lower: list[Affine], upper: list[Affine]) -> str:
     if expression.is_constant:
         return " and ".join(f"{-bound} >= 0" for bound in lower)
+    # Two opposite inequalities print as one equation.
     equal = [bound for bound in lower if bound in upper]
     if equal:
         return " and ".join(f"{expression} = {bound}" for bound in equal)
@@ -123,11 +121,12 @@ def _range(expression: Affine, lower: list[Affine], upper: list[Affine]) -> str:
 
 
 def _below(bound: Affine) -> str:
+    # `i < N` instead of `i <= N - 1`, as loops are written.
     return f" < {bound + 1}" if bound.terms and bound.constant < 0 else f" <= {bound}"
 
 
 def condition(symbolic: Symbolic, number: int) -> list[str]:
-    """One text a piece of `conditions[number]`."""
+    """One text per piece of `conditions[number]`."""
     rows = [affine(row, symbolic.dimensions, symbolic.parameters) for row in symbolic.constraints]
     return [conjunction((rows[c] for c in piece), symbolic.dimensions) for piece in symbolic.conditions[number]]
 
@@ -170,6 +169,7 @@ def _convex(one: ConvexSet, names: Sequence[str], extents: Sequence[int]) -> str
     texts = [
         f"{name} = {low}" if low == high else f"{low} <= {name} <= {high}"
         for name, low, high, extent in zip(names, one.lower, one.upper, extents, strict=True)
+        # A digit that takes every value says nothing.
         if (low, high) != (0, extent - 1)
     ]
     texts += [f"{Affine.of(dict(zip(names, h.coefficients, strict=True)), h.constant)} >= 0" for h in one.half_spaces]

@@ -19,8 +19,7 @@ _Row = tuple[tuple[int, ...], int]
 
 @lru_cache(maxsize=1 << 14)
 def normal_form(low: tuple[int, ...], high: tuple[int, ...], spaces: tuple[HalfSpace, ...]) -> ConvexSet | None:
-    """The integer points of a box in half-spaces of at least two nonzero coefficients each; None where there are
-    none."""
+    """The integer points of a box in half-spaces (two nonzero coefficients or more); None if there are none."""
     lower, upper, rows = list(low), list(high), {h.coefficients: h.constant for h in spaces}
     for h in spaces:
         rows[h.coefficients] = min(rows[h.coefficients], h.constant)
@@ -34,6 +33,7 @@ def normal_form(low: tuple[int, ...], high: tuple[int, ...], spaces: tuple[HalfS
                 return None
             if row is not None:
                 reduced[row[0]] = min(reduced.get(row[0], row[1]), row[1])
+        # Nothing moved and no row fell away: another round would change nothing.
         settled = (lower, upper) == before and len(rows) == len(reduced)
         rows = reduced
         if settled:
@@ -41,6 +41,7 @@ def normal_form(low: tuple[int, ...], high: tuple[int, ...], spaces: tuple[HalfS
     if len(rows) > 1 or not settled:
         if not _feasible(lower, upper, list(rows.items())):
             return None
+        # A canonical form: tight box, irredundant rows, so that equal sets are equal values.
         rows = _tighten(lower, upper, rows)
     return ConvexSet(tuple(lower), tuple(upper), tuple(HalfSpace(c, k) for c, k in sorted(rows.items())))
 
@@ -60,6 +61,7 @@ def _propagate(coefficients: tuple[int, ...], constant: int, lower: list[int], u
         return None
     most = _most(coefficients, constant, lower, upper)
     if most < 0:
+        # An empty box says "no point" to the caller without another kind of result.
         lower[0] = upper[0] + 1
         return None
     for g, a in enumerate(coefficients):
@@ -89,6 +91,7 @@ def _tighten(lower: list[int], upper: list[int], rows: dict[tuple[int, ...], int
             kept[row[0]] = min(kept.get(row[0], row[1]), row[1])
     for c in sorted(kept):
         others = [(d, k) for d, k in kept.items() if d != c]
+        # Redundant if no point of the others violates it: the row's integer negation is -a.x - k - 1 >= 0.
         if not _feasible(lower, upper, [*others, (tuple(-a for a in c), -kept[c] - 1)]):
             del kept[c]
     return kept
@@ -129,6 +132,8 @@ def _feasible(lower: Sequence[int], upper: Sequence[int], rows: Sequence[_Row]) 
     for i, g in enumerate(used):
         unit = tuple(int(i == k) for k in range(len(used)))
         system += [(unit, -lower[g]), (tuple(-a for a in unit), upper[g])]
+    # Pugh, "The Omega test", 1991: the real shadow may be too large, the dark shadow too small; between the two the box
+    # is halved.
     verdict = _shadows(system)
     if verdict is not None:
         return verdict
@@ -158,6 +163,7 @@ def _eliminate_all(system: list[_Row], *, dark: bool) -> tuple[bool, bool]:
         g = min(
             range(n), key=lambda g: (_inexact(rows, g), sum(c[g] > 0 for c, _ in rows) * sum(c[g] < 0 for c, _ in rows))
         )
+        # Where all coefficients of one sign are 1, real and dark shadow agree.
         exact = exact and not _inexact(rows, g)
         above, below = [r for r in rows if r[0][g] > 0], [r for r in rows if r[0][g] < 0]
         rows = _normal(
@@ -179,6 +185,7 @@ def _drop(row: _Row, g: int) -> _Row:
 
 def _combine(above: _Row, below: _Row, g: int, *, dark: bool) -> _Row:
     a, b = above[0][g], -below[0][g]
+    # The dark shadow: in a gap of at least (a - 1)(b - 1) there is an integer for certain.
     slack = (a - 1) * (b - 1) if dark else 0
     return tuple(b * x + a * y for x, y in zip(above[0], below[0], strict=True)), b * above[1] + a * below[1] - slack
 

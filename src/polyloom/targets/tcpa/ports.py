@@ -69,6 +69,7 @@ def misplaced(c: Concrete, adjacent: frozenset[tuple[Port, Port]] | None) -> Ite
         taken[g.side, g.position] = taken.get((g.side, g.position), 0) | 1 << g.channel
 
     for _, access in groupby(c.generators, key=lambda g: (g.array, g.register)):
+        # Nearest first, as the instantiation gives channels out.
         found = sorted(access, key=lambda g: (g.links, end_of(c, g)))
         border = _common_border(c, found)
         shared = lowest(found[0].channel, found) if border else None
@@ -78,6 +79,7 @@ def misplaced(c: Concrete, adjacent: frozenset[tuple[Port, Port]] | None) -> Ite
                 yield g, f"{links} links from the {side}"
             elif g.channel != (shared if border else lowest(g.channel, [g])):
                 yield g, "on another channel"
+            # Border accesses share one channel, which is taken once all of them have been looked at.
             if not border:
                 take(g)
         for g in found:
@@ -106,6 +108,7 @@ def _common_border(c: Concrete, found: Sequence[Generator]) -> Side | None:
 
 def _nearest(c: Concrete, g: Generator) -> tuple[Side, int]:
     row, column = end_of(c, g)
+    # As a chess board: elements take turns between the two directions, which halves the channels that a side needs.
     near, far = (column, c.columns - 1 - column) if (row + column) % 2 == 0 else (row, c.rows - 1 - row)
     sides: tuple[Side, Side] = ("west", "east") if (row + column) % 2 == 0 else ("north", "south")
     return (sides[0], near) if near <= far else (sides[1], far)

@@ -2,18 +2,18 @@
 """The cycles that a configuration will take, from its words alone (docs: Time).
 
 The last bank write is that of the output generator that finishes last. The first issue is found by following the units'
-programs with the controller's signals, kernel by kernel, until an operation issues. Both are exact for box domains.
+programs with the controller's signals, one kernel class after another, until an operation issues. Both are exact for
+box domains.
 """
 
 from __future__ import annotations
 
-from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa import scan_sets
 from polyloom.targets.tcpa.concrete import Concrete, ElementProgram
 from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next
 
 _FOLLOWED = 64, 1 << 16
-"""Instructions followed while nothing issues, of all programs, then more; what idles longer gets the bound reached so
-far."""
+"""Instructions followed while nothing issues, of all programs, then more; beyond, the bound so far."""
 
 
 def predicted_cycles(concrete: Concrete) -> int:
@@ -23,12 +23,13 @@ def predicted_cycles(concrete: Concrete) -> int:
     """
     interval = concrete.initiation_interval
     last = [
-        g.delay + interval * max(digits.number(s.upper, concrete.extents) for s in g.domain)
+        g.delay + interval * max(scan_sets.step_of(s.upper, concrete.extents) for s in g.domain)
         for g in concrete.generators
         if concrete.arrays[g.array].is_output
     ]
     first: int | None = None
     for start, number in sorted((start, number) for number, start in _starts(concrete).items()):
+        # A class that starts later than the first issue found so far cannot bring it forward.
         if first is None or start < first:
             offset = first_issue(concrete, concrete.classes[number])
             first = first if offset is None else start + offset if first is None else min(first, start + offset)
@@ -56,6 +57,7 @@ def first_issue(concrete: Concrete, element: ElementProgram) -> int | None:
             (offset for p in element.programs if p and (offset := _first_operation(concrete, p, limit)) is not None),
             default=None,
         )
+        # A short look suffices nearly always; the long one is for programs that wait for many iterations first.
         if least is None or least < limit:
             break
     return least
@@ -75,8 +77,8 @@ def _first_operation(concrete: Concrete, program: tuple[Instruction, ...], limit
             case Goto(target):
                 at = target
             case If(signals, targets):
-                step = digits.digits_of(cycle // concrete.initiation_interval, concrete.extents)
+                step = scan_sets.digits_of(cycle // concrete.initiation_interval, concrete.extents)
                 at = targets[
-                    sum(digits.contains(concrete.controller.signals[s], step) << i for i, s in enumerate(signals))
+                    sum(scan_sets.contains(concrete.controller.signals[s], step) << i for i, s in enumerate(signals))
                 ]
     return limit

@@ -204,7 +204,10 @@ def combine(phases: Sequence[Mapping[str, Json]], transfer_cycles: int) -> dict[
 
     pes = [cast("list[int]", p["pes"]) for p in phases]
     combined: dict[str, Json] = dict.fromkeys(ALONE) | {
-        key: total(key) for key in phases[0] if key not in ALONE and key != "pes"
+        # Phases use the array one after another: times and sizes add up, signals and elements do not.
+        key: total(key)
+        for key in phases[0]
+        if key not in ALONE and key != "pes"
     }
     combined["pes"] = [max(rows for rows, _ in pes), max(columns for _, columns in pes)]
     combined["control_signals"] = max(cast(int, p["control_signals"]) for p in phases)
@@ -219,6 +222,8 @@ def _schedule(symbolic: Symbolic, concrete: Concrete) -> int:
         return min(range(len(symbolic.schedules)), key=lambda n: symbolic.schedules[n].initiation_interval)
     issued = {(unit, slot, opcode) for unit, slot, opcode in _issued(concrete)}
     for number, schedule in enumerate(symbolic.schedules):
+        # The words do not say which stored schedule they come from: it is the first one in which every issued operation
+        # has its unit and slot.
         slots = {
             (u, t % schedule.initiation_interval, v.opcode)
             for u, t, v in zip(schedule.unit, schedule.tau, symbolic.nodes, strict=True)
@@ -231,7 +236,7 @@ def _schedule(symbolic: Symbolic, concrete: Concrete) -> int:
 
 
 def _issued(concrete: Concrete) -> Iterator[tuple[int, int, int]]:
-    """(unit, slot, opcode) of every operation in some class; kernels have one instruction a slot."""
+    """(unit, slot, opcode) of every operation in some class; kernel classes have one instruction per slot."""
     for element in concrete.classes:
         for unit, program in enumerate(element.programs):
             for at, instruction in enumerate(program):
@@ -328,7 +333,7 @@ def _flows(concrete: Concrete, names: tuple[str, ...]) -> Iterator[Flow]:
 
 
 def _flow(title: str, program: tuple[Instruction, ...], interval: int) -> Flow:
-    """One block a kernel of `interval` instructions; its last instruction branches."""
+    """One block per kernel class of `interval` instructions; its last instruction branches."""
     blocks = [program[at : at + interval] for at in range(0, len(program), interval)]
     texts = tuple(
         "; ".join("nop" if i.opcode == OPCODE_NOP else operation_of(i.opcode)[0] for i in block) for block in blocks

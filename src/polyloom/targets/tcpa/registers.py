@@ -52,6 +52,7 @@ def bind(
     channels = [
         _Channel(g, delta)
         for g, uses in enumerate(groups)
+        # Displacement (0, 0) is the feedback register of the same element; each of the others needs a channel.
         for delta in _displacements(graph.uses[uses[0]].distance, allocation, order)[1:]
     ]
     routes = _routes(graph, machine, groups, channels)
@@ -146,6 +147,8 @@ def _general(graph: Graph, machine: Machine, schedule: Schedule) -> dict[int, in
     for n, use in enumerate(graph.uses):
         if use.is_local and use.writers:
             ready, read = _ready(schedule, use.writers[0].node), schedule.tau[use.consumer]
+            # One register holds a value for less than one interval: afterwards the next iteration's value is written.
+            # Longer lives need a FIFO.
             if read - ready < period:
                 before = arcs.get(use.variable)
                 arcs[use.variable] = Interval(ready, max(read, before.last) if before else read)
@@ -167,6 +170,7 @@ def _never_together(
     """Whether the values that `writers` produce are of iterations that exclude each other, and do not meet those of
     earlier or later ones."""
     one, other = arcs[a], arcs[b]
+    # An arc that reaches into the next iteration could meet a value of an iteration that is not the same one.
     if one.last >= other.ready + period or other.last >= one.ready + period:
         return False
     return all(graph.are_exclusive(v, w) for v in writers[a] for w in writers[b])
@@ -179,6 +183,7 @@ def _merged(graph: Graph, schedule: Schedule, uses: list[int]) -> list[list[int]
         use = graph.uses[n]
         for group in groups:
             others = [graph.uses[m] for m in group]
+            # Exclusive consumers at one offset pop in turns: their tokens arrive in scan order in one FIFO.
             same = others[0].variable == use.variable and others[0].distance == use.distance
             if same and all(
                 schedule.tau[o.consumer] == schedule.tau[use.consumer] and graph.are_exclusive(o.consumer, use.consumer)
@@ -192,8 +197,7 @@ def _merged(graph: Graph, schedule: Schedule, uses: list[int]) -> list[list[int]
 
 
 def _displacements(distance: tuple[int, ...], allocation: Allocation, order: Order) -> list[Displacement]:
-    """The displacements (rows, columns) that a value may travel, (0, 0) first and diagonals last (the paper, Theta and
-    Delta)."""
+    """Displacements (rows, columns) that a value may travel, (0, 0) first, diagonals last (Theta, Delta)."""
 
     def steps(m: int | None) -> tuple[int, ...]:
         if m is None or not distance[m]:
@@ -206,12 +210,12 @@ def _displacements(distance: tuple[int, ...], allocation: Allocation, order: Ord
 
 
 def _routes(graph: Graph, machine: Machine, groups: list[list[int]], channels: list[_Channel]) -> tuple[Route, ...]:
-    """One route a channel. Channels carry the same tokens when value, distance, producers and displacement are the
-    same."""
+    """One route per channel; same value, distance, producers and displacement mean the same tokens."""
     values: dict[object, int] = {}
     demands: list[Demand] = []
     for channel in channels:
         uses = [graph.uses[n] for n in groups[channel.group]]
+        # Same tokens, hence one value for the router: their paths may share a prefix (ARCHITECTURE, on section 5.4).
         key = (uses[0].variable, uses[0].distance, frozenset(w for u in uses for w in u.writers), channel.displacement)
         demands.append(Demand(channel.displacement, values.setdefault(key, len(values))))
     routes = route(machine, tuple(demands))
@@ -247,6 +251,8 @@ def _inputs(
         if register is None:
             register = next(n for n in range(len(used) + 1) if n not in used)
         used.add(register)
+        # An input operand that takes the register of a channel makes the classes of border and inner elements alike
+        # (Figure 3: one id0 for both).
         shared.add(register)
         registers.append(register)
     _enough("PL0405", "input_registers", "input register", machine.input_registers, len(used))
@@ -266,8 +272,7 @@ def _never_both(
 
 
 def _apart(graph: Graph, allocation: Allocation, order: Order, reader: int, n: int, displacement: Displacement) -> bool:
-    """The same for one use. A tile is any box of the allocated dimensions: its origin and size are variables of the
-    question."""
+    """The same for one use. A tile is any box: its origin and size are variables of the question."""
     program, use = graph.program, graph.uses[n]
     first, second = _Copy("'"), _Copy('"')
     constraints: list[Affine] = []
@@ -281,8 +286,10 @@ def _apart(graph: Graph, allocation: Allocation, order: Order, reader: int, n: i
         x, y = (Affine.symbol(c.name(program.dimensions[m])) * sign for c in (first, second))
         d = use.distance[m] * sign
         constraints += [x - origin, origin + size - x - 1, y - origin, origin + size - y - 1, size - max(1, abs(d))]
+        # Where the value was produced, in the coordinates of the reader's tile.
         source = y - d
         inside = [source - origin, origin + size - source - 1]
+        # The source lies before the tile, or behind it.
         outside = origin - source - 1 if d > 0 else source - origin - size
         constraints += [outside] if theta else inside
     names = [c.name(d) for c in (first, second) for d in program.dimensions] + boxes

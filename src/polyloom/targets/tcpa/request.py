@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an instantiation is asked for: values for the parameters of a symbolic configuration, and a region of its
-machine."""
+"""What an instantiation is asked for: values for the parameters, and a region of the machine."""
 
 from __future__ import annotations
 

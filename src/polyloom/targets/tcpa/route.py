@@ -32,8 +32,7 @@ STEP: Mapping[str, tuple[int, int]] = {"east": (0, 1), "west": (0, -1), "south":
 """Displacement (rows, columns) of the wrapper that a sink port of this side leads to;"""
 OPPOSITE: Mapping[str, Side] = {"east": "west", "west": "east", "south": "north", "north": "south"}
 DETOURS = (0, 2, 4)
-"""Hops that paths may take beyond their displacement where adjacency is restricted; the first number that does is
-kept."""
+"""Hops beyond the displacement where adjacency is restricted; the first number that does is kept."""
 EFFORT = 2.0
 """Deterministic effort of the search, in CP-SAT's unit (about a second)."""
 
@@ -51,8 +50,8 @@ class Demand:
 
 
 def route(machine: Machine, demands: tuple[Demand, ...]) -> tuple[Route, ...]:
-    """One route a demand, checked. Exit 3 names what is short: PL0460 output registers, PL0461 input registers, PL0462
-    channels, PL0463 adjacency."""
+    """One route per demand, checked. Exit 3 names what is short: PL0460 output registers, PL0461 input registers,
+    PL0462 channels, PL0463 adjacency."""
     if any(d.displacement == (0, 0) or max(map(abs, d.displacement)) > 1 for d in demands):
         raise ValueError("a displacement reaches beyond the neighbouring elements")
     values = len({d.value for d in demands})
@@ -67,7 +66,7 @@ def route(machine: Machine, demands: tuple[Demand, ...]) -> tuple[Route, ...]:
 
 def _enough(code: str, field: str, noun: str, have: int | None, need: int) -> None:
     if have is not None and have < need:
-        message = f"propagation channels need {_count(need, noun)} an element, the machine has {have}"
+        message = f"propagation channels need {_count(need, noun)} per element, the machine has {have}"
         raise infeasible(
             code, message, help=f"set {field} = {need} or more in the machine description ({need - have} more)"
         )
@@ -79,6 +78,7 @@ def _count(number: int, noun: str) -> str:
 
 def _explain(machine: Machine, demands: tuple[Demand, ...]) -> PolyloomError:
     """Why no routes exist: too few channels even with every connection, or connections that the adjacency lacks."""
+    # If even a full crossbar is not enough, channels are short; if it is, some pair of the adjacency is missing.
     free = replace(machine, adjacency=None)
     if machine.channels is not None and _search(free, demands) is None:
         need = next(
@@ -86,7 +86,7 @@ def _explain(machine: Machine, demands: tuple[Demand, ...]) -> PolyloomError:
             for c in range(machine.channels + 1, len(demands) + 1)
             if _search(replace(free, channels=c), demands) is not None
         )
-        message = f"propagation channels need {_count(need, 'channel')} a side, the machine has {machine.channels}"
+        message = f"propagation channels need {_count(need, 'channel')} per side, the machine has {machine.channels}"
         help = f"set channels = {need} or more in the machine description ({need - machine.channels} more)"
         return infeasible("PL0462", message, notes=tuple(_crossings(demands)), help=help)
     routes = _search(machine, demands, may_connect=True) or ()
@@ -142,7 +142,7 @@ def _pairs(adjacency: tuple[tuple[str, str], ...]) -> frozenset[tuple[str, str]]
 
 
 Level = dict[Port, cp_model.IntVar]
-"""The literals of one step of a path, one a port."""
+"""The literals of one step of a path, one per port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +176,7 @@ def _attempt(machine: Machine, demands: tuple[Demand, ...], detour: int, may_con
         _order(model, demands, paths)
     in_use, penalties = _cost(model, demands, paths)
     port = 1 + sum(penalty for penalty, _ in penalties)
+    # Lexicographic weights: one missing connection outweighs all ports, one port all penalties.
     connection = port * (1 + len(in_use))
     weighted = [*((connection, m) for m in missing.values()), *((port, p) for p in in_use), *penalties]
     model.minimize(sum(weight * literal for weight, literal in weighted))
@@ -196,6 +197,7 @@ def _paths(
     model: cp_model.CpModel, machine: Machine, demands: tuple[Demand, ...], detour: int, *, every: bool
 ) -> list[_Path]:
     def level(name: str, locations: Iterable[Location], have: int | None) -> Level:
+        # More channels than demands are only worth looking at where adjacency makes them differ.
         count = len(demands) if have is None else have if every else min(have, len(demands))
         return {Port(where, n): model.new_bool_var(f"{name} {where}{n}") for where in locations for n in range(count)}
 
@@ -211,7 +213,7 @@ def _paths(
 
 
 def _reach(model: cp_model.CpModel, demand: Demand, path: _Path) -> None:
-    """One port a step, no step after an empty one, no port twice, and the steps sum to the displacement."""
+    """One port per step, no step after an empty one, no port twice, and the steps sum to the displacement."""
     model.add_exactly_one(path.input.values())
     for axis in (0, 1):
         model.add(
@@ -221,6 +223,7 @@ def _reach(model: cp_model.CpModel, demand: Demand, path: _Path) -> None:
     for hop in path.hops:
         model.add_at_most_one(hop.values())
     for hop, after in pairwise(path.hops):
+        # Empty steps only at the end, so that a path is a prefix of its steps.
         model.add(sum(hop.values()) >= sum(after.values()))
     for port in path.hops[0]:
         model.add_at_most_one(hop[port] for hop in path.hops)
@@ -236,6 +239,7 @@ def _separate(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[
     for (one, path), (other, rival) in combinations(zip(demands, paths, strict=True), 2):
         for (s, hop), (t, step) in product(enumerate(path.hops), enumerate(rival.hops)):
             for port in hop:
+                # Equal values may use one port at the same step, behind the same ports: a common prefix.
                 if one.value != other.value or s != t:
                     model.add_at_most_one(hop[port], step[port])
                 elif s > 0:
@@ -255,6 +259,7 @@ def _connect(
         ends_here = sum(level.values()) - sum(after.values())
         sinks = [*after.items(), *((port, literal + ends_here - 1) for port, literal in path.input.items())]
         for sink, needed in sinks:
+            # A port may end here or go on; either way the connection that it makes must exist.
             usable = {
                 source: literal
                 for source, literal in sources.items()
@@ -263,13 +268,13 @@ def _connect(
             model.add(sum(usable.values()) >= needed)
             for source, literal in usable.items():
                 if missing is not None and not _adjacent(machine, source, sink):
+                    # One literal per pair, however many paths would use it.
                     lacking = missing.setdefault((source, sink), model.new_bool_var(f"{_name(source)}-{_name(sink)}"))
                     model.add(lacking >= literal + needed - 1)
 
 
 def _order(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[_Path]) -> None:
-    """Where ports are interchangeable, values take them in the order of their first demands, inputs in the order of the
-    demands."""
+    """Where ports are interchangeable, values and inputs take them in the order of the demands."""
     rank = {value: n for n, value in enumerate(dict.fromkeys(d.value for d in demands))}
     for k, (demand, path) in enumerate(zip(demands, paths, strict=True)):
         model.add(path.output[Port("pe", rank[demand.value])] == 1)
@@ -348,6 +353,7 @@ def _faults(machine: Machine, demands: tuple[Demand, ...], routes: tuple[Route, 
                 or carries.setdefault(("sink", sink), demand.value) != demand.value
             ):
                 yield f"route {k} meets another value in {_name(source)} or {_name(sink)}"
+            # The whole way to the sink is compared: a fork must have one trunk.
             if driver.setdefault(sink, prefix) != prefix:
                 yield f"{_name(sink)} is driven by two sources"
         if len(set(r.hops)) != len(r.hops):

@@ -3,7 +3,7 @@
 
 An operand at distance d is read lambda_J . d cycles of steps after it was produced. With lambda_J of the innermost
 dimension equal to pi and all others proportional to a tile size, only dependences along the innermost dimension bound
-pi for large tiles; the others become the validity domain. So there is one problem an innermost dimension, not one a
+pi for large tiles; the others become the validity domain. So there is one problem per innermost dimension, not one per
 scan order, and one *safe* problem, whose schedule is valid for tiles of any size: every dependence is at least one step
 long.
 """
@@ -31,8 +31,7 @@ Distance = Callable[[tuple[int, ...]], int | None]
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """`innermost` are the dimensions that it may be scanned by; a safe one may be scanned by any, with tiles of any
-    size."""
+    """`innermost`: the dimensions that it may be scanned by; a safe one by any, with tiles of any size."""
 
     innermost: frozenset[int]
     safe: bool
@@ -52,6 +51,8 @@ def along(dimension: int) -> Distance:
 def safe(d: tuple[int, ...]) -> int | None:
     """The least distance in steps over all tile sizes and legal scan orders."""
     components = [abs(c) for c in d if c]
+    # Along one axis the distance counts in every order. Across several, a tile of one iteration may bring it down to
+    # one step.
     return components[0] if len(components) == 1 else min(1, len(components))
 
 
@@ -81,9 +82,12 @@ def problem(graph: Graph, machine: Machine, distance: Distance) -> Guarded:
     edges = [(w.node, use) for use in graph.uses for w in use.writers]
     variables = tuple(dict.fromkeys(use.variable for use in graph.uses))
     groups = (graph.writers_of(v) for v in variables)
+    # Too many readers for one destination each: these must share one general register, whose values live for less than
+    # pi.
     general = {v for v in variables if destinations(graph, v, separate=True) > machine.destinations}
     constrained = [(v, use.consumer, distance(use.distance)) for v, use in edges]
     spans = (
+        # Along each dimension: the slack of a crossing dependence is what the neighbouring tile has to wait for.
         tuple(dict.fromkeys((v, use.consumer) for v, use in edges if use.distance[m]))
         for m in range(len(graph.program.dimensions))
     )
@@ -109,6 +113,7 @@ def schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tupl
         members.setdefault(problem(graph, machine, along(m)), set()).add(m)
     packed = resource_minimum(cautious).value
     for relaxed, dimensions in members.items():
+        # Bounds are cheap, searches are not: an innermost dimension that cannot do better is not solved.
         if max(packed, recurrence_minimum(relaxed).value) < solution.initiation_interval:
             better = solve(relaxed)
             if better.initiation_interval < solution.initiation_interval:

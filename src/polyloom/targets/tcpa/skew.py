@@ -20,12 +20,14 @@ def skew(bounds: Iterable[tuple[int, int, int]], rows: int, columns: int) -> tup
     """The (row, column) skew of least `|row| * (rows - 1) + |column| * (columns - 1)`, or None when there is none.
 
     `bounds` are (row displacement, column displacement, bound): `row * lambda_r + column * lambda_c >= bound`,
-    displacements in
-    -1..1 and not both 0, the bound in cycles. A displacement along rows has no instance when `rows` is 1, and its bound
-    is ignored; likewise for columns. Ties go to the smaller sum of magnitudes, then to the smaller row and column skew.
+    displacements in -1..1 and not both 0, the bound in cycles. A displacement along rows has no instance when `rows` is
+    1, and its bound is ignored; likewise for columns. Ties go to the smaller sum of magnitudes, then to the smaller row
+    and column skew.
     """
     least = _greatest(bounds, rows, columns)
     best: tuple[int, int, int, int] | None = None
+    # A linear program in two integers: for each row skew the best column skew is known, and the cost is piecewise
+    # linear in the row skew.
     for row in _row_candidates(least, rows):
         column = _column(least, row)
         if column is not None:
@@ -72,6 +74,7 @@ def _column(least: dict[tuple[int, int], int], row: int) -> int | None:
     """The admissible column skew nearest to 0 for this row skew."""
     lower = [bound - a * row for (a, b), bound in least.items() if b == 1]
     upper = [a * row - bound for (a, b), bound in least.items() if b == -1]
+    # 0 is best, as near to it as the bounds allow.
     column = max(0, *lower) if lower else 0
     if upper and column > min(upper):
         column = min(upper)

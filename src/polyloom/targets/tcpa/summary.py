@@ -16,7 +16,7 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
         ("operations", str(data["operations"])),
         ("elements", f"{elements(data['pes'], data['region'])}, {classes}"),
         *_phases(data["phases"]),
-        ("control", f"{data['kernel_classes']} kernels, {data['control_signals']} signals"),
+        ("control", f"{data['kernel_classes']} kernel classes, {data['control_signals']} signals"),
         ("files", f"{_bytes(data['symbolic_bytes'])} symbolic, {_bytes(data['concrete_bytes'])} concrete"),
     ]
 

@@ -30,11 +30,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """One piece of a parametric bound: where every guard (no dims) is >= 0, the value is floor(numerator /
-    denominator)."""
+    """A piece of a parametric bound: where all guards are >= 0, the value is floor(numerator / denominator)."""
 
+    # Minima and maxima of several bounds are pieces: in each, one of them is the binding one.
     guards: tuple[Row, ...]
     numerator: Row
+    # Tile-independent rounding, as in a loop up to N / 2; the only division that a bound may have.
     denominator: int = 1
 
 
@@ -90,6 +91,7 @@ class Node:
     opcode: int
     condition: int
     operands: tuple[ImmediateOperand | UseOperand | InputOperand, ...]
+    # An equation defines a variable or an output, never both.
     output: int | None
     """Index into `outputs` when the equation defines an output; such a node has no consumer."""
 
@@ -201,6 +203,7 @@ class Candidate:
     reflected: tuple[bool, ...]
     order: tuple[int, ...]
     schedule: int
+    # A dependence that leaves the tile in some iterations has one link for each neighbour that it reaches, and (0, 0).
     links: tuple[tuple[Link, ...], ...]
     routes: tuple[Route, ...]
     input_registers: tuple[int, ...]
@@ -262,7 +265,8 @@ class Symbolic:
     outputs: tuple[OutputUse, ...]
     schedules: tuple[Schedule, ...]
     candidates: tuple[Candidate, ...]
+    # The mapping needs no names: the file is as valid without them.
     node_names: tuple[str, ...]
     """Equation names, for listings (in the names section)."""
     bottlenecks: tuple[Bottleneck, ...]
-    """One a schedule."""
+    """One per schedule."""

@@ -208,6 +208,7 @@ def _write_operand(out: bytearray, operand: ImmediateOperand | UseOperand | Inpu
     match operand:
         case ImmediateOperand(bits):
             tag.write(out, _IMMEDIATE)
+            # As the signed number that they mean: small negative constants then take one byte, not five.
             integer("an immediate").write(out, bits - (bits >> 31 << 32))
         case UseOperand(use):
             tag.write(out, use << 2 | _USE)
@@ -325,7 +326,7 @@ def _read_link(reader: Reader) -> Link:
 
 
 def _candidate(sizes: _Sizes, graph: _Graph, schedules: int) -> Codec[Candidate]:
-    """Order and reflection are one number a dimension: twice the dimension, plus one if it is reflected."""
+    """Order and reflection are one number per dimension: twice the dimension, plus one if it is reflected."""
     n = sizes.dimensions
     link: Codec[Link] = Codec(_write_link, _read_link)
     route = record(
@@ -344,6 +345,7 @@ def _candidate(sizes: _Sizes, graph: _Graph, schedules: int) -> Codec[Candidate]
     def write(out: bytearray, candidate: Candidate) -> None:
         dimension.write(out, candidate.rows)
         dimension.write(out, candidate.columns)
+        # One number holds dimension and direction, so that a candidate takes a byte per dimension.
         scan.write(out, tuple(2 * m + candidate.reflected[m] for m in candidate.order))
         schedule.write(out, candidate.schedule)
         routes.write(out, candidate.routes)
@@ -388,8 +390,10 @@ def _resolved(graph: _Graph, at: int) -> _Graph:
     read = [operand for node in graph.nodes for operand in node.operands if not isinstance(operand, ImmediateOperand)]
     expected = {*map(UseOperand, range(len(graph.uses))), *map(InputOperand, range(len(graph.inputs)))}
     written = [node.output for node in graph.nodes if node.output is not None]
+    # Operands name uses, so that uses need not name operands: each must be named exactly once.
     if len(read) != len(expected) or set(read) != expected or sorted(written) != list(range(len(graph.outputs))):
         raise binary.malformed(at, "uses, inputs and outputs do not belong to one operand or result each")
+    # What follows from the nodes is not stored twice; here it is put back.
     return replace(
         graph,
         uses=tuple(
@@ -497,8 +501,7 @@ def decode(data: bytes) -> Symbolic:
 
 
 def _check_parametric(sets: _Sets, at: int) -> None:
-    """Domains, bounds and shapes depend on parameters alone: a row of theirs has no coefficient of a dimension
-    (PL0705)."""
+    """Domains, bounds and shapes depend on parameters alone: their rows have no dimensions (PL0705)."""
     pieces = [piece for extent in sets.extents for bounds in (extent.lower, extent.upper) for piece in bounds]
     rows = (
         *(row for piece in sets.assumptions for row in piece),

@@ -23,6 +23,7 @@ from polyloom.targets.tcpa.phases import stages, views, whole
 from polyloom.targets.tcpa.place import REGION, Place, place, region
 from polyloom.targets.tcpa.summary import brief, summary
 
+# One ending for files of a program and for files of phases: users need not know which they have.
 SYMBOLIC: Final = Kind(".plsc", symbolic_file.KIND.name, symbolic=True)
 CONCRETE: Final = Kind(".plcc", concrete_file.KIND.name)
 _KINDS: Final = {
@@ -81,6 +82,7 @@ def _run(data: bytes, job: Job) -> Execution:
 
 def _facts(program: Program, execution: Execution | None) -> dict[str, Json]:
     known, alone = views.facts(program.symbolic, program.data)
+    # Of a file that was loaded nobody knows the region that was asked for, only the one that was used.
     asked = program.place is not None or program.options.pes is not None
     region = list[Json](_asked(program.place, program.options)) if asked else None
     return {"region": region, **known, "phases": _phases(alone, execution)}
@@ -115,6 +117,7 @@ def _report(program: Program, execution: Execution) -> Sequence[Report]:
 
 
 def _verify(data: bytes, where: Place | None) -> Sequence[Diagnostic]:
+    # Malformed files are errors, not findings: they are refused before the rules look at them.
     stages.check(data)
     return views.verify(data, where.member if where else None)
 

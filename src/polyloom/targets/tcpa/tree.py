@@ -8,7 +8,7 @@ section 5.1, Theta). The conditions of inner nodes are the unions of their child
 
 Equations that share a unit, an offset and an operation exclude each other (the schedule sees to it) and are one
 instruction. The leaves of one position exclude each other too; values that an instruction writes at the same time have
-a position each.
+one position each.
 """
 
 from __future__ import annotations
@@ -103,6 +103,8 @@ def build(symbolic: Symbolic, candidate: int) -> Tree:
     schedule = symbolic.schedules[mapping.schedule]
     places: dict[tuple[int, int, int], list[int]] = {}
     for v, node in enumerate(symbolic.nodes):
+        # The guarded scheduler lets equations share a cell only where they exclude each other; with one opcode they are
+        # one instruction.
         places.setdefault((schedule.unit[v], schedule.tau[v], node.opcode), []).append(v)
     ordered = sorted(places.items(), key=lambda place: (place[0][:2], place[1]))
     units: dict[int, dict[int, list[InstructionNode]]] = {}
@@ -139,6 +141,7 @@ def _bound(dimension: int, d: int, crosses: bool) -> TileBound:
         return (
             TileBound(dimension, BoundKind.AT_MOST, d - 1) if crosses else TileBound(dimension, BoundKind.AT_LEAST, d)
         )
+    # A negative component: the source lies beyond the upper end of the tile where J_m >= p_m - |d|.
     kind = BoundKind.AT_LEAST_FROM_END if crosses else BoundKind.AT_MOST_FROM_END
     return TileBound(dimension, kind, -d)
 
@@ -158,6 +161,8 @@ def _instruction(symbolic: Symbolic, candidate: Candidate, nodes: list[int]) -> 
     written = _leaves_by_fragment([o for v in nodes for o in _destinations(symbolic, candidate, v)])
     positions: list[list[list[_Owned]]] = []
     for leaf in written:
+        # Destinations that never hold together share a position: fewer positions mean fewer destination fields in a
+        # word.
         fitting = (p for p in positions if all(_apart(a, b) for other in p for a in other for b in leaf))
         position = next(fitting, None)
         if position is None:
@@ -192,6 +197,7 @@ def _destinations(symbolic: Symbolic, candidate: Candidate, v: int) -> list[_Own
         return [_Owned(v, Register(File.IO, candidate.output_registers[node.output]), Piece(node.condition))]
     owned: list[_Owned] = []
     for use, links in zip(symbolic.uses, candidate.links, strict=True):
+        # The producer's view of the same dependence: its consumer lies at +d.
         backwards = tuple(-c for c in distance(use, candidate))
         for writer in use.writers:
             if writer.node != v:
@@ -228,8 +234,7 @@ def _leaves(owned: list[_Owned]) -> Position:
 
 
 def _apart(a: _Owned, b: _Owned) -> bool:
-    """Whether two pieces surely share no iteration: equations of one instruction exclude each other, as do bounds on
-    one J_m."""
+    """Whether two pieces surely share no iteration: by their equations, or by bounds on one J_m."""
     return a.node != b.node or any(_contradict(x, y) or _contradict(y, x) for x in a.piece.tile for y in b.piece.tile)
 
 

@@ -18,9 +18,9 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from polyloom import _core
+from polyloom._native import tcpa
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.targets.tcpa import concrete_file, digits, generator_kinds, model, ports
+from polyloom.targets.tcpa import concrete_file, generator_kinds, model, ports, scan_sets
 from polyloom.targets.tcpa.concrete import ArrayLayout, Concrete, ConvexSet, Domain, ElementProgram, Generator
 from polyloom.targets.tcpa.isa import (
     OPCODE_NOP,
@@ -150,7 +150,7 @@ def _instruction_capacities(where: str, instruction: Instruction, machine: Machi
 
 
 def _periphery_capacities(c: Concrete, machine: Machine) -> Iterator[Finding]:
-    controller, last = c.controller, digits.digits_of(max(0, c.controller.steps - 1), c.extents)
+    controller, last = c.controller, scan_sets.digits_of(max(0, c.controller.steps - 1), c.extents)
     counted = (*last, *(p - 1 for p in c.extents), controller.row_delay, controller.column_delay, controller.start)
     yield from _exceeds(
         "greatest value of an iteration counter or delay", max(counted), (1 << machine.counter_bits) - 1
@@ -233,9 +233,9 @@ def _instruction_faults(
     if any(t >= len(program) for t in targets):
         yield "branches outside its program"
     if any(t % c.initiation_interval for t in targets):
-        yield "branches into the middle of a kernel"
+        yield "branches into the middle of a kernel class class"
     if not isinstance(branch, Next) and (at + 1) % c.initiation_interval:
-        yield "branches before the end of its kernel"
+        yield "branches before the end of its kernel class"
     if isinstance(branch, Goto) and branch.target == at + 1:
         yield "goes to its successor with a goto instead of next"
     if len(set(instruction.destinations)) < len(instruction.destinations):
@@ -318,12 +318,12 @@ def _controller(c: Concrete, machine: Machine) -> Iterator[Finding]:
 
 
 def _domains(c: Concrete, machine: Machine) -> Iterator[Finding]:
-    last = digits.digits_of(max(0, c.controller.steps - 1), c.extents)
+    last = scan_sets.digits_of(max(0, c.controller.steps - 1), c.extents)
     top = (*(p - 1 for p in c.extents[:-1]), last[-1])
     for number, domain in enumerate(c.controller.signals):
-        late = list(digits.after(last, (0,) * len(last), top))
+        late = list(scan_sets.after(last, (0,) * len(last), top))
         yield from _domain(f"the one-domain of control signal {number}", domain, top)
-        if digits.meets(domain, late):
+        if scan_sets.meets(domain, late):
             yield "PL0643", f"control signal {number} is 1 after the controller's last step"
     whole = tuple(p - 1 for p in c.extents)
     faulty = {d for d in {g.domain for g in c.generators} if any(_domain("", d, whole))}
@@ -345,16 +345,16 @@ def _domain(owner: str, domain: Domain, top: Sequence[int]) -> Iterator[Finding]
                 "PL0643",
                 f"{owner} has a box that is not tight, or a half-space that is not in lowest terms or is implied",
             )
-    if list(domain) != sorted(domain, key=digits.scan_order):
+    if list(domain) != sorted(domain, key=scan_sets.scan_order):
         yield "PL0643", f"{owner} lists its sets out of order"
-    if any(digits.meets((a,), (b,)) for a, b in combinations(domain, 2)):
+    if any(scan_sets.meets((a,), (b,)) for a, b in combinations(domain, 2)):
         yield "PL0643", f"{owner} has sets that overlap"
 
 
 def _normal(s: ConvexSet) -> bool:
     return (
         all(sum(1 for a in h.coefficients if a) > 1 for h in s.half_spaces)
-        and digits.convex(s.lower, s.upper, s.half_spaces) == s
+        and scan_sets.convex(s.lower, s.upper, s.half_spaces) == s
     )
 
 
@@ -419,7 +419,7 @@ def _unwritten(c: Concrete, machine: Machine) -> Iterator[Finding]:
 # What the static run saw (PL0645 to PL0649).
 
 
-def _steps(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+def _steps(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     report, tile = result.report, prod(c.extents)
     if report.steps != c.controller.steps:
         yield "PL0648", f"the controller makes {c.controller.steps} steps, the elements need {report.steps}"
@@ -427,7 +427,7 @@ def _steps(c: Concrete, result: _core.Result) -> Iterator[Finding]:
         yield "PL0648", f"a unit halts after {report.shortest} steps, before the tile's {tile} iterations have passed"
 
 
-def _occupancy(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+def _occupancy(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for number, element in enumerate(c.classes):
         for kind, depths, high in (
             ("fd", element.feedback_depths, result.feedback_high[number]),
@@ -443,7 +443,7 @@ def _occupancy(c: Concrete, result: _core.Result) -> Iterator[Finding]:
                     )
 
 
-def _late(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+def _late(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for element, register, cycles in result.report.late:
         yield (
             "PL0647",
@@ -451,12 +451,12 @@ def _late(c: Concrete, result: _core.Result) -> Iterator[Finding]:
         )
 
 
-def _unread(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+def _unread(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for element, register, _ in result.report.unread:
         yield "PL0647", f"element {_place(c, element)} writes rd{register} and does not read it"
 
 
-def _idle(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+def _idle(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for element, source, sink in result.report.idle:
         yield (
             "PL0642",
@@ -465,12 +465,12 @@ def _idle(c: Concrete, result: _core.Result) -> Iterator[Finding]:
         )
 
 
-def _wasted(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+def _wasted(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for _, signal, step in result.report.wasted:
         yield "PL0649", f"control signal {signal} is 1 in step {step}, where no branch reads it"
 
 
-def _covered(c: Concrete, result: _core.Result) -> Iterator[Finding]:
+def _covered(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for number, (element, units) in enumerate(zip(c.classes, result.report.coverage, strict=True)):
         for (where, program), seen in zip(_programs(element, number), units, strict=True):
             for at, (instruction, (executed, driven, codes, lowest)) in enumerate(zip(program, seen, strict=True)):
@@ -537,7 +537,7 @@ _ON_WORDS: Final[tuple[Rule, ...]] = (
     _unwritten,
 )
 _ON_NOTHING: Final[tuple[Rule, ...]] = (_region, _empty, _arrays)
-_ON_RUN: Final[tuple[Callable[[Concrete, _core.Result], Iterator[Finding]], ...]] = (
+_ON_RUN: Final[tuple[Callable[[Concrete, tcpa.Result], Iterator[Finding]], ...]] = (
     _steps,
     _occupancy,
     _late,

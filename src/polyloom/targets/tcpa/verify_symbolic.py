@@ -36,9 +36,10 @@ Rule = Callable[[Symbolic, Machine], Iterator[Finding]]
 
 
 def findings(data: bytes, symbolic: Symbolic, machine: Machine) -> tuple[Diagnostic, ...]:
-    """Everything that is wrong with `symbolic`, which `data` holds. Codes: PL0530, PL0640, PL0651, and those of
-    `verify.verify`."""
+    """Everything that is wrong with `symbolic`. Codes: PL0530, PL0640, PL0651, those of `verify.verify`."""
     found = tuple(Diagnostic(code, message, help=_HELP) for rule in _RULES for code, message in rule(symbolic, machine))
+    # What the tables do not show, trials do: every candidate is instantiated at small sizes, and the words are
+    # verified.
     return found or next((d for d in _trials(data, symbolic, machine) if d), ())
 
 
@@ -104,6 +105,7 @@ def _field(limit: int | None) -> int:
 
 
 def _trials(data: bytes, symbolic: Symbolic, machine: Machine) -> Iterator[tuple[Diagnostic, ...]]:
+    # Small sizes hit borders, partial tiles and empty conditions, where mistakes show.
     values = list(islice(_values(symbolic), _TRIED))
     for number, given, region in product(range(len(symbolic.candidates)), values, _REGIONS):
         yield tuple(
@@ -136,6 +138,7 @@ def _trial(
     except PolyloomError as error:
         return (
             ()
+            # A machine that is too small for these values is no fault of the file.
             if error.exit_code == INFEASIBLE
             else tuple(replace(d, exit_code=INPUT, help=_HELP) for d in error.diagnostics)
         )

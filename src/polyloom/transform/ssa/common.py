@@ -47,6 +47,7 @@ def common(function: Function) -> Function:
         if parent >= 0:
             below[parent].append(node)
     walk = _Walk(function)
+    # The recursion over the dominator tree as a stack: functions may have a hundred thousand blocks.
     work: list[tuple[int, bool]] = [(0, True)]
     while work:
         k, enters = work.pop()
@@ -81,6 +82,7 @@ class _Walk:
         self.blocks[k] = replace(self.blocks[k], instructions=tuple(kept))
 
     def leave(self) -> None:
+        # What a block computes is known in the blocks that it dominates, and nowhere else.
         for key in self.added.pop():
             del self.table[key]
 
@@ -88,6 +90,8 @@ class _Walk:
         results = instruction.results
         if not results or not self._computes(instruction):
             return False
+        # Equal but for names and lines. Operands have been replaced by what they stand for, so that chains are found in
+        # one walk.
         key = replace(instruction, results=tuple(Value("", result.type) for result in results), place=NOWHERE)
         if key in self.table:
             self.known |= {result.name: value for result, value in zip(results, self.table[key], strict=True)}

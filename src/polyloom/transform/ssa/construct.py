@@ -95,10 +95,12 @@ def _promotable(function: Function) -> list[_Variable]:
             else:
                 _escape(types, instruction.operands[:-1])
                 name, type = accessed
+                # Two types through one address would need a conversion of bits: the variable stays in memory.
                 if name in types and types[name] not in (None, type):
                     del types[name]
                 elif name in types:
                     types[name] = type
+        # An address that is passed to a block may be loaded from there: it escapes.
         for edge in edges_of(block.terminator):
             _escape(types, edge.arguments)
         _escape(types, () if (decided := operand_of(block.terminator)) is None else (decided,))
@@ -188,6 +190,7 @@ def _touched(instruction: Instruction, index: dict[str, int]) -> int | None:
 def _parameters(function: Function, variables: list[_Variable], found: list[int]) -> list[Value]:
     """New values for the variables at the positions `found`, numbered from above the numbers that names after them
     already have."""
+    # `x.3` may be the user's: numbers go on above the greatest one that occurs.
     highest = dict.fromkeys((variable.name for variable in variables), 0)
     for name in (value.name for block in function.blocks for value in definitions(block) if "." in value.name):
         base, _, number = name.rpartition(".")
@@ -212,6 +215,7 @@ class _Values:
     """Operands by number: parameters, then what touches store; from the end backwards, no value of each variable."""
 
     def __init__(self, touches: _Touches, parameters: list[Value], reaching: list[int]) -> None:
+        # Every touch has an entry, loads too, so that the number of a touch is the number of its value.
         stored = [touched.operands[0] if touched.operands else Undef(I8) for touched in touches.instruction]
         nothing = [Undef(variable.type) for variable in reversed(touches.variables)]
         table = [*parameters, *stored, *nothing]
@@ -223,6 +227,7 @@ class _Values:
 
     def operand(self, operand: Operand) -> Operand:
         """What a use becomes: a load may find what was loaded."""
+        # Ends, because a load finds what was stored before it, and SSA has no cycle without a parameter.
         while isinstance(operand, Value) and operand.name in self.replaced:
             operand = self.replaced[operand.name]
         return operand

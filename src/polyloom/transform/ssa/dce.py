@@ -24,6 +24,7 @@ def dce(function: Function) -> Function:
     live = reached(function)
     externals = externals_of(function)
     needed = _needed(live, externals)
+    # The entry keeps its parameters: they are the function's signature.
     kept = {block.name: [k for k, p in enumerate(block.parameters) if p.name in needed] for block in live.blocks[1:]}
     first, *rest = live.blocks
     blocks = (first, *(replace(b, parameters=tuple(b.parameters[k] for k in kept[b.name])) for b in rest))
@@ -35,6 +36,7 @@ def _needed(function: Function, externals: Externals) -> set[str]:
     """The names of the values that something needs, found from what has an effect backwards."""
     sources = _sources(function)
     found: set[str] = set()
+    # Optimistic marking: nothing is needed until something with an effect asks for it. So cycles of dead values go.
     work = [operand for block in function.blocks for operand in _roots(block, externals)]
     while work:
         operand = work.pop()

@@ -33,6 +33,7 @@ def destruct(function: Function) -> Function:
 def sequential(copies: Sequence[Copy], fresh: Callable[[str], str]) -> list[Copy]:
     """Copies one after the other that have the effect of all at once."""
     source: dict[Value, Operand] = {target: operand for target, operand in copies if target != operand}
+    # A target may be written once nobody still reads its old value.
     readers = {target: sum(operand == target for operand in source.values()) for target in source}
     ready = [target for target, number in readers.items() if number == 0]
     done: list[Copy] = []
@@ -78,6 +79,7 @@ def _split(block: Block, several: set[str], fresh: Callable[[str], str]) -> Iter
 
 def _block(block: Block, parameters: dict[str, tuple[Value, ...]], fresh: Callable[[str], str]) -> Iterator[Block]:
     """The block with its copies, and the blocks on its edges. What decides has been decided before the copies."""
+    # The copies of an edge must happen on no other edge: at the end of the block only where it has no other successor.
     edges = edges_of(block.terminator)
     if len(edges) == 1:
         yield _copying(block, edges[0], parameters, fresh)

@@ -63,6 +63,7 @@ def postorder(function: Function) -> list[str]:
     """The names of the blocks that the entry reaches, most after those that they jump to."""
     ends = {block.name: block.terminator for block in function.blocks}
     first = function.blocks[0].name
+    # An explicit path of iterators, as in `analysis.components`: functions are deeper than Python's stack.
     seen, found = {first}, list[str]()
     path: list[tuple[str, Iterator[Edge]]] = [(first, iter(edges_of(ends[first])))]
     while path:
@@ -93,6 +94,7 @@ class Editing:
 
     def operand(self, operand: Operand) -> Operand:
         """What the operand turned out to be."""
+        # A chain, because a parameter may have become another parameter that became an operand later.
         while isinstance(operand, Value) and operand.name in self.known:
             operand = self.known[operand.name]
         return operand
@@ -100,6 +102,7 @@ class Editing:
     def bind(self, edge: Edge) -> Block:
         """The target of the only edge to it, taken out; its parameters are the edge's arguments from now on."""
         block = self.blocks.pop(edge.block)
+        # Noted, not replaced: one pass over the function at the end is linear, replacing each time is quadratic.
         self.known.update((p.name, argument) for p, argument in zip(block.parameters, edge.arguments, strict=True))
         return block
 

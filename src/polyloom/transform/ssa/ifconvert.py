@@ -49,6 +49,7 @@ def if_convert(function: Function, cost: Cost | None = None, keep: Collection[st
     """The function with selects; branches that end the blocks `keep` stay, which other passes may need to order
     memory."""
     converter = _Converter(Editing(reached(function)), cost or Cost(), frozenset(keep), externals_of(function))
+    # Inner branches before those around them: an arm must be one block when its branch is looked at.
     for name in postorder(converter.editing.source):
         while name in converter.editing.blocks and (converter.convert(name) or converter.merge(name)):
             pass
@@ -61,6 +62,7 @@ def speculable(instruction: Instruction, externals: Externals) -> bool:
         return False
     if instruction.operation in _DIVISIONS:
         divisor = instruction.operands[1]
+        # Division by 0 faults, and so does the least integer divided by -1 (in C and LLVM undefined).
         return isinstance(divisor, Constant) and divisor.value not in (0, -1)
     return True
 
@@ -124,19 +126,24 @@ class _Converter:
     def _arm(self, edge: Edge) -> Jump | None:
         """How control leaves the block of an edge, where that is an arm."""
         block = self.editing.blocks[edge.block]
+        # A block that others reach as well would have to be copied.
         arm = self.editing.arrivals[edge.block] == 1 and all(speculable(i, self.externals) for i in block.instructions)
         return block.terminator if arm and isinstance(block.terminator, Jump) else None
 
     def _pays(self, shape: _Shape) -> bool:
         arms = sum(self.cost.of(i) for arm in shape.arms for i in self.editing.blocks[arm.block].instructions)
         bound = {
-            p.name: a for arm in shape.arms for p, a in zip(self._block(arm).parameters, arm.arguments, strict=True)
+            # The arms are not bound yet: the cost is computed as if they were.
+            p.name: a
+            for arm in shape.arms
+            for p, a in zip(self._block(arm).parameters, arm.arguments, strict=True)
         }
         pairs = [
             tuple(self._operand(a, bound) for a in pair)
             for pair in zip(shape.then.arguments, shape.orelse.arguments, strict=True)
         ]
         selects = sum(_differ(*pair) for pair in pairs)
+        # Both arms run instead of one of them: arms + selects <= branch + arms / 2, times 2.
         return arms + 2 * self.cost.select * selects <= 2 * self.cost.branch
 
     def _block(self, edge: Edge) -> Block:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from polyloom.targets.tcpa import program
-from polyloom.targets.tcpa.phases.stages import Bound
-from polyloom.targets.tcpa.phases.transfers import Phase, touched, transfer_cycles
+from polyloom.targets.tcpa.phases.stages import NamedStage
+from polyloom.targets.tcpa.phases.transfers import Touched, touched, transfer_cycles
 
 LARGE = 1 << 18
 SMALL = 1 / 8
@@ -26,7 +26,7 @@ SMALL = 1 / 8
 class Option:
     """A phase's concrete file with the names of its arrays."""
 
-    stage: Bound
+    stage: NamedStage
 
     @cached_property
     def cycles(self) -> int:
@@ -34,7 +34,7 @@ class Option:
         return program.cycles(self.stage.data)
 
     @cached_property
-    def touched(self) -> Phase:
+    def touched(self) -> Touched:
         return touched(self.stage)
 
 

@@ -195,6 +195,8 @@ def form(phased: Phased) -> Form:
     )
     phases = tuple(_Phase(cast(int, _Hole(n)), s.arrays) for n, s in enumerate(phased.stages))
     found: list[tuple[int, _Hole]] = []
+    # Encoding once with codecs that note their position gives the constant parts; an instantiation then only fills in
+    # numbers.
     hole: Codec[Any] = Codec(lambda out, value: found.append((len(out), value)), lambda _: None)
     first = section(_head(names, hole, hole), _Head(Condition(), slots, phases))
     ends = [at for at, _ in found]

@@ -23,7 +23,7 @@ def opened(data: bytes) -> tuple[Phased, Form]:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class NamedStage:
     """A stage with names: what its file calls its arrays, and what they are outside."""
 
     data: bytes
@@ -39,6 +39,7 @@ def check(data: bytes) -> None:
     symbolic = file_kind(data) is SYMBOLIC
     phased = decode(file_kind(data), data)
     for stage in phased.stages:
+        # A concrete file of symbolic phases would pass every other check.
         if not stage.data.startswith(program.MAGICS[0 if symbolic else 1]):
             raise input_error(
                 "PL0705",
@@ -46,7 +47,7 @@ def check(data: bytes) -> None:
                 help="create the file again with this version",
             )
         program.kernel(stage.data)
-    bound(phased)
+    named_stages(phased)
 
 
 def is_phased(data: bytes) -> bool:
@@ -60,8 +61,7 @@ def file_kind(data: bytes) -> FileKind:
 
 
 def read(data: bytes) -> Phased:
-    """The stages of any file, with the signature of the whole; a target's own symbolic file has its assumptions to
-    itself."""
+    """The stages of any file, with the whole's signature; a symbolic program keeps its assumptions."""
     if is_phased(data):
         return opened(data)[0] if file_kind(data) is SYMBOLIC else decode(CONCRETE, data)
     arrays = program.arrays(data)
@@ -81,7 +81,7 @@ def files(data: bytes) -> Sequence[bytes]:
     return [s.data for s in decode(file_kind(data), data).stages] if is_phased(data) else [data]
 
 
-def bound(phased: Phased) -> tuple[Bound, ...]:
+def named_stages(phased: Phased) -> tuple[NamedStage, ...]:
     """The stages with names. PL0705 where an array of a phase and the array that it is have different types."""
     return tuple(
         _with_names(stage.data, program.arrays(stage.data), [phased.arrays[n] for n in stage.arrays])
@@ -89,15 +89,16 @@ def bound(phased: Phased) -> tuple[Bound, ...]:
     )
 
 
-def _with_names(data: bytes, inner: Sequence[tuple[Array, bool]], outer: Sequence[Array]) -> Bound:
+def _with_names(data: bytes, inner: Sequence[tuple[Array, bool]], outer: Sequence[Array]) -> NamedStage:
     if [(a.dtype, a.shape) for a, _ in inner] != [(a.dtype, a.shape) for a in outer]:
         raise input_error(
             "PL0705",
             "malformed file: the arrays of a phase are not those of the kernel",
             help="create the file again with this version",
         )
+    # A phase calls its arrays by its own names, because an array that is read and written has two inside.
     pairs = [(a.name, o.name, is_output) for (a, is_output), o in zip(inner, outer, strict=True)]
-    return Bound(
+    return NamedStage(
         data,
         tuple((a, o) for a, o, is_output in pairs if not is_output),
         tuple((a, o) for a, o, is_output in pairs if is_output),

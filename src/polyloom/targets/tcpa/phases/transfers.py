@@ -2,8 +2,8 @@
 """Cycles to rearrange arrays between banks before a phase starts (docs/targets/tcpa.md, Phases).
 
 An element is held by the banks that touched it in the latest phase that touched it at all. A later phase that reads it
-in another bank receives it from the lowest-numbered holder. Banks work in parallel; each sends and receives one word a
-cycle.
+in another bank receives it from the lowest-numbered holder. Banks work in parallel; each sends and receives one word
+per cycle.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import numpy.typing as npt
 
 from polyloom.targets.tcpa import program
 from polyloom.targets.tcpa.banks import Accesses
-from polyloom.targets.tcpa.phases.stages import Bound
+from polyloom.targets.tcpa.phases.stages import NamedStage
 
 Numbers = npt.NDArray[np.int64]
-Phase = tuple[dict[str, Accesses], dict[str, Accesses]]
+Touched = tuple[dict[str, Accesses], dict[str, Accesses]]
 """What a phase reads and what it writes, by array."""
 _NOTHING = np.zeros(0, np.int64)
 
 
-def touched(stage: Bound) -> Phase:
+def touched(stage: NamedStage) -> Touched:
     """What a phase touches, by the names of arrays outside of it."""
     accesses = program.accesses(stage.data)
     return _merged((outer, accesses[inner]) for inner, outer in stage.inputs), _merged(
@@ -40,7 +40,7 @@ def _merged(named: Iterable[tuple[str, Accesses]]) -> dict[str, Accesses]:
     return merged
 
 
-def transfer_cycles(phases: Iterable[Phase]) -> Iterator[int]:
+def transfer_cycles(phases: Iterable[Touched]) -> Iterator[int]:
     """For each phase the cycles before its start; 0 for the first one, whose arrays are loaded like any input."""
     holders: dict[str, Accesses] = {}
     for reads, writes in phases:
@@ -53,9 +53,10 @@ def transfer_cycles(phases: Iterable[Phase]) -> Iterator[int]:
 
 
 def _moved(held: Accesses, wanted: Accesses) -> tuple[Numbers, Numbers]:
-    """The banks that send and those that receive, a word an entry; what nobody holds is loaded before the start."""
+    """The banks that send and those that receive, one word per entry; what nobody holds is loaded before the start."""
     (holders, elements), (banks, needed) = _by_element(held), _by_element(wanted)
     missing = ~_among(banks, needed, holders, elements) & np.isin(needed, elements)
+    # Pairs are sorted by element, then bank: the first one is the lowest-numbered holder.
     first = np.searchsorted(elements, needed[missing])
     return holders[first], banks[missing]
 
@@ -70,6 +71,7 @@ def _by_element(pairs: Accesses) -> Accesses:
 
 def _among(banks: Numbers, elements: Numbers, of_banks: Numbers, of_elements: Numbers) -> npt.NDArray[np.bool_]:
     """Which pairs occur among the others, as numbers in mixed radix."""
+    # Pairs as single numbers, because NumPy's set operations take one dimension.
     radix = 1 + max(banks.max(initial=0), of_banks.max(initial=0))
     return np.isin(elements * radix + banks, of_elements * radix + of_banks)
 
@@ -84,5 +86,6 @@ def _busiest(sent: list[Numbers], received: list[Numbers]) -> int:
 
 def _latest(held: Accesses, touched: Accesses) -> Accesses:
     """The holders after a phase: elements that it touched are held where it touched them."""
+    # Other banks' copies are stale once a phase has touched the element.
     kept = ~np.isin(held[1], touched[1])
     return np.concatenate((held[0][kept], touched[0])), np.concatenate((held[1][kept], touched[1]))

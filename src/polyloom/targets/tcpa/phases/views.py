@@ -12,7 +12,7 @@ from polyloom.targets.report import Report
 from polyloom.targets.target import Json
 from polyloom.targets.tcpa import program
 from polyloom.targets.tcpa.phases.file import INPUT, OUTPUT, PARAMETRIC
-from polyloom.targets.tcpa.phases.stages import Bound, bound, file_kind, files, in_phase, is_phased, read
+from polyloom.targets.tcpa.phases.stages import NamedStage, file_kind, files, in_phase, is_phased, named_stages, read
 from polyloom.targets.tcpa.phases.whole import transfers
 
 _ROLES: Final = {
@@ -27,13 +27,14 @@ _ROLES: Final = {
 def facts(symbolic: bytes | None, concrete: bytes) -> tuple[dict[str, Json], tuple[dict[str, Json], ...]]:
     """The target's keys of `run --json` for the whole, and of them those that belong to each phase."""
     each = [program.facts(s, c) for s, c in _pairs(symbolic, concrete)]
+    # One phase keeps all its facts: bounds and intervals of several have no meaning as a whole.
     whole = each[0] if len(each) == 1 else program.combine(each, sum(transfers(concrete)))
     sizes: dict[str, Json] = {"symbolic_bytes": len(symbolic) if symbolic else None, "concrete_bytes": len(concrete)}
     return {**whole, **sizes}, tuple({key: f[key] for key in program.ALONE} for f in each)
 
 
 def reports(symbolic: bytes | None, concrete: bytes) -> tuple[Report, ...]:
-    """One a phase."""
+    """One per phase."""
     return tuple(program.report(s, c) for s, c in _pairs(symbolic, concrete))
 
 
@@ -50,7 +51,7 @@ def show(data: bytes) -> str:
     values = f"({', '.join(phased.parameters)})" if phased.parameters else ""
     lines = [f"{file_kind(data).name} of {phased.name}{values}", "arrays:"]
     lines += [f"  {_declared(a)}: {a.dtype}, {_ROLES[r]}" for a, r in zip(phased.arrays, phased.roles, strict=True)]
-    stages = bound(phased)
+    stages = named_stages(phased)
     for n, stage in enumerate(stages, 1):
         lines += ["", f"phase {n} of {len(stages)}{_renamed(stage)}", program.show(stage.data).rstrip("\n")]
     return "\n".join(lines)
@@ -60,7 +61,7 @@ def _declared(array: Array) -> str:
     return array.name + "".join(f"[{e}]" for e in array.shape)
 
 
-def _renamed(stage: Bound) -> str:
+def _renamed(stage: NamedStage) -> str:
     names = [f"{inner} is {outer}" for inner, outer in (*stage.inputs, *stage.outputs) if inner != outer]
     return f", where {', '.join(names)}" if names else ""
 
@@ -84,7 +85,7 @@ def as_json(data: bytes) -> Json:
                 "outputs": dict[str, Json](b.outputs),
                 "configuration": program.as_json(b.data),
             }
-            for b in bound(phased)
+            for b in named_stages(phased)
         ],
     }
 

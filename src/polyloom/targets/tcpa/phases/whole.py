@@ -29,7 +29,7 @@ from polyloom.targets.tcpa import program
 from polyloom.targets.tcpa.phases import file as phase_file
 from polyloom.targets.tcpa.phases.choose import Option, chosen
 from polyloom.targets.tcpa.phases.file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
-from polyloom.targets.tcpa.phases.stages import bound, in_phase, is_phased, opened, read
+from polyloom.targets.tcpa.phases.stages import in_phase, is_phased, named_stages, opened, read
 from polyloom.targets.tcpa.phases.transfers import touched, transfer_cycles
 from polyloom.targets.tcpa.program import Simulation
 from polyloom.targets.trace import Span, Trace
@@ -41,8 +41,7 @@ Choice = T | Mapping[int, T] | None
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A run: `phases[n]` is what the model observed of phase n, `transfers[n]` the cycles that banks need before it
-    starts."""
+    """A run: what the model observed of each phase, and the cycles that banks need before it starts."""
 
     outputs: Given
     phases: tuple[Simulation, ...]
@@ -63,7 +62,9 @@ class Execution:
             return Trace(self.phases[0].events)
         moved, start = list[Span](), 0
         for phase, transfer in zip(self.phases, self.transfers, strict=True):
+            # Cycles count from the first issue.
             first = min((e.start for e in phase.events), default=0)
+            # Each phase counts from its own start; on the common clock it begins after the transfers.
             moved += [replace(e, start=e.start - first + start + transfer) for e in phase.events]
             start += transfer + phase.cycles
         return Trace(tuple(moved))
@@ -84,8 +85,7 @@ def compile(
 
 
 def _chosen(choice: Choice[T], name: str, count: int, what: str) -> list[T | None]:
-    """The choice for each of `count` phases. Errors: PL0818 for another phase, and for no phase where there are
-    several."""
+    """The choice for each of `count` phases. Errors: PL0818 for another phase, or for none of several."""
     runs = f"{name} runs in {count} phases" if count > 1 else f"{name} runs in one phase"
     if not isinstance(choice, Mapping):
         if choice is not None and count > 1:
@@ -137,7 +137,7 @@ def _phased(plan: Plan, files: Iterable[bytes]) -> Phased:
         stages,
         tuple(p.value for p in plan.parametric),
     )
-    bound(phased)
+    named_stages(phased)
     return phased
 
 
@@ -169,9 +169,10 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
         return _located(number + 1, count, partial(program.instantiate, phased.stages[number].data, known, region, own))
 
     files = [make(n, own) for n, own in enumerate(given)]
+    # Transfers are between phases: with one there is nothing to choose together.
     if count == 1:
         return phase_file.concrete(form, known, files)
-    best = [Option(replace(stage, data=file)) for stage, file in zip(bound(phased), files, strict=True)]
+    best = [Option(replace(stage, data=file)) for stage, file in zip(named_stages(phased), files, strict=True)]
 
     @cache
     def others(number: int) -> list[Option]:
@@ -179,6 +180,8 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
         count = program.candidates(phased.stages[number].data) if given[number] is None else 0
         made: list[Option] = []
         for candidate in range(count):
+            # A candidate that does not fit these sizes is no choice; the best one fits, or instantiation has failed
+            # before.
             with suppress(PolyloomError):
                 made.append(Option(replace(best[number].stage, data=make(number, candidate))))
         return made
@@ -190,13 +193,12 @@ def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int],
 def simulate(
     data: bytes, member: str | None, inputs: Given, trace: bool, progress: Progress | None = None
 ) -> Execution:
-    """Run all phases on the model. Errors: those of the target; PL0231 and PL0232 for the inputs of a file of
-    phases."""
+    """Run all phases on the model. Errors: those of the target; PL0231 and PL0232 for inputs."""
     if not is_phased(data):
         simulation = program.simulate(data, member, inputs, trace, progress)
         return Execution(simulation.outputs, (simulation,), (0,))
     phased, observed = read(data), list[Simulation]()
-    stages = bound(phased)
+    stages = named_stages(phased)
 
     def execute(number: int, taken: Arrays, held: Arrays) -> Arrays:
         file, part = stages[number].data, _part(progress, number + 1, len(stages))
@@ -219,7 +221,7 @@ def _overwritten(held: Any, written: Any, elements: Any) -> Any:
 
 def transfers(data: bytes) -> tuple[int, ...]:
     """The cycles of transfers before each phase of a concrete file."""
-    stages = bound(read(data)) if is_phased(data) else ()
+    stages = named_stages(read(data)) if is_phased(data) else ()
     return tuple(transfer_cycles(touched(stage) for stage in stages)) if len(stages) > 1 else (0,)
 
 

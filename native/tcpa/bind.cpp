@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python module polyloom._core; src/polyloom/_core.pyi documents it. The interpreter lock is released while a model runs.
+// The Python module polyloom._native.tcpa; src/polyloom/_native/tcpa.pyi documents it. The interpreter lock is released
+// while a model runs.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/function.h>
@@ -21,11 +22,6 @@
 
 namespace nb = nanobind;
 namespace tcpa = polyloom::tcpa;
-
-void bind_graph(nb::module_& m);
-void bind_instantiate(nb::module_& m);
-void bind_instantiate_bench(nb::module_& m);
-void bind_riscv(nb::module_& m);
 
 namespace {
 
@@ -112,7 +108,8 @@ std::function<void(int64_t)> poll(const Progress& progress) {
     };
 }
 
-std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies& latencies, const std::vector<bool>& pipelined, int64_t hop_delay, bool trace, bool check_only,
+std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies& latencies,
+                              const std::vector<bool>& pipelined, int64_t hop_delay, bool trace, bool check_only,
                               const Progress& progress) {
     std::vector<tcpa::Placement> placements;
     for (const auto& [config, row, column, inputs] : placed) {
@@ -120,7 +117,9 @@ std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies
         for (const Words& words : inputs) placement.inputs.emplace_back(words.data(), words.shape(0));
         check_units(*config, latencies);
         for (size_t a = 0; !check_only && a < config->arrays.size(); ++a)
-            if (!config->arrays[a].is_output && (a >= inputs.size() || inputs[a].shape(0) < tcpa::words_of(config->arrays[a]))) throw nb::value_error("an input array is missing or too short");
+            if (!config->arrays[a].is_output &&
+                (a >= inputs.size() || inputs[a].shape(0) < tcpa::words_of(config->arrays[a])))
+                throw nb::value_error("an input array is missing or too short");
     }
     const tcpa::Machine table = machine(latencies, pipelined, hop_delay);
     nb::gil_scoped_release release;
@@ -155,9 +154,9 @@ std::vector<Layout> arrays(const tcpa::Config& config) {
 
 }  // namespace
 
-NB_MODULE(_core, m) {
-    m.doc() = "Native models of Polyloom's machines.";
-    static PyObject* fault = PyErr_NewException("polyloom._core.Fault", PyExc_RuntimeError, nullptr);
+NB_MODULE(tcpa, m) {
+    m.doc() = "The model of the array.";
+    static PyObject* fault = PyErr_NewException("polyloom._native.tcpa.Fault", PyExc_RuntimeError, nullptr);
     m.attr("Fault") = nb::handle(fault);
     nb::register_exception_translator([](const std::exception_ptr& p, void*) {
         try {
@@ -170,13 +169,14 @@ NB_MODULE(_core, m) {
             PyErr_SetString(PyExc_ValueError, e.what());
         }
     });
-    bind_graph(m);
-    bind_instantiate(m);
-    bind_instantiate_bench(m);
-    bind_riscv(m);
     nb::class_<tcpa::Config>(m, "Config")
-        .def("__init__", [](tcpa::Config* self, nb::bytes data, uint64_t most_bytes) { new (self) tcpa::Config(tcpa::load({static_cast<const uint8_t*>(data.data()), data.size()}, most_bytes)); },
-             nb::arg("data"), nb::arg("most_bytes") = std::numeric_limits<uint64_t>::max())
+        .def(
+            "__init__",
+            [](tcpa::Config* self, nb::bytes data, uint64_t most_bytes) {
+                new (self)
+                    tcpa::Config(tcpa::load({static_cast<const uint8_t*>(data.data()), data.size()}, most_bytes));
+            },
+            nb::arg("data"), nb::arg("most_bytes") = std::numeric_limits<uint64_t>::max())
         .def("run_bytes", &tcpa::run_bytes, nb::arg("check_only"))
         .def("kinds_bytes", [](const tcpa::Config& c) { return tcpa::kinds_bytes(c); })
         .def_prop_ro("most_operations", &tcpa::most_operations)
@@ -206,7 +206,7 @@ NB_MODULE(_core, m) {
         .def_ro("report", &tcpa::Result::report)
         .def("take_outputs", &outputs)
         .def("take_trace", [](tcpa::Result& result) { return trace(result.trace); });
-    m.def("run", &run, nb::arg("placements"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"), nb::arg("trace") = false, nb::arg("check_only") = false,
-          nb::arg("progress") = nb::none());
+    m.def("run", &run, nb::arg("placements"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"),
+          nb::arg("trace") = false, nb::arg("check_only") = false, nb::arg("progress") = nb::none());
     m.def("run_kinds", &run_kinds, nb::arg("config"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"));
 }

@@ -4,10 +4,10 @@
 
 typedef struct {
     uint32_t status;
-    const char *text;
-} Text;
+    const char *message;
+} Message;
 
-static const Text TEXT[] = {
+static const Message MESSAGES[] = {
     {POLYLOOM_OK, "done"},
     {POLYLOOM_SCRATCH, "the scratch is too small"},
     {POLYLOOM_OUTPUT, "the output buffer is too small"},
@@ -21,12 +21,12 @@ static const Text TEXT[] = {
     {506, "the tiles do not cover the iteration space or are shorter than a dependence"},
     {510, "no candidate is valid for tiles of this size"},
     {511, "a FIFO is too short"},
-    {512, "a kernel has more successors than a branch has targets"},
+    {512, "a kernel class has more successors than a branch has targets"},
     {513, "there are too few control signals"},
     {514, "a domain needs more convex sets, or half-spaces"},
     {515, "a counter or a delay has too few bits"},
     {516, "a functional unit has too few instruction words"},
-    {517, "there are too few channels and banks a side"},
+    {517, "there are too few channels and banks per side"},
     {518, "an address generator has too few dimensions"},
     {519, "an address generator's delay has too few bits"},
     {520, "a bank has too few words"},
@@ -40,8 +40,8 @@ static const Text TEXT[] = {
     {815, "there is no such candidate"},
 };
 
-const char *polyloom_status_text(uint32_t status) {
-    for (size_t i = 0; i < sizeof TEXT / sizeof *TEXT; ++i)
-        if (TEXT[i].status == status) return TEXT[i].text;
+const char *polyloom_status_message(uint32_t status) {
+    for (size_t i = 0; i < sizeof MESSAGES / sizeof *MESSAGES; ++i)
+        if (MESSAGES[i].status == status) return MESSAGES[i].message;
     return "unknown status";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dominators for Python; src/polyloom/_core.pyi documents them. Arguments are checked there: here a node out of range is a fault
-// of memory. The interpreter lock is released while a graph is worked on.
+// The Python module polyloom._native.graph; src/polyloom/_native/graph.pyi documents it. Arguments are checked there:
+// here a node out of range is a fault of memory. The interpreter lock is released while a graph is worked on.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -51,14 +51,19 @@ std::vector<Node> iterated(const DominatorTree& tree, const Nodes& nodes, const 
     return tree.iterated_frontier({nodes.data(), nodes.shape(0)}, {within.data(), within.shape(0)});
 }
 
-nb::tuple skeleton(const DominatorTree& tree, const Nodes& node, const Nodes& variable, const Kinds& kind, int32_t variables) {
+nb::tuple skeleton(const DominatorTree& tree, const Nodes& node, const Nodes& variable, const Kinds& kind,
+                   int32_t variables) {
     Skeleton made;
     {
         nb::gil_scoped_release release;
         const size_t count = node.shape(0);
-        made = construct(tree, {{node.data(), count}, {variable.data(), count}, {reinterpret_cast<const Touch*>(kind.data()), count}}, variables);
+        made = construct(
+            tree,
+            {{node.data(), count}, {variable.data(), count}, {reinterpret_cast<const Touch*>(kind.data()), count}},
+            variables);
     }
-    return nb::make_tuple(give(std::move(made.start)), give(std::move(made.variable)), give(std::move(made.reaching)), give(std::move(made.arguments)));
+    return nb::make_tuple(give(std::move(made.start)), give(std::move(made.variable)), give(std::move(made.reaching)),
+                          give(std::move(made.arguments)));
 }
 
 template <Array<Node> DominatorTree::* member>
@@ -68,12 +73,16 @@ View<Node> view(const DominatorTree& tree) {
 
 }  // namespace
 
-void bind_graph(nb::module_& m) {
-    m.def("dominators", [](Node n, const Edges& edges, Node root, int strategy) { return give(idom(n, edges, root, strategy)); });
+NB_MODULE(graph, m) {
+    m.doc() = "Dominators.";
+    m.def("dominators",
+          [](Node n, const Edges& edges, Node root, int strategy) { return give(idom(n, edges, root, strategy)); });
     nb::class_<DominatorTree>(m, "DominatorTree")
         .def(
             "__init__",
-            [](DominatorTree* self, Node n, const Edges& edges, Node root, int strategy) { new (self) DominatorTree(n, span(edges), root, Strategy(strategy)); },
+            [](DominatorTree* self, Node n, const Edges& edges, Node root, int strategy) {
+                new (self) DominatorTree(n, span(edges), root, Strategy(strategy));
+            },
             nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("idom", &view<&DominatorTree::idom>)
         .def_prop_ro("preorder", &view<&DominatorTree::preorder>)
@@ -81,6 +90,7 @@ void bind_graph(nb::module_& m) {
         .def_prop_ro("size", &view<&DominatorTree::size>)
         .def("frontier_sizes", [](const DominatorTree& tree) { return give(tree.frontier_sizes()); })
         .def("frontiers", &frontiers)
-        .def("iterated_frontier", [](const DominatorTree& tree, const Nodes& nodes, const Within& within) { return give(iterated(tree, nodes, within)); })
+        .def("iterated_frontier", [](const DominatorTree& tree, const Nodes& nodes,
+                                     const Within& within) { return give(iterated(tree, nodes, within)); })
         .def("construct", &skeleton);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The RISC-V interpreter for Python; src/polyloom/_core.pyi documents it. The interpreter lock is released while a program runs.
+// The Python module polyloom._native.riscv; src/polyloom/_native/riscv.pyi documents it. The interpreter lock is
+// released while a program runs.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -24,7 +25,8 @@ template <class P>
 struct Owned {
     using X = typename P::X;
     Owned(uint32_t extensions, Block& memory, uint64_t code_base, uint64_t code_size)
-        : code(extensions, X(code_base), X(code_size), memory.bytes.get() + (code_base - memory.base)), hart(code, memory) {}
+        : code(extensions, X(code_base), X(code_size), memory.bytes.get() + (code_base - memory.base)),
+          hart(code, memory) {}
 
     Code<P> code;
     Hart<P> hart;
@@ -67,7 +69,9 @@ void write_memory(Machine& machine, uint64_t address, nb::bytes data) {
     machine.visit([](auto& h) { h.code->flush(); });
 }
 
-nb::bytes read_memory(Machine& machine, uint64_t address, uint64_t length) { return nb::bytes(machine.at(address, length), length); }
+nb::bytes read_memory(Machine& machine, uint64_t address, uint64_t length) {
+    return nb::bytes(machine.at(address, length), length);
+}
 
 std::vector<uint64_t> integers(Machine& machine) {
     return machine.visit([](auto& h) { return std::vector<uint64_t>(h.x, h.x + 32); });
@@ -90,7 +94,8 @@ void set_floats(Machine& machine, const std::vector<uint64_t>& values) {
 using Sequence = std::vector<std::tuple<int, int, int>>;
 
 template <class X>
-std::vector<Sequence> search_as(const std::vector<std::vector<uint64_t>>& inputs, const std::vector<uint64_t>& target, const std::vector<int>& steps, int length, size_t most) {
+std::vector<Sequence> search_as(const std::vector<std::vector<uint64_t>>& inputs, const std::vector<uint64_t>& target,
+                                const std::vector<int>& steps, int length, size_t most) {
     std::vector<std::vector<X>> narrow;
     for (const auto& input : inputs) {
         if (input.size() != SAMPLES) throw nb::value_error("an input has 64 samples");
@@ -110,9 +115,13 @@ std::vector<Sequence> search_as(const std::vector<std::vector<uint64_t>>& inputs
     return made;
 }
 
-std::vector<Sequence> search_width(int xlen, const std::vector<std::vector<uint64_t>>& inputs, const std::vector<uint64_t>& target, const std::vector<int>& steps, int length, size_t most) {
-    if (inputs.size() > 8 || length < 1 || length > 8 || target.size() != SAMPLES) throw nb::value_error("at most 8 inputs, at most 8 instructions, and 64 samples");
-    return xlen == 32 ? search_as<uint32_t>(inputs, target, steps, length, most) : search_as<uint64_t>(inputs, target, steps, length, most);
+std::vector<Sequence> search_width(int xlen, const std::vector<std::vector<uint64_t>>& inputs,
+                                   const std::vector<uint64_t>& target, const std::vector<int>& steps, int length,
+                                   size_t most) {
+    if (inputs.size() > 8 || length < 1 || length > 8 || target.size() != SAMPLES)
+        throw nb::value_error("at most 8 inputs, at most 8 instructions, and 64 samples");
+    return xlen == 32 ? search_as<uint32_t>(inputs, target, steps, length, most)
+                      : search_as<uint64_t>(inputs, target, steps, length, most);
 }
 
 // before, sources, guard, possible, own, hart, location, value, writes, late, field
@@ -128,13 +137,17 @@ std::vector<Event> events_of(const std::vector<EventWords>& words, size_t locati
     if (words.size() > 63) throw nb::value_error("there are at most 63 events");
     std::vector<Event> events;
     for (const auto& [before, sources, guard, possible, own, hart, location, value, writes, late, field] : words) {
-        check_range(own, -1, words.size()), check_range(hart, 0, 64), check_range(location, 0, locations), check_range(value, 0, 64), check_range(field, -1, KEY_FIELDS);
-        events.push_back({before, sources, guard, possible, own, uint8_t(hart), uint8_t(location), uint8_t(value), writes, late, int8_t(field)});
+        check_range(own, -1, words.size()), check_range(hart, 0, 64), check_range(location, 0, locations),
+            check_range(value, 0, 64), check_range(field, -1, KEY_FIELDS);
+        events.push_back({before, sources, guard, possible, own, uint8_t(hart), uint8_t(location), uint8_t(value),
+                          writes, late, int8_t(field)});
     }
     return events;
 }
 
-std::pair<std::optional<Found>, uint64_t> count_executions(const std::vector<EventWords>& event_words, const std::vector<LocationWords>& location_words, size_t most, uint64_t steps) {
+std::pair<std::optional<Found>, uint64_t> count_executions(const std::vector<EventWords>& event_words,
+                                                           const std::vector<LocationWords>& location_words,
+                                                           size_t most, uint64_t steps) {
     check_range(int(location_words.size()), 0, 64);
     std::vector<Location> locations;
     for (const auto& [initial, field, final] : location_words) {
@@ -143,7 +156,8 @@ std::pair<std::optional<Found>, uint64_t> count_executions(const std::vector<Eve
     }
     const std::vector<Event> events = events_of(event_words, locations.size());
     for (const Event& each : events)
-        if ((each.field >= 0 || ~each.possible) && locations[each.location].field < 0) throw nb::value_error("values of the location are not kept");
+        if ((each.field >= 0 || ~each.possible) && locations[each.location].field < 0)
+            throw nb::value_error("values of the location are not kept");
     nb::gil_scoped_release release;
     const auto counted = executions(events, locations, most, steps);
     if (!counted) return {std::nullopt, steps};
@@ -158,20 +172,30 @@ std::pair<std::optional<Found>, uint64_t> count_executions(const std::vector<Eve
 
 }  // namespace
 
-void bind_riscv(nb::module_& m) {
-    nb::class_<Machine>(m, "RiscvHart")
-        .def(nb::init<int, uint32_t, uint64_t, uint64_t, uint64_t, uint64_t>(), nb::arg("xlen"), nb::arg("extensions"), nb::arg("base"), nb::arg("size"),
-             nb::arg("code_base"), nb::arg("code_size"))
+NB_MODULE(riscv, m) {
+    m.doc() = "A RISC-V hart, the search for sequences, and the executions of litmus tests.";
+    nb::class_<Machine>(m, "Hart")
+        .def(nb::init<int, uint32_t, uint64_t, uint64_t, uint64_t, uint64_t>(), nb::arg("xlen"), nb::arg("extensions"),
+             nb::arg("base"), nb::arg("size"), nb::arg("code_base"), nb::arg("code_size"))
         .def("write", &write_memory, nb::arg("address"), nb::arg("data"))
         .def("read", &read_memory, nb::arg("address"), nb::arg("length"))
         .def("run", &run_hart, nb::arg("pc"), nb::arg("stop"), nb::arg("limit"))
-        .def("written", [](Machine& machine, int file) {
-            return machine.visit([&](auto& h) { return nb::bytes(h.state.written.at(file - 1).data(), h.state.written.at(file - 1).size()); });
-        }, nb::arg("file"))
+        .def(
+            "written",
+            [](Machine& machine, int file) {
+                return machine.visit([&](auto& h) {
+                    return nb::bytes(h.state.written.at(file - 1).data(), h.state.written.at(file - 1).size());
+                });
+            },
+            nb::arg("file"))
         .def_prop_rw("x", &integers, &set_integers)
         .def_prop_rw("f", &floats, &set_floats)
-        .def_prop_rw("fcsr", [](Machine& machine) { return machine.visit([](auto& h) { return h.rounding << 5 | h.flags; }); },
-                     [](Machine& machine, uint32_t value) { machine.visit([&](auto& h) { h.flags = value & 31, h.rounding = value >> 5 & 7; }); });
-    m.def("riscv_search", &search_width, nb::arg("xlen"), nb::arg("inputs"), nb::arg("target"), nb::arg("steps"), nb::arg("length"), nb::arg("most"));
-    m.def("litmus_executions", &count_executions, nb::arg("events"), nb::arg("locations"), nb::arg("most"), nb::arg("steps"));
+        .def_prop_rw(
+            "fcsr", [](Machine& machine) { return machine.visit([](auto& h) { return h.rounding << 5 | h.flags; }); },
+            [](Machine& machine, uint32_t value) {
+                machine.visit([&](auto& h) { h.flags = value & 31, h.rounding = value >> 5 & 7; });
+            });
+    m.def("search", &search_width, nb::arg("xlen"), nb::arg("inputs"), nb::arg("target"), nb::arg("steps"),
+          nb::arg("length"), nb::arg("most"));
+    m.def("executions", &count_executions, nb::arg("events"), nb::arg("locations"), nb::arg("most"), nb::arg("steps"));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seconds of CPU time of warm instantiations for `polyloom bench`, measured here so that no Python is; _core.pyi documents it.
+// Seconds of CPU time of warm instantiations for `polyloom bench`, measured here so that no Python is; instantiate.pyi
+// documents it.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -34,7 +35,7 @@ double now() {
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// The time between the phases of the library that are program instantiation and the others, where it is measured.
+// The time that the library spends in the steps that are program instantiation, where it is measured.
 struct Clock {
     bool runs = false, inside = false;
     double entered = 0, spent = 0;
@@ -50,7 +51,7 @@ uint32_t prepare(const polyloom_request& request, polyloom_result& result) {
 }
 
 class Bench {
-public:
+  public:
     Bench(nb::bytes symbolic, std::vector<int64_t> values, uint32_t rows, uint32_t columns, uint32_t candidate)
         : symbolic_{std::move(symbolic)}, values_{std::move(values)} {
         request_.symbolic = static_cast<const uint8_t*>(symbolic_.data());
@@ -70,7 +71,8 @@ public:
             status = prepare(request_, result_);
             if (!status && whole) status = polyloom_emit(&request_, &result_);
         } while ((status == POLYLOOM_SCRATCH && grow(scratch_)) || (status == POLYLOOM_OUTPUT && grow(output_)));
-        if (status) throw std::runtime_error("a request that is measured is refused with status " + std::to_string(status));
+        if (status)
+            throw std::runtime_error("a request that is measured is refused with status " + std::to_string(status));
         size_ = result_.output_size;
     }
 
@@ -107,7 +109,7 @@ public:
 
     size_t size() const { return size_; }
 
-private:
+  private:
     static constexpr size_t header = 16;
 
     void give() {
@@ -125,15 +127,19 @@ private:
 
     nb::bytes symbolic_;
     std::vector<int64_t> values_;
-    std::vector<uint8_t> scratch_ = std::vector<uint8_t>(size_t{1} << 16), output_ = std::vector<uint8_t>(size_t{1} << 16);
+    std::vector<uint8_t> scratch_ = std::vector<uint8_t>(size_t{1} << 16),
+                         output_ = std::vector<uint8_t>(size_t{1} << 16);
     polyloom_request request_{};
     polyloom_result result_{};
-    size_t size_ = 0;  // of the whole configuration, if it is asked for
+    size_t size_ = 0;            // of the whole configuration, if it is asked for
     volatile uint64_t sum_ = 0;  // or the checksum would not be computed
 };
 
-std::tuple<std::vector<Programs>, std::vector<Seconds>, size_t> instantiation_seconds(nb::bytes symbolic, std::vector<int64_t> values, uint32_t rows,
-                                                                                     uint32_t columns, uint32_t candidate, size_t times, size_t whole) {
+std::tuple<std::vector<Programs>, std::vector<Seconds>, size_t> instantiation_seconds(nb::bytes symbolic,
+                                                                                      std::vector<int64_t> values,
+                                                                                      uint32_t rows, uint32_t columns,
+                                                                                      uint32_t candidate, size_t times,
+                                                                                      size_t whole) {
     Bench bench{std::move(symbolic), std::move(values), rows, columns, candidate};
     nb::gil_scoped_release release;
     bench.warm(whole > 0);
@@ -144,9 +150,10 @@ std::tuple<std::vector<Programs>, std::vector<Seconds>, size_t> instantiation_se
 
 }  // namespace
 
-// Called where a phase begins: concretization to programs lie between reading and the periphery (native/instantiate/internal.h).
-extern "C" void polyloom_phase(int phase) {
-    const bool inside = phase > 0 && phase < 5;
+// Called where a step begins: concretization to programs lie between reading and the periphery
+// (native/instantiate/internal.h).
+extern "C" void polyloom_begins(int step) {
+    const bool inside = step > 0 && step < 5;
     if (!clock_.runs || inside == clock_.inside) return;
     const double time = now();
     if (!inside) clock_.spent += time - clock_.entered;
@@ -154,7 +161,7 @@ extern "C" void polyloom_phase(int phase) {
     clock_.inside = inside;
 }
 
-void bind_instantiate_bench(nb::module_& m) {
-    m.def("instantiation_seconds", &instantiation_seconds, nb::arg("symbolic"), nb::arg("values"), nb::arg("rows"), nb::arg("columns"), nb::arg("candidate"),
-          nb::arg("times"), nb::arg("whole"));
+void bind_bench(nb::module_& m) {
+    m.def("seconds", &instantiation_seconds, nb::arg("symbolic"), nb::arg("values"), nb::arg("rows"),
+          nb::arg("columns"), nb::arg("candidate"), nb::arg("times"), nb::arg("whole"));
 }

@@ -42,6 +42,7 @@ class Emitter(Protocol):
 def arithmetic(to: Emitter, operation: str, operands: tuple[Operand, ...], name: str, width: int) -> None:
     a, b, type = *operands, operands[0].type
     if operation in _SIGNED:
+        # A shift amount has no sign.
         a, b = extended(to, a, width), b if operation == "ashr" else extended(to, b, width)
     if operation in _CLEAN:
         to.emit(operation, (a, b), name, type)
@@ -100,6 +101,7 @@ def _pieces(to: Emitter, address: Operand, width: int, access: Access) -> Iterat
         raise Unsupported(f"a volatile or atomic access of {width} bits")
     left, offset = (width + 7) // 8, 0
     while left:
+        # The greatest power of two that is left: an i48 is accessed as 4 and 2 bytes.
         size = 1 << (left.bit_length() - 1)
         where = to.emit("offset", (address, integer(to.address, offset)), "", PTR) if offset else address
         yield _BY_SIZE[size], offset, where

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.instantiate.oracle import cells, stepping
 
-from polyloom.targets.tcpa import digits
+from polyloom.targets.tcpa import scan_sets
 from polyloom.targets.tcpa.concrete import ConvexSet, HalfSpace
 
 Points = set[tuple[int, ...]]
@@ -18,7 +18,7 @@ Points = set[tuple[int, ...]]
 
 def points(s: ConvexSet) -> Points:
     box = product(*(range(a, b + 1) for a, b in zip(s.lower, s.upper, strict=True)))
-    return {x for x in box if digits.contains((s,), x)}
+    return {x for x in box if scan_sets.contains((s,), x)}
 
 
 @st.composite
@@ -47,7 +47,7 @@ extents_strategy = st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple
 def families(draw: st.DrawFn) -> tuple[tuple[int, ...], list[list[ConvexSet]]]:
     extents = draw(extents_strategy)
     raw = draw(st.lists(st.lists(raw_sets(extents, 2), max_size=2), min_size=1, max_size=4))
-    return extents, [[s for r in family if (s := digits.convex(*r)) is not None] for family in raw]
+    return extents, [[s for r in family if (s := scan_sets.convex(*r)) is not None] for family in raw]
 
 
 @given(st.data())
@@ -56,7 +56,7 @@ def test_normal_form_has_the_points_of_the_constraints_and_a_tight_box(data: st.
     extents = data.draw(extents_strategy)
     raw = data.draw(raw_sets(extents))
     expected = enumerate_raw(*raw)
-    s = digits.convex(*raw)
+    s = scan_sets.convex(*raw)
     if s is None:
         assert not expected
         return
@@ -72,10 +72,10 @@ def test_normal_form_has_the_points_of_the_constraints_and_a_tight_box(data: st.
 def test_thin_and_wide_sets_are_decided_without_search() -> None:
     wide = [0, 0], [2**31, 2**31]
     apart = [HalfSpace((1, -1), -1), HalfSpace((-1, 1), 0)]
-    assert digits.convex(*wide, apart) is None
+    assert scan_sets.convex(*wide, apart) is None
     parity = [HalfSpace((2, -2), -1), HalfSpace((-2, 2), 1)]
-    assert digits.convex(*wide, parity) is None
-    diagonal = digits.convex(*wide, [HalfSpace((1, -1), 0), HalfSpace((-1, 1), 0)])
+    assert scan_sets.convex(*wide, parity) is None
+    diagonal = scan_sets.convex(*wide, [HalfSpace((1, -1), 0), HalfSpace((-1, 1), 0)])
     assert diagonal is not None and diagonal.upper == (2**31, 2**31)
 
 
@@ -83,15 +83,15 @@ def test_thin_and_wide_sets_are_decided_without_search() -> None:
 @settings(max_examples=400, deadline=None)
 def test_shift_moves_every_iteration_along_the_scan(data: st.DataObject) -> None:
     extents = data.draw(extents_strategy)
-    s = digits.convex(*data.draw(raw_sets(extents, 2)))
+    s = scan_sets.convex(*data.draw(raw_sets(extents, 2)))
     steps = data.draw(st.integers(-4, 40))
     if s is None:
         return
     shifted = list(stepping.shift((s,), steps, extents))
     moved = {
-        digits.digits_of(digits.number(x, extents) + steps, extents)
+        scan_sets.digits_of(scan_sets.step_of(x, extents) + steps, extents)
         for x in points(s)
-        if digits.number(x, extents) + steps >= 0
+        if scan_sets.step_of(x, extents) + steps >= 0
     }
     found = [x for t in shifted for x in points(t)]
     assert sorted(found) == sorted(moved)
@@ -103,7 +103,7 @@ def test_partition_is_disjoint_and_exact(case: tuple[tuple[int, ...], list[list[
     extents, sets = case
     expected: dict[tuple[int, ...], int] = {}
     for x in product(*(range(e) for e in extents)):
-        key = sum(1 << f for f, family in enumerate(sets) if digits.contains(family, x))
+        key = sum(1 << f for f, family in enumerate(sets) if scan_sets.contains(family, x))
         if key:
             expected[x] = key
     found = [(x, key) for key, part in cells.partition(sets).items() for s in part.sets for x in points(s)]
@@ -125,7 +125,7 @@ def test_window_is_the_exact_maximum(data: st.DataObject) -> None:
     lower, upper, _ = data.draw(raw_sets(extents, 0))
     s = ConvexSet(tuple(lower), tuple(upper))
     total = prod(extents)
-    marks = [int(digits.contains((s,), digits.digits_of(i, extents))) for i in range(total)]
+    marks = [int(scan_sets.contains((s,), scan_sets.digits_of(i, extents))) for i in range(total)]
     steps = data.draw(st.integers(0, total + 2))
     assert stepping.window(s, steps, extents) == max(sum(marks[i : i + steps]) for i in range(total))
 
@@ -134,8 +134,8 @@ def test_window_is_the_exact_maximum(data: st.DataObject) -> None:
 @settings(max_examples=100, deadline=None)
 def test_after_is_everything_later(data: st.DataObject) -> None:
     extents = data.draw(extents_strategy)
-    last = digits.digits_of(data.draw(st.integers(0, prod(extents) - 1)), extents)
-    later = [x for s in digits.after(last, (0,) * len(extents), tuple(e - 1 for e in extents)) for x in points(s)]
-    assert sorted(digits.number(x, extents) for x in later) == list(
-        range(digits.number(last, extents) + 1, prod(extents))
+    last = scan_sets.digits_of(data.draw(st.integers(0, prod(extents) - 1)), extents)
+    later = [x for s in scan_sets.after(last, (0,) * len(extents), tuple(e - 1 for e in extents)) for x in points(s)]
+    assert sorted(scan_sets.step_of(x, extents) for x in later) == list(
+        range(scan_sets.step_of(last, extents) + 1, prod(extents))
     )

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instantiation for Python; src/polyloom/_core.pyi documents it. Scratch and output grow until they suffice, up to a limit.
+// The Python module polyloom._native.instantiate; src/polyloom/_native/instantiate.pyi documents it. Scratch and output
+// grow until they suffice, up to a limit.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -30,8 +31,8 @@ struct Buffer {
     std::unique_ptr<uint8_t[]> data{new uint8_t[size]};
 };
 
-// A buffer of the usual size, which the thread keeps for its next request: the system clears the pages of a new one, which takes as long as
-// a small instantiation. `kept` is the thread's place for it.
+// A buffer of the usual size, which the thread keeps for its next request: the system clears the pages of a new one,
+// which takes as long as a small instantiation. `kept` is the thread's place for it.
 struct Reused {
     std::optional<Buffer>& kept;
     Buffer buffer{kept ? std::move(*std::exchange(kept, std::nullopt)) : Buffer{usual}};
@@ -58,8 +59,9 @@ struct Request {
     Buffer &scratch = reused_scratch.buffer, &output = reused_output.buffer;
     polyloom_request request{};
 
-    Request(nb::bytes symbolic, std::vector<int64_t> values, uint32_t rows, uint32_t columns, std::optional<uint32_t> candidate,
-            std::optional<std::vector<int64_t>> sizes, std::optional<std::vector<Layout>> layouts)
+    Request(nb::bytes symbolic, std::vector<int64_t> values, uint32_t rows, uint32_t columns,
+            std::optional<uint32_t> candidate, std::optional<std::vector<int64_t>> sizes,
+            std::optional<std::vector<Layout>> layouts)
         : symbolic{std::move(symbolic)}, values{std::move(values)}, sizes{sizes.value_or(std::vector<int64_t>{})} {
         request.symbolic = static_cast<const uint8_t*>(this->symbolic.data());
         request.symbolic_size = this->symbolic.size();
@@ -80,21 +82,24 @@ struct Request {
         request.layouts = this->layouts.data();
     }
 
-    template <typename Phases> polyloom_result run(Phases phases) {
+    template <typename Calls>
+    polyloom_result run(Calls calls) {
         polyloom_result result{};
         for (;;) {
             request.output = output.data.get();
             request.output_size = output.size;
             request.scratch = scratch.data.get();
             request.scratch_size = scratch.size;
-            phases(result);
-            Buffer* full = result.status == POLYLOOM_SCRATCH ? &scratch : result.status == POLYLOOM_OUTPUT ? &output : nullptr;
+            calls(result);
+            Buffer* full = result.status == POLYLOOM_SCRATCH  ? &scratch
+                           : result.status == POLYLOOM_OUTPUT ? &output
+                                                              : nullptr;
             if (!full || full->size >= most) return result;
             *full = Buffer{full->size * 4};
         }
     }
 
-private:
+  private:
     static constexpr int64_t none = 0;
 };
 
@@ -115,13 +120,15 @@ void in_threads(const polyloom_request& request, uint32_t classes, uint32_t thre
             for (uint32_t i; (i = next++) < classes;) {
                 polyloom_result result;
                 Buffer& mine = own[first + i];
-                while (polyloom_class(&request, i, mine.data.get(), mine.size, &result) == POLYLOOM_SCRATCH && mine.size < most) mine = Buffer{mine.size * 4};
+                while (polyloom_class(&request, i, mine.data.get(), mine.size, &result) == POLYLOOM_SCRATCH &&
+                       mine.size < most)
+                    mine = Buffer{mine.size * 4};
             }
         });
     for (auto& thread : running) thread.join();
 }
 
-void by_phases(const polyloom_request& request, uint32_t threads, polyloom_result& result) {
+void by_parts(const polyloom_request& request, uint32_t threads, polyloom_result& result) {
     std::vector<Buffer> own;
     uint32_t status = polyloom_plan(&request, &result);
     while (!status) {
@@ -133,15 +140,16 @@ void by_phases(const polyloom_request& request, uint32_t threads, polyloom_resul
     if (!status) polyloom_emit(&request, &result);
 }
 
-Instantiation instantiate(nb::bytes symbolic, std::vector<int64_t> values, uint32_t rows, uint32_t columns, std::optional<uint32_t> candidate,
-                          std::optional<std::vector<int64_t>> sizes, std::optional<std::vector<Layout>> layouts, uint32_t threads) {
+Instantiation instantiate(nb::bytes symbolic, std::vector<int64_t> values, uint32_t rows, uint32_t columns,
+                          std::optional<uint32_t> candidate, std::optional<std::vector<int64_t>> sizes,
+                          std::optional<std::vector<Layout>> layouts, uint32_t threads) {
     Request r{std::move(symbolic), std::move(values), rows, columns, candidate, std::move(sizes), std::move(layouts)};
     polyloom_result result{};
     {
         nb::gil_scoped_release release;
         result = r.run([&](polyloom_result& made) {
             if (threads)
-                by_phases(r.request, threads, made);
+                by_parts(r.request, threads, made);
             else
                 polyloom_instantiate(&r.request, &made);
         });
@@ -149,8 +157,9 @@ Instantiation instantiate(nb::bytes symbolic, std::vector<int64_t> values, uint3
     return {result, nb::bytes(r.output.data.get(), result.status ? 0 : result.output_size), r.sizes};
 }
 
-std::tuple<uint32_t, size_t, size_t, size_t> query(nb::bytes symbolic, std::vector<int64_t> values, uint32_t rows, uint32_t columns,
-                                                   std::optional<uint32_t> candidate, std::optional<std::vector<int64_t>> sizes,
+std::tuple<uint32_t, size_t, size_t, size_t> query(nb::bytes symbolic, std::vector<int64_t> values, uint32_t rows,
+                                                   uint32_t columns, std::optional<uint32_t> candidate,
+                                                   std::optional<std::vector<int64_t>> sizes,
                                                    std::optional<std::vector<Layout>> layouts) {
     Request r{std::move(symbolic), std::move(values), rows, columns, candidate, std::move(sizes), std::move(layouts)};
     const polyloom_result result = r.run([&](polyloom_result& made) { polyloom_query(&r.request, &made); });
@@ -170,7 +179,10 @@ nb::tuple tile_sizes(const Instantiation& i, size_t dimensions) {
 
 }  // namespace
 
-void bind_instantiate(nb::module_& m) {
+void bind_bench(nb::module_& m);
+
+NB_MODULE(instantiate, m) {
+    m.doc() = "Instantiation.";
     using namespace nb::literals;
     nb::class_<Instantiation>(m, "Instantiation")
         .def_ro("file", &Instantiation::file)
@@ -187,10 +199,11 @@ void bind_instantiate(nb::module_& m) {
         .def_prop_ro("candidate", [](const Instantiation& i) { return i.result.candidate; })
         .def_prop_ro("region", [](const Instantiation& i) { return std::tuple{i.result.rows, i.result.columns}; })
         .def("sizes", &tile_sizes, "dimensions"_a);
-    m.def("instantiate", &instantiate, "symbolic"_a, "values"_a, "rows"_a, "columns"_a, "candidate"_a = nb::none(), "sizes"_a = nb::none(),
-          "layouts"_a = nb::none(), "threads"_a = 0);
-    m.def("instantiate_sizes", &query, "symbolic"_a, "values"_a, "rows"_a, "columns"_a, "candidate"_a = nb::none(), "sizes"_a = nb::none(),
-          "layouts"_a = nb::none());
+    m.def("instantiate", &instantiate, "symbolic"_a, "values"_a, "rows"_a, "columns"_a, "candidate"_a = nb::none(),
+          "sizes"_a = nb::none(), "layouts"_a = nb::none(), "threads"_a = 0);
+    m.def("query", &query, "symbolic"_a, "values"_a, "rows"_a, "columns"_a, "candidate"_a = nb::none(),
+          "sizes"_a = nb::none(), "layouts"_a = nb::none());
     m.def("fletcher64", &checksum, "data"_a);
-    m.def("instantiate_text", &polyloom_status_text, "status"_a);
+    m.def("status_message", &polyloom_status_message, "status"_a);
+    bind_bench(m);
 }

@@ -24,12 +24,14 @@ def convex(lower: Sequence[int], upper: Sequence[int], half_spaces: Iterable[Hal
     low, high = list(lower), list(upper)
     slanted: list[HalfSpace] = []
     for h in half_spaces:
+        # One nonzero coefficient is a bound of the box; none is a constant, which is true or false.
         used = [g for g, a in enumerate(h.coefficients) if a]
         if len(used) > 1:
             slanted.append(h)
         elif used:
             (g,), a = used, h.coefficients[used[0]]
             if a > 0:
+                # a x + b >= 0 with a > 0: x >= -b / a, rounded up, which is -(b // a).
                 low[g] = max(low[g], -(h.constant // a))
             else:
                 high[g] = min(high[g], h.constant // -a)
@@ -65,12 +67,13 @@ def meets(a: Sequence[ConvexSet], b: Sequence[ConvexSet]) -> bool:
     """Whether two unions have a point in common."""
     return any(
         all(l1 <= u2 and l2 <= u1 for l1, u1, l2, u2 in zip(s.lower, s.upper, t.lower, t.upper, strict=True))
+        # Boxes that overlap have a common point; half-spaces need the exact test.
         and (not (s.half_spaces or t.half_spaces) or intersect(s, t) is not None)
         for s, t in product(a, b)
     )
 
 
-def number(digits: Sequence[int], extents: Sequence[int]) -> int:
+def step_of(digits: Sequence[int], extents: Sequence[int]) -> int:
     """The step of the scan with these digits."""
     step, weight = 0, 1
     for digit, extent in zip(digits, extents, strict=True):
@@ -90,6 +93,8 @@ def digits_of(step: int, extents: Sequence[int]) -> tuple[int, ...]:
 
 def after(last: Sequence[int], lower: Sequence[int], upper: Sequence[int]) -> Iterator[ConvexSet]:
     """The digits within [lower, upper] that follow `last` in scan order."""
+    # Lexicographic order, outermost digit last in the tuple: equal in all digits outside of g, greater in g, anything
+    # inside.
     for g in reversed(range(len(last))):
         low = (*lower[:g], last[g] + 1, *last[g + 1 :])
         high = (*upper[: g + 1], *last[g + 1 :])
@@ -99,4 +104,5 @@ def after(last: Sequence[int], lower: Sequence[int], upper: Sequence[int]) -> It
 
 def scan_order(s: ConvexSet) -> tuple[object, ...]:
     """The key that sorts disjoint sets as a `Domain` lists them: by first corner in scan order."""
+    # The outermost digit decides first.
     return s.lower[::-1], s.upper[::-1], tuple((h.coefficients, h.constant) for h in s.half_spaces)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A RISC-V hart, the search for sequences, and the executions of litmus tests (native/riscv/bind.cpp)."""
+
+from collections.abc import Sequence
+from typing import final
+
+@final
+class Hart:
+    """One RISC-V hart and its memory of zeros (native/riscv/hart.hpp), whose code lies in [code_base, code_base +
+    code_size)."""
+
+    def __init__(self, xlen: int, extensions: int, base: int, size: int, code_base: int, code_size: int) -> None:
+        """`extensions` is a set as polyloom.riscv.header.extension_bits writes it. Raises ValueError for code outside
+        the memory, MemoryError where there is not enough."""
+
+    x: list[int]
+    """The 32 integer registers, unsigned; what is assigned to x0 is ignored."""
+    f: list[int]
+    """The bits of the 32 floating-point registers, singles boxed in ones."""
+    fcsr: int
+
+    def write(self, address: int, data: bytes) -> None:
+        """Raises ValueError outside the memory, as does `read`."""
+
+    def read(self, address: int, length: int) -> bytes: ...
+    def run(self, pc: int, stop: int, limit: int) -> tuple[int, int, int, int, int]:
+        """Runs until the program exits, traps, reaches `stop`, or has executed `limit` instructions. Reservations stay.
+
+        Returns (cause, pc, value, executed instructions, word at pc); causes are in the order of
+        native/riscv/hart.hpp."""
+
+    def written(self, file: int) -> bytes:
+        """What the program wrote to file 1 or 2."""
+
+def search(
+    xlen: int, inputs: Sequence[Sequence[int]], target: Sequence[int], steps: Sequence[int], length: int, most: int
+) -> list[list[tuple[int, int, int]]]:
+    """Up to `most` sequences of exactly `length` of the allowed steps (native/riscv/search.hpp) that give `target` on
+    all 64 samples.
+
+    A line is (step, a, b): value 0 is the constant zero, then come the inputs, then the results of the lines before."""
+
+def executions(
+    events: Sequence[tuple[int, int, int, int, int, int, int, int, bool, bool, int]],
+    locations: Sequence[tuple[int, int, bool]],
+    most: int,
+    steps: int,
+) -> tuple[list[tuple[list[int], int, int]] | None, int]:
+    """What the allowed executions of a litmus test observe, with the low and the high 64 bits of their number, and the
+    steps that are left.
+
+    None where sets are extended in more than `most` ways, or where the steps do not suffice. Events and locations are
+    the fields of native/riscv/executions.hpp, in their order. Raises ValueError out of their ranges."""

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The model of the array (native/tcpa/bind.cpp).
+
+Arrays cross the boundary as words: one 32-bit register value per element, integers sign-extended, f32 as its bits.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+class Fault(RuntimeError):
+    """A run that went wrong; `args` is (cause, cycle, row, column, unit or -1, text). The cause is a code's last two
+    digits."""
+
+    args: tuple[int, int, int, int, int, str]
+
+@final
+class Config:
+    """A concrete configuration, read from its bytes."""
+
+    def __init__(self, data: bytes, most_bytes: int = ...) -> None:
+        """Raises ValueError where the bytes are no concrete configuration, MemoryError (of the bytes needed) where its
+        wires take more than `most_bytes`."""
+
+    def run_bytes(self, check_only: bool) -> int:
+        """The memory that a run takes, at most 2**64 - 1."""
+
+    def kinds_bytes(self) -> int:
+        """The memory that `run_kinds` takes, at most 2**64 - 1."""
+
+    @property
+    def most_operations(self) -> int:
+        """How many operations a run issues, at most."""
+
+    def accesses(self, array: int) -> int:
+        """In how many steps generators of the array are enabled, at most."""
+
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def machine(self) -> str: ...
+    @property
+    def machine_hash(self) -> int: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def columns(self) -> int: ...
+    @property
+    def element_class(self) -> list[int]:
+        """Row by row; -1 is an empty tile."""
+
+    @property
+    def arrays(self) -> list[tuple[str, int, list[int], list[int], bool]]:
+        """(name, element type's number, shape, strides in words, whether it is an output)."""
+
+@final
+class Report:
+    """What a static run saw. Lists of (element, index, number) name the first place of each kind."""
+
+    @property
+    def coverage(self) -> list[list[list[tuple[bool, list[bool], list[bool], list[int]]]]]:
+        """By class, unit and instruction: executed, which destinations led somewhere, which branch codes occurred, and,
+        by position, the lowest signal that had the branch's values in every reading."""
+
+    @property
+    def steps(self) -> int:
+        """Steps of the controller that some element needs."""
+
+    @property
+    def shortest(self) -> int:
+        """Steps of the functional unit that halts first; -1 where no unit has a program."""
+
+    @property
+    def late(self) -> list[tuple[int, int, int]]:
+        """(element, id, cycles): a generator's token was popped that many cycles after it was ready."""
+
+    @property
+    def unread(self) -> list[tuple[int, int, int]]:
+        """(element, rd, cycle): the register was overwritten in that cycle, or left at the end, without a read."""
+
+    @property
+    def idle(self) -> list[tuple[int, int, int]]:
+        """(element, connection, 0): no token passes it on a way to an id or a bank."""
+
+    @property
+    def wasted(self) -> list[tuple[int, int, int]]:
+        """(0, signal, step): the signal is 1 and no branch reads it."""
+
+@final
+class Result:
+    """The outcome of one placement."""
+
+    @property
+    def cycles(self) -> int: ...
+    @property
+    def operations(self) -> int: ...
+    @property
+    def first_issue(self) -> int: ...
+    @property
+    def issues(self) -> list[int]:
+        """Operations by functional unit, over all elements."""
+
+    @property
+    def feedback_high(self) -> list[list[int]]:
+        """By class and fd: the greatest occupancy in any element."""
+
+    @property
+    def input_high(self) -> list[list[int]]:
+        """By class and id."""
+
+    @property
+    def report(self) -> Report: ...
+    def take_outputs(self) -> list[NDArray[np.uint32]]:
+        """The words of each array, empty for inputs. Only the first call returns them."""
+
+    def take_trace(
+        self,
+    ) -> tuple[
+        NDArray[np.int32],
+        NDArray[np.int32],
+        NDArray[np.int64],
+        NDArray[np.int32],
+        NDArray[np.uint8],
+        NDArray[np.uint32],
+    ]:
+        """(element, unit, cycle, instruction, opcode, value), one row per operation. Only the first call returns
+        them."""
+
+def run(
+    placements: Sequence[tuple[Config, int, int, Sequence[NDArray[np.uint32]]]],
+    latencies: NDArray[np.uint16],
+    pipelined: Sequence[bool],
+    hop_delay: int,
+    trace: bool = False,
+    check_only: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> list[Result]:
+    """Runs configurations whose first elements stand at (row, column), each with the words of its arrays (anything for
+    an output).
+
+    `latencies` is units x 256 opcodes in cycles, 0 for an operation that the unit lacks. Raises Fault, and ValueError
+    for programs of another number of units or inputs that are too short. `check_only` needs no inputs and gives
+    `Result.report`. `progress` is called with the cycle some times per second; what it raises ends the run.
+    """
+
+def run_kinds(
+    config: Config, latencies: NDArray[np.uint16], pipelined: Sequence[bool], hop_delay: int
+) -> Result | None:
+    """What `run` gives with `check_only`, by running one element per class; None where there is a fault, or something
+    late, unread or idle, which `run` then names."""

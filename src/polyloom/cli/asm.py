@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`polyloom asm`: assembly text to a program of the target whose notation it is."""
+
+from __future__ import annotations
+
+from polyloom import files
+from polyloom.cli import of_target
+from polyloom.cli.answer import Answer
+from polyloom.cli.arguments import Parser, Request, file_operand
+from polyloom.diagnostics import input_error
+from polyloom.targets import registry
+from polyloom.targets.target import need
+
+
+def arguments(parser: Parser) -> None:
+    having = registry.having(lambda target: target.assemble is not None)
+    file_operand(parser, f"assembly text in the notation of the target ({', '.join(having)})")
+    of_target.on_option(parser)
+    of_target.target_options(parser, "asm")
+    parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="the file that is written")
+
+
+def execute(options: Request) -> Answer:
+    target, place = registry.split(options.on)
+    assemble = need(target, "assemble", registry.having(lambda t: t.assemble is not None))
+    own = of_target.given_options(options, target, "asm")
+    files.check_outputs([options.output], [options.file, *of_target.option_files(target, "asm", own)])
+    data: bytes = assemble(_text(options.file), options.file, place, target.options(**own))
+    files.write({options.output: data})
+    shown = registry.shown(target, place)
+    return Answer({"on": shown, "bytes": len(data)}, f"{options.output}: {len(data)} bytes for {shown}")
+
+
+def _text(path: str) -> str:
+    data = files.read_source(path, "text")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        message = f"cannot read {path}: byte {error.start}, {data[error.start]:#04x}, is not UTF-8 text"
+        raise input_error(
+            "PL0104", message, help=f"give assembly text; `polyloom show {path}` prints a program"
+        ) from None

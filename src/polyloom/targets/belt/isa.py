@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operations of the belt machine: one table.
+
+Verifiers, encoder, decoder, notations, documentation and the model's own table follow from it.
+
+A row's position is its number in words: rows are only appended. `phase` tells when in a bundle an operation reads and
+drops (docs/targets/belt.md, Time), `unit` which slots of a member execute it, `latency` is a key of the member's table.
+Modes of overflow are rows of their own: bare names wrap, `ss` and `us` saturate signed and unsigned, `sx` and `ux` give
+NaR, `sw` and `uw` widen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Phase = Literal["R", "C", "K", "P", "X"]
+PHASES: Final[tuple[Phase, ...]] = ("R", "C", "K", "P", "X")
+Unit = Literal["alu", "shift", "mul", "fp", "div", "shuf", "fill", "pick", "spill", "ls", "control", "con", "conform"]
+SLOTS: Final[Mapping[Unit, str]] = {
+    **dict.fromkeys(("alu", "shift", "mul", "fp", "div", "shuf"), "E"),
+    **dict.fromkeys(("ls", "control", "con", "conform"), "F"),
+    "fill": "R",
+    "pick": "P",
+    "spill": "W",
+}
+"""The kind of slot whose members execute a unit's operations."""
+MANY: Final = -1
+"""Operands or results: a list, as long as the operation says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A row. `operands` is (least, most), predicates included; `results` their number.
+
+    `width`: what states the result's or the access's width: "" (the operands), "=" (a field), "b" (a comparison's), "2"
+    (twice the operands'). `immediate`: the last operand may be a constant from -128 to 127. `strict`: a None among the
+    operands makes all results None, else a NaR makes them NaR. `integer` operations fuse on members that say so.
+    """
+
+    name: str
+    phase: Phase
+    unit: Unit
+    latency: str
+    operands: tuple[int, int]
+    results: int
+    width: str = ""
+    immediate: bool = False
+    strict: bool = True
+
+
+def _alu(name: str, width: str = "", operands: int = 2) -> Op:
+    return Op(name, "C", "alu", "compare" if width == "b" else "alu", (operands, operands), 1, width, operands == 2)
+
+
+def _family(name: str, unit: Unit) -> tuple[Op, ...]:
+    """An operation in its modes of overflow."""
+    return tuple(
+        Op(f"{name}{mode}", "C", unit, unit, (2, 2), 1, "2" if mode in ("sw", "uw") else "", True)
+        for mode in ("", "ss", "us", "sx", "ux", "sw", "uw")
+    )
+
+
+def _floating(name: str, latency: str, operands: int = 2, width: str = "") -> Op:
+    return Op(name, "C", "div" if latency == "div" else "fp", latency, (operands, operands), 1, width)
+
+
+ROWS: Final[tuple[Op, ...]] = (
+    *_family("add", "alu"),
+    *_family("sub", "alu"),
+    *(_alu(name) for name in ("and", "or", "xor", "andn")),
+    *(_alu(name, "b") for name in ("eql", "neq", "lsss", "leqs", "gtrs", "geqs", "lssu", "lequ", "gtru", "gequ")),
+    *(_alu(name) for name in ("mins", "maxs", "minu", "maxu")),
+    *(_alu(name, operands=1) for name in ("abs", "not", "clz", "ctz", "pop", "bswap")),
+    *(Op(name, "C", "shift", "shift", (2, 2), 1, "", True) for name in ("shl", "shrs", "shru", "rotl")),
+    *_family("mul", "mul"),
+    Op("muladd", "C", "mul", "mul", (3, 3), 1),  # a * b + c, members that fuse
+    Op("shladd", "C", "shift", "shift", (3, 3), 1, "", True),  # (a << c) + b, members that fuse
+    *(Op(name, "C", "div", "div", (2, 2), 1, "", True) for name in ("divs", "divu", "rems", "remu")),
+    # To the width of the field; of a vector, widening gives two results of half as many lanes: low lanes, high lanes.
+    *(Op(name, "C", "alu", "widen", (1, 1), 1, "=") for name in ("widens", "widenu", "narrow", "narrowss", "narrowus")),
+    *(Op(name, "C", "shuf", "widenv", (1, 1), 2, "=") for name in ("widensv", "widenuv")),
+    *(Op(name, "C", "shuf", "widenv", (2, 2), 1, "=") for name in ("narrowv",)),
+    *(_floating(name, "float") for name in ("addf", "subf", "mulf", "minf", "maxf")),
+    _floating("fmaf", "fused", 3),
+    _floating("divf", "div"),
+    _floating("sqrtf", "div", 1),
+    *(_floating(name, "alu", 1) for name in ("negf", "absf")),
+    _floating("copysignf", "alu"),
+    # Ordered: false where an operand is a NaN, as C's operators are (neqf is not); `unof` tells whether one is.
+    *(_floating(name, "compare", width="b") for name in ("eqlf", "neqf", "lssf", "leqf", "gtrf", "geqf", "unof")),
+    *(_floating(name, "float", 1, "=") for name in ("stof", "utof", "ftos", "ftou", "widenf", "narrowf")),
+    # Lanes. `splat`: to the lanes of the issue; `shuffle v, k`: lane j is v's lane j + k, modulo the lanes.
+    *(Op(name, "C", "shuf", "shuffle", (1, 1), 1) for name in ("splat", "iota")),
+    *(Op(name, "C", "shuf", "shuffle", (2, 2), 1, "", True) for name in ("shuffle", "extract")),
+    Op("inject", "C", "shuf", "shuffle", (3, 3), 1, "", True),  # v, x, k: v with x in lane k
+    *(Op(name, "C", "alu", "smear", (1, 1), 1, strict=False) for name in ("any", "all")),
+    *(Op(name, "C", "alu", "smear", (1, 1), 2, strict=False) for name in ("smearx", "smeari")),
+    Op("orm", "C", "alu", "alu", (2, 2), 1, strict=False),  # true beats NaR
+    # n: lane k is true where k >= n; the second result tells whether any is.
+    Op("remaining", "C", "alu", "smear", (1, 1), 2, "b"),
+    Op("con", "R", "con", "con", (0, 0), 1, "=", strict=False),
+    Op("fill", "R", "fill", "fill", (0, 0), 1, strict=False),  # scratch, renamed by rotate
+    Op("fillx", "R", "fill", "fill", (0, 0), 1, strict=False),  # scratch that does not rotate
+    *(Op(name, "C", "ls", "load", (1, 2), 1, "=", strict=False) for name in ("load", "loads", "loadu")),
+    # load gives the width of the field; loads and loadu widen to w, with the sign or zeros.
+    Op("store", "X", "ls", "store", (2, 3), 0, "=", strict=False),
+    Op("call", "K", "control", "call", (0, MANY), MANY, strict=False),
+    Op("calltr", "K", "control", "call", (1, MANY), MANY, strict=False),
+    Op("pick", "P", "pick", "pick", (2, 3), 1, strict=False),
+    Op("recur", "P", "pick", "pick", (2, 2), 1, strict=False),
+    Op("spill", "X", "spill", "spill", (1, 1), 0, strict=False),
+    Op("spillx", "X", "spill", "spill", (1, 1), 0, strict=False),
+    Op("scratchf", "X", "control", "control", (0, 0), 0, strict=False),
+    Op("conform", "X", "conform", "conform", (0, MANY), 0, strict=False),  # the belt becomes the list
+    *(Op(name, "X", "control", "control", (0, MANY), 0, strict=False) for name in ("br", "inner", "leave", "retn")),
+    *(
+        Op(name, "X", "control", "control", (1, MANY), 0, strict=False)
+        for name in ("brtr", "brfl", "leavetr", "leavefl")
+    ),
+)
+OPS: Final[Mapping[str, Op]] = {op.name: op for op in ROWS}
+NUMBERS: Final[Mapping[str, int]] = {op.name: number for number, op in enumerate(ROWS)}

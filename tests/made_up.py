@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inputs for programs, plans and nests in tests, made up as a run makes them up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from polyloom.ir.arguments import Arrays, Signature
+from polyloom.ir.signature import of_plan
+from polyloom.run.inputs import inputs
+
+
+def random_inputs(program: Signature, parameters: Mapping[str, int], seed: int) -> Arrays:
+    return inputs(of_plan(program), parameters, {}, seed=seed)
