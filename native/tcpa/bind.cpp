@@ -96,7 +96,8 @@ using Placed = std::tuple<const tcpa::Config*, int, int, std::vector<Words>>;
 
 void check_units(const tcpa::Config& config, const Latencies& latencies) {
     for (const auto& element : config.classes)
-        if (element.programs.size() != latencies.shape(0)) throw nb::value_error("the configuration has programs for another number of functional units");
+        if (element.programs.size() != latencies.shape(0))
+            throw nb::value_error("the configuration has programs for another number of functional units");
 }
 
 // What a Python signal handler raises, such as KeyboardInterrupt, ends the run.
@@ -126,7 +127,8 @@ std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies
     return tcpa::run(placements, table, {trace, check_only, poll(progress)});
 }
 
-std::optional<tcpa::Result> run_kinds(const tcpa::Config& config, const Latencies& latencies, const std::vector<bool>& pipelined, int64_t hop_delay) {
+std::optional<tcpa::Result> run_kinds(const tcpa::Config& config, const Latencies& latencies,
+                                      const std::vector<bool>& pipelined, int64_t hop_delay) {
     check_units(config, latencies);
     const tcpa::Machine table = machine(latencies, pipelined, hop_delay);
     const Progress silent;

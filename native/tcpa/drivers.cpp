@@ -23,7 +23,8 @@ uint64_t Drivers::bytes(const Config& config) {
     return connections * (sizeof(Origin) + 1 + 2 * sizeof(Step)) + config.wrapper.size() * sizeof(uint32_t);
 }
 
-Drivers::Drivers(const Config& config, const Routes& routes) : config_(config), routes_(routes), sorted_(config.wrappers) {
+Drivers::Drivers(const Config& config, const Routes& routes)
+    : config_(config), routes_(routes), sorted_(config.wrappers) {
     for (auto& wrapper : sorted_) std::ranges::sort(wrapper);
     uint32_t total = 0;
     first_.reserve(config.wrapper.size());

@@ -11,7 +11,8 @@ namespace polyloom::tcpa {
 
 constexpr uint32_t nowhere = ~uint32_t(0);
 
-// What drives a connection: od `reg` of `element`, or `bank`; `links` crossings away. All but `links` are `nowhere` where nothing does.
+// What drives a connection: od `reg` of `element`, or `bank`; `links` crossings away. All but `links` are `nowhere`
+// where nothing does.
 struct Origin {
     uint32_t element = nowhere, reg = nowhere, bank = nowhere, links = 0;
 };

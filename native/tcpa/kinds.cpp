@@ -73,22 +73,17 @@ class Kinds {
     Result result_;
     Routes routes_;
     Drivers drivers_;
-    std::vector<uint64_t> fed_;                 // by element: ids that something drives
-    std::vector<std::vector<uint8_t>> leads_;   // by class and od
+    std::vector<uint64_t> fed_;                // by element: ids that something drives
+    std::vector<std::vector<uint8_t>> leads_;  // by class and od
     std::vector<Accesses> accesses_;
     std::map<std::vector<int64_t>, uint32_t> numbers_;  // of `accesses_`
-    std::vector<Event> events_;                 // of those collected last
+    std::vector<Event> events_;                         // of those collected last
     std::unordered_set<Kind, Hash> seen_, drained_;
 };
 
 Kinds::Kinds(const Config& config, const Machine& machine, const std::function<void(int64_t)>& poll)
-    : config_(config),
-      machine_(machine),
-      poll_(poll),
-      result_(record(config, machine, recording_, poll)),
-      routes_(config),
-      drivers_(config, routes_),
-      fed_(config.wrapper.size()) {
+    : config_(config), machine_(machine), poll_(poll), result_(record(config, machine, recording_, poll)),
+      routes_(config), drivers_(config, routes_), fed_(config.wrapper.size()) {
     for (const auto& registers : recording_.given) leads_.emplace_back(registers.size());
 }
 
@@ -99,7 +94,8 @@ void Kinds::note_poll() {
 int64_t Kinds::start(uint32_t element) const {
     const Controller& c = config_.controller;
     const int64_t row = element / config_.columns, column = element % config_.columns;
-    return c.start + c.row_delay * (c.south ? config_.rows - 1 - row : row) + c.column_delay * (c.east ? config_.columns - 1 - column : column);
+    return c.start + c.row_delay * (c.south ? config_.rows - 1 - row : row) +
+           c.column_delay * (c.east ? config_.columns - 1 - column : column);
 }
 
 // Null for an od that gives nothing.
@@ -157,8 +153,10 @@ bool Kinds::wrappers() {
             const Port sink = connections[n].sink;
             if (sink.location != Location::pe) continue;
             const Origin origin = drivers_.origin(element, n);
-            const bool passes = origin.element != nowhere ? from_element(element, sink.index, origin)
-                                                          : origin.bank != nowhere && from_bank(element, sink.index, routes_.banks()[origin.bank], origin.links);
+            const bool passes = origin.element != nowhere
+                                    ? from_element(element, sink.index, origin)
+                                    : origin.bank != nowhere &&
+                                          from_bank(element, sink.index, routes_.banks()[origin.bank], origin.links);
             if (!passes) return false;
             drivers_.note_busy(element, n);
         }
@@ -171,7 +169,9 @@ bool Kinds::banks() {
         note_poll();
         for (uint32_t number : routes_.generators(bank)) {
             const Generator& g = config_.generators[number];
-            if (!config_.arrays[g.array].is_output && !from_bank(routes_.element(bank.port, g.links), g.reg, bank, g.links)) return false;
+            if (!config_.arrays[g.array].is_output &&
+                !from_bank(routes_.element(bank.port, g.links), g.reg, bank, g.links))
+                return false;
         }
         if (bank.output >= 0 && !drained(bank)) return false;
     }
@@ -181,7 +181,8 @@ bool Kinds::banks() {
 bool Kinds::from_element(uint32_t element, uint32_t id, const Origin& origin) {
     const std::vector<Event>* events = given(origin.element, origin.reg);
     if (!events) return false;
-    const auto producer = uint64_t(config_.element_class[origin.element]), consumer = uint64_t(config_.element_class[element]);
+    const auto producer = uint64_t(config_.element_class[origin.element]),
+               consumer = uint64_t(config_.element_class[element]);
     leads_[producer][origin.reg] = 1;
     fed_[element] |= uint64_t(1) << id;
     const int64_t shift = start(origin.element) + machine_.hop_delay * origin.links - start(element);
@@ -195,7 +196,10 @@ bool Kinds::from_element(uint32_t element, uint32_t id, const Origin& origin) {
 
 bool Kinds::from_bank(uint32_t element, uint32_t id, const PortRoutes& bank, int64_t links) {
     const int32_t consumer = config_.element_class[element];
-    const auto feeds = [&](uint32_t number) { return !config_.arrays[config_.generators[number].array].is_output && !config_.generators[number].domain->empty(); };
+    const auto feeds = [&](uint32_t number) {
+        return !config_.arrays[config_.generators[number].array].is_output &&
+               !config_.generators[number].domain->empty();
+    };
     if (consumer < 0 || std::ranges::none_of(routes_.generators(bank), feeds)) return false;
     fed_[element] |= uint64_t(1) << id;
     const uint32_t number = accesses(bank, true, false);
@@ -203,13 +207,14 @@ bool Kinds::from_bank(uint32_t element, uint32_t id, const PortRoutes& bank, int
     const Kind kind{uint64_t(1) << 63 | uint64_t(number) << 32 | uint64_t(consumer) << 6 | id, shift};
     if (seen_.contains(kind)) return true;
     const auto& taken = recording_.taken[size_t(consumer)];
-    if (!collect(number, id < taken.size() ? taken[id].size() + 1 : 1) || !fits(element, id, events_, shift, true)) return false;
+    if (!collect(number, id < taken.size() ? taken[id].size() + 1 : 1) || !fits(element, id, events_, shift, true))
+        return false;
     seen_.insert(kind);
     return true;
 }
 
-// Whether the FIFO of an id that gets these tokens passes them all on, in time, without more of them than its depth; one that a bank
-// feeds passes each on in the cycle of its arrival.
+// Whether the FIFO of an id that gets these tokens passes them all on, in time, without more of them than its depth;
+// one that a bank feeds passes each on in the cycle of its arrival.
 bool Kinds::fits(uint32_t element, uint32_t id, const std::vector<Event>& fed, int64_t shift, bool by_bank) {
     const auto number = size_t(config_.element_class[element]);
     if (id >= recording_.taken[number].size()) return false;
@@ -243,7 +248,9 @@ bool Kinds::drained(const PortRoutes& bank) {
     const Kind kind{uint64_t(number) << 32 | producer << 6 | g.reg, shift};
     if (drained_.contains(kind)) return true;
     if (!collect(number, events->size() + 1)) return false;
-    const auto same = [&](const Event& token, const Event& access) { return token.cycle + shift == access.cycle && token.type == access.type; };
+    const auto same = [&](const Event& token, const Event& access) {
+        return token.cycle + shift == access.cycle && token.type == access.type;
+    };
     if (!std::ranges::equal(*events, events_, same)) return false;
     drained_.insert(kind);
     return true;
@@ -258,11 +265,14 @@ bool Kinds::all_fed() const {
         read.push_back(bits);
     }
     for (size_t element = 0; element < fed_.size(); ++element)
-        if (const int32_t number = config_.element_class[element]; number >= 0 && (read[size_t(number)] & ~fed_[element])) return false;
+        if (const int32_t number = config_.element_class[element];
+            number >= 0 && (read[size_t(number)] & ~fed_[element]))
+            return false;
     return true;
 }
 
-// Whether the generators of each bank keep out of each other's cycles. What they access has been found to be what elements take and give.
+// Whether the generators of each bank keep out of each other's cycles. What they access has been found to be what
+// elements take and give.
 bool Kinds::conflicts() {
     std::unordered_set<uint32_t> seen;
     for (const PortRoutes& bank : routes_.banks()) {
@@ -283,7 +293,8 @@ bool Kinds::addresses() {
     for (uint32_t n = 0; n < config_.generators.size(); ++n) {
         const Generator& g = config_.generators[n];
         const Generator* before = n ? &config_.generators[n - 1] : nullptr;
-        if (!before || before->array != g.array || before->domain != g.domain || before->coefficients != g.coefficients) {
+        if (!before || before->array != g.array || before->domain != g.domain ||
+            before->coefficients != g.coefficients) {
             std::vector<int64_t> key{g.array, int64_t(reinterpret_cast<intptr_t>(g.domain.get()))};
             key.insert(key.end(), g.coefficients.begin(), g.coefficients.end());
             last = &alike[std::move(key)];
@@ -339,7 +350,8 @@ Result Kinds::finish() {
             for (size_t pc = 0; pc < program.size(); ++pc) {
                 Coverage& coverage = result_.report.coverage[number][unit][pc];
                 for (size_t n = 0; coverage.executed && n < program[pc].destinations.size(); ++n)
-                    if (const Operand& o = program[pc].destinations[n]; o.file == File::io) coverage.driven[n] = leads_[number][o.value];
+                    if (const Operand& o = program[pc].destinations[n]; o.file == File::io)
+                        coverage.driven[n] = leads_[number][o.value];
             }
         }
     return std::move(result_);
@@ -347,10 +359,13 @@ Result Kinds::finish() {
 
 }  // namespace
 
-std::optional<Result> run_kinds(const Config& config, const Machine& machine, const std::function<void(int64_t)>& poll) {
+std::optional<Result> run_kinds(const Config& config, const Machine& machine,
+                                const std::function<void(int64_t)>& poll) {
     try {
         Kinds kinds(config, machine, poll);
-        if (kinds.dead() || !kinds.wrappers() || !kinds.banks() || !kinds.all_fed() || !kinds.conflicts() || !kinds.addresses()) return std::nullopt;
+        if (kinds.dead() || !kinds.wrappers() || !kinds.banks() || !kinds.all_fed() || !kinds.conflicts() ||
+            !kinds.addresses())
+            return std::nullopt;
         return kinds.finish();
     } catch (const Fault&) {
         return std::nullopt;

@@ -578,7 +578,8 @@ inline uint32_t Rectangle<Static, Traced>::pop(Fifo& fifo, const UnitState& unit
 
 // From an id that holds whatever is asked for.
 template <bool Static, bool Traced>
-uint32_t Rectangle<Static, Traced>::take_recorded(Element& element, const UnitState& unit, const Code& code, unsigned source, int64_t now) {
+uint32_t Rectangle<Static, Traced>::take_recorded(Element& element, const UnitState& unit, const Code& code,
+                                                  unsigned source, int64_t now) {
     Fifo& fifo = element.fifos[code.source[source]];
     if (fifo.last_pop == now) fail_pop(fifo, unit, now);
     fifo.last_pop = now;
@@ -711,7 +712,8 @@ std::vector<Result> run_all(std::span<const Placement> placements, const Machine
 
 }  // namespace
 
-Result record(const Config& config, const Machine& machine, Recording& recording, const std::function<void(int64_t)>& poll) {
+Result record(const Config& config, const Machine& machine, Recording& recording,
+              const std::function<void(int64_t)>& poll) {
     const Config single = one_of_each(config);
     const Placement placement{&single, 0, 0, {}};
     for (const ElementProgram& element : config.classes) {

@@ -22,7 +22,9 @@ bool at_border(const Config& config, uint32_t element, const Port& port) {
 
 bool wrappers_stay_inside(const Config& config) {
     const auto stays = [&](uint32_t element) {
-        return std::ranges::none_of(config.wrappers[config.wrapper[element]], [&](const Connection& c) { return at_border(config, element, c.sink) || at_border(config, element, c.source); });
+        return std::ranges::none_of(config.wrappers[config.wrapper[element]], [&](const Connection& c) {
+            return at_border(config, element, c.sink) || at_border(config, element, c.source);
+        });
     };
     const uint32_t last = uint32_t(config.wrapper.size()) - config.columns;
     for (uint32_t column = 0; column < config.columns; ++column)
@@ -145,7 +147,8 @@ Routes::Routes(const Config& config) : config_(config), longest_(std::max(config
 const PortRoutes* Routes::find(const BorderPort& port) const {
     const size_t line = (size_t(port.side) - 1) * longest_ + port.position;
     const auto begin = banks_.begin() + lines_[line], end = banks_.begin() + lines_[line + 1];
-    const auto found = std::lower_bound(begin, end, port.channel, [](const PortRoutes& b, uint32_t channel) { return b.port.channel < channel; });
+    const auto found = std::lower_bound(begin, end, port.channel,
+                                        [](const PortRoutes& b, uint32_t channel) { return b.port.channel < channel; });
     return found == end || found->port.channel != port.channel ? nullptr : &*found;
 }
 

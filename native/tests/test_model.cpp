@@ -155,7 +155,8 @@ static void test_kinds() {
     for (size_t unit = 0; unit < 2; ++unit)
         for (size_t pc = 0; pc < config.classes[0].programs[unit].size(); ++pc) {
             const Coverage &a = once->report.coverage[0][unit][pc], &b = each.report.coverage[0][unit][pc];
-            expect(a.executed == b.executed && a.driven == b.driven && a.codes == b.codes && a.equals == b.equals, "coverage by kinds");
+            expect(a.executed == b.executed && a.driven == b.driven && a.codes == b.codes && a.equals == b.equals,
+                   "coverage by kinds");
         }
 }
 
