@@ -272,8 +272,7 @@ class Data:
 
 RESULT: Final = -1
 NARROW: Final = (I8, I16)
-"""What can be extended with zeros in a call: i1 has no other extension, 32 bits are always extended with the sign on
-RISC-V."""
+"""What can be extended with zeros in a call: i1 only so, 32 bits never on RISC-V, which extends their sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +282,8 @@ class Function:
     `unsigned` has the positions of parameters of type i8 or i16, and `RESULT`, that are unsigned in C: conventions of
     calls extend them with zeros. Nothing else depends on it. `others` are the functions that it and they call, itself
     left out: they have no others, and its data and external functions. `pointers` is the width of pointers in bits, 32
-    or 64, for the whole program; `place` that of the definition.
+    or 64, for the whole program; `place` that of the definition. `restricted` has the positions of pointers that are
+    `restrict` in C: what is accessed through one is accessed through no other parameter.
     """
 
     name: str
@@ -295,6 +295,7 @@ class Function:
     externals: tuple[External, ...] = ()
     pointers: int = 64
     place: Place = NOWHERE
+    restricted: frozenset[int] = frozenset()
 
     @property
     def program(self) -> tuple[Function, ...]:

@@ -96,7 +96,8 @@ class _Reader:
         self._keyword("function")
         name = self._word("a name")
         unsigned: set[int] = set()
-        parameters = self._parameters(unsigned)
+        restricted: set[int] = set()
+        parameters = self._parameters(unsigned, restricted)
         result = self._type() if self._take("-") and self._take(">") else None
         if self._take("zeroext"):
             unsigned.add(RESULT)
@@ -110,7 +111,16 @@ class _Reader:
             blocks.append(self._block(parameters if not blocks else ()))
         if not blocks:
             self._fail("a function has at least one block")
-        return Function(name, result, tuple(blocks), (), frozenset(unsigned), pointers=self.pointers, place=place)
+        return Function(
+            name,
+            result,
+            tuple(blocks),
+            (),
+            frozenset(unsigned),
+            pointers=self.pointers,
+            place=place,
+            restricted=frozenset(restricted),
+        )
 
     def _width(self) -> int:
         width = self._integer()
@@ -243,14 +253,17 @@ class _Reader:
             while self._take(","):
                 yield self._operand()
 
-    def _parameters(self, unsigned: set[int] | None = None) -> tuple[Value, ...]:
-        """Positions of those that are extended with zeros are added to `unsigned`, where they may be."""
+    def _parameters(self, unsigned: set[int] | None = None, restricted: set[int] | None = None) -> tuple[Value, ...]:
+        """Positions of those that are extended with zeros are added to `unsigned`, where they may be; and likewise
+        those of `restrict` pointers."""
         self._mark("(")
         found: list[Value] = []
         while not self._take(")"):
             found.append(self._parameter())
             if unsigned is not None and self._take("zeroext"):
                 unsigned.add(len(found) - 1)
+            if restricted is not None and self._take("restrict"):
+                restricted.add(len(found) - 1)
             self._take(",")
         return tuple(found)
 

@@ -46,6 +46,7 @@ from polyloom.ir.ssa_externals import External
 from polyloom.ir.ssa_types import FLOATS
 
 _ZEROEXT: Final = " zeroext"
+_RESTRICT: Final = " restrict"
 _POINTERS: Final = 64
 """As wide as pointers are where the text does not say it."""
 NO_EFFECT: Final = "none"
@@ -90,7 +91,10 @@ def _function(function: Function, places: bool) -> Iterator[str]:
         file = f"{_quoted(of.file)}:" if of.file != home else ""
         return f" !{file}{of.line}{f':{of.column}' if of.column else ''}" if of != NOWHERE else ""
 
-    extended = [f"{p}{_ZEROEXT * (k in function.unsigned)}" for k, p in enumerate(map(_parameter, function.parameters))]
+    extended = [
+        f"{p}{_ZEROEXT * (k in function.unsigned)}{_RESTRICT * (k in function.restricted)}"
+        for k, p in enumerate(map(_parameter, function.parameters))
+    ]
     result = f" -> {function.result}{_ZEROEXT * (RESULT in function.unsigned)}" if function.result else ""
     origin = (
         f" !{_quoted(home)}:{function.place.line}:{function.place.column}"

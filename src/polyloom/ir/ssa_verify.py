@@ -377,6 +377,13 @@ def _unsigned(function: Function) -> Iterator[str]:
             )
 
 
+def _restricted(function: Function) -> Iterator[str]:
+    """Only pointers are restricted."""
+    for k in sorted(function.restricted):
+        if not 0 <= k < len(function.parameters) or function.parameters[k].type != PTR:
+            yield f"parameter {k} is restricted, but is no pointer"
+
+
 RULES: tuple[Rule, ...] = (
     _functions,
     _program,
@@ -384,6 +391,7 @@ RULES: tuple[Rule, ...] = (
     _single,
     _constants,
     _unsigned,
+    _restricted,
     _uses,
     _jumps,
     _ends,

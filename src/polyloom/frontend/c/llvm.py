@@ -205,7 +205,7 @@ class _Reader:
         parameters, after = _enclosed(rest)
         self.place = self.places.of_function(after)
         result = self._result(before)
-        values, unsigned = self._parameters(parameters)
+        values, unsigned, restricted = self._parameters(parameters)
         if result in NARROW and "zeroext" in before.split():
             unsigned.add(RESULT)
         return Function(
@@ -216,6 +216,7 @@ class _Reader:
             frozenset(unsigned),
             pointers=self.model.pointers,
             place=self.place,
+            restricted=restricted,
         ), body
 
     def _called(self, name: str) -> Function | None:
@@ -235,11 +236,12 @@ class _Reader:
             raise Unsupported("a structure or an array as a result")
         return words.scalar()
 
-    def _parameters(self, text: str) -> tuple[tuple[Value, ...], set[int]]:
-        """The parameters, and the positions of unsigned ones."""
+    def _parameters(self, text: str) -> tuple[tuple[Value, ...], set[int], frozenset[int]]:
+        """The parameters, and the positions of unsigned and of restricted ones."""
         words = Words(text, self.model)
         found: list[Value] = []
         unsigned: set[int] = set()
+        restricted: set[int] = set()
         while words.peek():
             if words.peek() == "...":
                 raise Unsupported("a variable number of arguments")
@@ -250,10 +252,12 @@ class _Reader:
                     raise Unsupported("a structure by value")
                 if type in NARROW and words.peek() == "zeroext":
                     unsigned.add(len(found))
+                if words.peek() == "noalias":
+                    restricted.add(len(found))
                 words.skip()
             found.append(Value(name_of(words.pop()), type))
             words.take(",")
-        return tuple(found), unsigned
+        return tuple(found), unsigned, frozenset(restricted)
 
     def _block(self, name: str, lines: list[str], parts: dict[str, Value]) -> _Raw:
         lowering = Lowering(self.model, self._fresh, self._called, self.externals, parts)

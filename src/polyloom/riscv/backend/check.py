@@ -128,8 +128,7 @@ def _kill(state: State, value: Reg) -> None:
 
 
 def _forget(state: State) -> None:
-    """The called function leaves of registers only those that it saves, and sp, gp and tp; the others hold what it
-    returned."""
+    """The called function leaves of registers those that it saves, sp, gp and tp; the others hold its results."""
     kept = {*(Reg("x", n) for n in (2, 3, 4)), *(Reg(bank, n) for bank in ("x", "f") for n in SAVED)}
     for register in REGISTERS:
         if register not in kept:

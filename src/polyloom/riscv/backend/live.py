@@ -136,7 +136,6 @@ def united(a: Segments, b: Segments) -> Segments:
 
 
 def depths(code: Code) -> list[int]:
-    """By block how many backward jumps go around it: how deep in loops it lies, where blocks of a loop stand
-    together."""
+    """By block how many backward jumps go around it: its depth in loops, where a loop's blocks stand together."""
     back = [(target, k) for k, follow in enumerate(successors(code)) for target in follow if target <= k]
     return [sum(low <= k <= high for low, high in back) for k in range(len(code.blocks))]

@@ -1,2 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The belt machine: a specializer from functions in SSA form to bundles, and a model that reads only words."""
+
+from typing import Final
+
+from polyloom.targets.entry import Entry
+
+ENTRY: Final = Entry(
+    "belt",
+    "polyloom.targets.belt.target:TARGET",
+    bench={"belt": "polyloom.cli.bench.belt:rows", "hexagon": "polyloom.cli.bench.hexagon:rows"},
+    codes="polyloom.targets.belt.codes:CODES",
+)

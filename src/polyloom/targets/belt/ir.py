@@ -91,7 +91,8 @@ class Op:
 
     `width` is that of memory (load, store) or of the result (con, widen, narrow, conversions). A load's operands are
     its base and, with `scale`, an index: the address is base + index * scale + offset; a store's value is its last
-    operand. `callee` is a call's function; `edge` is where a leave goes. A predicate comes first.
+    operand; of a wider value it stores the low bytes. A volatile access is done once, in its place among others.
+    `callee` is a call's function; `edge` is where a leave goes. A predicate comes first.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Op:
     callee: str = ""
     edge: Edge | None = None
     place: Place = NOWHERE
+    volatile: bool = False
 
 
 @dataclass(frozen=True, slots=True)

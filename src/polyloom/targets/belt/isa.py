@@ -101,8 +101,8 @@ ROWS: Final[tuple[Op, ...]] = (
     # n: lane k is true where k >= n; the second result tells whether any is.
     Op("remaining", "C", "alu", "smear", (1, 1), 2, "b"),
     Op("con", "R", "con", "con", (0, 0), 1, "=", strict=False),
-    Op("fill", "R", "fill", "fill", (0, 0), 1, strict=False),  # scratch, renamed by rotate
-    Op("fillx", "R", "fill", "fill", (0, 0), 1, strict=False),  # scratch that does not rotate
+    Op("fill", "R", "fill", "fill", (0, 0), 1, "=", strict=False),  # scratch, renamed by rotate
+    Op("fillx", "R", "fill", "fill", (0, 0), 1, "=", strict=False),  # scratch that does not rotate
     *(Op(name, "C", "ls", "load", (1, 2), 1, "=", strict=False) for name in ("load", "loads", "loadu")),
     # load gives the width of the field; loads and loadu widen to w, with the sign or zeros.
     Op("store", "X", "ls", "store", (2, 3), 0, "=", strict=False),
@@ -110,8 +110,8 @@ ROWS: Final[tuple[Op, ...]] = (
     Op("calltr", "K", "control", "call", (1, MANY), MANY, strict=False),
     Op("pick", "P", "pick", "pick", (2, 3), 1, strict=False),
     Op("recur", "P", "pick", "pick", (2, 2), 1, strict=False),
-    Op("spill", "X", "spill", "spill", (1, 1), 0, strict=False),
-    Op("spillx", "X", "spill", "spill", (1, 1), 0, strict=False),
+    Op("spill", "X", "spill", "spill", (1, 1), 0, "=", strict=False),
+    Op("spillx", "X", "spill", "spill", (1, 1), 0, "=", strict=False),
     Op("scratchf", "X", "control", "control", (0, 0), 0, strict=False),
     Op("conform", "X", "conform", "conform", (0, MANY), 0, strict=False),  # the belt becomes the list
     *(Op(name, "X", "control", "control", (0, MANY), 0, strict=False) for name in ("br", "inner", "leave", "retn")),
@@ -119,6 +119,25 @@ ROWS: Final[tuple[Op, ...]] = (
         Op(name, "X", "control", "control", (1, MANY), 0, strict=False)
         for name in ("brtr", "brfl", "leavetr", "leavefl")
     ),
+    Op("shrsadd", "C", "shift", "shift", (3, 3), 1, "", True),  # (a >> c, with the sign) + b, members that fuse
 )
 OPS: Final[Mapping[str, Op]] = {op.name: op for op in ROWS}
 NUMBERS: Final[Mapping[str, int]] = {op.name: number for number, op in enumerate(ROWS)}
+
+BY_WIDTH: Final = ("shift", "mul")
+"""Keys of latency that a member may give by width. Their operations state the width of their first operand, because a
+None that stands for a missing result has no width, and what is computed of it must drop in its bundle nevertheless."""
+LANED: Final = frozenset(
+    {"con", "fill", "fillx", "spill", "spillx", "load", "loads", "loadu", "splat", "iota", "remaining"}
+)
+"""Operations that state lanes."""
+
+
+def states_width(op: Op) -> bool:
+    """Whether an issue of `op` states a width: of memory, scratch or the result ("="), or of its first operand."""
+    return op.width == "=" or op.latency in BY_WIDTH
+
+
+def predicates(op: Op) -> int:
+    """Operands before the list of an operation that takes one: the predicate of calltr, brtr, leavefl and so on."""
+    return op.operands[0] if op.operands[1] == MANY else 0

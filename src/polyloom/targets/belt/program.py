@@ -7,14 +7,16 @@ names a value: the names that a listing shows are notes beside the words, which 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from polyloom.ir.ssa import NOWHERE, Place
-from polyloom.targets.belt.ir import Data, Width
+from polyloom.targets.belt.ir import Data, Type, Width
 
 NONE: Final = -1
 """In a list of operands that makes a belt: a None."""
+KINDS: Final = "EFRPWL"
+"""Kinds of slots, in the order of words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,8 @@ Operand = Belt | Immediate
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One of the member's: `E` 0, `F` 2, `R` 0 (fills), `P` 1 (pick, recur), `W` 0 (spills)."""
+    """One of the member's: `E` 0, `F` 2, `R` 0 (fills), `P` 1 (pick, recur), `W` 0 (spills); `L` on members whose
+    counted loops are free: `L0` the counter, `L1` its test, `L2` the leave."""
 
     kind: str
     number: int
@@ -45,16 +48,27 @@ class Slot:
     def __str__(self) -> str:
         return f"{self.kind}{self.number}"
 
+    @property
+    def order(self) -> tuple[int, int]:
+        """Of issues in a bundle's words, and of results that drop together after equal latencies."""
+        return KINDS.index(self.kind), self.number
+
 
 @dataclass(frozen=True, slots=True)
 class Issue:
     """An operation in a slot of a bundle.
 
-    `width`, `scale` and `offset` are those of `ir.Op`; `offset` is also the byte in scratch of a spill or a fill, and
-    the bytes of a scratchf. `delay`: bundles until a load's value drops. `literal` has the bits of a con; `lanes` its
-    lanes, those of a load and of a splat. `target` is the bundle to which control goes (its index in the routine, of
-    br, inner and leave), `callee` the routine of a call. The operands of br, inner, leave, call, conform and retn
-    after their predicate are the list that becomes, or is put on, the belt: the first one is b0.
+    `width`, `scale` and `offset` are those of `ir.Op`; shifts and multiplications also state the width of their first
+    operand, spills and fills that of what they move (`isa.states_width`). `offset` is also the byte in scratch of a
+    spill or a fill, and the bytes of a scratchf. `delay`: bundles until a load's value drops. `literal` has the bits of
+    a con; `lanes` its lanes, and those of the other operations of `isa.LANED`. `target` is the bundle to which control
+    goes (its index in the routine, of br, inner and leave), `callee` the routine of a call. The operands of br, inner,
+    leave, call, conform and retn after their predicate are the list that becomes, or is put on, the belt: the first one
+    is b0.
+
+    scratchf allocates `offset` bytes, the last `frames` * `frame` of them as frames that rotate; they hold None until
+    something is spilled there. A spill's or fill's byte counts from the newest frame: `frame` * k + b is byte b of the
+    frame that was the newest one k rotations ago. Those of spillx and fillx count from the first byte of all.
     """
 
     name: str
@@ -68,6 +82,8 @@ class Issue:
     literal: int = 0
     target: int = 0
     callee: str = ""
+    frame: int = 0
+    frames: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +112,16 @@ class Bundle:
 class Routine:
     """The function's code, entered at bundle 0 with its arguments on the belt, the first at b0.
 
-    `loops` are pairs (first bundle, bundles) of the loops' passes, in order.
+    `loops` are pairs (first bundle, bundles) of the loops' passes, in order: after the last bundle of a pass, where no
+    transfer happens, control goes back to its first one, which takes no slot and no time. `parameters` and `results`
+    are the types of the belt at entry and of what retn gives.
     """
 
     name: str
     bundles: tuple[Bundle, ...]
     loops: tuple[tuple[int, int], ...] = ()
+    parameters: tuple[Type, ...] = ()
+    results: tuple[Type, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +133,22 @@ class Program:
     description: str
     routines: tuple[Routine, ...]
     data: tuple[Data, ...] = ()
+    loops: str = "[]"
+    """What the specializer tells of its loops: a list of objects, in JSON with sorted keys and without spaces."""
+
+
+def in_order(bundle: Bundle) -> tuple[tuple[Issue, ...], tuple[Note, ...]]:
+    """The issues in the order of their slots, as words have them, and their notes, none where all are empty."""
+    order = sorted(range(len(bundle.issues)), key=lambda n: bundle.issues[n].slot.order)
+    issues = tuple(bundle.issues[n] for n in order)
+    notes = tuple(_shortest(bundle.notes[n], bundle.issues[n]) for n in order) if bundle.notes else ()
+    return issues, notes if any(note != Note() for note in notes) else ()
+
+
+def _shortest(note: Note, issue: Issue) -> Note:
+    """A note without names of operands that the issue does not have, and without empty names at the end."""
+    return replace(note, operands=_named(note.operands[: len(issue.operands)]), results=_named(note.results))
+
+
+def _named(names: tuple[str, ...]) -> tuple[str, ...]:
+    return names if not names or names[-1] else _named(names[:-1])

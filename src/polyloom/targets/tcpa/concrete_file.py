@@ -33,8 +33,7 @@ KIND = FileKind(b"PLCC", "concrete configuration", version=3, sections=7)
 SIDES = ("north", "east", "south", "west")
 LOCATIONS = 5
 _ELEMENT_BYTES = 64
-"""What a configuration takes for each element once it is decoded, at most: its numbers of class and wrapper, some times
-over."""
+"""What a configuration takes for an element once decoded, at most: numbers of class and wrapper, a few times."""
 DIMENSIONS = 63
 """The most dimensions that a file holds."""
 

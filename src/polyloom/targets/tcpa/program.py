@@ -131,8 +131,7 @@ def arrays(data: bytes) -> tuple[tuple[Array, bool], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What the model observed of one program. `issues` are the operations by unit; `events` is empty unless a trace was
-    asked for."""
+    """What the model observed of a program: operations by unit in `issues`; `events` only if a trace was asked for."""
 
     outputs: Arrays
     cycles: int

@@ -372,8 +372,7 @@ def _arrays(c: Concrete, machine: Machine) -> Iterator[Finding]:
 
 
 def _apart(array: ArrayLayout) -> bool:
-    """Whether, in some order of the dimensions, each stride passes all words of the inner ones, or there is no
-    element."""
+    """Whether, in some order, each dimension's stride passes all words of the inner ones, or nothing is there."""
     if 0 in array.shape:
         return True
     reach = 1

@@ -38,8 +38,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Phased:
-    """A kernel in phases, with the signature of its plan; `values` are those of the scalars that parameters determine,
-    in order."""
+    """A kernel in phases, with its plan's signature; `values` are the scalars that parameters determine, in order."""
 
     name: str
     parameters: tuple[str, ...]

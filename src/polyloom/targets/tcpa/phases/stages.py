@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A configuration as the stages that it runs in, whichever file it is: a target's own file is the only stage of its
-program."""
+"""A configuration as the stages that it runs in; a target's own file is the only stage of its program."""
 
 from __future__ import annotations
 

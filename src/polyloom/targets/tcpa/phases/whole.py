@@ -73,8 +73,7 @@ class Execution:
 def compile(
     plan: Plan, member: str, mapping: Choice[tuple[str, str]], progress: Progress | None, watch: Watch | None = None
 ) -> bytes:
-    """The symbolic file. Errors: those of the target, with the phase in a note, and PL0818 for mappings that are not of
-    its phases."""
+    """The symbolic file. Errors: the target's, with the phase in a note, and PL0818 for mappings of other phases."""
     count = len(plan.phases)
     given = _chosen(mapping, plan.name, count, "mapping")
     files = [

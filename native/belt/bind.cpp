@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Python module polyloom._native.belt; src/polyloom/_native/belt.pyi documents it. The interpreter lock is released while a program runs.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <tuple>
+
+#include "belt/model.hpp"
+
+namespace nb = nanobind;
+using namespace polyloom::belt;
+
+namespace {
+
+using Bytes = nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+// width (-1: no shape), lanes, data, by lane: 0 data, 1 None, 2 NaR, by lane: why it is a NaR
+using Operand = std::tuple<int, unsigned, nb::bytes, std::vector<uint8_t>, std::vector<uint32_t>>;
+
+Operand given(const Value& value) {
+    const unsigned lanes = value.lanes();
+    std::vector<uint8_t> states;
+    std::vector<uint32_t> why;
+    for (unsigned k = 0; k < lanes; ++k) {
+        const bool nar = value.nar >> k & 1;
+        states.push_back(value.none >> k & 1 ? 1 : nar ? 2 : 0);
+        why.push_back(nar ? value.why[k] : 0);
+    }
+    const bool shaped = value.has_shape();
+    return {shaped ? value.width : -1, lanes, nb::bytes(value.data, shaped ? value.bytes() : 0), states, why};
+}
+
+Value taken(const Operand& operand) {
+    const auto& [width, lanes, data, states, why] = operand;
+    Value value;
+    if (width < 0) {
+        value.lose_shape();
+        return value;
+    }
+    if (width >= int(widths) || !lanes || lanes & (lanes - 1) || lanes << width > most_bytes || data.size() != lanes << width || states.size() != lanes || why.size() != lanes)
+        throw nb::value_error("an operand contradicts itself");
+    value.shape(unsigned(width), unsigned(__builtin_ctz(lanes)));
+    std::memcpy(value.data, data.data(), data.size());
+    for (unsigned k = 0; k < lanes; ++k) {
+        if (states[k] == 1) value.none |= u128(1) << k;
+        if (states[k] == 2) value.nar |= u128(1) << k, value.why[k] = why[k];
+    }
+    return value;
+}
+
+nb::list given(const std::vector<Value>& values) {
+    nb::list made;
+    for (const Value& value : values) made.append(nb::cast(given(value)));
+    return made;
+}
+
+// An operation's results, or what is wrong with its operands.
+nb::list operate(unsigned op, int width, unsigned lanes_log, const std::vector<Operand>& operands, nb::object immediate_number, uint32_t bundle) {
+    if (op >= op_count || lanes_log > 7 || width >= int(widths)) throw nb::value_error("there is no such operation");
+    std::vector<Value> in;
+    for (const Operand& operand : operands) in.push_back(taken(operand));
+    if (!immediate_number.is_none()) immediate(in.emplace_back(), nb::cast<int>(immediate_number));
+    const auto [least, most] = operands_of(Op(op));
+    if (in.size() < least || in.size() > most) throw nb::value_error("it has another number of operands");
+    const Value* pointers[3];
+    for (size_t k = 0; k < in.size(); ++k) pointers[k] = &in[k];
+    std::vector<Value> out(1);
+    Value second;
+    const Action action = row_of(Op(op)).action;
+    if (action == Action::pick) pick(pointers, unsigned(in.size()), out[0]);
+    else if (action == Action::recur) recur(in[0], in[1], out[0]);
+    else compute({Op(op), uint8_t(width < 0 ? shapeless : width), uint8_t(lanes_log)}, pointers, unsigned(in.size()), out[0], second, bundle);
+    if (results_of(Op(op)) == 2) out.push_back(second);
+    return given(out);
+}
+
+nb::list operations() {
+    nb::list made;
+    for (unsigned n = 0; n < op_count; ++n) {
+        const auto [least, most] = operands_of(Op(n));
+        made.append(nb::make_tuple(std::string(rows[n].name), std::string(1, "RCKPX"[unsigned(rows[n].phase)]), least, most, takes_list(Op(n)), results_of(Op(n)),
+                                   takes_immediate(Op(n)), states_width(Op(n)), states_lanes(Op(n))));
+    }
+    return made;
+}
+
+// Code for a member, decoded once.
+struct Decoded {
+    Decoded(unsigned belt, unsigned vector, bool phasing, unsigned least, unsigned most, unsigned stations, unsigned scratch, nb::bytes latencies, nb::bytes code) {
+        Member member{belt, vector, phasing, least, most, stations, scratch, {}};
+        const auto* bytes = static_cast<const uint8_t*>(latencies.data());
+        if (latencies.size() % widths) throw Malformed(0, "the latencies are no table");
+        for (size_t at = 0; at < latencies.size(); at += widths) {
+            auto& row = member.latencies.emplace_back();
+            std::copy(bytes + at, bytes + at + widths, row.begin());
+        }
+        program = decode(std::move(member), {static_cast<const uint8_t*>(code.data()), code.size()});
+    }
+    Program program;
+};
+
+std::vector<std::pair<int, unsigned>> kinds_of(const std::vector<Kind>& kinds) {
+    std::vector<std::pair<int, unsigned>> made;
+    for (const Kind& kind : kinds) made.emplace_back(kind.width, 1u << kind.lanes_log);
+    return made;
+}
+
+nb::dict finished(const Model& model, const Program& program, bool returned) {
+    nb::dict made;
+    made["returned"] = returned;
+    made["results"] = given(model.results);
+    const Counters& c = model.counters;
+    made["cycles"] = c.cycles, made["operations"] = c.operations, made["high_water"] = c.high_water, made["stations"] = c.stations;
+    made["spills"] = c.spills, made["fills"] = c.fills, made["depth"] = c.depth;
+    nb::list events;
+    for (const Event& e : model.events) events.append(nb::make_tuple(e.cycle, e.routine, e.bundle, slot_name(e.slot), std::string(row_of(e.op).name), given(e.value)));
+    made["events"] = events;
+    nb::list transfers;
+    for (size_t r = 0; r < program.routines.size(); ++r)
+        for (uint32_t b = 0; b < program.routines[r].bundles; ++b) {
+            const Bundle& bundle = program.bundles[program.routines[r].first + b];
+            for (unsigned k = 0; k < bundle.ends[4]; ++k)
+                if (const uint64_t times = model.taken[bundle.first + k]) transfers.append(nb::make_tuple(r, b, slot_name(program.issues[bundle.first + k].slot), times));
+        }
+    nb::list executed;
+    for (const Routine& routine : program.routines) {
+        const auto first = model.executed.begin() + routine.first;
+        executed.append(nb::cast(std::vector<uint64_t>(first, first + routine.bundles)));
+    }
+    made["executed"] = executed;
+    made["transfers"] = transfers;
+    return made;
+}
+
+nb::object fault_of(const Faulted& f) {
+    const nb::object op = f.op < 0 ? nb::none() : nb::cast(std::string(row_of(Op(f.op)).name));
+    const nb::object slot = f.slot < 0 ? nb::none() : nb::cast(slot_name(unsigned(f.slot)));
+    return nb::make_tuple(int(f.fault), f.routine, f.bundle, slot, op, f.cycle, f.detail);
+}
+
+// The dictionary of a run, or the tuple of a fault.
+nb::object run(const Decoded& decoded, const std::vector<std::tuple<uint32_t, Bytes, bool>>& ranges, const std::vector<Operand>& arguments, uint64_t most_cycles,
+               size_t most_events) {
+    std::vector<Range> memory;
+    for (const auto& [base, bytes, writable] : ranges) memory.push_back({base, bytes.shape(0), bytes.data(), writable});
+    std::vector<Value> values;
+    for (const Operand& argument : arguments) values.push_back(taken(argument));
+    if (values.size() != decoded.program.routines[0].parameters.size()) throw nb::value_error("the routine has another number of parameters");
+    bool interrupted = false;
+    Options options{most_cycles, most_events, [&] {
+                        nb::gil_scoped_acquire acquire;
+                        return !(interrupted = PyErr_CheckSignals() != 0);
+                    }};
+    Model model(decoded.program, Memory(std::move(memory)), std::move(options));
+    try {
+        bool returned;
+        {
+            nb::gil_scoped_release release;
+            returned = model.run(values);
+        }
+        if (interrupted) throw nb::python_error();
+        return finished(model, decoded.program, returned);
+    } catch (const Faulted& faulted) {
+        return fault_of(faulted);
+    }
+}
+
+}  // namespace
+
+NB_MODULE(belt, m) {
+    nb::exception<Malformed>(m, "Malformed", PyExc_ValueError);
+    nb::exception<BadOperands>(m, "BadOperands", PyExc_ValueError);
+    m.def("operations", &operations);
+    m.def("operate", &operate, nb::arg("op"), nb::arg("width"), nb::arg("lanes_log"), nb::arg("operands"), nb::arg("immediate").none(), nb::arg("bundle"));
+    nb::class_<Decoded>(m, "Code")
+        .def(nb::init<unsigned, unsigned, bool, unsigned, unsigned, unsigned, unsigned, nb::bytes, nb::bytes>(), nb::arg("belt"), nb::arg("vector"), nb::arg("phasing"),
+             nb::arg("least_delay"), nb::arg("most_delay"), nb::arg("stations"), nb::arg("scratch"), nb::arg("latencies"), nb::arg("code"))
+        .def_prop_ro("parameters", [](const Decoded& d) { return kinds_of(d.program.routines[0].parameters); })
+        .def_prop_ro("results", [](const Decoded& d) { return kinds_of(d.program.routines[0].results); })
+        .def("run", &run, nb::arg("ranges"), nb::arg("arguments"), nb::arg("most_cycles"), nb::arg("most_events"));
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model.hpp"
+
+#include <utility>
+
+namespace polyloom::belt {
+
+namespace {
+
+constexpr uint64_t patience = uint64_t(1) << 22;  // bundles between two questions whether to go on
+constexpr size_t most_depth = 256, most_scopes = 64;
+
+uint32_t key_of(unsigned latency, unsigned slot, unsigned number) { return latency << 16 | slot << 8 | number; }
+
+}  // namespace
+
+Model::Model(const Program& program, Memory memory, Options options)
+    : executed(program.bundles.size()), taken(program.issues.size()), program(program), memory(std::move(memory)), options(std::move(options)),
+      longest(program.member.most_delay) {
+    for (const auto& row : program.member.latencies) longest = std::max<uint32_t>(longest, *std::max_element(row.begin(), row.end()));
+}
+
+bool Model::run(std::span<const Value> arguments) {
+    enter(0);
+    for (size_t k = arguments.size(); k--;) {
+        Value* value = take();
+        value->copy(arguments[k]);
+        drop(*scope, value);
+    }
+    try {
+        while (counters.cycles < options.most_cycles && (counters.cycles % patience || options.go_on())) {
+            begin(program.bundles[frame->bundle]);
+            Ended ended = Ended::returned;
+            // A bundle that calls goes on where its callee returns to it.
+            while (ended == Ended::returned) {
+                const Bundle& bundle = program.bundles[frame->bundle];
+                ended = call_phase(bundle) ? end(bundle) : Ended::next;
+            }
+            if (ended == Ended::done) return true;
+        }
+    } catch (const BadOperands& bad) {
+        fail(Fault::operands, bad.what());
+    }
+    return false;
+}
+
+void Model::fail(Fault fault, const std::string& detail, bool of_bundle) const {
+    const bool known = current && !of_bundle;
+    throw Faulted{fault, frame->routine, frame->bundle - program.routines[frame->routine].first, known ? current->slot : -1, known ? int(current->op) : -1,
+                  counters.cycles, detail};
+}
+
+Value* Model::take() {
+    if (unused.empty()) return &values.emplace_back();
+    Value* value = unused.back();
+    unused.pop_back();
+    return value;
+}
+
+void Model::drop(Scope& to, Value* value) {
+    to.front = (to.front - 1) % ring;
+    if (to.filled == program.member.belt) release(to.belt[(to.front + to.filled) % ring]);
+    else ++to.filled;
+    to.belt[to.front] = value;
+}
+
+void Model::drop_none() {
+    Value* value = take();
+    value->lose_shape();
+    drop(*scope, value);
+}
+
+const Value& Model::at(unsigned position) const {
+    if (position >= scope->filled) [[unlikely]]
+        fail(Fault::position, "it reads b" + std::to_string(position) + ", but the belt has " + std::to_string(scope->filled) + " operands");
+    return *scope->belt[(scope->front + position) % ring];
+}
+
+const Value& Model::operand(const Issue& issue, unsigned k) const {
+    if (issue.immediate && k + 1 == issue.count) return program.constants[issue.constant];
+    return at(issue.position[k]);
+}
+
+void Model::enter(uint32_t routine) {
+    if (depth == most_depth) fail(Fault::depth, "calls are more than " + std::to_string(most_depth) + " deep");
+    if (depth == frames.size()) frames.push_back(std::make_unique<Frame>());
+    frame = frames[depth++].get();
+    frame->open = 0;
+    frame->routine = routine;
+    frame->bundle = program.routines[routine].first;
+    frame->time = 0;
+    frame->calls = 0;
+    frame->scratch.clear();
+    counters.depth = std::max(counters.depth, unsigned(depth));
+    open_scope();
+}
+
+void Model::open_scope() {
+    if (frame->open == most_scopes) fail(Fault::control, "loops are entered more than " + std::to_string(most_scopes - 1) + " deep");
+    if (frame->open == frame->scopes.size()) frame->scopes.push_back(std::make_unique<Scope>());
+    scope = frame->scopes[frame->open++].get();
+    scope->age = 0;
+}
+
+void Model::close_scope() {
+    for (unsigned k = 0; scope->flying && k < ring; ++k) {
+        for (const Due& due : scope->due[k]) release(due.value);
+        scope->due[k].clear();
+    }
+    scope->flying = scope->loads = 0;
+    empty(*scope);
+    --frame->open;
+    scope = frame->open ? frame->scopes[frame->open - 1].get() : nullptr;
+}
+
+void Model::empty(Scope& emptied) {
+    for (unsigned k = 0; k < emptied.filled; ++k) release(emptied.belt[(emptied.front + k) % ring]);
+    emptied.filled = 0;
+}
+
+// Copies of a list's operands: the belt that they lie on may go.
+void Model::gather(const Issue& issue) {
+    listed.clear();
+    for (unsigned k = 0; k < issue.items; ++k) {
+        const Item item = program.items[issue.first_item + k];
+        Value* value = take();
+        listed.push_back(value);
+        if (item.position != no_position) {
+            value->copy(at(item.position));
+            continue;
+        }
+        value->shape(item.width, 0);
+        value->make_none();
+    }
+}
+
+// The first one becomes b0.
+void Model::put(Scope& to) {
+    while (!listed.empty()) {
+        drop(to, listed.back());
+        listed.pop_back();
+    }
+}
+
+std::span<const Issue> Model::of_phase(const Bundle& bundle, Phase phase) const {
+    const unsigned from = phase == Phase::R ? 0 : bundle.ends[unsigned(phase) - 1];
+    return {program.issues.data() + bundle.first + from, size_t(bundle.ends[unsigned(phase)] - from)};
+}
+
+// Phases R and C.
+void Model::begin(const Bundle& bundle) {
+    ++counters.cycles;
+    ++executed[frame->bundle];
+    counters.operations += bundle.ends[4];
+    counters.high_water = std::max<unsigned>(counters.high_water, bundle.reach);
+    if (bundle.rotate) frame->scratch.rotate();
+    for (const Issue& issue : of_phase(bundle, Phase::R)) {
+        current = &issue;
+        if (issue.action == Action::fill) {
+            fill(issue);
+            continue;
+        }
+        Value* value = take();
+        value->copy(program.constants[issue.constant]);
+        give(issue, value);
+    }
+    drop_fresh();
+    for (const Issue& issue : of_phase(bundle, Phase::C)) {
+        current = &issue;
+        if (issue.action == Action::load) load(issue);
+        else execute(issue);
+    }
+    if (program.member.phasing) drop_due(bundle, bundle.drops - bundle.others);
+}
+
+// False where a callee is entered; called again when it has returned.
+bool Model::call_phase(const Bundle& bundle) {
+    const std::span<const Issue> calls = of_phase(bundle, Phase::K);
+    if (calls.empty()) return true;
+    while (frame->calls < calls.size()) {
+        current = &calls[frame->calls++];
+        if (call(*current)) return false;
+    }
+    frame->calls = 0;
+    for (const Due& due : frame->returned) {
+        if (program.member.phasing) drop(*scope, due.value);
+        else fly(scope->due[scope->age % ring], due), ++scope->flying;
+    }
+    frame->returned.clear();
+    return true;
+}
+
+// Phases P and X, and what comes next.
+Model::Ended Model::end(const Bundle& bundle) {
+    for (const Issue& issue : of_phase(bundle, Phase::P)) {
+        current = &issue;
+        const Value* in[3];
+        for (unsigned k = 0; k < issue.count; ++k) in[k] = &operand(issue, k);
+        Value* made = take();
+        if (issue.action == Action::pick) pick(in, issue.count, *made);
+        else recur(*in[0], *in[1], *made);
+        give(issue, made);
+    }
+    drop_fresh();
+    const Issue* going = nullptr;
+    const Issue* conforming = nullptr;
+    for (const Issue& issue : of_phase(bundle, Phase::X)) {
+        current = &issue;
+        switch (issue.action) {
+            case Action::scratchf:
+                if (unsigned(issue.offset) > program.member.scratch)
+                    fail(Fault::scratch, "it allocates " + std::to_string(issue.offset) + " bytes of " + std::to_string(program.member.scratch));
+                frame->scratch.allocate(unsigned(issue.offset), issue.frame, issue.frames);
+                break;
+            case Action::spill: spill(issue); break;
+            case Action::store: store(issue); break;
+            case Action::conform: conforming = &issue; break;
+            default:
+                if (!going && happens(issue)) going = &issue;
+        }
+    }
+    // Operands of lists are read before anything drops at the end of a bundle without phases.
+    if (going || conforming) {
+        current = going ? going : conforming;
+        gather(*current);
+    }
+    if (!program.member.phasing) drop_due(bundle, bundle.drops);
+    ++scope->age;
+    ++frame->time;
+    if (going) return go(*going);
+    if (conforming) empty(*scope), put(*scope);
+    if (bundle.next == nowhere) [[unlikely]] fail(Fault::control, "control runs past the last bundle of the routine", true);
+    frame->bundle = bundle.next;
+    return Ended::next;
+}
+
+// A result of the phases R, K and P: it drops behind those beside it; without phases, as if it took one bundle.
+void Model::give(const Issue& issue, Value* value) {
+    note(issue, *value);
+    if (program.member.phasing) fresh.push_back({0, State::computed, 0, value, &issue});
+    else later(issue, value, 1, false);
+}
+
+void Model::drop_fresh() {
+    for (const Due& due : fresh) drop(*scope, due.value);
+    fresh.clear();
+}
+
+void Model::later(const Issue& issue, Value* value, unsigned latency, bool is_second, State state, uint32_t address) {
+    fly(scope->due[(scope->age + latency - 1) % ring], {key_of(latency, issue.slot, is_second), state, address, value, &issue});
+    ++scope->flying;
+}
+
+// In the order of drops; who comes later has a shorter latency, mostly.
+void Model::fly(std::vector<Due>& list, const Due& due) {
+    size_t n = list.size();
+    list.push_back(due);
+    for (; n && list[n - 1].key > due.key; --n) list[n] = list[n - 1];
+    list[n] = due;
+}
+
+// Results whose time has come. Those that are missing were not issued, because the scope is too young: Nones in front.
+void Model::drop_due(const Bundle& bundle, unsigned expected) {
+    std::vector<Due>& list = scope->due[scope->age % ring];
+    const size_t arrived = list.size();
+    if (arrived != expected) [[unlikely]] {
+        const bool young = frame->open > 1 && scope->age + 1 < longest;
+        if (int(expected) < 0 || arrived > expected || !young)
+            fail(Fault::drops, std::to_string(int(bundle.drops) - int(expected) + int(arrived)) + " operands drop, but the header says " + std::to_string(bundle.drops), true);
+    }
+    for (const Due& due : list) {
+        current = due.issue;
+        if (due.state != State::computed) {
+            sample(due);
+            --scope->loads;
+        }
+        drop(*scope, due.value);
+    }
+    scope->flying -= unsigned(arrived);
+    list.clear();
+    for (size_t k = arrived; k < expected; ++k) drop_none();
+}
+
+void Model::note(const Issue& issue, const Value& value) {
+    if (events.size() >= options.most_events) return;
+    const uint32_t bundle = frame->bundle - program.routines[frame->routine].first;
+    events.push_back({counters.cycles, frame->routine, bundle, issue.slot, issue.op, {}});
+    events.back().value.copy(value);
+}
+
+}  // namespace polyloom::belt

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The model of the belt machine (native/belt/bind.cpp). Callers have checked what is no program's fault:
+`polyloom.targets.belt.model` does."""
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Operand = tuple[int, int, bytes, list[int], list[int]]
+"""Width (0 to 4, or -1 without a shape), lanes, data; by lane 0 data, 1 None, 2 NaR; by lane the NaR's cause (bits 24 on:
+1 overflow, 2 division, 3 load, 4 conversion) and bundle."""
+
+class Malformed(ValueError):
+    """Words, or a member, that the format does not describe."""
+
+class BadOperands(ValueError):
+    """Operands whose shapes do not suit the operation."""
+
+def operations() -> list[tuple[str, str, int, int, bool, int, bool, bool, bool]]:
+    """By number: name, phase, least and most operands, whether a list follows, results, whether the last operand may be
+    an immediate, whether words state a width, and lanes."""
+
+def operate(
+    op: int, width: int, lanes_log: int, operands: list[Operand], immediate: int | None, bundle: int
+) -> list[Operand]:
+    """The results of an operation that only computes, of pick or recur. `width` is what its word states, -1 for nothing."""
+
+@final
+class Code:
+    """A program's words, decoded once."""
+
+    def __init__(
+        self,
+        belt: int,
+        vector: int,
+        phasing: bool,
+        least_delay: int,
+        most_delay: int,
+        stations: int,
+        scratch: int,
+        latencies: bytes,
+        code: bytes,
+    ) -> None: ...
+    @property
+    def parameters(self) -> list[tuple[int, int]]:
+        """Of the routine that is run: width and lanes each."""
+
+    @property
+    def results(self) -> list[tuple[int, int]]: ...
+    def run(
+        self,
+        ranges: list[tuple[int, NDArray[np.uint8], bool]],
+        arguments: list[Operand],
+        most_cycles: int,
+        most_events: int,
+    ) -> dict[str, Any] | tuple[int, int, int, str | None, str | None, int, str]:
+        """`ranges` are (address, bytes, writable). A tuple is a fault: its number, routine, bundle, slot, operation, cycle
+        and what is wrong."""

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops on the members of the belt family: initiation intervals beside their bounds, spills and rounds; vectors; and
+the speed of the model.
+
+A row of a member covers the sixty loops of `examples/loops`, always pipelined: `II/bound` is the mean of the interval
+over the bound of the loop before spills, fills and recurs; `again 0, 1, 2, more` are the shares of loops that were
+scheduled again so many times. The method's description says: about a fifth once, a few per cent twice, none more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import fmean, median
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+
+from polyloom import api
+from polyloom.cli.bench import loops
+from polyloom.cli.bench.hexagon import compiled
+from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.source import Options
+
+Row = dict[str, object]
+MEMBERS: Final = ("tin", "copper", "silver", "gold", "gold5", "hex4", "unit")
+SOLVERS: Final = ("torus", "exact")
+LIMITS: Final[dict[str, tuple[int, int]]] = {
+    "dot": (2, 1),
+    "saxpy": (2, 2),
+    "dot_float": (4, 4),
+    "fir4": (4, 2),
+    "fir8": (6, 3),
+    "iir": (5, 5),
+    "complex_product": (3, 1),
+    "clipped_sum": (2, 1),
+    "choose": (2, 1),
+    "length": (1, 1),
+    "copy": (1, 1),
+    "find_either": (2, 1),
+    "add_1": (2, 2),
+    "add_3": (2, 1),
+    "add_7": (2, 1),
+}
+"""By loop: the initiation intervals that are asked for on silver and on gold."""
+VECTORS: Final = {"dot": 1100, "saxpy": 1100, "clipped_sum": 1100, "length": 340, "copy": 340}
+"""By loop: the cycles that are asked for on silver with vectors, for n = `LONG`."""
+LONG: Final = 4096
+_COLUMNS: Final = (
+    *("what", "member", "solver", "II", "limit", "pipelined", "II/bound", "spills"),
+    *("again 0", "again 1", "again 2", "more", "bundles a second"),
+)
+
+
+def rows() -> list[Row]:
+    found = [*_intervals(), *_vectors(), *_members(), _speed()]
+    return [{column: row.get(column) for column in _COLUMNS} for row in found]
+
+
+def _known() -> dict[str, loops.Loop]:
+    return {loop.name: loop for loop in loops.loops()}
+
+
+def _intervals() -> Iterator[Row]:
+    known = _known()
+    for name, limits in LIMITS.items():
+        for member, limit in zip(("silver", "gold"), limits, strict=True):
+            interval = compiled(known[name], f"belt:{member}")["initiation_interval"]
+            yield {"what": name, "member": member, "solver": "exact", "II": interval, "limit": limit}
+
+
+def _vectors() -> Iterator[Row]:
+    for name, limit in VECTORS.items():
+        cycles = _run(_known()[name], LONG, vectorize="always", spl="always").cycles
+        yield {"what": f"{name}, vectors, cycles", "member": "silver", "solver": "exact", "II": cycles, "limit": limit}
+
+
+def _run(loop: loops.Loop, n: int, **own: Any) -> Any:
+    made = api.compile(loop.path, "belt:silver", options=Options(function=loop.name), **own)
+    return made.run(loops.arguments(loop, made.signature, n))
+
+
+def _members() -> Iterator[Row]:
+    for member in MEMBERS:
+        for solver in SOLVERS:
+            found = [_facts(loop, member, solver) for loop in loops.loops()]
+            yield {"what": "sixty loops", "member": member, "solver": solver, **_summary(found)}
+
+
+def _facts(loop: loops.Loop, member: str, solver: str) -> Sequence[dict[str, Any]]:
+    """Of every innermost loop of a function; none where the member is too small for it."""
+    try:
+        return compiled(loop, f"belt:{member}", solver=solver)["loops"]
+    except PolyloomError:
+        return ()
+
+
+def _summary(functions: Sequence[Sequence[dict[str, Any]]]) -> Row:
+    pipelined = [loop for function in functions for loop in function if loop["pipelined"]]
+    again = [loop["rounds"] for loop in pipelined]
+    shares = [sum(n == k for n in again) for k in range(3)] + [sum(n > 2 for n in again)]
+    share = [f"{100 * n / max(1, len(again)):.0f} %" for n in shares]
+    return {
+        "pipelined": sum(bool(f) and all(loop["pipelined"] for loop in f) for f in functions),
+        "II/bound": round(fmean(_ratio(loop) for loop in pipelined), 3),
+        "spills": sum(loop["spills"] for loop in pipelined),
+        **dict(zip(("again 0", "again 1", "again 2", "more"), share, strict=True)),
+    }
+
+
+def _ratio(loop: dict[str, Any]) -> float:
+    return loop["initiation_interval"] / max(1, loop["resource_bound"], loop["recurrence_bound"])
+
+
+def _speed() -> Row:
+    """Of the model, on `dot`: the median of five runs."""
+    loop = _known()["dot"]
+    made = api.compile(loop.path, "belt:silver", options=Options(function="dot"), spl="always")
+    n = 1_000_000
+    given = {"n": n, "a": np.ones(n, np.int32), "b": np.ones(n, np.int32)}
+    instance = made.ready({}, None, None)
+    speeds: list[float] = []
+    for _ in range(5):
+        start = perf_counter()
+        cycles = instance.measure(given).cycles
+        assert cycles is not None
+        speeds.append(cycles / (perf_counter() - start))
+    return {"what": "dot, the model", "member": "silver", "bundles a second": round(median(speeds))}

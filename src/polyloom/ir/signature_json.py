@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signatures as JSON data, for notes in the files of targets (docs/formats.md, Executables)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from polyloom.ir.signature import RESULT, Argument, Dtype, Extent, Signature
+
+_DEEPEST: Final = 16
+"""Levels of structures in structures."""
+
+
+def as_json(signature: Signature) -> dict[str, object]:
+    """The keys `name`, `sizes` and `arguments`."""
+    return {
+        "name": signature.name,
+        "sizes": list(signature.sizes),
+        "arguments": [_argument(a) for a in signature.arguments],
+    }
+
+
+def of_json(made: Mapping[str, Any]) -> Signature:
+    """The signature of such keys. Errors: ValueError, KeyError, TypeError, OverflowError for whatever does not fit."""
+    arguments = tuple(map(_read_argument, made["arguments"]))
+    scalars = tuple(a.name for a in arguments if a.is_scalar and a.is_input)
+    sizes = tuple(str(size) for size in made["sizes"])
+    if not set(sizes) <= set(scalars) or len({a.name for a in arguments}) < len(arguments):
+        raise ValueError
+    if not {name for a in arguments for extent in a.shape for name in extent.names} <= set(sizes):
+        raise ValueError
+    return Signature(str(made["name"]), scalars, sizes, arguments)
+
+
+def _argument(argument: Argument) -> dict[str, object]:
+    made: dict[str, object] = {"name": argument.name, "type": _described(argument.dtype), "output": argument.is_output}
+    return made if argument.is_scalar else {**made, "extents": [str(extent) for extent in argument.shape]}
+
+
+def _described(dtype: Dtype) -> object:
+    """NumPy's name of a type; of a structure its fields, as [name, type, extents, offset], and its bytes."""
+    if dtype.fields is None:
+        return dtype.str
+    fields: list[object] = []
+    for name, (inner, offset, *_) in dtype.fields.items():
+        base, extents = inner.subdtype or (inner, ())
+        fields.append([name, _described(base), list(extents), offset])
+    return {"fields": fields, "bytes": dtype.itemsize}
+
+
+def _read_argument(made: Mapping[str, Any]) -> Argument:
+    shape = tuple(_extent(str(text)) for text in made.get("extents", ()))
+    name = str(made["name"])
+    return Argument(name, _dtype(made["type"]), shape, name != RESULT, bool(made["output"]))
+
+
+def _extent(text: str) -> Extent:
+    extent = Extent.read(text)
+    if extent is None:
+        raise ValueError
+    return extent
+
+
+def _dtype(made: Any, depth: int = 0) -> Dtype:
+    if isinstance(made, str):
+        try:
+            dtype = np.dtype(made)
+        except SyntaxError:  # what NumPy raises for a text such as "<04"
+            raise ValueError from None
+        if dtype.kind not in "biuf":
+            raise ValueError
+        return dtype
+    if depth == _DEEPEST:
+        raise ValueError
+    names, formats, offsets = list[str](), list[Any](), list[int]()
+    for name, inner, extents, offset in made["fields"]:
+        names.append(str(name))
+        formats.append((_dtype(inner, depth + 1), tuple(int(n) for n in extents)))
+        offsets.append(int(offset))
+    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": int(made["bytes"])})

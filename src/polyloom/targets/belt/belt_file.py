@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs as files (`.belt`, docs/formats.md): the container of `polyloom.binary` around what the model reads (member,
+data, words), the note with member and signature, and the names that a listing shows.
+
+A file has one form: what was read is written again and compared.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any, Final, cast
+
+from polyloom import binary
+from polyloom.binary import Codec, FileKind, Reader, counted, fixed, natural, optional, record, section
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.ir.signature import Signature
+from polyloom.ir.signature_json import as_json, of_json
+from polyloom.ir.ssa import Place
+from polyloom.targets.belt import layout, machine
+from polyloom.targets.belt.decode import decode
+from polyloom.targets.belt.encode import encode
+from polyloom.targets.belt.ir import BYTES, Data
+from polyloom.targets.belt.isa import ROWS
+from polyloom.targets.belt.machine import Machine
+from polyloom.targets.belt.program import Bundle, Note, Program, Routine, in_order
+
+KIND: Final = FileKind(b"PLBP", "belt program", 1, 5)
+VERSION: Final = 1
+"""Of the note."""
+Notes = tuple[tuple[Note, ...], ...]
+"""Of every bundle of every routine."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """What a file holds."""
+
+    program: Program
+    signature: Signature
+    machine: Machine
+
+
+def owns(data: bytes) -> bool:
+    """Whether the first bytes are those of a belt program."""
+    return data.startswith(KIND.magic)
+
+
+def write(program: Program, signature: Signature) -> bytes:
+    """The file of a program; its `description` is that of the member. Errors: PL1003, PL1004, of the description."""
+    member = machine.read(program.description, program.member)
+    sections = (
+        _machine(member),
+        section(_DATA, _placed(program.data)),
+        encode(program),
+        section(binary.text, _note(member, signature, program.loops)),
+        section(_NAMES, _Names(_names(program), tuple(d.name for d in program.data), _notes(program))),
+    )
+    return binary.pack(KIND, member.fingerprint, sections)
+
+
+def read(data: bytes, on: Machine | None = None) -> File:
+    """The program, signature and member of a file. Errors: PL0701 to PL0705, PL1005, and PL1006 unless it is for
+    `on`."""
+    stamp, (_, data_at, code, note_at, names_at) = binary.unpack(KIND, data)
+    member, signature, loops = _read_note(note_at)
+    if on is not None and on != member:
+        raise _for_another(member, on)
+    names = _whole(_NAMES, names_at)
+    if any(len(set(some)) < len(some) for some in (names.routines, names.data)):
+        raise binary.malformed(names_at.position, "two routines, or two data, have one name")
+    found = decode(code.take(code.end - code.position), member, names.routines)
+    placed = _whole(_DATA, data_at)
+    if len(placed) != len(names.data) or stamp != member.fingerprint:
+        raise binary.malformed(names_at.position, "the names of data, or the hash of the member, do not fit the file")
+    made = tuple(Data(n, d.initial, d.align, bool(d.constant)) for n, d in zip(names.data, placed, strict=True))
+    program = replace(_with_notes(found, names.notes, names_at), data=made, loops=loops)
+    binary.check_canonical(data, write(program, signature))
+    return File(program, signature, member)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the model gets: sections 0 and 2 as they are, and the named data, (address, bytes, constant) each.
+
+    `routines` are names for messages.
+    """
+
+    machine: bytes
+    data: tuple[tuple[int, bytes, bool], ...]
+    code: bytes
+    routines: tuple[str, ...]
+
+
+def parts(data: bytes) -> Parts:
+    """A file's sections, of which only data and names are read. Errors: PL0701 to PL0705."""
+    _, (machine_at, data_at, code, _, names_at) = binary.unpack(KIND, data)
+    placed = tuple((d.address, d.initial, bool(d.constant)) for d in _whole(_DATA, data_at))
+    machine_bytes, words = (at.take(at.end - at.position) for at in (machine_at, code))
+    return Parts(machine_bytes, placed, words, _whole(_NAMES, names_at).routines)
+
+
+def _for_another(member: Machine, on: Machine) -> PolyloomError:
+    phases = "" if on.phasing == member.phasing or on.name != member.name else ", with other phases"
+    return input_error(
+        "PL1006",
+        f"this belt program is for the member '{member.name}'{phases}, not for '{on.name}'",
+        help=f"compile the function for '{on.name}', or leave --on out",
+    )
+
+
+def _machine(member: Machine) -> bytes:
+    """What the model knows of the member."""
+    head = (member.belt, member.vector, int(member.phasing), *member.load, member.stations, 0, 0)
+    table = (0 if op.latency == "load" else member.latency(op, width) for op in ROWS for width in BYTES)
+    sizes = member.scratch.to_bytes(4, "little") + len(ROWS).to_bytes(2, "little")
+    return bytes(head) + sizes + bytes(table)
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """Named data at an address."""
+
+    address: int
+    align: int
+    constant: int
+    initial: bytes
+
+
+def _placed(data: tuple[Data, ...]) -> tuple[_Placed, ...]:
+    at = layout.addresses(data)
+    return tuple(_Placed(at[d.name], d.align, int(d.constant), d.initial) for d in data)
+
+
+def _write_bytes(out: bytearray, value: bytes) -> None:
+    _LENGTH.write(out, len(value))
+    out.extend(value)
+
+
+_LENGTH: Final = natural("length of data")
+_BYTES: Final[Codec[bytes]] = Codec(_write_bytes, lambda reader: reader.take(_LENGTH.read(reader)))
+_DATA: Final = counted(
+    record(
+        _Placed,
+        address=fixed(4, "address"),
+        align=natural("alignment", 1 << 31),
+        constant=fixed(1, "constant", limit=2),
+        initial=_BYTES,
+    ),
+    natural("data"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    routines: tuple[str, ...]
+    data: tuple[str, ...]
+    notes: Notes
+
+
+_TEXTS: Final = counted(binary.text, natural("texts"))
+_PLACE: Final = record(Place, file=binary.text, line=natural("line"), column=natural("column"))
+_NOTE: Final = record(Note, operands=_TEXTS, results=_TEXTS, stage=optional("stage"), place=_PLACE)
+_NOTES: Final[Codec[Notes]] = counted(counted(_NOTE, natural("notes")), natural("bundles"))
+_NAMES: Final = record(_Names, routines=_TEXTS, data=_TEXTS, notes=_NOTES)
+
+
+def _names(program: Program) -> tuple[str, ...]:
+    return tuple(routine.name for routine in program.routines)
+
+
+def _notes(program: Program) -> Notes:
+    """Beside the operations in the order of words; nothing where no bundle has any."""
+    found = tuple(in_order(bundle)[1] for routine in program.routines for bundle in routine.bundles)
+    return found if any(found) else ()
+
+
+def _with_notes(program: Program, notes: Notes, at: Reader) -> Program:
+    bundles = [bundle for routine in program.routines for bundle in routine.bundles]
+    if not notes:
+        return program
+    if len(notes) != len(bundles) or any(n and len(n) != len(b.issues) for n, b in zip(notes, bundles, strict=True)):
+        raise binary.malformed(at.position, "the notes do not fit the operations")
+    rest = iter(notes)
+    return replace(program, routines=tuple(_noted(routine, rest) for routine in program.routines))
+
+
+def _noted(routine: Routine, notes: Any) -> Routine:
+    bundles: tuple[Bundle, ...] = tuple(replace(bundle, notes=next(notes)) for bundle in routine.bundles)
+    return replace(routine, bundles=bundles)
+
+
+def _note(member: Machine, signature: Signature, loops: str) -> str:
+    own = {"version": VERSION, "member": member.name, "description": member.description, "loops": json.loads(loops)}
+    made = {**own, **as_json(signature)}
+    return json.dumps(made, sort_keys=True, separators=(",", ":"))
+
+
+def _read_note(reader: Reader) -> tuple[Machine, Signature, str]:
+    at = reader.position
+    try:
+        made = cast("dict[str, Any]", json.loads(binary.text.read(reader)))
+        if made["version"] != VERSION:
+            raise ValueError
+        loops = json.dumps(made["loops"], sort_keys=True, separators=(",", ":"))
+        if not isinstance(made["loops"], list) or not all(isinstance(loop, dict) for loop in made["loops"]):
+            raise ValueError
+        found = machine.read(str(made["description"]), str(made["member"])), of_json(made), loops
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError, AttributeError):
+        raise binary.malformed(at, "the note is not written as the format says") from None
+    return found
+
+
+def _whole(codec: Codec[Any], reader: Reader) -> Any:
+    value = codec.read(reader)
+    if reader.position != reader.end:
+        raise binary.malformed(reader.position, "the section goes on after its content")
+    return value

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The belt machine's codes of diagnostics: members and words PL1000 to PL1049, model to PL1079, from C to the form that
+is scheduled to PL1109, specializer to PL1139."""
+
+from __future__ import annotations
+
+from polyloom.targets.belt import codes_back, codes_front, codes_model, codes_words
+
+CODES: dict[str, tuple[str, str]] = {
+    **codes_words.CODES,
+    **codes_model.CODES,
+    **codes_front.CODES,
+    **codes_back.CODES,
+}

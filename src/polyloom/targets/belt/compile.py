@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the member-independent form to a member's program: the specializer on one page.
+
+For each function: heads of loops; loops pipelined or opened (I. Godard, "Pipelining": the test, the torus, belt
+positions, spills, first passes); blocks around them scheduled as open code; bundles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from polyloom.diagnostics import PolyloomError, infeasible
+from polyloom.targets.belt import stats
+from polyloom.targets.belt.block_code import Builder, Head, Plan, aliases, live_in, uses
+from polyloom.targets.belt.emit import Piece, linked, loop_belt, loop_constants, loop_piece, loop_spills, open_piece
+from polyloom.targets.belt.graph import Builder as LoopBuilder
+from polyloom.targets.belt.graph import LOADS, Graph, Read
+from polyloom.targets.belt.ir import BYTES, Block, Function, Loop, Module, Type, Value
+from polyloom.targets.belt.layout import addresses
+from polyloom.targets.belt.machine import Machine
+from polyloom.targets.belt.normal import edges, entry, merged, opened, reachable, with_exits, with_heads
+from polyloom.targets.belt.open_code import ENTRY, Code, Linear, check, schedule
+from polyloom.targets.belt.pipeline import Failed, Options, Pipelined, bounds, pipeline
+from polyloom.targets.belt.program import Bundle, Program, Routine
+from polyloom.targets.belt.stats import LoopFacts
+
+Ratio = float | Literal["always", "never"]
+ROUNDS: Final = 8
+"""Schedules of open code that are thrown away for a lost operand, at most; then each value is spilled and filled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`spl`: a loop is pipelined whose iteration by its data flow takes at least so many times its slots' bundles."""
+
+    spl: Ratio = 2.0
+    solver: str = "exact"
+    effort: float = 2.0
+
+
+def specialize(
+    module: Module, machine: Machine, *, spl: Ratio = 2.0, solver: str = "exact", effort: float = 2.0
+) -> tuple[Program, tuple[LoopFacts, ...]]:
+    """The program, and the facts of the first function's loops, then of the others'. Errors: PL1110 to PL1112."""
+    settings = Settings(spl, solver, effort)
+    known = addresses(module.data)
+    routines: list[Routine] = []
+    facts: list[LoopFacts] = []
+    for function in module.functions:
+        routine, more = routine_of(function, machine, known, settings)
+        routines.append(routine)
+        facts += more
+    program = Program(machine.name, machine.phasing, machine.description, tuple(routines), module.data)
+    return program, tuple(facts)
+
+
+def routine_of(
+    function: Function, machine: Machine, known: Mapping[str, int], settings: Settings
+) -> tuple[Routine, list[LoopFacts]]:
+    """Loops whose frames and what they need at home do not fit into scratch are opened, the greatest first."""
+    function = with_heads(reachable(function))
+    for loop in [b for b in function.blocks if isinstance(b, Loop)]:
+        function = with_exits(function, loop)
+    function = merged(function)
+    closed: set[str] = set()
+    while True:
+        try:
+            return _routine(function, machine, known, settings, closed)
+        except _ScratchError as error:
+            if error.loop is None:
+                raise error.told from None
+            closed.add(error.loop)
+
+
+class _ScratchError(Exception):
+    """Scratch is too short; `loop` is one that could do without frames."""
+
+    def __init__(self, told: PolyloomError, loop: str | None) -> None:
+        super().__init__(str(told))
+        self.told, self.loop = told, loop
+
+
+def _routine(
+    function: Function, machine: Machine, known: Mapping[str, int], settings: Settings, closed: set[str]
+) -> tuple[Routine, list[LoopFacts]]:
+    loops: dict[str, Pipelined] = {}
+    facts: dict[str, LoopFacts] = {}
+    for loop in [b for b in function.blocks if isinstance(b, Loop)]:
+        found, facts[loop.name] = _loop(function, loop, machine, known, settings, closed)
+        if isinstance(found, Pipelined):
+            loops[loop.name] = found
+        else:
+            function = opened(function, loop)
+    pieces, scratch = _pieces(function, machine, known, loops)
+    del scratch
+    bundles: list[Bundle] = []
+    first: dict[str, int] = {}
+    for name, piece in pieces.items():
+        first[name] = len(bundles)
+        bundles += piece.bundles
+    bundles = [b for piece in pieces.values() for b in linked(piece, first)]
+    passes = tuple((first[name], len(pieces[name].bundles)) for name in pieces if name in loops)
+    parameters = tuple(p.type for p in function.blocks[0].parameters)
+    told = [
+        replace(f, routine=function.name, first_bundle=first[name] if name in loops else None)
+        for name, f in facts.items()
+    ]
+    return Routine(function.name, tuple(bundles), passes, parameters, function.results), told
+
+
+def _loop(
+    function: Function,
+    loop: Loop,
+    machine: Machine,
+    known: Mapping[str, int],
+    settings: Settings,
+    closed: set[str],
+) -> tuple[Pipelined | None, LoopFacts]:
+    """Pipelined, or why not."""
+    graph = LoopBuilder(loop, entry(function, loop), known).build()
+    if sum(node.name in LOADS for node in graph.nodes) > machine.stations:
+        loop = replace(loop, reason=loop.reason or "stations")
+    limits = bounds(machine, graph)
+    facts = stats.plain(machine, loop, graph, limits, loop.reason)
+    if loop.reason:
+        return None, facts
+    if loop.name in closed:
+        return None, replace(facts, reason="scratch")
+    if reason := _refused(facts, settings.spl):
+        return None, replace(facts, reason=reason)
+    options = Options(settings.solver, settings.effort, machine.scratch)
+    found = pipeline(machine, graph, known, options)
+    if isinstance(found, Failed):
+        return None, replace(facts, reason=found.reason, rounds=found.rounds)
+    return found, stats.pipelined(facts, found)
+
+
+def _refused(facts: LoopFacts, spl: Ratio) -> str:
+    """The SPL test."""
+    if spl == "always":
+        return ""
+    if spl == "never":
+        return "never"
+    return "" if facts.linear >= spl * facts.packed else "ratio"
+
+
+def _pieces(
+    function: Function, machine: Machine, known: Mapping[str, int], loops: Mapping[str, Pipelined]
+) -> tuple[dict[str, Piece], int]:
+    """The bundles of every block, and the bytes of scratch."""
+    plan = Plan(machine, function, known, {})
+    plan.live = live_in(function)
+    _begin_homes(plan, loops)
+    for number in range(ROUNDS + 2):
+        plan.serial = number == ROUNDS + 1
+        homes = _homes(plan, loops)
+        size = -(-sum(_bytes(v.type) for v in homes) // 8) * 8
+        frames = max((found.frames.bytes for found in loops.values()), default=0)
+        total = -(-(size + frames) // 8) * 8
+        plan.scratch = size
+        plan.heads = {name: _head(found, size) for name, found in loops.items()}
+        codes = {b.name: _code(plan, b) for b in function.blocks if isinstance(b, Block)}
+        lost = [name for name, (code, operation, linear) in codes.items() if _mark(plan, name, code, operation, linear)]
+        if not lost or plan.serial:
+            _refuse(function, machine, total, loops, lost)
+            break
+    offsets = _offsets(homes)
+    pieces: dict[str, Piece] = {}
+    for block in function.blocks:
+        if isinstance(block, Loop):
+            pieces[block.name] = loop_piece(loops[block.name], offsets.__getitem__)
+        else:
+            code, _, linear = codes[block.name]
+            pieces[block.name] = open_piece(code, linear, offsets.__getitem__)
+    return pieces, total
+
+
+def _refuse(function: Function, machine: Machine, total: int, loops: Mapping[str, Pipelined], lost: list[str]) -> None:
+    if lost:
+        message = f"{function.name}: an operation of block {lost[0]} needs more operands than the belt holds"
+        help = f"take a member with a longer belt than {machine.belt}, or fewer arguments"
+        raise infeasible("PL1111", message, help=help)
+    if total <= machine.scratch:
+        return
+    message = f"{function.name} needs {total} bytes of scratch, and {machine.name} has {machine.scratch}"
+    told = infeasible("PL1110", message, help="split the function, or take a member with more scratch")
+    framed = [name for name, found in loops.items() if found.frames.bytes]
+    raise _ScratchError(told, max(framed or loops, key=lambda n: loops[n].frames.bytes, default=None))
+
+
+def _begin_homes(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
+    """What pipelined loops read from outside, and what lives across them; what is too much for a belt of values."""
+    for found in loops.values():
+        graph = found.belt.graph
+        plan.homed |= {n.home.name for n in graph.nodes if n.home is not None and n.constant is None}
+    for block in plan.function.blocks:
+        if block.name in loops:
+            plan.homed |= {v.name for edge in edges(block) for v in plan.live[edge.target]}
+    for block in plan.function.blocks:
+        free = [v for v in plan.live[block.name] if v.name not in plan.homed]
+        room = max(0, plan.machine.belt * 3 // 4 - len(block.parameters))
+        plan.homed |= {v.name for v in free[room:]}
+
+
+def _homes(plan: Plan, loops: Mapping[str, Pipelined]) -> list[Value]:
+    """Values in scratch, widest first."""
+    found: dict[str, Value] = {}
+    constants = aliases(plan.function)
+    needed = {o.name for b in plan.function.blocks for o in uses(b) if isinstance(o, Value)}
+    needed |= {n.home.name for f in loops.values() for n in f.belt.graph.nodes if n.home is not None}
+    found |= {v.name: v for f in loops.values() for v, _ in loop_constants(f)}
+    for block in plan.function.blocks:
+        if isinstance(block, Loop):
+            continue
+        for value in (*block.parameters, *(v for op in block.ops for v in op.results)):
+            if plan.is_homed(value) and value.name not in constants and value.name in needed | plan.homed:
+                found[value.name] = value
+    return sorted(found.values(), key=lambda v: (-BYTES[v.type.width], v.name))
+
+
+def _bytes(type: Type) -> int:
+    return BYTES[type.width] * type.lanes
+
+
+def _offsets(homes: list[Value]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    end = 0
+    for value in homes:
+        found[value.name] = end
+        end += _bytes(value.type)
+    return found
+
+
+def _head(found: Pipelined, size: int) -> Head:
+    frames = found.frames
+    total = -(-(size + frames.bytes) // 8) * 8
+    return Head(total, frames.size, frames.count, loop_spills(found), loop_constants(found), loop_belt(found))
+
+
+def _code(plan: Plan, block: Block) -> tuple[Code, dict[int, int], Linear]:
+    code, operation = Builder(plan, block).build()
+    linear = schedule(plan.machine, code)
+    assert not check(plan.machine, code, linear), check(plan.machine, code, linear)
+    return code, operation, linear
+
+
+def _mark(plan: Plan, name: str, code: Code, operation: Mapping[int, int], linear: Linear) -> bool:
+    """Whether operands are lost; their values go home, and are filled for the operations that lost them."""
+    found = False
+    for n, node in enumerate(code.graph.nodes):
+        for operand in node.operands:
+            if not isinstance(operand, Read) or linear.linear(code.entry, n, operand) < plan.machine.belt:
+                continue
+            found = True
+            _send_home(plan, name, code.graph, operand, operation.get(n, -1))
+    return found
+
+
+def _send_home(plan: Plan, block: str, graph: Graph, read: Read, operation: int) -> None:
+    source = graph.nodes[read.node]
+    value = source.results[read.result]
+    if source.name == "con":
+        from polyloom.targets.belt.ir import Constant
+
+        plan.refilled.add((block, operation, Constant(value.type, source.literal)))
+        return
+    if source.name != "fillx" and (source.name == ENTRY or source.index >= 0):
+        plan.homed.add(value.name)
+    plan.refilled.add((block, operation, value))

@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions of SSA form as operations of the belt: one table, and the few that need several.
+
+Types lose their meaning and keep their width: pointers and i32 are w, i1 is b with 0 or 1. What C leaves undefined may
+be anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from polyloom.ir import ssa
+from polyloom.ir.ssa import NOWHERE, Instruction, Place
+from polyloom.ir.ssa_types import I1
+from polyloom.ir.ssa_types import Type as SsaType
+from polyloom.targets.belt.ir import BYTES, Address, Constant, Op, Operand, Type, Value, Width
+from polyloom.targets.belt.isa import OPS
+
+_WIDTHS: Final[dict[str, Width]] = {
+    "i1": "b",
+    "i8": "b",
+    "i16": "h",
+    "i32": "w",
+    "i64": "d",
+    "f32": "w",
+    "f64": "d",
+    "ptr": "w",
+}
+B: Final = Type("b")
+W: Final = Type("w")
+_SAME: Final = {
+    **{name: name for name in ("add", "sub", "mul", "and", "or", "xor", "shl")},
+    "sdiv": "divs",
+    "udiv": "divu",
+    "srem": "rems",
+    "urem": "remu",
+    "lshr": "shru",
+    "ashr": "shrs",
+    "fadd": "addf",
+    "fsub": "subf",
+    "fmul": "mulf",
+    "fdiv": "divf",
+    "fneg": "negf",
+}
+_RELATIONS: Final = {
+    "eq": "eql",
+    "ne": "neq",
+    "slt": "lsss",
+    "sle": "leqs",
+    "sgt": "gtrs",
+    "sge": "geqs",
+    "ult": "lssu",
+    "ule": "lequ",
+    "ugt": "gtru",
+    "uge": "gequ",
+}
+_OF_BITS: Final = {"slt": "ugt", "sle": "uge", "sgt": "ult", "sge": "ule"}
+"""Of an i1, taken as signed, 1 is -1."""
+_FLOATS: Final = {
+    "foeq": "eqlf",
+    "folt": "lssf",
+    "fole": "leqf",
+    "fogt": "gtrf",
+    "foge": "geqf",
+    "fune": "neqf",
+    "funo": "unof",
+}
+_NOT_FLOATS: Final = {"ford": "unof", "fult": "geqf", "fule": "gtrf", "fugt": "leqf", "fuge": "lssf"}
+_INTRINSICS: Final = {
+    "smin": "mins",
+    "smax": "maxs",
+    "umin": "minu",
+    "umax": "maxu",
+    "abs": "abs",
+    "uadd.sat": "addus",
+    "usub.sat": "subus",
+    "sadd.sat": "addss",
+    "ssub.sat": "subss",
+    "ctpop": "pop",
+    "ctlz": "clz",
+    "cttz": "ctz",
+    "bswap": "bswap",
+    "fabs": "absf",
+    "sqrt": "sqrtf",
+    "copysign": "copysignf",
+    "minnum": "minf",
+    "maxnum": "maxf",
+    "fma": "fmaf",
+}
+COMMUTES: Final = frozenset(
+    {
+        *("add", "mul", "and", "or", "xor", "eql", "neq", "mins", "maxs", "minu", "maxu"),
+        *("addss", "addus", "addf", "mulf", "eqlf", "neqf", "unof"),
+    }
+)
+SWAPPED: Final = {
+    "lsss": "gtrs",
+    "leqs": "geqs",
+    "gtrs": "lsss",
+    "geqs": "leqs",
+    "lssu": "gtru",
+    "lequ": "gequ",
+    "gtru": "lssu",
+    "gequ": "lequ",
+    "lssf": "gtrf",
+    "leqf": "geqf",
+    "gtrf": "lssf",
+    "geqf": "leqf",
+}
+INVERSE: Final = {
+    "eql": "neq",
+    "neq": "eql",
+    "lsss": "geqs",
+    "leqs": "gtrs",
+    "gtrs": "leqs",
+    "geqs": "lsss",
+    "lssu": "gequ",
+    "lequ": "gtru",
+    "gtru": "lequ",
+    "gequ": "lssu",
+    "eqlf": "neqf",
+    "neqf": "eqlf",
+}
+
+
+def type_of(type: SsaType) -> Type:
+    return Type(_WIDTHS[type.element])
+
+
+def bits_of(type: Type) -> int:
+    return 8 * BYTES[type.width]
+
+
+def constant(type: Type, number: int) -> Constant:
+    return Constant(type, number % (1 << bits_of(type)))
+
+
+@dataclass(slots=True)
+class Emitter:
+    """Mutable: the operations of a block so far, and what SSA values turned out to be."""
+
+    fresh: Callable[[str], str]
+    known: dict[str, Operand] = field(default_factory=dict[str, Operand])
+    ops: list[Op] = field(default_factory=list[Op])
+    place: Place = NOWHERE
+
+    def operand(self, operand: ssa.Operand) -> Operand:
+        match operand:
+            case ssa.Value(name, type):
+                return self.known.get(name, Value(name, type_of(type)))
+            case ssa.Address(name, offset):
+                return Address(name, offset)
+            case ssa.Constant(type, value):
+                return constant(type_of(type), value)
+            case ssa.Undef(type):
+                return constant(type_of(type), 0)
+
+    def emit(self, name: str, *operands: Operand, type: Type | None = None, to: str | None = None) -> Value:
+        """An operation with one result, of the first operand's type where none is given."""
+        row = OPS[name]
+        result_type = type or (B if row.width == "b" else operands[0].type)
+        result = Value(to or self.fresh("t"), result_type)
+        if row.operands == (2, 2) and isinstance(operands[0], Constant) and not isinstance(operands[1], Constant):
+            if name in COMMUTES:
+                operands = operands[::-1]
+            elif name in SWAPPED:
+                name, operands = SWAPPED[name], operands[::-1]
+        width = result_type.width if row.width == "=" else None
+        self.ops.append(Op(name, operands, (result,), width, place=self.place))
+        return result
+
+    def alias(self, name: str, operand: Operand) -> None:
+        self.known[name] = operand
+
+
+def lower(emitter: Emitter, i: Instruction, guard: Operand | None = None) -> None:
+    """Appends what the instruction is. Where there is a guard, an i1 that is always 0 or 1, what has an effect is done
+    where it is 1; what only computes is done anyway."""
+    emitter.place = i.place
+    given = [emitter.operand(o) for o in i.operands]
+    result = i.results[0] if i.results else None
+    if i.operation in ("load", "store"):
+        _access(emitter, i, given, guard)
+    elif i.operation == "fence" or (i.operation == "call" and not i.called and result is None):
+        return
+    elif i.called:
+        _call(emitter, i, given, guard)
+    elif result is not None:
+        found = _value(emitter, i, given, result)
+        if found is not None:
+            emitter.alias(result.name, found)
+
+
+def _value(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.Value) -> Operand | None:
+    """What the result is, unless an operation that gives it by its name was emitted."""
+    name, type = i.operation, type_of(result.type)
+    to = result.name
+    source = i.operands[0].type
+    if name in ("copy", "ptrtoint", "inttoptr", "bitcast"):
+        return given[0]
+    if name == "offset":
+        emitter.emit("add", *given, to=to)
+    elif name == "select":
+        emitter.emit("pick", *given, type=type, to=to)
+    elif name in _RELATIONS:
+        emitter.emit(_RELATIONS[_OF_BITS.get(name, name) if source == I1 else name], *given, to=to)
+    elif result.type == I1 and name in ("add", "sub"):
+        emitter.emit("xor", *given, to=to)
+    elif result.type == I1 and name == "mul":
+        emitter.emit("and", *given, to=to)
+    elif name in _SAME:
+        emitter.emit(_SAME[name], *given, to=to)
+    elif name in ssa.FLOAT_COMPARISONS:
+        return _float_comparison(emitter, name, given, to)
+    elif name in ssa.CASTS:
+        return _cast(emitter, name, source, result.type, given[0], to)
+    else:
+        return _intrinsic(emitter, i, given, result)
+    return None
+
+
+def _float_comparison(emitter: Emitter, name: str, given: list[Operand], to: str) -> Operand | None:
+    if name in _FLOATS:
+        emitter.emit(_FLOATS[name], *given, to=to)
+    elif name in _NOT_FLOATS:
+        emitter.emit("xor", emitter.emit(_NOT_FLOATS[name], *given), constant(B, 1), to=to)
+    else:  # one, and its opposite
+        either = emitter.emit("or", emitter.emit("lssf", *given), emitter.emit("gtrf", *given))
+        if name == "fone":
+            return either
+        emitter.emit("xor", either, constant(B, 1), to=to)
+    return None
+
+
+def _cast(emitter: Emitter, name: str, source: SsaType, target: SsaType, given: Operand, to: str) -> Operand | None:
+    type = type_of(target)
+    match name:
+        case "trunc":
+            narrow = given if given.type == type else emitter.emit("narrow", given, type=type)
+            if target != I1:
+                emitter.ops[-1] = _renamed(emitter.ops[-1], to)
+                return None
+            emitter.emit("and", narrow, constant(B, 1), to=to)
+        case "zext" if given.type == type:
+            return given
+        case "sext" if source == I1:
+            wide = given if given.type == type else emitter.emit("widenu", given, type=type)
+            emitter.emit("sub", constant(type, 0), wide, to=to)
+        case "zext":
+            emitter.emit("widenu", given, type=type, to=to)
+        case "sext":
+            emitter.emit("widens", given, type=type, to=to)
+        case "fpext":
+            emitter.emit("widenf", given, type=type, to=to)
+        case "fptrunc":
+            emitter.emit("narrowf", given, type=type, to=to)
+        case "fptosi" | "fptoui":
+            emitter.emit("ftos" if name == "fptosi" else "ftou", given, type=type, to=to)
+        case _:
+            wide = emitter.emit("widenu", given, type=W) if source == I1 else given
+            if source == I1 and name == "sitofp":
+                wide = emitter.emit("sub", constant(W, 0), wide)
+            emitter.emit("stof" if name == "sitofp" else "utof", wide, type=type, to=to)
+    return None
+
+
+def _renamed(op: Op, name: str) -> Op:
+    return Op(op.name, op.operands, (Value(name, op.results[0].type),), op.width, place=op.place)
+
+
+def _intrinsic(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.Value) -> Operand | None:
+    name, to, type = i.callee, result.name, type_of(result.type)
+    if name in ("fshl", "fshr"):
+        _funnel(emitter, name, given, type, to)
+    elif result.type == I1:
+        return _of_bits(emitter, name, given)
+    else:
+        emitter.emit(_INTRINSICS[name], *given, to=to)
+    return None
+
+
+def _of_bits(emitter: Emitter, name: str, given: list[Operand]) -> Operand:
+    """Intrinsics of an i1, whose 1 is -1 where it is signed."""
+    match name:
+        case "smin" | "umax" | "uadd.sat" | "sadd.sat":
+            return emitter.emit("or", *given)
+        case "smax" | "umin":
+            return emitter.emit("and", *given)
+        case "usub.sat" | "ssub.sat":
+            return emitter.emit("and", given[0], emitter.emit("xor", given[1], constant(B, 1)))
+        case "ctlz" | "cttz":
+            return emitter.emit("xor", given[0], constant(B, 1))
+        case _:
+            return given[0]
+
+
+def _funnel(emitter: Emitter, name: str, given: list[Operand], type: Type, to: str) -> None:
+    """(a:b) << c, upper half, or (a:b) >> c, lower half; c modulo the width, as shift amounts are here."""
+    a, b, c = given
+    width = bits_of(type)
+    left = name == "fshl"
+    if a == b and left:
+        emitter.emit("rotl", a, c, to=to)
+        return
+    if isinstance(c, Constant):
+        amount = c.bits % width
+        amount = amount if left else (width - amount) % width
+        if a == b:
+            emitter.emit("rotl", a, constant(type, amount), to=to)
+            return
+        if amount == 0:
+            emitter.emit("or", a if left else b, constant(type, 0), to=to)
+            return
+        high, low = constant(type, amount), constant(type, width - amount)
+        emitter.emit("or", emitter.emit("shl", a, high), emitter.emit("shru", b, low), to=to)
+        return
+    other = emitter.emit("xor", c, constant(type, width - 1))  # width - 1 - c: the last step is a shift by 1
+    if left:
+        lower = emitter.emit("shru", emitter.emit("shru", b, constant(type, 1)), other)
+        emitter.emit("or", emitter.emit("shl", a, c), lower, to=to)
+    else:
+        upper = emitter.emit("shl", emitter.emit("shl", a, constant(type, 1)), other)
+        emitter.emit("or", upper, emitter.emit("shru", b, c), to=to)
+
+
+def _access(emitter: Emitter, i: Instruction, given: list[Operand], guard: Operand | None) -> None:
+    volatile = i.access is not None and (i.access.volatile or bool(i.access.order))
+    if i.operation == "load":
+        base = given[0]
+        if guard is not None and volatile:
+            base = emitter.emit("pick", guard, base, type=W)
+        type = type_of(i.results[0].type)
+        emitter.ops.append(
+            Op("load", (base,), (Value(i.results[0].name, type),), type.width, place=i.place, volatile=volatile)
+        )
+    else:
+        value, base = given
+        type = type_of(i.operands[0].type)
+        if guard is not None:
+            base = emitter.emit("pick", guard, base, type=W)
+        emitter.ops.append(Op("store", (base, value), (), type.width, place=i.place, volatile=volatile))
+
+
+def _call(emitter: Emitter, i: Instruction, given: list[Operand], guard: Operand | None) -> None:
+    results = tuple(Value(r.name, type_of(r.type)) for r in i.results)
+    name, operands = ("call", tuple(given)) if guard is None else ("calltr", (guard, *given))
+    emitter.ops.append(Op(name, operands, results, callee=i.called, place=i.place))

@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the operations of `isa` give, lane by lane, on Python's numbers: the meaning that the specializer keeps.
+
+A lane is its bits as an unsigned integer, `None`, or a `NaR` with its cause. In strict operations a None among the
+lanes makes the result None, else a NaR makes it NaR (docs/targets/belt.md, Values and faults). Floats are IEEE 754,
+rounded to nearest even, with one NaN. Memory, calls and control are in `interpret`.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.ir.ssa import Constant
+from polyloom.ir.ssa import number as float_of
+from polyloom.ir.ssa_intrinsics import intrinsic
+from polyloom.ir.ssa_semantics import floating
+from polyloom.ir.ssa_types import F32, F64
+from polyloom.targets.belt.isa import OPS
+
+
+@dataclass(frozen=True, slots=True)
+class NaR:
+    """Not a result."""
+
+    cause: str
+
+
+Lane = int | NaR | None
+Lanes = tuple[Lane, ...]
+_FLOATS: Final = {32: F32, 64: F64}
+_NAN: Final = {32: 0x7FC00000, 64: 0x7FF8000000000000}
+
+
+def signed(bits: int, width: int) -> int:
+    return bits - (1 << width) if bits >> (width - 1) else bits
+
+
+def compute(name: str, width: int, result: int, operands: Sequence[Lanes], lanes: int) -> tuple[Lanes, ...]:
+    """The results of an operation that only computes, for operands of `width` bits and results of `result` bits and
+    `lanes` lanes. A scalar among vectors stands for as many lanes of it."""
+    if name in _WHOLE:
+        return _WHOLE[name](operands, width, result, lanes)
+    count = max(map(len, operands))
+    spread = [operand * count if len(operand) == 1 else operand for operand in operands]
+    return (tuple(_lane(name, width, result, given) for given in zip(*spread, strict=True)),)
+
+
+def _lane(name: str, width: int, result: int, given: tuple[Lane, ...]) -> Lane:
+    if name == "pick":
+        return _pick(given)
+    if name == "orm":
+        return _or(given)
+    if any(lane is None for lane in given):
+        return None
+    if (nar := next((lane for lane in given if isinstance(lane, NaR)), None)) is not None:
+        return nar
+    numbers = [lane for lane in given if isinstance(lane, int)]
+    found = _scalar(name, width, result, numbers)
+    return found if isinstance(found, NaR) else found % (1 << result)
+
+
+def _pick(given: tuple[Lane, ...]) -> Lane:
+    """The low bit of the condition chooses; without a second arm, what is not chosen is None."""
+    condition = given[0]
+    if not isinstance(condition, int):
+        return condition
+    if condition & 1:
+        return given[1]
+    return given[2] if len(given) > 2 else None
+
+
+def _or(given: tuple[Lane, ...]) -> Lane:
+    """True beats NaR, NaR beats None here: an exit that was taken is one, whatever another lane's condition is."""
+    if any(isinstance(lane, int) and lane & 1 for lane in given):
+        return 1
+    return next((lane for lane in given if isinstance(lane, NaR)), None if None in given else 0)
+
+
+def _scalar(name: str, width: int, result: int, given: Sequence[int]) -> int | NaR:
+    if name in _UNSIGNED:
+        return _UNSIGNED[name](width, *given)
+    if name in _SIGNED:
+        return int(_SIGNED[name](*(signed(lane, width) for lane in given)))
+    if name in _SIGNED_RESULT:
+        return _SIGNED_RESULT[name](width, signed(given[0], width), given[1])
+    stem, mode = (name[:-2], name[-2:]) if name not in ("add", "sub", "mul") else (name, "")
+    if stem in _FAMILY:
+        return _family(stem, mode, width, given)
+    if name in _FLOATING:
+        return _FLOATING[name](width, *given)
+    return _CONVERSIONS[name](width, result, given[0])
+
+
+def _family(stem: str, mode: str, width: int, given: Sequence[int]) -> int | NaR:
+    is_signed = mode[:1] == "s"
+    a, b = (signed(lane, width) if is_signed else lane for lane in given)
+    exact = _FAMILY[stem](a, b)
+    least, most = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if is_signed else (0, (1 << width) - 1)
+    if mode in ("ss", "us"):
+        return max(least, min(most, exact))
+    if mode in ("sx", "ux") and not least <= exact <= most:
+        return NaR("overflow")
+    return exact
+
+
+_FAMILY: Final[dict[str, Callable[[int, int], int]]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+}
+
+
+def _divided(width: int, a: int, b: int, is_signed: bool, remainder: bool) -> int | NaR:
+    if b == 0:
+        return NaR("division by zero")
+    if is_signed:
+        a, b = signed(a, width), signed(b, width)
+    quotient = abs(a) // abs(b) * (-1 if (a < 0) != (b < 0) else 1)
+    return a - quotient * b if remainder else quotient
+
+
+def _rotated(width: int, a: int, b: int) -> int:
+    amount = b % width
+    return a << amount | a >> (width - amount)
+
+
+_UNSIGNED: Final[dict[str, Callable[..., int | NaR]]] = {
+    "and": lambda _, a, b: a & b,
+    "or": lambda _, a, b: a | b,
+    "xor": lambda _, a, b: a ^ b,
+    "andn": lambda _, a, b: a & ~b,
+    "eql": lambda _, a, b: int(a == b),
+    "neq": lambda _, a, b: int(a != b),
+    "lssu": lambda _, a, b: int(a < b),
+    "lequ": lambda _, a, b: int(a <= b),
+    "gtru": lambda _, a, b: int(a > b),
+    "gequ": lambda _, a, b: int(a >= b),
+    "minu": lambda _, a, b: min(a, b),
+    "maxu": lambda _, a, b: max(a, b),
+    "not": lambda _, a: ~a,
+    "clz": lambda width, a: width - a.bit_length(),
+    "ctz": lambda width, a: (a & -a).bit_length() - 1 if a else width,
+    "pop": lambda _, a: a.bit_count(),
+    "bswap": lambda width, a: int.from_bytes(a.to_bytes(width // 8, "little"), "big"),
+    "shl": lambda width, a, b: a << b % width,
+    "shru": lambda width, a, b: a >> b % width,
+    "rotl": _rotated,
+    "muladd": lambda _, a, b, c: a * b + c,
+    "shladd": lambda width, a, b, c: (a << c % width) + b,
+    "shrsadd": lambda width, a, b, c: (signed(a, width) >> c % width) + b,
+    "divs": lambda width, a, b: _divided(width, a, b, True, False),
+    "divu": lambda width, a, b: _divided(width, a, b, False, False),
+    "rems": lambda width, a, b: _divided(width, a, b, True, True),
+    "remu": lambda width, a, b: _divided(width, a, b, False, True),
+}
+_SIGNED: Final[dict[str, Callable[..., int]]] = {
+    "lsss": lambda a, b: a < b,
+    "leqs": lambda a, b: a <= b,
+    "gtrs": lambda a, b: a > b,
+    "geqs": lambda a, b: a >= b,
+    "mins": min,
+    "maxs": max,
+    "abs": abs,
+}
+_SIGNED_RESULT: Final[dict[str, Callable[[int, int, int], int]]] = {"shrs": lambda width, a, b: a >> b % width}
+
+
+def as_float(bits: int, width: int) -> float:
+    return float(float_of(Constant(_FLOATS[width], bits)))
+
+
+def float_bits(number: float, width: int) -> int:
+    if math.isnan(number):
+        return _NAN[width]
+    return int.from_bytes(struct.pack("<f" if width == 32 else "<d", number), "little")
+
+
+def _float_arithmetic(operation: str) -> Callable[[int, int, int], int]:
+    def apply(width: int, a: int, b: int) -> int:
+        return float_bits(floating(operation, _FLOATS[width], as_float(a, width), as_float(b, width)), width)
+
+    return apply
+
+
+def _float_intrinsic(callee: str) -> Callable[..., int]:
+    def apply(width: int, *given: int) -> int:
+        numbers = tuple(as_float(lane, width) for lane in given)
+        return float_bits(float(intrinsic(callee, _FLOATS[width], numbers)), width)
+
+    return apply
+
+
+def _extreme(smallest: bool) -> Callable[[int, int, int], int]:
+    """IEEE 754's minimumNumber and maximumNumber: a number where one is, and -0 less than +0."""
+
+    def apply(width: int, a: int, b: int) -> int:
+        x, y = as_float(a, width), as_float(b, width)
+        if math.isnan(x):
+            return float_bits(y, width)
+        first = x < y or (x == y and bool(a >> (width - 1)))
+        return a if math.isnan(y) or (x == y and a == b) or first == smallest else b
+
+    return apply
+
+
+def _float_comparison(relation: Callable[[float, float], bool]) -> Callable[[int, int, int], int]:
+    return lambda width, a, b: int(relation(as_float(a, width), as_float(b, width)))
+
+
+_FLOATING: Final[dict[str, Callable[..., int]]] = {
+    "addf": _float_arithmetic("fadd"),
+    "subf": _float_arithmetic("fsub"),
+    "mulf": _float_arithmetic("fmul"),
+    "divf": _float_arithmetic("fdiv"),
+    "minf": _extreme(smallest=True),
+    "maxf": _extreme(smallest=False),
+    "sqrtf": _float_intrinsic("sqrt"),
+    "fmaf": _float_intrinsic("fma"),
+    "negf": lambda width, a: a ^ 1 << (width - 1),
+    "absf": lambda width, a: a & ~(1 << (width - 1)),
+    "copysignf": lambda width, a, b: a & ~(1 << (width - 1)) | b & 1 << (width - 1),
+    "eqlf": _float_comparison(lambda a, b: a == b),
+    "neqf": _float_comparison(lambda a, b: a != b),
+    "lssf": _float_comparison(lambda a, b: a < b),
+    "leqf": _float_comparison(lambda a, b: a <= b),
+    "gtrf": _float_comparison(lambda a, b: a > b),
+    "geqf": _float_comparison(lambda a, b: a >= b),
+    "unof": _float_comparison(lambda a, b: math.isnan(a) or math.isnan(b)),
+}
+
+
+def _nearest(number: int, width: int) -> int:
+    """An integer as a float, rounded once."""
+    if width == 64:
+        return float_bits(float(number), 64)
+    near = float(number)
+    if int(near) != number and float_bits(near, 64) % 2 == 0:  # to odd, so that the second rounding is the only one
+        near = math.nextafter(near, math.inf if number > int(near) else -math.inf)
+    return float_bits(_single(near), 32)
+
+
+def _single(number: float) -> float:
+    return floating("fadd", F32, number, 0.0) if number else number
+
+
+def _truncated(number: float, result: int, is_signed: bool) -> int | NaR:
+    least, most = (-(1 << (result - 1)), 1 << (result - 1)) if is_signed else (0, 1 << result)
+    if math.isnan(number) or not least <= math.trunc(number if math.isfinite(number) else most) < most:
+        return NaR("a float that no integer of the width is near")
+    return math.trunc(number)
+
+
+def _clamped(number: int, least: int, most: int) -> int:
+    return max(least, min(most, number))
+
+
+_CONVERSIONS: Final[dict[str, Callable[[int, int, int], int | NaR]]] = {
+    "widens": lambda width, _, a: signed(a, width),
+    "widenu": lambda _width, _, a: a,
+    "narrow": lambda _width, _, a: a,
+    "narrowss": lambda width, result, a: _clamped(signed(a, width), -(1 << (result - 1)), (1 << (result - 1)) - 1),
+    "narrowus": lambda _width, result, a: _clamped(a, 0, (1 << result) - 1),
+    "stof": lambda width, result, a: _nearest(signed(a, width), result),
+    "utof": lambda _, result, a: _nearest(a, result),
+    "ftos": lambda width, result, a: _truncated(as_float(a, width), result, True),
+    "ftou": lambda width, result, a: _truncated(as_float(a, width), result, False),
+    "widenf": lambda width, result, a: float_bits(as_float(a, width), result),
+    "narrowf": lambda width, result, a: float_bits(
+        floating("fadd", F32, as_float(a, width), 0.0) if a << 1 & (1 << width) - 1 else as_float(a, width), result
+    ),
+}
+
+
+def smear(lanes: Lanes, inclusive: bool) -> tuple[Lanes, Lanes]:
+    """True from the first true lane on (`inclusive`) or behind it; and whether any lane is true."""
+    found: list[Lane] = []
+    state: Lane = 0
+    for lane in lanes:
+        before = state
+        if state == 0:
+            state = lane & 1 if isinstance(lane, int) else lane
+        found.append(state if inclusive or not isinstance(state, int) else before)
+    return tuple(found), (state,)
+
+
+def _any(lanes: Lanes) -> Lane:
+    if any(isinstance(lane, int) and lane & 1 for lane in lanes):
+        return 1
+    return next((lane for lane in lanes if not isinstance(lane, int)), 0)
+
+
+def _all(lanes: Lanes) -> Lane:
+    if any(isinstance(lane, int) and not lane & 1 for lane in lanes):
+        return 0
+    return next((lane for lane in lanes if not isinstance(lane, int)), 1)
+
+
+def _shuffled(lanes: Lanes, by: Lane) -> Lanes:
+    if not isinstance(by, int):
+        return (by,) * len(lanes)
+    return tuple(lanes[(j + by) % len(lanes)] for j in range(len(lanes)))
+
+
+def _injected(lanes: Lanes, x: Lane, at: Lane) -> Lanes:
+    if not isinstance(at, int):
+        return (at,) * len(lanes)
+    return tuple(x if j == at % len(lanes) else lane for j, lane in enumerate(lanes))
+
+
+def _remaining(n: Lane, width: int, lanes: int) -> tuple[Lanes, ...]:
+    if not isinstance(n, int):
+        return (n,) * lanes, (n,)
+    count = signed(n, width)
+    return tuple(int(k >= count) for k in range(lanes)), (int(count < lanes),)
+
+
+def _widened(lanes: Lanes, width: int, is_signed: bool) -> tuple[Lanes, ...]:
+    wide = tuple(signed(x, width) % (1 << 2 * width) if is_signed and isinstance(x, int) else x for x in lanes)
+    return wide[: len(wide) // 2], wide[len(wide) // 2 :]
+
+
+def _narrowed(lanes: Lanes, result: int) -> Lanes:
+    return tuple(x % (1 << result) if isinstance(x, int) else x for x in lanes)
+
+
+_WHOLE: Final[dict[str, Callable[[Sequence[Lanes], int, int, int], tuple[Lanes, ...]]]] = {
+    "splat": lambda o, w, r, n: (o[0] * n,),
+    "iota": lambda o, w, r, n: (
+        tuple((x + k) % (1 << w) if isinstance(x, int) else x for k, x in enumerate(o[0] * n)),
+    ),
+    "shuffle": lambda o, w, r, n: (_shuffled(o[0], o[1][0]),),
+    "extract": lambda o, w, r, n: ((_shuffled(o[0], o[1][0])[0],),),
+    "inject": lambda o, w, r, n: (_injected(o[0], o[1][0], o[2][0]),),
+    "any": lambda o, w, r, n: ((_any(o[0]),),),
+    "all": lambda o, w, r, n: ((_all(o[0]),),),
+    "smearx": lambda o, w, r, n: smear(o[0], inclusive=False),
+    "smeari": lambda o, w, r, n: smear(o[0], inclusive=True),
+    "remaining": lambda o, w, r, n: _remaining(o[0][0], w, n),
+    "widensv": lambda o, w, r, n: _widened(o[0], w, True),
+    "widenuv": lambda o, w, r, n: _widened(o[0], w, False),
+    "narrowv": lambda o, w, r, n: (_narrowed(o[0] + o[1], r),),
+}
+"""Operations that look at all lanes: operands, the bits of theirs and of the result's lanes, the result's lanes."""
+
+
+def computes(name: str) -> bool:
+    """Whether `compute` knows the operation."""
+    return (OPS[name].phase == "C" and OPS[name].unit != "ls") or name == "pick"

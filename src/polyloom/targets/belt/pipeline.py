@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One loop pipelined: schedule, first passes, positions, spills, and again from the top until nothing is lost.
+
+Each round begins at the lower bound (I. Godard, "Pipelining"). Nothing is believed: `modulo.check` has checked every
+schedule, and positions are taken from the schedule that is emitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.modulo.bounds import recurrence_bound, resource_bound
+from polyloom.modulo.check import check
+from polyloom.modulo.graph import Arc, Demand, build
+from polyloom.modulo.placing import Case
+from polyloom.modulo.problem import LowerBound, Choice, Problem, Schedule, Solution
+from polyloom.modulo.solve import SOLVERS, solve
+from polyloom.targets.belt.graph import Graph, Read, prune
+from polyloom.targets.belt.ir import Constant, Value
+from polyloom.targets.belt.late import late
+from polyloom.targets.belt.machine import Machine
+from polyloom.targets.belt.nones import Nones, Wrong, repair, with_recur
+from polyloom.targets.belt.positions import Belt
+from polyloom.targets.belt.problem import Setting, linear, setting
+from polyloom.targets.belt.slots import assign
+from polyloom.targets.belt.spill import Frames, frames, lost, relieve
+
+TRIES: Final = (4, 2, 2)
+"""Schedules that are thrown away for a lost operand, at most, in each try."""
+_REPAIRS: Final = 24
+"""Schedules that are thrown away for what their first passes would do, at most; half of them by cheap means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipelined:
+    """A loop that fits: `solution` is that of its last round, `bounds` are those of the loop before the first."""
+
+    belt: Belt
+    solution: Solution
+    bounds: tuple[LowerBound, LowerBound]
+    rounds: int
+    frames: Frames
+
+    @property
+    def interval(self) -> int:
+        return self.belt.placed.interval
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """`reason` in the words of the facts."""
+
+    reason: str
+    rounds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`effort` is deterministic work per schedule; `scratch` the bytes that frames may take."""
+
+    solver: str = "exact"
+    effort: float = 2.0
+    scratch: int = 1 << 20
+
+
+def bounds(machine: Machine, graph: Graph) -> tuple[LowerBound, LowerBound]:
+    """Of resources and of recurrences, before anything is added: fills of what comes from outside take no slot here."""
+    problem = setting(machine, graph).problem
+    operations = list(problem.operations)
+    for n, node in enumerate(graph.nodes):
+        if node.name == "fillx":
+            operations[n] = replace(operations[n], choices=(Choice((), 0),))
+    problem = Problem(tuple(operations), problem.resources, problem.dependences)
+    return resource_bound(problem), recurrence_bound(problem)
+
+
+def pipeline(machine: Machine, graph: Graph, addresses: Mapping[str, int], options: Options) -> Pipelined | Failed:
+    """From the lower bound; where some rounds do not suffice, from a longer interval, at which the belt holds more."""
+    known = dict(addresses)
+    limits = bounds(machine, graph)
+    least = at_least = max(b.value for b in limits)
+    rounds = 0
+    found: Pipelined | _Failure = _Failure("belt", 0, 0)
+    for most in TRIES:
+        found = _Try(machine, known, options, limits, least, at_least).run(graph, most)
+        rounds += found.rounds
+        if isinstance(found, Pipelined):
+            return replace(found, rounds=rounds)
+        if found.reason != "belt":
+            break
+        at_least = max(found.interval + 1, found.interval * 3 // 2)
+    return Failed(found.reason, rounds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """`interval` is that of the last schedule."""
+
+    reason: str
+    rounds: int
+    interval: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    """Rounds with intervals from `at_least` on; `least` is the bound of the loop."""
+
+    machine: Machine
+    known: dict[str, int]
+    options: Options
+    limits: tuple[LowerBound, LowerBound]
+    least: int
+    at_least: int
+
+    def run(self, graph: Graph, most: int) -> Pipelined | _Failure:
+        graph = cheap(self.machine, _foreseen(self.machine, graph, self.known, self.at_least))
+        rounds = repairs = 0
+        interval = self.at_least
+        while True:
+            made = setting(self.machine, graph)
+            solution = self._solve(made, max(self.at_least, linear(self.machine, graph)))
+            if solution is None:
+                if not any(node.near for node in graph.nodes):
+                    return _Failure("schedule", rounds, interval)
+                graph = replace(graph, nodes=tuple(replace(node, near=None) for node in graph.nodes))
+                continue
+            interval = solution.schedule.interval
+            belt, nones = _best(self.machine, graph, made, solution.schedule)
+            if wrongs := list(nones.wrongs()):
+                repairs += 1
+                if repairs > _REPAIRS:
+                    return _Failure("none", rounds, interval)
+                graph = cheap(self.machine, _repaired(nones, wrongs, self.known, repairs > _REPAIRS // 2))
+                continue
+            found = lost(belt)
+            used = frames(graph, belt.placed)
+            if not found and used.bytes <= self.options.scratch:
+                return Pipelined(belt, solution, self.limits, rounds, used)
+            if not found:
+                return _Failure("scratch", rounds, interval)
+            rounds += 1
+            if rounds > most:
+                return _Failure("belt", rounds - 1, interval)
+            graph = cheap(self.machine, prune(relieve(belt, found)))
+
+    def _solve(self, made: Setting, limit: int) -> Solution | None:
+        """With the solver that was asked for; a torus that closes nowhere is left to a solver that takes back."""
+        for name in dict.fromkeys((self.options.solver, "iterative")):
+            try:
+                return solve(
+                    made.problem, SOLVERS[name], effort=self.options.effort, at_least=self.at_least, limit=limit
+                )
+            except PolyloomError as error:
+                if error.code not in ("PL0985", "PL0987", "PL0988", "PL0989"):
+                    raise
+        return None
+
+
+def cheap(machine: Machine, graph: Graph) -> Graph:
+    """Constants come from scratch instead of a flow slot where those slots are what bounds the interval."""
+    constants = [n for n, node in enumerate(graph.nodes) if node.name == "con"]
+    if not constants:
+        return graph
+    problem = setting(machine, graph).problem
+    free = list(problem.operations)
+    for n in constants:
+        free[n] = replace(free[n], choices=(Choice((), 0),))
+    bound = resource_bound(Problem(problem.operations, problem.resources)).value
+    target = resource_bound(Problem(tuple(free), problem.resources)).value
+    fills = len(constants) + sum(node.name in ("fill", "fillx") for node in graph.nodes)
+    if target >= bound or fills > target * len(machine.slots_for("fill")):
+        return graph
+    nodes = list(graph.nodes)
+    for n in constants:
+        node = nodes[n]
+        type = node.results[0].type
+        home = Value(f"#{node.literal}:{type}", type)
+        nodes[n] = replace(node, name="fillx", home=home, constant=Constant(type, node.literal), literal=0)
+    return replace(graph, nodes=tuple(nodes))
+
+
+def _repaired(nones: Nones, wrongs: Sequence[Wrong], known: dict[str, int], hard: bool) -> Graph:
+    """All operands without an initial value at once, else the first failure."""
+    graph = nones.graph
+    starts = {
+        replace(operand)
+        for w in wrongs
+        if w.kind == "init" and isinstance(operand := graph.nodes[w.node].operands[w.operand], Read)
+    }
+    if not starts:
+        return prune(repair(nones, wrongs[0], known, hard))
+    for read in sorted(starts, key=lambda r: (r.node, r.result, r.distance)):
+        graph = with_recur(graph, read, known)
+    return prune(graph)
+
+
+def _best(machine: Machine, graph: Graph, made: Setting, schedule: Schedule) -> tuple[Belt, Nones]:
+    """The schedule as it is if all is well with it, else with shorter lifetimes."""
+    early = Belt(machine, graph, assign(graph, made, schedule))
+    nones = Nones(early)
+    if not lost(early):
+        return early, nones
+    moved = late(machine, graph, made, schedule)
+    check(made.problem, moved)
+    belt = Belt(machine, graph, assign(graph, made, moved))
+    return belt, Nones(belt)
+
+
+def _foreseen(machine: Machine, graph: Graph, known: dict[str, int], interval: int) -> Graph:
+    """With a recur on what comes over the back arc from a stage that cannot be the first: its earliest drop tells."""
+    made = setting(machine, graph)
+    case = Case(made.problem)
+    arcs = build(made.problem, case.choices, Demand.LEAST)
+    times = _earliest(len(arcs.owner), arcs.arcs, interval)
+    carried = sorted(
+        {r for node in graph.nodes for r in node.reads if r.distance and graph.initial.get((r.node, r.result))},
+        key=lambda r: (r.node, r.result, r.distance),
+    )
+    for read in carried:
+        drop = times[read.node] + made.problem.operations[read.node].choices[0].latency - 1
+        if drop >= interval and (read.node, read.result) in graph.initial:
+            graph = with_recur(graph, read, known)
+    return prune(graph)
+
+
+def _earliest(points: int, arcs: Sequence[Arc], interval: int) -> list[int]:
+    """Longest paths from the start; arcs on circuits are relaxed a bounded number of times."""
+    times = [0] * points
+    for _ in range(points + 1):
+        changed = False
+        for source, sink, weight, distance in arcs:
+            if (t := times[source] + weight - interval * distance) > times[sink]:
+                times[sink] = t
+                changed = True
+        if not changed:
+            break
+    return times

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is told of each loop: whether it is pipelined, its bounds, and what it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from polyloom.modulo.problem import LowerBound
+from polyloom.targets.belt.graph import LOADS, Graph
+from polyloom.targets.belt.ir import Loop
+from polyloom.targets.belt.machine import Machine
+from polyloom.targets.belt.pipeline import Pipelined
+from polyloom.targets.belt.problem import linear
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFacts:
+    """One loop. What only a pipelined loop has is None for others; `reason` says why it is not pipelined.
+
+    `linear`: bundles of an iteration by its data flow; `packed`: by slots alone. `minimum_initiation_interval` is the
+    greater one of the bounds of the loop as it is given, before fills, spills and recurs; `stations` are those in use,
+    `rounds` the schedules thrown away for a lost operand.
+    """
+
+    name: str
+    line: int
+    pipelined: bool
+    reason: str
+    linear: int
+    packed: int
+    minimum_initiation_interval: int
+    resource_bound: int
+    recurrence_bound: int
+    initiation_interval: int | None = None
+    proved_minimal: bool | None = None
+    bound_by: str | None = None
+    stages: int | None = None
+    drops: int | None = None
+    belt_high_water: int | None = None
+    spills: int = 0
+    fills: int = 0
+    recurs: int = 0
+    rounds: int = 0
+    scratch_bytes: int = 0
+    stations: int = 0
+    lanes: int = 1
+    first_bundle: int | None = None
+    routine: str = ""
+
+
+def plain(machine: Machine, loop: Loop, graph: Graph, bounds: tuple[LowerBound, LowerBound], reason: str) -> LoopFacts:
+    """Of a loop that is not pipelined, or not yet."""
+    resource, recurrence = (b.value for b in bounds)
+    lanes = max((v.type.lanes for n in graph.nodes for v in n.results), default=1)
+    least = max(1, resource, recurrence)
+    line = loop.place.line
+    packed = max(1, resource)
+    return LoopFacts(
+        loop.name, line, False, reason, linear(machine, graph), packed, least, resource, recurrence, lanes=lanes
+    )
+
+
+def pipelined(facts: LoopFacts, found: Pipelined) -> LoopFacts:
+    belt, graph = found.belt, found.belt.graph
+    names = [node.name for node in graph.nodes]
+    interval = found.interval
+    loads = [belt.placed.latency[n] for n, node in enumerate(graph.nodes) if node.name in LOADS]
+    added = "spills" if "spill" in names or "recur" in names else ""
+    proved = interval == facts.minimum_initiation_interval or (found.solution.proved and not added)
+    return replace(
+        facts,
+        pipelined=True,
+        reason="",
+        initiation_interval=interval,
+        proved_minimal=proved,
+        bound_by=found.solution.bound_by,
+        stages=belt.placed.stages,
+        drops=belt.drops,
+        belt_high_water=1 + max(belt.positions.values(), default=-1),
+        spills=names.count("spill"),
+        fills=names.count("fill"),
+        recurs=names.count("recur"),
+        rounds=found.rounds,
+        scratch_bytes=found.frames.bytes,
+        stations=sum(-(-delay // interval) for delay in loads),
+    )

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The belt machine as a target: functions in SSA form become belt programs, which the model runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final, cast
+
+import numpy as np
+
+from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.frontend import SSA_PASSES
+from polyloom.ir.signature import RESULT, Signature
+from polyloom.ir.ssa_types import F32, F64, I8, I16, I32, I64
+from polyloom.targets.belt import belt_file, conasm, conasm_read, facts, model, view
+from polyloom.targets.belt.compile import specialize
+from polyloom.targets.belt.genasm import print_genasm
+from polyloom.targets.belt.genasm_read import read_genasm
+from polyloom.targets.belt.import_ssa import import_function
+from polyloom.targets.belt.ir import Module
+from polyloom.targets.belt.machine import load, members
+from polyloom.targets.belt.options import Options
+from polyloom.targets.belt.place import Place, place
+from polyloom.targets.belt.program import Program
+from polyloom.targets.forms import function
+from polyloom.targets.subject import Progress, Subject
+from polyloom.targets.target import Execution, Job, Json, Kind, Target
+
+_PROGRAM: Final = Kind(".belt", "belt program")
+_TYPES: Final = {"i1": I8, "i2": I16, "i4": I32, "i8": I64, "f4": F32, "f8": F64}
+"""Of a scalar result, by kind and bytes."""
+_GENASM: Final = ("function", "data @")
+"""How text begins that is not conasm."""
+
+
+def _model(place: Place, options: Options) -> function.Model:
+    """C is read for 32 bits, little-endian: pointers are a w."""
+    del place, options
+    return function.Model("riscv32-unknown-elf", 4)
+
+
+def _compile(
+    subject: Subject, place: Place, values: Mapping[str, int], options: Options, progress: Progress | None
+) -> bytes:
+    del values
+    if progress is not None:
+        progress("compiling", 0.0)
+    content = cast(function.Content, subject.content)
+    module = import_function(content.function, place.machine)
+    if options.emit == "genasm":
+        return print_genasm(module).encode()
+    program = _specialized(module, place, options)
+    if options.emit == "conasm":
+        return conasm.print_program(program, subject.signature).encode()
+    return belt_file.write(program, subject.signature)
+
+
+def _specialized(module: Module, place: Place, options: Options) -> Program:
+    program, loops = specialize(module, place.machine, spl=options.spl, solver=options.solver)
+    return program_with(program, [asdict(loop) for loop in loops])
+
+
+def program_with(program: Program, loops: Sequence[Mapping[str, Json]]) -> Program:
+    """The program, with what is told of its loops."""
+    from dataclasses import replace
+
+    return replace(program, loops=json.dumps(loops, sort_keys=True, separators=(",", ":")))
+
+
+def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
+    """Of genasm, or of conasm, which says its member itself."""
+    if text.lstrip().startswith(_GENASM):
+        module = read_genasm(text, name)
+        first = module.functions[0]
+        return belt_file.write(_specialized(module, place, options), Signature(first.name, (), (), ()))
+    return belt_file.write(*conasm_read.read(text, name))
+
+
+def _run(data: bytes, job: Job) -> Execution:
+    options, on = cast(Options, job.options), cast("Place | None", job.place)
+    signature = belt_file.read(data, None if on is None else on.machine).signature
+    given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
+    passed = [_plain(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
+    if job.progress is not None:
+        job.progress("running", 0.0)
+    done = model.run(data, passed, max_cycles=options.max_cycles, trace=job.trace)
+    outputs = {a.name: given[a.name] for a in signature.outputs if a.name != RESULT}
+    if (result := signature.argument(RESULT)) is not None:
+        outputs = {RESULT: _result(done, result.dtype), **outputs}
+    trace = view.trace(data, done) if job.trace else view.Trace()
+    return Execution(outputs, done.cycles, done.operations, {}, trace, done)
+
+
+def _plain(scalar: np.ndarray[Any, Any]) -> int | float:
+    return float(scalar) if scalar.dtype.kind == "f" else int(scalar)
+
+
+def _result(done: model.Run, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """The bits of the first result, which has as many as its type. A None or a NaR is the model's fault."""
+    (bits,) = done.results[0]
+    assert isinstance(bits, int), bits
+    return np.frombuffer(bits.to_bytes(dtype.itemsize, "little"), dtype).reshape(()).copy()
+
+
+def _verify(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
+    from polyloom.targets.belt.verify import verify
+
+    try:
+        return verify(belt_file.read(data, None if place is None else place.machine).program)
+    except PolyloomError as error:
+        return error.diagnostics
+
+
+def _show(data: bytes) -> str:
+    file = belt_file.read(data)
+    return conasm.print_program(file.program, file.signature)
+
+
+TARGET: Final = Target(
+    name="belt",
+    title="a Mill-style belt machine",
+    takes=(function.form(_model),),
+    kinds=(_PROGRAM,),
+    owns=lambda data: _PROGRAM if belt_file.owns(data) else None,
+    place=place,
+    example="belt:silver",
+    signature=lambda data: belt_file.read(data).signature,
+    compile=_compile,
+    run=_run,
+    show=_show,
+    options=Options,
+    members=members,
+    describe=lambda name: load(name).description,
+    facts=facts.of_run,
+    made=facts.made,
+    summary=facts.summary,
+    report=view.report,
+    assemble=_assemble,
+    verify=_verify,
+    passes=SSA_PASSES,
+)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions mean the same in SSA form and in the member-independent form, on every member."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tests.belt.front.comparing import check
+from tests.riscv_c import test_functions as examples
+from tests.riscv_c.programs import SLOTS, functions
+from tests.ssa import programs
+from tests.ssa.native import arguments
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.ir.ssa import Constant, Function, Instruction, integer
+from polyloom.ir.ssa_types import I32
+from polyloom.targets.belt.genasm import print_genasm
+from polyloom.targets.belt.genasm_read import read_genasm
+from polyloom.targets.belt.import_ssa import import_function
+from polyloom.targets.belt.ir import Module
+from polyloom.targets.belt.machine import member
+from polyloom.transform.ssa.construct import construct
+
+MEMBERS = ("silver", "hex4", "tin")
+
+
+@cache
+def _imported(name: str, machine: str) -> tuple[Function, Module]:
+    known = examples.functions(32) if name in examples.NAMES else examples.calling(32)
+    return known[name], import_function(known[name], member(machine))
+
+
+@pytest.mark.parametrize("name", (*examples.NAMES, *examples.CALLING))
+@pytest.mark.parametrize("machine", MEMBERS)
+def test_c_functions(name: str, machine: str) -> None:
+    try:
+        function, module = _imported(name, machine)
+    except PolyloomError as error:
+        assert error.code in ("PL1085", "PL1086", "PL1087"), error
+        return
+    assert read_genasm(print_genasm(module)) == module
+    random = np.random.default_rng(len(name))
+    for _ in range(3):
+        values = examples.given(function, random)
+        check(function, module, values, 10**6)
+
+
+def _check_drawn(function: Function, machine: str, values: list[examples.Argument]) -> None:
+    module = import_function(function, member(machine))
+    try:
+        check(function, module, values, 20_000)
+    except PolyloomError as error:
+        assume(error.code not in ("PL0972", "PL0974"))
+        raise
+
+
+@given(functions(), st.sampled_from(MEMBERS), st.integers(0, 9))
+@settings(max_examples=60, deadline=None)
+def test_drawn_functions_of_all_types(function: Function, machine: str, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    function = _narrow(function)
+    values = [random.integers(-9, 9, 2 * SLOTS).astype("i4"), *arguments(function, random)[1:]]
+    _check_drawn(function, machine, values)
+
+
+@given(programs.functions(reducible=True), st.sampled_from(MEMBERS), st.integers(-50, 50))
+@settings(max_examples=60, deadline=None)
+def test_drawn_functions_with_any_reducible_jumps(function: Function, machine: str, n: int) -> None:
+    _check_drawn(_narrow(construct(function)), machine, [n])
+
+
+def _narrow(function: Function) -> Function:
+    """With pointers of 32 bits, and distances as wide."""
+
+    def shorter(i: Instruction) -> Instruction:
+        if i.operation != "offset" or not isinstance(distance := i.operands[1], Constant):
+            return i
+        return replace(i, operands=(i.operands[0], integer(I32, distance.value)))
+
+    def changed(f: Function) -> Function:
+        blocks = (replace(b, instructions=tuple(map(shorter, b.instructions))) for b in f.blocks)
+        return replace(f, pointers=32, blocks=tuple(blocks), others=tuple(map(changed, f.others)))
+
+    return changed(function)
