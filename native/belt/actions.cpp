@@ -117,7 +117,7 @@ void Model::address_of(const Issue& issue, unsigned count, Value& address) const
 void Model::load(const Issue& issue) {
     counters.stations = std::max(counters.stations, ++scope->loads);
     if (scope->loads > program.member.stations)
-        fail(Fault::stations, std::to_string(scope->loads) + " loads are in flight, but there are " + std::to_string(program.member.stations) + " stations");
+        fail(Fault::stations, count_of(scope->loads, "load") + " in flight, for " + count_of(program.member.stations, "station"));
     Value* made = take();
     if (uint32_t address; scalar_address(issue, issue.count, address)) [[likely]]
         return later(issue, made, issue.delay, false, State::at_address, address);
@@ -196,8 +196,8 @@ void Model::store_lane(const Issue& issue, const Value& value, unsigned lane, co
     const uint32_t to = word_of(address, at) + (address.lanes_log ? 0 : lane << issue.width);
     uint8_t* found = memory.writable(to, 1u << issue.width);
     if (!found)
-        fail(Fault::store, "it stores " + std::to_string(1u << issue.width) + " bytes at " + hexadecimal(to) +
-                               (memory.at(to, 1u << issue.width) ? ", which are constant" : ", outside of every array"));
+        fail(Fault::store, "it stores " + count_of(1u << issue.width, "byte") + " at " + hexadecimal(to) +
+                               (memory.at(to, 1u << issue.width) ? ", in constant data" : ", outside of every array"));
     std::memcpy(found, value.data + (lane << value.width), 1u << issue.width);
 }
 
@@ -216,7 +216,7 @@ bool Model::call(const Issue& issue) {
     const Routine& callee = program.routines[issue.target];
     if (happens(issue)) {
         if (issue.items != callee.parameters.size())
-            fail(Fault::operands, "it gives " + std::to_string(issue.items) + " operands, but the routine has " + std::to_string(callee.parameters.size()) + " parameters");
+            fail(Fault::operands, "it gives " + count_of(issue.items, "operand") + ", but the routine has " + count_of(long(callee.parameters.size()), "parameter"));
         ++taken[size_t(&issue - program.issues.data())];
         gather(issue);
         enter(issue.target);
@@ -249,7 +249,7 @@ Model::Ended Model::go(const Issue& issue) {
 Model::Ended Model::give_back(const Issue& issue) {
     const Routine& routine = program.routines[frame->routine];
     if (issue.items != routine.results.size())
-        fail(Fault::operands, "it returns " + std::to_string(issue.items) + " operands, but the routine has " + std::to_string(routine.results.size()) + " results");
+        fail(Fault::operands, "it returns " + count_of(issue.items, "operand") + ", but the routine has " + count_of(long(routine.results.size()), "result"));
     if (depth == 1) {
         for (Value* value : listed) results.push_back(*value);
         return Ended::done;

@@ -72,7 +72,7 @@ void Model::drop_none() {
 
 const Value& Model::at(unsigned position) const {
     if (position >= scope->filled) [[unlikely]]
-        fail(Fault::position, "it reads b" + std::to_string(position) + ", but the belt has " + std::to_string(scope->filled) + " operands");
+        fail(Fault::position, "it reads b" + std::to_string(position) + ", but the belt has " + count_of(scope->filled, "operand"));
     return *scope->belt[(scope->front + position) % ring];
 }
 
@@ -127,6 +127,10 @@ void Model::gather(const Issue& issue) {
         listed.push_back(value);
         if (item.position != no_position) {
             value->copy(at(item.position));
+            continue;
+        }
+        if (item.width == shapeless) {
+            value->lose_shape();
             continue;
         }
         value->shape(item.width, 0);
@@ -209,7 +213,7 @@ Model::Ended Model::end(const Bundle& bundle) {
         switch (issue.action) {
             case Action::scratchf:
                 if (unsigned(issue.offset) > program.member.scratch)
-                    fail(Fault::scratch, "it allocates " + std::to_string(issue.offset) + " bytes of " + std::to_string(program.member.scratch));
+                    fail(Fault::scratch, "it allocates " + count_of(issue.offset, "byte") + " of " + std::to_string(program.member.scratch));
                 frame->scratch.allocate(unsigned(issue.offset), issue.frame, issue.frames);
                 break;
             case Action::spill: spill(issue); break;
@@ -266,7 +270,7 @@ void Model::drop_due(const Bundle& bundle, unsigned expected) {
     if (arrived != expected) [[unlikely]] {
         const bool young = frame->open > 1 && scope->age + 1 < longest;
         if (int(expected) < 0 || arrived > expected || !young)
-            fail(Fault::drops, std::to_string(int(bundle.drops) - int(expected) + int(arrived)) + " operands drop, but the header says " + std::to_string(bundle.drops), true);
+            fail(Fault::drops, "the header says " + count_of(bundle.drops, "drop") + ", but it is " + std::to_string(int(bundle.drops) - int(expected) + int(arrived)), true);
     }
     for (const Due& due : list) {
         current = due.issue;

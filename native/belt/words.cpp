@@ -146,7 +146,7 @@ private:
     // The fields of an operation's own layout; gives their bits.
     uint64_t rest(Issue& made, uint64_t word, const Routine& routine) {
         const auto [least, most] = operands_of(made.op);
-        if (made.count < least || made.count > most) refuse(made, "it has " + std::to_string(made.count) + " operands");
+        if (made.count < least || made.count > most) refuse(made, "it has " + count_of(made.count, "operand"));
         uint64_t known = 0;
         for (unsigned k = 0; k < made.count; ++k) {
             made.position[k] = uint8_t(operands[k].of(word));
@@ -253,6 +253,8 @@ void check(const Member& member) {
 }
 
 }  // namespace
+
+std::string count_of(long number, const char* thing) { return std::to_string(number) + " " + thing + (number == 1 ? "" : "s"); }
 
 std::string slot_name(unsigned slot) { return std::string(1, kind_names[slot >> 5]) + std::to_string(slot & 31); }
 

@@ -256,8 +256,8 @@ class _Reader:
         line.expect(":")
         issues: list[tuple[Issue, Note]] = []
         while not line.skip(":"):
-            if issues:
-                line.expect("|")
+            if issues and not line.skip("|"):
+                line.fail("expected `|` and an operation, or `:` and the drops", "end the bundle with `: drops 2`")
             issues.append(self.issue(line, number, member))
         line.expect("drops")
         drops = line.number("the number of drops")

@@ -76,7 +76,7 @@ class Run:
 def run(data: bytes, arguments: Sequence[Argument], *, max_cycles: int = CYCLES, trace: bool = False) -> Run:
     """Runs a `.belt` file; arrays are changed in place. Errors: of the file, PL1005, PL1050 to PL1060."""
     parts = belt_file.parts(data)
-    code = _decoded(parts)
+    code = decoded(parts)
     ranges, given = _placed(parts, code.parameters, arguments)
     ended = code.run(ranges, given, max_cycles, TRACED if trace else 0)
     if isinstance(ended, tuple):
@@ -87,7 +87,8 @@ def run(data: bytes, arguments: Sequence[Argument], *, max_cycles: int = CYCLES,
     return _run(parts.routines, ended)
 
 
-def _decoded(parts: Parts) -> belt.Code:
+def decoded(parts: Parts) -> belt.Code:
+    """The program, as the model has it. Errors: PL1005."""
     head = parts.machine[:_HEAD]
     if len(head) < _HEAD:
         raise _malformed("the section about the member is cut off")
@@ -107,7 +108,7 @@ def _placed(
 ) -> tuple[list[tuple[int, NDArray[np.uint8], bool]], list[belt.Operand]]:
     """The ranges of memory, and the arguments as operands. The same array twice is one range."""
     if len(parameters) != len(arguments):
-        raise _misfit(f"the routine has {len(parameters)} parameters and gets {len(arguments)} arguments")
+        raise _misfit(f"the routine takes {len(parameters)} and gets {len(arguments)} arguments")
     ranges = [(at, np.frombuffer(bytearray(initial), np.uint8), not constant) for at, initial, constant in parts.data]
     free = max((at + len(initial) + layout.GAP for at, initial, _ in parts.data), default=layout.BASE)
     known: dict[int, int] = {}
