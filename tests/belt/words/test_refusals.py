@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -75,7 +76,8 @@ FILES = {
 
 @pytest.mark.parametrize("name", FILES)
 def test_files(name: str, golden: Callable[[str, str], None]) -> None:
-    golden(f"file_{name}", refusal(lambda: belt_file.read(FILES[name])))
+    text = refusal(lambda: belt_file.read(FILES[name]))
+    golden(f"file_{name}", re.sub(r"(has|for) \d+", r"\1 N", text))  # sizes change with the table of operations
 
 
 def test_a_file_for_another_member(golden: Callable[[str, str], None]) -> None:
