@@ -118,6 +118,11 @@ def test_a_routine_is_named_once() -> None:
     assert "there is already a routine 'sum'" in refusal(lambda: conasm_read.read(SUM + routine))
 
 
+def test_a_datum_is_named_once() -> None:
+    data = "data t align 4 00\n"
+    assert "there is already a datum 't'" in refusal(lambda: conasm_read.read("member silver\n" + data + data))
+
+
 def test_a_member_of_a_file_is_described(tmp_path: Path) -> None:
     """What is no shipped member stands in the text with every key."""
     text = SUM.replace("member silver", "member\n" + "\n".join(f"| {line}" for line in _described().splitlines()))
