@@ -221,6 +221,8 @@ class _Reader:
 
     def datum(self, line: _Line) -> Data:
         name = line.name("the name of a datum")
+        if name in [datum.name for datum in self.data]:
+            line.fail(f"there is already a datum '{name}'", "give it another name", 1)
         line.expect("align")
         align = line.number("an alignment")
         constant = line.skip("constant")
