@@ -248,14 +248,14 @@ class Twin:
                 if not taken:
                     return (given, None), True
             case "br" | "brtr" | "brfl" | "inner" | "leave" | "leavetr" | "leavefl":
+                if taken:
+                    return None, True
                 is_conditional = issue.name[-2:] in ("tr", "fl")
                 listed = given[is_conditional:]
                 if is_conditional:
                     self.decided(given[0])
                     if given[0].is_none or self.decided(given[0]) != issue.name.endswith("tr"):
                         return None, taken
-                if taken:
-                    return None, True
                 if issue.name == "inner":
                     frame.scopes.append(Scope(list(listed)))
                 elif issue.name.startswith("leave"):

@@ -18,6 +18,7 @@ from polyloom.targets.belt.emit import Piece, linked, loop_belt, loop_constants,
 from polyloom.targets.belt.graph import Builder as LoopBuilder
 from polyloom.targets.belt.graph import LOADS, Graph, Read
 from polyloom.targets.belt.ir import BYTES, Block, Function, Loop, Module, Type, Value
+from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.layout import addresses
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.normal import edges, entry, merged, opened, reachable, with_exits, with_heads
@@ -46,6 +47,7 @@ def specialize(
     """The program, and the facts of the first function's loops, then of the others'. Errors: PL1110 to PL1112."""
     settings = Settings(spl, solver, effort)
     known = addresses(module.data)
+    _check_operations(module, machine)
     routines: list[Routine] = []
     facts: list[LoopFacts] = []
     for function in module.functions:
@@ -54,6 +56,16 @@ def specialize(
         facts += more
     program = Program(machine.name, machine.phasing, machine.description, tuple(routines), module.data)
     return program, tuple(facts)
+
+
+def _check_operations(module: Module, machine: Machine) -> None:
+    """Every operation has a slot."""
+    for function in module.functions:
+        for op in (op for block in function.blocks for op in block.ops):
+            if not machine.slots_for(OPS[op.name].unit):
+                line = f", line {op.place.line}" if op.place.line else ""
+                message = f"{function.name}{line}: no slot of {machine.name} executes {op.name}"
+                raise infeasible("PL1112", message, help=f"add \"{OPS[op.name].unit}\" to a slot of the member")
 
 
 def routine_of(

@@ -132,6 +132,11 @@ def read_instead(graph: Graph, changes: Mapping[tuple[int, int], Source], added:
 
 def prune(graph: Graph) -> Graph:
     """Without what nobody needs: leaves, fills, spills and recurs that lost their readers."""
+    return pruned(graph)[0]
+
+
+def pruned(graph: Graph) -> tuple[Graph, Sequence[int]]:
+    """The same, and which nodes are left."""
     needed: set[int] = set()
     waiting = [n for n, node in enumerate(graph.nodes) if node.index >= 0]
     while waiting:
@@ -143,12 +148,12 @@ def prune(graph: Graph) -> Graph:
         if graph.nodes[n].spill >= 0:
             waiting.append(graph.nodes[n].spill)
     if len(needed) == len(graph.nodes):
-        return graph
+        return graph, range(len(graph.nodes))
     kept = sorted(needed)
     to = {old: new for new, old in enumerate(kept)}
     nodes = tuple(_renumbered(graph.nodes[old], to) for old in kept)
     order = tuple(replace(o, source=to[o.source], sink=to[o.sink]) for o in graph.order)
-    return Graph(nodes, order, {(to[n], r): v for (n, r), v in graph.initial.items() if n in to})
+    return Graph(nodes, order, {(to[n], r): v for (n, r), v in graph.initial.items() if n in to}), kept
 
 
 def _renumbered(node: Node, to: Mapping[int, int]) -> Node:

@@ -105,6 +105,8 @@ def walker(program: Program, routine: Routine, machine: Machine, most_passes: in
     return Walker(program, routine, machine, backs, most_passes, tags)
 
 
+_DEEPEST: Final = 4
+"""Loops that are entered within another one; the compiler nests none."""
 _ROUNDED: Final = 8
 """What scratchf allocates is a multiple of."""
 _TRANSFERS: Final = ("br", "inner", "leave", "retn")
@@ -325,6 +327,9 @@ class _Step:
         if issue.name == "inner":
             if issue.target not in self.walker.backs.values():
                 self.wrong("PL1016", f"no pass begins at bundle {issue.target}", issue)
+            if len(inner) == _DEEPEST:
+                self.wrong("PL1016", f"loops are entered more than {_DEEPEST} deep", issue)
+                return
             scopes = (*inner, scope, Scope(given[: self.machine.belt]))
         elif issue.name.startswith("leave"):
             if not inner:

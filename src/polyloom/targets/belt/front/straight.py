@@ -4,8 +4,8 @@
 A block's predicate follows from the branches between it and its dominator; where it also post-dominates that, the
 predicate is the dominator's (Ferrante, Ottenstein, Warren, 1987, on control dependence). Exits count as no way on: what
 comes behind a leave in the line happens only where it was not taken. What only computes is done anyway, loads too: one
-outside of every array gives NaR, which nobody uses. Stores get the address None where their predicate is false, calls
-are not made, and what several blocks give is picked.
+outside of every array gives NaR, which nobody uses. Stores get None to store where their predicate is false, calls are
+not made, and what several blocks give is picked.
 
 NaR and data: a condition of a block that is not reached may be NaR. So predicates are joined by `and` where the
 condition is always data, else by a pick that does not look at it.
