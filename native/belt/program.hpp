@@ -81,6 +81,9 @@ struct Malformed : std::runtime_error {
 
 Program decode(Member member, std::span<const uint8_t> code);
 
+// Of a number of things in a message: `1 operand`, `2 operands`.
+std::string count_of(long number, const char* thing);
+
 // Of a slot, as in listings: E0, F2.
 std::string slot_name(unsigned slot);
 

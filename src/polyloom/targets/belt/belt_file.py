@@ -75,7 +75,7 @@ def read(data: bytes, on: Machine | None = None) -> File:
         raise binary.malformed(names_at.position, "the names of data, or the hash of the member, do not fit the file")
     made = tuple(Data(n, d.initial, d.align, bool(d.constant)) for n, d in zip(names.data, placed, strict=True))
     program = replace(_with_notes(found, names.notes, names_at), data=made, loops=loops)
-    binary.check_canonical(data, write(program, signature))
+    binary.check_canonical(data, _again(program, signature, data_at))
     return File(program, signature, member)
 
 
@@ -98,6 +98,14 @@ def parts(data: bytes) -> Parts:
     placed = tuple((d.address, d.initial, bool(d.constant)) for d in _whole(_DATA, data_at))
     machine_bytes, words = (at.take(at.end - at.position) for at in (machine_at, code))
     return Parts(machine_bytes, placed, words, _whole(_NAMES, names_at).routines)
+
+
+def _again(program: Program, signature: Signature, at: Reader) -> bytes:
+    """The file once more; alignments can be such that no address is left."""
+    try:
+        return write(program, signature)
+    except PolyloomError as error:
+        raise binary.malformed(at.position, error.diagnostics[0].message) from None
 
 
 def _for_another(member: Machine, on: Machine) -> PolyloomError:

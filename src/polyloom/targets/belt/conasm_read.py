@@ -221,6 +221,8 @@ class _Reader:
 
     def datum(self, line: _Line) -> Data:
         name = line.name("the name of a datum")
+        if name in [datum.name for datum in self.data]:
+            line.fail(f"there is already a datum '{name}'", "give it another name", 1)
         line.expect("align")
         align = line.number("an alignment")
         constant = line.skip("constant")
@@ -256,8 +258,8 @@ class _Reader:
         line.expect(":")
         issues: list[tuple[Issue, Note]] = []
         while not line.skip(":"):
-            if issues:
-                line.expect("|")
+            if issues and not line.skip("|"):
+                line.fail("expected `|` and an operation, or `:` and the drops", "end the bundle with `: drops 2`")
             issues.append(self.issue(line, number, member))
         line.expect("drops")
         drops = line.number("the number of drops")

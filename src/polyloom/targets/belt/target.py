@@ -113,8 +113,12 @@ def _verify(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
         return error.diagnostics
 
 
-def _show(data: bytes) -> str:
+def _show(data: bytes, options: Options) -> str:
     file = belt_file.read(data)
+    if options.timeline:
+        from polyloom.targets.belt.timeline import timeline
+
+        return timeline(file.program)
     return conasm.print_program(file.program, file.signature)
 
 

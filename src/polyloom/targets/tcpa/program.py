@@ -39,6 +39,7 @@ from polyloom.targets.tcpa import verify as rules
 from polyloom.targets.tcpa.concrete import Concrete, Connection, Generator, way
 from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, operation_of
 from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.outline import outline
 from polyloom.targets.tcpa.predict import predicted_cycles
 from polyloom.targets.tcpa.request import Signature, check_parameters, check_region, is_plain, signature
 from polyloom.targets.tcpa.symbolic import Symbolic
@@ -97,7 +98,7 @@ def _machine(data: bytes, member: str | None) -> Machine:
     """The machine that a configuration was made for; `member` may name it where it is no shipped one."""
     if member is not None:
         return machine_file.load(member)
-    name = concrete_file.decode(data).machine if is_concrete(data) else _symbolic(data).machine
+    name = outline(data).concrete.machine if is_concrete(data) else _symbolic(data).machine
     if name not in machine_file.members():
         help = "name its description, for instance --on tcpa:FILE.toml"
         raise input_error(
@@ -126,7 +127,7 @@ def arrays(data: bytes) -> tuple[tuple[Array, bool], ...]:
     if is_concrete(data):
         return tuple(
             (Array(a.name, a.dtype, tuple(Affine((), n) for n in a.shape)), a.is_output)
-            for a in concrete_file.decode(data).arrays
+            for a in outline(data).concrete.arrays
         )
     symbolic = _symbolic(data)
     shapes = (
@@ -375,7 +376,7 @@ def is_concrete(data: bytes) -> bool:
 
 
 def kernel(data: bytes) -> str:
-    return concrete_file.decode(data).kernel if is_concrete(data) else _symbolic(data).kernel
+    return outline(data).concrete.kernel if is_concrete(data) else _symbolic(data).kernel
 
 
 def show(data: bytes) -> str:
