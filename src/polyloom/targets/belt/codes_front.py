@@ -45,7 +45,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1091": (
         "a loop that cannot be vectorized",
-        "The message names what stands against it: a recurrence with its distance, a stride, a call.\n`--vectorize=try` "
-        "leaves such loops scalar; sums of floats need `--reassociate`.",
+        "The message names what stands against it: a recurrence with its distance, a stride, a call.\n"
+        "`--vectorize=try` leaves such loops scalar; sums of floats need `--reassociate`.",
     ),
 }
