@@ -71,8 +71,8 @@ def test_a_change_by_one_is_noticed(name: str, member: str) -> None:
 
 
 def same_value(program: Program, place: Place, made: Program) -> bool:
-    """Whether an operation in a loop reads what it would have read: another fill of the same invariant, or a recur
-    beside its source."""
+    """Whether an operation in a loop reads what it would have read: another fill of the same invariant, a second fill
+    of a byte in the bundle, or a recur beside its source."""
     r, b, n, k = place
     if n < 0 or k < 0:
         return False
@@ -113,5 +113,8 @@ def _settled(program: Program, r: int, item: Item, sources: Mapping[Item, Item])
         item = sources[item]
     if not item.tag:
         return item
-    issue = program.routines[r].bundles[item.tag[1]].issues[item.tag[2]]
-    return issue.offset if OPS[issue.name].unit == "fill" and issue.name == "fillx" else item.tag
+    passes, at, number, _ = item.tag
+    issue = program.routines[r].bundles[at].issues[number]
+    if OPS[issue.name].unit != "fill":
+        return item.tag
+    return (issue.name, issue.offset) if issue.name == "fillx" else (issue.name, issue.offset, passes, at)
