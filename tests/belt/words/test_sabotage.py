@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from tests.belt.words.sabotaged import Arguments, Place, changes, inputs, module
+from tests.belt.words.sabotaged import LONGER, Arguments, Place, changes, inputs, module
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.signature import Signature
@@ -21,6 +21,7 @@ from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.program import Belt, Program
 from polyloom.targets.belt.shapes import Item
 from polyloom.targets.belt.timeline import entered
+from polyloom.targets.belt.vectorize.loops import vectorize
 from polyloom.targets.belt.verify import verify
 from polyloom.targets.belt.walk import Seen, walker
 
@@ -63,8 +64,19 @@ def is_noticed(program: Program, cases: Sequence[tuple[Arguments, Outcome]]) -> 
 @pytest.mark.parametrize(("name", "member"), PROGRAMS)
 def test_a_change_by_one_is_noticed(name: str, member: str) -> None:
     program, _ = specialize(module(name), machines.member(member), spl="always")
+    check(program, [(given, expected(name, given)) for given in inputs(name)])
+
+
+@pytest.mark.parametrize("name", ["strlen", "dot"])
+def test_a_change_by_one_is_noticed_among_vectors(name: str) -> None:
+    silver = machines.member("silver")
+    vectors, _ = vectorize(module(name), silver, "always", False)
+    program, _ = specialize(vectors, silver, spl="always")
+    check(program, [(given, expected(name, given)) for given in inputs(name, LONGER)])
+
+
+def check(program: Program, cases: Sequence[tuple[Arguments, Outcome]]) -> None:
     assert verify(program) == []
-    cases = [(given, expected(name, given)) for given in inputs(name)]
     assert not is_noticed(program, cases)
     missed = [place for place, made in changes(program) if not is_noticed(made, cases)]
     assert [place for place in missed if not same_value(program, place, dict(changes(program))[place])] == []
