@@ -37,8 +37,8 @@ def rows() -> list[Row]:
 
 def compiled(loop: loops.Loop, on: str, **own: Any) -> dict[str, Any]:
     """The keys of `compile --json`, of a loop that is always pipelined unless `own` says otherwise."""
-    given = {"spl": "always", **own}
-    made = api.compile(loop.path, on, options=Options(function=loop.name), **given)
+    given: dict[str, Any] = {"spl": "always", **own}
+    made: Any = api.compile(loop.path, on, options=Options(function=loop.name), **given)
     return {**made.target.made(made.data)}
 
 

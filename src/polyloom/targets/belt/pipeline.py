@@ -16,7 +16,7 @@ from polyloom.modulo.bounds import recurrence_bound, resource_bound
 from polyloom.modulo.check import check, violations
 from polyloom.modulo.graph import Arc, Demand, build
 from polyloom.modulo.placing import Case
-from polyloom.modulo.problem import LowerBound, Choice, Problem, Schedule, Solution
+from polyloom.modulo.problem import Choice, LowerBound, Problem, Schedule, Solution
 from polyloom.modulo.solve import SOLVERS, solve
 from polyloom.targets.belt.graph import Graph, Read, prune, pruned
 from polyloom.targets.belt.ir import Constant, Value
@@ -38,13 +38,15 @@ _REPAIRS: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Pipelined:
-    """A loop that fits: `solution` is that of its last round, `bounds` are those of the loop before the first."""
+    """A loop that fits: `solution` is that of its last round, `bounds` are those of the loop before the first, `at_least`
+    is what the last try began with."""
 
     belt: Belt
     solution: Solution
     bounds: tuple[LowerBound, LowerBound]
     rounds: int
     frames: Frames
+    at_least: int = 1
 
     @property
     def interval(self) -> int:
@@ -90,7 +92,7 @@ def pipeline(machine: Machine, graph: Graph, addresses: Mapping[str, int], optio
         found = _Try(machine, known, options, limits, least, at_least).run(graph, most)
         rounds += found.rounds
         if isinstance(found, Pipelined):
-            return replace(found, rounds=rounds)
+            return replace(found, rounds=rounds, at_least=at_least)
         if found.reason != "belt":
             break
         rounds += 1

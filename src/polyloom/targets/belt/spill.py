@@ -77,9 +77,7 @@ def _spilled(belt: Belt, graph: Graph, value: Read, readers: Sequence[tuple[int,
     return graph
 
 
-def _clusters(
-    belt: Belt, readers: Sequence[tuple[int, int, Read]], within: int
-) -> list[list[tuple[int, int, Read]]]:
+def _clusters(belt: Belt, readers: Sequence[tuple[int, int, Read]], within: int) -> list[list[tuple[int, int, Read]]]:
     """Readers, in order of time, that one fill may serve."""
     found: list[list[tuple[int, int, Read]]] = []
     for item in readers:
