@@ -132,8 +132,8 @@ def test_faults(body: str) -> None:
 
 def test_stores_of_none_or_to_none_are_not_done() -> None:
     array = np.arange(2, dtype=np.int32)
-    body = "    store w %p, none:w\n    store w none:w, 7:w\n    %z: w = divs 1:w, 0:w\n    store w none:w, %z\n    return 0:w"
-    interpret(read_genasm(_function(body)), [array])
+    lines = ("store w %p, none:w", "store w none:w, 7:w", "%z: w = divs 1:w, 0:w", "store w none:w, %z", "return 0:w")
+    interpret(read_genasm(_function("\n".join(lines))), [array])
     assert array.tolist() == [0, 1]
 
 
