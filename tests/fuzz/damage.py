@@ -18,6 +18,7 @@ from typing import Any, Final, cast
 
 from polyloom.binary import CHECKED, FileKind, fletcher64
 from polyloom.diagnostics import PolyloomError
+from polyloom.targets.belt import belt_file
 from polyloom.targets.tcpa import concrete_file, symbolic_file
 from polyloom.targets.tcpa.phases import file as phase_file
 
@@ -46,10 +47,20 @@ NUMBERS: Final = (
     (1 << 63) - 1,
 )
 _HEADER: Final = 32
-_KINDS: Final = {k.magic: k for k in (symbolic_file.KIND, concrete_file.KIND, phase_file.SYMBOLIC, phase_file.CONCRETE)}
+_KINDS: Final = {
+    kind.magic: kind
+    for kind in (
+        symbolic_file.KIND,
+        concrete_file.KIND,
+        phase_file.SYMBOLIC,
+        phase_file.CONCRETE,
+        belt_file.KIND,
+    )
+}
 _CODECS: Final[dict[bytes, tuple[Callable[[bytes], Any], Callable[[Any], bytes]]]] = {
     symbolic_file.KIND.magic: (symbolic_file.decode, symbolic_file.encode),
     concrete_file.KIND.magic: (concrete_file.decode, concrete_file.encode),
+    belt_file.KIND.magic: (belt_file.read, lambda file: belt_file.write(file.program, file.signature)),
 }
 _TOKEN: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]*|[0-9.]+|\s+|.", re.DOTALL)
 _WORDS: Final = (

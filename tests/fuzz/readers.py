@@ -28,13 +28,20 @@ from polyloom import api, npy
 from polyloom.cli import main
 from polyloom.diagnostics import INFEASIBLE, INPUT, INTERNAL, PolyloomError
 from polyloom.ir.arguments import Arrays
+from polyloom.ir.signature import Signature
 from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend.link import executable as executable_of
 from polyloom.riscv.names import Isa
 from polyloom.riscv.names import parse as isa_of
+from polyloom.targets.belt import belt_file, conasm_read
+from polyloom.targets.belt.compile import specialize
+from polyloom.targets.belt.genasm_read import read_genasm
+from polyloom.targets.belt.machine import member
 from polyloom.targets.tcpa import machine_file
 
 EXAMPLES: Final = ROOT / "examples"
+LOOPS: Final = ROOT / "tests" / "belt" / "genasm"
+CONASM: Final = (ROOT / "tests" / "belt" / "words" / "sum.conasm").read_text(encoding="utf-8")
 PLACE: Final = 0x10000
 LONG: Final = 3.0
 """Seconds for what may take any time."""
@@ -298,6 +305,31 @@ ASSEMBLY: Final = b"""loop:
 """
 
 
+def belt(path: str) -> None:
+    """Shown, checked, and run with the arguments of the first seed, or without."""
+    call("show", path)
+    call("verify", path)
+    Path("x.npy").write_bytes(npy.encode(np.arange(3, dtype=np.int32)))
+    for given in ((), ("n=3", "--in", "x=x.npy")):
+        call("simulate", path, *given, "--max-cycles", "10000", seconds=LONG, may_be_long=True)
+
+
+@cache
+def belts() -> Sequence[bytes]:
+    texts = [path.read_text(encoding="utf-8") for path in sorted(LOOPS.glob("*.genasm"))]
+    made = [specialize(read_genasm(text), member("silver"), spl="always")[0] for text in texts[:4]]
+    signature = Signature("f", (), (), ())
+    return [belt_file.write(*conasm_read.read(CONASM)), *(belt_file.write(p, signature) for p in made)]
+
+
+def conasm(path: str) -> None:
+    call("asm", path, "--on", "belt:silver", "-o", "made.belt", seconds=LONG, may_be_long=True)
+
+
+def conasms() -> Sequence[bytes]:
+    return [CONASM.encode(), *(path.read_bytes() for path in sorted(LOOPS.glob("*.genasm")))]
+
+
 def graph(path: str) -> None:
     for more in ((), ("--post",), ("--frontiers", "--max-frontier", "10000")):
         call("dominators", path, *more)
@@ -333,6 +365,8 @@ READERS: Final = (
     Reader("litmus tests", ".litmus", tests, damage.of_text_bytes, litmus),
     Reader("logs", ".log", lambda: [LOG], damage.of_text_bytes, log),
     Reader("executables", ".elf", executables, damage.of_bytes, executable),
+    Reader("belt programs", ".belt", belts, damage.of_configuration, belt),
+    Reader("conasm and genasm", ".conasm", conasms, damage.of_text_bytes, conasm),
     Reader("assembly", ".s", lambda: [ASSEMBLY], damage.of_text_bytes, assembly),
     Reader("graphs", ".json", lambda: GRAPHS, damage.of_text_bytes, graph),
     Reader("expressions", ".txt", lambda: EXPRESSIONS, damage.of_text_bytes, expression),

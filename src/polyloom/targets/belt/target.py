@@ -14,12 +14,14 @@ from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend import SSA_PASSES
 from polyloom.ir.signature import RESULT, Signature
 from polyloom.ir.ssa_types import F32, F64, I8, I16, I32, I64
-from polyloom.targets.belt import belt_file, conasm, conasm_read, facts, model, view
+from polyloom.targets.belt import belt_file, conasm_read, facts, model, view
 from polyloom.targets.belt.compile import specialize
 from polyloom.targets.belt.genasm import print_genasm
 from polyloom.targets.belt.genasm_read import read_genasm
 from polyloom.targets.belt.import_ssa import import_function
 from polyloom.targets.belt.ir import Module
+from polyloom.targets.belt.ir_verify import verify as verified
+from polyloom.targets.belt.listing import listing
 from polyloom.targets.belt.machine import load, members
 from polyloom.targets.belt.options import Options
 from polyloom.targets.belt.place import Place, place
@@ -53,7 +55,7 @@ def _compile(
         return print_genasm(module).encode()
     program = _specialized(module, place, options)
     if options.emit == "conasm":
-        return conasm.print_program(program, subject.signature).encode()
+        return listing(program, subject.signature).encode()
     return belt_file.write(program, subject.signature)
 
 
@@ -72,7 +74,7 @@ def program_with(program: Program, loops: Sequence[Mapping[str, Json]]) -> Progr
 def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
     """Of genasm, or of conasm, which says its member itself."""
     if text.lstrip().startswith(_GENASM):
-        module = read_genasm(text, name)
+        module = verified(read_genasm(text, name))
         first = module.functions[0]
         return belt_file.write(_specialized(module, place, options), Signature(first.name, (), (), ()))
     return belt_file.write(*conasm_read.read(text, name))
@@ -115,7 +117,7 @@ def _verify(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
 
 def _show(data: bytes) -> str:
     file = belt_file.read(data)
-    return conasm.print_program(file.program, file.signature)
+    return listing(file.program, file.signature)
 
 
 TARGET: Final = Target(
