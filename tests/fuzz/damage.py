@@ -48,19 +48,12 @@ NUMBERS: Final = (
 )
 _HEADER: Final = 32
 _KINDS: Final = {
-    kind.magic: kind
-    for kind in (
-        symbolic_file.KIND,
-        concrete_file.KIND,
-        phase_file.SYMBOLIC,
-        phase_file.CONCRETE,
-        belt_file.KIND,
-    )
+    k.magic: k
+    for k in (symbolic_file.KIND, concrete_file.KIND, phase_file.SYMBOLIC, phase_file.CONCRETE, belt_file.KIND)
 }
 _CODECS: Final[dict[bytes, tuple[Callable[[bytes], Any], Callable[[Any], bytes]]]] = {
     symbolic_file.KIND.magic: (symbolic_file.decode, symbolic_file.encode),
     concrete_file.KIND.magic: (concrete_file.decode, concrete_file.encode),
-    belt_file.KIND.magic: (belt_file.read, lambda file: belt_file.write(file.program, file.signature)),
 }
 _TOKEN: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]*|[0-9.]+|\s+|.", re.DOTALL)
 _WORDS: Final = (
@@ -125,6 +118,11 @@ def of_configuration(data: bytes, random: Random) -> bytes:
     if data[:4] in (phase_file.SYMBOLIC.magic, phase_file.CONCRETE.magic):
         ways = (*ways, _of_phase, _of_phase, _of_phase)
     return random.choice(ways)(data, random)
+
+
+def of_file(data: bytes, random: Random) -> bytes:
+    """A file with a section table: bytes, mostly with the sums that belong to them."""
+    return random.choice((_of_repaired_bytes, _of_repaired_bytes, of_bytes))(data, random)
 
 
 def of_bytes(data: bytes, random: Random) -> bytes:

@@ -18,6 +18,8 @@ from random import Random
 from typing import Final
 
 import numpy as np
+from tests.belt.model.programs import Draw, file
+from tests.belt.model.test_loops import dot
 from tests.device.devices import ROOT
 from tests.fuzz import damage
 from tests.fuzz.isolated import PATIENCE, Hunt, hunt, limited
@@ -28,20 +30,15 @@ from polyloom import api, npy
 from polyloom.cli import main
 from polyloom.diagnostics import INFEASIBLE, INPUT, INTERNAL, PolyloomError
 from polyloom.ir.arguments import Arrays
-from polyloom.ir.signature import Signature
 from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend.link import executable as executable_of
 from polyloom.riscv.names import Isa
 from polyloom.riscv.names import parse as isa_of
-from polyloom.targets.belt import belt_file, conasm_read
-from polyloom.targets.belt.compile import specialize
-from polyloom.targets.belt.genasm_read import read_genasm
-from polyloom.targets.belt.machine import member
+from polyloom.targets.belt import belt_file, model
+from polyloom.targets.belt import machine as belt_machines
 from polyloom.targets.tcpa import machine_file
 
 EXAMPLES: Final = ROOT / "examples"
-LOOPS: Final = ROOT / "tests" / "belt" / "genasm"
-CONASM: Final = (ROOT / "tests" / "belt" / "words" / "sum.conasm").read_text(encoding="utf-8")
 PLACE: Final = 0x10000
 LONG: Final = 3.0
 """Seconds for what may take any time."""
@@ -259,6 +256,32 @@ Time SB 0.00
 """
 
 
+def belt_program(path: str) -> None:
+    """Shown, checked, and run for some bundles with what its words ask for."""
+    call("show", path)
+    call("verify", path)
+    data = Path(path).read_bytes()
+
+    def run() -> None:
+        with contextlib.suppress(PolyloomError):
+            code = model.decoded(belt_file.parts(data))
+            given = [np.zeros(8, np.int32) if width == 2 else 1 for width, _ in code.parameters]
+            model.run(data, given, max_cycles=1 << 16, trace=True)
+
+    if not limited(PATIENCE, run):
+        raise Fault("the model of the belt machine does not end")
+
+
+@cache
+def belt_programs() -> Sequence[bytes]:
+    """A pipelined loop, open code, calls, scratch."""
+    drawn = (
+        Draw(Random(seed), belt_machines.member(name)).program()
+        for seed, name in enumerate(("tin", "silver", "gold") * 3)
+    )
+    return [file(made) for made in (dot(), *drawn)]
+
+
 def executable(path: str) -> None:
     call("show", path)
     call("verify", path)
@@ -305,29 +328,15 @@ ASSEMBLY: Final = b"""loop:
 """
 
 
-def belt(path: str) -> None:
-    """Shown, checked, and run with the arguments of the first seed, or without."""
-    call("show", path)
-    call("verify", path)
-    Path("x.npy").write_bytes(npy.encode(np.arange(3, dtype=np.int32)))
-    for given in ((), ("n=3", "--in", "x=x.npy")):
-        call("simulate", path, *given, "--max-cycles", "10000", seconds=LONG, may_be_long=True)
-
-
-@cache
-def belts() -> Sequence[bytes]:
-    texts = [path.read_text(encoding="utf-8") for path in sorted(LOOPS.glob("*.genasm"))]
-    made = [specialize(read_genasm(text), member("silver"), spl="always")[0] for text in texts[:4]]
-    signature = Signature("f", (), (), ())
-    return [belt_file.write(*conasm_read.read(CONASM)), *(belt_file.write(p, signature) for p in made)]
-
-
-def conasm(path: str) -> None:
+def notation(path: str) -> None:
     call("asm", path, "--on", "belt:silver", "-o", "made.belt", seconds=LONG, may_be_long=True)
 
 
-def conasms() -> Sequence[bytes]:
-    return [CONASM.encode(), *(path.read_bytes() for path in sorted(LOOPS.glob("*.genasm")))]
+def notations() -> Sequence[bytes]:
+    """Conasm; genasm has loops that are scheduled."""
+    belt = ROOT / "tests" / "belt"
+    paths = (belt / "words" / "sum.conasm", *sorted((belt / "genasm").glob("*.genasm")))
+    return [path.read_bytes() for path in paths]
 
 
 def graph(path: str) -> None:
@@ -365,8 +374,8 @@ READERS: Final = (
     Reader("litmus tests", ".litmus", tests, damage.of_text_bytes, litmus),
     Reader("logs", ".log", lambda: [LOG], damage.of_text_bytes, log),
     Reader("executables", ".elf", executables, damage.of_bytes, executable),
-    Reader("belt programs", ".belt", belts, damage.of_configuration, belt),
-    Reader("conasm and genasm", ".conasm", conasms, damage.of_text_bytes, conasm),
+    Reader("belt programs", ".belt", belt_programs, damage.of_file, belt_program, 2.0),
+    Reader("notations of the belt", ".conasm", notations, damage.of_text_bytes, notation),
     Reader("assembly", ".s", lambda: [ASSEMBLY], damage.of_text_bytes, assembly),
     Reader("graphs", ".json", lambda: GRAPHS, damage.of_text_bytes, graph),
     Reader("expressions", ".txt", lambda: EXPRESSIONS, damage.of_text_bytes, expression),
