@@ -261,3 +261,23 @@ def substituted(function: Function, to: Mapping[str, Operand]) -> Function:
         return replace(block, ops=ops, terminator=end)
 
     return replace(function, blocks=tuple(map(all_of, function.blocks)))
+
+
+def with_stubs(function: Function, most: int) -> Function:
+    """Blocks with more than `most` parameters, some of which pass through scratch, are entered by jumps alone."""
+    known = used_names(function)
+    wide = {block.name for block in function.blocks if len(block.parameters) > most}
+    stubs: list[Block] = []
+
+    def over(edge: Edge) -> Edge:
+        if edge.target not in wide:
+            return edge
+        stubs.append(Block(_fresh(f"{edge.target}.in", known), (), (), Jump(edge)))
+        return Edge(stubs[-1].name)
+
+    found: list[Block | Loop] = []
+    for block in function.blocks:
+        if isinstance(block, Block) and isinstance(end := block.terminator, Branch):
+            block = replace(block, terminator=replace(end, then=over(end.then), orelse=over(end.orelse)))
+        found.append(block)
+    return replace(function, blocks=(*found, *stubs))
