@@ -14,7 +14,8 @@ std::string hexadecimal(uint64_t number) {
 }
 
 std::string origin(uint32_t why) {
-    static constexpr const char* causes[] = {"", "an overflow", "a division by zero", "a load outside of every array", "a float that no integer of the width is near"};
+    static constexpr const char* causes[] = {"", "an overflow", "a division by zero", "a load outside of every array",
+        "a float that no integer of the width is near"};
     return std::string(causes[unsigned(cause_of(why))]) + " in bundle " + std::to_string(bundle_of(why));
 }
 
@@ -28,7 +29,8 @@ void Model::execute(const Issue& issue) {
     unsigned width = in[0]->has_shape() ? in[0]->width : 2;
     // What has no width drops when its operation would with one.
     if (multiplies(issue.op) || shifts(issue.op)) {
-        if (in[0]->has_shape() && in[0]->width != issue.width) fail(Fault::operands, "its first operand has another width than it states");
+        if (in[0]->has_shape() && in[0]->width != issue.width)
+            fail(Fault::operands, "its first operand has another width than it states");
         width = issue.width;
     }
     Value* made = take();
@@ -49,7 +51,9 @@ void Model::fill(const Issue& issue) {
     ++counters.fills;
     Value* made = take();
     const unsigned size = 1u << (issue.width + issue.lanes_log);
-    const auto wrong = [&](const char* what) { fail(Fault::scratch, "byte " + std::to_string(issue.offset) + " of scratch " + what); };
+    const auto wrong = [&](const char* what) {
+        fail(Fault::scratch, "byte " + std::to_string(issue.offset) + " of scratch " + what);
+    };
     switch (frame->scratch.fill(*made, unsigned(issue.offset), issue.rotating, size, issue.width, frame->time)) {
         case Scratch::Found::operand: break;
         case Scratch::Found::fresh: made->shape(issue.width, issue.lanes_log), made->make_none(); break;
@@ -93,7 +97,8 @@ void Model::address_of(const Issue& issue, unsigned count, Value& address) const
     u128 special = 0;
     for (unsigned k = 0; k < count; ++k) {
         if (in[k]->has_shape() && in[k]->lanes_log) {
-            if (lanes_log && lanes_log != in[k]->lanes_log) throw BadOperands("operands have different numbers of lanes");
+            if (lanes_log && lanes_log != in[k]->lanes_log)
+                throw BadOperands("operands have different numbers of lanes");
             lanes_log = in[k]->lanes_log;
         }
         special |= in[k]->none | in[k]->nar;
@@ -107,8 +112,13 @@ void Model::address_of(const Issue& issue, unsigned count, Value& address) const
             if (in[k]->has_shape()) sum += word_of(*in[k], from) * (k ? issue.scale : 1u);
             if (!special) continue;
             const u128 bit = u128(1) << lane;
-            if (in[k]->none >> from & 1) address.none |= bit, address.nar &= ~bit;
-            else if (in[k]->nar >> from & 1 && !((address.none | address.nar) & bit)) address.nar |= bit, address.why[lane] = in[k]->why[from];
+            if (in[k]->none >> from & 1) {
+                address.none |= bit;
+                address.nar &= ~bit;
+            } else if (in[k]->nar >> from & 1 && !((address.none | address.nar) & bit)) {
+                address.nar |= bit;
+                address.why[lane] = in[k]->why[from];
+            }
         }
         address.put(lane, sum);
     }
@@ -117,13 +127,15 @@ void Model::address_of(const Issue& issue, unsigned count, Value& address) const
 void Model::load(const Issue& issue) {
     counters.stations = std::max(counters.stations, ++scope->loads);
     if (scope->loads > program.member.stations)
-        fail(Fault::stations, count_of(scope->loads, "load") + " in flight, for " + count_of(program.member.stations, "station"));
+        fail(Fault::stations, count_of(scope->loads, "load") + " in flight, for "
+            + count_of(program.member.stations, "station"));
     Value* made = take();
     if (uint32_t address; scalar_address(issue, issue.count, address)) [[likely]]
         return later(issue, made, issue.delay, false, State::at_address, address);
     address_of(issue, issue.count, second);
     if (second.lanes_log) {
-        if (second.lanes_log != issue.lanes_log) fail(Fault::operands, "it states another number of lanes than its addresses have");
+        if (second.lanes_log != issue.lanes_log)
+            fail(Fault::operands, "it states another number of lanes than its addresses have");
         made->copy(second);
         return later(issue, made, issue.delay, false, State::by_lane);
     }
@@ -164,7 +176,8 @@ void Model::sample(const Due& due) {
         for (unsigned lane = 0; lane < made.lanes(); ++lane) {
             const u128 bit = u128(1) << lane;
             if ((made.none | made.nar) & bit) continue;
-            if (load_lane(issue, made, lane, by_lane ? word_of(second, lane) : due.address + (lane << issue.width))) continue;
+            if (load_lane(issue, made, lane, by_lane ? word_of(second, lane) : due.address + (lane << issue.width)))
+                continue;
             made.nar |= bit;
             made.why[lane] = reason(Cause::outside, frame->bundle - program.routines[frame->routine].first);
         }
@@ -183,7 +196,8 @@ void Model::store(const Issue& issue) {
     }
     if (!value.has_shape()) return;
     if (value.width < issue.width) fail(Fault::operands, "its value is narrower than it states");
-    if (second.lanes_log && second.lanes_log != value.lanes_log) fail(Fault::operands, "its value has another number of lanes than its addresses");
+    if (second.lanes_log && second.lanes_log != value.lanes_log)
+        fail(Fault::operands, "its value has another number of lanes than its addresses");
     for (unsigned lane = 0; lane < value.lanes(); ++lane) store_lane(issue, value, lane, second);
     note(issue, value);
 }
@@ -216,7 +230,8 @@ bool Model::call(const Issue& issue) {
     const Routine& callee = program.routines[issue.target];
     if (happens(issue)) {
         if (issue.items != callee.parameters.size())
-            fail(Fault::operands, "it gives " + count_of(issue.items, "operand") + ", but the routine has " + count_of(long(callee.parameters.size()), "parameter"));
+            fail(Fault::operands, "it gives " + count_of(issue.items, "operand") + ", but the routine has "
+                + count_of(long(callee.parameters.size()), "parameter"));
         ++taken[size_t(&issue - program.issues.data())];
         gather(issue);
         enter(issue.target);
@@ -227,7 +242,8 @@ bool Model::call(const Issue& issue) {
         Value* none = take();
         none->shape(callee.results[k].width, callee.results[k].lanes_log);
         none->make_none();
-        frame->returned.push_back({uint32_t(1u << 16 | issue.slot << 8 | (callee.results.size() - 1 - k)), State::computed, 0, none, &issue});
+        frame->returned.push_back({uint32_t(1u << 16 | issue.slot << 8 | (callee.results.size() - 1 - k)),
+            State::computed, 0, none, &issue});
     }
     return false;
 }
@@ -249,7 +265,8 @@ Model::Ended Model::go(const Issue& issue) {
 Model::Ended Model::give_back(const Issue& issue) {
     const Routine& routine = program.routines[frame->routine];
     if (issue.items != routine.results.size())
-        fail(Fault::operands, "it returns " + count_of(issue.items, "operand") + ", but the routine has " + count_of(long(routine.results.size()), "result"));
+        fail(Fault::operands, "it returns " + count_of(issue.items, "operand") + ", but the routine has "
+            + count_of(long(routine.results.size()), "result"));
     if (depth == 1) {
         for (Value* value : listed) results.push_back(*value);
         return Ended::done;
@@ -259,7 +276,8 @@ Model::Ended Model::give_back(const Issue& issue) {
     scope = frame->scopes[frame->open - 1].get();
     const Issue& caller = of_phase(program.bundles[frame->bundle], Phase::K)[frame->calls - 1];
     for (uint32_t n = 0; !listed.empty(); ++n) {
-        frame->returned.push_back({1u << 16 | uint32_t(caller.slot) << 8 | n, State::computed, 0, listed.back(), &caller});
+        frame->returned.push_back({1u << 16 | uint32_t(caller.slot) << 8 | n, State::computed, 0, listed.back(),
+            &caller});
         listed.pop_back();
     }
     return Ended::returned;

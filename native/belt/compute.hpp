@@ -23,9 +23,10 @@ struct Stated {
 // An immediate as an operand: it has the other operands' width.
 void immediate(Value& made, int64_t number);
 
-// `in` are as many operands as the operation has; `second` is that of operations with two results. `bundle` is what a NaR
-// remembers. Results do not overlap operands.
-void compute(const Stated& stated, const Value* const* in, unsigned count, Value& result, Value& second, uint32_t bundle);
+// `in` are as many operands as the operation has; `second` is that of operations with two results. `bundle` is what a
+// NaR remembers. Results do not overlap operands.
+void compute(const Stated& stated, const Value* const* in, unsigned count, Value& result, Value& second,
+    uint32_t bundle);
 
 // Phase P. pick with two operands gives None where the condition is false.
 void pick(const Value* const* in, unsigned count, Value& result);

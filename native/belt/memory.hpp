@@ -25,7 +25,9 @@ public:
     }
 
     // The host's bytes; null where not all of them lie in one range.
-    const uint8_t* at(uint32_t address, unsigned size) { return find(address, size) ? recent->bytes + (address - recent->base) : nullptr; }
+    const uint8_t* at(uint32_t address, unsigned size) {
+        return find(address, size) ? recent->bytes + (address - recent->base) : nullptr;
+    }
     uint8_t* writable(uint32_t address, unsigned size) {
         return find(address, size) && recent->writable ? recent->bytes + (address - recent->base) : nullptr;
     }
@@ -39,7 +41,8 @@ private:
     }
     bool find(uint32_t address, unsigned size) {
         if (recent && within(*recent, address, size)) [[likely]] return true;
-        const auto next = std::upper_bound(ranges.begin(), ranges.end(), address, [](uint32_t a, const Range& r) { return a < r.base; });
+        const auto next = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                           [](uint32_t a, const Range& r) { return a < r.base; });
         if (next == ranges.begin() || !within(*(next - 1), address, size)) return false;
         recent = &*(next - 1);
         return true;

@@ -15,9 +15,10 @@ uint32_t key_of(unsigned latency, unsigned slot, unsigned number) { return laten
 }  // namespace
 
 Model::Model(const Program& program, Memory memory, Options options)
-    : executed(program.bundles.size()), taken(program.issues.size()), program(program), memory(std::move(memory)), options(std::move(options)),
-      longest(program.member.most_delay) {
-    for (const auto& row : program.member.latencies) longest = std::max<uint32_t>(longest, *std::max_element(row.begin(), row.end()));
+    : executed(program.bundles.size()), taken(program.issues.size()), program(program), memory(std::move(memory)),
+      options(std::move(options)), longest(program.member.most_delay) {
+    for (const auto& row : program.member.latencies)
+        longest = std::max<uint32_t>(longest, *std::max_element(row.begin(), row.end()));
 }
 
 bool Model::run(std::span<const Value> arguments) {
@@ -46,8 +47,9 @@ bool Model::run(std::span<const Value> arguments) {
 
 void Model::fail(Fault fault, const std::string& detail, bool of_bundle) const {
     const bool known = current && !of_bundle;
-    throw Faulted{fault, frame->routine, frame->bundle - program.routines[frame->routine].first, known ? current->slot : -1, known ? int(current->op) : -1,
-                  counters.cycles, detail};
+    const uint32_t bundle = frame->bundle - program.routines[frame->routine].first;
+    const int slot = known ? current->slot : -1, op = known ? int(current->op) : -1;
+    throw Faulted{fault, frame->routine, bundle, slot, op, counters.cycles, detail};
 }
 
 Value* Model::take() {
@@ -72,7 +74,8 @@ void Model::drop_none() {
 
 const Value& Model::at(unsigned position) const {
     if (position >= scope->filled) [[unlikely]]
-        fail(Fault::position, "it reads b" + std::to_string(position) + ", but the belt has " + count_of(scope->filled, "operand"));
+        fail(Fault::position, "it reads b" + std::to_string(position) + ", but the belt has "
+            + count_of(scope->filled, "operand"));
     return *scope->belt[(scope->front + position) % ring];
 }
 
@@ -96,7 +99,8 @@ void Model::enter(uint32_t routine) {
 }
 
 void Model::open_scope() {
-    if (frame->open == most_scopes) fail(Fault::control, "loops are entered more than " + std::to_string(most_scopes - 1) + " deep");
+    if (frame->open == most_scopes)
+        fail(Fault::control, "loops are entered more than " + std::to_string(most_scopes - 1) + " deep");
     if (frame->open == frame->scopes.size()) frame->scopes.push_back(std::make_unique<Scope>());
     scope = frame->scopes[frame->open++].get();
     scope->age = 0;
@@ -213,7 +217,8 @@ Model::Ended Model::end(const Bundle& bundle) {
         switch (issue.action) {
             case Action::scratchf:
                 if (unsigned(issue.offset) > program.member.scratch)
-                    fail(Fault::scratch, "it allocates " + count_of(issue.offset, "byte") + " of " + std::to_string(program.member.scratch));
+                    fail(Fault::scratch, "it allocates " + count_of(issue.offset, "byte") + " of "
+                        + std::to_string(program.member.scratch));
                 frame->scratch.allocate(unsigned(issue.offset), issue.frame, issue.frames);
                 break;
             case Action::spill: spill(issue); break;
@@ -233,7 +238,8 @@ Model::Ended Model::end(const Bundle& bundle) {
     ++frame->time;
     if (going) return go(*going);
     if (conforming) empty(*scope), put(*scope);
-    if (bundle.next == nowhere) [[unlikely]] fail(Fault::control, "control runs past the last bundle of the routine", true);
+    if (bundle.next == nowhere) [[unlikely]]
+        fail(Fault::control, "control runs past the last bundle of the routine", true);
     frame->bundle = bundle.next;
     return Ended::next;
 }
@@ -251,7 +257,8 @@ void Model::drop_fresh() {
 }
 
 void Model::later(const Issue& issue, Value* value, unsigned latency, bool is_second, State state, uint32_t address) {
-    fly(scope->due[(scope->age + latency - 1) % ring], {key_of(latency, issue.slot, is_second), state, address, value, &issue});
+    const Due due{key_of(latency, issue.slot, is_second), state, address, value, &issue};
+    fly(scope->due[(scope->age + latency - 1) % ring], due);
     ++scope->flying;
 }
 
@@ -270,7 +277,8 @@ void Model::drop_due(const Bundle& bundle, unsigned expected) {
     if (arrived != expected) [[unlikely]] {
         const bool young = frame->open > 1 && scope->age + 1 < longest;
         if (int(expected) < 0 || arrived > expected || !young)
-            fail(Fault::drops, "the header says " + count_of(bundle.drops, "drop") + ", but it is " + std::to_string(int(bundle.drops) - int(expected) + int(arrived)), true);
+            fail(Fault::drops, "the header says " + count_of(bundle.drops, "drop") + ", but it is "
+                + std::to_string(int(bundle.drops) - int(expected) + int(arrived)), true);
     }
     for (const Due& due : list) {
         current = due.issue;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The model: executes bundles, one per cycle, without knowing names or iterations (docs/targets/belt.md, Time).
 //
-// A frame is a call: its own belt, scratch and time. A scope is a belt with the results in flight towards it; `inner` opens
-// one in a frame, `leave` closes it. What stands still, a caller or an outer scope, keeps its results in flight. Operands
-// lie in a pool, and belts hold pointers: nothing is copied as the belt advances, and nothing is allocated in a bundle
-// once a run is warm.
+// A frame is a call: its own belt, scratch and time. A scope is a belt with the results in flight towards it; `inner`
+// opens one in a frame, `leave` closes it. What stands still, a caller or an outer scope, keeps its results in flight.
+// Operands lie in a pool, and belts hold pointers: nothing is copied as the belt advances, and nothing is allocated in
+// a bundle once a run is warm.
 #pragma once
 
 #include <deque>
@@ -62,8 +62,8 @@ public:
     std::vector<uint64_t> executed, taken;
 
 private:
-    // A result on its way, in the order of its drop: latency, slot, first or second. A load is sampled when it drops, at
-    // an address or, `by_lane`, at those in its value; one that is `told` has its value already.
+    // A result on its way, in the order of its drop: latency, slot, first or second. A load is sampled when it drops,
+    // at an address or, `by_lane`, at those in its value; one that is `told` has its value already.
     enum class State : uint8_t { computed, told, at_address, by_lane };
     struct Due {
         uint32_t key;
@@ -128,7 +128,8 @@ private:
     void give(const Issue& issue, Value* value);
     void drop_fresh();
     void fly(std::vector<Due>& list, const Due& due);
-    void later(const Issue& issue, Value* value, unsigned latency, bool is_second, State state = State::computed, uint32_t address = 0);
+    void later(const Issue& issue, Value* value, unsigned latency, bool is_second, State state = State::computed,
+        uint32_t address = 0);
     void drop_due(const Bundle& bundle, unsigned expected);
     void note(const Issue& issue, const Value& value);
 

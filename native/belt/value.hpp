@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lies on the belt: an operand with a width and lanes of its own, each lane data, None or NaR.
 //
-// Lane k's data are the bytes from k << width on, lowest first. `none` and `nar` are sets of lanes and disjoint; data of
-// such lanes mean nothing, `why` is told of lanes in `nar` alone. The Nones that stand for results that nobody issued
-// have no shape: they take that of the operands they are computed with.
+// Lane k's data are the bytes from k << width on, lowest first. `none` and `nar` are sets of lanes and disjoint; data
+// of such lanes mean nothing, `why` is told of lanes in `nar` alone. The Nones that stand for results that nobody
+// issued have no shape: they take that of the operands they are computed with.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,9 @@ constexpr Cause cause_of(uint32_t why) { return Cause(why >> 24); }
 constexpr uint32_t bundle_of(uint32_t why) { return why & 0xffffff; }
 
 constexpr u128 first_lanes(unsigned n) { return n >= 128 ? ~u128(0) : (u128(1) << n) - 1; }
-constexpr unsigned lowest(u128 set) { return uint64_t(set) ? __builtin_ctzll(uint64_t(set)) : 64 + __builtin_ctzll(uint64_t(set >> 64)); }
+constexpr unsigned lowest(u128 set) {
+    return unsigned(uint64_t(set) ? __builtin_ctzll(uint64_t(set)) : 64 + __builtin_ctzll(uint64_t(set >> 64)));
+}
 
 struct Value {
     u128 none = 0, nar = 0;

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 HIDDEN: Final = "@"
-"""In the names of dimensions and statements that live for one question to isl, and of what an executed function
-calls."""
+"""In names of dimensions and statements for one question to isl, and of what an executed function calls."""
 
 
 def hidden(name: object) -> str:

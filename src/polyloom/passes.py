@@ -51,8 +51,7 @@ def _verifies() -> bool:
 
 @dataclass(slots=True)
 class Watch:
-    """Mutable: `texts` has (pass, text) in the order of the run, of the passes in `after`. `verify` checks every
-    form."""
+    """Mutable: `texts` has (pass, text) of the passes in `after`, as they ran. `verify` checks every form."""
 
     verify: bool = field(default_factory=_verifies)
     after: frozenset[str] = frozenset()

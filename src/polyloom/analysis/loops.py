@@ -65,8 +65,7 @@ def loop_forest(n: SupportsIndex, edges: Edges, root: SupportsIndex = 0) -> Loop
 
 
 def natural_loops(n: SupportsIndex, edges: Edges, root: SupportsIndex = 0) -> dict[int, tuple[int, ...]]:
-    """By header the members, ascending: what reaches, without passing the header, a source dominated by it of an edge
-    to it."""
+    """By header its members, ascending: what reaches, not through the header, the source of an edge back to it."""
     count, array, start = checked(n, edges, root)
     tree = dominator_tree(count, array, start)
     position: list[int] = tree.position.tolist()

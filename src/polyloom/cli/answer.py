@@ -10,8 +10,7 @@ from polyloom.diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`data` is printed under `--json`, else `text`; `diagnostics` go to stderr, the first one's exit code is the
-    process's."""
+    """`data` is printed under `--json`, else `text`; `diagnostics` go to stderr, and the first gives the exit code."""
 
     data: object
     text: str = ""

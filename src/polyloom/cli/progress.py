@@ -16,8 +16,7 @@ _CLEAR: Final = "\r\x1b[K"
 
 @contextmanager
 def bar() -> Generator[Progress | None]:
-    """A function to report (step, fraction) to, which draws one line and removes it in the end; None where nobody
-    looks."""
+    """A function to report (step, fraction) to; it draws one line, removed in the end. None where nobody looks."""
     if not sys.stderr.isatty():
         yield None
         return

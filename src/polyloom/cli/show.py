@@ -28,6 +28,7 @@ def arguments(parser: Parser) -> None:
     sources.operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
     sources.level_option(parser, "the function in SSA form, from clang's code at -O0 or -O1")
     of_target.on_option(parser)
+    of_target.target_options(parser, "show")
 
 
 def execute(options: Request) -> Answer:
@@ -36,11 +37,12 @@ def execute(options: Request) -> Answer:
     if is_source(options.file):
         source = api.source_of(options.file, sources.options_of(options))
         return deeply(_source)(source)
-    return _listing(options.file, files.read(options.file), options.on)
+    return _listing(options, files.read(options.file))
 
 
-def _listing(name: str, data: bytes, on: str | None) -> Answer:
+def _listing(options: Request, data: bytes) -> Answer:
     """By the target that wrote the file; a foreign one by the named target, or the only one that takes images."""
+    name, on = options.file, options.on
     owner = registry.owner(data)
     if owner is not None:
         target = owner[0]
@@ -55,7 +57,8 @@ def _listing(name: str, data: bytes, on: str | None) -> Answer:
             else None
         )
         target = named or registry.owned(name, data)[0]
-    listing = target.show(data)
+    own = target.options(**of_target.given_options(options, target, "show"))
+    listing = target.show(data, own)
     return Answer(listing if target.as_json is None else target.as_json(data), listing.rstrip("\n"))
 
 

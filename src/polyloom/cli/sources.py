@@ -59,8 +59,7 @@ def options_of(request: Request) -> Options:
 
 
 def values(words: Mapping[str, str], signature: Signature) -> tuple[dict[str, int], dict[str, str]]:
-    """The parameters that are no arguments, and the texts of scalars; both are checked. Errors: PL0230, PL0232, PL0804,
-    PL0819."""
+    """Parameters that are no arguments, and texts of scalars, both checked. Errors: PL0230, PL0232, PL0804, PL0819."""
     checked, scalars = inputs.values(signature, words)
     own = {name: value for name, value in checked.items() if signature.argument(name) is None}
     return own, {name: words[name] for name in scalars}

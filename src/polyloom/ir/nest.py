@@ -22,8 +22,7 @@ from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine, Condition, Polyhedron
 
 Role = Literal["argument", "local"]
-"""An argument is what the caller passes (arrays, and scalars by value); a local lives in the function and begins
-undefined."""
+"""An argument is what the caller passes (arrays, scalars by value); a local is the function's, undefined at first."""
 
 
 @dataclass(frozen=True, slots=True)

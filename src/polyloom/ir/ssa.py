@@ -272,8 +272,7 @@ class Data:
 
 RESULT: Final = -1
 NARROW: Final = (I8, I16)
-"""What can be extended with zeros in a call: i1 has no other extension, 32 bits are always extended with the sign on
-RISC-V."""
+"""What can be extended with zeros in a call: i1 only so, 32 bits never on RISC-V, which extends their sign."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,8 +87,7 @@ def _arguments(pairs: Sequence[tuple[str, str]]) -> Object:
 
 
 def vcd(trace: Trace) -> bytes:
-    """IEEE 1364 value change dump: a string variable per unit, which names what it issued in that cycle; empty:
-    nothing."""
+    """IEEE 1364 value change dump: a string variable per unit, which names what it issued in that cycle, or nothing."""
     spans = trace.spans
     lanes = {lane: _identifier(n) for n, lane in enumerate(dict.fromkeys((s.group, s.lane) for s in spans))}
     lines = ["$timescale 1 ns $end", "$scope module array $end"]
@@ -101,8 +100,7 @@ def vcd(trace: Trace) -> bytes:
 
 
 def _changes(spans: Iterable[Span], lanes: dict[tuple[str, str], str]) -> Iterable[str]:
-    """Values at each cycle with a change: a unit's operation, and nothing in the cycle after it unless it issues
-    again."""
+    """Values at each cycle with a change: a unit's operation, and nothing after it unless it issues again."""
     values: dict[int, dict[str, str]] = {}
     for span in spans:
         identifier = lanes[span.group, span.lane]

@@ -33,8 +33,7 @@ _TYPES: Final = {f"{kind}{8 * size}": f"<{kind}{size}" for kind in "iu" for size
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """`size` is the number of bytes that a symbol has, or 0; `dtype` and `shape` are None where they are not
-    written."""
+    """`size` is a symbol's number of bytes, or 0; `dtype` and `shape` are None where they are not written."""
 
     address: int
     size: int

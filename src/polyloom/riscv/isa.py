@@ -127,8 +127,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Instruction:
-    """A row and a value for each of its fields: a register number, or the immediate itself (an offset, the value of
-    lui's operand)."""
+    """A row and a value for each field: a register number, or the immediate itself (an offset, lui's operand)."""
 
     row: Row
     values: tuple[int, ...]

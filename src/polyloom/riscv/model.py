@@ -45,8 +45,7 @@ SLICE: Final = 1 << 25
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How a run ended: by an exit code, or (None) at the address where it was to stop; and how many instructions it
-    executed."""
+    """How a run ended: by an exit code, or (None) at the address to stop at; and its number of instructions."""
 
     exit_code: int | None
     instructions: int

@@ -24,8 +24,7 @@ _HELP: Final = "write for instance rv64gc, rv32imac or rv64gc_zicond_zbb"
 
 @dataclass(frozen=True, slots=True)
 class Isa:
-    """`xlen` is 32 or 64; `extensions` holds letters and names, implied ones included; `short_branches` is the
-    tuning."""
+    """`xlen` is 32 or 64; `extensions` holds letters and names, also implied ones; `short_branches` is the tuning."""
 
     xlen: int
     extensions: frozenset[str]

@@ -245,8 +245,7 @@ def _is_racy(instruction: Instruction) -> bool:
 
 
 def _is_fence(instruction: Instruction) -> bool:
-    """Whether whatever was read comes before the stores from here on: every fence, and stores with a release, have this
-    part."""
+    """Whether all that was read comes before the stores from here on, as with fences and stores with a release."""
     order = instruction.access.order if instruction.access else ""
     return instruction.operation == "fence" or (instruction.operation == "store" and order in _RELEASES)
 

@@ -29,8 +29,7 @@ _SHIFTS: Final = ("slli", "srli", "srai")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Lines that leave the value in `rd`. `searched` is the greatest length that is known not to suffice, None for
-    nothing known."""
+    """Lines that leave the value in `rd`. `searched` is the greatest length known not to suffice, None for none."""
 
     lines: tuple[Line, ...]
     searched: int | None
@@ -49,8 +48,7 @@ class Selection:
 
 
 def select(expression: Expression, isa: Isa) -> Selection:
-    """The best sequence for `expression`. Errors: PL0920 for an integer that no register holds, PL0921 where no rows
-    cover it."""
+    """The best sequence for `expression`. Errors: PL0920 for too large an integer, PL0921 where no rows cover it."""
     expression = _fitted(expression, isa.xlen)
     writer = _Writer(isa)
     result = writer.write(expression)

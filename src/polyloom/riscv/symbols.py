@@ -29,8 +29,7 @@ COUNT: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Where code is in memory and in the file, and of each function where it begins in it; they stand one after the
-    other."""
+    """Where code is in memory and in the file, and where each function begins in it; they follow one another."""
 
     address: int
     offset: int

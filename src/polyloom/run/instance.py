@@ -52,7 +52,7 @@ class File:
     @property
     def listing(self) -> str:
         """What `polyloom show` prints."""
-        return self.target.show(self.data)
+        return self.target.show(self.data, self.target.options())
 
     @property
     def _json(self) -> Json:
@@ -324,8 +324,7 @@ def named(given: object, more: Mapping[str, T], code: str, example: str) -> dict
 
 
 def options_for(target: Target, given: Mapping[str, Any], *verbs: str) -> dict[str, Any]:
-    """The options of a target that are given by keyword to one of these verbs. Errors: PL0801 for one that it does not
-    have there."""
+    """A target's options that one of these verbs takes by keyword. Errors: PL0801 for one that it does not have."""
     known = {name for verb in verbs for name in taken(target.options, verb)}
     for name in given:
         if name not in known:

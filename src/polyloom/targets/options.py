@@ -62,8 +62,7 @@ def option(
     read: Callable[[Any], Any] = _as_it_is,
     files: Callable[[Any], Sequence[str]] = _no_files,
 ) -> Any:
-    """A field of an options class; `verbs` are those of the command line that take the flag, and the methods that take
-    the keyword."""
+    """A field of an options class; `verbs` are the commands that take the flag, and the methods its keyword."""
     return field(default=default, metadata={_KEY: Option("", help, verbs, metavar, repeatable, const, read, files)})
 
 

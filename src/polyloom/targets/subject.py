@@ -33,8 +33,7 @@ def silent(step: str, fraction: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the user gave: a path, or a value such as a kernel; `options` say how files are read; `watch` sees what
-    passes make."""
+    """What the user gave: a path, or a value such as a kernel; `options` for reading files; `watch` sees the passes."""
 
     value: Any
     options: Options = field(default_factory=Options)

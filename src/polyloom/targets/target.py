@@ -102,8 +102,8 @@ class Target:
     compile: Callable[[Subject, Place, Mapping[str, int], Any, Progress | None], bytes]
     """Subject, place, parameter values (empty unless `per_size`), options."""
     run: Callable[[bytes, Job], Execution]
-    show: Callable[[bytes], str]
-    """The listing of a file."""
+    show: Callable[[bytes, Any], str]
+    """The listing of a file, by options of the verb `show`."""
     options: type[Any] = NoOptions
     per_size: bool = False
     instantiate: Callable[[bytes, Mapping[str, int], Place | None, Any], bytes] | None = None

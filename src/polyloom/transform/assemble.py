@@ -62,8 +62,7 @@ class Ports:
 
 
 Need = tuple[isl.Set, Reference | Element | Constant | Index]
-"""At these points a value is that of a variable, of an array's element, or a constant or an affine expression
-itself."""
+"""At these points a value is that of a variable or an element, or a constant or an affine expression itself."""
 Way = tuple[isl.Set, Operand]
 """At these points an operand is a value from somewhere, or a constant."""
 

@@ -22,8 +22,7 @@ from polyloom.transform.space import Space, eliminate
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """On `points`, what stands at `before` plus the constant `value`; or, without it, `value`, in which no dimension
-    occurs."""
+    """On `points`, what stands at `before` plus the constant `value`; or without it `value`, free of dimensions."""
 
     points: isl.Set
     before: Reference | None
@@ -31,8 +30,7 @@ class Step:
 
 
 def count(space: Space, name: str, points: isl.Set, value: Affine, order: Order) -> list[Step] | None:
-    """How the variable `name` gets the values of `value` on all `points`, in few steps; None where no corner has a
-    value."""
+    """How the variable `name` gets `value` on all `points`, in few steps; None where no corner has a value."""
     # In the bounding box second: counting where nobody looks does no harm, and boxes have corners where other sets have
     # none.
     return _steps(space, name, points, value, order) or _steps(space, name, space.bounding(points), value, order)

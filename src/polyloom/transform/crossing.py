@@ -30,8 +30,7 @@ MARGIN = 16
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """`where` a statement's values are found in later phases, what must be written for that, and the arrays made for
-    it."""
+    """`where` later phases find a statement's values, what must be written for that, and the arrays made for it."""
 
     where: dict[str, tuple[str, Point]]
     exports: tuple[Final, ...]

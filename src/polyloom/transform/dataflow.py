@@ -73,8 +73,7 @@ def analyse(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -
 
 
 def flow(nest: Nest) -> System:
-    """Every statement with the origins of its reads, and who wrote the final elements of the outputs; errors as for
-    `analyse`."""
+    """Every statement with its reads' origins, and who wrote the outputs' final elements; errors as for `analyse`."""
     writers = Writers.of(nest)
     equations = tuple(
         Recurrence(s, dtype_of(s.assign.value, nest), tuple(_reads(s, writers))) for s in writers.statements

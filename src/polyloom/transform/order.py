@@ -15,8 +15,7 @@ Order = tuple[tuple[int, int], ...]
 
 
 def find_order(vectors: Iterable[Vector], size: int) -> Order | None:
-    """The first signed permutation, natural order and ascending signs preferred; None if there is none. Zero vectors
-    are ignored."""
+    """The first signed permutation, in natural order and ascending if possible, or None. Zero vectors do not count."""
     rest = {v for v in vectors if any(v)}
     chosen: list[tuple[int, int]] = []
     free = list(range(size))

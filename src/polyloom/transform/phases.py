@@ -34,8 +34,7 @@ SLOW = frozenset({"div", "rem", "floordiv", "mod", "sqrt"})
 
 
 def make_plan(nest: Nest, system: System) -> Plan:
-    """The plan of `system`, which is the dataflow of `nest`; raises PL0261 to PL0264 for what cannot be made
-    uniform."""
+    """The plan of `system`, the dataflow of `nest`; raises PL0261 to PL0264 for what cannot be made uniform."""
     groups = _groups(system)
     # Values of an earlier phase are read from arrays. An array that is overwritten in between needs a copy, which is a
     # phase.
@@ -167,8 +166,7 @@ class _Groups:
         return fed
 
     def _slowed(self, group: tuple[int, ...]) -> bool:
-        """Whether a slow operation of a shallow statement would bound the initiation interval of deeper ones, without
-        need."""
+        """Whether a shallow statement's slow operation would bound deeper ones' initiation interval, without need."""
         depth = max(len(self.system.equations[n].loops) for n in group)
         inside = [unit for unit in self.strong if set(unit) <= set(group)]
         return any(
@@ -285,8 +283,7 @@ def _placed(system: System, group: Group) -> Placements | None:
 
 
 def _kept(equation: Recurrence, index: Point, shape: Point | None) -> tuple[Array, Point]:
-    """An array for the values of another phase: that which they are assigned to, or one that has an element for each of
-    them."""
+    """An array for another phase's values: the one they are assigned to, or one with an element for each of them."""
     name = equation.statement.assign.target.name
     return (
         Array(name, equation.dtype) if shape is None else Array(f"{name} of {equation.name}", equation.dtype, shape)

@@ -41,8 +41,7 @@ def nested(system: System, reassociate: bool) -> System:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """Rows along the last of the first k loops: `points` of these loops, and those that are `first` and `last` in their
-    row."""
+    """Rows along the last of k loops: `points` of these loops, and those that are `first` and `last` in their row."""
 
     points: isl.Set
     first: isl.Set

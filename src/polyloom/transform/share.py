@@ -44,8 +44,7 @@ class _Group:
 def share(
     space: Space, demands: Sequence[tuple[isl.Set, Element]], order: Order, fresh: Callable[[str], str]
 ) -> tuple[list[Use], list[Transfer]]:
-    """For each demand where its element is found, and the equations that bring it there; `order` orients the
-    directions."""
+    """For each demand where its element is found, and the equations that bring it; `order` orients the directions."""
     uses: dict[int, Use] = {}
     transfers: list[Transfer] = []
     for group in _groups(space, demands):
@@ -101,8 +100,7 @@ def _distance(space: Space, points: isl.Set, base: Element, element: Element) ->
 
 
 def _based(space: Space, group: _Group, order: Order) -> tuple[Element, dict[int, Vector]]:
-    """The group seen from the point whence every distance is 0 or more (0 or less in a dimension that runs
-    downwards)."""
+    """The group seen from the point whence every distance is >= 0 (<= 0 in a dimension that runs downwards)."""
     sign = dict(order)
     # Seen from the corner all distances agree with the order: the variable is defined before each of its reads.
     corner = tuple(min(d[n] * sign[n] for d in group.distances.values()) * sign[n] for n in range(len(space.dims)))

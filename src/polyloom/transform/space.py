@@ -136,8 +136,7 @@ class Space:
         return self._extreme(points.dim_min(axis))
 
     def upper(self, points: isl.Set, axis: int) -> Affine | None:
-        """An affine expression of the parameters that no coordinate in this dimension exceeds, and some point
-        reaches."""
+        """An affine expression of the parameters that no coordinate in this dimension exceeds, and some reaches."""
         found = (value for value in self._pieces(points.dim_max(axis)) if value is not None)
         return next((value for value in found if self.sign(points, value - self.here[axis]) == 1), None)
 

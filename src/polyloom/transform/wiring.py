@@ -70,8 +70,7 @@ def unite(wiring: Wiring, types: Mapping[str, str]) -> Wiring:
 
 
 def _partners(wiring: Wiring, name: str) -> Counter[tuple[str, Vector]]:
-    """How often a read comes from `name` here and from a statement's variable there, by the translation that makes them
-    agree."""
+    """How often a read comes from `name` here and from a statement's variable there, by the translation between."""
     found: Counter[tuple[str, Vector]] = Counter()
     for uses in (u for reads in wiring.reads for u in reads):
         for _, own in uses:
@@ -84,8 +83,7 @@ def _partners(wiring: Wiring, name: str) -> Counter[tuple[str, Vector]]:
 
 
 def _united(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | None:
-    """`name` at P becomes `other` at P + shift; None if some point would have both or no order of the loops were
-    left."""
+    """`name` at P becomes `other` at P + shift; None if a point would have both or the loops no order."""
     space = wiring.space
     own = [t for t in wiring.transfers if t.variable == name]
     points = union([space.shift(t.points, shift) for t in own])
@@ -172,8 +170,7 @@ def _filled(
 
 
 def settle(wiring: Wiring) -> Wiring:
-    """A read that takes a variable at several distances takes it at one, where the value that is passed on is the same
-    there."""
+    """A read of a variable at several distances takes it at one, where the value passed on is the same there."""
     passed = {
         n: union([t.points for t in wiring.transfers if t.variable == n])
         for n in {t.variable for t in wiring.transfers}

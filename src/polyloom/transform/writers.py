@@ -26,8 +26,7 @@ LAST = hidden("last")
 
 @dataclass(frozen=True, slots=True)
 class Writers:
-    """The instances of a nest: `schedule` gives their sequences, of `width` numbers; `writes[name]` says who writes
-    what."""
+    """A nest's instances: `schedule` gives sequences of `width` numbers; `writes[name]` says who writes what."""
 
     nest: Nest
     statements: tuple[Statement, ...]

@@ -39,7 +39,9 @@ def _imported(name: str, machine: str) -> tuple[Function, Module]:
 def _pairs() -> list[Any]:
     """Every function on silver; in a short run one in six on the others, whose routines take long to interpret."""
     names = (*examples.NAMES, *examples.CALLING)
-    pairs = [(name, machine, k % 6 if machine != "silver" else 0) for k, name in enumerate(names) for machine in MEMBERS]
+    pairs = [
+        (name, machine, k % 6 if machine != "silver" else 0) for k, name in enumerate(names) for machine in MEMBERS
+    ]
     return [pytest.param(n, m, id=f"{n}-{m}", marks=[pytest.mark.long] * bool(later)) for n, m, later in pairs]
 
 
@@ -85,7 +87,6 @@ def test_drawn_functions_without_floating_point(function: Function, seed: int) -
 @settings(max_examples=60, deadline=None)
 def test_drawn_functions_with_any_reducible_jumps(function: Function, machine: str, n: int) -> None:
     _check_drawn(_narrow(construct(function)), machine, [n])
-
 
 
 def _narrow(function: Function) -> Function:

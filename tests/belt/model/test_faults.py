@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+from tests.belt.model.programs import WORD, bundle, do, file, immediate, program
+from tests.belt.model.twin import BASE
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.belt import machine as machines
@@ -14,8 +16,6 @@ from polyloom.targets.belt import model
 from polyloom.targets.belt.ir import Data, Type
 from polyloom.targets.belt.model import Argument
 from polyloom.targets.belt.program import NONE, Bundle, Issue, Program, Routine
-from tests.belt.model.programs import WORD, bundle, do, file, immediate, program
-from tests.belt.model.twin import BASE
 
 RETURN = bundle(do("retn"))
 QUIET = Bundle((), 0)

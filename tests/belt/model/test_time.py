@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from tests.belt.model.programs import WORD, bundle, do, file, immediate, program
 
 from polyloom.targets.belt import machine as machines
 from polyloom.targets.belt import model
 from polyloom.targets.belt.meaning import NaR
 from polyloom.targets.belt.model import Argument, Run
 from polyloom.targets.belt.program import NONE, Bundle, Issue, Routine
-from tests.belt.model.programs import WORD, bundle, do, file, immediate, program
 
 QUIET = Bundle((), 0)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -75,7 +76,8 @@ FILES = {
 
 @pytest.mark.parametrize("name", FILES)
 def test_files(name: str, golden: Callable[[str, str], None]) -> None:
-    golden(f"file_{name}", refusal(lambda: belt_file.read(FILES[name])))
+    text = refusal(lambda: belt_file.read(FILES[name]))
+    golden(f"file_{name}", re.sub(r"(has|for) \d+", r"\1 N", text))  # sizes change with the table of operations
 
 
 def test_a_file_for_another_member(golden: Callable[[str, str], None]) -> None:
@@ -114,6 +116,11 @@ def test_conasm(name: str, golden: Callable[[str, str], None]) -> None:
 def test_a_routine_is_named_once() -> None:
     routine = SUM[SUM.index("routine") :]
     assert "there is already a routine 'sum'" in refusal(lambda: conasm_read.read(SUM + routine))
+
+
+def test_a_datum_is_named_once() -> None:
+    data = "data t align 4 00\n"
+    assert "there is already a datum 't'" in refusal(lambda: conasm_read.read("member silver\n" + data + data))
 
 
 def test_a_member_of_a_file_is_described(tmp_path: Path) -> None:

@@ -10,12 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from tests.belt.words.programs import SIGNATURE
 from tests.belt.words.programs import program as random_program
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.belt import conasm_read, machine
+from polyloom.targets.belt import belt_file, conasm_read, machine, model
 from polyloom.targets.belt.codes import CODES
 from polyloom.targets.belt.conasm import print_program
 from polyloom.targets.belt.decode import decode
@@ -201,3 +202,15 @@ def test_the_timeline_is_that_of_the_positions(golden: Callable[[str, str], None
     golden("sum_timeline", drawn)
     positions = re.findall(r"^\S+ +[A-Z]\d \w+ +(b\d+)", drawn, re.MULTILINE)
     assert positions == ["b7", "b1", "b4", "b1", "b3", "b0", "b9", "b5"]
+
+
+def test_the_example_of_the_page() -> None:
+    """docs/formats.md: the text is what `listing` prints, and the load, which is longer under way, ends nearer the
+    front."""
+    page = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
+    (text,) = (block for block in re.findall(r"```text\n(.*?)```", page, re.DOTALL) if block.startswith("member"))
+    program, signature = conasm_read.read(text)
+    assert findings(program) == []
+    assert listing(program, signature) == text
+    array = np.arange(8, dtype=np.int32)
+    assert model.run(belt_file.write(program, signature), [3, array]).results == ((5,),)

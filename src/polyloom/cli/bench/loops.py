@@ -44,7 +44,6 @@ _SCALARS: Final[Mapping[str, Mapping[str, int | float]]] = {
     "chase": {"steps": 100},
     "collatz": {"x": 97, "most": 1000},
     "twos": {"x": 3 << 40},
-    "triangle": {},
     "settle": {"limit": 1e30},
 }
 """Those that are not made up, beside `n`."""

@@ -37,8 +37,7 @@ Found = Sequence[int] | Mapping[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """`seconds` is the median of the runs, or None when one of them took longer than the limit; then there is no
-    `idom`."""
+    """`seconds` is the median of the runs; None when one took longer than the limit, and then there is no `idom`."""
 
     seconds: float | None
     idom: npt.NDArray[np.int32] | None

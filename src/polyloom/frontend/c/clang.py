@@ -353,8 +353,7 @@ def _headers(machine: str) -> tuple[str, ...]:
 
 @cache
 def _folder() -> Path:
-    """A folder for libraries that is this user's alone; where another user has its name, one for as long as this
-    process lives."""
+    """A folder for libraries that is this user's alone; where another has its name, one for this process's life."""
     # Code from this folder is loaded and run: nobody else may write there.
     owner = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir(), f"polyloom-{owner}")

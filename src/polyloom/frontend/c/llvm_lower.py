@@ -374,8 +374,7 @@ def to_type(words: Words) -> Words:
 
 
 def _returned(words: Words) -> Layout | None:
-    """What a call gives, behind attributes and the calling convention; None for nothing, and for what is no scalar
-    here."""
+    """What a call gives, behind attributes and convention; None for nothing, and for what is no scalar."""
     start = to_type(words).next
     try:
         return None if words.take("void") else words.layout()

@@ -119,8 +119,7 @@ def _of(node: Node, dtype: ElementType, scope: Scope) -> Expression:
 
 @dataclass(frozen=True, slots=True)
 class _Integer:
-    """Values of integer type, computed in `dtype`: modulo its range, or `exact`, where the value must be an element of
-    it."""
+    """Values of integer type, computed in `dtype`: modulo its range, or `exact`, where the value must be in it."""
 
     dtype: ElementType
     exact: bool
@@ -358,8 +357,7 @@ def _bound(parameters: list[Node], arguments: tuple[Node, ...], scope: Scope) ->
 
 
 def _to_single(node: Node, scope: Scope) -> Expression:
-    """A conversion to float: of a constant, of an affine expression, of a comparison's result, or of a choice of
-    these."""
+    """A conversion to float: of a constant, an affine expression, a comparison's result, or a choice of these."""
     return _converted(strip(node.inner[0]), node, scope)
 
 

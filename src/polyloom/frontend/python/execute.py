@@ -44,6 +44,7 @@ class Executable:
             **self.constants,
             **{name: form.evaluate(parameters) for name, form in self.sizes.items()},
         }
+        # The kernel's own module is not among the names: all that the text may read of it is bound here.
         exec(self.code, names)
         return names[self.name]
 
@@ -81,11 +82,14 @@ class _Rewriter:
                     [self.statement(inner) for inner in orelse],
                 )
             case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if name in self.scope.integers:
+                # The name stands in affine positions, where a Python integer that does not wrap is meant.
                 return ast.Assign([target], self.exact(value))
             case ast.Assign(targets=[target], value=value):
                 return ast.Assign([self.exact(target)], self.data(value))
             case ast.AnnAssign(target=target, value=value) if value is not None:
                 return ast.Assign([target], self.data(value))
+            # Written out, as the operation may be a call; indices have no effects, so computing them twice changes
+            # nothing.
             case ast.AugAssign(target=target, op=operator, value=value):
                 return ast.Assign(
                     [self.exact(target)],
@@ -210,6 +214,7 @@ def _call(name: str, *arguments: ast.expr) -> ast.expr:
 
 def _integer(dtype: ElementType) -> Callable[[int], Any]:
     """A Python integer as an element of `dtype`, wrapped."""
+    # NumPy refuses an integer that is out of range instead of wrapping it.
     half, kind = 1 << (WIDTH[dtype] - 1), NUMPY[dtype].type
     return lambda value: kind((int(value) + half) % (2 * half) - half)
 
@@ -241,6 +246,7 @@ def _runtime() -> dict[str, Any]:
         names[dtype] = wrap
         names[f"floordiv_{dtype}"] = _exactly(wrap, lambda a, b: a // b)
         names[f"mod_{dtype}"] = _exactly(wrap, lambda a, b: a % b)
+        # The default binds this type's value; a closure would see the last one of the loop.
         names[f"shl_{dtype}"] = _exactly(wrap, lambda a, b, bits=bits: a << (b & bits))
         names[f"shr_{dtype}"] = _exactly(wrap, lambda a, b, bits=bits: a >> (b & bits))
     return {hidden(name): value for name, value in names.items()} | {hidden(value): value for value in _BUILTINS}

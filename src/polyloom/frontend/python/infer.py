@@ -254,6 +254,7 @@ class Types:
                 f"there are no conversions: declare all operands and the target as pl.{a.dtype}, or all as pl.{b.dtype}"
             )
             raise self.text.error("PL0139", f"`{_head(node)}` mixes {a.dtype} and {b.dtype}", node, help)
+        # Either may be the root: the one that stays takes over the other's type.
         b.link = a
         a.dtype = a.dtype or b.dtype
         return a

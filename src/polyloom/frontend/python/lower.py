@@ -162,8 +162,7 @@ class _Lowering:
         return step.constant
 
     def extreme(self, node: ast.expr, function: Callable[..., object], scope: Scope) -> tuple[Affine, ...]:
-        """The affine operands of max (of a first value) or min (of a last one); several loops would be needed the other
-        way round."""
+        """The affine operands of max (of a first value) or min (of a last one); other ways would need several loops."""
         match node:
             case ast.Call(func=called, args=operands, keywords=[]) if scope.value(called) is function:
                 return tuple(

@@ -27,8 +27,7 @@ Node = ast.expr | ast.stmt
 
 
 class Values:
-    """Builds expressions; `names` are the nest's for local variables, and for what stands for assigned scalar
-    arguments."""
+    """Builds expressions; `names` are the nest's for local variables and for copies of assigned scalar arguments."""
 
     def __init__(self, function: Function, types: Types, names: Mapping[str, str]) -> None:
         self.function, self.types, self.names, self.text = function, types, names, function.text
@@ -89,6 +88,8 @@ class Values:
         for value in values:
             if outcome(value, place) is None:
                 part = self.test(value, place)
+                # Both sides of `and` and `or` execute in the array; only a division in the later one could tell the
+                # difference.
                 parts.append(guarded(part, self.joined(operation, parts, node), operation == "and") if parts else part)
         return self.joined(operation, parts, node)
 
@@ -142,6 +143,7 @@ class Values:
         index = tuple(integer(part, place.scope, "PL0137", "an index") for part in parts)
         for part, found, extent in zip(parts, index, self.function.storage[array.id].shape, strict=True):
             if found.is_constant and found.constant < 0:
+                # Only a constant tells: whether `A[i - 1]` is negative somewhere is for the checks of the nest.
                 help = f"write `{extent + found}`: a kernel counts from 0"
                 raise self.text.error("PL0137", f"the index {found} counts from the end", part, help)
         return Reference(array.id, index, self.text.span(node))
@@ -161,6 +163,7 @@ class Values:
         if known is not None:
             return self.value(node.body if known else node.orelse, place)
         test = self.test(node.test, place)
+        # Constants that are compared give no affine condition where they are real numbers.
         if isinstance(test, Constant):
             return self.value(node.body if test.value else node.orelse, place)
         body, orelse = (guarded(self.value(side, place), test, side is node.body) for side in (node.body, node.orelse))
@@ -169,6 +172,7 @@ class Values:
     def call(self, node: ast.Call, place: Place) -> Expression:
         operands = [self.value(argument, place) for argument in node.args]
         if dtype_named(node.func, self.function.scope) is not None:
+            # `pl.i32(...)` was applied when the type was inferred.
             return operands[0]
         name = CALLS[self.function.scope.value(node.func)]
         if len(operands) == 1:

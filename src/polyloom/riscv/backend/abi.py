@@ -20,8 +20,7 @@ from polyloom.riscv.names import Isa
 ARGUMENTS: Final = range(10, 18)
 """The numbers of a0 to a7 and of fa0 to fa7."""
 SAVED: Final = (8, 9, *range(18, 28))
-"""s0 to s11 and fs0 to fs11: a function leaves them as they were. Of the f ones only as many bits as the convention
-has."""
+"""s0 to s11 and fs0 to fs11, which a function preserves; of the f ones only as many bits as the convention has."""
 TEMPORARY_X: Final = (*ARGUMENTS, 5, 6, 7, *range(28, 32))
 TEMPORARY_F: Final = (*ARGUMENTS, *range(8), *range(28, 32))
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a program's data are: the variables of the C file, then constants of its code, from a fixed address on. Code
-follows."""
+"""Where a program's data are: the C file's variables, then the code's constants, from a fixed address; then code."""
 
 from __future__ import annotations
 

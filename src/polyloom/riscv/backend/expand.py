@@ -134,8 +134,7 @@ def _adjust(code: Code, distance: int) -> Iterator[Op]:
 
 
 def _falling(code: Code) -> Code:
-    """Without jumps to the next block, and with branches over such a jump inverted; blocks that only jump are passed
-    by."""
+    """Without jumps to the next block, branches over such jumps inverted; blocks that only jump are passed by."""
     onward = {
         b.name: b.ops[0].operands[0]
         for b in code.blocks

@@ -24,8 +24,7 @@ _COMPARISONS: Final[dict[str, tuple[str, bool, bool]]] = {
     "fule": ("flt", True, True),
     "fult": ("fle", True, True),
 }
-"""By operation: the instruction, whether its operands are exchanged, and whether its result is inverted. All are false
-for NaNs."""
+"""By operation: instruction, whether operands are exchanged, whether the result is inverted. NaNs give false."""
 _NAMES: Final = {"fneg": "fneg", "fabs": "fabs", "sqrt": "fsqrt", "copysign": "fsgnj", "fma": "fmadd"}
 
 

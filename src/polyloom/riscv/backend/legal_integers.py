@@ -21,8 +21,7 @@ def _is_wide(type: Type, isa: Isa) -> bool:
 
 
 def compared(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
-    """Minima, maxima, the absolute value and the unsigned saturating difference of an i64 on RV32; the select table has
-    the others."""
+    """Minima, maxima, absolute value, unsigned saturating difference of i64 on RV32; others are in the select table."""
     a, b, result = instruction.operands[0], instruction.operands[-1], _result(instruction)
     if not _is_wide(result.type, isa):
         return False

@@ -135,8 +135,7 @@ def _place(text: str) -> str:
 
 
 def _value(text: str) -> str:
-    """Logs write values in hexadecimal digits on request, and those of 64 bits without a sign where the type has
-    none."""
+    """Logs write values in hexadecimal on request, and those of 64 bits without a sign where the type has none."""
     if not _NUMBER.fullmatch(text):
         return text
     value = int(text, 16 if "x" in text else 10)

@@ -26,8 +26,7 @@ from polyloom.riscv.rvwmo.values import Pointer
 
 Shape = Literal["LB", "S", "MP"]
 _SECOND, _FIRST, _VALUE, _SEEN = 6, 7, 5, 10
-"""Registers of the other hart: addresses of what the function accesses second and first, what it writes, what it
-reads."""
+"""The other hart's registers: addresses of the function's second and first access, what it writes and reads."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,12 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1091": (
         "a loop that cannot be vectorized",
-        "The message names what stands against it: a recurrence with its distance, a stride, a call.\n`--vectorize=try` "
-        "leaves such loops scalar; sums of floats need `--reassociate`.",
+        "The message names what stands against it: a recurrence with its distance, a stride, a call.\n"
+        "`--vectorize=try` leaves such loops scalar; sums of floats need `--reassociate`.",
+    ),
+    "PL1092": (
+        "a profile that cannot be read",
+        "A profile is a JSON object with numbers by function and block. `polyloom run FILE ... --counts counts.json`\n"
+        "writes one.",
     ),
 }

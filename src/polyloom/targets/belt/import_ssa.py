@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions in SSA form become the member-independent form: the specializer before it schedules, on one page.
 
-inlining, recursion refused -> arrays of a call as data -> switches, memcpy expanded -> common subexpressions, dead
-code -> short loops within loops unrolled -> loops with one entry and closed exits -> one line per innermost loop
+- In SSA form (`prepared`): what the member lacks becomes calls of routines; short functions become part of their
+  callers, recursion is refused; arrays of a call are data; switches, memcpy and its like are expanded; short loops
+  within loops are unrolled.
+- `build`: loops with one entry and closed exits; each innermost one if-converted to a line.
+- `_addressed`: invariants before loops, sums in the order of least circuits, addresses in the machine's mode.
+- `vectorize`, where asked for; then `_lean`: counters to 0, what is used behind loops computed there, operations that
+  the member has, jumps threaded, additions fused; and the order of memory.
 """
 
 from __future__ import annotations
@@ -19,17 +24,18 @@ from polyloom.targets.belt.front.build import build
 from polyloom.targets.belt.front.counter import count_down
 from polyloom.targets.belt.front.emulate import emulate
 from polyloom.targets.belt.front.expand import moves, own_arrays, settled, switches
+from polyloom.targets.belt.front.fresh import names
 from polyloom.targets.belt.front.fuse import fuse
 from polyloom.targets.belt.front.hoist import hoist
 from polyloom.targets.belt.front.inline import inline
 from polyloom.targets.belt.front.lacking import substitute
 from polyloom.targets.belt.front.order import Arrays, ordered
+from polyloom.targets.belt.front.reassociate import reassociate
 from polyloom.targets.belt.front.simplify import simplify
 from polyloom.targets.belt.front.sink import sink
 from polyloom.targets.belt.front.threading import thread
 from polyloom.targets.belt.front.unroll import unroll
 from polyloom.targets.belt.ir import Data, Function, Module
-from polyloom.targets.belt.front.fresh import names
 from polyloom.targets.belt.ir_verify import verify
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.vectorize.loops import Vectorize, Vectorized, expected, vectorize
@@ -81,8 +87,9 @@ def imported(function: SsaFunction, machine: Machine, options: Options) -> tuple
 
 def _addressed(function: Function, arrays: Arrays, expect: Mapping[str, int]) -> Function:
     """The function with invariants before loops, and addresses in the machine's mode."""
-    function = simplify(hoist(simplify(function), arrays))
-    return expected(simplify(addresses(function, names(function))), expect)
+    fresh = names(function)
+    function = reassociate(simplify(hoist(simplify(function), arrays)), fresh)
+    return expected(simplify(addresses(function, fresh)), expect)
 
 
 def _lean(function: Function, machine: Machine) -> Function:

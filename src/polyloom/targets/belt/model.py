@@ -56,8 +56,9 @@ class Event:
 class Run:
     """`results` are those of retn, the first one first, lane by lane: bits, None or NaR.
 
-    `high_water` is the number of belt positions that were needed, `stations` of loads in flight at once, `depth` of calls.
-    `executed` counts bundles, by routine and bundle; `taken` transfers and calls that happened, by routine, bundle and slot.
+    `high_water` is the number of belt positions that were needed, `stations` of loads in flight at once, `depth` of
+    calls. `executed` counts bundles, by routine and bundle; `taken` transfers and calls that happened, by routine,
+    bundle and slot.
     """
 
     results: tuple[Lanes, ...]
@@ -93,8 +94,10 @@ def decoded(parts: Parts) -> belt.Code:
     if len(head) < _HEAD:
         raise _malformed("the section about the member is cut off")
     scratch = int.from_bytes(head[8:12], "little")
+    belt_length, vector, phasing, least, most, stations = head[:6]
+    latencies = parts.machine[_HEAD:]
     try:
-        return belt.Code(head[0], head[1], bool(head[2]), *head[3:6], scratch, parts.machine[_HEAD:], parts.code)
+        return belt.Code(belt_length, vector, bool(phasing), least, most, stations, scratch, latencies, parts.code)
     except belt.Malformed as error:
         raise _malformed(str(error)) from None
 

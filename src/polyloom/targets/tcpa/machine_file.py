@@ -53,8 +53,7 @@ def load(name_or_path: str) -> Machine:
 
 
 def read(text: str, name: str) -> Machine:
-    """The machine that `text` describes; messages call the text `name`. The bounds are those of the words of
-    `isa.py`."""
+    """The machine that `text` describes, which messages call `name`. The bounds are those of `isa.py`'s words."""
     table = _based(parse(text, name))
     machine_name = _name(table, "name")
     channels = table.capacity("channels", 1, 4096)

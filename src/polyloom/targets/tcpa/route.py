@@ -155,8 +155,7 @@ class _Path:
 
 
 def _search(machine: Machine, demands: tuple[Demand, ...], *, may_connect: bool = False) -> tuple[Route, ...] | None:
-    """The best routes, or None when there are none; `may_connect` allows connections that the adjacency lacks, as few
-    as possible."""
+    """The best routes or None; `may_connect` allows connections that the adjacency lacks, as few as possible."""
     detours = (0,) if machine.adjacency is None or may_connect else DETOURS
     found = (_attempt(machine, demands, detour, may_connect) for detour in detours)
     return next((routes for routes in found if routes is not None), None)

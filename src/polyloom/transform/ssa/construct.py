@@ -83,8 +83,7 @@ _LOAD, _STORE, _FORGET = range(3)
 
 
 def _promotable(function: Function) -> list[_Variable]:
-    """Allocas of a constant size whose address is used by plain loads and stores of one type alone; also unused
-    ones."""
+    """Allocas of constant size whose address only plain loads and stores of one type use; also unused ones."""
     sizes = dict(_allocas(function))
     types: dict[str, Type | None] = dict.fromkeys(sizes)
     for block in function.blocks:
@@ -188,8 +187,7 @@ def _touched(instruction: Instruction, index: dict[str, int]) -> int | None:
 
 
 def _parameters(function: Function, variables: list[_Variable], found: list[int]) -> list[Value]:
-    """New values for the variables at the positions `found`, numbered from above the numbers that names after them
-    already have."""
+    """New values for the variables at positions `found`, numbered from above the names after them that exist."""
     # `x.3` may be the user's: numbers go on above the greatest one that occurs.
     highest = dict.fromkeys((variable.name for variable in variables), 0)
     for name in (value.name for block in function.blocks for value in definitions(block) if "." in value.name):

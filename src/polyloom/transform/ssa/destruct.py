@@ -22,8 +22,7 @@ Copy = tuple[Value, Operand]
 
 @throughout
 def destruct(function: Function) -> Function:
-    """The function with copies; only its entry has parameters. `ir.ssa_interpret` runs it, `ir.ssa_verify` refuses
-    it."""
+    """The function with copies; only its entry has parameters. `ir.ssa_interpret` runs, `ir.ssa_verify` refuses it."""
     parameters = {block.name: block.parameters for block in function.blocks[1:]}
     fresh = names(function)
     made = [part for block in function.blocks for part in _block(block, parameters, fresh)]

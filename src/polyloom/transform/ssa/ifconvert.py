@@ -46,8 +46,7 @@ class Cost:
 
 @throughout
 def if_convert(function: Function, cost: Cost | None = None, keep: Collection[str] = ()) -> Function:
-    """The function with selects; branches that end the blocks `keep` stay, which other passes may need to order
-    memory."""
+    """The function with selects; branches that end blocks of `keep` stay: other passes may order memory by them."""
     converter = _Converter(Editing(reached(function)), cost or Cost(), frozenset(keep), externals_of(function))
     # Inner branches before those around them: an arm must be one block when its branch is looked at.
     for name in postorder(converter.editing.source):

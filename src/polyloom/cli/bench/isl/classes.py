@@ -35,8 +35,7 @@ class Operation:
 
 @dataclass(slots=True)
 class Leaves:
-    """The syntax tree after concretization: operations by functional unit, and the distinct maps K -> J of their
-    conditions."""
+    """The syntax tree after concretization: operations by unit, and the distinct maps K -> J of their conditions."""
 
     tiles: Tiles
     units: dict[int, tuple[Operation, ...]] = field(default_factory=dict[int, tuple[Operation, ...]])

@@ -23,8 +23,7 @@ Kernel = tuple[Instruction, ...]
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Nodes with their kernels; `edges[v]` maps successors to transition spaces; `start` is the node of the first
-    iteration."""
+    """Nodes with their kernels; `edges[v]` maps successors to transition spaces; `start` is the first iteration's."""
 
     kernels: tuple[Kernel, ...]
     edges: tuple[dict[int, isl.Set], ...]

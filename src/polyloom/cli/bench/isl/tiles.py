@@ -120,8 +120,7 @@ class Tiles:
         return self._driven[register]
 
     def clamp(self, displacement: tuple[int, int]) -> isl.Map:
-        """Every element to the nearest one whose neighbour at `displacement` has a tile; to itself where there is
-        none."""
+        """Every element to the nearest one whose neighbour at `displacement` has a tile; to itself without one."""
         space = self.region.get_space().map_from_set()
         identity = isl.MultiPwAff.identity(space)
         candidate = self.prepared.candidate

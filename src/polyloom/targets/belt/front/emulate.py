@@ -36,11 +36,20 @@ EMULATED: Final = "emulated_"
 _SOURCE: Final = Path(__file__).with_name("emulated.c")
 _DIVISIONS: Final = {"sdiv": "divs", "udiv": "divu", "srem": "rems", "urem": "remu"}
 _SHAPES: Final[dict[str, tuple[tuple[str, bool, bool], ...]]] = {
-    **{"foeq": (("eq", False, False),), "fune": (("eq", False, True),), "funo": (("uno", False, False),)},
-    **{"ford": (("uno", False, True),), "folt": (("lt", False, False),), "fogt": (("lt", True, False),)},
-    **{"fole": (("le", False, False),), "foge": (("le", True, False),), "fuge": (("lt", False, True),)},
-    **{"fule": (("lt", True, True),), "fugt": (("le", False, True),), "fult": (("le", True, True),)},
-    **{"fone": (("lt", False, False), ("lt", True, False)), "fueq": (("lt", False, True), ("lt", True, True))},
+    "foeq": (("eq", False, False),),
+    "fune": (("eq", False, True),),
+    "funo": (("uno", False, False),),
+    "ford": (("uno", False, True),),
+    "folt": (("lt", False, False),),
+    "fogt": (("lt", True, False),),
+    "fole": (("le", False, False),),
+    "foge": (("le", True, False),),
+    "fuge": (("lt", False, True),),
+    "fule": (("lt", True, True),),
+    "fugt": (("le", False, True),),
+    "fult": (("le", True, True),),
+    "fone": (("lt", False, False), ("lt", True, False)),
+    "fueq": (("lt", False, True), ("lt", True, True)),
 }
 """By comparison the routines whose results are or-ed (and-ed for fueq): name, operands swapped, result inverted."""
 
@@ -63,7 +72,9 @@ def emulate(function: Function, machine: Machine) -> Function:
 def _routines() -> tuple[Function, ...]:
     text = _SOURCE.read_text(encoding="utf-8")
     found = tuple(
-        line.split("(")[0].split()[-1] for line in text.splitlines() if line[:4] in ("u32 ", "u64 ") and EMULATED in line
+        line.split("(")[0].split()[-1]
+        for line in text.splitlines()
+        if line[:4] in ("u32 ", "u64 ") and EMULATED in line
     )
     return tuple(map(_unplaced, load_all(Source(str(_SOURCE), text), found, Options(), 1, "riscv32-unknown-elf")))
 
@@ -161,7 +172,9 @@ class _Maker:
         form, found = _name(i.operands[0].type), list[Operand]()
         for name, swapped, inverted in _SHAPES[i.operation]:
             given = i.operands[::-1] if swapped else i.operands
-            found.append(self.emit("eq" if inverted else "ne", I1, self.call(f"{form}_{name}", I32, given), integer(I32, 0)))
+            found.append(
+                self.emit("eq" if inverted else "ne", I1, self.call(f"{form}_{name}", I32, given), integer(I32, 0))
+            )
         if len(found) == 1:
             self.emit("copy", I1, found[0], to=result)
         else:
@@ -197,9 +210,10 @@ class _Maker:
             self._to(result, size)
         else:
             words = i.place.words()
+            at = f", {words}" if words else ""
             raise infeasible(
                 "PL1090",
-                f"{self.machine.name} has no `{i.callee}` of floats{f', {words}' if words else ''}, and no routine for it",
+                f"{self.machine.name} has no `{i.callee}` of floats{at}, and no routine for it",
                 help="multiply and add in two steps, or take a member with floating point, such as copper",
             )
 

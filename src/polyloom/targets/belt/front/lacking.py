@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations that a member lacks, as a few that it has: minima and absolute values by comparison, products of 64 bits by
-those of 32, rotations, counts of bits and byte orders by shifts."""
+"""Operations that a member lacks, as a few that it has: minima by comparison, products of 64 bits by those of 32,
+rotations, counts of bits and byte orders by shifts."""
 
 from __future__ import annotations
 
@@ -93,11 +93,11 @@ class _Maker:
             case "bswap":
                 self._swapped(a)
             case _:
-                where = self.op.place.words()
+                words = self.op.place.words()
+                at = f", {words}" if words else ""
                 raise infeasible(
                     "PL1090",
-                    f"{self.machine.name} has no slot for `{name}` of {type}{f', {where}' if where else ''}, and it has "
-                    "no expansion",
+                    f"{self.machine.name} has no slot for `{name}` of {type}{at}, and it has no expansion",
                     help="take a member that has it, or write the computation otherwise",
                 )
 
@@ -130,5 +130,3 @@ class _Maker:
             low = self.emit("shl", self.emit("and", found, self.number(mask)), self.number(by))
             high = self.emit("and", self.emit("shru", found, self.number(by)), self.number(mask))
             found = self.emit("or", low, high, last=k == len(rows) - 1)
-
-

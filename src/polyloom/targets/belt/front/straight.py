@@ -93,7 +93,7 @@ class Straight:
         posts: dict[str, set[str]] = {_END: {_END}}
         for name in reversed(self.region.blocks):
             ways = [posts[t] for t in targets[name]]
-            posts[name] = {name} | (set.intersection(*ways) if ways else set())
+            posts[name] = {name} | (ways[0].intersection(*ways[1:]) if ways else set())
         return {name: found[-2] for name, found in doms.items() if len(found) > 1}, posts
 
     def _predicate(self, name: str, above: dict[str, str], below: dict[str, set[str]]) -> Operand | None:

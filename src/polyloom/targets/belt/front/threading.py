@@ -48,7 +48,8 @@ def _merged(function: Function) -> Function:
 
 
 def _forwarded(function: Function) -> Function:
-    """Without blocks that only jump on, where branches and jumps lead to them and nobody else reads their parameters."""
+    """Without blocks that only jump on, where branches and jumps lead to them, and nobody else reads their
+    parameters."""
     empty = {
         b.name: b
         for b in function.blocks[1:]
@@ -63,7 +64,7 @@ def _forwarded(function: Function) -> Function:
             return edge
         if block.terminator.edge.target in (*loops, block.name):
             return edge
-        given = {p: a for p, a in zip(block.parameters, edge.arguments, strict=True)}
+        given = dict(zip(block.parameters, edge.arguments, strict=True))
         on = block.terminator.edge
         return Edge(on.target, tuple(given.get(a, a) if isinstance(a, Value) else a for a in on.arguments))
 

@@ -42,6 +42,11 @@ class Plan:
     affine: Mapping[str, Form]
 
 
+def counts(plan: Plan) -> bool:
+    """Whether the number of iterations alone ends the loop."""
+    return plan.counted is not None and sum(op.edge is not None for op in plan.loop.ops) == 1
+
+
 def analyse(function: Function, loop: Loop, vector: int, reassociate: bool) -> Plan:
     """How to vectorize for vectors of so many bytes. Raises Refused."""
     for op in loop.ops:
@@ -66,9 +71,7 @@ def analyse(function: Function, loop: Loop, vector: int, reassociate: bool) -> P
     return Plan(loop, lanes, basic, reductions, counted, affine)
 
 
-def _leaves_only_sums(
-    loop: Loop, leave: Op, affine: Mapping[str, Form], reductions: Mapping[str, Op]
-) -> bool:
+def _leaves_only_sums(loop: Loop, leave: Op, affine: Mapping[str, Form], reductions: Mapping[str, Op]) -> bool:
     """Whether what leaves with the counted exit is known without the last iteration's lane."""
     own = {p.name for p in loop.parameters} | {r.name for op in loop.ops for r in op.results}
     sums = {*reductions, *(op.results[0].name for op in reductions.values())}
@@ -99,9 +102,7 @@ def _affine(loop: Loop, forms: Forms, basic: Mapping[str, int]) -> dict[str, For
     return found
 
 
-def _reductions(
-    loop: Loop, basic: Mapping[str, int], affine: Mapping[str, Form], reassociate: bool
-) -> dict[str, Op]:
+def _reductions(loop: Loop, basic: Mapping[str, int], affine: Mapping[str, Form], reassociate: bool) -> dict[str, Op]:
     made = {r.name: op for op in loop.ops for r in op.results}
     found: dict[str, Op] = {}
     for parameter, following in zip(loop.parameters, loop.next, strict=True):
@@ -189,9 +190,7 @@ def _check_operations(loop: Loop, affine: Mapping[str, Form]) -> None:
             raise Refused(f"`{op.name}`{f' ({where})' if where else ''} changes the width of lanes")
 
 
-def iterations(
-    function: Function, loop: Loop, forms: Forms, basic: Mapping[str, int]
-) -> tuple[Op, Form] | None:
+def iterations(function: Function, loop: Loop, forms: Forms, basic: Mapping[str, int]) -> tuple[Op, Form] | None:
     """The leave at the end of the loop that an equality with a counter decides, and the number of iterations."""
     last = loop.ops[-1] if loop.ops else None
     leaves = [k for k, op in enumerate(loop.ops) if op.edge is not None]

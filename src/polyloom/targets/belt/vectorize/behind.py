@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from polyloom.targets.belt.front.addresses import materialized
-from polyloom.targets.belt.front.affine import W, Form, Forms, entry
+from polyloom.targets.belt.front.affine import Form, Forms, W, entry
 from polyloom.targets.belt.front.lower import constant
 from polyloom.targets.belt.ir import BYTES, Block, Branch, Constant, Edge, Function, Jump, Op, Operand, Type, Value
 from polyloom.targets.belt.isa import OPS
@@ -62,7 +62,9 @@ class Behind:
         for k in range(len(ways) - 2, -1, -1):
             condition = ways[k][0]
             assert condition is not None
-            branch = Branch(condition, Edge(arrivals[k].name), end.edge if isinstance(end, Jump) else Edge(made[0].name))
+            branch = Branch(
+                condition, Edge(arrivals[k].name), end.edge if isinstance(end, Jump) else Edge(made[0].name)
+            )
             if k:
                 made.insert(0, Block(self.fresh("exit"), (), (), branch))
             end = branch
@@ -135,7 +137,11 @@ class Behind:
         return operand in loop.parameters or any(operand in op.results for op in loop.ops)
 
     def _result(self, name: str, op: Op, to: list[Op]) -> Operand:
-        first = dict(zip((p.name for p in self.plan.loop.parameters), entry(self.function, self.plan.loop).arguments, strict=True))
+        first = dict(
+            zip(
+                (p.name for p in self.plan.loop.parameters), entry(self.function, self.plan.loop).arguments, strict=True
+            )
+        )
         adding = {"sub": "add", "subf": "addf"}.get(op.name, op.name)
         scalar = self._reduced(adding, self._pass(self.vectors[op.results[0]]), to)
         begin = first[name]
@@ -183,4 +189,3 @@ def _bits(operand: Operand) -> int:
     if not isinstance(operand, Constant):
         raise Refused("a counter begins at an address")
     return operand.bits
-

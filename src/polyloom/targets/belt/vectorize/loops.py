@@ -11,11 +11,13 @@ from polyloom.diagnostics import infeasible
 from polyloom.ir.ssa import Place
 from polyloom.targets.belt.front.affine import Form, Forms, steps
 from polyloom.targets.belt.front.fresh import names
+from polyloom.targets.belt.front.head import headed
 from polyloom.targets.belt.front.simplify import simplify
 from polyloom.targets.belt.ir import Function, Loop, Module
 from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.vectorize.analyse import Refused, analyse, iterations
+from polyloom.targets.belt.vectorize.analyse import Refused, analyse, counts, iterations
 from polyloom.targets.belt.vectorize.rewrite import vectorized
+from polyloom.targets.belt.vectorize.whole import in_whole_passes
 
 Vectorize = Literal["never", "try", "always"]
 _EMULATED: Final = "emulated_"
@@ -40,12 +42,13 @@ def vectorize(
     functions: list[Function] = []
     for function in module.functions:
         fresh = names(function)
-        changed = function
+        changed = function = headed(function, fresh) if how != "never" else function
         own = not function.name.startswith(_EMULATED)
         for loop in [b for b in function.blocks if isinstance(b, Loop)] if own and how != "never" else []:
             try:
                 plan = analyse(changed, loop, machine.vector, reassociate)
-                changed = vectorized(changed, plan, fresh)
+                made = in_whole_passes if counts(plan) else vectorized
+                changed = made(changed, plan, fresh)
                 found.append(Vectorized(function.name, loop.name, plan.lanes, "", loop.place))
             except Refused as refused:
                 found.append(Vectorized(function.name, loop.name, 1, str(refused), loop.place))

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from polyloom.targets.belt.front.addresses import materialized, with_head
-from polyloom.targets.belt.front.affine import W, Form, entry, signed
+from polyloom.targets.belt.front.affine import Form, W, entry, signed
 from polyloom.targets.belt.front.lower import constant
 from polyloom.targets.belt.ir import BYTES, Block, Constant, Edge, Function, Loop, Op, Operand, Type, Value
 from polyloom.targets.belt.isa import OPS
@@ -26,12 +26,12 @@ Fresh = Callable[[str], str]
 
 def vectorized(function: Function, plan: Plan, fresh: Fresh) -> Function:
     """The function with the loop of the plan over vectors. Raises Refused."""
-    return _Vector(function, plan, fresh).function()
+    return Lanes(function, plan, fresh).function()
 
 
 @dataclass(slots=True)
-class _Vector:
-    """Mutable: operations before the loop and in it, vectors by scalar, masks."""
+class Lanes:
+    """Mutable: operations before the loop and in it, vectors by scalar, what reductions carry, masks."""
 
     source: Function
     plan: Plan
@@ -41,6 +41,7 @@ class _Vector:
     vectors: dict[Operand, Operand] = field(default_factory=dict[Operand, Operand])
     spread: dict[Operand, Operand] = field(default_factory=dict[Operand, Operand])
     counts: dict[Form, Operand] = field(default_factory=dict[Form, Operand])
+    carried: dict[str, Value] = field(default_factory=dict[str, Value])
     exits: list[Exit] = field(default_factory=list[Exit])
     beyond: Operand | None = None
     smeared: Operand | None = None
@@ -65,6 +66,17 @@ class _Vector:
         landings = {block.name: block for block in blocks}
         old = tuple(landings.pop(block.name, block) for block in kept.blocks)
         return replace(kept, blocks=(*old, *landings.values()))
+
+    def line(self) -> None:
+        """All but the exits, masked where there is a mask."""
+        self._pure()
+        self._stores()
+        self._reduce()
+
+    def mask(self, left: Operand) -> None:
+        """Only so many lanes do anything."""
+        ended = Value(self.fresh("ended"), Type("b"))
+        self.beyond = self.smeared = self.emit("remaining", left, type=self._mask(), more=(ended,))
 
     def emit(self, name: str, *operands: Operand, type: Type, more: tuple[Value, ...] = ()) -> Value:
         result = Value(self.fresh("v"), type)
@@ -238,10 +250,11 @@ class _Vector:
         for position, op in enumerate(self.plan.loop.ops):
             if op.name != "store":
                 continue
-            value, mask = self._vector(op.operands[-1]), self._masked(position)
-            does = self._once("xor", mask, self._number(1))
-            stored = self.emit("pick", does, value, type=value.type)
-            self.ops.append(replace(op, operands=(*self._address(op), stored)))
+            value = self._vector(op.operands[-1])
+            if self.smeared is not None:
+                does = self._once("xor", self._masked(position), self._number(1))
+                value = self.emit("pick", does, value, type=value.type)
+            self.ops.append(replace(op, operands=(*self._address(op), value)))
 
     def _reduce(self) -> None:
         for name, op in self.plan.reductions.items():
@@ -250,12 +263,15 @@ class _Vector:
             carried = Value(self.fresh(name), type)
             other = next(o for o in op.operands if o != parameter)
             given = self._vector(other)
-            mask = self._masked(self.plan.loop.ops.index(op))
-            neutral = self.emit("pick", mask, self._identity(op, type), given, type=type)
-            self.vectors[parameter] = carried
-            self.vectors[op.results[0]] = self.emit(_adding(op.name), carried, neutral, type=type)
+            if self.smeared is not None:
+                mask = self._masked(self.plan.loop.ops.index(op))
+                given = self.emit("pick", mask, self.identity(op), given, type=type)
+            self.vectors[parameter] = self.carried[name] = carried
+            self.vectors[op.results[0]] = self.emit(_adding(op.name), carried, given, type=type)
 
-    def _identity(self, op: Op, type: Type) -> Constant:
+    def identity(self, op: Op) -> Constant:
+        """What changes nothing, in each lane of a reduction."""
+        type = Type(op.results[0].type.width, self.plan.lanes)
         return Constant(type, identity(op.name, 8 * BYTES[type.width]))
 
     def _carried(
@@ -279,7 +295,7 @@ class _Vector:
                 assert isinstance(carried, Value)
                 parameters.append(carried)
                 following.append(self.vectors[op.results[0]])
-                first.append(self._identity(op, carried.type))
+                first.append(self.identity(op))
         if remaining is not None:
             left, count = remaining
             parameters.append(left)
@@ -306,4 +322,3 @@ def _entered(block: Block | Loop, name: str, first: tuple[Operand, ...]) -> Bloc
     if not isinstance(edge, Edge) or edge.target != name:
         return block
     return replace(block, terminator=replace(block.terminator, edge=Edge(name, first)))
-

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sixty C loops of `examples/loops`: each is compiled, run on the model, and compared with the interpreter of SSA form
+and the host, on every member; in the default run each on one member in turn."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from polyloom import api
+from polyloom.cli.bench.loops import FAMILIES, Loop, arguments, loops
+from polyloom.diagnostics import INFEASIBLE, PolyloomError
+from polyloom.frontend.source import Options
+
+MEMBERS = ("silver", "gold", "copper", "tin", "gold5", "hex4", "unit")
+ALL = tuple(loops())
+
+
+def run(loop: Loop, member: str, n: int, **own: Any) -> Any:
+    made = api.compile(loop.path, f"belt:{member}", options=Options(function=loop.name), **{"spl": "always", **own})
+    return made.run(arguments(loop, made.signature, n))
+
+
+def check(loop: Loop, member: str, n: int, **own: Any) -> None:
+    """Verified; or the member's scratch is too short, which is said with the bytes."""
+    try:
+        assert run(loop, member, n, **own).verified
+    except PolyloomError as error:
+        first = error.diagnostics[0]
+        assert first.exit_code == INFEASIBLE and "bytes of scratch" in first.message, str(error)
+        assert member in ("tin", "copper")
+
+
+def test_sixty_loops_in_ten_families() -> None:
+    assert Counter(loop.family for loop in ALL) == dict.fromkeys(FAMILIES, 6)
+
+
+@pytest.mark.parametrize(("number", "loop"), list(enumerate(ALL)), ids=[loop.name for loop in ALL])
+def test_a_loop_on_one_member(number: int, loop: Loop) -> None:
+    check(loop, MEMBERS[number % len(MEMBERS)], 37)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("member", MEMBERS)
+@pytest.mark.parametrize("loop", ALL, ids=[loop.name for loop in ALL])
+def test_every_loop_on_every_member(loop: Loop, member: str) -> None:
+    for n in (0, 1, 2, 100) if "n" in loop.path or loop.family != "search" else (1, 2, 100):
+        check(loop, member, n)
+    check(loop, member, 20, solver="torus")
+    check(loop, f"{member}:unphased", 20)
+
+
+@pytest.mark.parametrize("name", ["dot", "find_either", "compact", "iir"])
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 8])
+def test_few_iterations(name: str, n: int) -> None:
+    """Fewer than stages: nothing of what runs ahead shows."""
+    check(next(loop for loop in ALL if loop.name == name), "silver", n)
+
+
+def test_almost_all_are_pipelined_on_silver_and_gold() -> None:
+    for member in ("silver", "gold"):
+        refused: list[str] = []
+        for loop in ALL[::5]:
+            made = api.compile(
+                loop.path, f"belt:{member}", options=Options(function=loop.name), spl="always", solver="iterative"
+            )
+            facts: Any = made.target.made(made.data)
+            refused += [f"{loop.name}: {f['reason']}" for f in facts["loops"] if not f["pipelined"]]
+        assert refused == []
