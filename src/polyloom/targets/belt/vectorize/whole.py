@@ -53,7 +53,7 @@ class _Whole:
         none = self._before("eql", span, constant(W, 0), type=Type("b"))
         last.mask(left)
         last.line()
-        carried = [op for op in self.plan.reductions.values()]
+        carried = list(self.plan.reductions.values())
         first = tuple(passes.identity(op) for op in carried)
         names = {part: self.fresh(part) for part in ("head", "passed", "last", "masked", "end")}
         begun = Jump(Edge(loop.name, (*self._begin(), *first)))
@@ -154,7 +154,7 @@ class _Whole:
         lanes = self.plan.lanes
         sums = {op.results[0]: Value(self.fresh("sum"), Type(op.results[0].type.width, lanes)) for op in carried}
         position = self.plan.loop.ops.index(leave)
-        vectors: dict[Operand, Operand] = dict(sums)
+        vectors: dict[Operand, Operand] = {**sums}
         behind = Behind(self.source, self.plan, self.fresh, [Exit(leave, position, None)], vectors, None, None)
         arrival = behind.blocks()[1][-1]
         back: dict[Operand, Operand] = {passed: value for value, passed in behind.taken.items()}
