@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.targets.belt import stats
-from polyloom.targets.belt.block_code import Builder, Head, Plan, aliases, live_in, uses
+from polyloom.targets.belt.block_code import Builder, Head, Plan, aliases, incoming, live_in, uses
 from polyloom.targets.belt.emit import Piece, linked, loop_belt, loop_constants, loop_piece, loop_spills, open_piece
 from polyloom.targets.belt.graph import LOADS, Graph, Read
 from polyloom.targets.belt.graph import Builder as LoopBuilder
@@ -21,7 +21,7 @@ from polyloom.targets.belt.ir import BYTES, Block, Constant, Function, Loop, Mod
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.layout import addresses
 from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.normal import edges, entry, merged, opened, reachable, with_exits, with_heads
+from polyloom.targets.belt.normal import edges, entry, merged, opened, reachable, with_exits, with_heads, with_stubs
 from polyloom.targets.belt.open_code import ENTRY, Code, Linear, check, schedule
 from polyloom.targets.belt.pipeline import Failed, Options, Pipelined, bounds, pipeline
 from polyloom.targets.belt.program import Bundle, Program, Routine
@@ -108,6 +108,7 @@ def _routine(
             loops[loop.name] = found
         else:
             function = opened(function, loop)
+    function = with_stubs(function, machine.belt - 2)
     pieces = _pieces(function, machine, known, loops)
     bundles: list[Bundle] = []
     first: dict[str, int] = {}
@@ -221,9 +222,12 @@ def _begin_homes(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
     for block in plan.function.blocks:
         if block.name in loops:
             plan.homed |= {v.name for edge in edges(block) for v in plan.live[edge.target]}
+    for block in plan.function.blocks[1:]:
+        if isinstance(block, Block) and len(block.parameters) > plan.machine.belt - 2:
+            plan.carried |= {p.name for p in block.parameters[plan.machine.belt // 2 :]}
     for block in plan.function.blocks:
         free = [v for v in plan.live[block.name] if v.name not in plan.homed]
-        room = max(0, plan.machine.belt * 3 // 4 - len(block.parameters))
+        room = max(0, plan.machine.belt * 3 // 4 - sum(p.name not in plan.carried for p in block.parameters))
         plan.homed |= {v.name for v in free[room:]}
 
 
@@ -234,6 +238,8 @@ def _homes(plan: Plan, loops: Mapping[str, Pipelined]) -> list[Value]:
     needed = {o.name for b in plan.function.blocks for o in uses(b) if isinstance(o, Value)}
     needed |= {n.home.name for f in loops.values() for n in f.belt.graph.nodes if n.home is not None}
     found |= {v.name: v for f in loops.values() for v, _ in loop_constants(f)}
+    carried = [p for b in plan.function.blocks for p in b.parameters if p.name in plan.carried]
+    found |= {v.name: v for v in map(incoming, carried)}
     for block in plan.function.blocks:
         if isinstance(block, Loop):
             continue

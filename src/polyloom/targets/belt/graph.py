@@ -63,7 +63,8 @@ class Node:
 
     `home` is the value from outside that a fillx reads, or the name of the `constant` there; `spill` the node of the spill whose value a fill reads,
     `distance` iterations earlier. `first`: it must be issued in the stage 0. `near`: it is issued at most so many
-    bundles before that node. `role` is that in a counted loop: counter, test, leave. A scratchf has the bytes of a frame
+    bundles before that node. `role` is that in a counted loop: counter, test, leave; or parameter, of a fillx that
+    gives a block's parameter. A scratchf has the bytes of a frame
     as `literal`, and how many rotate as `scale`.
     """
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from polyloom.targets.belt.graph import CALLS, LOADS, Graph, Node, Read
+from polyloom.targets.belt.graph import CALLS, LEAF, LOADS, Graph, Node, Read
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.positions import Belt, Placed
@@ -23,9 +23,13 @@ from polyloom.targets.belt.slots import order_acts
 ENTRY: Final = "entry"
 """The name of a node for what is on the belt as the block begins."""
 TRANSFERS: Final = ("br", "brtr", "brfl", "inner", "retn")
-LEAVES: Final = ("con", "fillx")
 LONG: Final = 1 << 40
 """An interval that no block reaches."""
+
+
+def is_leaf(node: Node) -> bool:
+    """Whether the node is placed with what first reads it."""
+    return node.name in LEAF and not node.role
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ class _List:
             self.slots[n] = Slot("E", 0)
         self.needs = [list(self._needs(n)) for n in range(len(graph.nodes))]
         heights = self._heights()
-        waiting = [n for n, node in enumerate(graph.nodes) if node.name not in LEAVES and n not in self.start]
+        waiting = [n for n, node in enumerate(graph.nodes) if not is_leaf(node) and n not in self.start]
         if self.code.serial:
             self._serially(waiting)
         else:
@@ -156,7 +160,7 @@ class _List:
         for source, weight in self.needs[n]:
             if source in self.start:
                 ready = max(ready, self.start[source] + weight)
-            elif self.code.graph.nodes[source].name not in LEAVES:
+            elif not is_leaf(self.code.graph.nodes[source]):
                 return LONG
         return ready
 
