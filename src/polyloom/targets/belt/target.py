@@ -20,10 +20,7 @@ from polyloom.targets.belt.genasm_read import read_genasm
 from polyloom.targets.belt.import_ssa import Options as Importing
 from polyloom.targets.belt.import_ssa import import_function
 from polyloom.targets.belt.ir import BYTES, Function, Module, Type
-<<<<<<< HEAD
 from polyloom.targets.belt.ir_verify import verify as verified
-=======
->>>>>>> main
 from polyloom.targets.belt.listing import listing
 from polyloom.targets.belt.machine import load, members
 from polyloom.targets.belt.options import Options
