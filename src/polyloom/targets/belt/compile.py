@@ -145,6 +145,8 @@ def _loop(
         return None, replace(facts, reason="scratch")
     if reason := _refused(facts, settings.spl):
         return None, replace(facts, reason=reason)
+    if any(len(op.edge.arguments) > machine.belt - 2 for op in loop.ops if op.edge is not None):
+        return None, replace(facts, reason="belt")
     options = Options(settings.solver, settings.effort, machine.scratch)
     found = pipeline(machine, graph, known, options)
     if isinstance(found, Failed):
@@ -167,6 +169,7 @@ def _pieces(
     """The bundles of every block, by name."""
     plan = Plan(machine, function, known, {})
     plan.live = live_in(function)
+    plan.used = frozenset(o for block in function.blocks for o in uses(block))
     _begin_homes(plan, loops)
     for _ in range(ROUNDS + 1):
         offsets, codes = _scheduled(plan, loops)
@@ -235,7 +238,7 @@ def _homes(plan: Plan, loops: Mapping[str, Pipelined]) -> list[Value]:
     """Values in scratch, widest first."""
     found: dict[str, Value] = {}
     constants = aliases(plan.function)
-    needed = {o.name for b in plan.function.blocks for o in uses(b) if isinstance(o, Value)}
+    needed = {o.name for o in plan.used if isinstance(o, Value)}
     needed |= {n.home.name for f in loops.values() for n in f.belt.graph.nodes if n.home is not None}
     found |= {v.name: v for f in loops.values() for v, _ in loop_constants(f)}
     carried = [p for b in plan.function.blocks for p in b.parameters if p.name in plan.carried]
