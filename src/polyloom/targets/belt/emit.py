@@ -161,7 +161,10 @@ def _issue(graph: Graph, node: Node, slot: Slot, operands: Sequence[Placed], off
 
 
 def _note(graph: Graph, node: Node, stage: int | None) -> Note:
-    return Note(tuple(_name(graph, o) for o in node.operands), tuple(v.name for v in node.results), stage, node.place)
+    operands = [_name(graph, o) for o in node.operands]
+    while operands and not operands[-1]:
+        operands.pop()
+    return Note(tuple(operands), tuple(v.name for v in node.results), stage, node.place)
 
 
 def _name(graph: Graph, source: Source) -> str:

@@ -152,7 +152,8 @@ def _may_be_none(graph: Graph, node: Node, maybe: set[int]) -> bool:
     condition = next(iter(node.reads), None)
     if is_choice and condition is not None and not _is_true(graph.nodes[condition.node]):
         return True
-    return any(read.node in maybe for read in node.reads)
+    given = graph.nodes[node.spill].reads if node.spill >= 0 else node.reads
+    return any(read.node in maybe for read in given)
 
 
 def _is_true(node: Node) -> bool:
