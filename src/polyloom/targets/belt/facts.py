@@ -75,7 +75,7 @@ def _loop(loop: Facts) -> str:
         return f"open code: {_REASONS.get(str(loop['reason']), loop['reason'])}"
     proof = "proved minimal" if loop["proved_minimal"] else "not proved minimal"
     passes = "" if loop["passes"] is None else f", {loop['passes']} passes"
-    spilled = f", {loop['spills']} spills" if loop["spills"] else ""
+    spilled = f", {loop['spills']} spilled" if loop["spills"] else ""
     vectors = f", {loop['lanes']} lanes" if loop["lanes"] != 1 else ""
     interval = f"initiation interval {loop['initiation_interval']} ({proof})"
     return f"{interval}, {loop['stages']} stages{vectors}{spilled}{passes}"

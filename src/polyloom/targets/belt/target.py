@@ -20,6 +20,7 @@ from polyloom.targets.belt.genasm_read import read_genasm
 from polyloom.targets.belt.import_ssa import Options as Importing
 from polyloom.targets.belt.import_ssa import import_function
 from polyloom.targets.belt.ir import BYTES, Function, Module, Type
+from polyloom.targets.belt.listing import listing
 from polyloom.targets.belt.machine import load, members
 from polyloom.targets.belt.options import Options
 from polyloom.targets.belt.place import Place, place
@@ -129,7 +130,7 @@ def _show(data: bytes, options: Options) -> str:
         from polyloom.targets.belt.timeline import timeline
 
         return timeline(file.program)
-    return conasm.print_program(file.program, file.signature)
+    return listing(file.program, file.signature)
 
 
 TARGET: Final = Target(
