@@ -122,8 +122,10 @@ def linked(piece: Piece, first: Mapping[str, int]) -> tuple[Bundle, ...]:
 
 
 def _bundle(row: Sequence[tuple[Issue, Note]], drops: int, rotate: bool) -> Bundle:
+    """Notes that say nothing are left out, as a listing does."""
     row = sorted(row, key=lambda item: item[0].slot.order)
-    return Bundle(tuple(i for i, _ in row), drops, rotate, tuple(n for _, n in row))
+    notes = tuple(n for _, n in row)
+    return Bundle(tuple(i for i, _ in row), drops, rotate, notes if any(n != Note() for n in notes) else ())
 
 
 def _operand(source: Source, position: int) -> Placed:
