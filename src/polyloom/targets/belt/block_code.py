@@ -63,7 +63,8 @@ class Head:
 @dataclass(slots=True)
 class Plan:
     """Mutable: grows from round to round. `homed` are names of values in scratch; `refilled` are (block, operation,
-    what): read from a con or fillx of its own; `carried` are parameters that pass through scratch."""
+    what): read from a con or fillx of its own; `carried` are parameters that pass through scratch; `used` are all
+    operands of the function."""
 
     machine: Machine
     function: Function
@@ -75,6 +76,7 @@ class Plan:
     serial: bool = False
     scratch: int = 0
     live: Mapping[str, tuple[Value, ...]] = field(default_factory=dict[str, tuple[Value, ...]])
+    used: frozenset[Operand] = frozenset()
 
     def entry(self, block: Block | Loop) -> tuple[Value, ...]:
         """The belt that a transfer to the block makes."""
@@ -180,7 +182,7 @@ class Builder:
     def _is_needed_at_home(self, value: Value) -> bool:
         if not self.plan.serial:
             return True
-        return any(value in uses(b) for b in self.plan.function.blocks)
+        return value in self.plan.used
 
     def _op(self, k: int) -> None:
         op = predicated(self.block.ops[k])

@@ -8,6 +8,7 @@ live from block to block are on the belt that a transfer lists, or at home in sc
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -144,15 +145,26 @@ class _List:
         node = self.code.graph.nodes[n]
         return self.start[n] + max(1, latency(self.machine, self.code.graph, node))
 
-    def _at_once(self, waiting: list[int], heights: Sequence[int]) -> None:
-        waiting.sort(key=lambda n: (-heights[n], n))
+    def _at_once(self, waiting: Sequence[int], heights: Sequence[int]) -> None:
+        after: dict[int, list[int]] = {}
+        left: dict[int, int] = {}
+        for n in waiting:
+            sources = {s for s, _ in self.needs[n] if s not in self.start and not is_leaf(self.code.graph.nodes[s])}
+            left[n] = len(sources)
+            for source in sources:
+                after.setdefault(source, []).append(n)
+        ready = sorted((-heights[n], n) for n in waiting if not left[n])
         at = 0
-        while waiting:
-            rest = [n for n in waiting if self._ready(n) > at or not self._place(n, at)]
+        while ready:
+            placed = [n for _, n in ready if self._ready(n) <= at and self._place(n, at)]
+            ready = [item for item in ready if item[1] not in self.start]
+            for n in placed:
+                for sink in after.get(n, ()):
+                    left[sink] -= 1
+                    if not left[sink]:
+                        insort(ready, (-heights[sink], sink))
             # What was placed in this bundle may make more ready in it.
-            if len(rest) == len(waiting):
-                at += 1
-            waiting = rest
+            at += not placed
 
     def _ready(self, n: int) -> int:
         """The earliest bundle by what is placed; far away while something is not."""

@@ -23,7 +23,7 @@ from polyloom.targets.belt.ir import Constant, Value
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.late import inserted, late
 from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.nones import Nones, Wrong, repair, with_recur
+from polyloom.targets.belt.nones import Nones, Wrong, recurs_of_none, repair, with_recur
 from polyloom.targets.belt.positions import Belt
 from polyloom.targets.belt.problem import Setting, label, linear, setting
 from polyloom.targets.belt.slots import assign
@@ -149,6 +149,8 @@ class _Try:
                 continue
             found = lost(belt)
             used = frames(graph, belt.placed)
+            if not found and recurs_of_none(graph):
+                return _Failure("none", rounds, interval)
             if not found and used.bytes <= self.options.scratch:
                 return Pipelined(belt, solution, self.limits, rounds, used)
             if not found:
