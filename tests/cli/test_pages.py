@@ -35,7 +35,8 @@ def page() -> str:
     lines = [
         "# Error codes",
         "",
-        "`polyloom explain CODE` prints an entry. This page is made of the catalogue, `src/polyloom/codes.py`, and of those of the targets.",
+        "`polyloom explain CODE` prints an entry. This page is made of the catalogue, `src/polyloom/codes.py`, and of "
+        "those of the targets.",
     ]
     for prefix, title in SECTIONS.items():
         entries = [(code, *text) for code, text in sorted(CODES.items()) if code.startswith(prefix)]
