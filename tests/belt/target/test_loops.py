@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sixty C loops of `examples/loops`, run on the model and compared with the interpreter of SSA form and the host: on
-every member; in the default run each on one of them in turn."""
+"""The sixty C loops of `examples/loops`, run on the model and compared with the interpreter of SSA form and the
+host: on every member; in the default run each on one of them in turn."""
 
 from __future__ import annotations
 
