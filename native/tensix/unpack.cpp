@@ -22,7 +22,10 @@ class Reader {
         exponent_ = wrapped(plan, plan.exponents_sixteenths / 16) * 16 + plan.exponents_sixteenths % 16;
     }
 
-    [[nodiscard]] bool inside() const { return at_ / 8 + 4 <= l1_.size() && exponent_ / 16 < l1_.size(); }
+    [[nodiscard]] bool inside() const {
+        const bool shares = is_block(plan_.in) && !plan_.forced_exponent;
+        return at_ / 8 + (bits_of(plan_.in) + 7) / 8 <= l1_.size() && (!shares || exponent_ / 16 < l1_.size());
+    }
 
     uint32_t next() {
         const uint32_t bits = bits_of(plan_.in);
