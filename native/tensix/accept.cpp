@@ -54,23 +54,23 @@ Unit unit_of(Word word) {
 }
 
 // Matrix unit and packers wait until rows of Dst that they read or overwrite have arrived.
-bool Tile::blocks_ready(const Timing &timing) const {
+bool Tile::blocks_ready(const Timing& timing) const {
     for (uint32_t n = 0; n < timing.dst_reads.count; ++n)
         if (dst_writers[(timing.dst_reads.first + n) % 128].due > cycle) return false;
     return true;
 }
 
 // The registers that interlock hold the instruction; the others are a matter of `note_vector`.
-bool Tile::may_vector(int thread, const Entry &entry, const Timing &timing) {
+bool Tile::may_vector(int thread, const Entry& entry, const Timing& timing) {
     for (uint32_t bits = timing.reads & 0x3ffff; bits; bits &= bits - 1) {
-        const Writer &writer = vector_writers[size_t(std::countr_zero(bits))];
+        const Writer& writer = vector_writers[size_t(std::countr_zero(bits))];
         if (writer.due > cycle && writer.interlocked) return false;
     }
     return vector::ready(state, entry.word, thread);
 }
 
-bool Tile::may_accept(int thread, Unit unit, Timing &timing) {
-    const Entry &entry = fronts[size_t(thread)].gate.front();
+bool Tile::may_accept(int thread, Unit unit, Timing& timing) {
+    const Entry& entry = fronts[size_t(thread)].gate.front();
     const Word word = entry.word;
     timing = {};
     if (unit == Unit::Nothing) return true;
@@ -78,9 +78,7 @@ bool Tile::may_accept(int thread, Unit unit, Timing &timing) {
     const bool busy = units[size_t(unit)].free_at > cycle;
     if (busy && !(unit == Unit::Vector && opcode(word) == SFPNOP)) return false;
     switch (unit) {
-        case Unit::Vector:
-            timing = vector::timing(state, word, thread);
-            return may_vector(thread, entry, timing);
+        case Unit::Vector: timing = vector::timing(state, word, thread); return may_vector(thread, entry, timing);
         case Unit::Matrix:
             timing = matrix::timing(state, word, thread);
             return matrix::ready(state, word, thread) && blocks_ready(timing);
@@ -105,7 +103,7 @@ void Tile::accept() {
     std::array<Timing, THREADS> timing;
     int count = 0;
     for (int t = 0; t < THREADS; ++t) {
-        const Front &front = fronts[size_t(t)];
+        const Front& front = fronts[size_t(t)];
         if (front.gate.empty() || thread_free[size_t(t)] > cycle) continue;
         const Word word = front.gate.front().word;
         unit[size_t(t)] = unit_of(word);
@@ -130,27 +128,27 @@ void Tile::accept() {
         if (wants[size_t(t)]) issue(t, unit[size_t(t)], timing[size_t(t)]);
 }
 
-void Tile::note_vector(int thread, const Entry &entry, const Timing &timing) {
+void Tile::note_vector(int thread, const Entry& entry, const Timing& timing) {
     if (opcode(entry.word) != SFPNOP && shuffle.due > cycle)
         hazard("shuffle-followed", thread, entry, shuffle, "an SFPSHFT2 shuffle must be followed by SFPNOP",
                "one SFPNOP between");
     for (uint32_t bits = timing.reads & 0x3ffff; bits; bits &= bits - 1) {
-        const Writer &writer = vector_writers[size_t(std::countr_zero(bits))];
+        const Writer& writer = vector_writers[size_t(std::countr_zero(bits))];
         if (writer.due > cycle)
             hazard("read-too-early", thread, entry, writer,
                    "L" + std::to_string(std::countr_zero(bits)) + " is read before its new value has arrived",
                    "one SFPNOP or an independent instruction between");
     }
     for (uint32_t n = 0; n < timing.dst_reads.count; ++n) {
-        const Writer &writer = dst_writers[(timing.dst_reads.first + n) % 128];
+        const Writer& writer = dst_writers[(timing.dst_reads.first + n) % 128];
         if (writer.due > cycle && writer.cycle + DST_SETTLES > cycle && unit_of(writer.entry.word) == Unit::Matrix)
             hazard("dst-too-early", thread, entry, writer, "rows of Dst are loaded while the matrix unit writes them",
                    "three other instructions between, or STALLWAIT blocking SFPU (0x100) while FPU is busy (0x80)");
     }
 }
 
-void Tile::note_config_use(int thread, const Entry &entry, Unit unit) {
-    for (const Writer &writer : slow_config) {
+void Tile::note_config_use(int thread, const Entry& entry, Unit unit) {
+    for (const Writer& writer : slow_config) {
         const Word by = writer.entry.word;
         const uint32_t index = opcode(by) == WRCFG ? field(by, 10, 0) : 52 + field(by, 12, 6);
         if (writer.thread != thread || writer.due <= cycle || !uses(unit, index)) continue;
@@ -160,10 +158,10 @@ void Tile::note_config_use(int thread, const Entry &entry, Unit unit) {
 }
 
 // A bank that is handed over becomes the matrix unit's when the unpacker has filled it.
-void Tile::execute_unpack(const Entry &entry, int thread, const Timing &timing, Context &context) {
-    MatrixState &m = state.matrix;
+void Tile::execute_unpack(const Entry& entry, int thread, const Timing& timing, Context& context) {
+    MatrixState& m = state.matrix;
     bool before[4];
-    SourceBank *const banks[4] = {&m.a[0], &m.a[1], &m.b[0], &m.b[1]};
+    SourceBank* const banks[4] = {&m.a[0], &m.a[1], &m.b[0], &m.b[1]};
     for (int n = 0; n < 4; ++n) before[n] = banks[n]->with_matrix;
     unpack::execute(state, entry.word, thread, context);
     for (int n = 0; n < 4; ++n) {
@@ -173,8 +171,8 @@ void Tile::execute_unpack(const Entry &entry, int thread, const Timing &timing, 
     }
 }
 
-void Tile::issue(int thread, Unit unit, const Timing &timing) {
-    Front &front = fronts[size_t(thread)];
+void Tile::issue(int thread, Unit unit, const Timing& timing) {
+    Front& front = fronts[size_t(thread)];
     const Entry entry = front.gate.front();
     Context context = this->context(entry);
     const uint64_t until = cycle + std::max(timing.busy, timing.latency);
@@ -184,7 +182,7 @@ void Tile::issue(int thread, Unit unit, const Timing &timing) {
             note_vector(thread, entry, timing);
             // A newer write to the same register finds the older one done.
             if (!pending.empty())
-                for (Pending &each : pending)
+                for (Pending& each : pending)
                     if (timing.writes >> each.target & 1) each.due = 0;
             if (!pending.empty()) commit_vector();
             vector::execute(state, entry.word, thread, context);
@@ -221,10 +219,10 @@ void Tile::issue(int thread, Unit unit, const Timing &timing) {
     for (uint32_t n = 0; n < timing.dst_writes.count; ++n)
         dst_writers[(timing.dst_writes.first + n) % 128] = {cycle, cycle + timing.latency, entry, thread, false};
     front.gate.pop();
-    UnitState &used = units[size_t(unit)];
+    UnitState& used = units[size_t(unit)];
     used.free_at = std::max(used.free_at, cycle + timing.busy);
     used.last = thread, ++used.accepted, used.busy_cycles += timing.busy;
-    uint64_t &flight = in_flight[size_t(thread)][size_t(unit)];
+    uint64_t& flight = in_flight[size_t(thread)][size_t(unit)];
     flight = std::max(flight, until);
     active(until), moved = true;
     if (tracing) events.push_back({cycle, until, thread, int(unit), entry.word, entry.pc});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration unit: SETC16, WRCFG, RDCFG, RMWCIB0 to 3. A write becomes visible at the start of a later cycle: the
-// next one, or the one after for WRCFG. Source: facts 1.6.
+// The configuration unit: SETC16, WRCFG, RDCFG, RMWCIB0 to 3. A write becomes visible at the start of a later cycle:
+// the next one, or the one after for WRCFG. Source: facts 1.6.
 #include <algorithm>
 #include <bit>
 
@@ -25,7 +25,7 @@ Timing Tile::config_timing(Word word) const {
 void Tile::write_config(int bank, uint32_t index, uint32_t mask, uint32_t value) {
     for (int each = 0; each < 2; ++each) {
         if (each != bank && index < GLOBAL) continue;
-        uint32_t &word = state.config.banks[size_t(each)][index];
+        uint32_t& word = state.config.banks[size_t(each)][index];
         word = (word & ~mask) | (value & mask);
     }
     if (index != PRNG_SEED) return;
@@ -33,7 +33,7 @@ void Tile::write_config(int bank, uint32_t index, uint32_t mask, uint32_t value)
     for (int lane = 0; lane < LANES; ++lane) state.vector.random[size_t(lane)] = std::rotl(seed, lane);
 }
 
-void Tile::execute_config(const Entry &entry, int thread) {
+void Tile::execute_config(const Entry& entry, int thread) {
     const Word word = entry.word;
     const uint32_t op = opcode(word);
     const int bank = int(state.config.thread[size_t(thread)][0] & 1);

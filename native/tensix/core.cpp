@@ -19,18 +19,18 @@ using riscv::Op;
 constexpr uint32_t PUSH = 0xffe40000;
 
 // A word whose low bits are not 11: rotated back, and stored where a push goes.
-Answer push_word(riscv::Hart<Baby> &h, const riscv::Decoded<Baby> &d) {
+Answer push_word(riscv::Hart<Baby>& h, const riscv::Decoded<Baby>& d) {
     const uint32_t word = uint32_t(d.imm);
-    Core &core = *h.state.core;
+    Core& core = *h.state.core;
     return core.tile.store(core.number, PUSH, 4, word >> 2 | word << 30);
 }
 
-Answer load_register(void *self, void *who, uint64_t address, unsigned size, uint64_t &value) {
-    return static_cast<Tile *>(self)->load(static_cast<Core *>(who)->number, uint32_t(address), size, value);
+Answer load_register(void* self, void* who, uint64_t address, unsigned size, uint64_t& value) {
+    return static_cast<Tile*>(self)->load(static_cast<Core*>(who)->number, uint32_t(address), size, value);
 }
 
-Answer store_register(void *self, void *who, uint64_t address, unsigned size, uint64_t value) {
-    return static_cast<Tile *>(self)->store(static_cast<Core *>(who)->number, uint32_t(address), size, uint32_t(value));
+Answer store_register(void* self, void* who, uint64_t address, unsigned size, uint64_t value) {
+    return static_cast<Tile*>(self)->store(static_cast<Core*>(who)->number, uint32_t(address), size, uint32_t(value));
 }
 
 // Latency of a load from a register. Source: facts 1.9.
@@ -76,12 +76,12 @@ constexpr std::array<Shape, 256> SHAPES = [] {
     return all;
 }();
 
-void add_code(riscv::Code<Baby> &code, Tile &tile) {
+void add_code(riscv::Code<Baby>& code, Tile& tile) {
     code.add(0, L1_BYTES, tile.state.l1.data());
     for (const uint32_t low : {0u, 1u, 2u}) code.custom.push_back({low, 3, riscv::custom_step<Baby, push_word>, 4});
 }
 
-const char *describe(Cause cause) {
+const char* describe(Cause cause) {
     switch (cause) {
         case Cause::illegal: return "an instruction that RV32IM does not have";
         case Cause::fetch: return "no code is at this address";
@@ -95,8 +95,8 @@ const char *describe(Cause cause) {
 }  // namespace
 
 template <class H, class D>
-bool CoreTiming::issue(H &h, const D &d) {
-    Core &c = *core;
+bool CoreTiming::issue(H& h, const D& d) {
+    Core& c = *core;
     const uint64_t now = c.tile.cycle;
     const Shape shape = d.op < 256 ? SHAPES[d.op] : Shape{};
     uint64_t needed = c.leaves[c.entered % 8];
@@ -106,7 +106,7 @@ bool CoreTiming::issue(H &h, const D &d) {
         c.free_at = needed;
         return false;
     }
-    Attempt &a = c.attempt;
+    Attempt& a = c.attempt;
     a = {};
     a.rd = shape.writes ? d.rd : 32;
     if (shape.kind == Shape::multiply) {
@@ -136,11 +136,11 @@ bool CoreTiming::issue(H &h, const D &d) {
 }
 
 template <class H, class D>
-void CoreTiming::branch(H &, const D &d, bool taken, uint64_t to) {
-    Core &c = *core;
+void CoreTiming::branch(H&, const D& d, bool taken, uint64_t to) {
+    Core& c = *core;
     const Op op = Op(d.op);
     if (op == Op::JALR) {
-        uint32_t &last = c.targets[d.pc / 4 % 64];
+        uint32_t& last = c.targets[d.pc / 4 % 64];
         c.attempt.mispredicted = last != to;
         last = uint32_t(to);
     } else if (op != Op::JAL) {
@@ -149,7 +149,7 @@ void CoreTiming::branch(H &, const D &d, bool taken, uint64_t to) {
     c.attempt.parks = taken && to == d.pc;
 }
 
-Core::Core(Tile &tile, int number) : tile(tile), number(number) {
+Core::Core(Tile& tile, int number) : tile(tile), number(number) {
     ram = std::make_unique<riscv::Block>(LOCAL, local_bytes());
     if (number == NC) iram = std::make_unique<riscv::Block>(IRAM, IRAM_BYTES);
     map.add({0, L1_BYTES, tile.state.l1.data(), {}});
@@ -181,7 +181,7 @@ void Core::release(uint32_t pc) {
 // What the instruction that was just executed occupies.
 void Core::keep() {
     const uint64_t now = tile.cycle;
-    const Attempt &a = attempt;
+    const Attempt& a = attempt;
     uint64_t leave = now + a.cycles;
     if (a.kind == Attempt::far_load || a.kind == Attempt::local_load) leave = now + a.latency - 1;
     if (a.kind == Attempt::far_load) far[far_loads++ % 4] = leave;

@@ -120,7 +120,7 @@ bool Front::move_replay() {
 }
 
 // What the expander gives this cycle, if anything; taken from it only where there is room or B's word takes the place.
-std::optional<Entry> Front::expand(bool room, bool &moved) {
+std::optional<Entry> Front::expand(bool room, bool& moved) {
     if (!mop.active()) {
         if (pushed.empty()) {
             bubble = false;

@@ -25,8 +25,8 @@ template <class T, int SIZE>
 struct Fifo {
     [[nodiscard]] bool empty() const { return count == 0; }
     [[nodiscard]] bool full() const { return count == SIZE; }
-    [[nodiscard]] const T &front() const { return items[size_t(head)]; }
-    void push(const T &item) { items[size_t((head + count++) % SIZE)] = item; }
+    [[nodiscard]] const T& front() const { return items[size_t(head)]; }
+    void push(const T& item) { items[size_t((head + count++) % SIZE)] = item; }
     T pop() {
         const T item = items[size_t(head)];
         head = (head + 1) % SIZE, --count;
@@ -89,7 +89,7 @@ struct Front {
   private:
     bool move_replay();
     bool move_mop();
-    std::optional<Entry> expand(bool room, bool &moved);
+    std::optional<Entry> expand(bool room, bool& moved);
 };
 
 }  // namespace polyloom::tensix

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What cores and the scalar unit reach by address beside L1 and local RAM: pushes, MOP configuration, GPRs, PCBufs,
-// TTSync, semaphores, mailboxes, configuration, the reset register. Who reaches what follows the memory map of facts 1.9
-// and of the public documentation; anything else is unreachable, or is not modelled and faults by name.
+// TTSync, semaphores, mailboxes, configuration, the reset register. Who reaches what follows the memory map of
+// facts 1.9 and of the public documentation; anything else is unreachable, or is not modelled and faults by name.
 #include <cstdio>
 #include <string>
 
@@ -21,7 +21,7 @@ constexpr uint32_t SYNC = 0xffe80000, MAILBOX = 0xffec0000, CONFIG = 0xffef0000,
 constexpr uint32_t HELD_BIT[CORES] = {11, 12, 13, 14, 18};
 
 // Names of regions that are there but not modelled.
-const char *not_modelled(uint32_t address) {
+const char* not_modelled(uint32_t address) {
     if (address < 0xffb11000 || address >= MOP) return nullptr;
     if (address < 0xffb12000) return "TDMA-RISC registers";
     if (address < 0xffb13000) return "debug registers other than the soft reset";
@@ -42,7 +42,7 @@ void Tile::soft_reset(uint32_t held) {
     }
 }
 
-Answer Tile::load(int core, uint32_t address, unsigned size, uint64_t &value) {
+Answer Tile::load(int core, uint32_t address, unsigned size, uint64_t& value) {
     const int thread = core - 1;
     const bool is_t = thread >= 0 && thread < THREADS;
     const uint32_t aligned = address & ~3u, shift = address % 4 * 8;
@@ -55,7 +55,7 @@ Answer Tile::load(int core, uint32_t address, unsigned size, uint64_t &value) {
         for (int n = 0; n < CORES; ++n) held |= uint32_t(!cores[size_t(n)]->running) << HELD_BIT[n];
         return give(held);
     }
-    if (const char *name = not_modelled(address)) {
+    if (const char* name = not_modelled(address)) {
         if (ignore_mmio) return ++ignored_mmio, give(0);
         throw Fault{{"mmio-not-modelled", thread, cycle, 0, 0, 0, core >= 0 ? cores[size_t(core)]->pc() : 0, 0,
                      std::string("a load from ") + name, "--mmio ignore lets such loads give 0"}};
@@ -67,7 +67,7 @@ Answer Tile::load(int core, uint32_t address, unsigned size, uint64_t &value) {
         return give(is_t ? state.gprs[size_t(thread)][index] : state.gprs[index / 64][index % 64]);
     }
     if (is_t && aligned == SYNC) {
-        auto &fifo = pcbufs[size_t(thread)];
+        auto& fifo = pcbufs[size_t(thread)];
         if (fifo.empty()) {
             cores[size_t(core)]->waits_pcbuf = true;
             return NOT_YET;
@@ -85,7 +85,7 @@ Answer Tile::load(int core, uint32_t address, unsigned size, uint64_t &value) {
         return done ? give(0) : NOT_YET;
     }
     if (aligned >= MAILBOX && aligned < MAILBOX + 0x4000) {
-        auto &box = mailboxes[4 * ((aligned - MAILBOX) >> 12) + size_t(core)];
+        auto& box = mailboxes[4 * ((aligned - MAILBOX) >> 12) + size_t(core)];
         if (aligned & 4) return give(!box.empty());
         if (box.empty()) return NOT_YET;
         moved = true;
@@ -103,7 +103,7 @@ Answer Tile::store(int core, uint32_t address, unsigned size, uint32_t value) {
     const int thread = core - 1;
     const bool is_t = thread >= 0 && thread < THREADS;
     const uint32_t pc = core >= 0 ? cores[size_t(core)]->pc() : 0;
-    const char *name = not_modelled(address);
+    const char* name = not_modelled(address);
     if (name && address != SOFT_RESET) {
         if (ignore_mmio) return ++ignored_mmio, DONE;
         throw Fault{{"mmio-not-modelled", thread, cycle, 0, 0, 0, pc, 0, std::string("a store to ") + name,
@@ -114,7 +114,7 @@ Answer Tile::store(int core, uint32_t address, unsigned size, uint32_t value) {
     if (address == SOFT_RESET) return soft_reset(value), DONE;
     if (core < 0 || core == NC) return ABSENT;
     if (is_t && address >= MOP && address < MOP + 36) {
-        Front &front = fronts[size_t(thread)];
+        Front& front = fronts[size_t(thread)];
         if (front.mop.active())
             hazard("mop-rewritten", thread, {0, pc}, {cycle, cycle, front.expanding, thread, false},
                    "MOP configuration is rewritten while a MOP expands",
@@ -131,7 +131,7 @@ Answer Tile::store(int core, uint32_t address, unsigned size, uint32_t value) {
     if (address >= PUSH && address < PUSH + 0x30000) {
         const size_t to = (address - PUSH) >> 16;
         if (is_t && to) return ABSENT;
-        Front &front = fronts[is_t ? size_t(thread) : to];
+        Front& front = fronts[is_t ? size_t(thread) : to];
         if (is_t) {
             if (front.pushed.full()) return NOT_YET;
             front.pushed.push({value, pc});
@@ -143,13 +143,13 @@ Answer Tile::store(int core, uint32_t address, unsigned size, uint32_t value) {
     }
     if (is_t && address == SYNC) return DONE;
     if (is_t && address >= SYNC + 0x20 && address < SYNC + 0x40) {
-        Semaphore &semaphore = state.sync.semaphores[(address - SYNC - 0x20) / 4];
+        Semaphore& semaphore = state.sync.semaphores[(address - SYNC - 0x20) / 4];
         if ((value & 1) && semaphore.value > 0) --semaphore.value;
         if (!(value & 1) && semaphore.value < 15) ++semaphore.value;
         return DONE;
     }
     if (core == B && address >= SYNC && address < SYNC + 0x30000) {
-        auto &fifo = pcbufs[(address - SYNC) >> 16];
+        auto& fifo = pcbufs[(address - SYNC) >> 16];
         if (fifo.full()) return NOT_YET;
         fifo.push(value);
         return DONE;

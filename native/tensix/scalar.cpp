@@ -33,13 +33,13 @@ enum : uint32_t {
 constexpr uint32_t LOAD_LATENCY = 10, ATINCGET_LATENCY = 27, TRY = 15;  // behind 7 and 24 DMANOPs
 constexpr uint32_t THCON = 52, GLOBAL = 152, REGISTERS = 0xffb00000, FIRST_REGISTER = 0xffb11000;
 
-uint32_t word_at(const uint8_t *from) {
+uint32_t word_at(const uint8_t* from) {
     uint32_t value;
     std::memcpy(&value, from, 4);
     return value;
 }
 
-void put_word(uint8_t *to, uint32_t value) { std::memcpy(to, &value, 4); }
+void put_word(uint8_t* to, uint32_t value) { std::memcpy(to, &value, 4); }
 
 bool arithmetic(uint32_t op) { return op >= ADD && op <= CMP; }
 
@@ -63,17 +63,17 @@ Timing Tile::scalar_timing(Word word) const {
     return timing;
 }
 
-uint32_t Tile::gpr(const Entry &entry, int thread, uint32_t index) {
-    const Writer &writer = gpr_writers[size_t(thread)][index];
+uint32_t Tile::gpr(const Entry& entry, int thread, uint32_t index) {
+    const Writer& writer = gpr_writers[size_t(thread)][index];
     if (writer.due > cycle)
         hazard("gpr-before-load", thread, entry, writer, "a GPR is read before its load has arrived",
                "STALLWAIT with condition C0 (0x1) before the use");
     return state.gprs[size_t(thread)][index];
 }
 
-void Tile::put_gpr(int thread, uint32_t index, uint32_t value, uint32_t mask, uint64_t latency, const Entry &entry) {
+void Tile::put_gpr(int thread, uint32_t index, uint32_t value, uint32_t mask, uint64_t latency, const Entry& entry) {
     if (latency == 0) {
-        uint32_t &to = state.gprs[size_t(thread)][index];
+        uint32_t& to = state.gprs[size_t(thread)][index];
         to = (to & ~mask) | (value & mask);
         return;
     }
@@ -81,7 +81,7 @@ void Tile::put_gpr(int thread, uint32_t index, uint32_t value, uint32_t mask, ui
     gpr_writers[size_t(thread)][index] = {cycle, cycle + latency, entry, thread, false};
 }
 
-uint8_t *Tile::l1(const Entry &entry, int thread, uint32_t address, uint32_t size) {
+uint8_t* Tile::l1(const Entry& entry, int thread, uint32_t address, uint32_t size) {
     if (address > L1_BYTES - size)
         context(entry).fault("outside-l1", thread, entry.word, "the address is outside L1",
                              "GPR[base] counts 16 bytes, the offset bytes");
@@ -89,7 +89,7 @@ uint8_t *Tile::l1(const Entry &entry, int thread, uint32_t address, uint32_t siz
 }
 
 // Whether the head of a gate can execute now; a failed try of an atomic occupies the unit.
-bool Tile::scalar_ready(const Entry &entry, int thread) {
+bool Tile::scalar_ready(const Entry& entry, int thread) {
     const Word word = entry.word;
     const uint32_t op = opcode(word);
     if (op == FLUSHDMA) {
@@ -100,7 +100,7 @@ bool Tile::scalar_ready(const Entry &entry, int thread) {
     }
     if ((op != ATCAS && op != ATINCGETPTR) || field(word, 23, 23)) return true;
     const uint32_t base = gpr(entry, thread, field(word, 5, 0)) * 16;
-    const uint8_t *fifo = l1(entry, thread, base, 16);
+    const uint8_t* fifo = l1(entry, thread, base, 16);
     bool done;
     if (op == ATCAS) {
         done = word_at(fifo + 4 * field(word, 13, 12)) == field(word, 17, 14);
@@ -113,16 +113,17 @@ bool Tile::scalar_ready(const Entry &entry, int thread) {
     return done;
 }
 
-void Tile::load_indirect(const Entry &entry, int thread) {
+void Tile::load_indirect(const Entry& entry, int thread) {
     const Word word = entry.word;
     const uint32_t size = field(word, 23, 22), half = field(word, 20, 14), shift = half % 2 * 16;
     const uint32_t offset = gpr(entry, thread, half / 2) >> shift & 0xffff;
     const uint32_t address = gpr(entry, thread, field(word, 5, 0)) * 16 + offset, to = field(word, 11, 6);
     static constexpr uint32_t STEP[4] = {0, 2, 4, 16}, BYTES[4] = {16, 4, 2, 1};
-    const uint8_t *from = l1(entry, thread, address & ~(BYTES[size] - 1), BYTES[size]);
+    const uint8_t* from = l1(entry, thread, address & ~(BYTES[size] - 1), BYTES[size]);
     put_gpr(thread, half / 2, (offset + STEP[field(word, 13, 12)]) << shift, 0xffffu << shift, 0, entry);
     if (size == 0)
-        for (uint32_t n = 0; n < 4; ++n) put_gpr(thread, (to & ~3u) + n, word_at(from + 4 * n), ~0u, LOAD_LATENCY, entry);
+        for (uint32_t n = 0; n < 4; ++n)
+            put_gpr(thread, (to & ~3u) + n, word_at(from + 4 * n), ~0u, LOAD_LATENCY, entry);
     else if (size == 1)
         put_gpr(thread, to, word_at(from), ~0u, LOAD_LATENCY, entry);
     else if (size == 2)
@@ -132,7 +133,7 @@ void Tile::load_indirect(const Entry &entry, int thread) {
     memory_until[size_t(thread)] = std::max(memory_until[size_t(thread)], cycle + LOAD_LATENCY);
 }
 
-void Tile::store_indirect(const Entry &entry, int thread) {
+void Tile::store_indirect(const Entry& entry, int thread) {
     const Word word = entry.word;
     const uint32_t half = field(word, 20, 14), shift = half % 2 * 16, from = field(word, 11, 6);
     const uint32_t offset = gpr(entry, thread, half / 2) >> shift & 0xffff;
@@ -140,27 +141,28 @@ void Tile::store_indirect(const Entry &entry, int thread) {
     static constexpr uint32_t STEP[4] = {0, 2, 4, 16}, BYTES[4] = {16, 4, 2, 1};
     if (field(word, 23, 23)) {
         const uint32_t size = field(word, 22, 21), bytes = BYTES[size];
-        uint8_t *to = l1(entry, thread, (base * 16 + offset) & ~(bytes - 1), bytes);
+        uint8_t* to = l1(entry, thread, (base * 16 + offset) & ~(bytes - 1), bytes);
         uint32_t values[4];
         for (uint32_t n = 0; n < 4; ++n) values[n] = gpr(entry, thread, size ? from : (from & ~3u) + n);
         std::memcpy(to, values, bytes);
     } else if (field(word, 22, 22)) {
         const uint32_t address = REGISTERS + ((base + (offset >> 4)) & 0xffffc);
         if (address < FIRST_REGISTER || store(-1, address, 4, gpr(entry, thread, from)).kind != riscv::Answer::done)
-            context(entry).fault("unreachable", thread, word, "STOREIND to a register that the scalar unit cannot reach");
+            context(entry).fault("unreachable", thread, word,
+                                 "STOREIND to a register that the scalar unit cannot reach");
     } else {
         context(entry).fault("not-modelled", thread, word, "STOREIND to SrcA or SrcB is not modelled");
     }
     put_gpr(thread, half / 2, (offset + STEP[field(word, 13, 12)]) << shift, 0xffffu << shift, 0, entry);
 }
 
-void Tile::atomic(const Entry &entry, int thread) {
+void Tile::atomic(const Entry& entry, int thread) {
     const Word word = entry.word;
     const uint32_t op = opcode(word), data = field(word, 11, 6);
     if (field(word, 23, 23))
         context(entry).fault("not-modelled", thread, word, "atomics outside L1 are not modelled", "leave bit 23 clear");
-    uint8_t *line = l1(entry, thread, gpr(entry, thread, field(word, 5, 0)) * 16, 16);
-    uint8_t *at = line + 4 * field(word, 13, 12);
+    uint8_t* line = l1(entry, thread, gpr(entry, thread, field(word, 5, 0)) * 16, 16);
+    uint8_t* at = line + 4 * field(word, 13, 12);
     if (op == ATSWAP) {
         uint32_t values[4]{};
         if (field(word, 22, 22))
@@ -168,7 +170,7 @@ void Tile::atomic(const Entry &entry, int thread) {
         else
             for (uint32_t n = 0; n < 4; ++n) values[n] = gpr(entry, thread, (data & ~3u) + n);
         for (uint32_t n = 0; n < 8; ++n)
-            if (word >> (14 + n) & 1) std::memcpy(line + 2 * n, reinterpret_cast<const uint8_t *>(values) + 2 * n, 2);
+            if (word >> (14 + n) & 1) std::memcpy(line + 2 * n, reinterpret_cast<const uint8_t*>(values) + 2 * n, 2);
         return;
     }
     if (op == ATCAS) return put_word(at, field(word, 21, 18));
@@ -187,7 +189,7 @@ void Tile::atomic(const Entry &entry, int thread) {
 }
 
 // To configuration words from THCON's first on, or, with bit 21, to an address counter.
-void Tile::reg_to_flop(const Entry &entry, int thread) {
+void Tile::reg_to_flop(const Entry& entry, int thread) {
     const Word word = entry.word;
     const uint32_t size = field(word, 23, 22), from = field(word, 5, 0);
     if (!field(word, 21, 21)) {
@@ -209,14 +211,14 @@ void Tile::reg_to_flop(const Entry &entry, int thread) {
     if (size == 3) given = value >> 8 * shift & 0xff;
     const uint32_t whose = field(word, 20, 20) ? field(word, 17, 16) : uint32_t(thread);
     if (whose >= THREADS || which == 3) return;
-    AddressCounter &counter = state.counters[whose][which];
-    std::array<uint32_t, 2> *const all[8] = {&counter.x,          &counter.y,          &counter.z,          &counter.w,
-                                             &counter.x_carriage, &counter.y_carriage, &counter.z_carriage,
-                                             &counter.w_carriage};
+    AddressCounter& counter = state.counters[whose][which];
+    std::array<uint32_t, 2>* const all[8] = {&counter.x,          &counter.y,          &counter.z,
+                                             &counter.w,          &counter.x_carriage, &counter.y_carriage,
+                                             &counter.z_carriage, &counter.w_carriage};
     (*all[field(word, 8, 6)])[channel] = given;
 }
 
-void Tile::execute_scalar(const Entry &entry, int thread, const Timing &timing) {
+void Tile::execute_scalar(const Entry& entry, int thread, const Timing& timing) {
     const Word word = entry.word;
     const uint32_t op = opcode(word);
     if (op == DMANOP || op == FLUSHDMA) return;
@@ -234,9 +236,10 @@ void Tile::execute_scalar(const Entry &entry, int thread, const Timing &timing) 
         const uint32_t address = REGISTERS + (field(word, 17, 0) << 2), index = field(word, 23, 18);
         uint64_t value = 0;
         const bool loads = op == LOADREG;
-        const bool reached = address >= FIRST_REGISTER &&
-                             (loads ? load(-1, address, 4, value) : store(-1, address, 4, gpr(entry, thread, index)))
-                                     .kind == riscv::Answer::done;
+        const bool reached =
+            address >= FIRST_REGISTER &&
+            (loads ? load(-1, address, 4, value) : store(-1, address, 4, gpr(entry, thread, index))).kind ==
+                riscv::Answer::done;
         if (!reached)
             context(entry).fault("unreachable", thread, word, "a register that the scalar unit cannot reach",
                                  "addresses from 0xFFB11000 on");

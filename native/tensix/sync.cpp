@@ -33,7 +33,7 @@ constexpr uint32_t blocking(Unit unit) {
 }  // namespace
 
 bool Tile::blocked(int thread, Unit unit, Word word) const {
-    const Latch &latch = latches[size_t(thread)];
+    const Latch& latch = latches[size_t(thread)];
     if (!latch.on) return false;
     if (unit == Unit::Nothing) return latch.blocks == ALL_BLOCKS;
     if (opcode(word) == STALLWAIT) return true;
@@ -41,8 +41,8 @@ bool Tile::blocked(int thread, Unit unit, Word word) const {
 }
 
 bool Tile::condition(int bit, int thread) const {
-    const auto &flight = in_flight[size_t(thread)];
-    const MatrixState &m = state.matrix;
+    const auto& flight = in_flight[size_t(thread)];
+    const MatrixState& m = state.matrix;
     const auto in = [&](Unit unit) { return flight[size_t(unit)] > cycle; };
     switch (bit) {
         case 0: return memory_until[size_t(thread)] > cycle;
@@ -63,7 +63,7 @@ bool Tile::condition(int bit, int thread) const {
 }
 
 // Whether what the latch waits for has not come yet.
-bool Tile::holds_back(const Latch &latch, int thread) const {
+bool Tile::holds_back(const Latch& latch, int thread) const {
     if (!latch.semaphores) {
         for (int bit = 0; bit < 15; ++bit)
             if ((latch.conditions >> bit & 1) && condition(bit, thread)) return true;
@@ -71,7 +71,7 @@ bool Tile::holds_back(const Latch &latch, int thread) const {
     }
     for (size_t n = 0; n < 8; ++n) {
         if (!(latch.semaphores >> n & 1)) continue;
-        const Semaphore &semaphore = state.sync.semaphores[n];
+        const Semaphore& semaphore = state.sync.semaphores[n];
         if ((latch.conditions & 1) && semaphore.value == 0) return true;
         if ((latch.conditions & 2) && semaphore.value >= semaphore.most) return true;
     }
@@ -81,7 +81,7 @@ bool Tile::holds_back(const Latch &latch, int thread) const {
 // A latch goes one cycle after what it waits for has come.
 void Tile::move_latches() {
     for (int thread = 0; thread < THREADS; ++thread) {
-        Latch &latch = latches[size_t(thread)];
+        Latch& latch = latches[size_t(thread)];
         if (!latch.on) continue;
         if (latch.ends) {
             latch.on = latch.ends = false, moved = true;
@@ -102,7 +102,7 @@ bool Tile::may_sync(int thread, Word word) const {
     for (int n = 1; n <= THREADS; ++n) {
         const int other = (mutex_last[index] + n) % THREADS;
         if (other == thread) return true;
-        const Front &front = fronts[size_t(other)];
+        const Front& front = fronts[size_t(other)];
         if (front.gate.empty()) continue;
         const Word asked = front.gate.front().word;
         if (opcode(asked) == ATGETM && field(asked, 15, 0) == index && !blocked(other, Unit::Sync, asked)) return false;
@@ -110,15 +110,15 @@ bool Tile::may_sync(int thread, Word word) const {
     return true;
 }
 
-void Tile::execute_sync(const Entry &entry, int thread) {
+void Tile::execute_sync(const Entry& entry, int thread) {
     const Word word = entry.word;
-    auto &semaphores = state.sync.semaphores;
+    auto& semaphores = state.sync.semaphores;
     const uint32_t chosen = field(word, 9, 2);
-    Latch &latch = latches[size_t(thread)];
+    Latch& latch = latches[size_t(thread)];
     switch (opcode(word)) {
         case ATGETM: {
             const uint32_t index = field(word, 15, 0);
-            state.sync.owner[index] = int8_t(thread), mutex_last[index] = int8_t(thread);
+            state.sync.owner[index] = thread, mutex_last[index] = int8_t(thread);
             return;
         }
         case ATRELM: {
@@ -131,7 +131,7 @@ void Tile::execute_sync(const Entry &entry, int thread) {
         }
         case SEMINIT:
             for (size_t n = 0; n < 8; ++n)
-                if (chosen >> n & 1) semaphores[n] = {uint8_t(field(word, 19, 16)), uint8_t(field(word, 23, 20))};
+                if (chosen >> n & 1) semaphores[n] = {field(word, 19, 16), field(word, 23, 20)};
             return;
         case SEMPOST:
             for (size_t n = 0; n < 8; ++n)
@@ -147,11 +147,12 @@ void Tile::execute_sync(const Entry &entry, int thread) {
             break;
         case SEMWAIT:
             latch = {true, false, field(word, 23, 15), field(word, 1, 0), chosen, entry};
-            if (!latch.conditions) latch.conditions = DEFAULT_CONDITIONS, latch.semaphores = 0;
-            else if (!chosen) latch.conditions = 0;  // of no semaphore: nothing to wait for
+            if (!latch.conditions)
+                latch.conditions = DEFAULT_CONDITIONS, latch.semaphores = 0;
+            else if (!chosen)
+                latch.conditions = 0;  // of no semaphore: nothing to wait for
             break;
-        default:
-            context(entry).fault("not-modelled", thread, word, "this sync instruction is not modelled");
+        default: context(entry).fault("not-modelled", thread, word, "this sync instruction is not modelled");
     }
     if (!latch.blocks) latch.blocks = DEFAULT_BLOCKS;
 }

@@ -8,7 +8,7 @@ namespace polyloom::tensix {
 
 namespace {
 
-constexpr const char *CORE_NAMES[CORES] = {"b", "t0", "t1", "t2", "nc"};
+constexpr const char* CORE_NAMES[CORES] = {"b", "t0", "t1", "t2", "nc"};
 constexpr uint32_t RESET_PC[CORES] = {0, 0x6000, 0xa000, 0xe000, 0x12000};
 constexpr uint64_t PATIENCE = 64;  // cycles without any movement; longer than an atomic's tries are apart
 
@@ -30,11 +30,11 @@ Tile::Tile(Member member, Policy policy) : policy(policy) {
     mutex_last.fill(THREADS - 1);
 }
 
-Context Tile::context(const Entry &entry) {
+Context Tile::context(const Entry& entry) {
     return {cycle, entry.pc, policy == Policy::Off ? nullptr : &findings, &pending};
 }
 
-void Tile::hazard(const char *kind, int thread, const Entry &entry, const Writer &earlier, std::string text,
+void Tile::hazard(const char* kind, int thread, const Entry& entry, const Writer& earlier, std::string text,
                   std::string cure) {
     if (policy == Policy::Off) return;
     findings.push_back({kind, thread, cycle, earlier.cycle, entry.word, earlier.entry.word, entry.pc, earlier.entry.pc,
@@ -42,7 +42,7 @@ void Tile::hazard(const char *kind, int thread, const Entry &entry, const Writer
 }
 
 uint32_t Tile::reset_pc(int core) const {
-    const auto &words = state.config.banks[0];
+    const auto& words = state.config.banks[0];
     if (core >= 1 && core <= 3 && (words[161] >> (core - 1) & 1)) return words[size_t(157 + core)];
     if (core == NC && (words[163] & 1)) return words[162];
     return RESET_PC[core];
@@ -57,7 +57,7 @@ void Tile::hold(int core) { cores[size_t(core)]->hold(); }
 
 // One access per bank of L1 and cycle; who is refused asks again, and comes first then.
 bool Tile::claim(uint32_t address, int core) {
-    uint64_t &claimed = bank_claims[address >> 4 & 15];
+    uint64_t& claimed = bank_claims[address >> 4 & 15];
     if (claimed == cycle + 1) {
         first_core = core;
         return false;
@@ -74,13 +74,13 @@ void Tile::active(uint64_t until) {
 void Tile::commit_vector() {
     size_t kept = 0;
     for (size_t n = 0; n < pending.size(); ++n) {
-        const Pending &each = pending[n];
+        const Pending& each = pending[n];
         if (each.due > cycle) {
             if (kept != n) pending[kept] = each;
             ++kept;
             continue;
         }
-        Lanes &to = state.vector.registers[size_t(each.target)];
+        Lanes& to = state.vector.registers[size_t(each.target)];
         for (size_t lane = 0; lane < LANES; ++lane)
             if (each.lanes >> lane & 1) to[lane] = each.value[lane];
     }
@@ -89,9 +89,9 @@ void Tile::commit_vector() {
 
 void Tile::make_visible() {
     if (!pending.empty()) commit_vector();
-    const auto due = [this](const auto &each) { return each.due <= cycle; };
+    const auto due = [this](const auto& each) { return each.due <= cycle; };
     if (!config_writes.empty()) {
-        for (const ConfigWrite &each : config_writes) {
+        for (const ConfigWrite& each : config_writes) {
             if (!due(each)) continue;
             if (each.thread >= 0)
                 state.config.thread[size_t(each.thread)][each.index] = each.value;
@@ -102,14 +102,14 @@ void Tile::make_visible() {
     }
     if (!slow_config.empty()) std::erase_if(slow_config, due);
     if (!gpr_writes.empty()) {
-        for (const GprWrite &each : gpr_writes) {
-            uint32_t &to = state.gprs[size_t(each.thread)][each.index];
+        for (const GprWrite& each : gpr_writes) {
+            uint32_t& to = state.gprs[size_t(each.thread)][each.index];
             if (due(each)) to = (to & ~each.mask) | (each.value & each.mask);
         }
         std::erase_if(gpr_writes, due);
     }
     if (!gifts.empty()) {
-        for (const BankGift &each : gifts)
+        for (const BankGift& each : gifts)
             if (due(each)) (each.is_b ? state.matrix.b : state.matrix.a)[size_t(each.bank)].with_matrix = true;
         std::erase_if(gifts, due);
     }
@@ -127,7 +127,7 @@ void Tile::step() {
     accept();
     move_latches();
     for (int t = 0; t < THREADS; ++t) {
-        Front &front = fronts[size_t(t)];
+        Front& front = fronts[size_t(t)];
         moved |= front.move();
         if (front.lost)
             hazard("lost-collision", t, *front.lost, {cycle, cycle, front.middle.front(), t, false},
@@ -148,13 +148,13 @@ void Tile::step() {
 bool Tile::thread_idle(int thread) const {
     const size_t t = size_t(thread);
     if (!fronts[t].empty() || !hand[t].empty() || latches[t].on) return false;
-    const auto &flight = in_flight[t];
+    const auto& flight = in_flight[t];
     return std::all_of(flight.begin(), flight.end(), [this](uint64_t until) { return until <= cycle; }) &&
            thread_free[t] <= cycle && memory_until[t] <= cycle;
 }
 
 bool Tile::idle() const {
-    for (const auto &core : cores)
+    for (const auto& core : cores)
         if (!core->at_rest()) return false;
     for (size_t t = 0; t < THREADS; ++t)
         if (!fronts[t].empty() || !hand[t].empty()) return false;
@@ -168,25 +168,36 @@ uint64_t Tile::timed_until() const {
         for (const uint64_t each : in_flight[t]) until = std::max(until, each);
         until = std::max({until, thread_free[t], memory_until[t]});
     }
-    for (const auto &core : cores) until = std::max(until, core->timed_until());
+    for (const auto& core : cores) until = std::max(until, core->timed_until());
     return until;
 }
 
 void Tile::tell_deadlock() {
-    static constexpr const char *CONDITIONS[15] = {
-        "the scalar unit's memory requests", "unpacker 0", "unpacker 1", "packer 0", "packer 1", "packer 2", "packer 3",
-        "the matrix unit", "SrcA to be the unpackers'", "SrcB to be the unpackers'", "SrcA to be the matrix unit's",
-        "SrcB to be the matrix unit's", "the mover", "the core's stores", "the vector unit"};
+    static constexpr const char* CONDITIONS[15] = {"the scalar unit's memory requests",
+                                                   "unpacker 0",
+                                                   "unpacker 1",
+                                                   "packer 0",
+                                                   "packer 1",
+                                                   "packer 2",
+                                                   "packer 3",
+                                                   "the matrix unit",
+                                                   "SrcA to be the unpackers'",
+                                                   "SrcB to be the unpackers'",
+                                                   "SrcA to be the matrix unit's",
+                                                   "SrcB to be the matrix unit's",
+                                                   "the mover",
+                                                   "the core's stores",
+                                                   "the vector unit"};
     for (int t = 0; t < THREADS; ++t) {
-        const Front &front = fronts[size_t(t)];
-        const Latch &latch = latches[size_t(t)];
+        const Front& front = fronts[size_t(t)];
+        const Latch& latch = latches[size_t(t)];
         if (front.empty()) continue;
         std::string text = "thread t" + std::to_string(t) + ": ";
         if (front.gate.empty()) {
             waits.push_back(text + "waits behind the Replay expander");
             continue;
         }
-        const Entry &entry = front.gate.front();
+        const Entry& entry = front.gate.front();
         text += "word " + hexadecimal(entry.word) + (entry.pc ? " from " + hexadecimal(entry.pc) : "") + " waits";
         if (blocked(t, unit_of(entry.word), entry.word)) {
             text += " behind " + hexadecimal(latch.entry.word) + " for";
@@ -211,7 +222,7 @@ void Tile::tell_deadlock() {
         }
         waits.push_back(text);
     }
-    for (const auto &core : cores)
+    for (const auto& core : cores)
         if (!core->at_rest())
             waits.push_back(std::string("core ") + CORE_NAMES[core->number] + ": the instruction at " +
                             hexadecimal(core->pc()) + " waits" +
@@ -238,7 +249,7 @@ Stop Tile::run(uint64_t most) {
                 break;
             }
         }
-    } catch (const Fault &raised) {
+    } catch (const Fault& raised) {
         fault = raised.finding;
         stop = Stop::Fault;
     }

@@ -70,7 +70,7 @@ struct Event {
 
 struct Tile {
     explicit Tile(Member member = Member::Wormhole, Policy policy = Policy::Error);
-    Tile(const Tile &) = delete;
+    Tile(const Tile&) = delete;
 
     void push(int thread, Word word) { hand[size_t(thread)].push_back(word); }
     void release(int core, std::optional<uint32_t> pc = {});
@@ -105,7 +105,7 @@ struct Tile {
     std::vector<ConfigWrite> config_writes;
     std::vector<GprWrite> gpr_writes;
     std::vector<BankGift> gifts;
-    std::vector<Writer> slow_config;  // WRCFG and REG2FLOP of this cycle, by thread
+    std::vector<Writer> slow_config;              // WRCFG and REG2FLOP of this cycle, by thread
     std::array<Fifo<uint32_t, 4>, 16> mailboxes;  // 4 * writer + reader
     std::array<Fifo<uint32_t, 16>, THREADS> pcbufs;
     std::array<uint64_t, 16> bank_claims{};  // the cycle after the one a bank of L1 was last used in
@@ -119,12 +119,12 @@ struct Tile {
     void write_config(int bank, uint32_t index, uint32_t mask, uint32_t value);
     void soft_reset(uint32_t held);
     [[nodiscard]] uint32_t reset_pc(int core) const;
-    Context context(const Entry &entry);
+    Context context(const Entry& entry);
     // A hazard, whose second party is `earlier`.
-    void hazard(const char *kind, int thread, const Entry &entry, const Writer &earlier, std::string text,
+    void hazard(const char* kind, int thread, const Entry& entry, const Writer& earlier, std::string text,
                 std::string cure);
     // Registers outside the cores' local RAM, for cores and the scalar unit (core -1).
-    riscv::Answer load(int core, uint32_t address, unsigned size, uint64_t &value);
+    riscv::Answer load(int core, uint32_t address, unsigned size, uint64_t& value);
     riscv::Answer store(int core, uint32_t address, unsigned size, uint32_t value);
 
   private:
@@ -132,34 +132,34 @@ struct Tile {
     void make_visible();
     void commit_vector();
     void accept();
-    bool may_accept(int thread, Unit unit, Timing &timing);
-    bool may_vector(int thread, const Entry &entry, const Timing &timing);
-    bool blocks_ready(const Timing &timing) const;
-    void issue(int thread, Unit unit, const Timing &timing);
-    void note_vector(int thread, const Entry &entry, const Timing &timing);
-    void note_config_use(int thread, const Entry &entry, Unit unit);
-    void execute_unpack(const Entry &entry, int thread, const Timing &timing, Context &context);
+    bool may_accept(int thread, Unit unit, Timing& timing);
+    bool may_vector(int thread, const Entry& entry, const Timing& timing);
+    bool blocks_ready(const Timing& timing) const;
+    void issue(int thread, Unit unit, const Timing& timing);
+    void note_vector(int thread, const Entry& entry, const Timing& timing);
+    void note_config_use(int thread, const Entry& entry, Unit unit);
+    void execute_unpack(const Entry& entry, int thread, const Timing& timing, Context& context);
     // sync.cpp
     bool blocked(int thread, Unit unit, Word word) const;
-    bool holds_back(const Latch &latch, int thread) const;
+    bool holds_back(const Latch& latch, int thread) const;
     [[nodiscard]] bool condition(int bit, int thread) const;
     void move_latches();
     bool may_sync(int thread, Word word) const;
-    void execute_sync(const Entry &entry, int thread);
+    void execute_sync(const Entry& entry, int thread);
     // scalar.cpp
     Timing scalar_timing(Word word) const;
-    bool scalar_ready(const Entry &entry, int thread);
-    void execute_scalar(const Entry &entry, int thread, const Timing &timing);
-    void load_indirect(const Entry &entry, int thread);
-    void store_indirect(const Entry &entry, int thread);
-    void atomic(const Entry &entry, int thread);
-    void reg_to_flop(const Entry &entry, int thread);
-    uint32_t gpr(const Entry &entry, int thread, uint32_t index);
-    void put_gpr(int thread, uint32_t index, uint32_t value, uint32_t mask, uint64_t latency, const Entry &entry);
-    uint8_t *l1(const Entry &entry, int thread, uint32_t address, uint32_t size);
+    bool scalar_ready(const Entry& entry, int thread);
+    void execute_scalar(const Entry& entry, int thread, const Timing& timing);
+    void load_indirect(const Entry& entry, int thread);
+    void store_indirect(const Entry& entry, int thread);
+    void atomic(const Entry& entry, int thread);
+    void reg_to_flop(const Entry& entry, int thread);
+    uint32_t gpr(const Entry& entry, int thread, uint32_t index);
+    void put_gpr(int thread, uint32_t index, uint32_t value, uint32_t mask, uint64_t latency, const Entry& entry);
+    uint8_t* l1(const Entry& entry, int thread, uint32_t address, uint32_t size);
     // config.cpp
     Timing config_timing(Word word) const;
-    void execute_config(const Entry &entry, int thread);
+    void execute_config(const Entry& entry, int thread);
 
     bool moved = false;
     uint64_t last_move = 0, last_active = 0;
