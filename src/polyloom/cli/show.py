@@ -28,6 +28,7 @@ def arguments(parser: Parser) -> None:
     sources.operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
     sources.level_option(parser, "the function in SSA form, from clang's code at -O0 or -O1")
     of_target.on_option(parser)
+    of_target.target_options(parser, "show")
 
 
 def execute(options: Request) -> Answer:
@@ -36,7 +37,17 @@ def execute(options: Request) -> Answer:
     if is_source(options.file):
         source = api.source_of(options.file, sources.options_of(options))
         return deeply(_source)(source)
-    return _listing(options.file, files.read(options.file), options.on)
+    data = files.read(options.file)
+    return of_given(options, data) or _listing(options.file, data, options.on)
+
+
+def of_given(options: Request, data: bytes) -> Answer | None:
+    """The listing of a file that nobody wrote, by the target that is named, if it lists such files."""
+    given = of_target.given(options, data, "show")
+    if given is None or given[0].show_given is None:
+        return None
+    listing, found = given[0].show_given(given[1])
+    return Answer(found, listing.rstrip("\n"))
 
 
 def _listing(name: str, data: bytes, on: str | None) -> Answer:
