@@ -19,7 +19,7 @@ from polyloom.diagnostics import Diagnostic, PolyloomError, Source, Span, input_
 from polyloom.targets.tensix.configuration import constants
 from polyloom.targets.tensix.encode import encode
 from polyloom.targets.tensix.expressions import Reader
-from polyloom.targets.tensix.isa import Field, Instruction, Member, key, named
+from polyloom.targets.tensix.isa import MEMBERS, Field, Instruction, Member, key, named
 
 _COMMENT: Final = re.compile(r";|//|#")
 _MACRO: Final = re.compile(r"\s*(?:TTI?_OP_|TTI?_)(?P<name>\w+)\s*\(")
@@ -86,14 +86,15 @@ def _line(line: _Line) -> int:
         row = _row(line, found)
         return _instruction(line, row, row.operands, found.end(), line.span.end)
     help = "write an instruction such as `SFPMAD L1, L0, L13, L14, 0`"
-    line.fail("PL1200", "this is no instruction", help, line.span.start, line.span.end)
+    return line.fail("PL1200", "this is no instruction", help, line.span.start, line.span.end)
 
 
 def _raw(line: _Line, at: int) -> int:
     reader = Reader(line.source, at, line.span.end, constants())
     value = reader.value()
     if reader.peek() or not 0 <= value <= _LARGEST:
-        line.fail("PL1202", "this is no word of 32 bits", "write a number such as 0x8400de10", at, line.span.end)
+        help = "write a number such as 0x8400de10"
+        line.fail("PL1202", "this is no word of 32 bits", help, *_trimmed(line.source.text, at, line.span.end))
     return value
 
 
@@ -101,9 +102,10 @@ def _row(line: _Line, found: re.Match[str]) -> Instruction:
     known = named(line.member)
     row = known.get(key(found["name"]))
     if row is None:
-        spellings = [row.mnemonic for row in known.values()]
-        help = _nearest(found["name"].upper(), spellings)
-        message = f"{line.member} has no instruction '{found['name']}'"
+        others = [member for member in MEMBERS if key(found["name"]) in named(member)]
+        help = _nearest(found["name"].upper(), [row.mnemonic for row in known.values()])
+        help = f"{others[0].capitalize()} has it: write --on tensix:{others[0]}" if others else help
+        message = f"{line.member.capitalize()} has no instruction '{found['name']}'"
         line.fail("PL1201", message, help, found.start("name"), found.end("name"))
     return row
 
@@ -126,7 +128,8 @@ def _instruction(line: _Line, row: Instruction, order: tuple[Field, ...], at: in
         reader = Reader(line.source, name.end() if name else start, stop, constants())
         values[field.name] = reader.value()
         if reader.peek():
-            line.fail("PL1200", f"`{reader.peek()}` does not belong here", "separate operands by `,`", reader.at, stop)
+            at = _trimmed(line.source.text, reader.at, stop)
+            line.fail("PL1200", f"`{reader.peek()}` does not belong here", "separate operands by `,`", *at)
         places[field.name] = (start, stop)
     _in_range(line, row, values, places)
     return encode(row, values)
@@ -152,7 +155,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 def _named_field(line: _Line, row: Instruction, name: re.Match[str]) -> Field:
     field = row.field(name[1])
     if field is None:
-        help = nearest(name[1], [f.name for f in row.fields], "field")
+        help = nearest(name[1], [n for f in row.fields for n in dict.fromkeys((f.alias, f.name))], "field")
         line.fail("PL1201", f"{row.mnemonic} has no field '{name[1]}'", help, name.start(1), name.end(1))
     return field
 

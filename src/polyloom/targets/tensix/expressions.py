@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,16 +13,17 @@ from polyloom.diagnostics import Source, Span, input_error, nearest
 _TOKEN: Final = re.compile(r"\s*(?:(?P<token>0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+|[\w:]+|<<|>>|[^\s])|$)")
 _NUMBER: Final = re.compile(r"(0[xX][0-9a-fA-F]{1,64}|0[bB][01]{1,256}|[0-9]{1,64})")
 _REGISTER: Final = re.compile(r"(?:p_sfpu::)?L(?:REG)?([0-9]|1[0-6])")
-_LEVELS: Final[tuple[Mapping[str, Callable[[int, int], int]], ...]] = (
-    {"|": operator.or_},
-    {"^": operator.xor},
-    {"&": operator.and_},
-    {"<<": operator.lshift, ">>": operator.rshift},
-    {"+": operator.add, "-": operator.sub},
-    {"*": operator.mul},
+_Operator = Callable[[int, int], int]
+_LEVELS: Final[tuple[Mapping[str, _Operator], ...]] = (
+    {"|": int.__or__},
+    {"^": int.__xor__},
+    {"&": int.__and__},
+    {"<<": int.__lshift__, ">>": int.__rshift__},
+    {"+": int.__add__, "-": int.__sub__},
+    {"*": int.__mul__},
 )
 """Operators by how tightly they bind, the loosest first."""
-_DEEPEST, _SHIFT = 64, 64
+_DEEPEST, _SHIFT = 32, 64
 
 
 @dataclass(slots=True)
@@ -52,9 +52,10 @@ class Reader:
         left = self.value(level + 1)
         while (sign := self.peek()) in _LEVELS[level]:
             self.take()
+            start = self.at
             right = self.value(level + 1)
             if sign in ("<<", ">>") and not 0 <= right < _SHIFT:
-                self.fail(f"cannot shift by {right}", f"shift by 0 to {_SHIFT - 1}", sign)
+                self.fail(f"cannot shift by {right}", f"shift by 0 to {_SHIFT - 1}", str(right), start)
             left = _LEVELS[level][sign](left, right)
         return left
 
@@ -85,10 +86,12 @@ class Reader:
             return self.names[token]
         if re.fullmatch(r"[A-Za-z_]\w*", token):
             self.fail(f"there is no name '{token}'", nearest(token, self.names, "name"), token, start)
-        self.fail("expected a number", "write a number, a register such as L3 or a name of the configuration", "", start)
+        return self.fail(
+            "expected a number", "write a number, a register such as L3 or a name of the configuration", "", start
+        )
 
     def fail(self, message: str, help: str, token: str, start: int | None = None) -> NoReturn:
         first = self.at if start is None else start
-        first = min(first + len(self.source.text[first : self.end]) - len(self.source.text[first : self.end].lstrip()), self.end)
-        span = Span(self.source, first, min(max(first + len(token), first + 1), max(self.end, first + 1)))
+        first += len(self.source.text[first : self.end]) - len(self.source.text[first : self.end].lstrip())
+        span = Span(self.source, first, first + max(len(token), 1))
         raise input_error("PL1203", message, span=span, help=help)

@@ -102,7 +102,8 @@ def _diagnostic(issued: Issued, hazard: Finding) -> Diagnostic:
     item = issued.item
     at = "" if item.span is not None else f" at {item.address:#x}"
     notes = () if earlier is None else (f"{earlier.found.row.mnemonic} stands {_where(earlier.item)}",)
-    return Diagnostic("PL1212", f"{kind}: {issued.found.row.mnemonic}{at} {what}", span=item.span, notes=notes, help=cure)
+    message = f"{kind}: {issued.found.row.mnemonic}{at} {what}"
+    return Diagnostic("PL1212", message, span=item.span, notes=notes, help=cure)
 
 
 def _where(item: Item) -> str:

@@ -12,11 +12,10 @@ from polyloom.targets.tensix.encode import FORMS, Form
 
 
 def _form(text: Any) -> Form:
-    found = next((form for form in FORMS if form == text), None)
+    found: Form | None = next((form for form in FORMS if form == text), None)
     if found is None:
-        raise PolyloomError(
-            Diagnostic("PL0801", f"--form is '{text}', which is no form of words", USAGE, help=nearest(text, FORMS, "form"))
-        )
+        message = f"--form is '{text}', which is no form of words"
+        raise PolyloomError(Diagnostic("PL0801", message, USAGE, help=nearest(text, FORMS, "form")))
     return found
 
 

@@ -24,7 +24,7 @@ class Place:
 def place(text: str) -> Place:
     """What follows `tensix:`. Errors: PL1204."""
     wanted = text or MEMBERS[0]
-    found = next((member for member in MEMBERS if member == wanted), None)
+    found: Member | None = next((member for member in MEMBERS if member == wanted), None)
     if found is None:
         message = f"there is no Tensix tile '{text}'"
         raise PolyloomError(Diagnostic("PL1204", message, USAGE, help=nearest(text, MEMBERS, "member")))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `show` and `verify` are given: text (.tts), raw words, or an ELF executable of a core, whose words are RISC-V and
-Tensix instructions mixed."""
+"""What `show` and `verify` are given: text (.tts), raw words, or an ELF executable of a core, in which instructions of
+RISC-V and Tensix are mixed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be known of words without running them: opcodes, modes and addresses that are reserved, what is not modelled,
-and hazards along straight runs (hazards.py)."""
+"""What can be known of words without running them: opcodes, modes and addresses that are reserved, what is not
+modelled, and hazards along straight runs (hazards.py)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def straight(program: Program) -> Iterator[list[Item]]:
 def _word(item: Item, member: Member) -> Iterator[Diagnostic]:
     found = decode(item.word, member)
     if found is None:
-        yield _finding("PL1210", item, f"{member} has no instruction {item.word:#010x}", "leave it out")
+        yield _finding("PL1210", item, f"{member.capitalize()} has no instruction {item.word:#010x}", "leave it out")
         return
     if found.stray:
         message = f"{found.row.mnemonic} has the bits {found.stray:#x} outside of its fields"
