@@ -52,11 +52,16 @@ struct Fault {
     Finding finding;
 };
 
+namespace vector {
+struct Schedule;  // what SFPLOADMACRO has scheduled and is yet to execute, in vector.hpp
+}
+
 struct Context {
     uint64_t cycle = 0;
     uint32_t pc = 0;
     std::vector<Finding>* findings = nullptr;  // null where hazards are off
     std::vector<Pending>* pending = nullptr;   // null: results are visible at once
+    vector::Schedule* schedule = nullptr;      // null: SFPLOADMACRO faults
 
     void report(const char* kind, int thread, Word word, std::string text, std::string cure) const {
         if (findings) findings->push_back(finding(kind, thread, word, std::move(text), std::move(cure)));
