@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "movement.hpp"
+
 namespace polyloom::tensix {
 
 using Word = uint32_t;
@@ -44,7 +46,8 @@ struct Counters {
     uint32_t a = 0, a_carriage = 0, b = 0, b_carriage = 0, dst = 0, dst_carriage = 0, fidelity = 0, bias = 0;
 };
 
-// Source banks hold 64 rows of 16 columns of 19 bits: sign, 8 bits of exponent, 10 of mantissa, as the unpackers wrote.
+// Source banks hold 64 rows of 16 columns of 19 bits in the order of the hardware: sign (bit 18), 10 bits of mantissa,
+// 8 of exponent. FP16 uses the low 5 of the exponent; integers hold their magnitude as mantissa, 16 as exponent.
 struct SourceBank {
     std::array<std::array<uint32_t, 16>, 64> rows{};
     bool with_matrix = false;  // else with its unpacker
@@ -97,6 +100,8 @@ struct State {
     SyncState sync;
     std::array<std::array<uint32_t, 64>, THREADS> gprs{};
     std::array<std::array<AddressCounter, 3>, THREADS> counters{};
+    std::array<UnpackerState, 2> unpackers;
+    std::array<PackerState, 4> packers;
     std::vector<uint8_t> l1 = std::vector<uint8_t>(L1_BYTES);
 };
 
