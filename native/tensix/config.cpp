@@ -2,7 +2,6 @@
 // The configuration unit: SETC16, WRCFG, RDCFG, RMWCIB0 to 3. A write becomes visible at the start of a later cycle:
 // the next one, or the one after for WRCFG. Source: facts 1.6.
 #include <algorithm>
-#include <bit>
 
 #include "tile.hpp"
 
@@ -28,9 +27,7 @@ void Tile::write_config(int bank, uint32_t index, uint32_t mask, uint32_t value)
         uint32_t& word = state.config.banks[size_t(each)][index];
         word = (word & ~mask) | (value & mask);
     }
-    if (index != PRNG_SEED) return;
-    const uint32_t seed = state.config.banks[0][index];
-    for (int lane = 0; lane < LANES; ++lane) state.vector.random[size_t(lane)] = std::rotl(seed, lane);
+    if (index == PRNG_SEED) vector::seed(state.vector, state.config.banks[0][index]);
 }
 
 void Tile::execute_config(const Entry& entry, int thread) {

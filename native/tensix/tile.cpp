@@ -22,16 +22,13 @@ std::string hexadecimal(uint32_t value) {
 
 Tile::Tile(Member member, Policy policy) : policy(policy) {
     state.member = member;
-    static constexpr uint32_t CONSTANTS[7] = {0x3f56594b, 0,          0x3f800000, 0xbf800000,
-                                              0x3b000000, 0xbf2cc4c7, 0xbeb08ff9};
-    for (size_t n = 0; n < 7; ++n) state.vector.registers[8 + n].fill(CONSTANTS[n]);
-    for (uint32_t lane = 0; lane < LANES; ++lane) state.vector.registers[15][lane] = 2 * lane;
+    vector::reset(state.vector);
     for (int n = 0; n < CORES; ++n) cores[size_t(n)] = std::make_unique<Core>(*this, n);
     mutex_last.fill(THREADS - 1);
 }
 
 Context Tile::context(const Entry& entry) {
-    return {cycle, entry.pc, policy == Policy::Off ? nullptr : &findings, &pending};
+    return {cycle, entry.pc, policy == Policy::Off ? nullptr : &findings, &pending, &schedule};
 }
 
 void Tile::hazard(const char* kind, int thread, const Entry& entry, const Writer& earlier, std::string text,
@@ -80,15 +77,18 @@ void Tile::commit_vector() {
             ++kept;
             continue;
         }
-        Lanes& to = state.vector.registers[size_t(each.target)];
-        for (size_t lane = 0; lane < LANES; ++lane)
-            if (each.lanes >> lane & 1) to[lane] = each.value[lane];
+        vector::commit(state.vector, each);
     }
     pending.resize(kept);
 }
 
 void Tile::make_visible() {
     if (!pending.empty()) commit_vector();
+    if (schedule.count || schedule.accepted || schedule.busy) {
+        Context own = context({});
+        vector::advance(state, own);
+        moved = true;
+    }
     const auto due = [this](const auto& each) { return each.due <= cycle; };
     if (!config_writes.empty()) {
         for (const ConfigWrite& each : config_writes) {
@@ -158,7 +158,8 @@ bool Tile::idle() const {
         if (!core->at_rest()) return false;
     for (size_t t = 0; t < THREADS; ++t)
         if (!fronts[t].empty() || !hand[t].empty()) return false;
-    return timed_until() <= cycle && pending.empty() && config_writes.empty() && gpr_writes.empty() && gifts.empty();
+    return timed_until() <= cycle && schedule.count == 0 && pending.empty() && config_writes.empty() &&
+           gpr_writes.empty() && gifts.empty();
 }
 
 // Until when something is under way that takes time and then goes on by itself.

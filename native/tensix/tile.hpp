@@ -16,6 +16,7 @@
 #include "front.hpp"
 #include "state.hpp"
 #include "unit.hpp"
+#include "vector.hpp"
 
 namespace polyloom::tensix {
 
@@ -102,6 +103,7 @@ struct Tile {
     std::array<Writer, 128> dst_writers{};
     std::array<std::array<Writer, 64>, THREADS> gpr_writers{};
     std::vector<Pending> pending;
+    vector::Schedule schedule;  // of SFPLOADMACRO
     std::vector<ConfigWrite> config_writes;
     std::vector<GprWrite> gpr_writes;
     std::vector<BankGift> gifts;
