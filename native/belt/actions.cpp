@@ -26,6 +26,14 @@ uint32_t word_of(const Value& value, unsigned lane) { return uint32_t(value.bits
 void Model::execute(const Issue& issue) {
     const Value* in[3];
     for (unsigned k = 0; k < issue.count; ++k) in[k] = &operand(issue, k);
+    Value* made = take();
+    if (issue.kernels && quickly(*issue.kernels, issue.action, *in[0], *in[1], *made)) [[likely]] {
+        const unsigned latency = program.member.latencies[size_t(issue.op)][in[0]->width];
+        if (in[0]->width == issue.width || issue.width == shapeless) [[likely]] {
+            if (options.most_events) [[unlikely]] note(issue, *made);
+            return later(issue, made, latency, false);
+        }
+    }
     unsigned width = in[0]->has_shape() ? in[0]->width : 2;
     // What has no width drops when its operation would with one.
     if (multiplies(issue.op) || shifts(issue.op)) {
@@ -33,17 +41,16 @@ void Model::execute(const Issue& issue) {
             fail(Fault::operands, "its first operand has another width than it states");
         width = issue.width;
     }
-    Value* made = take();
     const uint32_t bundle = frame->bundle - program.routines[frame->routine].first;
     compute({issue.op, issue.width, issue.lanes_log}, in, issue.count, *made, second, bundle);
     const unsigned latency = program.member.latencies[size_t(issue.op)][width];
     later(issue, made, latency, false);
-    note(issue, *made);
+    if (options.most_events) [[unlikely]] note(issue, *made);
     if (results_of(issue.op) == 2) {
         Value* other = take();
         other->copy(second);
         later(issue, other, latency, true);
-        note(issue, *other);
+        if (options.most_events) [[unlikely]] note(issue, *other);
     }
 }
 
@@ -78,7 +85,7 @@ void Model::spill(const Issue& issue) {
     const unsigned size = 1u << (issue.width + issue.lanes_log);
     if (!frame->scratch.spill(*spilled, unsigned(issue.offset), issue.rotating, size, issue.width, frame->time))
         fail(Fault::scratch, "byte " + std::to_string(issue.offset) + " of scratch is not allocated");
-    note(issue, *spilled);
+    if (options.most_events) [[unlikely]] note(issue, *spilled);
 }
 
 // False where an operand is a vector, None or NaR.
@@ -164,7 +171,13 @@ bool Model::load_lane(const Issue& issue, Value& made, unsigned lane, uint32_t a
 void Model::sample(const Due& due) {
     const Issue& issue = *due.issue;
     Value& made = *due.value;
-    if (due.state != State::told) {
+    if (due.state == State::at_address && issue.op == Op::op_load && !issue.lanes_log) [[likely]] {
+        made.shape(issue.width, 0);
+        if (const uint8_t* found = memory.at(due.address, 1u << issue.width)) [[likely]]
+            made.read(found);
+        else
+            made.make_nar(reason(Cause::outside, frame->bundle - program.routines[frame->routine].first));
+    } else if (due.state != State::told) {
         const bool by_lane = due.state == State::by_lane;
         if (by_lane) second.copy(made);
         made.shape(issue.op == Op::op_load ? issue.width : 2u, issue.lanes_log);
@@ -182,7 +195,7 @@ void Model::sample(const Due& due) {
             made.why[lane] = reason(Cause::outside, frame->bundle - program.routines[frame->routine].first);
         }
     }
-    note(issue, made);
+    if (options.most_events) [[unlikely]] note(issue, made);
 }
 
 void Model::store(const Issue& issue) {
@@ -199,7 +212,7 @@ void Model::store(const Issue& issue) {
     if (second.lanes_log && second.lanes_log != value.lanes_log)
         fail(Fault::operands, "its value has another number of lanes than its addresses");
     for (unsigned lane = 0; lane < value.lanes(); ++lane) store_lane(issue, value, lane, second);
-    note(issue, value);
+    if (options.most_events) [[unlikely]] note(issue, value);
 }
 
 void Model::store_lane(const Issue& issue, const Value& value, unsigned lane, const Value& address) {

@@ -96,21 +96,7 @@ bool all_plain(const Value* const* in, unsigned count) {
     return !special;
 }
 
-// Two plain scalars of one width, or one and an immediate: most of what runs.
-bool quickly(const Stated& s, Action action, const Value* const* in, unsigned count, Value& result) {
-    if (count != 2 || action == Action::twice) return false;
-    const Value &a = *in[0], &b = *in[1];
-    if ((a.lanes_log | b.lanes_log) || (a.none | a.nar | b.none | b.nar)) return false;
-    if (!a.has_shape() || (b.width != a.width && b.has_shape())) return false;
-    const Kernel kernel = kernels[size_t(s.op)][a.width];
-    if (!kernel) return false;
-    const Argument arguments[2] = {{a.data, 0}, {b.data, 0}};
-    result.shape(action == Action::condition ? 0u : a.width, 0);
-    return !kernel(arguments, result.data, 1);
-}
-
 void by_kernel(const Stated& s, Action action, const Value* const* in, unsigned count, Value& result, uint32_t bundle) {
-    if (quickly(s, action, in, count, result)) [[likely]] return;
     Shape shape;
     for (unsigned k = 0; k < count; ++k) shape.add(*in[k], k == amount_of(s.op));
     const unsigned lanes = 1u << shape.lanes_log;
@@ -363,6 +349,12 @@ void remaining(const Stated& s, const Value& n, Value& result, Value& second) {
 }
 
 }  // namespace
+
+const Kernels* quick_kernels(Op op) {
+    const Action action = row_of(op).action;
+    const bool binary = operands_of(op) == std::array<uint8_t, 2>{2, 2};
+    return binary && (action == Action::same || action == Action::condition) ? &kernels[size_t(op)] : nullptr;
+}
 
 void immediate(Value& made, int64_t number) {
     made.shape(shapeless, 0);

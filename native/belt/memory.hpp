@@ -74,9 +74,9 @@ public:
     bool spill(const Value& operand, unsigned offset, bool rotates, unsigned size, unsigned width, uint64_t now) {
         const unsigned at = place(offset, rotates, size);
         if (at == nowhere) return false;
-        longest = std::max(longest, size);
-        lose(at, at + size);
         Cell& cell = cells[at];
+        longest = std::max(longest, size);
+        if (cell.size != size) lose(at, at + size);
         cell.size = uint16_t(size);
         cell.width = uint8_t(width);
         cell.time = now;
@@ -111,8 +111,8 @@ private:
     unsigned place(unsigned offset, bool rotates, unsigned size) const {
         if (offset + size > (rotates ? rotating : fixed)) return nowhere;
         if (!rotates) return offset;
-        if (offset / frame != (offset + size - 1) / frame) return nowhere;
-        return fixed + (offset + base) % rotating;
+        const unsigned at = offset + base < rotating ? offset + base : offset + base - rotating;
+        return at + size > rotating ? nowhere : fixed + at;
     }
     // Where operands may begin that reach beyond `at`.
     unsigned before(unsigned at) const { return at < longest ? 0 : at - longest + 1; }

@@ -10,8 +10,6 @@ namespace {
 constexpr uint64_t patience = uint64_t(1) << 22;  // bundles between two questions whether to go on
 constexpr size_t most_depth = 256, most_scopes = 64;
 
-uint32_t key_of(unsigned latency, unsigned slot, unsigned number) { return latency << 16 | slot << 8 | number; }
-
 }  // namespace
 
 Model::Model(const Program& program, Memory memory, Options options)
@@ -52,36 +50,15 @@ void Model::fail(Fault fault, const std::string& detail, bool of_bundle) const {
     throw Faulted{fault, frame->routine, bundle, slot, op, counters.cycles, detail};
 }
 
-Value* Model::take() {
-    if (unused.empty()) return &values.emplace_back();
-    Value* value = unused.back();
-    unused.pop_back();
-    return value;
-}
-
-void Model::drop(Scope& to, Value* value) {
-    to.front = (to.front - 1) % ring;
-    if (to.filled == program.member.belt) release(to.belt[(to.front + to.filled) % ring]);
-    else ++to.filled;
-    to.belt[to.front] = value;
+void Model::fail_at(unsigned position) const {
+    const std::string held = count_of(scope->filled, "operand");
+    fail(Fault::position, "it reads b" + std::to_string(position) + ", but the belt has " + held);
 }
 
 void Model::drop_none() {
     Value* value = take();
     value->lose_shape();
     drop(*scope, value);
-}
-
-const Value& Model::at(unsigned position) const {
-    if (position >= scope->filled) [[unlikely]]
-        fail(Fault::position, "it reads b" + std::to_string(position) + ", but the belt has "
-            + count_of(scope->filled, "operand"));
-    return *scope->belt[(scope->front + position) % ring];
-}
-
-const Value& Model::operand(const Issue& issue, unsigned k) const {
-    if (issue.immediate && k + 1 == issue.count) return program.constants[issue.constant];
-    return at(issue.position[k]);
 }
 
 void Model::enter(uint32_t routine) {
@@ -192,7 +169,12 @@ bool Model::call_phase(const Bundle& bundle) {
     frame->calls = 0;
     for (const Due& due : frame->returned) {
         if (program.member.phasing) drop(*scope, due.value);
-        else fly(scope->due[scope->age % ring], due), ++scope->flying;
+        else {
+            std::vector<Due>& list = scope->due[scope->age % ring];
+            list.push_back(due);
+            settle(list);
+            ++scope->flying;
+        }
     }
     frame->returned.clear();
     return true;
@@ -244,57 +226,42 @@ Model::Ended Model::end(const Bundle& bundle) {
     return Ended::next;
 }
 
-// A result of the phases R, K and P: it drops behind those beside it; without phases, as if it took one bundle.
-void Model::give(const Issue& issue, Value* value) {
-    note(issue, *value);
-    if (program.member.phasing) fresh.push_back({0, State::computed, 0, value, &issue});
-    else later(issue, value, 1, false);
-}
-
 void Model::drop_fresh() {
-    for (const Due& due : fresh) drop(*scope, due.value);
-    fresh.clear();
-}
-
-void Model::later(const Issue& issue, Value* value, unsigned latency, bool is_second, State state, uint32_t address) {
-    const Due due{key_of(latency, issue.slot, is_second), state, address, value, &issue};
-    fly(scope->due[(scope->age + latency - 1) % ring], due);
-    ++scope->flying;
-}
-
-// In the order of drops; who comes later has a shorter latency, mostly.
-void Model::fly(std::vector<Due>& list, const Due& due) {
-    size_t n = list.size();
-    list.push_back(due);
-    for (; n && list[n - 1].key > due.key; --n) list[n] = list[n - 1];
-    list[n] = due;
+    for (unsigned k = 0; k < fresh_count; ++k) drop(*scope, fresh[k].value);
+    fresh_count = 0;
 }
 
 // Results whose time has come. Those that are missing were not issued, because the scope is too young: Nones in front.
 void Model::drop_due(const Bundle& bundle, unsigned expected) {
     std::vector<Due>& list = scope->due[scope->age % ring];
-    const size_t arrived = list.size();
+    const size_t arrived = list.size() + fresh_count;
     if (arrived != expected) [[unlikely]] {
         const bool young = frame->open > 1 && scope->age + 1 < longest;
+        const int all = int(bundle.drops) - int(expected) + int(arrived);
         if (int(expected) < 0 || arrived > expected || !young)
             fail(Fault::drops, "the header says " + count_of(bundle.drops, "drop") + ", but it is "
-                + std::to_string(int(bundle.drops) - int(expected) + int(arrived)), true);
+                + std::to_string(all),
+                 true);
     }
-    for (const Due& due : list) {
-        current = due.issue;
-        if (due.state != State::computed) {
-            sample(due);
-            --scope->loads;
-        }
-        drop(*scope, due.value);
-    }
-    scope->flying -= unsigned(arrived);
+    for (unsigned k = 0; k < fresh_count; ++k) arrive(fresh[k]);
+    for (const Due& due : list) arrive(due);
+    scope->flying -= unsigned(list.size());
+    fresh_count = 0;
     list.clear();
     for (size_t k = arrived; k < expected; ++k) drop_none();
 }
 
+void Model::arrive(const Due& due) {
+    if (due.state != State::computed) {
+        current = due.issue;
+        sample(due);
+        --scope->loads;
+    }
+    drop(*scope, due.value);
+}
+
 void Model::note(const Issue& issue, const Value& value) {
-    if (events.size() >= options.most_events) return;
+    if (events.size() == options.most_events) return;
     const uint32_t bundle = frame->bundle - program.routines[frame->routine].first;
     events.push_back({counters.cycles, frame->routine, bundle, issue.slot, issue.op, {}});
     events.back().value.copy(value);

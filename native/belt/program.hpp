@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel.hpp"
 #include "table.hpp"
 
 namespace polyloom::belt {
@@ -44,6 +45,7 @@ struct Issue {
     int32_t offset = 0;
     uint32_t first_item = 0, items = 0;
     uint32_t constant = 0;          // con, immediate
+    const Kernels* kernels = nullptr;
 };
 
 // Operations of phase p are issues[ends[p - 1]] to issues[ends[p]].

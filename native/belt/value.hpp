@@ -67,7 +67,7 @@ struct Value {
         width = other.width;
         lanes_log = other.lanes_log;
         if (!lanes_log) [[likely]] {
-            std::memcpy(data, other.data, 16);
+            read(other.data);
             why[0] = nar ? other.why[0] : 0;
             return;
         }
@@ -106,6 +106,17 @@ struct Value {
             case 2: put_as<uint32_t>(lane, uint32_t(bits)); break;
             case 3: put_as<uint64_t>(lane, uint64_t(bits)); break;
             default: put_as<u128>(width == 4 ? lane : 0, bits);
+        }
+    }
+
+    // A scalar's data. Not more than that: the processor would wait for what was written last.
+    void read(const uint8_t* from) {
+        switch (width) {
+            case 0: data[0] = *from; break;
+            case 1: std::memcpy(data, from, 2); break;
+            case 2: std::memcpy(data, from, 4); break;
+            case 3: std::memcpy(data, from, 8); break;
+            default: std::memcpy(data, from, 16);
         }
     }
 

@@ -130,6 +130,7 @@ private:
         if (made.op == Op::op_con) known |= constant(made, word);
         else known |= rest(made, word, routine);
         if (word & ~known) refuse(made, "unused bits are not 0");
+        made.kernels = quick_kernels(made.op);
         program.issues.push_back(made);
     }
 

@@ -59,7 +59,7 @@ def loop(of: Module) -> Loop:
 
 def _counted(body: Loop) -> tuple[int, int, int, int, int]:
     units = Counter("leave" if op.edge is not None else OPS[op.name].unit for op in body.ops)
-    own = {p for p in body.parameters} | {r for op in body.ops for r in op.results}
+    own = set(body.parameters) | {r for op in body.ops for r in op.results}
     filled = {o for op in body.ops for o in op.operands if isinstance(o, Value) and o not in own}
     others = sum(n for unit, n in units.items() if unit not in ("ls", "leave", "pick"))
     return units["ls"], units["leave"], others, units["pick"], len(filled)

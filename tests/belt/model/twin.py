@@ -339,7 +339,7 @@ class _Step:
             if issue.offset + size > fixed:
                 raise self.fail("PL1053", issue)
             return issue.offset
-        if issue.offset + size > rotating or issue.offset // frame.frame != (issue.offset + size - 1) // frame.frame:
+        if issue.offset + size > rotating or (issue.offset + frame.base) % rotating + size > rotating:
             raise self.fail("PL1053", issue)
         return fixed + (issue.offset + frame.base) % rotating
 

@@ -119,7 +119,8 @@ def test_drawn_loops() -> None:
     vectors = 0
     for seed in range(120):
         random = Random(seed)
-        case, machine = draw(random, random.choice((8, 14, 40))), random.choice(("silver", "gold", "tin", "copper"))
+        case = draw(random, random.choice((8, 14, 40)), vector=True)
+        machine = random.choice(("silver", "gold", "tin", "copper"))
         module, (how,) = vectorize(case.module, member(machine), "try", True)
         if how.lanes == 1:
             continue

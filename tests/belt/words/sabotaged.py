@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -17,6 +17,8 @@ from polyloom.targets.belt.program import Belt, Bundle, Issue, Operand, Program
 
 GENASM = Path(__file__).parents[1] / "genasm"
 SIZES = (-3, 0, 1, 2, 5, 9, 17)
+LONGER = (-3, 0, 1, 2, 9, 17, 32, 33, 40, 71)
+"""For vectors of 32 bytes."""
 Place = tuple[int, int, int, int]
 """Routine, bundle, issue (-1: the header), operand (-1: another field)."""
 Arguments = list[Any]
@@ -59,9 +61,9 @@ def _by_one(number: int, rng: Random) -> int:
     return number + rng.choice((-1, 1)) if number else 1
 
 
-def inputs(name: str) -> Iterator[Arguments]:
+def inputs(name: str, sizes: Sequence[int] = SIZES) -> Iterator[Arguments]:
     rng = np.random.default_rng(5)
-    for n in SIZES:
+    for n in sizes:
         size = max(n, 0)
         x, y = (rng.integers(-1000, 1000, size, dtype=np.int32) for _ in "xy")
         text = np.append(rng.integers(1, 127, size, dtype=np.int8), np.int8(0))

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from tests.belt.words.sabotaged import Arguments, Place, changes, inputs, module
+from tests.belt.words.sabotaged import LONGER, Arguments, Place, changes, inputs, module
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.signature import Signature
@@ -21,6 +21,7 @@ from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.program import Belt, Program
 from polyloom.targets.belt.shapes import Item
 from polyloom.targets.belt.timeline import entered
+from polyloom.targets.belt.vectorize.loops import vectorize
 from polyloom.targets.belt.verify import verify
 from polyloom.targets.belt.walk import Seen, walker
 
@@ -63,16 +64,27 @@ def is_noticed(program: Program, cases: Sequence[tuple[Arguments, Outcome]]) -> 
 @pytest.mark.parametrize(("name", "member"), PROGRAMS)
 def test_a_change_by_one_is_noticed(name: str, member: str) -> None:
     program, _ = specialize(module(name), machines.member(member), spl="always")
+    check(program, [(given, expected(name, given)) for given in inputs(name)])
+
+
+@pytest.mark.parametrize("name", ["strlen", "dot"])
+def test_a_change_by_one_is_noticed_among_vectors(name: str) -> None:
+    silver = machines.member("silver")
+    vectors, _ = vectorize(module(name), silver, "always", False)
+    program, _ = specialize(vectors, silver, spl="always")
+    check(program, [(given, expected(name, given)) for given in inputs(name, LONGER)])
+
+
+def check(program: Program, cases: Sequence[tuple[Arguments, Outcome]]) -> None:
     assert verify(program) == []
-    cases = [(given, expected(name, given)) for given in inputs(name)]
     assert not is_noticed(program, cases)
     missed = [place for place, made in changes(program) if not is_noticed(made, cases)]
     assert [place for place in missed if not same_value(program, place, dict(changes(program))[place])] == []
 
 
 def same_value(program: Program, place: Place, made: Program) -> bool:
-    """Whether an operation in a loop reads what it would have read: another fill of the same invariant, or a recur
-    beside its source."""
+    """Whether an operation in a loop reads what it would have read: another fill of the same invariant, a second fill
+    of a byte in the bundle, or a recur beside its source."""
     r, b, n, k = place
     if n < 0 or k < 0:
         return False
@@ -113,5 +125,8 @@ def _settled(program: Program, r: int, item: Item, sources: Mapping[Item, Item])
         item = sources[item]
     if not item.tag:
         return item
-    issue = program.routines[r].bundles[item.tag[1]].issues[item.tag[2]]
-    return issue.offset if OPS[issue.name].unit == "fill" and issue.name == "fillx" else item.tag
+    passes, at, number, _ = item.tag
+    issue = program.routines[r].bundles[at].issues[number]
+    if OPS[issue.name].unit != "fill":
+        return item.tag
+    return (issue.name, issue.offset) if issue.name == "fillx" else (issue.name, issue.offset, passes, at)

@@ -151,6 +151,16 @@ def test_without_phases_results_drop_at_the_end() -> None:
     assert findings(read(reads)) == ["PL1012 f, bundle 0, F1 retn: it reads b0, but the belt has no operand"]
 
 
+def test_what_is_computed_of_a_missing_result_has_no_shape() -> None:
+    """In the first pass the vector is a None without lanes: no spill contradicts it."""
+    text = HEAD + (
+        "routine f () -> ()\n  0: F0 scratchf(64) frames 0 of 0 : drops 0\n  1: F0 inner(none) to 2 : drops 0\n"
+        "  2: E0 smearx(b0) | F0 leave() to 3 | W0 spillx.bx8(b1) at 0 : drops 2 back 1\n  3: F0 retn() : drops 0\n"
+    )
+    assert findings(read(text)) == []
+    assert "PL1017" in findings(read(text.replace("none", "none.b")))[0]
+
+
 def test_calls_take_and_give_what_the_callee_says() -> None:
     text = HEAD + (
         "routine f (w) -> (w)\n  0: F0 call g(b0) | F1 retn(b0) : drops 2\n"

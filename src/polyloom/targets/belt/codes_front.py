@@ -48,4 +48,9 @@ CODES: dict[str, tuple[str, str]] = {
         "The message names what stands against it: a recurrence with its distance, a stride, a call.\n"
         "`--vectorize=try` leaves such loops scalar; sums of floats need `--reassociate`.",
     ),
+    "PL1092": (
+        "a profile that cannot be read",
+        "A profile is a JSON object with numbers by function and block. `polyloom run FILE ... --counts counts.json`\n"
+        "writes one.",
+    ),
 }

@@ -26,6 +26,7 @@ from polyloom.targets.belt.open_code import ENTRY, Code, Linear, check, schedule
 from polyloom.targets.belt.pipeline import Failed, Options, Pipelined, bounds, pipeline
 from polyloom.targets.belt.program import Bundle, Program, Routine
 from polyloom.targets.belt.stats import LoopFacts
+from polyloom.targets.belt.told import as_json
 
 Ratio = float | Literal["always", "never"]
 ROUNDS: Final = 8
@@ -50,11 +51,13 @@ def specialize(
     _check_operations(module, machine)
     routines: list[Routine] = []
     facts: list[LoopFacts] = []
+    blocks: dict[str, Mapping[str, int]] = {}
     for function in module.functions:
-        routine, more = routine_of(function, machine, known, settings)
+        routine, more, blocks[function.name] = routine_of(function, machine, known, settings)
         routines.append(routine)
         facts += more
-    program = Program(machine.name, machine.phasing, machine.description, tuple(routines), module.data)
+    told = as_json(tuple(facts), blocks)
+    program = Program(machine.name, machine.phasing, machine.description, tuple(routines), module.data, told)
     return program, tuple(facts)
 
 
@@ -70,7 +73,7 @@ def _check_operations(module: Module, machine: Machine) -> None:
 
 def routine_of(
     function: Function, machine: Machine, known: Mapping[str, int], settings: Settings
-) -> tuple[Routine, list[LoopFacts]]:
+) -> tuple[Routine, list[LoopFacts], Mapping[str, int]]:
     """Loops whose frames and what they need at home do not fit into scratch are opened, the greatest first."""
     function = with_heads(reachable(function))
     for loop in [b for b in function.blocks if isinstance(b, Loop)]:
@@ -96,7 +99,7 @@ class _ScratchError(Exception):
 
 def _routine(
     function: Function, machine: Machine, known: Mapping[str, int], settings: Settings, closed: set[str]
-) -> tuple[Routine, list[LoopFacts]]:
+) -> tuple[Routine, list[LoopFacts], Mapping[str, int]]:
     loops: dict[str, Pipelined] = {}
     facts: dict[str, LoopFacts] = {}
     for loop in [b for b in function.blocks if isinstance(b, Loop)]:
@@ -118,7 +121,7 @@ def _routine(
         replace(f, routine=function.name, first_bundle=first[name] if name in loops else None)
         for name, f in facts.items()
     ]
-    return Routine(function.name, tuple(bundles), passes, parameters, function.results), told
+    return Routine(function.name, tuple(bundles), passes, parameters, function.results), told, first
 
 
 def _loop(

@@ -43,7 +43,7 @@ def print_program(program: Program, signature: Signature, lengths: Lengths | Non
     lines = [
         *_member(program, member),
         f"signature {json.dumps(as_json(signature), sort_keys=True, separators=(',', ':'))}",
-        *([f"loops {program.loops}"] if program.loops != "[]" else []),
+        *([f"told {program.told}"] if program.told != "{}" else []),
         *map(_data, program.data),
         *(line for routine in program.routines for line in _routine(routine, member, lengths or {})),
     ]

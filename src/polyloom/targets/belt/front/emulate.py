@@ -74,7 +74,7 @@ def _routines() -> tuple[Function, ...]:
     found = tuple(
         line.split("(")[0].split()[-1]
         for line in text.splitlines()
-        if line[:4] in ("u32 ", "u64 ") and EMULATED in line
+        if line[:4] in ("u32 ", "u64 ") and EMULATED in line.split("(")[0]
     )
     return tuple(map(_unplaced, load_all(Source(str(_SOURCE), text), found, Options(), 1, "riscv32-unknown-elf")))
 
@@ -190,11 +190,13 @@ class _Maker:
                 self._to(result, self.call(f"{_name(source.type)}_{_name(type)}", type, [source]))
             case "sitofp" | "uitofp":
                 signed = i.operation == "sitofp"
-                wide = source if source.type == I64 else self.emit("sext" if signed else "zext", I64, source)
-                self._to(result, self.call(f"{'i64' if signed else 'u64'}_{_name(type)}", type, [wide]))
+                whole = I64 if source.type == I64 or type == F64 else I32
+                wide = source if source.type == whole else self.emit("sext" if signed else "zext", whole, source)
+                self._to(result, self.call(f"{'i' if signed else 'u'}{whole.bits}_{_name(type)}", type, [wide]))
             case _:
-                wide = self.call(f"{_name(source.type)}_i64", I64, [source])
-                self.emit("copy" if type == I64 else "trunc", type, wide, to=result)
+                whole = I64 if type == I64 or source.type == F64 else I32
+                wide = self.call(f"{_name(source.type)}_i{whole.bits}", whole, [source])
+                self.emit("copy" if type == whole else "trunc", type, wide, to=result)
 
     def _intrinsic(self, i: Instruction, result: Value) -> None:
         type = result.type

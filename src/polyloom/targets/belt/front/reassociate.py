@@ -52,9 +52,7 @@ def _chain(loop: Loop, last: Op, made: dict[Value, Op]) -> list[Op]:
     return found
 
 
-def _rebuilt(
-    loop: Loop, last: Op, chain: list[Op], leaves: list[Operand], parameter: Value, fresh: Fresh
-) -> Loop:
+def _rebuilt(loop: Loop, last: Op, chain: list[Op], leaves: list[Operand], parameter: Value, fresh: Fresh) -> Loop:
     ops: list[Op] = []
     for op in loop.ops:
         if op is not last:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A counted loop as passes over whole vectors, and at most one pass of masked lanes behind them.
 
-    head:    whole = count / lanes, left = count % lanes; without a whole pass -> last
-    loop:    as the scalar loop, with vectors: no lane is masked, so it has no more operations than that
-    last:    without what is left -> end; else one pass as open code, lanes masked by `remaining(left)` -> end
-    end:     reductions of lanes, on to the block behind the scalar loop
+head:    whole = count / lanes, left = count % lanes; without a whole pass -> last
+loop:    as the scalar loop, with vectors: no lane is masked, so it has no more operations than that
+last:    without what is left -> end; else one pass as open code, lanes masked by `remaining(left)` -> end
+end:     reductions of lanes, on to the block behind the scalar loop
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from polyloom.targets.belt.front.addresses import materialized
-from polyloom.targets.belt.front.affine import W, Form, entry
+from polyloom.targets.belt.front.affine import Form, W, entry
 from polyloom.targets.belt.front.hoist import before
 from polyloom.targets.belt.front.lower import constant
 from polyloom.targets.belt.front.simplify import block_with
@@ -53,7 +53,7 @@ class _Whole:
         none = self._before("eql", span, constant(W, 0), type=Type("b"))
         last.mask(left)
         last.line()
-        carried = [op for op in self.plan.reductions.values()]
+        carried = list(self.plan.reductions.values())
         first = tuple(passes.identity(op) for op in carried)
         names = {part: self.fresh(part) for part in ("head", "passed", "last", "masked", "end")}
         begun = Jump(Edge(loop.name, (*self._begin(), *first)))
@@ -106,9 +106,7 @@ class _Whole:
         if not counters:
             raise Refused("it has no counter")
         last = self._after(counters[0].name, span, self.head)
-        grown = [
-            passes.emit("add", c, constant(W, self.plan.steps[c.name] * lanes), type=W) for c in counters
-        ]
+        grown = [passes.emit("add", c, constant(W, self.plan.steps[c.name] * lanes), type=W) for c in counters]
         ended = passes.emit("eql", grown[0], last, type=Type("b"))
         sums = tuple(passes.vectors[op.results[0]] for op in self.plan.reductions.values())
         passes.ops.append(Op("leavetr", (ended,), edge=Edge(landing, sums), place=loop.place))
@@ -139,9 +137,7 @@ class _Whole:
         nothing = Value(self.fresh("n"), Type("b"))
         test = Op("eql", (left, constant(W, 0)), (nothing,))
         counters: list[Op] = []
-        known: dict[Operand, Operand] = {
-            Value(name, W): self._after(name, span, counters) for name in self.plan.steps
-        }
+        known: dict[Operand, Operand] = {Value(name, W): self._after(name, span, counters) for name in self.plan.steps}
         known |= dict(zip((last.carried[name] for name in self.plan.reductions), parameters, strict=True))
         sums = tuple(last.vectors[op.results[0]] for op in carried)
         masked = Block(names["masked"], (), tuple(last.ops), Jump(Edge(names["end"], sums)))
@@ -158,7 +154,7 @@ class _Whole:
         lanes = self.plan.lanes
         sums = {op.results[0]: Value(self.fresh("sum"), Type(op.results[0].type.width, lanes)) for op in carried}
         position = self.plan.loop.ops.index(leave)
-        vectors: dict[Operand, Operand] = dict(sums)
+        vectors: dict[Operand, Operand] = {**sums}
         behind = Behind(self.source, self.plan, self.fresh, [Exit(leave, position, None)], vectors, None, None)
         arrival = behind.blocks()[1][-1]
         back: dict[Operand, Operand] = {passed: value for value, passed in behind.taken.items()}
