@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the matrix unit computes in floating point, bit by bit: products of mantissa parts in groups of eight, aligned to
-// the largest exponent of their group, then the sums and Dst aligned, added and rounded to Dst's format. No IEEE: half
-// rounds up or away, denormals are zero, there is no NaN. Source: the public functional models (facts 1.7).
-// Four columns are computed at once; the shifts within groups are exact multiplications by powers of two.
+// What the matrix unit computes in floating point, bit by bit: products of mantissa parts in groups of eight, aligned
+// to the largest exponent of their group, then the sums and Dst aligned, added and rounded to Dst's format. No IEEE:
+// half rounds up or away, denormals are zero, there is no NaN. Source: the public functional models (facts 1.7). Four
+// columns are computed at once; the shifts within groups are exact multiplications by powers of two.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct Kept {
     bool sign_bug = true;  // -1 unit renormalizes as if it were sixteen units: Wormhole
 };
 
-// An operand of a product: the part of the mantissa of this fidelity phase, and the exponent; what is zero has an exponent
-// so low that it never is the largest.
+// An operand of a product: the part of the mantissa of this fidelity phase, and the exponent; what is zero has an
+// exponent so low that it never is the largest.
 constexpr int32_t NEVER = -4096;
 
 // One group's sum: (mantissa << 13) and sign, with its exponent.
@@ -48,7 +48,7 @@ inline I magnitude_bits(U x) {  // the position of the highest bit; x > 0 and be
 }
 
 // `exponent` and `mantissa` of the result as a pattern: sign, 8 bits of exponent, 23 of mantissa.
-inline U encode(U mantissa, I exponent, I negative, const Kept &kept) {
+inline U encode(U mantissa, I exponent, I negative, const Kept& kept) {
     const int tail = kept.wide_exponent ? 16 : 13;
     I shift = 23 - magnitude_bits(mantissa);
     if (kept.sign_bug) shift -= (negative & I(mantissa == 1)) & 27;
@@ -68,7 +68,7 @@ inline U encode(U mantissa, I exponent, I negative, const Kept &kept) {
 }
 
 // Dst plus both sums. `dst` is such a pattern too.
-inline U add(const Sum &first, const Sum &second, U dst, const Kept &kept) {
+inline U add(const Sum& first, const Sum& second, U dst, const Kept& kept) {
     const I own = I(dst >> 23 & 255);
     const I dst_negative = I(dst) >> 31;
     const U held = own > 0 ? (dst & 0x7FFFFF) | 0x800000 : U{};
@@ -97,8 +97,8 @@ struct Operands {
 };
 
 // A group: eight rows of SrcA, each times one datum of SrcB. `least_exponent` is what zeros have.
-inline Sum group(const Operands *a, const int32_t *exponents, const float *mantissas, const int32_t *negatives, int quad,
-    int32_t least_exponent) {
+inline Sum group(const Operands* a, const int32_t* exponents, const float* mantissas, const int32_t* negatives,
+                 int quad, int32_t least_exponent) {
     I largest = splat(least_exponent);
     for (int k = 0; k < 8; ++k) largest = most(largest, a[k].exponent[quad] + exponents[k]);
     I total{};
@@ -118,7 +118,7 @@ inline Sum group(const Operands *a, const int32_t *exponents, const float *manti
 }
 
 // What turns the sum of two exponents into that of their product, and the least exponent a sum has.
-inline int32_t product_bias(const Kept &kept, uint32_t phase) {
+inline int32_t product_bias(const Kept& kept, uint32_t phase) {
     const int32_t bias = kept.wide_exponent ? -127 : kept.fp32 ? 97 : -15;
     return bias - (phase & 1 ? 5 : 0) - (phase & 2 ? 7 : 0);
 }

@@ -89,7 +89,10 @@ bool step(Tile& tile) {
 
 }  // namespace
 
+void bind_matrix(nb::module_&);
+
 NB_MODULE(tensix, m) {
+    bind_matrix(m);
     m.attr("L1_BYTES") = L1_BYTES;
     nb::class_<Tile>(m, "Tile")
         .def(

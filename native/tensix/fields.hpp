@@ -16,10 +16,10 @@ struct Field {
 
 // What a thread sees: its own 16-bit registers, and the bank of configuration that its StateID selects.
 struct Configuration {
-    const std::array<uint32_t, ConfigState::WORDS> &bank;
-    const std::array<uint32_t, 64> &own;
+    const std::array<uint32_t, ConfigState::WORDS>& bank;
+    const std::array<uint32_t, 64>& own;
 
-    Configuration(const State &state, int thread) : bank(state.config.of(thread)), own(state.config.thread[thread]) {}
+    Configuration(const State& state, int thread) : bank(state.config.of(thread)), own(state.config.thread[thread]) {}
 
     [[nodiscard]] uint32_t operator()(Field field, uint32_t words_on = 0) const {
         return bits(bank[field.word + words_on], field);

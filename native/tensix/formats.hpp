@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The number formats of the tile and the orders in which Src and Dst hold their bits. L1 holds sign, exponent, mantissa
-// as usual; Dst and Src hold sign, mantissa, exponent, so that a value of one format read as another is what the hardware
-// makes of it. FP32 in Dst is its upper 16 bits in that order, then its lower 16 as they are; integers move alike.
+// as usual; Dst and Src hold sign, mantissa, exponent, so that a value of one format read as another is what the
+// hardware makes of it. FP32 in Dst is its upper 16 bits in that order, then its lower 16 as they are; integers move
+// alike.
 #pragma once
 
 #include <bit>
@@ -10,8 +11,20 @@
 namespace polyloom::tensix {
 
 enum class Format : uint8_t {
-    FP32 = 0, FP16 = 1, BFP8a = 2, BFP4a = 3, TF32 = 4, BF16 = 5, BFP8 = 6, BFP4 = 7,
-    INT32 = 8, INT16 = 9, FP8 = 10, BFP2a = 11, INT8 = 14, BFP2 = 15,
+    FP32 = 0,
+    FP16 = 1,
+    BFP8a = 2,
+    BFP4a = 3,
+    TF32 = 4,
+    BF16 = 5,
+    BFP8 = 6,
+    BFP4 = 7,
+    INT32 = 8,
+    INT16 = 9,
+    FP8 = 10,
+    BFP2a = 11,
+    INT8 = 14,
+    BFP2 = 15,
 };
 
 // What the matrix unit makes of a Src format.
@@ -26,10 +39,16 @@ constexpr bool is_block(Format f) {
 
 constexpr uint32_t bits_of(Format f) {
     switch (f) {
-        case Format::FP32: case Format::TF32: case Format::INT32: return 32;
-        case Format::FP16: case Format::BF16: case Format::INT16: return 16;
-        case Format::BFP4: case Format::BFP4a: return 4;
-        case Format::BFP2: case Format::BFP2a: return 2;
+        case Format::FP32:
+        case Format::TF32:
+        case Format::INT32: return 32;
+        case Format::FP16:
+        case Format::BF16:
+        case Format::INT16: return 16;
+        case Format::BFP4:
+        case Format::BFP4a: return 4;
+        case Format::BFP2:
+        case Format::BFP2a: return 2;
         default: return 8;
     }
 }

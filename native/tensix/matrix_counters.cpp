@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The read-write counters of a thread: SETRWC, INCRWC and the address modes that other instructions name. Each counter has
-// a carriage, to which a "CR" form returns before it adds.
+// The read-write counters of a thread: SETRWC, INCRWC and the address modes that other instructions name. Each counter
+// has a carriage, to which a "CR" form returns before it adds.
 #include "matrix_unit.hpp"
 
 namespace polyloom::tensix::matrix {
@@ -13,16 +13,20 @@ struct Step {
     bool carriage, clear, keep;
 };
 
-void advance(uint32_t &value, uint32_t &carriage, const Step &step, uint32_t mask) {
-    if (step.clear) value = carriage = 0;
-    else if (step.keep) value = carriage = (value + step.by) & mask;
-    else if (step.carriage) value = carriage = (carriage + step.by) & mask;
-    else value = (value + step.by) & mask;
+void advance(uint32_t& value, uint32_t& carriage, const Step& step, uint32_t mask) {
+    if (step.clear)
+        value = carriage = 0;
+    else if (step.keep)
+        value = carriage = (value + step.by) & mask;
+    else if (step.carriage)
+        value = carriage = (carriage + step.by) & mask;
+    else
+        value = (value + step.by) & mask;
 }
 
 }  // namespace
 
-void apply_address_mode(const Configuration &c, Counters &counters, uint32_t mode, bool with_fidelity) {
+void apply_address_mode(const Configuration& c, Counters& counters, uint32_t mode, bool with_fidelity) {
     if (counters.bias || c.thread(own::address_mode_set)) mode += 4;
     const uint32_t ab = c.thread(own::mode_ab, 2 * mode), dst = c.thread(own::mode_dst, mode);
     const uint32_t bias = c.thread(own::mode_bias, mode);
@@ -31,12 +35,14 @@ void apply_address_mode(const Configuration &c, Counters &counters, uint32_t mod
     const Step step{dst & 1023, bool(dst & 0x400), bool(dst & 0x800), bool(dst & 0x1000)};
     advance(counters.dst, counters.dst_carriage, step, DST);
     if (with_fidelity) counters.fidelity = dst & 0x8000 ? 0 : (counters.fidelity + (dst >> 13)) & 3;
-    if (bias & 16) counters.bias = 0;
-    else if (bias & 3) counters.bias ^= 1;
+    if (bias & 16)
+        counters.bias = 0;
+    else if (bias & 3)
+        counters.bias ^= 1;
 }
 
-void set_counters(const Instruction &i) {
-    Counters &c = i.counters;
+void set_counters(const Instruction& i) {
+    Counters& c = i.counters;
     const bool to_carriage = i.field(21, 21);
     if (i.field(0, 0)) c.a = c.a_carriage = (i.field(9, 6) + (i.field(18, 18) ? c.a_carriage : 0)) & SOURCE;
     if (i.field(1, 1)) c.b = c.b_carriage = (i.field(13, 10) + (i.field(19, 19) ? c.b_carriage : 0)) & SOURCE;
@@ -48,8 +54,8 @@ void set_counters(const Instruction &i) {
     flip(i);
 }
 
-void add_counters(const Instruction &i) {
-    Counters &c = i.counters;
+void add_counters(const Instruction& i) {
+    Counters& c = i.counters;
     advance(c.a, c.a_carriage, {i.field(9, 6), bool(i.field(18, 18)), false, false}, SOURCE);
     advance(c.b, c.b_carriage, {i.field(13, 10), bool(i.field(19, 19)), false, false}, SOURCE);
     advance(c.dst, c.dst_carriage, {i.field(17, 14), bool(i.field(20, 20)), false, false}, DST);

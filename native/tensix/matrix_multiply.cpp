@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MVMUL and GAPOOL: rows of SrcB times 16 rows of SrcA, onto rows of Dst. MVMUL with a broadcast row of SrcB writes every
-// other row of seven; GAPOOL has four rows.
+// MVMUL and GAPOOL: rows of SrcB times 16 rows of SrcA, onto rows of Dst. MVMUL with a broadcast row of SrcB writes
+// every other row of seven; GAPOOL has four rows.
 #include <algorithm>
 
 #include "source.hpp"
@@ -15,7 +15,7 @@ struct Place {
     bool broadcast;
 };
 
-Place place(const Instruction &i) {
+Place place(const Instruction& i) {
     const bool pools = opcode(i.word) == GAPOOL, broadcast = !pools && i.field(19, 19);
     const uint32_t rows = pools ? 4 : broadcast ? 7 : 8;
     const uint32_t at = dst_row(i.configuration, i.counters, i.word) & (0x400 - rows);
@@ -23,7 +23,7 @@ Place place(const Instruction &i) {
 }
 
 // Sixteen rows of SrcA, each ready to be multiplied by one datum of SrcB.
-void load_a(const SourceBank &bank, uint32_t first, Style style, uint32_t phase, Operands *made) {
+void load_a(const SourceBank& bank, uint32_t first, Style style, uint32_t phase, Operands* made) {
     for (uint32_t k = 0; k < 16; ++k)
         for (uint32_t j = 0; j < 16; ++j) {
             const Datum d = datum(bank.rows[(first + k) & 63][j], style);
@@ -33,13 +33,13 @@ void load_a(const SourceBank &bank, uint32_t first, Style style, uint32_t phase,
         }
 }
 
-void floating(const Instruction &i, const Place &p, const Formats &f) {
+void floating(const Instruction& i, const Place& p, const Formats& f) {
     const uint32_t phase = i.phase();
     const int32_t bias = product_bias(kept(f), phase), lowest = std::max(bias, 0);
     Operands a[16];
     load_a(i.a(), p.a, f.style, phase, a);
     for (uint32_t r = 0; r < p.rows; r += p.step) {
-        const auto &b = i.b().rows[(p.b + (p.broadcast ? 0 : r)) & 63];
+        const auto& b = i.b().rows[(p.b + (p.broadcast ? 0 : r)) & 63];
         int32_t exponents[16], negatives[16];
         float mantissas[16];
         for (uint32_t k = 0; k < 16; ++k) {
@@ -50,12 +50,12 @@ void floating(const Instruction &i, const Place &p, const Formats &f) {
         }
         accumulate_row(i.matrix, p.dst + r, f, false, [&](int quad) {
             return std::pair(group(a, exponents, mantissas, negatives, quad, lowest),
-                group(a + 8, exponents + 8, mantissas + 8, negatives + 8, quad, lowest));
+                             group(a + 8, exponents + 8, mantissas + 8, negatives + 8, quad, lowest));
         });
     }
 }
 
-void integral(const Instruction &i, const Place &p) {
+void integral(const Instruction& i, const Place& p) {
     const uint32_t mask_a = integer_mask_a(i.phase()), mask_b = integer_mask_b(i.phase());
     int32_t a[16][16];
     for (uint32_t k = 0; k < 16; ++k)
@@ -76,15 +76,16 @@ void integral(const Instruction &i, const Place &p) {
 
 }  // namespace
 
-void refuse_unmodelled(const Instruction &i, bool products) {
-    const Configuration &c = i.configuration;
-    if (c(alu::stochastic)) i.fault("not-modelled", "stochastic rounding of the matrix unit is not modelled",
-        "clear ALU_ROUNDING_MODE_Fpu_srnd_en");
-    if (products && c(alu::keep_denormals)) i.fault("not-modelled", "products of denormals are not modelled",
-        "clear ALU_ACC_CTRL_Zero_Flag_disabled_src");
+void refuse_unmodelled(const Instruction& i, bool products) {
+    const Configuration& c = i.configuration;
+    if (c(alu::stochastic))
+        i.fault("not-modelled", "stochastic rounding of the matrix unit is not modelled",
+                "clear ALU_ROUNDING_MODE_Fpu_srnd_en");
+    if (products && c(alu::keep_denormals))
+        i.fault("not-modelled", "products of denormals are not modelled", "clear ALU_ACC_CTRL_Zero_Flag_disabled_src");
 }
 
-void multiply(const Instruction &i) {
+void multiply(const Instruction& i) {
     refuse_unmodelled(i, true);
     const Formats f = formats(i.configuration);
     const Place p = place(i);

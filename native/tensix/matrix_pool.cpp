@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GMPOOL: the largest of each column of 16 rows of SrcA and a row of Dst, scaled by the exponents of a row of SrcB; the
-// three rows after it become 0. With ArgMax it leaves which of the first eight rows it was, in the lower bits of a 32-bit
-// Dst. The comparison is of sign and magnitude; an undefined row of Dst is minus infinity. Source: the public
+// three rows after it become 0. With ArgMax it leaves which of the first eight rows it was, in the lower bits of a
+// 32-bit Dst. The comparison is of sign and magnitude; an undefined row of Dst is minus infinity. Source: the public
 // instruction page, followed to the letter also where FP16 goes to 32-bit Dst.
 #include "matrix_unit.hpp"
 
@@ -19,7 +19,7 @@ struct Datum {
     }
 };
 
-Held held(const Formats &f, bool index) {
+Held held(const Formats& f, bool index) {
     switch (f.style) {
         case Style::INT8: return Held::INT32;
         case Style::FP16: return f.dst_32 && !index ? Held::TF32 : Held::FP16;
@@ -36,7 +36,7 @@ Datum of_dst(uint32_t x, Held as) {
 }
 
 // Exponents wrap where the scale is not 1.
-uint32_t to_dst(const Datum &d, Held as) {
+uint32_t to_dst(const Datum& d, Held as) {
     const uint32_t sign = d.sign << 31;
     if (as == Held::INT32) return sign | (d.exponent & 7) << 10 | d.magnitude;
     if (as == Held::FP16) return d.exponent & 0x3F ? sign | d.magnitude << 21 | ((d.exponent - 15) & 0x1F) << 16 : 0;
@@ -55,13 +55,13 @@ Datum scaled(uint32_t a, uint32_t b, Style style) {
 }
 
 struct Column {
-    const Instruction &i;
+    const Instruction& i;
     Style style;
     uint32_t a_row, b_row, j;
 };
 
 // The largest, and the index that the hardware makes of its row.
-uint32_t largest(const Column &c, uint32_t before, Held as, bool with_index) {
+uint32_t largest(const Column& c, uint32_t before, Held as, bool with_index) {
     constexpr uint8_t INDEX[8] = {0, 3, 6, 1, 4, 7, 2, 5};
     Datum most = of_dst(before, as);
     uint32_t index = before & 0xFF;
@@ -79,17 +79,20 @@ uint32_t largest(const Column &c, uint32_t before, Held as, bool with_index) {
 
 }  // namespace
 
-void pool(const Instruction &i) {
+void pool(const Instruction& i) {
     const bool with_index = i.field(14, 14);
     const Formats f = formats(i.configuration);
     const Held as = held(f, with_index);
     const uint32_t first = dst_row(i.configuration, i.counters, i.word) & 0x3FC;
-    MatrixState &m = i.matrix;
+    MatrixState& m = i.matrix;
     for (uint32_t j = 0; j < 16; ++j) {
         const uint32_t before = f.dst_32 ? dst::read32(m, first, j, ~0u) : dst::read16(m, first, j, ~0u) << 16;
-        const uint32_t made = largest({i, f.style, i.counters.a & 0x30, i.counters.b & 0x38, j}, before, as, with_index);
-        if (!f.dst_32) dst::write16(m, first, j, made >> 16);
-        else dst::write32(m, first, j, made);
+        const uint32_t made =
+            largest({i, f.style, i.counters.a & 0x30, i.counters.b & 0x38, j}, before, as, with_index);
+        if (!f.dst_32)
+            dst::write16(m, first, j, made >> 16);
+        else
+            dst::write32(m, first, j, made);
         for (uint32_t r = 1; r < 4; ++r) {
             const uint32_t rest = f.dst_32 && with_index ? (dst::read32(m, first + r, j) + 0x100) & 0xF00 : 0;
             f.dst_32 ? dst::write32(m, first + r, j, rest) : dst::write16(m, first + r, j, 0);

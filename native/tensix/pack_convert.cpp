@@ -26,7 +26,7 @@ uint32_t round_narrow(uint32_t x, int kept) {
     return (x & 0x7FFF) < 0x400 ? 0 : x;
 }
 
-uint32_t small_integer(const Early &e, uint32_t x) {
+uint32_t small_integer(const Early& e, uint32_t x) {
     const uint32_t sign = x >> 31;
     uint32_t size = x & ~SIGN;
     if (e.raw) return e.is_unsigned ? x & 0xFF : sign << 7 | (x & 0x7F);
@@ -34,7 +34,7 @@ uint32_t small_integer(const Early &e, uint32_t x) {
     return e.is_unsigned ? sign ? 0 : std::min(size, 255u) : sign << 7 | std::min(size, 127u);
 }
 
-std::optional<uint32_t> early_32(const Early &e, uint32_t bits) {
+std::optional<uint32_t> early_32(const Early& e, uint32_t bits) {
     const uint32_t x = fp32_of_dst(bits);
     switch (e.intermediate) {
         case Format::INT32: return x;
@@ -48,7 +48,7 @@ std::optional<uint32_t> early_32(const Early &e, uint32_t bits) {
     }
 }
 
-std::optional<uint32_t> early_16(const Early &e, uint32_t bits) {
+std::optional<uint32_t> early_16(const Early& e, uint32_t bits) {
     const uint32_t wide = uint32_t(bf16_of_dst(bits)) << 16, narrow = fp16_of_dst(bits);
     switch (e.intermediate) {
         case Format::TF32: return e.raw ? std::nullopt : std::optional(round_wide(wide, 10));
@@ -64,7 +64,9 @@ std::optional<uint32_t> early_16(const Early &e, uint32_t bits) {
     }
 }
 
-uint32_t sign_of(Held held) { return held == Held::FP32 || held == Held::INT32 ? SIGN : held == Held::INT8 ? 0x80 : 0x8000; }
+uint32_t sign_of(Held held) {
+    return held == Held::FP32 || held == Held::INT32 ? SIGN : held == Held::INT8 ? 0x80 : 0x8000;
+}
 
 // Sign, 8 bits of exponent, 7 of mantissa, as blocks are made of.
 uint32_t for_block(Held from, uint32_t x) {
@@ -81,20 +83,29 @@ std::optional<uint32_t> from_wide(Format from, Format to, uint32_t x) {
         case Format::BF16: return (narrows && !(x & INFINITE) ? x & SIGN : x) >> 16;
         case Format::FP16: return fp32_to_fp16(x);
         case Format::FP8: return fp32_to_fp16(x) >> 8;
-        case Format::BFP8: case Format::BFP4: case Format::BFP2: return for_block(Held::FP32, x);
-        case Format::BFP8a: case Format::BFP4a: case Format::BFP2a: return for_narrow_block(fp32_to_fp16(x));
+        case Format::BFP8:
+        case Format::BFP4:
+        case Format::BFP2: return for_block(Held::FP32, x);
+        case Format::BFP8a:
+        case Format::BFP4a:
+        case Format::BFP2a: return for_narrow_block(fp32_to_fp16(x));
         default: return std::nullopt;
     }
 }
 
 std::optional<uint32_t> from_narrow(Format from, Format to, uint32_t x) {
     switch (to) {
-        case Format::FP32: case Format::TF32: return fp16_to_fp32(x);
+        case Format::FP32:
+        case Format::TF32: return fp16_to_fp32(x);
         case Format::BF16: return for_block(Held::FP16, x);
         case Format::FP16: return x;
         case Format::FP8: return (x & 0x7C00 || from == Format::FP8 ? x : x & 0x8000) >> 8;
-        case Format::BFP8: case Format::BFP4: case Format::BFP2: return for_block(Held::FP16, x);
-        case Format::BFP8a: case Format::BFP4a: case Format::BFP2a: return for_narrow_block(x);
+        case Format::BFP8:
+        case Format::BFP4:
+        case Format::BFP2: return for_block(Held::FP16, x);
+        case Format::BFP8a:
+        case Format::BFP4a:
+        case Format::BFP2a: return for_narrow_block(x);
         default: return std::nullopt;
     }
 }
@@ -110,11 +121,11 @@ Held held_as(Format f) {
     }
 }
 
-std::optional<uint32_t> convert_early(const Early &e, uint32_t of_dst) {
+std::optional<uint32_t> convert_early(const Early& e, uint32_t of_dst) {
     return e.read_32 ? early_32(e, of_dst) : early_16(e, of_dst);
 }
 
-std::optional<uint32_t> rectify(const Early &e, uint32_t x) {
+std::optional<uint32_t> rectify(const Early& e, uint32_t x) {
     const Held held = held_as(e.intermediate);
     const bool floating = held == Held::FP32 || held == Held::FP16;
     if (!e.relu) return x;
@@ -126,7 +137,7 @@ std::optional<uint32_t> rectify(const Early &e, uint32_t x) {
     return e.relu == 3 && x >> unseen > threshold >> unseen ? threshold : x;
 }
 
-uint32_t masked(const Early &e) {
+uint32_t masked(const Early& e) {
     if (!e.edge_infinity) return 0;
     switch (held_as(e.intermediate)) {
         case Held::FP32: return SIGN | INFINITE;
@@ -144,7 +155,7 @@ std::optional<uint32_t> convert_late(Format from, Format to, uint32_t x) {
     }
 }
 
-Block block(Format to, const uint32_t *sixteen) {
+Block block(Format to, const uint32_t* sixteen) {
     Block made{};
     for (int k = 0; k < 16; ++k) made.exponent = std::max(made.exponent, uint8_t(sixteen[k] >> 7));
     const uint32_t bits = bits_of(to);

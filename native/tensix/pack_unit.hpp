@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A packing instruction taken apart for one packer, and the two conversions that a datum goes through: early, from Dst's
-// format to an intermediate one with rounding, and late, to L1's with truncation. Source: the public pages on packers.
+// A packing instruction taken apart for one packer, and the two conversions that a datum goes through: early, from
+// Dst's format to an intermediate one with rounding, and late, to L1's with truncation. Source: the public pages on
+// packers.
 #pragma once
 
 #include <optional>
@@ -26,7 +27,7 @@ struct Early {
     uint32_t relu, threshold;
     bool edge_infinity;
 };
-Early early_of(const Configuration &c);
+Early early_of(const Configuration& c);
 
 struct Packer {
     Early early;
@@ -34,13 +35,13 @@ struct Packer {
     uint32_t count, first;  // datums, and the first of them in Dst
     uint32_t address;       // where a fresh stream goes, in 16 bytes
     uint32_t exponent_section;
-    int counters;           // whose address counters
+    int counters;  // whose address counters
 };
 
 // Nothing where early conversion does not offer it.
-std::optional<uint32_t> convert_early(const Early &e, uint32_t of_dst);
-std::optional<uint32_t> rectify(const Early &e, uint32_t x);
-uint32_t masked(const Early &e);  // what edge masks put
+std::optional<uint32_t> convert_early(const Early& e, uint32_t of_dst);
+std::optional<uint32_t> rectify(const Early& e, uint32_t x);
+uint32_t masked(const Early& e);  // what edge masks put
 
 // A datum's bits in L1; for block formats what `block` takes: sign, 8 bits of exponent, 7 of mantissa.
 std::optional<uint32_t> convert_late(Format from, Format to, uint32_t x);
@@ -49,6 +50,6 @@ struct Block {
     uint8_t exponent;
     uint8_t datums[16];
 };
-Block block(Format to, const uint32_t *sixteen);
+Block block(Format to, const uint32_t* sixteen);
 
 }  // namespace polyloom::tensix::pack

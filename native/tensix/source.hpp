@@ -48,30 +48,31 @@ inline uint32_t integer_to_dst(int64_t x) {
 }
 
 // The pattern that the accumulator works on, of a datum of Dst, and back.
-inline uint32_t pattern_of_dst(const MatrixState &m, uint32_t row, uint32_t column, const Formats &f) {
+inline uint32_t pattern_of_dst(const MatrixState& m, uint32_t row, uint32_t column, const Formats& f) {
     if (f.dst_32) return fp32_of_dst(dst::read32(m, row, column));
     const uint32_t x = dst::read16(m, row, column);
     if (f.style != Style::FP16) return uint32_t(bf16_of_dst(x)) << 16;
     const uint32_t half = fp16_of_dst(x);
     return (half & 0x8000) << 16 | (half & 0x7FFF) << 13;
 }
-inline void pattern_to_dst(MatrixState &m, uint32_t row, uint32_t column, uint32_t x, const Formats &f) {
+inline void pattern_to_dst(MatrixState& m, uint32_t row, uint32_t column, uint32_t x, const Formats& f) {
     if (f.dst_32) return dst::write32(m, row, column, fp32_to_dst(x));
-    const uint32_t half = f.style == Style::FP16 ? fp16_to_dst((x >> 16 & 0x8000) | (x >> 13 & 0x7FFF)) : bf16_to_dst(x >> 16);
+    const uint32_t half =
+        f.style == Style::FP16 ? fp16_to_dst((x >> 16 & 0x8000) | (x >> 13 & 0x7FFF)) : bf16_to_dst(x >> 16);
     dst::write16(m, row, column, half);
 }
 
-inline accumulate::Kept kept(const Formats &f) { return {f.style != Style::FP16, f.dst_32}; }
+inline accumulate::Kept kept(const Formats& f) { return {f.style != Style::FP16, f.dst_32}; }
 
 // One row of Dst plus what each of its columns gets, written back.
 template <typename Sums>
-void accumulate_row(MatrixState &m, uint32_t row, const Formats &f, bool from_zero, Sums &&sums) {
+void accumulate_row(MatrixState& m, uint32_t row, const Formats& f, bool from_zero, Sums&& sums) {
     using namespace accumulate;
     uint32_t held[16] = {};
     if (!from_zero)
         for (uint32_t j = 0; j < 16; ++j) held[j] = pattern_of_dst(m, row, j, f);
     for (int quad = 0; quad < QUADS; ++quad) {
-        const uint32_t *h = held + 4 * quad;
+        const uint32_t* h = held + 4 * quad;
         const auto [first, second] = sums(quad);
         const U made = add(first, second, U{h[0], h[1], h[2], h[3]}, kept(f));
         for (int k = 0; k < 4; ++k) held[4 * quad + k] = made[k];
@@ -80,6 +81,6 @@ void accumulate_row(MatrixState &m, uint32_t row, const Formats &f, bool from_ze
     dst::mark(m, row, f.dst_32, true);
 }
 
-void refuse_unmodelled(const Instruction &i, bool products);
+void refuse_unmodelled(const Instruction& i, bool products);
 
 }  // namespace polyloom::tensix::matrix

@@ -13,7 +13,7 @@ struct Middle {
     uint32_t bits;
 };
 
-std::optional<Middle> narrowed(const Plan &p, uint32_t x) {
+std::optional<Middle> narrowed(const Plan& p, uint32_t x) {
     switch (p.out) {
         case Format::FP32: return Middle{Kept::FP32, x};
         case Format::BF16: return Middle{Kept::BF16, (x & 0x7F800000 ? x : x & 0x80000000) >> 16};
@@ -35,7 +35,7 @@ Middle small_integer(uint32_t bits, bool is_unsigned) {
     return {Kept::FP16, sign << 8 | (magnitude ? 16 << 10 : 0) | magnitude};
 }
 
-std::optional<Middle> middle(const Plan &p, uint32_t bits, uint32_t exponent, bool is_unsigned) {
+std::optional<Middle> middle(const Plan& p, uint32_t bits, uint32_t exponent, bool is_unsigned) {
     if (p.in == Format::FP32) return narrowed(p, bits);
     if (p.in != p.out) return std::nullopt;
     switch (p.in) {
@@ -50,7 +50,7 @@ std::optional<Middle> middle(const Plan &p, uint32_t bits, uint32_t exponent, bo
     }
 }
 
-std::optional<uint32_t> for_dst(const Middle &m) {
+std::optional<uint32_t> for_dst(const Middle& m) {
     switch (m.kept) {
         case Kept::BF16: return bf16_to_dst(m.bits);
         case Kept::FP16: return fp16_to_dst(m.bits);
@@ -59,7 +59,7 @@ std::optional<uint32_t> for_dst(const Middle &m) {
     }
 }
 
-std::optional<uint32_t> for_source(const Middle &m) {
+std::optional<uint32_t> for_source(const Middle& m) {
     switch (m.kept) {
         case Kept::BF16: return bf16_to_src(m.bits);
         case Kept::FP16: return fp16_to_src(m.bits);
@@ -70,7 +70,7 @@ std::optional<uint32_t> for_source(const Middle &m) {
 
 }  // namespace
 
-std::optional<uint32_t> convert(const Plan &plan, uint32_t bits, uint32_t exponent, bool is_unsigned) {
+std::optional<uint32_t> convert(const Plan& plan, uint32_t bits, uint32_t exponent, bool is_unsigned) {
     if (plan.in == Format::FP32 && plan.out == Format::TF32)
         return plan.to_dst ? fp32_to_dst(bits) : tf32_to_src(bits >> 13);
     const auto made = middle(plan, bits, exponent, is_unsigned);

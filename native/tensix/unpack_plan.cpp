@@ -8,24 +8,26 @@ namespace {
 using namespace unpacker;
 
 struct Descriptor {
-    const Configuration &c;
+    const Configuration& c;
     int unit;
 
     uint32_t operator()(Field f, uint32_t on = 0) const { return c(f, section[unit] + on); }
-    [[nodiscard]] uint32_t halfword(Field f, uint32_t index) const { return (*this)(f, index / 2) >> (16 * (index & 1)) & 0xFFFF; }
+    [[nodiscard]] uint32_t halfword(Field f, uint32_t index) const {
+        return (*this)(f, index / 2) >> (16 * (index & 1)) & 0xFFFF;
+    }
 };
 
-uint32_t context_of(const State &state, const Configuration &c, Word word, int thread, int unit) {
+uint32_t context_of(const State& state, const Configuration& c, Word word, int thread, int unit) {
     const uint32_t named = field(word, 3, 3) ? state.unpackers[unit].context[thread] : field(word, 12, 10);
     return (named + c.thread(unit ? own::context_offset_1 : own::context_offset_0)) & 7;
 }
 
 // Contexts 0 to 3 have their bits in the lower half of the word, 4 to 7 in the upper.
-bool context_bit(const Descriptor &d, uint32_t context, uint32_t first) {
+bool context_bit(const Descriptor& d, uint32_t context, uint32_t first) {
     return d(context_word) >> (first + (context & 3) + (context & 4 ? 16 : 0)) & 1;
 }
 
-void formats(const Descriptor &d, Plan &p) {
+void formats(const Descriptor& d, Plan& p) {
     p.in = Format(d(in_format)), p.out = Format(d(out_format));
     if (!p.contexts || !d(override_format)) return;
     const uint32_t both = d(context_formats, p.context & 3) >> (p.context & 4 ? 8 : 0);
@@ -36,16 +38,17 @@ struct Size {
     uint32_t x, y, z, w;
 };
 
-Size size_of(const Descriptor &d, const Plan &p) {
+Size size_of(const Descriptor& d, const Plan& p) {
     const uint32_t x = p.contexts && p.unit == 0 ? d.halfword(context_x_dim, p.context & 3) : d(x_dim);
     return {x, d(y_dim), d(z_dim) ? d(z_dim) : 1, d(w_dim) ? d(w_dim) : 1};
 }
 
-void addresses(const State &state, Word word, const Descriptor &d, Plan &p) {
+void addresses(const State& state, Word word, const Descriptor& d, Plan& p) {
     const Size size = size_of(d, p);
     const uint32_t context = p.contexts ? p.context : 0;
     uint64_t at = (uint64_t(d(unpacker::base, context)) + d(offset, context & 3) + 1 + d(digest)) * 16;
-    if (d(force_exponent)) p.forced_exponent = uint8_t(d.c(shared_exponent, forced[p.unit]));
+    if (d(force_exponent))
+        p.forced_exponent = uint8_t(d.c(shared_exponent, forced[p.unit]));
     else if (is_block(p.in)) {
         p.exponents_sixteenths = at * 16;
         if (bits_of(p.in) == 8 || !d(no_exponents)) {
@@ -65,12 +68,12 @@ void addresses(const State &state, Word word, const Descriptor &d, Plan &p) {
     p.row_stride = p.tileizes ? (d(shift) & 0xFFF) << 4 : bits_of(p.in) * 2;
 }
 
-void output(const State &state, const Descriptor &d, Plan &p) {
-    const AddressCounter &of = state.counters[p.thread][p.unit];
+void output(const State& state, const Descriptor& d, Plan& p) {
+    const AddressCounter& of = state.counters[p.thread][p.unit];
     const uint16_t at = strides[p.unit];
     const auto stride = [&](Field f) { return d.c(f, at); };
-    const uint32_t bytes = d.c(out_base, bases[p.unit]) + of.y[1] * stride(out_y_stride) + of.z[1] * stride(out_z_stride) +
-                           of.w[1] * stride(out_w_stride);
+    const uint32_t bytes = d.c(out_base, bases[p.unit]) + of.y[1] * stride(out_y_stride) +
+                           of.z[1] * stride(out_z_stride) + of.w[1] * stride(out_w_stride);
     const uint32_t width = bits_of(p.out) == 32 ? 2 : bits_of(p.out) == 16 ? 1 : 0;
     if (bytes & ((1u << width) - 1)) p.refusal = "the output address is not a multiple of the datum's size";
     p.out_datum = bytes >> width;
@@ -84,7 +87,7 @@ void output(const State &state, const Descriptor &d, Plan &p) {
     p.out_datum = adds ? p.out_datum + destination : destination;
 }
 
-const char *refusal(const Descriptor &d, Word word, const Plan &p) {
+const char* refusal(const Descriptor& d, Word word, const Plan& p) {
     const bool uncompressed = p.contexts ? context_bit(d, p.context, 0) : d(is_uncompressed);
     if (!uncompressed) return "compressed tiles are not modelled";
     if (d(upsample)) return "up-sampling is not modelled";
@@ -98,7 +101,7 @@ const char *refusal(const Descriptor &d, Word word, const Plan &p) {
 
 }  // namespace
 
-Plan plan(const State &state, Word word, int thread) {
+Plan plan(const State& state, Word word, int thread) {
     const Configuration c(state, thread);
     Plan p;
     p.unit = int(field(word, 23, 23)), p.thread = thread, p.contexts = field(word, 7, 7);

@@ -59,3 +59,26 @@ class Tile:
     @property
     def events(self) -> list[tuple[int, int, int, int, int, int]]:
         """Of the trace: first cycle, the one behind the last, thread, unit, word, address."""
+
+@final
+class MatrixBench:
+    """The matrix unit, the unpackers, the packers and their address counters alone: words execute at once."""
+
+    def __init__(self, blackhole: bool = False) -> None: ...
+    def view(self, name: str) -> NDArray[np.uint32]:
+        """Writable: `l1` and `valid` are uint8, `dst` is uint16, the others uint32; `srca` and `srcb` are (2, 64, 16),
+        `rwc` (3, 8), `adc` (3, 3, 8, 2)."""
+
+    def run(self, thread: int, words: NDArray[np.uint32], times: int = 1) -> None:
+        """ValueError with the kind and text of a fault."""
+
+    def ready(self, thread: int, word: int) -> bool: ...
+    def timing(self, thread: int, word: int) -> tuple[int, int, int, int, int, int, int]:
+        """Unit, cycles busy, latency; first row and rows of Dst that are read, then that are written."""
+
+    def give(self, b: bool, bank: int, with_matrix: bool) -> None: ...
+    def banks(self) -> tuple[int, int, int, int, bool, bool, bool, bool]:
+        """The banks of SrcA and SrcB that the matrix unit uses and that the unpackers use; whether SrcA's two, then
+        SrcB's two, are with the matrix unit."""
+
+def matrix_distance(earlier: int, later: int) -> int: ...
