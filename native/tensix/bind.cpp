@@ -7,6 +7,9 @@
 
 namespace nb = nanobind;
 
+void bind_vector(nb::module_&);
+
 NB_MODULE(tensix, m) {
+    bind_vector(m);
     m.attr("L1_BYTES") = polyloom::tensix::L1_BYTES;
 }
