@@ -210,9 +210,8 @@ bool Core::step() {
         return true;
     }
     Finding finding;
-    finding.kind = "core-trap", finding.thread = number - 1, finding.cycle = tile.cycle;
-    finding.word = outcome.word, finding.pc = uint32_t(outcome.pc);
-    finding.text = describe(outcome.cause);
+    finding.kind = "core-trap", finding.cycle = tile.cycle, finding.pc = uint32_t(outcome.pc);
+    finding.text = std::string("core ") + CORE_NAMES[number] + ": " + describe(outcome.cause);
     if (outcome.cause == Cause::load || outcome.cause == Cause::store) {
         char digits[16];
         std::snprintf(digits, sizeof digits, "0x%08x", uint32_t(outcome.value));

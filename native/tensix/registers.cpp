@@ -57,7 +57,7 @@ Answer Tile::load(int core, uint32_t address, unsigned size, uint64_t& value) {
     }
     if (const char* name = not_modelled(address)) {
         if (ignore_mmio) return ++ignored_mmio, give(0);
-        throw Fault{{"mmio-not-modelled", thread, cycle, 0, 0, 0, core >= 0 ? cores[size_t(core)]->pc() : 0, 0,
+        throw Fault{{"mmio-not-modelled", -1, cycle, 0, 0, 0, core >= 0 ? cores[size_t(core)]->pc() : 0, 0,
                      std::string("a load from ") + name, "--mmio ignore lets such loads give 0"}};
     }
     if (core < 0 || core == NC) return ABSENT;
@@ -106,11 +106,11 @@ Answer Tile::store(int core, uint32_t address, unsigned size, uint32_t value) {
     const char* name = not_modelled(address);
     if (name && address != SOFT_RESET) {
         if (ignore_mmio) return ++ignored_mmio, DONE;
-        throw Fault{{"mmio-not-modelled", thread, cycle, 0, 0, 0, pc, 0, std::string("a store to ") + name,
+        throw Fault{{"mmio-not-modelled", -1, cycle, 0, 0, 0, pc, 0, std::string("a store to ") + name,
                      "--mmio ignore lets such stores pass"}};
     }
     if (size != 4)
-        throw Fault{{"narrow-store", thread, cycle, 0, 0, 0, pc, 0, "registers are stored to by words only", "use sw"}};
+        throw Fault{{"narrow-store", -1, cycle, 0, 0, 0, pc, 0, "registers are stored to by words only", "use sw"}};
     if (address == SOFT_RESET) return soft_reset(value), DONE;
     if (core < 0 || core == NC) return ABSENT;
     if (is_t && address >= MOP && address < MOP + 36) {

@@ -164,6 +164,7 @@ struct Tile {
     void execute_config(const Entry& entry, int thread);
 
     bool moved = false;
+    int scalar_holder = -1;  // the thread whose instruction waits in the scalar unit
     uint64_t last_move = 0, last_active = 0;
     bool ever_active = false;
     void active(uint64_t until);
