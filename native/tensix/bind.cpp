@@ -91,8 +91,11 @@ bool step(Tile& tile) {
 
 void bind_matrix(nb::module_&);
 
+void bind_vector(nb::module_&);
+
 NB_MODULE(tensix, m) {
     bind_matrix(m);
+    bind_vector(m);
     m.attr("L1_BYTES") = L1_BYTES;
     nb::class_<Tile>(m, "Tile")
         .def(
