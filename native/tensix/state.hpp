@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "movement.hpp"
+
 namespace polyloom::tensix {
 
 using Word = uint32_t;
@@ -31,12 +33,12 @@ struct VectorState {
     Flags flags;
     std::array<Flags, 8> stack{};
     int depth = 0;
-    std::array<uint32_t, COLUMNS> lane_config{};      // LaneConfig, one per column of lanes
-    std::array<uint32_t, 4> templates{};              // LOADMACRO: instructions
-    std::array<uint32_t, 4> sequences{};              // LOADMACRO: which template goes when to which sub-unit
-    uint32_t miscellaneous = 0;                       // LOADMACRO: 12 bits
-    std::array<uint32_t, LANES> random{};             // the generator of each lane
-    std::array<uint32_t, LANES> exchanged{};          // what SFPSHFT2's shuffles left for mode 4
+    std::array<uint32_t, COLUMNS> lane_config{};  // LaneConfig, one per column of lanes
+    std::array<uint32_t, 4> templates{};          // LOADMACRO: instructions
+    std::array<uint32_t, 4> sequences{};          // LOADMACRO: which template goes when to which sub-unit
+    uint32_t miscellaneous = 0;                   // LOADMACRO: 12 bits
+    std::array<uint32_t, LANES> random{};         // the generator of each lane
+    std::array<uint32_t, LANES> exchanged{};      // what SFPSHFT2's shuffles left for mode 4
 };
 
 // Read-write counters of a thread: where the matrix and vector units read and write.
@@ -44,7 +46,8 @@ struct Counters {
     uint32_t a = 0, a_carriage = 0, b = 0, b_carriage = 0, dst = 0, dst_carriage = 0, fidelity = 0, bias = 0;
 };
 
-// Source banks hold 64 rows of 16 columns of 19 bits: sign, 8 bits of exponent, 10 of mantissa, as the unpackers wrote.
+// Source banks hold 64 rows of 16 columns of 19 bits in the order of the hardware: sign (bit 18), 10 bits of mantissa,
+// 8 of exponent. FP16 uses the low 5 of the exponent; integers hold their magnitude as mantissa, 16 as exponent.
 struct SourceBank {
     std::array<std::array<uint32_t, 16>, 64> rows{};
     bool with_matrix = false;  // else with its unpacker
@@ -64,24 +67,24 @@ struct AddressCounter {
 };
 
 struct ConfigState {
-    static constexpr int WORDS = 256;                            // per bank; beyond them is nothing
+    static constexpr int WORDS = 256;  // per bank; beyond them is nothing
     std::array<std::array<uint32_t, WORDS>, 2> banks{};
-    std::array<std::array<uint32_t, 64>, THREADS> thread{};      // 16 bits are used
-    [[nodiscard]] const std::array<uint32_t, WORDS> &of(int t) const { return banks[thread[t][0] & 1]; }
+    std::array<std::array<uint32_t, 64>, THREADS> thread{};  // 16 bits are used
+    [[nodiscard]] const std::array<uint32_t, WORDS>& of(int t) const { return banks[thread[t][0] & 1]; }
 };
 
 struct Semaphore {
-    uint8_t value = 0, most = 0;
+    uint32_t value = 0, most = 0;
 };
 
 struct SyncState {
-    std::array<int8_t, 8> owner{-1, -1, -1, -1, -1, -1, -1, -1};  // of a mutex: thread, or -1
+    std::array<int32_t, 8> owner{-1, -1, -1, -1, -1, -1, -1, -1};  // of a mutex: thread, or -1
     std::array<Semaphore, 8> semaphores{};
 };
 
 // A hazard report or a fault: who, when, what, and what helps.
 struct Finding {
-    std::string kind;       // a name of docs/targets/tensix.md
+    std::string kind;  // a name of docs/targets/tensix.md
     int thread = -1;
     uint64_t cycle = 0, earlier_cycle = 0;
     Word word = 0, earlier = 0;
@@ -97,6 +100,8 @@ struct State {
     SyncState sync;
     std::array<std::array<uint32_t, 64>, THREADS> gprs{};
     std::array<std::array<AddressCounter, 3>, THREADS> counters{};
+    std::array<UnpackerState, 2> unpackers;
+    std::array<PackerState, 4> packers;
     std::vector<uint8_t> l1 = std::vector<uint8_t>(L1_BYTES);
 };
 

@@ -6,9 +6,9 @@
 //   void execute(State&, Word, int thread, Context&)        all its effects at once, and none before
 //
 // but for registers of the vector unit with a latency above 1: where Context::pending is there, `execute` appends these
-// writes to it instead of doing them, and the loop commits them at the start of the cycle in which they are due. Ownership
-// of a Src bank that an unpacker hands over, and all that the timing says, is delayed by the loop, not by the unit.
-// What is not modelled faults: Context::fault does not return.
+// writes to it instead of doing them, and the loop commits them at the start of the cycle in which they are due.
+// Ownership of a Src bank that an unpacker hands over, and all that the timing says, is delayed by the loop, not by the
+// unit. What is not modelled faults: Context::fault does not return.
 #pragma once
 
 #include <string>
@@ -59,17 +59,17 @@ struct Schedule;  // what SFPLOADMACRO has scheduled and is yet to execute, in v
 struct Context {
     uint64_t cycle = 0;
     uint32_t pc = 0;
-    std::vector<Finding> *findings = nullptr;  // null where hazards are off
-    std::vector<Pending> *pending = nullptr;   // null: results are visible at once
-    vector::Schedule *schedule = nullptr;      // null: SFPLOADMACRO faults
+    std::vector<Finding>* findings = nullptr;  // null where hazards are off
+    std::vector<Pending>* pending = nullptr;   // null: results are visible at once
+    vector::Schedule* schedule = nullptr;      // null: SFPLOADMACRO faults
 
-    void report(const char *kind, int thread, Word word, std::string text, std::string cure) const {
+    void report(const char* kind, int thread, Word word, std::string text, std::string cure) const {
         if (findings) findings->push_back(finding(kind, thread, word, std::move(text), std::move(cure)));
     }
-    [[noreturn]] void fault(const char *kind, int thread, Word word, std::string text, std::string cure = {}) const {
+    [[noreturn]] void fault(const char* kind, int thread, Word word, std::string text, std::string cure = {}) const {
         throw Fault{finding(kind, thread, word, std::move(text), std::move(cure))};
     }
-    Finding finding(const char *kind, int thread, Word word, std::string text, std::string cure) const {
+    Finding finding(const char* kind, int thread, Word word, std::string text, std::string cure) const {
         Finding made;
         made.kind = kind, made.thread = thread, made.cycle = cycle, made.word = word, made.pc = pc;
         made.text = std::move(text), made.cure = std::move(cure);
@@ -81,31 +81,31 @@ constexpr uint32_t field(Word word, int high, int low) { return word >> low & ((
 constexpr uint32_t opcode(Word word) { return word >> 24; }
 
 namespace vector {
-Timing timing(const State &state, Word word, int thread);
-bool ready(const State &state, Word word, int thread);
-void execute(State &state, Word word, int thread, Context &context);
+Timing timing(const State& state, Word word, int thread);
+bool ready(const State& state, Word word, int thread);
+void execute(State& state, Word word, int thread, Context& context);
 }  // namespace vector
 
 namespace matrix {  // Matrix, and SETDVALID, CLEARDVALID, SETRWC, INCRWC
-Timing timing(const State &state, Word word, int thread);
-bool ready(const State &state, Word word, int thread);
-void execute(State &state, Word word, int thread, Context &context);
+Timing timing(const State& state, Word word, int thread);
+bool ready(const State& state, Word word, int thread);
+void execute(State& state, Word word, int thread, Context& context);
 }  // namespace matrix
 
 namespace unpack {  // UNPACR, UNPACR_NOP
-Timing timing(const State &state, Word word, int thread);
-bool ready(const State &state, Word word, int thread);
-void execute(State &state, Word word, int thread, Context &context);
+Timing timing(const State& state, Word word, int thread);
+bool ready(const State& state, Word word, int thread);
+void execute(State& state, Word word, int thread, Context& context);
 }  // namespace unpack
 
 namespace pack {  // PACR, PACR_SETREG
-Timing timing(const State &state, Word word, int thread);
-bool ready(const State &state, Word word, int thread);
-void execute(State &state, Word word, int thread, Context &context);
+Timing timing(const State& state, Word word, int thread);
+bool ready(const State& state, Word word, int thread);
+void execute(State& state, Word word, int thread, Context& context);
 }  // namespace pack
 
 namespace counters {  // SETADC and its family, INCADC...
-void execute(State &state, Word word, int thread, Context &context);
+void execute(State& state, Word word, int thread, Context& context);
 }  // namespace counters
 
 }  // namespace polyloom::tensix

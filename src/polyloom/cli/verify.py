@@ -21,6 +21,7 @@ from polyloom.targets.target import need
 def arguments(parser: Parser) -> None:
     sources.operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
     of_target.on_option(parser)
+    of_target.target_options(parser, "verify")
 
 
 def execute(options: Request) -> Answer:
@@ -30,7 +31,13 @@ def execute(options: Request) -> Answer:
         api.source_of(options.file, sources.options_of(options))
         found: Sequence[Diagnostic] = ()
     else:
-        found = _faults(options.file, files.read(options.file), placed)
+        read = files.read(options.file)
+        given = of_target.given(options, read, "verify")
+        found = (
+            _faults(options.file, read, placed)
+            if given is None or given[0].verify_given is None
+            else _named(options.file, given[0].verify_given(given[1]))
+        )
     data: dict[str, object] = {
         "file": options.file,
         "valid": not found,
@@ -48,4 +55,9 @@ def _faults(name: str, data: bytes, placed: tuple[registry.Target, registry.Plac
         target, _ = registry.owned(name, data)
     place = placed[1] if placed is not None and placed[0] is target else None
     found = need(target, "verify", registry.having(lambda t: t.verify is not None))(data, place)
+    return _named(name, found)
+
+
+def _named(name: str, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+    """Each says of which file it is."""
     return [d if d.span is not None or name in d.message else replace(d, message=f"{name}: {d.message}") for d in found]

@@ -64,6 +64,16 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """A file that no target wrote, for a target that is named: what messages call it, the place, the target's options."""
+
+    name: str
+    data: bytes
+    place: Place
+    options: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """The file that runs; `symbolic` is the one that it was instantiated from, where that is known, `place` and
     `options` what was asked for."""
@@ -126,6 +136,12 @@ class Target:
     """Text in the target's notation, what messages call it, place, options: a program."""
     verify: Callable[[bytes, Place | None], Sequence[Diagnostic]] | None = None
     """The findings in a file, without running it."""
+    show_given: Callable[[Given], tuple[str, Json]] | None = None
+    """The listing of a file that no target wrote, as text and for `show --json`."""
+    verify_given: Callable[[Given], Sequence[Diagnostic]] | None = None
+    """The findings in such a file."""
+    include: Callable[[], str] | None = None
+    """The folder of headers and linker scripts for programs of the target."""
     passes: tuple[str, ...] = ()
     """The names of all passes between a source and a file, in their order."""
 

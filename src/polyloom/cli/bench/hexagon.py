@@ -30,9 +30,13 @@ KERNELS: Final = {
 """By name: the packets that LLVM 19 emits."""
 
 
+_COLUMNS: Final = ("loop", "rows", "packets", "to clang", "LLVM 19", "code", "emitted", "compiler")
+
+
 def rows() -> list[Row]:
     known = {loop.name: loop for loop in loops.loops()}
-    return [_row(known[name], published) for name, published in KERNELS.items()] + [_refused()]
+    found = [*(_row(known[name], published) for name, published in KERNELS.items()), _refused()]
+    return [{column: row.get(column) for column in _COLUMNS} for row in found]
 
 
 def compiled(loop: loops.Loop, on: str, **own: Any) -> dict[str, Any]:

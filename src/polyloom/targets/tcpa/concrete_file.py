@@ -268,14 +268,19 @@ def packed(concrete: Concrete, domains: Iterable[Domain], generators: bytes) -> 
 
 def decode(data: bytes) -> Concrete:
     """The configuration in `data`, which is exactly what `encode` makes of it. Errors: PL0701 to PL0705 (exit 1)."""
-    concrete, pool, reader = without_generators(data)
-    domain = pooled(pool, "the number of a domain", u32)
-    generators = _generators(_head_of(concrete), len(concrete.arrays), domain).read(reader)
-    concrete = replace(concrete, generators=generators)
+    concrete = parse(data)
     # Exactly one file for each configuration: whoever changes a byte is found out even where the value would be the
     # same.
     binary.check_canonical(data, encode(concrete))
     return concrete
+
+
+def parse(data: bytes) -> Concrete:
+    """`decode` for what the library has just made, whose bytes need not be made again. Errors: as for `decode`, but for
+    a file that is not written in the one way."""
+    concrete, pool, reader = without_generators(data)
+    domain = pooled(pool, "the number of a domain", u32)
+    return replace(concrete, generators=_generators(_head_of(concrete), len(concrete.arrays), domain).read(reader))
 
 
 def without_generators(data: bytes) -> tuple[Concrete, list[Domain], Reader]:

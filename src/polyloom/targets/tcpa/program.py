@@ -41,7 +41,7 @@ from polyloom.targets.tcpa.isa import OPCODE_NOP, Goto, Halt, If, Instruction, N
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.outline import outline
 from polyloom.targets.tcpa.predict import predicted_cycles
-from polyloom.targets.tcpa.request import Signature, check_parameters, check_region, signature
+from polyloom.targets.tcpa.request import Signature, check_parameters, check_region, is_plain, signature
 from polyloom.targets.tcpa.symbolic import Symbolic
 from polyloom.targets.trace import Span
 
@@ -78,13 +78,20 @@ def _symbolic(data: bytes) -> Symbolic:
 
 
 def instantiate(data: bytes, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bytes:
+    """The concrete file. The library checks what it is asked for; what it refuses is checked here again, for a
+    sentence."""
     symbolic, asked = _opened(data)
+    made = None
+    if is_plain(symbolic, values, region, candidate):
+        made = instantiation.request(data, [values[name] for name in symbolic.parameters], *region, candidate)
+        if not made.status:
+            return made.file
     if candidate is not None and candidate not in range(len(symbolic.candidates)):
         help = f"the file stores candidates 0 to {len(symbolic.candidates) - 1}"
         raise input_error("PL0815", f"there is no candidate {candidate!r}", help=help)
     known = check_parameters(asked, values)
     check_region(symbolic, *region)
-    return instantiation.instantiate(data, symbolic, known, *region, candidate=candidate)
+    return instantiation.file_of(symbolic, made or instantiation.request(data, known, *region, candidate))
 
 
 def _machine(data: bytes, member: str | None) -> Machine:
@@ -143,6 +150,11 @@ class Simulation:
 def parameters(data: bytes) -> tuple[str, ...]:
     """Their names, of a symbolic file."""
     return _symbolic(data).parameters
+
+
+def domain(data: bytes) -> Signature:
+    """The parameters of a symbolic file, and their domain."""
+    return _opened(data)[1]
 
 
 def candidates(data: bytes) -> int:
