@@ -58,7 +58,7 @@ struct Bench {
         for (size_t k = 0; k < words.size(); ++k, ++context.cycle) {
             phase();
             context.pc = uint32_t(k);
-            vector::execute(state, words(k), thread, context);
+            if (words(k)) vector::execute(state, words(k), thread, context);  // else nothing comes in this cycle
         }
         for (; schedule.count || !pending.empty(); ++context.cycle) {
             phase();

@@ -9,8 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from polyloom._native import tensix
+from tests.tensix.vector import twin
 from tests.tensix.vector.words import (
-    CAST, CONFIG, EXEXP, IADD, LOAD, LOADI, LUTFP32, LZ, MAD, MOV, NOP, POPC, PUSHC, SETCC, SHFT2, STOCHRND, STORE, SWAP,
+    ADD, CAST, CONFIG, EXEXP, IADD, LOAD, LOADI, LUTFP32, LZ, MAD, MOV, MUL, MULI, NOP, POPC, PUSHC, SETCC, SHFT2, STOCHRND, STORE, SWAP,
     Lanes, immediate, load, mad, patterns, simple,
 )  # fmt: skip
 
@@ -59,6 +60,68 @@ def test_leading_zeros(mode: int) -> None:
     run(made, simple(LZ, 1, 2, mode))
     holds = lanes if mode & 2 else [bool(0x0F0F0F0F >> k & 1) for k in L]
     assert [bool(made.flags[0] >> k & 1) for k in L] == [v != bool(mode & 8) for v in holds]
+
+
+def products(r: list[list[int]], a: list[int], b: int, c: int) -> list[int]:
+    operands = (np.array(v, np.uint32) for v in (a, r[b], r[c]))
+    return lane_values(twin.multiply_add(*operands, blackhole=False))
+
+
+@pytest.mark.parametrize("op", [MAD, ADD, MUL])
+def test_the_three_multiply_adds_are_one(op: int) -> None:
+    over(32, mad(op, 0, 12, 2, 3), lambda r: {3: products(r, r[0], 12, 2)})
+    over(32, mad(op, 0, 1, 2, 3, 4), lambda r: {3: products(r, [r[r[7][k] & 15][k] for k in L], 1, 2)})
+
+    def scattered(r: list[list[int]]) -> dict[int, list[int]]:
+        made = products(r, r[0], 1, 2)
+        return {t: [made[k] if r[7][k] & 15 == t else r[t][k] for k in L] for t in range(8)}
+
+    over(32, mad(op, 0, 1, 2, 3, 8), scattered)
+
+
+def test_an_immediate_product_can_go_where_l7_says() -> None:
+    def scattered(r: list[list[int]]) -> dict[int, list[int]]:
+        made = lane_values(
+            twin.multiply_add(
+                np.full(32, 0x40490000, np.uint32), np.array(r[2], np.uint32), np.array(r[9], np.uint32), False
+            )
+        )
+        return {t: [made[k] if r[7][k] & 15 == t else r[t][k] for k in L] for t in range(8)}
+
+    over(32, immediate(MULI, 0x4049, 2, 8), scattered)
+
+
+@pytest.mark.parametrize("mode", [12, 13, 14])
+def test_an_integer_sum_can_invert_flags_that_it_leaves(mode: int) -> None:
+    for seed in range(32):
+        made = bench(seed)
+        flags = int(np.random.default_rng(seed).integers(0, 1 << 32))
+        made.flags = flags, 0
+        run(made, simple(IADD, 1, 2, mode, 5))
+        assert made.flags[0] == flags ^ ALL
+
+
+def from_sign(value: int, bits: int) -> int:
+    """A sign above and a magnitude below, to two's complement."""
+    magnitude = value & ((1 << bits) - 1)
+    return -magnitude & ALL if value >> 31 & 1 else magnitude
+
+
+def test_signed_loads_and_stores_convert() -> None:
+    for seed in range(32):
+        made = bench(seed)
+        run(made, load(LOAD, 2, 13, 0))
+        data = [int(v) for v in made.dst[0:4, ::2].reshape(-1)]
+        assert lane_values(made.registers[2]) == [from_sign((v >> 15) << 31 | v >> 5 & 1023, 10) for v in data]
+        run(made, load(LOAD, 3, 12, 0))
+        pairs = zip(data, (int(v) for v in made.dst[8:12, ::2].reshape(-1)), strict=True)
+        words = [(h & 0x8000 | (h & 255) << 7 | h >> 8 & 127) << 16 | low for h, low in pairs]
+        assert lane_values(made.registers[3]) == [from_sign(v, 31) for v in words]
+        source = lane_values(made.registers[4])
+        run(made, load(STORE, 4, 13, 0))
+        magnitudes = [(-v if v >> 31 else v) & 0x7FFFFFFF for v in source]
+        wanted = [v >> 31 << 15 | (m & 1023) << 5 | 16 for v, m in zip(source, magnitudes, strict=True)]
+        assert [int(v) for v in made.dst[0:4, ::2].reshape(-1)] == wanted
 
 
 def rotated(row: list[int], wrapped: list[int]) -> list[int]:
@@ -301,6 +364,16 @@ def test_reserved_modes_and_words_of_another_member_are_refused(word: int) -> No
 def test_columns_that_would_configure_macros_differently_are_refused() -> None:
     with pytest.raises(ValueError, match="lanes-differ"):
         run(bench(8), immediate(CONFIG, 0, 4))
+
+
+def test_pop_can_set_all_flags_or_none() -> None:
+    made = bench(11)
+    run(made, simple(POPC, 0, 0, 14))
+    assert made.flags == (ALL, ALL)
+    run(made, simple(SETCC, 9, 0, 2))
+    assert made.flags == (0, ALL)
+    run(made, simple(POPC, 0, 0, 14), simple(POPC, 0, 0, 15))
+    assert made.flags == (0, ALL)
 
 
 def test_flags_follow_only_where_lanes_execute() -> None:

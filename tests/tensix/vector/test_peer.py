@@ -10,8 +10,8 @@ import pytest
 from polyloom._native import tensix
 from tests.tensix.vector.peer import Peer
 from tests.tensix.vector.words import (
-    ABS, ADD, ADDI, AND, ARECIP, CAST, CONFIG, DIVP2, ENCC, EXEXP, EXMAN, GT, IADD, LE, LOAD, LOADI, LUT, LUTFP32, MAD,
-    MOV, MUL, MUL24, MULI, NOT, OR, SETCC, SETEXP, SETMAN, SETSGN, SHFT, SHFT2, STOCHRND, STORE, SWAP, TRANSP, XOR,
+    ABS, ADD, ADDI, AND, ARECIP, CAST, COMPC, CONFIG, DIVP2, ENCC, EXEXP, EXMAN, GT, IADD, LE, LOAD, LOADI, LUT, LUTFP32, MAD,
+    MOV, MUL, MUL24, MULI, NOT, OR, POPC, PUSHC, SETCC, SETEXP, SETMAN, SETSGN, SHFT, SHFT2, STOCHRND, STORE, SWAP, TRANSP, XOR,
     immediate, load, mad, patterns, simple,
 )  # fmt: skip
 
@@ -90,7 +90,8 @@ def _wormhole() -> Iterator[tuple[str, int]]:
 
 
 def _blackhole() -> Iterator[tuple[str, int]]:
-    yield "mad", mad(MAD, 0, 1, 2, 3)
+    for mode in (0, 1, 2, 3, 4, 7):
+        yield f"mad {mode}", mad(MAD, 0, 1, 2, 3, mode)
     for mode in (0, 1, 2, 3, 5, 7):
         yield f"shft {mode}", simple(SHFT, 1, 2, mode, 0xFF9)
     for mode in (0, 3):
@@ -105,7 +106,25 @@ def _blackhole() -> Iterator[tuple[str, int]]:
         yield f"stoch_rnd {mode} toward zero", mad(STOCHRND, 0, 0, 1, 2, mode) | 2 << 21
 
 
-FORMS = [(name, word, False) for name, word in _wormhole()] + [(f"bh {name}", word, True) for name, word in _blackhole()]
+DISAGREEMENTS = {
+    "add": "takes VA for 1.0, whatever it names",
+    "add programmable": "takes VA for 1.0, whatever it names",
+    "add indirect D": "goes on with the last lane's VD",
+    "mul": "takes VC for 0, whatever it names",
+    "mul programmable": "takes VC for 0, whatever it names",
+    "mul indirect A": "takes VC for 0, whatever it names",
+    "mul indirect D": "takes VC for 0, whatever it names",
+    "mad indirect D": "goes on with the last lane's VD",
+    "muli indirect": "goes on with the last lane's VD",
+    **{f"iadd {k}{sign}": "sets flags with bits 2 and 3" for k in (12, 13, 14) for sign in ("", " negative")},
+    **{f"load {k} {low}": "fails" for k in (12, 13) for low in (0, 2, 8, 62)},
+    **{f"store 13 {low}": "fails" for low in (0, 2, 8, 62)},
+}
+"""What wolfpine does where ours is by the sheet; test_forms.py has these forms against twins."""
+
+FORMS = [(name, word, False) for name, word in _wormhole()] + [
+    (f"bh {name}", word, True) for name, word in _blackhole()
+]
 
 
 @pytest.fixture(scope="module")
@@ -119,17 +138,55 @@ def peers() -> Iterator[dict[bool, Peer]]:
 @pytest.mark.parametrize(("name", "word", "blackhole"), FORMS, ids=[name for name, _, _ in FORMS])
 def test_form(name: str, word: int, blackhole: bool, peers: dict[bool, Peer]) -> None:
     random = np.random.default_rng(word)
-    ours, peer = tensix.VectorBench(blackhole), peers[blackhole]
+    ours, peer, unlike = tensix.VectorBench(blackhole), peers[blackhole], 0
     for k in range(WORDS):
         registers, dst = patterns(random, (8, 32)), random.integers(0, 1 << 16, (1024, 16), np.uint16)
         flags = (int(random.integers(0, 1 << 32)), (0, 0xFFFFFFFF)[k % 4 > 0])
         ours.registers[:8], ours.dst[:], ours.flags = registers, dst, flags
         peer.load(ours.registers, flags, dst)
         assert ours.run(np.array([word], np.uint32)) == []
+        if name in DISAGREEMENTS:
+            unlike += disagrees(ours, peer, word)
+            continue
         peer.run(word)
         assert hexed(ours.registers[:8]) == hexed(peer.registers)
         assert ours.flags == peer.flags
         assert (ours.dst == peer.dst).all()
+    assert (name in DISAGREEMENTS) == (unlike > 0)
+
+
+def disagrees(ours: tensix.VectorBench, peer: Peer, word: int) -> bool:
+    try:
+        peer.run(word)
+    except (AttributeError, TypeError):
+        return True
+    same = (ours.registers[:8] == peer.registers).all() and (ours.dst == peer.dst).all()
+    return not same or ours.flags != peer.flags
+
+
+STACK = [simple(PUSHC), simple(POPC), simple(COMPC), *(simple(POPC, 0, 0, k) for k in range(1, 16) if k != 14)]
+"""Without mode 14, after which wolfpine's two sorts of flags are one list."""
+NARROWING = [simple(SETCC, k % 8, 0, mode) for k, mode in enumerate((0, 2, 4, 6, 0, 2, 4, 6))]
+
+
+def test_flags_and_their_stack(peers: dict[bool, Peer]) -> None:
+    """1,280 instructions in sequences that neither overflow nor empty the stack."""
+    random = np.random.default_rng(5)
+    ours, peer = tensix.VectorBench(), peers[False]
+    zero = np.zeros((1024, 16), np.uint16)
+    for _ in range(40):
+        ours.registers[:8] = patterns(random, (8, 32))
+        ours.flags = (0xFFFFFFFF, 0xFFFFFFFF)
+        peer.load(ours.registers, ours.flags, zero)
+        for _ in range(32):
+            allowed = [w for w in STACK if (w != STACK[0] or ours.depth < 7) and (w != STACK[1] or ours.depth)]
+            word = int(random.choice([*allowed, *NARROWING]))
+            assert ours.run(np.array([word], np.uint32)) == []
+            peer.run(word)
+            assert ours.flags == peer.flags, f"{word:08x}"
+        for _ in range(ours.depth):
+            ours.run(np.array([simple(POPC)], np.uint32))
+            peer.run(simple(POPC))
 
 
 def hexed(lanes: np.ndarray[tuple[int, ...], np.dtype[np.uint32]]) -> list[list[str]]:

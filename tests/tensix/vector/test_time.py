@@ -6,12 +6,13 @@ import pytest
 
 from polyloom._native import tensix
 from tests.tensix.vector.words import (
-    ABS, ADD, ADDI, CONFIG, IADD, LOAD, LOADI, LOADMACRO, LUT, LUTFP32, MAD, MOV, MUL, MULI, NOP, NOT, SETSGN, SHFT2,
+    ADD, ADDI, CONFIG, IADD, LOAD, LOADI, LOADMACRO, LUT, LUTFP32, MAD, MOV, MUL, MULI, NOP, NOT, SETCC, SETSGN, SHFT2,
     STOCHRND, STORE, SWAP, TRANSP, immediate, load, mad, simple,
 )  # fmt: skip
 
 ONE, TWO, THREE = (int(np.float32(v).view(np.uint32)) for v in (1, 2, 3))
 SLEEP = simple(NOP)
+IDLE = 0  # a cycle without an instruction
 
 
 def run(made: tensix.VectorBench, *words: int) -> list[str]:
@@ -21,8 +22,8 @@ def run(made: tensix.VectorBench, *words: int) -> list[str]:
 @pytest.mark.parametrize(
     ("word", "latency"),
     [
-        (mad(MAD, 1, 1, 1, 0), 2), (mad(ADD, 10, 1, 1, 0), 2), (mad(MUL, 1, 1, 9, 0), 2), (immediate(MULI, 0x4000, 0), 2),
-        (immediate(ADDI, 0x4000, 0), 2), (load(LUT, 0, 0, 0), 2), (simple(LUTFP32, 0, 0), 2), (simple(SWAP, 1, 0), 2),
+        (mad(MAD, 1, 1, 1, 0), 2), (mad(ADD, 10, 1, 1, 0), 2), (mad(MUL, 1, 1, 9, 0), 2),
+        (immediate(MULI, 0x4000, 0), 2), (immediate(ADDI, 0x4000, 0), 2), (load(LUT, 0, 0, 0), 2), (simple(LUTFP32, 0, 0), 2), (simple(SWAP, 1, 0), 2),
         (mad(SHFT2, 0, 0, 1, 0, 3), 2), (simple(NOT, 1, 0), 1), (simple(IADD, 1, 0, 5, 3), 1), (load(LOAD, 0, 2, 0), 1),
         (load(LOADI, 0, 2, 3), 1), (mad(SHFT2, 0, 1, 10, 0, 5), 1), (mad(STOCHRND, 0, 0, 1, 0, 1), 1),
     ],
@@ -86,18 +87,19 @@ def test_a_macro_loads_and_executes_a_template_of_each_sub_unit() -> None:
 
 
 def test_a_pipeline_of_macros_keeps_one_element_a_cycle() -> None:
-    """y = 2·x + x through L16: the MAD's result is stored two cycles later; three macros follow one another."""
+    """x + 2 through L16: the sum is stored three cycles after its load; three macros follow one another."""
     mad_bits, store_bits = (4 | 0x40) << 8, (3 | 2 << 3 | 0x40) << 24
-    made = prepared(mad_bits | store_bits, mad(MAD, 6, 0, 0, 0), miscellaneous=3)
+    made = prepared(mad_bits | store_bits, mad(MAD, 6, 10, 0, 0), miscellaneous=3)
+    values = np.arange(96, dtype=np.float32).reshape(3, 32)
+    for k in range(3):
+        made.registers[7] = values[k].view(np.uint32)
+        run(made, load(STORE, 7, 3, 4 * k))
     made.registers[6] = np.uint32(TWO)
-    made.dst[:] = 0x0080  # BF16 in the order of Dst: 2^1, so FP32 too with the low half of its own
-    assert run(made, *(macro(k, 3, 4 * k) for k in range(3)), *[SLEEP] * 6) == []
-    source = int(made.registers[0][0])
-    wanted = np.empty(32, np.uint32)
-    x, two = np.full(32, source, np.uint32), np.full(32, TWO, np.uint32)
-    zero = np.zeros(32, np.uint32)
-    tensix.multiply_add(False, two, zero, x, wanted)  # VB is the template's own VD: L0 at the time
-    assert (made.registers[16] != 0).all()
+    assert run(made, *(macro(k, 3, 4 * k) for k in range(3)), *[SLEEP] * 4) == []
+    for k in range(3):
+        run(made, load(LOAD, 7, 3, 4 * k))
+        assert (made.registers[7].view(np.float32) == values[k] + 2).all()
+        assert (made.registers[k].view(np.float32) == values[k]).all()
 
 
 def test_what_a_macro_scheduled_takes_the_sub_unit_and_says_so() -> None:
@@ -110,25 +112,33 @@ def test_what_a_macro_scheduled_takes_the_sub_unit_and_says_so() -> None:
     assert (made.registers[4] == 0xFFFFFFFF).all()
 
 
-def test_a_delay_can_count_instructions_instead_of_cycles() -> None:
-    """Nothing issued is nothing counted: the bench has an instruction in each cycle, so both kinds agree on it."""
-    for kind in (0, 1 << 8):
-        made = prepared(4 | 3 << 3, simple(ABS, 0, 0, 0), miscellaneous=kind)
-        made.registers[0] = np.uint32(5)
-        run(made, macro(0, 6, 8), SLEEP, SLEEP, SLEEP, load(LOADI, 1, 2, 3))
-        assert int(made.registers[1][0]) == 3
-        assert int(made.registers[0][0]) == int(made.dst[8, 0])
+@pytest.mark.parametrize(("kind", "sum_"), [(0, 1), (1 << 8, 0)])
+def test_a_delay_counts_cycles_or_instructions(kind: int, sum_: int) -> None:
+    """IADD with a delay of three: in the cycle after four; or after three more instructions, which do not come."""
+    made = prepared(4 | 3 << 3, simple(IADD, 0, 0, 5, 1), miscellaneous=kind)
+    run(made, macro(0, 6, 8), *[IDLE] * 4, simple(MOV, 0, 1))
+    assert int(made.registers[1][0]) == int(made.dst[8, 0]) + sum_
+    assert int(made.registers[0][0]) == int(made.dst[8, 0]) + 1
 
 
 def test_a_scheduled_instruction_reads_what_was_there_before_its_cycle() -> None:
-    """The setsgn of the macro and a load of the next cycle go to different sub-units: the macro's reads the old value."""
-    made = prepared(4, simple(SETSGN, 0, 0, 1, 1))
-    run(made, macro(0, 6, 8), load(LOADI, 0, 2, 9), SLEEP)
-    assert int(made.registers[0][0]) in {9, 0x80000000 | int(made.dst[8, 0])}
+    """What executes in the same cycle, in another sub-unit, neither sees nor shows its result before the next."""
     made = prepared(4 | 0x40, simple(SETSGN, 0, 0, 1, 1))
     run(made, macro(0, 6, 8), load(LOADI, 0, 2, 9), SLEEP)
     assert int(made.registers[16][0]) == 0x80000000 | int(made.dst[8, 0])
     assert int(made.registers[0][0]) == 9
+    made = prepared(4, simple(IADD, 0, 0, 5, 1))
+    run(made, macro(0, 6, 8), mad(STOCHRND, 0, 0, 0, 1, 12), SLEEP)
+    assert int(made.registers[1][0]) == min(int(made.dst[8, 0]), 255)
+
+
+def test_flags_that_a_macro_sets_count_from_the_next_cycle() -> None:
+    made = prepared(4 | 0x40, simple(SETCC, 0, 0, 0))
+    made.flags = 0xFFFFFFFF, 0xFFFFFFFF
+    run(made, macro(0, 6, 8), load(LOADI, 1, 2, 9), load(LOADI, 2, 2, 9))
+    assert made.flags == (0, 0xFFFFFFFF)
+    assert (made.registers[1] == 9).all()
+    assert not made.registers[2].any()
 
 
 def test_a_store_sub_unit_needs_a_store() -> None:
