@@ -243,7 +243,7 @@ Stop Tile::run(uint64_t most) {
             }
             if (cycle >= end) break;
             step();
-            if (cycle - last_move > PATIENCE && timed_until() <= cycle) {
+            if (cycle - last_move > PATIENCE && timed_until() + PATIENCE < cycle) {
                 tell_deadlock();
                 stop = Stop::Deadlock;
                 break;
