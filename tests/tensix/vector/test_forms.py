@@ -1,19 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The forms that no peer executes, on 1,024 sets of operands or more each, against what the instruction pages say, lane by
-lane in Python; what is captured, reported and refused."""
+"""The forms that no peer executes, on 1,024 sets of operands or more each, against what the instruction pages say, lane
+by lane in Python; what is captured, reported and refused."""
 
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
-from polyloom._native import tensix
 from tests.tensix.vector import twin
 from tests.tensix.vector.words import (
-    ADD, CAST, CONFIG, EXEXP, IADD, LOAD, LOADI, LUTFP32, LZ, MAD, MOV, MUL, MULI, NOP, POPC, PUSHC, SETCC, SHFT2, STOCHRND, STORE, SWAP,
-    Lanes, immediate, load, mad, patterns, simple,
+    ADD,
+    CAST,
+    CONFIG,
+    EXEXP,
+    IADD,
+    LOAD,
+    LOADI,
+    LUTFP32,
+    LZ,
+    MAD,
+    MOV,
+    MUL,
+    MULI,
+    NOP,
+    POPC,
+    PUSHC,
+    SETCC,
+    SHFT2,
+    STOCHRND,
+    STORE,
+    SWAP,
+    Lanes,
+    immediate,
+    load,
+    mad,
+    patterns,
+    simple,
 )  # fmt: skip
+
+from polyloom._native import tensix
 
 ALL = 0xFFFFFFFF
 L = range(32)
@@ -254,10 +279,16 @@ def test_swap_moves_indices_along(mode: int, inverted: int) -> None:
         assert [lane_values(row) for row in made.registers] == rows
 
 
+SHORT_LOADS: dict[int, Callable[[int], int]] = {
+    6: lambda v: v,
+    7: lambda v: v << 16,
+    8: lambda v: (v & 0x8000) << 16 | v & 0x7FFF,
+    9: lambda v: v,
+}
+
+
 def test_loads_of_16_bits_that_a_peer_lacks() -> None:
-    for seed, (mode, value) in enumerate(
-        {6: lambda v: v, 7: lambda v: v << 16, 8: lambda v: (v & 0x8000) << 16 | v & 0x7FFF, 9: lambda v: v}.items()
-    ):
+    for seed, (mode, value) in enumerate(SHORT_LOADS.items()):
         for low in (0, 2, 8, 1022):
             made = bench(seed)
             run(made, load(LOAD, 2, mode, low))

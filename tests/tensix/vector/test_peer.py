@@ -6,14 +6,55 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-
-from polyloom._native import tensix
 from tests.tensix.vector.peer import Peer
 from tests.tensix.vector.words import (
-    ABS, ADD, ADDI, AND, ARECIP, CAST, COMPC, CONFIG, DIVP2, ENCC, EXEXP, EXMAN, GT, IADD, LE, LOAD, LOADI, LUT, LUTFP32, MAD,
-    MOV, MUL, MUL24, MULI, NOT, OR, POPC, PUSHC, SETCC, SETEXP, SETMAN, SETSGN, SHFT, SHFT2, STOCHRND, STORE, SWAP, TRANSP, XOR,
-    immediate, load, mad, patterns, simple,
+    ABS,
+    ADD,
+    ADDI,
+    AND,
+    ARECIP,
+    CAST,
+    COMPC,
+    CONFIG,
+    DIVP2,
+    ENCC,
+    EXEXP,
+    EXMAN,
+    GT,
+    IADD,
+    LE,
+    LOAD,
+    LOADI,
+    LUT,
+    LUTFP32,
+    MAD,
+    MOV,
+    MUL,
+    MUL24,
+    MULI,
+    NOT,
+    OR,
+    POPC,
+    PUSHC,
+    SETCC,
+    SETEXP,
+    SETMAN,
+    SETSGN,
+    SHFT,
+    SHFT2,
+    STOCHRND,
+    STORE,
+    SWAP,
+    TRANSP,
+    XOR,
+    immediate,
+    load,
+    mad,
+    patterns,
+    simple,
 )  # fmt: skip
+
+from polyloom._native import tensix
 
 WORDS = 32
 """Times 32 lanes: 1,024 sets of operands for a form."""

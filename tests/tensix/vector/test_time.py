@@ -3,12 +3,36 @@
 
 import numpy as np
 import pytest
+from tests.tensix.vector.words import (
+    ADD,
+    ADDI,
+    CONFIG,
+    IADD,
+    LOAD,
+    LOADI,
+    LOADMACRO,
+    LUT,
+    LUTFP32,
+    MAD,
+    MOV,
+    MUL,
+    MULI,
+    NOP,
+    NOT,
+    SETCC,
+    SETSGN,
+    SHFT2,
+    STOCHRND,
+    STORE,
+    SWAP,
+    TRANSP,
+    immediate,
+    load,
+    mad,
+    simple,
+)  # fmt: skip
 
 from polyloom._native import tensix
-from tests.tensix.vector.words import (
-    ADD, ADDI, CONFIG, IADD, LOAD, LOADI, LOADMACRO, LUT, LUTFP32, MAD, MOV, MUL, MULI, NOP, NOT, SETCC, SETSGN, SHFT2,
-    STOCHRND, STORE, SWAP, TRANSP, immediate, load, mad, simple,
-)  # fmt: skip
 
 ONE, TWO, THREE = (int(np.float32(v).view(np.uint32)) for v in (1, 2, 3))
 SLEEP = simple(NOP)
@@ -23,7 +47,8 @@ def run(made: tensix.VectorBench, *words: int) -> list[str]:
     ("word", "latency"),
     [
         (mad(MAD, 1, 1, 1, 0), 2), (mad(ADD, 10, 1, 1, 0), 2), (mad(MUL, 1, 1, 9, 0), 2),
-        (immediate(MULI, 0x4000, 0), 2), (immediate(ADDI, 0x4000, 0), 2), (load(LUT, 0, 0, 0), 2), (simple(LUTFP32, 0, 0), 2), (simple(SWAP, 1, 0), 2),
+        (immediate(MULI, 0x4000, 0), 2), (immediate(ADDI, 0x4000, 0), 2), (load(LUT, 0, 0, 0), 2),
+        (simple(LUTFP32, 0, 0), 2), (simple(SWAP, 1, 0), 2),
         (mad(SHFT2, 0, 0, 1, 0, 3), 2), (simple(NOT, 1, 0), 1), (simple(IADD, 1, 0, 5, 3), 1), (load(LOAD, 0, 2, 0), 1),
         (load(LOADI, 0, 2, 3), 1), (mad(SHFT2, 0, 1, 10, 0, 5), 1), (mad(STOCHRND, 0, 0, 1, 0, 1), 1),
     ],
